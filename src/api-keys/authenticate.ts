@@ -1,0 +1,69 @@
+import type { Runtime } from '../env'
+import type { Actor, CredentialKind } from '../http/auth'
+import { writeLog } from '../http/log'
+import type { Scope } from '../lib/access'
+import { Fault } from '../lib/fault'
+import { isSecret, KEY_PREFIX } from './secret'
+import { type Credential, findByHash, LAST_USED_EVERY, touchKey, wasRotated } from './store'
+
+/** An API key as a credential. A live key costs one indexed D1 read; a malformed secret costs none. */
+export const apiKeyCredential: CredentialKind = {
+  type: 'api_key',
+  prefix: KEY_PREFIX,
+  wellFormed: isSecret,
+  find: findActor,
+}
+
+async function findActor(rt: Runtime, hash: string, projectId: string | null): Promise<Actor> {
+  const key = await findByHash(rt.db, hash)
+  if (!key) {
+    if (await wasRotated(rt.db, hash)) {
+      throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
+    }
+    throw new Fault('unknown_key', 'No key has this secret: check that it was copied from this deployment.')
+  }
+  if (key.revoked_at !== null) throw new Fault('key_revoked', 'Mint a new key: this one was revoked.')
+  if (key.expires_at !== null && key.expires_at <= rt.now) {
+    throw new Fault('key_expired', 'Mint a new key: this one is past its expires_at.')
+  }
+  if (key.project_id !== projectId) {
+    throw new Fault('wrong_project', 'Send the X-Project-Id of the project this key was minted in.')
+  }
+  recordUse(rt, key)
+  return {
+    type: 'api_key',
+    id: key.id,
+    project_id: key.project_id,
+    scopes: JSON.parse(key.scopes) as Scope[],
+    minted_by: key.created_by,
+  }
+}
+
+const MAX_REMEMBERED = 10_000
+const recorded = new Map<string, number>() // key id → when this isolate last saw to its last_used_at (ms)
+
+/**
+ * Keeps last_used_at, at no cost while it is fresh: the row just read says so. Else this isolate's map lets one
+ * request through (set before any await), the KV marker keeps other isolates off D1, and the statement's condition
+ * makes "at most once per minute per key" true whatever the two say. A failure here never fails the request.
+ */
+function recordUse(rt: Runtime, key: Credential): void {
+  if (key.last_used_at !== null && key.last_used_at > rt.now - LAST_USED_EVERY) return
+  const seen = recorded.get(key.id)
+  if (seen !== undefined && seen > rt.now - LAST_USED_EVERY) return
+  if (recorded.size >= MAX_REMEMBERED) recorded.clear()
+  recorded.set(key.id, rt.now)
+  rt.waitUntil(
+    writeUse(rt, key.id).catch((error) => {
+      recorded.delete(key.id) // the next request tries again
+      writeLog('warn', 'last_used_at_not_recorded', { key_id: key.id, error: String(error) })
+    }),
+  )
+}
+
+async function writeUse(rt: Runtime, keyId: string): Promise<void> {
+  const marker = `last_used:${keyId}`
+  if ((await rt.kv.get(marker)) !== null) return
+  await rt.kv.put(marker, String(rt.now), { expirationTtl: LAST_USED_EVERY / 1000 })
+  await touchKey(rt.db, keyId, rt.now)
+}

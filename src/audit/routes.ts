@@ -1,0 +1,54 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { timestamp } from '../http/fields'
+import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
+import { route } from '../http/route'
+import { query } from '../http/validate'
+import { idTime } from '../lib/ids'
+import { iso } from '../lib/time'
+import { type AuditRow, listAudit } from './store'
+
+const AuditEntry = z
+  .object({
+    id: z.string(),
+    created_at: timestamp,
+    actor: z.object({ type: z.enum(['user', 'api_key', 'system']), id: z.string() }),
+    action: z.string().describe('What was done, as `api_key.rotated`.'),
+    object: z.object({ type: z.string(), id: z.string() }),
+    request_id: z.string(),
+    details: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'AuditEntry' })
+
+export const auditRoutes = new Hono<HttpEnv>().get(
+  '/',
+  route({
+    id: 'listAuditLog',
+    summary: 'Who did what in the project',
+    description: 'Newest first. One row for every change that took effect; never a secret.',
+    tag: 'Audit log',
+    policy: { actors: ['session', 'api_key'], scope: 'audit_log:read', project: true },
+    responses: { 200: { description: 'A page of entries.', schema: listOf(AuditEntry) } },
+  }),
+  query(z.strictObject(pageFields)),
+  async (c) => {
+    const { limit, cursor } = c.req.valid('query')
+    const binding = cursorBinding('audit-log')
+    const rows = await listAudit(c.get('rt').db, projectOf(c.get('actor')), readCursor(binding, cursor), limit + 1)
+    return c.json(toPage(rows, limit, binding, (row) => row.id, present), 200)
+  },
+)
+
+function present(row: AuditRow) {
+  return {
+    id: row.id,
+    created_at: iso(idTime(row.id)),
+    actor: { type: row.actor_type, id: row.actor_id },
+    action: row.action,
+    object: { type: row.object_type, id: row.object_id },
+    request_id: row.request_id,
+    details: row.details === null ? null : (JSON.parse(row.details) as Record<string, unknown>),
+  }
+}

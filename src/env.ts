@@ -1,0 +1,103 @@
+import * as z from 'zod'
+import { type Db, openDb } from './db/client'
+
+/** What wrangler.toml binds. Only this file and the entry point name a raw binding. */
+export interface Env {
+  DB: D1Database
+  KV: KVNamespace
+  EVENTS: Queue<unknown>
+  EMAIL?: SendEmail
+  LIMIT_CREDENTIAL: RateLimit
+  LIMIT_AUTH_FAILURE: RateLimit
+  LIMIT_SIGN_IN: RateLimit
+  LIMIT_INGEST: RateLimit
+  SIGN_UP?: string
+  SIGN_IN_DELIVERY?: string
+  EMAIL_FROM?: string
+  CODE_PEPPER?: string
+  /** `ENCRYPTION_KEY_1`, `ENCRYPTION_KEY_2`, … : 32 bytes each, base64. */
+  [name: `ENCRYPTION_KEY_${number}`]: string
+}
+
+const Settings = z.object({
+  /** Who may become a user by a first sign-in. */
+  SIGN_UP: z.enum(['open', 'invited']).default('invited'),
+  /** `log` prints sign-in codes in the terminal; honoured for a localhost host only. */
+  SIGN_IN_DELIVERY: z.enum(['email', 'log']).default('email'),
+  EMAIL_FROM: z.email().default('sign-in@example.com'),
+  /** Keys the hashes of sign-in codes, so that a copy of the database is no help in guessing them. */
+  CODE_PEPPER: z.string().min(32, 'CODE_PEPPER has to be a secret of at least 32 characters'),
+})
+
+export type Settings = {
+  signUp: 'open' | 'invited'
+  signInDelivery: 'email' | 'log'
+  emailFrom: string
+  codePepper: string
+  /** Encryption keys at rest by number, 32 bytes each. The highest encrypts, all of them decrypt. */
+  encryptionKeys: ReadonlyMap<number, Uint8Array<ArrayBuffer>>
+}
+
+/** What every part of the product is handed instead of raw bindings. */
+export type Runtime = {
+  db: Db
+  kv: KVNamespace
+  events: Queue<unknown>
+  email: SendEmail | null
+  limits: { credential: RateLimit; authFailure: RateLimit; signIn: RateLimit; ingest: RateLimit }
+  settings: Settings
+  /** Milliseconds since the epoch, read once a request. */
+  now: number
+  /** Work that outlives the response. */
+  waitUntil: (work: Promise<unknown>) => void
+}
+
+/** The runtime of one request, batch or cron run. `db` meters what it is asked for that one piece of work. */
+export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>) => void }): Runtime {
+  return {
+    db: openDb(env.DB),
+    kv: env.KV,
+    events: env.EVENTS,
+    email: env.EMAIL ?? null,
+    limits: {
+      credential: env.LIMIT_CREDENTIAL,
+      authFailure: env.LIMIT_AUTH_FAILURE,
+      signIn: env.LIMIT_SIGN_IN,
+      ingest: env.LIMIT_INGEST,
+    },
+    settings: settingsOf(env),
+    now: Date.now(),
+    waitUntil: (work) => ctx.waitUntil(work),
+  }
+}
+
+const parsed = new WeakMap<Env, Settings>()
+
+/** Settings, parsed once an isolate. A deployment that lacks one fails loudly on its first request. */
+function settingsOf(env: Env): Settings {
+  const known = parsed.get(env)
+  if (known) return known
+  const raw = Settings.parse(env)
+  const settings: Settings = {
+    signUp: raw.SIGN_UP,
+    signInDelivery: raw.SIGN_IN_DELIVERY,
+    emailFrom: raw.EMAIL_FROM,
+    codePepper: raw.CODE_PEPPER,
+    encryptionKeys: encryptionKeysOf(env),
+  }
+  parsed.set(env, settings)
+  return settings
+}
+
+function encryptionKeysOf(env: Env): Map<number, Uint8Array<ArrayBuffer>> {
+  const keys = new Map<number, Uint8Array<ArrayBuffer>>()
+  for (const [name, value] of Object.entries(env)) {
+    const number = /^ENCRYPTION_KEY_([1-9]\d{0,3})$/.exec(name)?.[1]
+    if (number === undefined) continue
+    const bytes = Uint8Array.fromBase64(value) as Uint8Array<ArrayBuffer>
+    if (bytes.byteLength !== 32) throw new Error(`${name} has to be 32 bytes, base64`)
+    keys.set(Number(number), bytes)
+  }
+  if (keys.size === 0) throw new Error('ENCRYPTION_KEY_1 is missing: 32 random bytes, base64')
+  return keys
+}

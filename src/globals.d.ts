@@ -1,0 +1,7 @@
+import type { Env as Bindings } from './env'
+
+declare global {
+  namespace Cloudflare {
+    interface Env extends Bindings {}
+  }
+}

@@ -1,0 +1,155 @@
+import type { Context } from 'hono'
+import type { Runtime } from '../env'
+import { missingScopes, type Role, type Scope, smallestRole } from '../lib/access'
+import { sha256Hex } from '../lib/crypto'
+import { Fault } from '../lib/fault'
+import { SECOND } from '../lib/time'
+import type { HttpEnv } from './context'
+import { ERRORS } from './errors'
+import { limit } from './rate-limit'
+
+/** Who is calling. `scopes` is what this credential may do in `project_id`. */
+export type Actor =
+  | { type: 'api_key'; id: string; project_id: string; scopes: readonly Scope[]; minted_by: string }
+  | {
+      type: 'session'
+      id: string
+      user_id: string
+      email: string
+      /** The project that X-Project-Id named, if it named one. */
+      project_id: string | null
+      role: Role | null
+      scopes: readonly Scope[]
+    }
+
+export type ActorType = Actor['type']
+
+/** One kind of bearer secret. Kinds are told apart by prefix before any I/O. */
+export type CredentialKind = {
+  type: ActorType
+  prefix: string
+  /** Whether the text has the form of this kind, checked without I/O. */
+  wellFormed: (token: string) => boolean
+  /**
+   * The actor of a secret's hash.
+   *
+   * @param projectId what X-Project-Id says, or null
+   * @throws {Fault} one of the 401 codes; `not_a_member` for a session
+   */
+  find: (rt: Runtime, hash: string, projectId: string | null) => Promise<Actor>
+}
+
+/** What a route asks of its caller. `project`: whether a session has to name one (an API key always has to). */
+export type Policy = {
+  actors: readonly ActorType[]
+  scope: Scope | null
+  project: boolean
+  /** An API key needs no scope to address itself by this path parameter. */
+  selfParam?: string
+}
+
+const BLOCK_MS = 10 * SECOND
+const MAX_BLOCKED = 10_000
+const blocked = new Map<string, number>() // address → until (ms); in this isolate
+
+/**
+ * Bearer secret → actor, checked against the route's policy.
+ *
+ * @throws {Fault} 400, 401, 403, 429 or 503 as docs/api.md lists them
+ */
+export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise<Actor> {
+  const rt = c.get('rt')
+  const { kind, token } = readBearer(c)
+  const projectId = c.req.header('X-Project-Id')?.trim() || null
+  if (!projectId && (policy.project || (kind.type === 'api_key' && policy.actors.includes('api_key')))) {
+    throw new Fault('project_required', 'Send the project id in the X-Project-Id header.')
+  }
+  const address = c.req.header('CF-Connecting-IP') ?? 'local'
+  refuseBlocked(address, rt.now)
+  const hash = await sha256Hex(token)
+  await limit(rt.limits.credential, hash.slice(0, 32), 'This credential is over its rate limit.')
+  try {
+    // A session asked for no project is not held to the one it happens to name.
+    const actor = await kind.find(rt, hash, policy.project || kind.type === 'api_key' ? projectId : null)
+    c.set('actor', actor)
+    return actor
+  } catch (error) {
+    if (error instanceof Fault && ERRORS[error.fault].status === 401) await countFailure(rt, address)
+    throw error
+  }
+}
+
+/** Whether the policy lets this actor through. @throws {Fault} 403, naming what is missing */
+export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): void {
+  if (!policy.actors.includes(actor.type)) {
+    if (actor.type === 'api_key') {
+      throw new Fault('console_session_required', 'Use the Bearer token of a console session: an API key may not do this.')
+    }
+    throw new Fault('api_key_required', 'Use an API key: this call describes the key that makes it.')
+  }
+  if (!policy.scope) return
+  if (actor.type === 'api_key' && policy.selfParam && c.req.param(policy.selfParam) === actor.id) return
+  if (actor.type === 'session' && actor.project_id === null) return // the handler asks for the role in the project it names
+  requireScopes(actor, [policy.scope])
+}
+
+/** @throws {Fault} 403 where the actor lacks one of the scopes */
+export function requireScopes(actor: Actor, wanted: readonly Scope[]): void {
+  const [missing] = missingScopes(wanted, actor.scopes)
+  if (!missing) return
+  if (actor.type === 'api_key') {
+    throw new Fault('insufficient_scope', `This needs the scope ${missing}.`, { missing })
+  }
+  throw new Fault('insufficient_role', `This needs the role ${smallestRole(missing)} or above in the project.`, { missing })
+}
+
+/** The project a request is scoped to. Routes whose policy asks for a project always have one. */
+export function projectOf(actor: Actor): string {
+  if (actor.project_id === null) throw new Fault('project_required', 'Send the project id in the X-Project-Id header.')
+  return actor.project_id
+}
+
+/** The user a request acts for: the session's, or the one who minted the key. */
+export function userOf(actor: Actor): string {
+  return actor.type === 'session' ? actor.user_id : actor.minted_by
+}
+
+/** By whom, in which request and when a change is made: what its audit row needs. */
+export function changeOf(c: Context<HttpEnv>) {
+  const actor = c.get('actor')
+  const by = actor.type === 'session' ? { type: 'user' as const, id: actor.user_id } : { type: actor.type, id: actor.id }
+  return { actor: by, request_id: c.get('requestId'), now: c.get('rt').now }
+}
+
+function readBearer(c: Context<HttpEnv>): { kind: CredentialKind; token: string } {
+  const header = c.req.header('Authorization')
+  if (header === undefined || header.trim() === '') {
+    throw new Fault('missing_credentials', 'Send an API key or a console session as Authorization: Bearer.')
+  }
+  const token = /^Bearer +([^\s,]+)$/i.exec(header.trim())?.[1]
+  const kind = token && c.get('credentialKinds').find(({ prefix }) => token.startsWith(prefix))
+  if (!token || !kind || !kind.wellFormed(token)) {
+    throw new Fault(
+      'malformed_credentials',
+      'Send Authorization: Bearer followed by one whole secret; this one is cut short, mistyped or of another kind.',
+    )
+  }
+  return { kind, token }
+}
+
+function refuseBlocked(address: string, now: number): void {
+  const until = blocked.get(address)
+  if (until === undefined) return
+  if (until > now) {
+    throw new Fault('rate_limited', 'Too many failed authentications from this address. Wait, then try again.')
+  }
+  blocked.delete(address)
+}
+
+/** Failures are counted by address; one over its limit is refused for a while before the database is asked. */
+async function countFailure(rt: Runtime, address: string): Promise<void> {
+  const { success } = await rt.limits.authFailure.limit({ key: address })
+  if (success) return
+  if (blocked.size >= MAX_BLOCKED) blocked.clear()
+  blocked.set(address, rt.now + BLOCK_MS)
+}

@@ -1,0 +1,16 @@
+import type { Env, Runtime } from '../env'
+import type { Actor, CredentialKind } from './auth'
+
+/** What every handler finds on its context. */
+export type HttpEnv = {
+  Bindings: Env
+  Variables: {
+    rt: Runtime
+    requestId: string
+    /** Fields that a handler adds to the request's one log line. */
+    log: Record<string, unknown>
+    credentialKinds: readonly CredentialKind[]
+    /** Set by a route whose policy asks for a credential. */
+    actor: Actor
+  }
+}

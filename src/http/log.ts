@@ -1,0 +1,43 @@
+import type { MiddlewareHandler } from 'hono'
+import { newId } from '../lib/ids'
+import type { HttpEnv } from './context'
+
+/** A caller's own request id is kept when it is sane: it ends up in logs and headers. */
+const SANE_ID = /^[A-Za-z0-9._:-]{8,64}$/
+
+/**
+ * One wide event a request, as a line of JSON. Never the query string (a sign-in link carries a code), a body, or the
+ * Authorization header.
+ */
+export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  const rt = c.get('rt')
+  const sent = c.req.header('X-Request-Id')
+  const requestId = sent && SANE_ID.test(sent) ? sent : newId('req', rt.now)
+  c.set('requestId', requestId)
+  c.set('log', {})
+  await next()
+  c.res.headers.set('X-Request-Id', requestId)
+  const actor = c.get('actor')
+  const { trips, rows_read, rows_written } = rt.db.meter
+  writeLog(c.res.status >= 500 ? 'error' : 'info', 'request', {
+    request_id: requestId,
+    method: c.req.method,
+    path: c.req.path,
+    status: c.res.status,
+    ms: Date.now() - rt.now,
+    actor_type: actor?.type,
+    actor_id: actor?.id,
+    project_id: actor?.project_id ?? undefined,
+    d1_trips: trips,
+    d1_rows_read: rows_read,
+    d1_rows_written: rows_written,
+    ...c.get('log'),
+  })
+}
+
+/** One line of JSON. Callers pass no secrets. */
+export function writeLog(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>): void {
+  const line = JSON.stringify({ level, event, ...fields })
+  if (level === 'error') console.error(line)
+  else console.log(line)
+}

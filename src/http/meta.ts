@@ -1,0 +1,36 @@
+import type * as z from 'zod'
+import type { FaultName } from '../lib/fault'
+import type { Policy } from './auth'
+
+/** What a route says of itself: its policy, its documentation, its schemas. */
+export type Meta = {
+  operation?: Operation
+  body?: z.ZodType
+  query?: z.ZodType
+}
+
+export type Operation = {
+  /** The operationId: unique, camelCase. */
+  id: string
+  summary: string
+  description?: string
+  tag: string
+  /** Null for a route that takes no credential. */
+  policy: Policy | null
+  responses: Record<number, { description: string; schema?: z.ZodType }>
+  /** Faults beyond those of credentials, validation and limits, which follow from the policy. */
+  faults?: readonly FaultName[]
+  /** A body that is no JSON of ours, by media type. */
+  rawBody?: string
+  /** Request headers of note: name → description. */
+  headers?: Record<string, string>
+}
+
+/** Metadata by middleware function: the route table is walked for policies (tests) and for OpenAPI. */
+export const META = new WeakMap<object, Meta>()
+
+/** Remembers what a middleware stands for. Returns it unchanged. */
+export function remember<T extends object>(middleware: T, meta: Meta): T {
+  META.set(middleware, { ...META.get(middleware), ...meta })
+  return middleware
+}

@@ -1,0 +1,193 @@
+import type { Hono } from 'hono'
+import * as z from 'zod'
+import { codeOf, ERRORS } from './errors'
+import type { FaultName } from '../lib/fault'
+import type { HttpEnv } from './context'
+import { META, type Meta, type Operation } from './meta'
+
+/** A route as the table holds it: one entry for each method and path, with what its middlewares remember. */
+export type RouteEntry = { method: string; path: string; meta: Meta }
+
+/** Every route of the app with an operation, in the order of registration. */
+export function routeTable(app: Pick<Hono<HttpEnv>, 'routes'>): RouteEntry[] {
+  const table = new Map<string, RouteEntry>()
+  for (const { method, path, handler } of app.routes) {
+    if (method === 'ALL') continue
+    const key = `${method} ${path}`
+    const entry = table.get(key) ?? { method, path, meta: {} }
+    table.set(key, { ...entry, meta: { ...entry.meta, ...META.get(handler) } })
+  }
+  return [...table.values()]
+}
+
+type Json = Record<string, unknown>
+
+const Problem = z
+  .object({
+    type: z.url().describe('Where the code is documented.'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().describe('What to do next.'),
+    code: z.string().describe('Stable; the one to program against.'),
+    request_id: z.string(),
+    errors: z
+      .array(z.object({ pointer: z.string(), code: z.string(), message: z.string() }))
+      .optional()
+      .describe('With 422: each invalid field by JSON Pointer.'),
+  })
+  .meta({ id: 'Problem' })
+
+/** OpenAPI 3.1 of every route, from the schemas that validate and the policies that are enforced. */
+export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, origin: string): Json {
+  const components: Json = {}
+  const paths: Record<string, Json> = {}
+  const tags = new Set<string>()
+  for (const { method, path, meta } of routeTable(app)) {
+    if (!meta.operation) continue
+    tags.add(meta.operation.tag)
+    const item = (paths[path.replaceAll(/:(\w+)/g, '{$1}')] ??= {})
+    item[method.toLowerCase()] = operationOf(path, meta, meta.operation, components)
+  }
+  toSchema(Problem, 'output', components)
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Platform API',
+      version: '1',
+      description: 'Project-bound API keys and a billing webhook inbox, server to server.',
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [{ url: origin }],
+    tags: [...tags].sort().map((name) => ({ name })),
+    security: [],
+    paths,
+    components: {
+      schemas: components,
+      securitySchemes: {
+        api_key: { type: 'http', scheme: 'bearer', description: '`svc_v1_` + 96 lower-case hex characters.' },
+        console_session: { type: 'http', scheme: 'bearer', description: '`svc_cs_` + 64 lower-case hex characters.' },
+      },
+    },
+  }
+}
+
+function operationOf(path: string, meta: Meta, operation: Operation, components: Json): Json {
+  const { policy } = operation
+  const parameters: Json[] = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+  if (policy && (policy.project || policy.actors.includes('api_key'))) {
+    const description = policy.project ? 'The project.' : 'The project; required with an API key.'
+    parameters.push({ name: 'X-Project-Id', in: 'header', required: policy.project, description, schema: { type: 'string' } })
+  }
+  for (const [name, description] of Object.entries(operation.headers ?? {})) {
+    parameters.push({ name, in: 'header', required: false, description, schema: { type: 'string' } })
+  }
+  if (meta.query) parameters.push(...queryParameters(meta.query))
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    ...(operation.description && { description: operation.description }),
+    tags: [operation.tag],
+    security: policy ? policy.actors.map((type) => ({ [type === 'session' ? 'console_session' : 'api_key']: [] })) : [],
+    ...(policy?.scope && { 'x-required-scope': policy.scope }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(meta.body && {
+      requestBody: { required: true, content: { 'application/json': { schema: toSchema(meta.body, 'input', components) } } },
+    }),
+    ...(operation.rawBody && {
+      requestBody: { required: true, content: { [operation.rawBody]: { schema: { type: 'string' } } } },
+    }),
+    responses: { ...successes(operation, components), ...failures(meta, operation) },
+  }
+}
+
+function queryParameters(schema: z.ZodType): Json[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as {
+    properties?: Record<string, Json>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    schema: rest,
+  }))
+}
+
+function successes(operation: Operation, components: Json): Json {
+  return Object.fromEntries(
+    Object.entries(operation.responses).map(([status, { description, schema }]) => [
+      status,
+      {
+        description,
+        ...(schema && { content: { 'application/json': { schema: toSchema(schema, 'output', components) } } }),
+      },
+    ]),
+  )
+}
+
+function failures(meta: Meta, operation: Operation): Json {
+  const byStatus = new Map<number, string[]>()
+  for (const fault of possibleFaults(meta, operation)) {
+    const { status } = ERRORS[fault]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), codeOf(fault)])
+  }
+  return Object.fromEntries(
+    [...byStatus].sort().map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\``).join(', '),
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    ]),
+  )
+}
+
+const KEY_FAULTS: FaultName[] = ['unknown_key', 'key_rotated', 'key_revoked', 'key_expired', 'wrong_project']
+const SESSION_FAULTS: FaultName[] = ['unknown_session', 'session_expired']
+
+/** Every fault a request of this route can meet. */
+export function possibleFaults(meta: Meta, { policy, faults = [] }: Operation): FaultName[] {
+  const all = new Set<FaultName>(['validation_failed', 'database_unavailable', 'internal_error', ...faults])
+  if (policy) {
+    for (const fault of ['missing_credentials', 'malformed_credentials', 'rate_limited'] as const) all.add(fault)
+    for (const fault of [...KEY_FAULTS, ...SESSION_FAULTS]) all.add(fault)
+    if (policy.project || policy.actors.includes('api_key')) all.add('project_required')
+    if (policy.project) all.add('not_a_member')
+    if (policy.scope) for (const fault of ['insufficient_scope', 'insufficient_role'] as const) all.add(fault)
+    if (!policy.actors.includes('api_key')) all.add('console_session_required')
+    if (!policy.actors.includes('session')) all.add('api_key_required')
+  }
+  if (meta.body) for (const fault of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) all.add(fault)
+  if (meta.query && 'cursor' in ((meta.query as z.ZodObject).shape ?? {})) all.add('invalid_cursor')
+  return [...all]
+}
+
+/** A schema as JSON Schema; schemas with an id (`.meta({ id })`) become components. */
+function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
+  const { $schema: _, $defs, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json }
+  for (const [id, definition] of Object.entries($defs ?? {})) components[id] = relink(definition as Json)
+  const id = schema.meta()?.id
+  if (!id) return relink(root)
+  components[id] = relink(root)
+  return { $ref: `#/components/schemas/${id}` }
+}
+
+/** Points `#/$defs/X` at the document's components. */
+function relink<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(relink) as T
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== 'id' || typeof (value as Json).type !== 'string')
+      .map(([key, part]) => [
+        key,
+        key === '$ref' && typeof part === 'string' ? part.replace('#/$defs/', '#/components/schemas/') : relink(part),
+      ]),
+  ) as T
+}

@@ -1,0 +1,68 @@
+import * as z from 'zod'
+import { crc32Hex } from '../lib/crypto'
+import { Fault } from '../lib/fault'
+
+/** Query fields of every list. */
+export const pageFields = {
+  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Rows a page.'),
+  cursor: z.string().max(400).optional().describe('`next_cursor` of the page before; bound to the route and its filters.'),
+}
+
+/** The envelope of every list. */
+export function listOf<T extends z.ZodType>(row: T) {
+  return z.object({
+    data: z.array(row),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable().describe('Send it as `cursor` to read on; null on the last page.'),
+  })
+}
+
+/** A list as sent. */
+export type Page<T> = { data: T[]; has_more: boolean; next_cursor: string | null }
+
+/** What a cursor belongs to: a list's name, its project, and its filters. */
+export function cursorBinding(list: string, filters: Record<string, unknown> = {}): string {
+  const { limit: _limit, cursor: _cursor, ...rest } = filters
+  const parts = Object.entries(rest).filter(([, value]) => value !== undefined)
+  return JSON.stringify([list, parts.sort(([a], [b]) => (a < b ? -1 : 1))])
+}
+
+/** The key of the last row seen, from a cursor made under the same binding; null without a cursor.
+ * @throws {Fault} `invalid_cursor` for another list's or filter's cursor, or a damaged one */
+export function readCursor(binding: string, cursor: string | undefined): string | null {
+  if (cursor === undefined) return null
+  try {
+    const text = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'))
+    const key = text.slice(8)
+    if (text.slice(0, 8) === crc32Hex(binding + key) && key !== '') return key
+  } catch {
+    // not base64: answered as any other cursor that is not ours
+  }
+  throw new Fault('invalid_cursor', 'Use next_cursor as it was given, with the same path and filters, or start without one.')
+}
+
+/**
+ * One page from `limit + 1` rows read.
+ *
+ * @param keyOf the keyset key of a row, as the list is sorted by it
+ */
+export function toPage<Row, T>(
+  rows: Row[],
+  limit: number,
+  binding: string,
+  keyOf: (row: Row) => string,
+  present: (row: Row) => T,
+): Page<T> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const more = rows.length > limit && last !== undefined
+  return { data: shown.map(present), has_more: more, next_cursor: more ? makeCursor(binding, keyOf(last)) : null }
+}
+
+/** The cursor that reads on after the row with this key. */
+export function makeCursor(binding: string, key: string): string {
+  return btoa(crc32Hex(binding + key) + key)
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '')
+}

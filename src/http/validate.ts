@@ -1,0 +1,66 @@
+import { zValidator } from '@hono/zod-validator'
+import type { MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type * as z from 'zod'
+import { Fault, type FieldFault } from '../lib/fault'
+import { META, remember } from './meta'
+
+/** Bytes of a JSON body of the plane; the ingest address has its own, larger bound. */
+export const MAX_BODY_BYTES = 64 * 1024
+
+/** Validates the JSON body: `c.req.valid('json')`. Give a strict object, so that a misspelt field is refused. */
+export function body<T extends z.ZodType>(schema: T) {
+  return remember(zValidator('json', schema, refuse), { body: schema })
+}
+
+/** Validates the query: `c.req.valid('query')`. Give a strict object, so that a misspelt filter is refused. */
+export function query<T extends z.ZodType>(schema: T) {
+  return remember(zValidator('query', schema, refuse), { query: schema })
+}
+
+const limitBody = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: () => {
+    throw new Fault('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`)
+  },
+})
+
+/** Before {@link body}: media type, then size. Both are refused without reading on. */
+export const jsonBody: MiddlewareHandler = async (c, next) => {
+  const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') {
+    throw new Fault('unsupported_media_type', 'Send the body as Content-Type: application/json.')
+  }
+  return limitBody(c, next)
+}
+
+/** Whether one of the handlers that serve this request validates what META names. */
+export function takes(part: 'body' | 'query', handlers: readonly { handler: unknown }[]): boolean {
+  return handlers.some(({ handler }) => META.get(handler as object)?.[part] !== undefined)
+}
+
+function refuse(result: { success: boolean; error?: { issues: readonly z.core.$ZodIssue[] } }): void {
+  if (!result.success && result.error) throw invalid(result.error.issues)
+}
+
+/** Zod's issues as one 422 with a JSON Pointer a field. */
+export function invalid(issues: readonly z.core.$ZodIssue[]): Fault {
+  const errors = issues.slice(0, 50).flatMap(fieldFaults)
+  return new Fault('validation_failed', `Mend what \`errors\` lists: ${errors[0]?.message ?? 'invalid value'}.`, { errors })
+}
+
+function fieldFaults(issue: z.core.$ZodIssue): FieldFault[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, 50).map((key) => ({
+      pointer: pointer([...issue.path, key]),
+      code: 'unknown_field',
+      message: 'this field is not known here',
+    }))
+  }
+  return [{ pointer: pointer(issue.path), code: issue.code, message: issue.message }]
+}
+
+/** JSON Pointer (RFC 6901). */
+function pointer(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100)}`).join('')
+}

@@ -1,0 +1,1 @@
+export default { async fetch() { return new Response('x') } } satisfies ExportedHandler

@@ -1,0 +1,61 @@
+/**
+ * Everything that can go wrong in a way a caller should hear of. Stores and rules throw these; they know nothing of
+ * HTTP. `http/errors.ts` has one line for each.
+ */
+export const FAULTS = [
+  'invalid_json',
+  'invalid_cursor',
+  'project_required',
+  'missing_credentials',
+  'malformed_credentials',
+  'unknown_key',
+  'key_rotated',
+  'key_revoked',
+  'key_expired',
+  'wrong_project',
+  'unknown_session',
+  'session_expired',
+  'invalid_code',
+  'insufficient_scope',
+  'insufficient_role',
+  'console_session_required',
+  'api_key_required',
+  'not_a_member',
+  'not_found',
+  'method_not_allowed',
+  'key_limit_reached',
+  'rotation_conflict',
+  'rotation_of_revoked_key',
+  'rotation_of_expired_key',
+  'connection_limit_reached',
+  'payload_too_large',
+  'unsupported_media_type',
+  'unsupported_encoding',
+  'validation_failed',
+  'rate_limited',
+  'signature_missing',
+  'signature_malformed',
+  'signature_mismatch',
+  'signature_timestamp',
+  'unknown_connection',
+  'connection_disabled',
+  'database_unavailable',
+  'internal_error',
+] as const
+
+export type FaultName = (typeof FAULTS)[number]
+
+/** One fault in a request's fields. `pointer` is a JSON Pointer (RFC 6901) into the body, or `?name` of a query. */
+export type FieldFault = { pointer: string; code: string; message: string }
+
+/** A decided failure. `detail` tells the caller what to do next, and holds no secret. */
+export class Fault extends Error {
+  override readonly name = 'Fault'
+  constructor(
+    readonly fault: FaultName,
+    readonly detail: string,
+    readonly extra: { errors?: FieldFault[]; headers?: Record<string, string>; missing?: string; cause?: unknown } = {},
+  ) {
+    super(`${fault}: ${detail}`, extra.cause === undefined ? undefined : { cause: extra.cause })
+  }
+}

@@ -1,0 +1,49 @@
+/** Prefixes of the public identifiers. The prefix tells a reader, and a log search, what an id is of. */
+export type IdPrefix = 'key' | 'prj' | 'usr' | 'ses' | 'chl' | 'con' | 'sec' | 'evt' | 'pay' | 'rpl' | 'aud' | 'req' | 'lse'
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
+const TIME_CHARS = 10 // 10 × 5 bits hold the 48 bits of milliseconds
+const RANDOM_CHARS = 16 // 16 × 5 = 80 random bits
+
+/**
+ * A new id: `<prefix>_` + 48 bits of milliseconds + 80 random bits, Crockford base32. Ids of one prefix sort by time.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function newId(prefix: IdPrefix, now: number): string {
+  const random = crypto.getRandomValues(new Uint8Array(RANDOM_CHARS))
+  let tail = ''
+  for (const byte of random) tail += ALPHABET[byte & 31]
+  return `${prefix}_${encodeTime(now)}${tail}`
+}
+
+/** The smallest id of a prefix at a time (ms): ids received at or after `now` are `>=` it. */
+export function idFloor(prefix: IdPrefix, now: number): string {
+  return `${prefix}_${encodeTime(Math.max(0, now))}${'0'.repeat(RANDOM_CHARS)}`
+}
+
+/** The time (ms) inside an id made by {@link newId}; NaN for a string that is none. */
+export function idTime(id: string): number {
+  const digits = id.slice(id.indexOf('_') + 1, id.indexOf('_') + 1 + TIME_CHARS)
+  let ms = digits.length === TIME_CHARS ? 0 : Number.NaN
+  for (const char of digits) {
+    const value = ALPHABET.indexOf(char)
+    ms = value < 0 ? Number.NaN : ms * 32 + value
+  }
+  return ms
+}
+
+/** The pattern of ids of a prefix, for checks that cost no database read. */
+export function idPattern(prefix: IdPrefix): RegExp {
+  return new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`)
+}
+
+function encodeTime(ms: number): string {
+  let rest = ms
+  let out = ''
+  for (let i = 0; i < TIME_CHARS; i++) {
+    out = ALPHABET[rest % 32] + out
+    rest = Math.floor(rest / 32)
+  }
+  return out
+}

@@ -1,0 +1,14 @@
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/** Milliseconds since the epoch → ISO 8601 UTC with milliseconds, the API's one form of a time. */
+export function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** As {@link iso}, keeping null. */
+export function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : iso(ms)
+}

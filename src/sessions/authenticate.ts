@@ -1,0 +1,41 @@
+import type { Runtime } from '../env'
+import type { Actor, CredentialKind } from '../http/auth'
+import { writeLog } from '../http/log'
+import { ROLE_SCOPES } from '../lib/access'
+import { Fault } from '../lib/fault'
+import { isSessionToken, SESSION_PREFIX, SLIDE_EVERY, sessionEnd } from './secret'
+import { findByHash, slideSession } from './store'
+
+/** A console session as a credential: one D1 read, which holds the user's role in the named project too. */
+export const sessionCredential: CredentialKind = {
+  type: 'session',
+  prefix: SESSION_PREFIX,
+  wellFormed: isSessionToken,
+  find: findActor,
+}
+
+async function findActor(rt: Runtime, hash: string, projectId: string | null): Promise<Actor> {
+  const session = await findByHash(rt.db, hash, projectId)
+  if (!session) throw new Fault('unknown_session', 'Sign in again: no session has this token.')
+  if (session.expires_at <= rt.now) throw new Fault('session_expired', 'Sign in again.')
+  if (projectId !== null && session.role === null) {
+    throw new Fault('not_a_member', 'You are a member of no project with this id.')
+  }
+  const end = sessionEnd(session.created_at, rt.now)
+  if (end - session.expires_at >= SLIDE_EVERY) {
+    rt.waitUntil(
+      slideSession(rt.db, session.id, end, rt.now).catch((error) =>
+        writeLog('warn', 'session_not_extended', { session_id: session.id, error: String(error) }),
+      ),
+    )
+  }
+  return {
+    type: 'session',
+    id: session.id,
+    user_id: session.user_id,
+    email: session.email,
+    project_id: projectId,
+    role: session.role,
+    scopes: session.role === null ? [] : ROLE_SCOPES[session.role],
+  }
+}

@@ -1,0 +1,33 @@
+import type { Runtime } from '../env'
+import { writeLog } from '../http/log'
+import { MINUTE } from '../lib/time'
+import { CODE_TTL } from './secret'
+
+/** A code on its way to whoever reads the address. `link` opens a page with a button: mail scanners fetch links. */
+export type SignInMail = { email: string; code: string; link: string }
+
+/**
+ * Delivers a sign-in code: by the send_email binding, or in the terminal where local start-up asked for that. It runs
+ * after the response, so that the answer says nothing about the address; a failure is logged, and the user asks again.
+ */
+export async function deliver(rt: Runtime, host: string, mail: SignInMail): Promise<void> {
+  if (rt.settings.signInDelivery === 'log' && isLocalhost(host)) {
+    console.log(`\n  Sign-in code for ${mail.email}: ${mail.code}\n  or open ${mail.link}\n`)
+    return
+  }
+  try {
+    if (!rt.email) throw new Error('no send_email binding is configured')
+    await rt.email.send({
+      from: rt.settings.emailFrom,
+      to: mail.email,
+      subject: `${mail.code} is your sign-in code`,
+      text: `Your sign-in code is ${mail.code}. It is good for ${CODE_TTL / MINUTE} minutes.\n\nOr open ${mail.link}\n\nIf you did not ask for it, ignore this message.\n`,
+    })
+  } catch (error) {
+    writeLog('error', 'sign_in_code_not_sent', { error: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+function isLocalhost(host: string): boolean {
+  return host === 'localhost' || host === '127.0.0.1' || host === '[::1]'
+}

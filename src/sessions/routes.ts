@@ -1,0 +1,202 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod'
+import type { Actor } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { timestamp } from '../http/fields'
+import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
+import { limit } from '../http/rate-limit'
+import { route } from '../http/route'
+import { body, query } from '../http/validate'
+import { sha256Hex } from '../lib/crypto'
+import { Fault } from '../lib/fault'
+import { newId } from '../lib/ids'
+import { iso } from '../lib/time'
+import { deliver } from './deliver'
+import { CODE_TTL, hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
+import { deleteSession, findSession, insertCode, listSessions, redeemCode, type Session as SessionRow } from './store'
+
+const tag = 'Sessions'
+const User = z.object({ id: z.string(), email: z.string() }).meta({ id: 'User' })
+const Session = z
+  .object({
+    id: z.string(),
+    created_at: timestamp,
+    last_used_at: timestamp,
+    expires_at: timestamp,
+    user_agent: z.string().nullable(),
+    current: z.boolean().describe('Whether it is the one that makes this call.'),
+  })
+  .meta({ id: 'Session' })
+const CodeBody = z
+  .strictObject({ email: z.email().max(254).describe('Where the code is sent.') })
+  .meta({ id: 'AskForSignInCode' })
+const RedeemBody = z
+  .strictObject({ challenge: z.string().max(100), code: z.string().max(100) })
+  .meta({ id: 'RedeemSignInCode' })
+const sessionOnly = { actors: ['session'], scope: null, project: false } as const
+
+export const authRoutes = new Hono<HttpEnv>()
+  .post(
+    '/codes',
+    route({
+      id: 'requestSignInCode',
+      summary: 'Ask for a sign-in code by e-mail',
+      description: 'Answers the same whether the address is known or not.',
+      tag,
+      policy: null,
+      responses: {
+        202: { description: 'On its way.', schema: z.object({ challenge: z.string(), expires_at: timestamp }) },
+      },
+      faults: ['rate_limited'],
+    }),
+    body(CodeBody),
+    async (c) => {
+      const rt = c.get('rt')
+      await limitSignIn(c)
+      const email = c.req.valid('json').email.toLowerCase()
+      const challenge = newId('chl', rt.now)
+      const code = newCode()
+      const expiresAt = rt.now + CODE_TTL
+      const hash = await hashCode(rt.settings.codePepper, challenge, code)
+      const { recorded, known } = await insertCode(
+        rt.db,
+        { id: challenge, email, code_hash: hash, expires_at: expiresAt },
+        rt.now,
+      )
+      if (recorded && (known || rt.settings.signUp === 'open')) {
+        const { origin, hostname } = new URL(c.req.url)
+        // The fragment stays in the browser: it reaches no server's log.
+        const link = `${origin}/auth/sign-in#challenge=${challenge}&code=${code}`
+        rt.waitUntil(deliver(rt, hostname, { email, code, link }))
+      }
+      return c.json({ challenge, expires_at: iso(expiresAt) }, 202)
+    },
+  )
+  .post(
+    '/sessions',
+    route({
+      id: 'createSession',
+      summary: 'Sign in with a code',
+      description: 'The token is in this response alone. A code is good once, with its challenge, for five tries.',
+      tag,
+      policy: null,
+      responses: {
+        201: { description: 'Signed in.', schema: z.object({ token: z.string(), expires_at: timestamp, user: User }) },
+      },
+      faults: ['invalid_code', 'rate_limited'],
+    }),
+    body(RedeemBody),
+    async (c) => {
+      const rt = c.get('rt')
+      await limitSignIn(c)
+      const { challenge, code } = c.req.valid('json')
+      const token = newSessionToken()
+      const expiresAt = sessionEnd(rt.now, rt.now)
+      const [codeHash, tokenHash] = await Promise.all([
+        hashCode(rt.settings.codePepper, challenge, normalizeCode(code)),
+        sha256Hex(token),
+      ])
+      const user = await redeemCode(
+        rt.db,
+        { challenge, code_hash: codeHash, signUp: rt.settings.signUp },
+        {
+          id: newId('ses', rt.now),
+          hash: tokenHash,
+          expires_at: expiresAt,
+          user_agent: c.req.header('User-Agent')?.slice(0, 200) ?? null,
+        },
+        rt.now,
+      )
+      if (!user) throw new Fault('invalid_code', 'The code is wrong, spent or expired: ask for a new one.')
+      return c.json({ token, expires_at: iso(expiresAt), user: { id: user.id, email: user.email } }, 201)
+    },
+  )
+  .get(
+    '/sessions',
+    route({
+      id: 'listSessions',
+      summary: "List the user's sessions",
+      tag,
+      policy: sessionOnly,
+      responses: { 200: { description: 'A page of sessions.', schema: listOf(Session) } },
+    }),
+    query(z.strictObject(pageFields)),
+    async (c) => {
+      const rt = c.get('rt')
+      const actor = sessionOf(c)
+      const { limit, cursor } = c.req.valid('query')
+      const binding = cursorBinding('sessions')
+      const rows = await listSessions(rt.db, actor.user_id, rt.now, readCursor(binding, cursor), limit + 1)
+      return c.json(toPage(rows, limit, binding, (row) => row.id, (row) => present(row, actor.id)), 200)
+    },
+  )
+  .get(
+    '/sessions/current',
+    route({
+      id: 'getCurrentSession',
+      summary: 'The session that makes the call, and its user',
+      tag,
+      policy: sessionOnly,
+      responses: { 200: { description: 'The session.', schema: z.object({ session: Session, user: User }) } },
+    }),
+    async (c) => {
+      const actor = sessionOf(c)
+      const session = await findSession(c.get('rt').db, actor.user_id, actor.id)
+      if (!session) throw new Fault('unknown_session', 'Sign in again: this session has just been ended.')
+      return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
+    },
+  )
+  .delete(
+    '/sessions/current',
+    route({
+      id: 'endCurrentSession',
+      summary: 'Sign out',
+      tag,
+      policy: sessionOnly,
+      responses: { 204: { description: 'Signed out.' } },
+    }),
+    async (c) => {
+      const actor = sessionOf(c)
+      await deleteSession(c.get('rt').db, actor.user_id, actor.id)
+      return c.body(null, 204)
+    },
+  )
+  .delete(
+    '/sessions/:id',
+    route({
+      id: 'endSession',
+      summary: "End one of the user's sessions",
+      tag,
+      policy: sessionOnly,
+      responses: { 204: { description: 'Ended.' } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      if (!(await deleteSession(c.get('rt').db, sessionOf(c).user_id, c.req.param('id')))) {
+        throw new Fault('not_found', 'You have no session with this id.')
+      }
+      return c.body(null, 204)
+    },
+  )
+
+function limitSignIn(c: Context<HttpEnv>): Promise<void> {
+  const address = c.req.header('CF-Connecting-IP') ?? 'local'
+  return limit(c.get('rt').limits.signIn, address, 'Too many sign-in requests from this address.')
+}
+
+function sessionOf(c: Context<HttpEnv>): Extract<Actor, { type: 'session' }> {
+  const actor = c.get('actor')
+  if (actor.type !== 'session') throw new Fault('console_session_required', 'Use a console session.')
+  return actor
+}
+
+function present(row: SessionRow, currentId: string) {
+  return {
+    id: row.id,
+    created_at: iso(row.created_at),
+    last_used_at: iso(row.last_used_at),
+    expires_at: iso(row.expires_at),
+    user_agent: row.user_agent,
+    current: row.id === currentId,
+  }
+}

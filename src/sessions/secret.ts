@@ -1,0 +1,51 @@
+import { hex, hmac, randomHex, utf8 } from '../lib/crypto'
+import { DAY, HOUR, MINUTE } from '../lib/time'
+
+export const SESSION_PREFIX = 'svc_cs_'
+const FORM = /^svc_cs_[0-9a-f]{64}$/
+
+/** A session ends this long after its last use … */
+export const SESSION_IDLE = 12 * HOUR
+/** … and this long after its start whatever happens. */
+export const SESSION_MAX = 7 * DAY
+/** A slide of the end is written at most this often. */
+export const SLIDE_EVERY = 10 * MINUTE
+
+/** A sign-in code lives this long … */
+export const CODE_TTL = 10 * MINUTE
+/** … and stands this many tries. */
+export const CODE_TRIES = 5
+/** Codes an address may be sent an hour. */
+export const CODES_PER_HOUR = 20
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ' // Crockford base32
+const CODE_CHARS = 8 // 40 bits, against five tries
+
+export function newSessionToken(): string {
+  return SESSION_PREFIX + randomHex(32)
+}
+
+export function isSessionToken(text: string): boolean {
+  return FORM.test(text)
+}
+
+/** Eight characters of Crockford base32, drawn evenly. */
+export function newCode(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(CODE_CHARS))
+  return Array.from(bytes, (byte) => ALPHABET[byte & 31]).join('')
+}
+
+/** A code as its reader may have typed it: any case, O for 0, I and L for 1, with spaces or a dash. */
+export function normalizeCode(typed: string): string {
+  return typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1')
+}
+
+/** What is stored of a code: useless without the pepper, and for any challenge but its own. */
+export async function hashCode(pepper: string, challenge: string, code: string): Promise<string> {
+  return hex(await hmac('SHA-256', utf8(pepper), `${challenge}:${code}`))
+}
+
+/** When a session used now ends (ms). */
+export function sessionEnd(createdAt: number, now: number): number {
+  return Math.min(now + SESSION_IDLE, createdAt + SESSION_MAX)
+}

@@ -1,0 +1,26 @@
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  plugins: [
+    cloudflareTest(async () => ({
+      wrangler: { configPath: './wrangler.toml' },
+      miniflare: {
+        bindings: {
+          // Secrets of the tests alone; a developer's .dev.vars is not asked.
+          CODE_PEPPER: 'a pepper that only the tests know, 32+',
+          ENCRYPTION_KEY_1: btoa('k'.repeat(32)),
+          SIGN_UP: 'open',
+          SIGN_IN_DELIVERY: 'log',
+          TEST_MIGRATIONS: await readD1Migrations('drizzle'),
+        },
+      },
+    })),
+  ],
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/e2e/**'],
+    setupFiles: ['test/setup.ts'],
+    testTimeout: 30_000,
+  },
+})
