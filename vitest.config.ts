@@ -2,6 +2,7 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
+  logLevel: 'error', // the vendors' SDKs ship source maps without sources: hundreds of warnings
   plugins: [
     cloudflareTest(async () => ({
       wrangler: { configPath: './wrangler.toml' },
@@ -21,6 +22,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/e2e/**'],
     setupFiles: ['test/setup.ts'],
+    silent: 'passed-only',
     testTimeout: 30_000,
   },
 })

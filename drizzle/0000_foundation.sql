@@ -64,6 +64,7 @@ CREATE TABLE `events` (
 	`payload_id` text NOT NULL,
 	`status` text NOT NULL,
 	`due_at` integer,
+	`next_attempt_at` integer,
 	`lease_token` text,
 	`lease_until` integer,
 	`attempts` integer DEFAULT 0 NOT NULL,
@@ -130,6 +131,15 @@ CREATE TABLE `refs` (
 	`ref` text NOT NULL,
 	`event_id` text NOT NULL,
 	PRIMARY KEY(`project_id`, `ref`, `event_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `replays` (
+	`project_id` text NOT NULL,
+	`id` text NOT NULL,
+	`actor` text NOT NULL,
+	`event_id` text,
+	`filter` text,
+	PRIMARY KEY(`project_id`, `id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `retired_secrets` (

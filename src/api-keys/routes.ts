@@ -89,7 +89,10 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const binding = cursorBinding('api-keys')
       const rows = await listKeys(c.get('rt').db, project, readCursor(binding, cursor), limit + 1)
-      return c.json(toPage(rows, limit, binding, (row) => row.id, present), 200)
+      return c.json(
+        toPage(rows, limit, binding, (row) => row.id, present),
+        200,
+      )
     },
   )
   .get(

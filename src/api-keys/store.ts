@@ -93,7 +93,10 @@ export async function rotateKey(
   change: Change,
 ): Promise<KeyRow> {
   const current = await db.first(
-    build.select().from(apiKeys).where(and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))),
+    build
+      .select()
+      .from(apiKeys)
+      .where(and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))),
   )
   if (!current) throw new Fault('not_found', 'No API key of this project has this id.')
   if (current.revoked_at !== null) throw new Fault('rotation_of_revoked_key', 'Mint a new key: this one was revoked.')
@@ -127,7 +130,10 @@ export async function revokeKey(db: Db, projectId: string, id: string, change: C
       .set({ revoked_at: change.now })
       .where(and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at))),
     auditKey(projectId, id, 'api_key.revoked', change),
-    build.select({ id: apiKeys.id }).from(apiKeys).where(and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))),
+    build
+      .select({ id: apiKeys.id })
+      .from(apiKeys)
+      .where(and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))),
   ])
   if (found.rows.length === 0) throw new Fault('not_found', 'No API key of this project has this id.')
 }

@@ -37,7 +37,10 @@ export const auditRoutes = new Hono<HttpEnv>().get(
     const { limit, cursor } = c.req.valid('query')
     const binding = cursorBinding('audit-log')
     const rows = await listAudit(c.get('rt').db, projectOf(c.get('actor')), readCursor(binding, cursor), limit + 1)
-    return c.json(toPage(rows, limit, binding, (row) => row.id, present), 200)
+    return c.json(
+      toPage(rows, limit, binding, (row) => row.id, present),
+      200,
+    )
   },
 )
 

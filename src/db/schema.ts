@@ -167,6 +167,8 @@ export const events = sqliteTable(
     status: text({ enum: STATUSES }).notNull(),
     /** When the sweep looks next; null exactly when the status is final. */
     due_at: integer(),
+    /** When a retry may be claimed: the sweep moves `due_at`, and must not move this. */
+    next_attempt_at: integer(),
     /** Fences a worker whose lease ran out. Not indexed: a claim writes one row. */
     lease_token: text(),
     lease_until: integer(),
@@ -229,6 +231,21 @@ export const attempts = sqliteTable(
     error: text(),
   },
   (t) => [primaryKey({ columns: [t.event_id, t.number] })],
+)
+
+/** Who asked for a replay, of one event or of all that a filter matched. */
+export const replays = sqliteTable(
+  'replays',
+  {
+    project_id: text().notNull(),
+    id: text().notNull(),
+    /** The actor's id: a user's or a key's. */
+    actor: text().notNull(),
+    event_id: text(),
+    /** JSON: the search's filters, for a replay by filter. */
+    filter: text(),
+  },
+  (t) => [primaryKey({ columns: [t.project_id, t.id] })],
 )
 
 /** Rollup, one row a connection and minute of receipt. `lag` is a JSON histogram: bin → count. */

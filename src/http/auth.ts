@@ -83,7 +83,10 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
 export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): void {
   if (!policy.actors.includes(actor.type)) {
     if (actor.type === 'api_key') {
-      throw new Fault('console_session_required', 'Use the Bearer token of a console session: an API key may not do this.')
+      throw new Fault(
+        'console_session_required',
+        'Use the Bearer token of a console session: an API key may not do this.',
+      )
     }
     throw new Fault('api_key_required', 'Use an API key: this call describes the key that makes it.')
   }
@@ -100,7 +103,9 @@ export function requireScopes(actor: Actor, wanted: readonly Scope[]): void {
   if (actor.type === 'api_key') {
     throw new Fault('insufficient_scope', `This needs the scope ${missing}.`, { missing })
   }
-  throw new Fault('insufficient_role', `This needs the role ${smallestRole(missing)} or above in the project.`, { missing })
+  throw new Fault('insufficient_role', `This needs the role ${smallestRole(missing)} or above in the project.`, {
+    missing,
+  })
 }
 
 /** The project a request is scoped to. Routes whose policy asks for a project always have one. */
@@ -117,7 +122,8 @@ export function userOf(actor: Actor): string {
 /** By whom, in which request and when a change is made: what its audit row needs. */
 export function changeOf(c: Context<HttpEnv>) {
   const actor = c.get('actor')
-  const by = actor.type === 'session' ? { type: 'user' as const, id: actor.user_id } : { type: actor.type, id: actor.id }
+  const by =
+    actor.type === 'session' ? { type: 'user' as const, id: actor.user_id } : { type: actor.type, id: actor.id }
   return { actor: by, request_id: c.get('requestId'), now: c.get('rt').now }
 }
 
@@ -127,8 +133,8 @@ function readBearer(c: Context<HttpEnv>): { kind: CredentialKind; token: string 
     throw new Fault('missing_credentials', 'Send an API key or a console session as Authorization: Bearer.')
   }
   const token = /^Bearer +([^\s,]+)$/i.exec(header.trim())?.[1]
-  const kind = token && c.get('credentialKinds').find(({ prefix }) => token.startsWith(prefix))
-  if (!token || !kind || !kind.wellFormed(token)) {
+  const kind = token === undefined ? undefined : c.get('credentialKinds').find(({ prefix }) => token.startsWith(prefix))
+  if (!token || !kind?.wellFormed(token)) {
     throw new Fault(
       'malformed_credentials',
       'Send Authorization: Bearer followed by one whole secret; this one is cut short, mistyped or of another kind.',

@@ -1,8 +1,8 @@
 import type { Hono } from 'hono'
 import * as z from 'zod'
-import { codeOf, ERRORS } from './errors'
 import type { FaultName } from '../lib/fault'
 import type { HttpEnv } from './context'
+import { codeOf, ERRORS } from './errors'
 import { META, type Meta, type Operation } from './meta'
 
 /** A route as the table holds it: one entry for each method and path, with what its middlewares remember. */
@@ -45,8 +45,9 @@ export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, origin: string): Jso
   for (const { method, path, meta } of routeTable(app)) {
     if (!meta.operation) continue
     tags.add(meta.operation.tag)
-    const item = (paths[path.replaceAll(/:(\w+)/g, '{$1}')] ??= {})
-    item[method.toLowerCase()] = operationOf(path, meta, meta.operation, components)
+    const template = path.replaceAll(/:(\w+)/g, '{$1}')
+    const operation = { [method.toLowerCase()]: operationOf(path, meta, meta.operation, components) }
+    paths[template] = { ...paths[template], ...operation }
   }
   toSchema(Problem, 'output', components)
   return {
@@ -81,7 +82,13 @@ function operationOf(path: string, meta: Meta, operation: Operation, components:
   }))
   if (policy && (policy.project || policy.actors.includes('api_key'))) {
     const description = policy.project ? 'The project.' : 'The project; required with an API key.'
-    parameters.push({ name: 'X-Project-Id', in: 'header', required: policy.project, description, schema: { type: 'string' } })
+    parameters.push({
+      name: 'X-Project-Id',
+      in: 'header',
+      required: policy.project,
+      description,
+      schema: { type: 'string' },
+    })
   }
   for (const [name, description] of Object.entries(operation.headers ?? {})) {
     parameters.push({ name, in: 'header', required: false, description, schema: { type: 'string' } })
@@ -96,7 +103,10 @@ function operationOf(path: string, meta: Meta, operation: Operation, components:
     ...(policy?.scope && { 'x-required-scope': policy.scope }),
     ...(parameters.length > 0 && { parameters }),
     ...(meta.body && {
-      requestBody: { required: true, content: { 'application/json': { schema: toSchema(meta.body, 'input', components) } } },
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: toSchema(meta.body, 'input', components) } },
+      },
     }),
     ...(operation.rawBody && {
       requestBody: { required: true, content: { [operation.rawBody]: { schema: { type: 'string' } } } },
@@ -163,14 +173,19 @@ export function possibleFaults(meta: Meta, { policy, faults = [] }: Operation): 
     if (!policy.actors.includes('api_key')) all.add('console_session_required')
     if (!policy.actors.includes('session')) all.add('api_key_required')
   }
-  if (meta.body) for (const fault of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) all.add(fault)
+  if (meta.body)
+    for (const fault of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) all.add(fault)
   if (meta.query && 'cursor' in ((meta.query as z.ZodObject).shape ?? {})) all.add('invalid_cursor')
   return [...all]
 }
 
 /** A schema as JSON Schema; schemas with an id (`.meta({ id })`) become components. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
-  const { $schema: _, $defs, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json }
+  const {
+    $schema: _,
+    $defs,
+    ...root
+  } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json }
   for (const [id, definition] of Object.entries($defs ?? {})) components[id] = relink(definition as Json)
   const id = schema.meta()?.id
   if (!id) return relink(root)

@@ -5,7 +5,11 @@ import { Fault } from '../lib/fault'
 /** Query fields of every list. */
 export const pageFields = {
   limit: z.coerce.number().int().min(1).max(100).default(20).describe('Rows a page.'),
-  cursor: z.string().max(400).optional().describe('`next_cursor` of the page before; bound to the route and its filters.'),
+  cursor: z
+    .string()
+    .max(400)
+    .optional()
+    .describe('`next_cursor` of the page before; bound to the route and its filters.'),
 }
 
 /** The envelope of every list. */
@@ -38,7 +42,10 @@ export function readCursor(binding: string, cursor: string | undefined): string 
   } catch {
     // not base64: answered as any other cursor that is not ours
   }
-  throw new Fault('invalid_cursor', 'Use next_cursor as it was given, with the same path and filters, or start without one.')
+  throw new Fault(
+    'invalid_cursor',
+    'Use next_cursor as it was given, with the same path and filters, or start without one.',
+  )
 }
 
 /**

@@ -46,7 +46,9 @@ function refuse(result: { success: boolean; error?: { issues: readonly z.core.$Z
 /** Zod's issues as one 422 with a JSON Pointer a field. */
 export function invalid(issues: readonly z.core.$ZodIssue[]): Fault {
   const errors = issues.slice(0, 50).flatMap(fieldFaults)
-  return new Fault('validation_failed', `Mend what \`errors\` lists: ${errors[0]?.message ?? 'invalid value'}.`, { errors })
+  return new Fault('validation_failed', `Mend what \`errors\` lists: ${errors[0]?.message ?? 'invalid value'}.`, {
+    errors,
+  })
 }
 
 function fieldFaults(issue: z.core.$ZodIssue): FieldFault[] {

@@ -1,5 +1,18 @@
 /** Prefixes of the public identifiers. The prefix tells a reader, and a log search, what an id is of. */
-export type IdPrefix = 'key' | 'prj' | 'usr' | 'ses' | 'chl' | 'con' | 'sec' | 'evt' | 'pay' | 'rpl' | 'aud' | 'req' | 'lse'
+export type IdPrefix =
+  | 'key'
+  | 'prj'
+  | 'usr'
+  | 'ses'
+  | 'chl'
+  | 'con'
+  | 'sec'
+  | 'evt'
+  | 'pay'
+  | 'rpl'
+  | 'aud'
+  | 'req'
+  | 'lse'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
 const TIME_CHARS = 10 // 10 × 5 bits hold the 48 bits of milliseconds

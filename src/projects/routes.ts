@@ -9,7 +9,14 @@ import { body, query } from '../http/validate'
 import { ROLE_SCOPES, ROLES, type Role, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
-import { findMemberProject, findProject, insertProject, listMemberProjects, type Project, renameProject } from './store'
+import {
+  findMemberProject,
+  findProject,
+  insertProject,
+  listMemberProjects,
+  type Project as ProjectRow,
+  renameProject,
+} from './store'
 
 const tag = 'Projects'
 const Project = z
@@ -69,7 +76,16 @@ export const projectRoutes = new Hono<HttpEnv>()
         return c.json({ data: project ? [present(project, null)] : [], has_more: false, next_cursor: null }, 200)
       }
       const rows = await listMemberProjects(db, actor.user_id, before, limit + 1)
-      return c.json(toPage(rows, limit, binding, (row) => row.id, (row) => present(row, row.role)), 200)
+      return c.json(
+        toPage(
+          rows,
+          limit,
+          binding,
+          (row) => row.id,
+          (row) => present(row, row.role),
+        ),
+        200,
+      )
     },
   )
   .get(
@@ -106,7 +122,11 @@ export const projectRoutes = new Hono<HttpEnv>()
   )
 
 /** The project of this id, if the caller belongs to it and may do what the scope names. */
-async function reachable(c: Context<HttpEnv>, id: string, scope: Scope): Promise<{ project: Project; role: Role | null }> {
+async function reachable(
+  c: Context<HttpEnv>,
+  id: string,
+  scope: Scope,
+): Promise<{ project: ProjectRow; role: Role | null }> {
   const { db } = c.get('rt')
   const actor = c.get('actor')
   if (actor.type === 'api_key') {
@@ -122,6 +142,6 @@ async function reachable(c: Context<HttpEnv>, id: string, scope: Scope): Promise
   throw new Fault('not_found', 'You are a member of no project with this id.')
 }
 
-function present(project: Project, role: Role | null) {
+function present(project: ProjectRow, role: Role | null) {
   return { id: project.id, name: project.name, created_at: iso(project.created_at), role }
 }

@@ -38,7 +38,13 @@ export async function insertProject(db: Db, name: string, ownerId: string, chang
     build.insert(projects).values(project),
     build.insert(members).values({ project_id: project.id, user_id: ownerId, role: 'owner', created_at: now }),
     audit(
-      { project_id: project.id, action: 'project.created', object_type: 'project', object_id: project.id, details: { name } },
+      {
+        project_id: project.id,
+        action: 'project.created',
+        object_type: 'project',
+        object_id: project.id,
+        details: { name },
+      },
       change,
     ),
   ])
@@ -48,8 +54,14 @@ export async function insertProject(db: Db, name: string, ownerId: string, chang
 /** Renames a project. */
 export async function renameProject(db: Db, id: string, name: string, change: Change): Promise<Project | null> {
   const [, , row] = await db.batch([
-    build.update(projects).set({ name }).where(and(eq(projects.id, id), sql`name <> ${name}`)),
-    audit({ project_id: id, action: 'project.renamed', object_type: 'project', object_id: id, details: { name } }, change),
+    build
+      .update(projects)
+      .set({ name })
+      .where(and(eq(projects.id, id), sql`name <> ${name}`)),
+    audit(
+      { project_id: id, action: 'project.renamed', object_type: 'project', object_id: id, details: { name } },
+      change,
+    ),
     build.select().from(projects).where(eq(projects.id, id)),
   ])
   return row.rows[0] ?? null

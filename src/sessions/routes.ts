@@ -127,7 +127,16 @@ export const authRoutes = new Hono<HttpEnv>()
       const { limit, cursor } = c.req.valid('query')
       const binding = cursorBinding('sessions')
       const rows = await listSessions(rt.db, actor.user_id, rt.now, readCursor(binding, cursor), limit + 1)
-      return c.json(toPage(rows, limit, binding, (row) => row.id, (row) => present(row, actor.id)), 200)
+      return c.json(
+        toPage(
+          rows,
+          limit,
+          binding,
+          (row) => row.id,
+          (row) => present(row, actor.id),
+        ),
+        200,
+      )
     },
   )
   .get(

@@ -77,7 +77,13 @@ export async function redeemCode(
 }
 
 /** A user's live sessions, newest first, from before the session `before`. */
-export function listSessions(db: Db, userId: string, now: number, before: string | null, limit: number): Promise<Session[]> {
+export function listSessions(
+  db: Db,
+  userId: string,
+  now: number,
+  before: string | null,
+  limit: number,
+): Promise<Session[]> {
   return db.all(
     build
       .select()

@@ -1,5 +1,4 @@
-import { equalBytes } from '../../lib/crypto'
-import { MAX_REFS, type SignatureCause, TOLERANCE_MS, Undecodable, type Verification } from './vendor'
+import { MAX_REFS, Undecodable } from './vendor'
 
 /** A JSON object of a vendor's: nothing about its fields is taken on trust. */
 export type Json = { readonly [key: string]: unknown }
@@ -52,47 +51,17 @@ export function refsOf(...ids: (string | null)[]): string[] {
   return [...new Set(ids.filter((id) => id !== null))].slice(0, MAX_REFS)
 }
 
-/** Seconds since the epoch → ISO 8601 in whole seconds. */
-export function isoSeconds(value: unknown): string | null {
-  if (typeof value !== 'number' || !Number.isFinite(value) || Math.abs(value) > 8.64e12) return null
-  return new Date(Math.floor(value) * 1000).toISOString().replace('.000Z', 'Z')
+/** An id that a vendor sends as a text or as a number; null for a number too large to have survived JSON unchanged. */
+export function numericId(value: unknown): string | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : text(value)
 }
 
-/** An amount in minor units (a safe integer, or one as a text) with its currency; null unless both are there. */
-export function money(value: unknown, currency: unknown): { value: number; currency: string } | null {
-  const amount = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value
-  const unit = text(currency)
-  return typeof amount === 'number' && Number.isSafeInteger(amount) && unit
-    ? { value: amount, currency: unit.toUpperCase() }
-    : null
+/** A boolean, else null. */
+export function flag(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null
 }
 
-/**
- * Tries every live secret against every signature of a delivery, in constant time for each pair.
- *
- * @param expected the MAC that a secret makes
- * @returns the index of the first secret that matches, or -1
- */
-export async function matchSecret(
-  secrets: readonly string[],
-  signatures: readonly Uint8Array[],
-  expected: (secret: string) => Promise<Uint8Array>,
-): Promise<number> {
-  let found = -1
-  for (const [index, secret] of secrets.entries()) {
-    if (secret === '') continue // an empty secret signs for anybody: it fails closed
-    const mac = await expected(secret)
-    for (const signature of signatures) if (equalBytes(mac, signature) && found < 0) found = index
-  }
-  return found
-}
-
-export function refused(cause: SignatureCause, skewMs?: number): Verification {
-  return skewMs === undefined ? { ok: false, cause } : { ok: false, cause, skew_ms: skewMs }
-}
-
-/** Accepts a match whose time lies inside the tolerance, both ways. `signedAt` in ms. */
-export function withinTolerance(secret: number, signedAt: number, now: number): Verification {
-  const skew = now - signedAt
-  return Math.abs(skew) > TOLERANCE_MS ? refused('signature_timestamp', skew) : { ok: true, secret }
+/** The part of a text before the first separator: `invoice` of `invoice.paid`. */
+export function before(value: string, separator: string): string {
+  return value.split(separator, 1)[0] as string
 }

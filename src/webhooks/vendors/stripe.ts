@@ -1,6 +1,9 @@
 import { fromHex, hmac, utf8 } from '../../lib/crypto'
-import { at, idOf, isObject, isoSeconds, money, parseObject, refsOf, refused, required, matchSecret, text, withinTolerance } from './read'
+import { money } from './money'
+import { at, flag, idOf, isObject, parseObject, refsOf, required, text } from './read'
+import { isoSeconds } from './time'
 import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './vendor'
+import { isSeconds, matchedAt, matchSecret, refused } from './verify'
 
 /**
  * Stripe. `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]`: HMAC-SHA256 of `t.body` under the whole `whsec_…` string.
@@ -8,7 +11,8 @@ import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './v
  */
 export const stripe: Vendor = {
   keptHeaders: [],
-  checkSecret: (secret) => (/^whsec_[\x21-\x7e]{8,}$/.test(secret) ? null : 'a Stripe signing secret starts with whsec_'),
+  checkSecret: (secret) =>
+    /^whsec_[\x21-\x7e]{8,}$/.test(secret) ? null : 'a Stripe signing secret starts with whsec_',
 
   async verify({ headers, bytes, now }, secrets) {
     const header = headers.get('stripe-signature')
@@ -16,7 +20,7 @@ export const stripe: Vendor = {
     const { timestamp, signatures } = parse(header)
     if (timestamp === null || signatures.length === 0) return refused('signature_malformed')
     const secret = await matchSecret(secrets, signatures, (key) => hmac('SHA-256', utf8(key), `${timestamp}.`, bytes))
-    return secret < 0 ? refused('signature_mismatch') : withinTolerance(secret, Number(timestamp) * 1000, now)
+    return matchedAt(secret, Number(timestamp) * 1000, now)
   },
 
   decode(body) {
@@ -32,7 +36,7 @@ function parse(header: string): { timestamp: string | null; signatures: Uint8Arr
   for (const part of header.split(',')) {
     const [key, value = ''] = part.split('=', 2)
     if (key === 't') {
-      if (timestamp !== null || !/^\d{1,12}$/.test(value)) return { timestamp: null, signatures: [] }
+      if (timestamp !== null || !isSeconds(value)) return { timestamp: null, signatures: [] }
       timestamp = value
     }
     const bytes = key === 'v1' ? fromHex(value) : null
@@ -57,7 +61,7 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
     vendor_event_id: required(event.id, 'id'),
     event_type,
     occurred_at: isoSeconds(event.created),
-    livemode: typeof event.livemode === 'boolean' ? event.livemode : null,
+    livemode: flag(event.livemode),
     api_version: text(event.api_version),
     object: { type, id, status: text(object.status) },
     customer,

@@ -1,0 +1,60 @@
+import { type Context, Hono } from 'hono'
+import { apiKeyCredential } from './api-keys/authenticate'
+import { apiKeyRoutes } from './api-keys/routes'
+import { auditRoutes } from './audit/routes'
+import { type Env, openRuntime } from './env'
+import type { HttpEnv } from './http/context'
+import { problem } from './http/errors'
+import { errorsPage } from './http/errors-page'
+import { healthRoutes } from './http/health'
+import { requestLog } from './http/log'
+import { openApi } from './http/openapi'
+import { allowedMethods, notFoundOrMethod } from './http/unmatched'
+import { projectRoutes } from './projects/routes'
+import { sessionCredential } from './sessions/authenticate'
+import { linkRoutes } from './sessions/link'
+import { authRoutes } from './sessions/routes'
+import { connectionRoutes } from './webhooks/connections/routes'
+import { ingestRoutes } from './webhooks/ingest-routes'
+import { webhookRoutes } from './webhooks/routes'
+
+const base = new Hono<HttpEnv>()
+
+base.use(async (c, next) => {
+  c.set('credentialKinds', [apiKeyCredential, sessionCredential])
+  c.set('rt', openRuntime(c.env as Env, c.executionCtx))
+  await next()
+  c.res.headers.set('X-Content-Type-Options', 'nosniff')
+})
+base.use(requestLog)
+for (const plane of ['/platform/*', '/auth/*', '/ingest/*']) base.use(plane, noStore)
+
+const app = base
+  // The plane: server to server, Bearer only.
+  .route('/platform/v1/api-keys', apiKeyRoutes)
+  .route('/platform/v1/projects', projectRoutes)
+  .route('/platform/v1/audit-log', auditRoutes)
+  .route('/platform/v1/billing/connections', connectionRoutes)
+  .route('/platform/v1/billing/webhooks', webhookRoutes)
+  // Where people sign in and vendors send.
+  .route('/auth', authRoutes)
+  .route('/auth', linkRoutes)
+  .route('/ingest', ingestRoutes)
+  // About the service itself.
+  .route('/healthz', healthRoutes)
+  .get('/openapi.json', (c) => c.json(openApi(base, new URL(c.req.url).origin)))
+  .get('/errors', errorsPage)
+
+app.onError((error, c) => problem(c, error))
+app.notFound((c) => {
+  throw notFoundOrMethod(allowedMethods(app, c.req.path))
+})
+
+export { app }
+/** For `hc<App>()`: a client whose paths, bodies and answers are typed. */
+export type App = typeof app
+
+async function noStore(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {
+  await next()
+  c.res.headers.set('Cache-Control', 'no-store')
+}

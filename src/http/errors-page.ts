@@ -1,0 +1,30 @@
+import type { Context } from 'hono'
+import { html } from 'hono/html'
+import { FAULTS } from '../lib/fault'
+import { codeOf, ERRORS } from './errors'
+
+/** The table of error codes, for people: where the `type` of every problem points. */
+export function errorsPage(c: Context) {
+  const rows = FAULTS.map((fault) => ({ ...ERRORS[fault], code: codeOf(fault) })).sort((a, b) => a.status - b.status)
+  c.header('Content-Security-Policy', "default-src 'none'")
+  return c.html(html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width" />
+    <title>Error codes</title>
+  </head>
+  <body>
+    <h1>Error codes</h1>
+    <p>Every error is problem+json (RFC 9457). Program against <code>code</code>; <code>detail</code> says what to do next.</p>
+    <table>
+      <thead>
+        <tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr>
+      </thead>
+      <tbody>
+        ${rows.map(({ status, code, title }) => html`<tr><td>${status}</td><td><a id="${code}" href="#${code}"><code>${code}</code></a></td><td>${title}</td></tr>`)}
+      </tbody>
+    </table>
+  </body>
+</html>`)
+}

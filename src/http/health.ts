@@ -1,0 +1,21 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import type { HttpEnv } from './context'
+import { route } from './route'
+
+/** Whether the deployment can serve: 200 when D1 answers within its bound, else 503. */
+export const healthRoutes = new Hono<HttpEnv>().get(
+  '/',
+  route({
+    id: 'getHealth',
+    summary: 'Whether the service can serve',
+    description: 'No credential needed. 503 when the database does not answer.',
+    tag: 'Service',
+    policy: null,
+    responses: { 200: { description: 'It can.', schema: z.object({ status: z.literal('ok') }) } },
+  }),
+  async (c) => {
+    await c.get('rt').db.ping()
+    return c.json({ status: 'ok' as const }, 200)
+  },
+)

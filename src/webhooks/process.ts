@@ -1,0 +1,72 @@
+import { type DecodedEvent, Undecodable, type Vendor } from './vendors/vendor'
+
+/** The decoded view of an event as recorded and shown: null-valued where the payload says nothing. */
+export type DecodedSummary = {
+  vendor: string
+  object: { type: string | null; id: string | null; status: string | null }
+  customer: string | null
+  subscription: string | null
+  invoice: string | null
+  amount: { value: number; currency: string } | null
+  occurred_at: string | null
+  livemode: boolean | null
+  api_version: string | null
+  refs: string[]
+  effects: { kind: string; id: string; result: string }[]
+}
+
+/** What processing an event came to. Pure: a function of what was recorded. */
+export type Outcome =
+  | { status: 'processed' | 'ignored'; summary: DecodedSummary; error: null }
+  | { status: 'failed'; summary: null; error: string }
+
+/** A recorded event, as its processing needs it. */
+export type Recorded = {
+  vendor: string
+  vendor_event_id: string
+  /** The payload as text; null where its bytes are no UTF-8, or are past their retention. */
+  text: string | null
+  headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Decodes a recorded event and decides what becomes of it.
+ *
+ * @throws what a bug of ours throws: that is worth a retry, a later version may have mended it
+ */
+export function process(vendor: Vendor | undefined, recorded: Recorded): Outcome {
+  if (!vendor) return failed(`no vendor is named ${recorded.vendor} in this version`)
+  if (recorded.text === null) return failed('the payload is not UTF-8 text, or is no longer kept')
+  let decoded: DecodedEvent[]
+  try {
+    decoded = vendor.decode(recorded.text, recorded.headers)
+  } catch (error) {
+    if (error instanceof Undecodable) return failed(error.message)
+    throw error
+  }
+  // An event without an id of its vendor's is alone in its delivery.
+  const event = decoded.find(({ vendor_event_id }) => vendor_event_id === recorded.vendor_event_id) ?? decoded[0]
+  if (!event) return failed('the delivery carries no event')
+  return { status: event.state ? 'processed' : 'ignored', summary: summaryOf(recorded.vendor, event), error: null }
+}
+
+function failed(error: string): Outcome {
+  return { status: 'failed', summary: null, error }
+}
+
+function summaryOf(vendor: string, event: DecodedEvent): DecodedSummary {
+  const { object, customer, subscription, invoice, amount, occurred_at, livemode, api_version, refs } = event
+  return {
+    vendor,
+    object,
+    customer,
+    subscription,
+    invoice,
+    amount,
+    occurred_at,
+    livemode,
+    api_version,
+    refs,
+    effects: [],
+  }
+}

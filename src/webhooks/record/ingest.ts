@@ -1,0 +1,59 @@
+import { sql } from 'drizzle-orm'
+import type { Db } from '../../db/client'
+import { connections, events, minutes, payloads } from '../../db/schema'
+import type { Status } from '../../lib/statuses'
+import { MINUTE } from '../../lib/time'
+import { FIRST_DUE_MS } from '../lifecycle'
+
+/*
+ * Every statement that moves an event is in this folder. Lists travel as one JSON parameter (a statement binds at most
+ * 100), and the driver of each join is pinned (CROSS JOIN): left alone, SQLite's planner picks scans at a million rows.
+ */
+
+/** One event of a delivery, to be recorded. */
+export type NewEvent = { id: string; vendor_event_id: string; event_type: string; occurred_at: string | null }
+/** What is stored for it: another id than the new one means that it was a duplicate. */
+export type RecordedEvent = { id: string; vendor_event_id: string; status: Status; deliveries: number }
+
+/**
+ * Records a delivery in one round trip, or counts its duplicates.
+ *
+ * The version check is inside the insert: if the connection changed since it was read, nothing is written.
+ *
+ * @param body TEXT when the bytes are UTF-8 without NUL, else the bytes
+ * @returns a row for each event; empty where the connection is not of this version any more
+ */
+export async function recordDelivery(
+  db: Db,
+  connection: { id: string; version: number },
+  delivery: { payload_id: string; body: string | ArrayBuffer; headers: Record<string, string> },
+  list: readonly NewEvent[],
+  now: number,
+): Promise<RecordedEvent[]> {
+  const { payload_id, body, headers } = delivery
+  const rows = JSON.stringify(
+    list.map((event) => [event.id, event.vendor_event_id, event.event_type, event.occurred_at]),
+  )
+  const live = sql`c.id = ${connection.id} AND c.version = ${connection.version} AND c.deleted_at IS NULL`
+  const [, recorded] = await db.batch([
+    // First, because it asks what is stored so far.
+    sql`INSERT INTO ${minutes} (project_id, minute, connection_id, received, duplicates)
+      SELECT c.project_id, ${Math.floor(now / MINUTE)}, c.id, sum(e.id IS NULL), sum(e.id IS NOT NULL)
+      FROM ${connections} c CROSS JOIN json_each(${rows}) j
+        LEFT JOIN ${events} e ON e.connection_id = c.id AND e.vendor_event_id = j.value->>1
+      WHERE ${live} GROUP BY c.id
+      ON CONFLICT DO UPDATE SET received = received + excluded.received, duplicates = duplicates + excluded.duplicates`,
+    sql<RecordedEvent>`INSERT INTO ${events} (project_id, id, connection_id, vendor_event_id, event_type, occurred_at,
+        payload_id, status, due_at, last_delivered_at)
+      SELECT c.project_id, j.value->>0, c.id, j.value->>1, j.value->>2, j.value->>3, ${payload_id}, 'received',
+        ${now + FIRST_DUE_MS}, ${now}
+      FROM ${connections} c CROSS JOIN json_each(${rows}) j WHERE ${live}
+      ON CONFLICT DO UPDATE SET deliveries = deliveries + 1, last_delivered_at = excluded.last_delivered_at
+      RETURNING id, vendor_event_id, status, deliveries`,
+    sql`INSERT INTO ${payloads} (project_id, id, body, headers)
+      SELECT c.project_id, ${payload_id}, ${body}, ${JSON.stringify(headers)} FROM ${connections} c
+      WHERE c.id = ${connection.id} AND EXISTS (SELECT 1 FROM json_each(${rows}) j
+        CROSS JOIN ${events} e ON e.project_id = c.project_id AND e.id = j.value->>0 AND e.payload_id = ${payload_id})`,
+  ])
+  return recorded.rows
+}

@@ -1,0 +1,43 @@
+import { sql } from 'drizzle-orm'
+import { audit, type Change } from '../../audit/store'
+import type { Db } from '../../db/client'
+import { events, replays, totals } from '../../db/schema'
+import { FINAL_STATUSES } from '../../lib/statuses'
+import { FIRST_DUE_MS } from '../lifecycle'
+
+const finalList = sql.raw(FINAL_STATUSES.map((status) => `'${status}'`).join(','))
+
+/** `opened`: whether this call opened the event again; false where a run was coming anyway. */
+export type Replayed = { opened: boolean; replay_id: string | null }
+
+/**
+ * Opens a final event again. One that is open already has a run coming: then nothing changes, but that a retry which
+ * waits is due now.
+ *
+ * @returns null where the project has no such event
+ */
+export async function reopen(
+  db: Db,
+  projectId: string,
+  eventId: string,
+  replayId: string,
+  change: Change,
+): Promise<Replayed | null> {
+  const { now } = change
+  const one = sql`project_id = ${projectId} AND id = ${eventId}`
+  const final = sql`${one} AND status IN (${finalList})`
+  const [, , , opened, , found] = await db.batch([
+    sql`UPDATE ${events} SET due_at = ${now}, next_attempt_at = ${now} WHERE ${one} AND status = 'retrying'`,
+    // The total moves and the replay is noted before the event does, by the condition that lets it.
+    sql`UPDATE ${totals} SET n = n - 1
+      WHERE project_id = ${projectId} AND status = (SELECT status FROM ${events} WHERE ${final})`,
+    sql`INSERT INTO ${replays} (project_id, id, actor, event_id)
+      SELECT project_id, ${replayId}, ${change.actor.id}, id FROM ${events} WHERE ${final}`,
+    sql<{ id: string }>`UPDATE ${events} SET status = 'queued', due_at = ${now + FIRST_DUE_MS}, tries = 0,
+      replay_id = ${replayId} WHERE ${final} RETURNING id`,
+    audit({ project_id: projectId, action: 'event.replayed', object_type: 'event', object_id: eventId }, change),
+    sql<{ replay_id: string | null }>`SELECT replay_id FROM ${events} WHERE ${one}`,
+  ])
+  const row = found.rows[0]
+  return row ? { opened: opened.rows.length > 0, replay_id: row.replay_id } : null
+}

@@ -1,0 +1,144 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { changeOf, projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { timestamp } from '../http/fields'
+import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
+import { route } from '../http/route'
+import { query } from '../http/validate'
+import { Fault } from '../lib/fault'
+import { iso } from '../lib/time'
+import { Attempt, BillingEvent, presentAttempt, presentEvent } from './present'
+import { requestReplay } from './replay'
+import { findEvent, listAttempts, listEvents, MAX_PAGE_BYTES } from './store'
+
+const tag = 'Billing webhooks'
+const actors = ['session', 'api_key'] as const
+const read = { actors, scope: 'billing:read', project: true } as const
+const write = { actors, scope: 'billing:write', project: true } as const
+const view = z
+  .enum(['full', 'summary'])
+  .default('full')
+  .describe('`summary` leaves the payload out (`raw_payload_b64: null`).')
+
+export const webhookRoutes = new Hono<HttpEnv>()
+  .get(
+    '/',
+    route({
+      id: 'listWebhookEvents',
+      summary: 'Recent billing webhook events',
+      description: `Newest first. A page stops early, with has_more, before its payloads pass ${MAX_PAGE_BYTES} bytes.`,
+      tag,
+      policy: read,
+      responses: { 200: { description: 'A page of events.', schema: listOf(BillingEvent) } },
+    }),
+    query(z.strictObject({ ...pageFields, view })),
+    async (c) => {
+      const filters = c.req.valid('query')
+      const { limit, cursor } = filters
+      const binding = cursorBinding('webhooks', filters)
+      const full = filters.view === 'full'
+      const before = readCursor(binding, cursor)
+      const rows = await listEvents(c.get('rt').db, projectOf(c.get('actor')), before, limit + 1, full)
+      // The first row is shown whatever its size, or a page could never go on.
+      const over = rows.findIndex((row, index) => index > 0 && row.running > MAX_PAGE_BYTES)
+      const shown = over < 0 ? limit : Math.min(limit, over)
+      return c.json(
+        toPage(
+          rows,
+          shown,
+          binding,
+          (row) => row.id,
+          (row) => presentEvent(row, full),
+        ),
+        200,
+      )
+    },
+  )
+  .get(
+    '/:event_id',
+    route({
+      id: 'getWebhookEvent',
+      summary: 'One event, with its payload',
+      tag,
+      policy: read,
+      responses: { 200: { description: 'The event.', schema: BillingEvent } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const row = await findEvent(c.get('rt').db, projectOf(c.get('actor')), c.req.param('event_id'))
+      if (!row) throw notFound()
+      return c.json(presentEvent(row, true), 200)
+    },
+  )
+  .get(
+    '/:event_id/attempts',
+    route({
+      id: 'listWebhookEventAttempts',
+      summary: 'Every try at processing an event',
+      description: 'First one first.',
+      tag,
+      policy: read,
+      responses: { 200: { description: 'A page of attempts.', schema: listOf(Attempt) } },
+      faults: ['not_found'],
+    }),
+    query(z.strictObject(pageFields)),
+    async (c) => {
+      const { db } = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const id = c.req.param('event_id')
+      const { limit, cursor } = c.req.valid('query')
+      const binding = cursorBinding(`attempts:${id}`)
+      const rows = await listAttempts(db, project, id, Number(readCursor(binding, cursor) ?? 0), limit + 1)
+      if (rows.length === 0 && !(await findEvent(db, project, id))) throw notFound()
+      return c.json(
+        toPage(rows, limit, binding, (row) => String(row.number), presentAttempt),
+        200,
+      )
+    },
+  )
+  .post(
+    '/:event_id/replay',
+    route({
+      id: 'replayWebhookEvent',
+      summary: 'Process an event again',
+      description:
+        'Safe at any time: processing is idempotent. An event that is open already has a run coming: that run is the answer (`deduplicated`).',
+      tag,
+      policy: write,
+      responses: {
+        202: {
+          description: 'It will be processed.',
+          schema: z.object({
+            replay: z.object({
+              id: z.string().nullable().describe('Null where the run that is coming is no replay.'),
+              event_id: z.string(),
+              requested_at: timestamp,
+              deduplicated: z.boolean(),
+            }),
+            event: BillingEvent,
+          }),
+        },
+      },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const rt = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const id = c.req.param('event_id')
+      const replayed = await requestReplay(rt, project, id, changeOf(c))
+      const row = replayed && (await findEvent(rt.db, project, id))
+      if (!replayed || !row) throw notFound()
+      const replay = {
+        id: replayed.replay_id,
+        event_id: id,
+        requested_at: iso(rt.now),
+        deduplicated: !replayed.opened,
+      }
+      return c.json({ replay, event: presentEvent(row, false) }, 202)
+    },
+  )
+
+function notFound(): Fault {
+  return new Fault('not_found', 'No event of this project has this id.')
+}
