@@ -36,7 +36,7 @@ export type Db = ReturnType<typeof openDb>
  * The one door to D1. Takes builder and raw statements alike; every call is one round trip.
  *
  * Rows come back as D1 gives them, keyed by column name: in a builder's select, name fields as their columns.
- * Plain `env.DB` reads the primary, which is what makes a revocation hold from the moment it is answered: never pass
+ * The plain binding reads the primary, which is what makes a revocation hold from the moment it is answered: never pass
  * a session here (`withSession`).
  *
  * @throws {ConstraintError} where a constraint refuses a write

@@ -39,11 +39,15 @@ export type CredentialKind = {
   find: (rt: Runtime, hash: string, projectId: string | null) => Promise<Actor>
 }
 
-/** What a route asks of its caller. `project`: whether a session has to name one (an API key always has to). */
+/** What a route asks of its caller. */
 export type Policy = {
   actors: readonly ActorType[]
   scope: Scope | null
-  project: boolean
+  /**
+   * Whether a session has to name a project in X-Project-Id (an API key always has to); `path` where the project is
+   * the path's `:id`.
+   */
+  project: boolean | 'path'
   /** An API key needs no scope to address itself by this path parameter. */
   selfParam?: string
 }
@@ -61,7 +65,7 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
   const rt = c.get('rt')
   const { kind, token } = readBearer(c)
   const projectId = c.req.header('X-Project-Id')?.trim() || null
-  if (!projectId && (policy.project || (kind.type === 'api_key' && policy.actors.includes('api_key')))) {
+  if (!projectId && (policy.project === true || (kind.type === 'api_key' && policy.actors.includes('api_key')))) {
     throw new Fault('project_required', 'Send the project id in the X-Project-Id header.')
   }
   const address = c.req.header('CF-Connecting-IP') ?? 'local'
@@ -69,12 +73,17 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
   const hash = await sha256Hex(token)
   await limit(rt.limits.credential, hash.slice(0, 32), 'This credential is over its rate limit.')
   try {
-    // A session asked for no project is not held to the one it happens to name.
-    const actor = await kind.find(rt, hash, policy.project || kind.type === 'api_key' ? projectId : null)
+    const actor = await kind.find(
+      rt,
+      hash,
+      kind.type === 'api_key' ? projectId : projectOfSession(c, policy, projectId),
+    )
     c.set('actor', actor)
+    if (policy.project === 'path' && actor.project_id !== c.req.param('id')) throw noProject()
     return actor
   } catch (error) {
     if (error instanceof Fault && ERRORS[error.fault].status === 401) await countFailure(rt, address)
+    if (policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member') throw noProject()
     throw error
   }
 }
@@ -92,7 +101,7 @@ export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): vo
   }
   if (!policy.scope) return
   if (actor.type === 'api_key' && policy.selfParam && c.req.param(policy.selfParam) === actor.id) return
-  if (actor.type === 'session' && actor.project_id === null) return // the handler asks for the role in the project it names
+  if (actor.type === 'session' && actor.project_id === null) return // nothing of a project's is asked for
   requireScopes(actor, [policy.scope])
 }
 
@@ -141,6 +150,17 @@ function readBearer(c: Context<HttpEnv>): { kind: CredentialKind; token: string 
     )
   }
   return { kind, token }
+}
+
+/** A session asked for no project is not held to the one it happens to name. */
+function projectOfSession(c: Context<HttpEnv>, policy: Policy, named: string | null): string | null {
+  if (policy.project === 'path') return c.req.param('id') ?? null
+  return policy.project ? named : null
+}
+
+/** Where the path names the project, one that is not the caller's looks like one that is not there. */
+function noProject(): Fault {
+  return new Fault('not_found', 'You are a member of no project with this id.')
 }
 
 function refuseBlocked(address: string, now: number): void {

@@ -81,7 +81,7 @@ function operationOf(path: string, meta: Meta, operation: Operation, components:
     schema: { type: 'string' },
   }))
   if (policy && (policy.project || policy.actors.includes('api_key'))) {
-    const description = policy.project ? 'The project.' : 'The project; required with an API key.'
+    const description = policy.project === true ? 'The project.' : 'The project; required with an API key.'
     parameters.push({
       name: 'X-Project-Id',
       in: 'header',
@@ -168,7 +168,7 @@ export function possibleFaults(meta: Meta, { policy, faults = [] }: Operation): 
     for (const fault of ['missing_credentials', 'malformed_credentials', 'rate_limited'] as const) all.add(fault)
     for (const fault of [...KEY_FAULTS, ...SESSION_FAULTS]) all.add(fault)
     if (policy.project || policy.actors.includes('api_key')) all.add('project_required')
-    if (policy.project) all.add('not_a_member')
+    if (policy.project === true) all.add('not_a_member')
     if (policy.scope) for (const fault of ['insufficient_scope', 'insufficient_role'] as const) all.add(fault)
     if (!policy.actors.includes('api_key')) all.add('console_session_required')
     if (!policy.actors.includes('session')) all.add('api_key_required')

@@ -1,12 +1,12 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import * as z from 'zod'
-import { changeOf, requireScopes, userOf } from '../http/auth'
+import { type Actor, changeOf, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { timestamp, visibleText } from '../http/fields'
 import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { ROLE_SCOPES, ROLES, type Role, type Scope } from '../lib/access'
+import { ROLES, type Role } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import {
@@ -94,13 +94,14 @@ export const projectRoutes = new Hono<HttpEnv>()
       id: 'getProject',
       summary: 'Read a project',
       tag,
-      policy: { actors, scope: 'projects:read', project: false },
+      policy: { actors, scope: 'projects:read', project: 'path' },
       responses: { 200: { description: 'The project.', schema: Project } },
       faults: ['not_found'],
     }),
     async (c) => {
-      const { project, role } = await reachable(c, c.req.param('id'), 'projects:read')
-      return c.json(present(project, role), 200)
+      const project = await findProject(c.get('rt').db, c.req.param('id'))
+      if (!project) throw notFound()
+      return c.json(present(project, roleOf(c.get('actor'))), 200)
     },
   )
   .patch(
@@ -109,37 +110,24 @@ export const projectRoutes = new Hono<HttpEnv>()
       id: 'updateProject',
       summary: 'Rename a project',
       tag,
-      policy: { actors, scope: 'projects:write', project: false },
+      policy: { actors, scope: 'projects:write', project: 'path' },
       responses: { 200: { description: 'The project.', schema: Project } },
       faults: ['not_found'],
     }),
     body(ProjectBody),
     async (c) => {
-      const { project, role } = await reachable(c, c.req.param('id'), 'projects:write')
-      const renamed = await renameProject(c.get('rt').db, project.id, c.req.valid('json').name, changeOf(c))
-      return c.json(present(renamed ?? project, role), 200)
+      const project = await renameProject(c.get('rt').db, c.req.param('id'), c.req.valid('json').name, changeOf(c))
+      if (!project) throw notFound()
+      return c.json(present(project, roleOf(c.get('actor'))), 200)
     },
   )
 
-/** The project of this id, if the caller belongs to it and may do what the scope names. */
-async function reachable(
-  c: Context<HttpEnv>,
-  id: string,
-  scope: Scope,
-): Promise<{ project: ProjectRow; role: Role | null }> {
-  const { db } = c.get('rt')
-  const actor = c.get('actor')
-  if (actor.type === 'api_key') {
-    const project = id === actor.project_id ? await findProject(db, id) : null
-    if (project) return { project, role: null }
-  } else {
-    const project = await findMemberProject(db, id, actor.user_id)
-    if (project) {
-      requireScopes({ ...actor, project_id: id, scopes: ROLE_SCOPES[project.role] }, [scope])
-      return { project, role: project.role }
-    }
-  }
-  throw new Fault('not_found', 'You are a member of no project with this id.')
+function roleOf(actor: Actor): Role | null {
+  return actor.type === 'session' ? actor.role : null
+}
+
+function notFound(): Fault {
+  return new Fault('not_found', 'You are a member of no project with this id.')
 }
 
 function present(project: ProjectRow, role: Role | null) {

@@ -4,16 +4,15 @@ import type { Actor } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { timestamp } from '../http/fields'
 import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
-import { limit } from '../http/rate-limit'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { iso } from '../lib/time'
 import { deliver } from './deliver'
-import { CODE_TTL, hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
-import { deleteSession, findSession, insertCode, listSessions, redeemCode, type Session as SessionRow } from './store'
+import { CODE_TTL, hashCode, newCode } from './secret'
+import { limitSignIn, signIn } from './sign-in'
+import { deleteSession, findSession, insertCode, listSessions, type Session as SessionRow } from './store'
 
 const tag = 'Sessions'
 const User = z.object({ id: z.string(), email: z.string() }).meta({ id: 'User' })
@@ -65,8 +64,7 @@ export const authRoutes = new Hono<HttpEnv>()
       )
       if (recorded && (known || rt.settings.signUp === 'open')) {
         const { origin, hostname } = new URL(c.req.url)
-        // The fragment stays in the browser: it reaches no server's log.
-        const link = `${origin}/auth/sign-in#challenge=${challenge}&code=${code}`
+        const link = `${origin}/auth/sign-in?challenge=${challenge}&code=${code}`
         rt.waitUntil(deliver(rt, hostname, { email, code, link }))
       }
       return c.json({ challenge, expires_at: iso(expiresAt) }, 202)
@@ -90,25 +88,8 @@ export const authRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       await limitSignIn(c)
       const { challenge, code } = c.req.valid('json')
-      const token = newSessionToken()
-      const expiresAt = sessionEnd(rt.now, rt.now)
-      const [codeHash, tokenHash] = await Promise.all([
-        hashCode(rt.settings.codePepper, challenge, normalizeCode(code)),
-        sha256Hex(token),
-      ])
-      const user = await redeemCode(
-        rt.db,
-        { challenge, code_hash: codeHash, signUp: rt.settings.signUp },
-        {
-          id: newId('ses', rt.now),
-          hash: tokenHash,
-          expires_at: expiresAt,
-          user_agent: c.req.header('User-Agent')?.slice(0, 200) ?? null,
-        },
-        rt.now,
-      )
-      if (!user) throw new Fault('invalid_code', 'The code is wrong, spent or expired: ask for a new one.')
-      return c.json({ token, expires_at: iso(expiresAt), user: { id: user.id, email: user.email } }, 201)
+      const { token, expires_at, user } = await signIn(rt, challenge, code, c.req.header('User-Agent'))
+      return c.json({ token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )
   .get(
@@ -187,11 +168,6 @@ export const authRoutes = new Hono<HttpEnv>()
       return c.body(null, 204)
     },
   )
-
-function limitSignIn(c: Context<HttpEnv>): Promise<void> {
-  const address = c.req.header('CF-Connecting-IP') ?? 'local'
-  return limit(c.get('rt').limits.signIn, address, 'Too many sign-in requests from this address.')
-}
 
 function sessionOf(c: Context<HttpEnv>): Extract<Actor, { type: 'session' }> {
   const actor = c.get('actor')

@@ -1,0 +1,215 @@
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newSecret } from '../../src/api-keys/secret'
+import { app } from '../../src/app'
+import { routeTable } from '../../src/http/openapi'
+import { ROLES, type Role, SCOPES, type Scope } from '../../src/lib/access'
+import { newSessionToken } from '../../src/sessions/secret'
+import { addMember, call, freshProject, mint, type RequestOptions, signedIn } from '../harness'
+
+/** Who may call what, written out by hand: the routes' own policies are held against this. */
+type Stated = {
+  /** Whether an API key may. */
+  key: boolean
+  /** Whether a session may, from which role on; null: any signed-in user, whatever the project. */
+  session: Role | null | false
+  scope: Scope | null
+  /** What a member of nothing gets with a session. */
+  stranger?: number
+}
+const READ = (scope: Scope): Stated => ({ key: true, session: 'viewer', scope })
+const CONNECT: Stated = { key: true, session: 'admin', scope: 'connections:write' }
+const OWN: Stated = { key: false, session: null, scope: null }
+
+const STATED: Record<string, Stated | 'public'> = {
+  'POST /platform/v1/api-keys': { key: false, session: 'developer', scope: 'api_keys:write' },
+  'GET /platform/v1/api-keys': READ('api_keys:read'),
+  'GET /platform/v1/api-keys/self': { key: true, session: false, scope: null },
+  'POST /platform/v1/api-keys/:id/rotate': { key: true, session: 'developer', scope: 'api_keys:write' },
+  'DELETE /platform/v1/api-keys/:id': { key: true, session: 'developer', scope: 'api_keys:write' },
+  'POST /platform/v1/projects': { key: true, session: null, scope: 'projects:write' },
+  'GET /platform/v1/projects': { key: true, session: null, scope: 'projects:read' },
+  'GET /platform/v1/projects/:id': { key: true, session: 'viewer', scope: 'projects:read', stranger: 404 },
+  'PATCH /platform/v1/projects/:id': { key: true, session: 'admin', scope: 'projects:write', stranger: 404 },
+  'GET /platform/v1/audit-log': { key: true, session: 'admin', scope: 'audit_log:read' },
+  'POST /platform/v1/billing/connections': CONNECT,
+  'GET /platform/v1/billing/connections': READ('connections:read'),
+  'GET /platform/v1/billing/connections/:id': READ('connections:read'),
+  'PATCH /platform/v1/billing/connections/:id': CONNECT,
+  'DELETE /platform/v1/billing/connections/:id': CONNECT,
+  'POST /platform/v1/billing/connections/:id/secrets': CONNECT,
+  'DELETE /platform/v1/billing/connections/:id/secrets/:secret_id': CONNECT,
+  'GET /platform/v1/billing/webhooks': READ('billing:read'),
+  'GET /platform/v1/billing/webhooks/:event_id': READ('billing:read'),
+  'GET /platform/v1/billing/webhooks/:event_id/attempts': READ('billing:read'),
+  'POST /platform/v1/billing/webhooks/:event_id/replay': { key: true, session: 'developer', scope: 'billing:write' },
+  'POST /auth/codes': 'public',
+  'POST /auth/sessions': 'public',
+  'GET /auth/sessions': OWN,
+  'GET /auth/sessions/current': OWN,
+  'DELETE /auth/sessions/current': OWN,
+  'DELETE /auth/sessions/:id': OWN,
+  'POST /ingest/:connection_id': 'public',
+  'GET /healthz': 'public',
+}
+/** Pages for people, and the description of the API: no policy to state. */
+const PAGES = ['GET /openapi.json', 'GET /errors', 'GET /auth/sign-in', 'POST /auth/sign-in']
+
+const table = routeTable(app)
+const PATHS_WITHOUT_BODY = new Set(['GET', 'DELETE'])
+
+describe('the authorization matrix', () => {
+  let project: string
+  let other: string
+  let live: Record<string, string>
+  let lifeless: Record<string, [string, number, string]>
+
+  beforeAll(async () => {
+    const mine = await freshProject()
+    const theirs = await freshProject()
+    project = mine.project
+    other = theirs.project
+    const token = mine.owner.token
+    const rotated = await mint(token, project)
+    await call(`/platform/v1/api-keys/${rotated.key.id}/rotate`, { method: 'POST', token, project })
+    const revoked = await mint(token, project)
+    await call(`/platform/v1/api-keys/${revoked.key.id}`, { method: 'DELETE', token, project })
+    const expired = await mint(token, project, { expires_at: new Date(Date.now() + 60_000).toISOString() })
+    await env.DB.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(expired.key.id).run()
+    const endedSession = await signedIn()
+    await env.DB.prepare('UPDATE sessions SET expires_at = 1 WHERE user_id = ?').bind(endedSession.user).run()
+    lifeless = {
+      'no credential': ['', 401, 'missing_credentials'],
+      'a malformed one': ['svc_v1_0123', 401, 'malformed_credentials'],
+      'one of no kind': ['sk_live_0123456789', 401, 'malformed_credentials'],
+      'an unknown key': [(await newSecret()).secret, 401, 'unknown_key'],
+      'an unknown session': [newSessionToken(), 401, 'unknown_session'],
+      'a rotated secret': [rotated.secret, 401, 'key_rotated'],
+      'a revoked key': [revoked.secret, 401, 'key_revoked'],
+      'an expired key': [expired.secret, 401, 'key_expired'],
+      'an expired session': [endedSession.token, 401, 'session_expired'],
+      "another project's key": [(await mint(theirs.owner.token, other)).secret, 401, 'wrong_project'],
+    }
+    live = { 'every scope': (await mint(token, project)).secret }
+    for (const scope of SCOPES) {
+      live[`only ${scope}`] = (await mint(token, project, { scopes: [scope] })).secret
+      live[`all but ${scope}`] = (await mint(token, project, { scopes: SCOPES.filter((one) => one !== scope) })).secret
+    }
+  })
+
+  it('states a policy for every route, and every stated route exists', () => {
+    const routes = table
+      .map(({ method, path }) => `${method} ${path.replace(/(.)\/$/, '$1')}`)
+      .filter((route) => !PAGES.includes(route))
+    expect(routes.sort()).toEqual(Object.keys(STATED).sort())
+  })
+
+  for (const { method, path, meta } of table) {
+    const name = `${method} ${path.replace(/(.)\/$/, '$1')}`
+    const stated = STATED[name]
+    if (!stated) continue
+    if (stated === 'public') {
+      it(`${name} takes no credential`, () => expect(meta.operation?.policy).toBeNull())
+      continue
+    }
+
+    const request = (token: string, extra: Partial<RequestOptions> = {}) => {
+      const target = path.startsWith('/platform/v1/projects/') ? project : 'x_00000000000000000000000000'
+      return call(path.replace(/:(\w+)/g, target), {
+        method,
+        token,
+        project,
+        ...(PATHS_WITHOUT_BODY.has(method) || !meta.body ? {} : { json: {} }),
+        ...extra,
+      })
+    }
+    /** Past authorization: whatever comes then, it is neither of these. */
+    const passes = ({ status, body }: Awaited<ReturnType<typeof call>>, who: string) =>
+      expect([who, [401, 403, 429, 500, 503].includes(status) ? body?.code : 'passes']).toEqual([who, 'passes'])
+
+    it(`${name} refuses every lifeless credential`, async () => {
+      for (const [what, [token, status, code]] of Object.entries(lifeless)) {
+        const answer = await request(token)
+        expect([what, answer.status, answer.body.code]).toEqual([what, status, code])
+      }
+    })
+
+    it(`${name} lets ${stated.key ? (stated.scope ?? 'any key') : 'no key'} through`, async () => {
+      const { scope } = stated
+      if (!stated.key) {
+        expect((await request(live['every scope'] as string)).body.code).toBe('console_session_required')
+        return
+      }
+      passes(await request(live['every scope'] as string), 'every scope')
+      if (scope) {
+        passes(await request(live[`only ${scope}`] as string), 'the scope alone')
+        const lacking = await request(live[`all but ${scope}`] as string)
+        expect([lacking.status, lacking.body.code]).toEqual([403, 'insufficient_scope'])
+        expect(lacking.headers.get('WWW-Authenticate')).toContain(`scope="${scope}"`)
+      }
+      const unnamed = await request(live['every scope'] as string, { project: null })
+      expect([unnamed.status, unnamed.body.code]).toEqual([400, 'project_required'])
+    })
+
+    it(`${name} lets ${stated.session === false ? 'no session' : (stated.session ?? 'any session')} through`, async () => {
+      for (const role of ROLES) {
+        const { token } = await addMember(project, role)
+        const answer = await request(token)
+        if (stated.session === false) expect(answer.body.code).toBe('api_key_required')
+        else if (stated.session === null || ROLES.indexOf(role) >= ROLES.indexOf(stated.session)) passes(answer, role)
+        else expect([role, answer.status, answer.body.code]).toEqual([role, 403, 'insufficient_role'])
+      }
+      const stranger = await request((await signedIn()).token)
+      if (stated.session === null) passes(stranger, 'a stranger')
+      else if (stated.session !== false) {
+        expect([stranger.status, stranger.body.code]).toEqual(
+          stated.stranger === 404 ? [404, 'not_found'] : [403, 'not_a_member'],
+        )
+      }
+    })
+  }
+
+  it('lets a key without any scope of keys rotate itself, and no other', async () => {
+    const { owner, project } = await freshProject()
+    const small = await mint(owner.token, project, { scopes: ['billing:read'] })
+    const large = await mint(owner.token, project)
+    const rotate = (id: string) =>
+      call(`/platform/v1/api-keys/${id}/rotate`, { method: 'POST', token: small.secret, project })
+    expect((await rotate(large.key.id)).body.code).toBe('insufficient_scope')
+    expect((await rotate(small.key.id)).status).toBe(200)
+  })
+
+  it('lets nobody mint, or obtain by rotation, more than he has', async () => {
+    const { owner, project } = await freshProject()
+    const developer = await addMember(project, 'developer')
+    const asked = await call('/platform/v1/api-keys', {
+      method: 'POST',
+      token: developer.token,
+      project,
+      json: { name: 'more', scopes: ['connections:write'] },
+    })
+    expect([asked.status, asked.body.code]).toEqual([403, 'insufficient_role'])
+    const { key } = await mint(developer.token, project)
+    expect(key.scopes).not.toContain('connections:write')
+    const admins = await mint(owner.token, project)
+    const taken = await call(`/platform/v1/api-keys/${admins.key.id}/rotate`, {
+      method: 'POST',
+      token: developer.token,
+      project,
+    })
+    expect(taken.status).toBe(403)
+    expect((await call('/platform/v1/api-keys/self', { token: admins.secret, project })).status).toBe(200)
+  })
+
+  it('treats a key whose minter has left as the project’s: it works, flagged, but creates no projects', async () => {
+    const { owner, project } = await freshProject()
+    const admin = await addMember(project, 'admin')
+    const { key, secret } = await mint(admin.token, project)
+    await env.DB.prepare('DELETE FROM members WHERE project_id = ? AND user_id = ?').bind(project, admin.user).run()
+    const { body } = await call('/platform/v1/api-keys', { token: secret, project })
+    expect(body.data[0]).toMatchObject({ id: key.id, created_by: { user_id: admin.user, is_member: false } })
+    const made = await call('/platform/v1/projects', { method: 'POST', token: secret, project, json: { name: 'more' } })
+    expect([made.status, made.body.code]).toEqual([403, 'not_a_member'])
+    expect((await call('/platform/v1/projects', { token: owner.token })).body.data).toHaveLength(1)
+  })
+})
