@@ -225,3 +225,35 @@ export function countingD1() {
   } as unknown as D1Database
   return { DB, count }
 }
+
+/** Sends bytes as a delivery signed as Stripe signs: what a vendor sends need not be text. */
+export async function deliverBytes(connection: string, bytes: Uint8Array<ArrayBuffer>, options: RequestOptions = {}) {
+  const at = Math.floor(Date.now() / 1000)
+  const signature = hex(await hmac('SHA-256', utf8(STRIPE_SECRET), `${at}.`, bytes))
+  return call(`/ingest/${connection}`, {
+    method: 'POST',
+    body: bytes,
+    ...options,
+    headers: { 'Content-Type': 'application/json', 'Stripe-Signature': `t=${at},v1=${signature}`, ...options.headers },
+  })
+}
+
+/** A Queue that takes every message and delivers none: what a lost message looks like. */
+export function lossyQueue() {
+  const sent: unknown[] = []
+  const EVENTS = {
+    send: async (body: unknown) => void sent.push(body),
+    sendBatch: async (messages: Iterable<{ body: unknown }>) =>
+      void sent.push(...[...messages].map(({ body }) => body)),
+  } as unknown as Queue<unknown>
+  return { EVENTS, sent }
+}
+
+/** D1 that fails with the given message, whatever it is asked. */
+export function failingD1(message: string): D1Database {
+  const fail = async () => {
+    throw new Error(message)
+  }
+  const statement: any = { bind: () => statement, all: fail, first: fail, run: fail, raw: fail }
+  return { prepare: () => statement, batch: fail, exec: fail } as unknown as D1Database
+}

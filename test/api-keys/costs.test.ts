@@ -1,0 +1,163 @@
+import { env } from 'cloudflare:workers'
+import { expect, it } from 'vitest'
+import { addMember, call, countingD1, freshKey, freshProject, mint } from '../harness'
+
+const wide = { limit: async () => ({ success: true }) } as unknown as RateLimit
+/** The limiter set wide: these tests are about something else. */
+const LIMIT_CREDENTIAL = wide
+
+it('authenticates with one query, one or two rows read and none written while last_used_at is fresh', async () => {
+  const { project, secret } = await freshKey()
+  await call('/platform/v1/projects', { token: secret, project }) // the first use is written
+  const { DB, count } = countingD1()
+  // A cursor of another list is refused after authentication and before the list's own query.
+  const { body } = await call('/platform/v1/projects?cursor=AAAA', { token: secret, project, bindings: { DB } })
+  expect(body.code).toBe('invalid_cursor')
+  expect(count).toMatchObject({ trips: 1, statements: 1, rows_written: 0 })
+  expect(count.rows_read).toBeGreaterThanOrEqual(1)
+  expect(count.rows_read).toBeLessThanOrEqual(2)
+})
+
+it('refuses a malformed secret with no query at all', async () => {
+  const { project, secret } = await freshKey()
+  const { DB, count } = countingD1()
+  const typo = secret.slice(0, -1) + (secret.endsWith('0') ? '1' : '0')
+  for (const token of [typo, 'svc_v1_', secret.toUpperCase()]) {
+    expect((await call('/platform/v1/projects', { token, project, bindings: { DB } })).status).toBe(401)
+  }
+  expect(count.statements).toBe(0)
+})
+
+it('writes last_used_at once under 500 concurrent requests of one key', async () => {
+  const { project, key, secret } = await freshKey()
+  let touches = 0
+  const DB = {
+    prepare: (query: string) => {
+      if (/update "api_keys"/i.test(query)) touches += 1
+      return env.DB.prepare(query)
+    },
+    batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements),
+  } as unknown as D1Database
+  const answers = await Promise.all(
+    Array.from({ length: 500 }, () =>
+      call('/platform/v1/projects?cursor=AAAA', { token: secret, project, bindings: { DB, LIMIT_CREDENTIAL } }),
+    ),
+  )
+  expect(new Set(answers.map(({ body }) => body.code))).toEqual(new Set(['invalid_cursor']))
+  expect(touches).toBe(1)
+  const row = await env.DB.prepare('SELECT last_used_at FROM api_keys WHERE id = ?').bind(key.id).first()
+  expect(row?.last_used_at).toBeGreaterThan(Date.now() - 60_000)
+})
+
+it('writes last_used_at once when 50 isolates find it stale at the same moment', async () => {
+  const { touchKey } = await import('../../src/api-keys/store')
+  const { openDb } = await import('../../src/db/client')
+  const { key } = await freshKey()
+  const db = openDb(env.DB)
+  const now = Date.now()
+  await Promise.all(Array.from({ length: 50 }, () => touchKey(db, key.id, now)))
+  expect(db.meter).toMatchObject({ trips: 50, rows_written: 1 })
+})
+
+it('leaves exactly one live secret after two rotations at once', async () => {
+  for (let round = 0; round < 5; round++) {
+    const { project, owner, key, secret } = await freshKey()
+    const rotate = () => call(`/platform/v1/api-keys/${key.id}/rotate`, { method: 'POST', token: owner.token, project })
+    const answers = await Promise.all([rotate(), rotate()])
+    const won = answers.filter(({ status }) => status === 200)
+    const lost = answers.filter(({ status }) => status !== 200)
+    // One after the other both succeed, and then the first one's secret is dead.
+    for (const { body } of lost) expect(body.code).toBe('rotation_conflict')
+    const secrets = [secret, ...won.map(({ body }) => body.secret as string)]
+    const alive = await Promise.all(secrets.map((token) => call('/platform/v1/api-keys/self', { token, project })))
+    expect(alive.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(new Set(alive.filter(({ status }) => status !== 200).map(({ body }) => body.code))).toEqual(
+      new Set(['key_rotated']),
+    )
+  }
+})
+
+it('leaves one winner of ten rotations that read the same secret', async () => {
+  const { rotateKey } = await import('../../src/api-keys/store')
+  const { newSecret } = await import('../../src/api-keys/secret')
+  const { openDb } = await import('../../src/db/client')
+  const { SCOPES } = await import('../../src/lib/access')
+  const { project, owner, key } = await freshKey()
+  let readers = 0
+  let release = () => {}
+  const allHaveRead = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  // Holds every rotation between its read and its write until all ten have read.
+  const DB = {
+    prepare: (query: string) => env.DB.prepare(query),
+    batch: async (statements: D1PreparedStatement[]) => {
+      readers += 1
+      if (readers === 10) release()
+      await allHaveRead
+      return env.DB.batch(statements)
+    },
+  } as unknown as D1Database
+  const change = { actor: { type: 'user' as const, id: owner.user }, request_id: 'req_test', now: Date.now() }
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 10 }, async () => rotateKey(openDb(DB), project, key.id, SCOPES, await newSecret(), change)),
+  )
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') expect(outcome.reason.fault).toBe('rotation_conflict')
+  const { results } = await env.DB.prepare(
+    "SELECT * FROM audit_log WHERE project_id = ? AND action = 'api_key.rotated'",
+  )
+    .bind(project)
+    .all()
+  expect(results).toHaveLength(1)
+})
+
+it('holds the limit of 100 live keys under 120 concurrent mints in a project with 90', async () => {
+  const { project, owner } = await freshProject()
+  for (let i = 0; i < 90; i++) await mint(owner.token, project)
+  const answers = await Promise.all(
+    Array.from({ length: 120 }, () =>
+      call('/platform/v1/api-keys', {
+        method: 'POST',
+        token: owner.token,
+        project,
+        json: { name: 'one of 120' },
+        bindings: { LIMIT_CREDENTIAL },
+      }),
+    ),
+  )
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(10)
+  for (const { status, body } of answers)
+    if (status !== 201) expect([status, body.code]).toEqual([409, 'key_limit_reached'])
+  const count = (sql: string) => env.DB.prepare(sql).bind(project).first<{ n: number }>()
+  expect(await count('SELECT count(*) AS n FROM api_keys WHERE project_id = ? AND revoked_at IS NULL')).toEqual({
+    n: 100,
+  })
+  expect(await count("SELECT count(*) AS n FROM audit_log WHERE project_id = ? AND action = 'api_key.minted'")).toEqual(
+    { n: 100 },
+  )
+})
+
+it('never fails a request for last_used_at: KV and the write may fail', async () => {
+  const { project, secret } = await freshKey()
+  const KV = {
+    get: async () => {
+      throw new Error('KV is down')
+    },
+  } as unknown as KVNamespace
+  expect((await call('/platform/v1/api-keys', { token: secret, project, bindings: { KV } })).status).toBe(200)
+  // Not remembered as done: the next request records it.
+  const { body } = await call('/platform/v1/api-keys', { token: secret, project })
+  expect(body.data[0].last_used_at).toBeNull()
+  expect((await call('/platform/v1/api-keys', { token: secret, project })).body.data[0].last_used_at).not.toBeNull()
+})
+
+it('records a use that was refused for its scope', async () => {
+  const { project, owner } = await freshProject()
+  const viewer = await addMember(project, 'viewer')
+  const { key, secret } = await mint(owner.token, project, { scopes: ['billing:read'] })
+  expect((await call('/platform/v1/api-keys', { token: secret, project })).status).toBe(403)
+  const { body } = await call('/platform/v1/api-keys', { token: viewer.token, project })
+  expect(body.data.find((row: any) => row.id === key.id).last_used_at).not.toBeNull()
+})
