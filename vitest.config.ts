@@ -12,6 +12,7 @@ export default defineConfig({
           CODE_PEPPER: 'a pepper that only the tests know, 32+',
           ENCRYPTION_KEY_1: btoa('k'.repeat(32)),
           SIGN_UP: 'open',
+          REFUSAL_FLUSH_MS: '20', // or every refused delivery of a test would wait for ten seconds
           SIGN_IN_DELIVERY: 'log',
           TEST_MIGRATIONS: await readD1Migrations('drizzle'),
         },

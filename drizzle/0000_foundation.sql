@@ -53,7 +53,7 @@ CREATE TABLE `connections` (
 	`deleted_at` integer
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `connections_project` ON `connections` (`project_id`,`id`) WHERE deleted_at IS NULL;--> statement-breakpoint
+CREATE INDEX `connections_project` ON `connections` (`project_id`,`id`);--> statement-breakpoint
 CREATE TABLE `events` (
 	`project_id` text NOT NULL,
 	`id` text NOT NULL,
@@ -84,6 +84,7 @@ CREATE UNIQUE INDEX `events_dedupe` ON `events` (`connection_id`,`vendor_event_i
 CREATE INDEX `events_type` ON `events` (`project_id`,`event_type`,`id`);--> statement-breakpoint
 CREATE INDEX `events_connection` ON `events` (`connection_id`,`id`);--> statement-breakpoint
 CREATE INDEX `events_open` ON `events` (`project_id`,`due_at`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `events_final` ON `events` (`project_id`,`status`,`id`) WHERE due_at IS NULL;--> statement-breakpoint
 CREATE INDEX `events_trouble` ON `events` (`project_id`,`id`) WHERE attempts > 1 OR last_error IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `members` (
 	`project_id` text NOT NULL,
@@ -139,6 +140,7 @@ CREATE TABLE `replays` (
 	`actor` text NOT NULL,
 	`event_id` text,
 	`filter` text,
+	`queued` integer NOT NULL,
 	PRIMARY KEY(`project_id`, `id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
@@ -171,6 +173,11 @@ CREATE TABLE `sign_in_codes` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `sign_in_codes_email` ON `sign_in_codes` (`email`,`created_at`);--> statement-breakpoint
+CREATE TABLE `state` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` integer NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `totals` (
 	`project_id` text NOT NULL,
 	`status` text NOT NULL,

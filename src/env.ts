@@ -15,6 +15,9 @@ export interface Env {
   SIGN_IN_DELIVERY?: string
   EMAIL_FROM?: string
   CODE_PEPPER?: string
+  PAYLOAD_RETENTION_DAYS?: string
+  RECORD_RETENTION_DAYS?: string
+  REFUSAL_FLUSH_MS?: string
   /** `ENCRYPTION_KEY_1`, `ENCRYPTION_KEY_2`, … : 32 bytes each, base64. */
   [name: `ENCRYPTION_KEY_${number}`]: string
 }
@@ -27,6 +30,11 @@ const Settings = z.object({
   EMAIL_FROM: z.email().default('sign-in@example.com'),
   /** Keys the hashes of sign-in codes, so that a copy of the database is no help in guessing them. */
   CODE_PEPPER: z.string().min(32, 'CODE_PEPPER has to be a secret of at least 32 characters'),
+  /** How long payloads of final events, and whole records, are kept. */
+  PAYLOAD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(90),
+  RECORD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
+  /** How long counts of refused deliveries are summed in an isolate before they are written (ms). */
+  REFUSAL_FLUSH_MS: z.coerce.number().int().min(0).max(25_000).default(10_000),
 })
 
 export type Settings = {
@@ -34,6 +42,9 @@ export type Settings = {
   signInDelivery: 'email' | 'log'
   emailFrom: string
   codePepper: string
+  payloadRetentionDays: number
+  recordRetentionDays: number
+  refusalFlushMs: number
   /** Encryption keys at rest by number, 32 bytes each. The highest encrypts, all of them decrypt. */
   encryptionKeys: ReadonlyMap<number, Uint8Array<ArrayBuffer>>
 }
@@ -83,6 +94,9 @@ function settingsOf(env: Env): Settings {
     signInDelivery: raw.SIGN_IN_DELIVERY,
     emailFrom: raw.EMAIL_FROM,
     codePepper: raw.CODE_PEPPER,
+    payloadRetentionDays: raw.PAYLOAD_RETENTION_DAYS,
+    recordRetentionDays: raw.RECORD_RETENTION_DAYS,
+    refusalFlushMs: raw.REFUSAL_FLUSH_MS,
     encryptionKeys: encryptionKeysOf(env),
   }
   parsed.set(env, settings)

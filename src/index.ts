@@ -3,6 +3,7 @@ import { type Env, openRuntime } from './env'
 import { purgeEnded } from './sessions/store'
 import { consume } from './webhooks/consume'
 import { resendDead } from './webhooks/dead-letters'
+import { housekeeping, reseal } from './webhooks/housekeeping'
 import { sweep } from './webhooks/sweep'
 
 export default {
@@ -16,10 +17,17 @@ export default {
 
   async scheduled(controller, env, ctx) {
     await sweep(openRuntime(env, ctx))
-    const at = new Date(controller.scheduledTime)
-    if (at.getUTCHours() === 3 && at.getUTCMinutes() === 0) {
+    await reseal(openRuntime(env, ctx))
+    if (isDaily(controller.scheduledTime)) {
       const rt = openRuntime(env, ctx)
       await purgeEnded(rt.db, rt.now)
+      await housekeeping(rt)
     }
   },
 } satisfies ExportedHandler<Env>
+
+/** The one minute of the day, 03:00 UTC, that does a day's work. */
+function isDaily(scheduledTime: number): boolean {
+  const at = new Date(scheduledTime)
+  return at.getUTCHours() === 3 && at.getUTCMinutes() === 0
+}

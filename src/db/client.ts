@@ -18,7 +18,7 @@ export class ConstraintError extends Error {
 }
 
 /** D1 that has not answered by then is taken as not answering: 503, and the caller tries again. */
-const TIMEOUT_MS = 10 * SECOND
+const TIMEOUT_MS = 5 * SECOND
 const PING_TIMEOUT_MS = 2 * SECOND
 
 /**

@@ -147,7 +147,7 @@ export const connections = sqliteTable(
     created_at: integer().notNull(),
     deleted_at: integer(),
   },
-  (t) => [index('connections_project').on(t.project_id, t.id).where(sql`deleted_at IS NULL`)],
+  (t) => [index('connections_project').on(t.project_id, t.id)],
 )
 
 /** One row a vendor event. Small and hot; the payload lies apart. The id's time is the time of receipt. */
@@ -189,6 +189,8 @@ export const events = sqliteTable(
     index('events_type').on(t.project_id, t.event_type, t.id),
     index('events_connection').on(t.connection_id, t.id),
     index('events_open').on(t.project_id, t.due_at).where(sql`due_at IS NOT NULL`),
+    // What the search for a final status goes by; open events are few, and have events_open.
+    index('events_final').on(t.project_id, t.status, t.id).where(sql`due_at IS NULL`),
     index('events_trouble').on(t.project_id, t.id).where(sql`attempts > 1 OR last_error IS NOT NULL`),
     check('events_status', sql`${t.status} IN (${list(STATUSES)})`),
     check('events_due', sql`(${t.due_at} IS NULL) = (${t.status} IN (${list(FINAL_STATUSES)}))`),
@@ -244,6 +246,8 @@ export const replays = sqliteTable(
     event_id: text(),
     /** JSON: the search's filters, for a replay by filter. */
     filter: text(),
+    /** How many events it opened again. */
+    queued: integer().notNull(),
   },
   (t) => [primaryKey({ columns: [t.project_id, t.id] })],
 )
@@ -270,6 +274,9 @@ export const minutes = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.project_id, t.minute, t.connection_id] })],
 )
+
+/** What the deployment remembers of itself: when the sweep last ran, which key seals every secret. */
+export const state = sqliteTable('state', { name: text().primaryKey(), value: integer().notNull() })
 
 /** Final events by status: the counts of health without a scan. */
 export const totals = sqliteTable(

@@ -3,10 +3,13 @@ import { writeLog } from '../http/log'
 import { newId } from '../lib/ids'
 import { MINUTE } from '../lib/time'
 import { LEASE_MS, retryDelay } from './lifecycle'
-import { EventMessage } from './messages'
+import { EventMessage, SpooledMessage } from './messages'
+import { asText } from './payload'
 import { process } from './process'
 import { type Claimed, claim, claimExpired, type EventKey, findExpired } from './record/claim'
 import { finish, type Verdict } from './record/finish'
+import { recordDelivery } from './record/ingest'
+import { countRefusal } from './refusals'
 import { vendorOf } from './vendors'
 
 /** Waits up to this long ride on the Queue; longer ones belong to the sweep. */
@@ -14,7 +17,8 @@ const MAX_QUEUE_WAIT = MINUTE
 /** How long a message waits after D1 failed under it: by then the lease of what it had claimed has run out. */
 const AFTER_FAILURE_S = Math.ceil(LEASE_MS / 1000) + 5
 
-type Keyed = { message: Message<unknown>; key: EventKey; via: 'sweep' | undefined }
+/** `carrier`: whether the message itself brings the event back for a retry; a spooled delivery's does not. */
+type Keyed = { message: Message<unknown>; key: EventKey; via: 'sweep' | undefined; carrier: boolean }
 
 /**
  * The Queue's consumer: claim → decode → decide → finish, in two D1 round trips for a batch. One event's failure
@@ -22,19 +26,58 @@ type Keyed = { message: Message<unknown>; key: EventKey; via: 'sweep' | undefine
  */
 export async function consume(rt: Runtime, batch: MessageBatch<unknown>): Promise<void> {
   const startedAt = Date.now()
-  const messages = readMessages(batch)
+  const keyed: Keyed[] = []
+  for (const message of batch.messages) keyed.push(...(await readMessage(rt, batch.queue, message)))
   try {
-    const waits = await consumeEvents(rt, messages)
-    for (const { message, key } of messages) {
-      const wait = waits.get(key.event_id)
+    const waits = await consumeEvents(rt, keyed)
+    for (const { message, key, carrier } of keyed) {
+      const wait = carrier ? waits.get(key.event_id) : undefined
       if (wait === undefined) message.ack()
       else message.retry({ delaySeconds: Math.ceil(wait / 1000) })
     }
-    logBatch(rt, 'info', messages.length, startedAt)
+    logBatch(rt, 'info', batch.messages.length, startedAt)
   } catch (error) {
     // Nothing is lost: what was claimed is taken over once its lease has run out.
-    for (const { message } of messages) message.retry({ delaySeconds: AFTER_FAILURE_S })
-    logBatch(rt, 'error', messages.length, startedAt, error)
+    for (const { message } of keyed) message.retry({ delaySeconds: AFTER_FAILURE_S })
+    logBatch(rt, 'error', batch.messages.length, startedAt, error)
+  }
+}
+
+/** The events a message speaks of. A message that nothing can be done with is settled here, and speaks of none. */
+async function readMessage(rt: Runtime, queue: string, message: Message<unknown>): Promise<Keyed[]> {
+  const event = EventMessage.safeParse(message.body)
+  if (event.success) {
+    const { project_id, event_id, via } = event.data
+    return [{ message, key: { project_id, event_id }, via, carrier: true }]
+  }
+  const spooled = SpooledMessage.safeParse(message.body)
+  if (spooled.success) return recordSpooled(rt, message, spooled.data)
+  writeLog('error', 'malformed_message', { queue, message_id: message.id })
+  message.ack()
+  return []
+}
+
+/** Records a delivery that came in while D1 was out. Its message is not acked before that is done. */
+async function recordSpooled(rt: Runtime, message: Message<unknown>, spooled: SpooledMessage): Promise<Keyed[]> {
+  const { project_id, connection_id, secret_id, payload_id, received_at, headers, events, body } = spooled
+  const bytes = Uint8Array.from(body)
+  try {
+    const rows = await recordDelivery(
+      rt.db,
+      { id: connection_id, secret_id },
+      { payload_id, body: asText(bytes) ?? bytes.buffer, headers, events, received_at },
+    )
+    if (rows.length === 0) {
+      // Its secret is no longer live, or its connection is gone: what it signed is no longer to be believed.
+      writeLog('warn', 'spooled_refused', { connection_id, secret_id, event_ids: events.map(({ id }) => id) })
+      countRefusal(rt, { id: connection_id, project_id }, 'secret_removed')
+      message.ack()
+    }
+    return rows.map(({ id }) => ({ message, key: { project_id, event_id: id }, via: undefined, carrier: false }))
+  } catch (error) {
+    writeLog('error', 'spooled_not_recorded', { connection_id, error: String(error) })
+    message.retry({ delaySeconds: AFTER_FAILURE_S })
+    return []
   }
 }
 
@@ -111,21 +154,6 @@ function triggerOf(event: Claimed, via: 'sweep' | undefined): Verdict['trigger']
   if (event.tries > 1) return 'retry'
   if (event.replay_id !== null) return 'replay'
   return via ?? 'ingest'
-}
-
-function readMessages(batch: MessageBatch<unknown>): Keyed[] {
-  const keyed: Keyed[] = []
-  for (const message of batch.messages) {
-    const parsed = EventMessage.safeParse(message.body)
-    if (parsed.success) {
-      const { project_id, event_id, via } = parsed.data
-      keyed.push({ message, key: { project_id, event_id }, via })
-    } else {
-      writeLog('error', 'malformed_message', { queue: batch.queue, message_id: message.id })
-      message.ack()
-    }
-  }
-  return keyed
 }
 
 function logBatch(rt: Runtime, level: 'info' | 'error', messages: number, startedAt: number, error?: unknown): void {

@@ -1,5 +1,6 @@
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { SpooledMessage, sendSpooled } from './messages'
 
 /** How long a message rests before it goes round again, in seconds. */
 const REST_S = 600
@@ -11,7 +12,9 @@ const REST_S = 600
 export async function resendDead(rt: Runtime, batch: MessageBatch<unknown>): Promise<void> {
   for (const message of batch.messages) {
     try {
-      await rt.events.send(message.body, { delaySeconds: REST_S })
+      const spooled = SpooledMessage.safeParse(message.body)
+      if (spooled.success) await sendSpooled(rt.events, spooled.data, REST_S)
+      else await rt.events.send(message.body, { contentType: 'json', delaySeconds: REST_S })
       message.ack()
     } catch (error) {
       writeLog('error', 'dead_letter_not_resent', { message_id: message.id, error: String(error) })

@@ -8,11 +8,14 @@ import { Fault } from '../lib/fault'
 import { idPattern, newId } from '../lib/ids'
 import { SECOND } from '../lib/time'
 import { touchSecret } from './connections/store'
-import { forget, type Known, lookUp } from './known-connections'
-import { sendEvents } from './messages'
-import { type NewEvent, recordDelivery } from './record/ingest'
+import { forget, type LiveConnection, lookUp } from './known-connections'
+import { fitsSpool, type SpooledMessage, sendEvents, sendSpooled } from './messages'
+import { asText } from './payload'
+import { storedEventId } from './process'
+import { type NewDelivery, type NewEvent, type RecordedEvent, recordDelivery } from './record/ingest'
+import { countRefusal } from './refusals'
 import { vendorOf } from './vendors'
-import { type Delivery, Undecodable, type Vendor, type Verification } from './vendors/vendor'
+import { type DecodedEvent, type Delivery, Undecodable, type Vendor, type Verification } from './vendors/vendor'
 
 /** The largest delivery taken, in bytes. */
 export const MAX_DELIVERY_BYTES = 1024 * 1024
@@ -39,7 +42,7 @@ export async function ingest(c: Context<HttpEnv>): Promise<Receipt> {
   // follows a change made meanwhile, so a few are plenty.
   for (let round = 0; round < 5; round++) {
     const { connection, vendor, verification } = await verified(rt, id, delivery)
-    const receipt = await record(rt, connection, vendor, delivery)
+    const receipt = await record(rt, connection, vendor, verification.secret, delivery)
     if (!receipt) {
       forget(id)
       continue
@@ -71,31 +74,43 @@ async function verified(rt: Runtime, id: string, delivery: Delivery) {
       continue
     }
     if (!connection) throw unknownConnection()
-    if (connection.status === 'disabled') throw new Fault('connection_disabled', 'Enable the connection, then resend.')
-    throw refusal(verification)
+    const fault =
+      connection.status === 'disabled'
+        ? new Fault('connection_disabled', 'Enable the connection, then resend.')
+        : refusal(verification)
+    countRefusal(rt, connection, fault.fault)
+    throw fault
   }
 }
 
+/** Records the delivery and puts it on its way. @returns null where the connection changed meanwhile */
 async function record(
   rt: Runtime,
-  connection: NonNullable<Known['connection']>,
+  connection: LiveConnection,
   vendor: Vendor,
-  delivery: Delivery,
+  secretIndex: number,
+  { bytes, headers }: Delivery,
 ): Promise<Receipt | null> {
-  const { bytes } = delivery
   const text = asText(bytes)
-  const headers = keptHeaders(vendor, delivery.headers)
-  const list = await eventsOf(vendor, text, headers, bytes, rt.now)
-  const rows = await recordDelivery(
-    rt.db,
-    connection,
-    { payload_id: newId('pay', rt.now), body: text ?? bytes.buffer, headers },
-    list,
-    rt.now,
-  )
+  const kept = keptHeaders(vendor, headers)
+  const delivery: NewDelivery = {
+    payload_id: newId('pay', rt.now),
+    body: text ?? bytes.buffer,
+    headers: kept,
+    events: await eventsOf(vendor, text, kept, bytes, rt.now),
+    received_at: rt.now,
+  }
+  const ids = delivery.events.map(({ id }) => id)
+  let rows: RecordedEvent[]
+  try {
+    rows = await recordDelivery(rt.db, connection, delivery)
+  } catch (error) {
+    if (!(error instanceof Fault) || error.fault !== 'database_unavailable') throw error
+    await spool(rt, connection, secretIndex, delivery, bytes, error)
+    return { event_ids: ids, duplicate: false }
+  }
   if (rows.length === 0) return null
   const stored = new Map(rows.map((row) => [row.vendor_event_id, row]))
-  const fresh = new Set(list.map((event) => event.id))
   const open = rows.filter(({ status }) => status === 'received')
   rt.waitUntil(
     sendEvents(
@@ -104,9 +119,43 @@ async function record(
     ).catch((error) => writeLog('warn', 'queue_send_failed', { events: open.length, error: String(error) })),
   )
   return {
-    event_ids: list.map((event) => stored.get(event.vendor_event_id)?.id ?? event.id),
-    duplicate: rows.every((row) => !fresh.has(row.id)),
+    event_ids: delivery.events.map((event) => stored.get(event.vendor_event_id)?.id ?? event.id),
+    duplicate: rows.every((row) => !ids.includes(row.id)),
   }
+}
+
+/**
+ * D1 is out, the Queue may not be: the delivery itself goes there, and the consumer records it first.
+ *
+ * @throws {Fault} `database_unavailable` where it does not fit a message or the Queue is out too: the vendor retries
+ */
+async function spool(
+  rt: Runtime,
+  connection: LiveConnection,
+  secretIndex: number,
+  { payload_id, headers, events, received_at }: NewDelivery,
+  bytes: Uint8Array<ArrayBuffer>,
+  cause: Fault,
+): Promise<void> {
+  const message: SpooledMessage = {
+    spooled: 1,
+    project_id: connection.project_id,
+    connection_id: connection.id,
+    secret_id: connection.secrets[secretIndex]?.id ?? '',
+    payload_id,
+    received_at,
+    headers,
+    events: [...events],
+    body: bytes,
+  }
+  if (!fitsSpool(message)) throw cause
+  try {
+    await sendSpooled(rt.events, message)
+  } catch (error) {
+    writeLog('error', 'spool_failed', { connection_id: connection.id, error: String(error) })
+    throw cause
+  }
+  writeLog('warn', 'spooled', { connection_id: connection.id, events: events.length })
 }
 
 /** The events to record. A verified body that cannot be read is recorded all the same, and fails in processing. */
@@ -117,33 +166,29 @@ async function eventsOf(
   bytes: Uint8Array<ArrayBuffer>,
   now: number,
 ): Promise<NewEvent[]> {
-  const unreadable = async () => [
-    { id: newId('evt', now), vendor_event_id: await sha256Hex(bytes), event_type: 'unknown', occurred_at: null },
-  ]
-  if (text === null) return unreadable()
-  try {
-    const decoded = vendor.decode(text, headers)
-    if (decoded.length === 0) return unreadable()
-    const digest = decoded.some((event) => event.vendor_event_id === null) ? await sha256Hex(bytes) : ''
-    return decoded.map(({ vendor_event_id, event_type, occurred_at }) => ({
-      id: newId('evt', now),
-      vendor_event_id: (vendor_event_id ?? digest).slice(0, 300),
-      event_type: event_type.slice(0, 200),
-      occurred_at,
-    }))
-  } catch (error) {
-    if (error instanceof Undecodable) return unreadable()
-    throw error
+  const decoded = text === null ? [] : readable(vendor, text, headers)
+  if (decoded.length === 0) {
+    return [
+      { id: newId('evt', now), vendor_event_id: await sha256Hex(bytes), event_type: 'unknown', occurred_at: null },
+    ]
   }
+  const digest = decoded.some((event) => event.vendor_event_id === null) ? await sha256Hex(bytes) : ''
+  const list = decoded.map(({ vendor_event_id, event_type, occurred_at }, index) => ({
+    id: newId('evt', now),
+    vendor_event_id: storedEventId(vendor_event_id, digest, index),
+    event_type: event_type.slice(0, 200),
+    occurred_at,
+  }))
+  // A vendor that names one event twice in a delivery means it once.
+  return [...new Map(list.map((event) => [event.vendor_event_id, event])).values()]
 }
 
-/** The bytes as text when that loses nothing: UTF-8 (a byte order mark kept) without NUL. */
-function asText(bytes: Uint8Array): string | null {
+function readable(vendor: Vendor, text: string, headers: Record<string, string>): DecodedEvent[] {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return text.includes('\0') ? null : text
-  } catch {
-    return null // not UTF-8: kept as a BLOB
+    return vendor.decode(text, headers)
+  } catch (error) {
+    if (error instanceof Undecodable) return []
+    throw error
   }
 }
 
@@ -181,7 +226,7 @@ async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   return bytes
 }
 
-function noteSecretUse(rt: Runtime, connection: NonNullable<Known['connection']>, index: number): void {
+function noteSecretUse(rt: Runtime, connection: LiveConnection, index: number): void {
   const secret = connection.secrets[index]
   if (!secret || secret.usedAt > rt.now - 60 * SECOND) return
   secret.usedAt = rt.now

@@ -1,5 +1,6 @@
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { Fault } from '../lib/fault'
 import { MINUTE, SECOND } from '../lib/time'
 import { unseal } from './connections/seal'
 import { type Connection, findConnection, sealContext } from './connections/store'
@@ -29,11 +30,22 @@ export async function lookUp(rt: Runtime, id: string, fresh: boolean): Promise<K
   const age = remembered ? rt.now - remembered.readAt : Number.POSITIVE_INFINITY
   const bound = fresh ? REREAD_EVERY : remembered?.connection ? REMEMBER : REMEMBER_UNKNOWN
   if (remembered && age < bound) return remembered
-  const row = await findConnection(rt.db, id)
+  const row = await read(rt, id, fresh ? null : remembered)
+  if (row === 'remembered') return remembered as Known
   const entry: Known = { connection: row && (await opened(rt, row)), readAt: rt.now }
   if (known.size >= MAX_KNOWN) known.clear()
   known.set(id, entry)
   return entry
+}
+
+/** Reads the connection; while D1 is out, what is remembered has to do: whatever is recorded is fenced again. */
+async function read(rt: Runtime, id: string, remembered: Known | null | undefined) {
+  try {
+    return await findConnection(rt.db, id)
+  } catch (error) {
+    if (remembered?.connection && error instanceof Fault && error.fault === 'database_unavailable') return 'remembered'
+    throw error
+  }
 }
 
 /** Forgets a connection that the database says has changed. */

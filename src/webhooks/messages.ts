@@ -10,6 +10,40 @@ export const EventMessage = z.object({
 })
 export type EventMessage = z.infer<typeof EventMessage>
 
+/** A delivery that was verified while D1 was out: it is recorded first, and only while its secret is live. */
+export const SpooledMessage = z.object({
+  spooled: z.literal(1),
+  project_id: z.string(),
+  connection_id: z.string(),
+  secret_id: z.string(),
+  payload_id: z.string(),
+  received_at: z.number(),
+  headers: z.record(z.string(), z.string()),
+  events: z.array(
+    z.object({
+      id: z.string(),
+      vendor_event_id: z.string(),
+      event_type: z.string(),
+      occurred_at: z.string().nullable(),
+    }),
+  ),
+  body: z.instanceof(Uint8Array),
+})
+export type SpooledMessage = z.infer<typeof SpooledMessage>
+
+/** A message holds 128,000 bytes; what is left over is for the ids, the headers and the envelope. */
+const MAX_SPOOLED_BYTES = 110_000
+
+/** Whether a delivery fits a message of the Queue. */
+export function fitsSpool(message: SpooledMessage): boolean {
+  return message.body.byteLength + JSON.stringify([message.headers, message.events]).length <= MAX_SPOOLED_BYTES
+}
+
+/** @throws where the Queue does not take it */
+export async function sendSpooled(queue: Queue<unknown>, message: SpooledMessage, delaySeconds = 0): Promise<void> {
+  await queue.send(message, { contentType: 'v8', delaySeconds })
+}
+
 /** Messages a `sendBatch` takes. */
 const BATCH = 100
 

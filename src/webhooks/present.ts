@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { timestamp } from '../http/fields'
-import { utf8 } from '../lib/crypto'
 import { idTime } from '../lib/ids'
 import { STATUSES } from '../lib/statuses'
 import { iso, isoOrNull } from '../lib/time'
+import { base64 } from './payload'
 import type { DecodedSummary } from './process'
 import type { AttemptRow, EventRow } from './store'
 
@@ -90,9 +90,4 @@ export function presentAttempt(row: AttemptRow) {
     outcome: row.outcome,
     error: row.error,
   }
-}
-
-/** D1 gives TEXT as a string and a BLOB as an array of numbers. */
-function base64(body: string | number[]): string {
-  return (typeof body === 'string' ? utf8(body) : Uint8Array.from(body)).toBase64()
 }

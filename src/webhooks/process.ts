@@ -44,10 +44,26 @@ export function process(vendor: Vendor | undefined, recorded: Recorded): Outcome
     if (error instanceof Undecodable) return failed(error.message)
     throw error
   }
-  // An event without an id of its vendor's is alone in its delivery.
-  const event = decoded.find(({ vendor_event_id }) => vendor_event_id === recorded.vendor_event_id) ?? decoded[0]
+  const event = findEvent(decoded, recorded.vendor_event_id)
   if (!event) return failed('the delivery carries no event')
   return { status: event.state ? 'processed' : 'ignored', summary: summaryOf(recorded.vendor, event), error: null }
+}
+
+const MAX_ID = 300
+
+/**
+ * The id an event is stored under: its vendor's, or the digest of the delivery's bytes where the vendor has none, with
+ * the event's place in the delivery from the second one on.
+ */
+export function storedEventId(vendorEventId: string | null, digest: string, index: number): string {
+  if (vendorEventId !== null) return vendorEventId.slice(0, MAX_ID)
+  return index === 0 ? digest : `${digest}:${index}`
+}
+
+/** The event of a delivery that is stored under this id. */
+function findEvent(decoded: readonly DecodedEvent[], storedId: string): DecodedEvent | undefined {
+  const named = decoded.find(({ vendor_event_id }) => vendor_event_id?.slice(0, MAX_ID) === storedId)
+  return named ?? decoded[Number(/^[0-9a-f]{64}:(\d+)$/.exec(storedId)?.[1] ?? 0)]
 }
 
 function failed(error: string): Outcome {

@@ -153,6 +153,34 @@ export async function touchSecret(db: Db, id: string, secretId: string, now: num
     WHERE id = ${id} AND coalesce(secrets_used->>${path}, 0) <= ${now - SECRET_USED_EVERY}`)
 }
 
+/** Connections with a secret sealed under another key than this one. */
+export async function findSealedOtherwise(db: Db, key: number, limit: number): Promise<Connection[]> {
+  const rows = await db.all(sql<Stored>`SELECT * FROM ${connections} WHERE deleted_at IS NULL
+    AND EXISTS (SELECT 1 FROM json_each(secrets) WHERE value->>'key' <> ${key}) LIMIT ${limit}`)
+  return rows.map(parsed)
+}
+
+/** How many of a project's secrets are sealed under another key than this one. */
+export async function countSealedOtherwise(db: Db, projectId: string, key: number): Promise<number> {
+  const row = await db.first(sql<{
+    n: number
+  }>`SELECT count(*) AS n FROM ${connections} c CROSS JOIN json_each(c.secrets) s
+    WHERE c.project_id = ${projectId} AND c.deleted_at IS NULL AND s.value->>'key' <> ${key}`)
+  return row?.n ?? 0
+}
+
+/** Puts the same secrets, sealed anew, in the place of those of this version; a newer version is left alone. */
+export async function replaceSecrets(
+  db: Db,
+  id: string,
+  version: number,
+  secrets: readonly StoredSecret[],
+): Promise<void> {
+  await db.all(
+    sql`UPDATE ${connections} SET secrets = ${JSON.stringify(secrets)} WHERE id = ${id} AND version = ${version}`,
+  )
+}
+
 async function mutate(
   db: Db,
   projectId: string,

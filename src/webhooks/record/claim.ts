@@ -21,9 +21,6 @@ export type Claimed = {
 }
 export type EventKey = { project_id: string; event_id: string }
 
-const claimedColumns = sql`SELECT e.project_id, e.id, e.connection_id, c.vendor, e.vendor_event_id, e.status, e.attempts, e.tries,
-    e.replay_id, p.body, p.headers`
-
 /**
  * Claims what is there to do of a list, in one round trip. What is not returned is done, or another worker's.
  *
@@ -39,7 +36,7 @@ export async function claim(db: Db, keys: readonly EventKey[], lease: string, no
       FROM (SELECT value->>0 AS p, value->>1 AS i FROM json_each(${list})) m
       WHERE events.project_id = m.p AND events.id = m.i AND tries < ${MAX_TRIES}
         AND (status IN ('received', 'queued') OR (status = 'retrying' AND next_attempt_at <= ${now}))`,
-    sql<Claimed>`${claimedColumns} ${claimedOf(list, lease)}`,
+    claimedOf(list, lease),
   ])
   return claimed.rows
 }
@@ -59,7 +56,7 @@ export async function claimExpired(db: Db, key: EventKey, lease: string, now: nu
     sql`UPDATE ${events} SET lease_token = ${lease}, lease_until = ${now + LEASE_MS}, attempts = attempts + 1, tries = tries + 1
       WHERE project_id = ${key.project_id} AND id = ${key.event_id} AND status = 'processing' AND lease_until <= ${now}
         AND tries < ${MAX_TRIES}`,
-    sql<Claimed>`${claimedColumns} ${claimedOf(list, lease)}`,
+    claimedOf(list, lease),
   ])
   return claimed.rows[0] ?? null
 }
@@ -73,8 +70,15 @@ function died(list: string, now: number) {
     WHERE e.status = 'processing' AND e.lease_until <= ${now} ON CONFLICT DO NOTHING`
 }
 
+/** What a worker holds under its lease, with all that processing needs. */
+export function claimedBy(keys: readonly EventKey[], lease: string) {
+  return claimedOf(keysJson(keys), lease)
+}
+
 function claimedOf(list: string, lease: string) {
-  return sql`FROM json_each(${list}) m
+  return sql<Claimed>`SELECT e.project_id, e.id, e.connection_id, c.vendor, e.vendor_event_id, e.status, e.attempts, e.tries,
+      e.replay_id, p.body, p.headers
+    FROM json_each(${list}) m
     CROSS JOIN ${events} e ON e.project_id = m.value->>0 AND e.id = m.value->>1 AND e.lease_token = ${lease}
     CROSS JOIN ${connections} c ON c.id = e.connection_id
     LEFT JOIN ${payloads} p ON p.project_id = e.project_id AND p.id = e.payload_id`

@@ -31,8 +31,8 @@ export async function reopen(
     // The total moves and the replay is noted before the event does, by the condition that lets it.
     sql`UPDATE ${totals} SET n = n - 1
       WHERE project_id = ${projectId} AND status = (SELECT status FROM ${events} WHERE ${final})`,
-    sql`INSERT INTO ${replays} (project_id, id, actor, event_id)
-      SELECT project_id, ${replayId}, ${change.actor.id}, id FROM ${events} WHERE ${final}`,
+    sql`INSERT INTO ${replays} (project_id, id, actor, event_id, queued)
+      SELECT project_id, ${replayId}, ${change.actor.id}, id, 1 FROM ${events} WHERE ${final}`,
     sql<{ id: string }>`UPDATE ${events} SET status = 'queued', due_at = ${now + FIRST_DUE_MS}, tries = 0,
       replay_id = ${replayId} WHERE ${final} RETURNING id`,
     audit({ project_id: projectId, action: 'event.replayed', object_type: 'event', object_id: eventId }, change),

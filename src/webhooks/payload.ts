@@ -1,0 +1,16 @@
+import { utf8 } from '../lib/crypto'
+
+/** The bytes as text when that loses nothing: UTF-8 (a byte order mark kept) without NUL. */
+export function asText(bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return text.includes('\0') ? null : text
+  } catch {
+    return null // not UTF-8: kept as a BLOB
+  }
+}
+
+/** D1 gives TEXT as a string and a BLOB as an array of numbers. */
+export function base64(body: string | number[]): string {
+  return (typeof body === 'string' ? utf8(body) : Uint8Array.from(body)).toBase64()
+}
