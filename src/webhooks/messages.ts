@@ -47,13 +47,22 @@ export async function sendSpooled(queue: Queue<unknown>, message: SpooledMessage
 /** Messages a `sendBatch` takes. */
 const BATCH = 100
 
-/** Sends events on their way to the consumer. @throws where the Queue does not take them */
-export async function sendEvents(queue: Queue<unknown>, keys: readonly EventKey[], via?: 'sweep'): Promise<void> {
+/**
+ * Sends events on their way to the consumer.
+ *
+ * @param options `perSecond` spreads them over time, from the first batch on
+ * @throws where the Queue does not take them
+ */
+export async function sendEvents(
+  queue: Queue<unknown>,
+  keys: readonly EventKey[],
+  { via, perSecond }: { via?: 'sweep'; perSecond?: number } = {},
+): Promise<void> {
   for (let i = 0; i < keys.length; i += BATCH) {
     const messages = keys.slice(i, i + BATCH).map(({ project_id, event_id }) => ({
       body: { project_id, event_id, ...(via && { via }) } satisfies EventMessage,
       contentType: 'json' as const,
     }))
-    await queue.sendBatch(messages)
+    await queue.sendBatch(messages, { delaySeconds: perSecond === undefined ? 0 : Math.floor(i / perSecond) })
   }
 }

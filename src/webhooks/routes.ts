@@ -3,14 +3,18 @@ import * as z from 'zod'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { timestamp } from '../http/fields'
-import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
+import { cursorBinding, listOf, makeCursor, pageFields, readCursor, toPage } from '../http/page'
 import { route } from '../http/route'
-import { query } from '../http/validate'
+import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
+import { Health, readHealth } from './health/health'
+import { LagQuery, LagSeries, readLag } from './health/lag'
 import { Attempt, BillingEvent, presentAttempt, presentEvent } from './present'
-import { requestReplay } from './replay'
-import { findEvent, listAttempts, listEvents, MAX_PAGE_BYTES } from './store'
+import { BulkReplay, BulkReplayBody, ReplayProgress, readReplay, requestBulkReplay, requestReplay } from './replay'
+import { searchFields, toFilters } from './search/filters'
+import { search } from './search/search'
+import { type EventRow, findEvent, listAttempts, listEvents, MAX_PAGE_BYTES, readEvents } from './store'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
@@ -40,19 +44,97 @@ export const webhookRoutes = new Hono<HttpEnv>()
       const full = filters.view === 'full'
       const before = readCursor(binding, cursor)
       const rows = await listEvents(c.get('rt').db, projectOf(c.get('actor')), before, limit + 1, full)
-      // The first row is shown whatever its size, or a page could never go on.
-      const over = rows.findIndex((row, index) => index > 0 && row.running > MAX_PAGE_BYTES)
-      const shown = over < 0 ? limit : Math.min(limit, over)
+      return c.json(pageOf(rows, limit, binding, full), 200)
+    },
+  )
+  .get(
+    '/search',
+    route({
+      id: 'searchWebhookEvents',
+      summary: 'Search the billing webhook events',
+      description:
+        'All filters combine. A page looks at a bounded number of events: `truncated` says that it met the bound before it was full, and `next_cursor` goes on from there.',
+      tag,
+      policy: read,
+      responses: {
+        200: { description: 'A page of events.', schema: listOf(BillingEvent).extend({ truncated: z.boolean() }) },
+      },
+    }),
+    query(z.strictObject({ ...pageFields, view, ...searchFields })),
+    async (c) => {
+      const { db } = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const { limit, cursor, view: _, ...fields } = c.req.valid('query')
+      const full = c.req.valid('query').view === 'full'
+      const binding = cursorBinding('webhooks/search', { ...fields, full })
+      const found = await search(db, project, toFilters(fields), readCursor(binding, cursor), limit + 1)
+      const rows = await readEvents(db, project, found.ids, fields.order, full)
+      const page = pageOf(rows, limit, binding, full)
+      if (page.has_more || found.resume === null) return c.json({ ...page, truncated: false }, 200)
+      return c.json({ ...page, has_more: true, next_cursor: makeCursor(binding, found.resume), truncated: true }, 200)
+    },
+  )
+  .get(
+    '/health',
+    route({
+      id: 'getWebhookHealth',
+      summary: "A snapshot of the pipeline's state",
+      description: 'Cheap: counts are kept as rows, and open events have an index of their own.',
+      tag,
+      policy: read,
+      responses: { 200: { description: 'The snapshot.', schema: Health } },
+    }),
+    async (c) => c.json(await readHealth(c.get('rt'), projectOf(c.get('actor'))), 200),
+  )
+  .get(
+    '/lag-timeseries',
+    route({
+      id: 'getWebhookLag',
+      summary: 'Lag from receipt to completion, over time',
+      description:
+        'By time of receipt, UTC, zero-filled. `pending` is shown because percentiles of the finished hide those still waiting. Percentiles are within 1 %.',
+      tag,
+      policy: read,
+      responses: { 200: { description: 'The series.', schema: LagSeries } },
+    }),
+    query(LagQuery),
+    async (c) => {
+      const rt = c.get('rt')
+      return c.json(await readLag(rt.db, projectOf(c.get('actor')), c.req.valid('query'), rt.now), 200)
+    },
+  )
+  .post(
+    '/replay',
+    route({
+      id: 'replayWebhookEvents',
+      summary: 'Process all events that a filter matches again',
+      description: 'At most 1,000, paced. Events that are open already are left to the run that is coming.',
+      tag,
+      policy: write,
+      responses: { 202: { description: 'They will be processed.', schema: BulkReplay } },
+    }),
+    body(BulkReplayBody),
+    async (c) => {
       return c.json(
-        toPage(
-          rows,
-          shown,
-          binding,
-          (row) => row.id,
-          (row) => presentEvent(row, full),
-        ),
-        200,
+        await requestBulkReplay(c.get('rt'), projectOf(c.get('actor')), c.req.valid('json'), changeOf(c)),
+        202,
       )
+    },
+  )
+  .get(
+    '/replays/:replay_id',
+    route({
+      id: 'getWebhookReplay',
+      summary: 'How far a replay has come',
+      tag,
+      policy: read,
+      responses: { 200: { description: 'Its progress.', schema: ReplayProgress } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const progress = await readReplay(c.get('rt').db, projectOf(c.get('actor')), c.req.param('replay_id'))
+      if (!progress) throw new Fault('not_found', 'No replay of this project has this id.')
+      return c.json(progress, 200)
     },
   )
   .get(
@@ -138,6 +220,19 @@ export const webhookRoutes = new Hono<HttpEnv>()
       return c.json({ replay, event: presentEvent(row, false) }, 202)
     },
   )
+
+/** A page that stops before its payloads grow too large; its first row is shown whatever its size. */
+function pageOf(rows: EventRow[], limit: number, binding: string, full: boolean) {
+  const over = rows.findIndex((row, index) => index > 0 && row.running > MAX_PAGE_BYTES)
+  const shown = over < 0 ? limit : Math.min(limit, over)
+  return toPage(
+    rows,
+    shown,
+    binding,
+    (row) => row.id,
+    (row) => presentEvent(row, full),
+  )
+}
 
 function notFound(): Fault {
   return new Fault('not_found', 'No event of this project has this id.')

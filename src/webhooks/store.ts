@@ -35,6 +35,19 @@ export function listEvents(
   return db.all(rowsOf(page, withBody, sql`ORDER BY e.id DESC`))
 }
 
+/** The events of these ids, in this order of time. */
+export function readEvents(
+  db: Db,
+  projectId: string,
+  ids: readonly string[],
+  order: 'asc' | 'desc',
+  withBody: boolean,
+): Promise<EventRow[]> {
+  const page = sql`SELECT * FROM ${events} WHERE project_id = ${projectId}
+    AND id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
+  return db.all(rowsOf(page, withBody, sql`ORDER BY e.id ${sql.raw(order)}`))
+}
+
 /** One event of the project with its payload, or null. */
 export function findEvent(db: Db, projectId: string, id: string): Promise<EventRow | null> {
   return db.first(rowsOf(sql`SELECT * FROM ${events} WHERE project_id = ${projectId} AND id = ${id}`, true, sql``))

@@ -12,7 +12,7 @@ import { takeDead, takeDue, writeState } from './record/sweep'
  */
 export async function sweep(rt: Runtime): Promise<void> {
   const due = await takeDue(rt.db, rt.now)
-  if (due.length > 0) await sendEvents(rt.events, due, 'sweep')
+  if (due.length > 0) await sendEvents(rt.events, due, { via: 'sweep' })
   const failed = await giveUp(rt)
   await writeState(rt.db, 'last_sweep_at', rt.now)
   if (due.length + failed > 0) {

@@ -41,3 +41,51 @@ export async function reopen(
   const row = found.rows[0]
   return row ? { opened: opened.rows.length > 0, replay_id: row.replay_id } : null
 }
+
+/**
+ * Opens many final events again, as one replay.
+ *
+ * @returns the ids it opened; the others were open already
+ */
+export async function reopenMany(
+  db: Db,
+  projectId: string,
+  ids: readonly string[],
+  replayId: string,
+  filter: string,
+  change: Change,
+): Promise<string[]> {
+  const { now } = change
+  const list = JSON.stringify(ids)
+  const finalOf = (table: string) => sql`${sql.raw(table)}.project_id = ${projectId}
+    AND ${sql.raw(table)}.id IN (SELECT value FROM json_each(${list})) AND ${sql.raw(table)}.status IN (${finalList})`
+  const final = finalOf('events')
+  const [, , opened] = await db.batch([
+    sql`UPDATE ${totals} SET n = n - (SELECT count(*) FROM ${events} e WHERE e.status = totals.status AND ${finalOf('e')})
+      WHERE project_id = ${projectId}`,
+    sql`INSERT INTO ${replays} (project_id, id, actor, filter, queued)
+      SELECT ${projectId}, ${replayId}, ${change.actor.id}, ${filter}, count(*) FROM ${events} WHERE ${final} HAVING count(*) > 0`,
+    sql<{ id: string }>`UPDATE ${events} SET status = 'queued', due_at = ${now + FIRST_DUE_MS}, tries = 0,
+      replay_id = ${replayId} WHERE ${final} RETURNING id`,
+    audit(
+      {
+        project_id: projectId,
+        action: 'events.replayed',
+        object_type: 'replay',
+        object_id: replayId,
+        details: { filter, matched: ids.length },
+      },
+      change,
+    ),
+  ])
+  return opened.rows.map(({ id }) => id)
+}
+
+type ReplayRow = typeof replays.$inferSelect & { open: number }
+
+/** A replay with how many of its events are still open. */
+export function findReplay(db: Db, projectId: string, id: string): Promise<ReplayRow | null> {
+  return db.first(sql<ReplayRow>`SELECT r.*, (SELECT count(*) FROM ${events} e INDEXED BY events_open
+      WHERE e.project_id = r.project_id AND e.due_at IS NOT NULL AND e.replay_id = r.id) AS open
+    FROM ${replays} r WHERE r.project_id = ${projectId} AND r.id = ${id}`)
+}

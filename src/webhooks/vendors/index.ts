@@ -1,8 +1,34 @@
+import { adyen } from './adyen'
+import { braintree } from './braintree'
+import { chargebee } from './chargebee'
+import { gocardless } from './gocardless'
+import { lemonsqueezy } from './lemonsqueezy'
+import { paddle } from './paddle'
+import { polar } from './polar'
+import { recurly } from './recurly'
+import { revenuecat } from './revenuecat'
+import { shopify } from './shopify'
+import { square } from './square'
+import { standard } from './standard'
 import { stripe } from './stripe'
 import type { Vendor } from './vendor'
 
 /** Every vendor, by the name a connection gives. Adding one is a file and a line here. */
-export const VENDORS = { stripe } as const satisfies Record<string, Vendor>
+export const VENDORS = {
+  adyen,
+  braintree,
+  chargebee,
+  gocardless,
+  lemonsqueezy,
+  paddle,
+  polar,
+  recurly,
+  revenuecat,
+  shopify,
+  square,
+  standard,
+  stripe,
+} as const satisfies Record<string, Vendor>
 
 export type VendorName = keyof typeof VENDORS
 export const VENDOR_NAMES = Object.keys(VENDORS) as VendorName[]

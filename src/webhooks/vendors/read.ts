@@ -1,4 +1,4 @@
-import { MAX_REFS, Undecodable } from './vendor'
+import { type DecodedEvent, MAX_REFS, Undecodable } from './vendor'
 
 /** A JSON object of a vendor's: nothing about its fields is taken on trust. */
 export type Json = { readonly [key: string]: unknown }
@@ -64,4 +64,22 @@ export function flag(value: unknown): boolean | null {
 /** The part of a text before the first separator: `invoice` of `invoice.paid`. */
 export function before(value: string, separator: string): string {
   return value.split(separator, 1)[0] as string
+}
+
+/** An event of a vendor whose events become no billing state: what is not given is null. */
+export function eventOf(
+  known: Partial<DecodedEvent> & Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'object'>,
+): DecodedEvent {
+  return {
+    occurred_at: null,
+    livemode: null,
+    api_version: null,
+    customer: null,
+    subscription: null,
+    invoice: null,
+    amount: null,
+    refs: [],
+    state: null,
+    ...known,
+  }
 }

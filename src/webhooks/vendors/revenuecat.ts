@@ -1,0 +1,52 @@
+import { decimal } from './money'
+import { eventOf, isObject, parseObject, refsOf, required, text } from './read'
+import { isoMillis } from './time'
+import { Undecodable, type Vendor } from './vendor'
+import { checkPlain, refused, verifyShown } from './verify'
+
+/**
+ * RevenueCat signs nothing: it sends the Authorization header that its dashboard was given. The secret is the whole value
+ * of it, `Bearer ` and all where it begins so.
+ * https://www.revenuecat.com/docs/integrations/webhooks#authorization,
+ * https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
+ */
+export const revenuecat: Vendor = {
+  keptHeaders: [],
+  checkSecret: (secret) =>
+    // Around a header's value spaces are dropped on the way: a secret with them would never match.
+    checkPlain('')(secret.replaceAll(' ', '_')) || secret !== secret.trim()
+      ? 'a RevenueCat secret is the whole value of the Authorization header, 8 or more characters without spaces around'
+      : null,
+
+  async verify({ headers }, secrets) {
+    const header = headers.get('authorization')
+    if (!header) return refused('signature_missing')
+    return verifyShown(header, secrets)
+  },
+
+  decode(body) {
+    const payload = parseObject(body)
+    const event = payload.event
+    if (!isObject(event)) throw new Undecodable('the payload has no event')
+    const id = text(event.transaction_id)
+    const customer = text(event.app_user_id)
+    const subscription = text(event.original_transaction_id)
+    const environment = text(event.environment)
+    return [
+      eventOf({
+        vendor_event_id: required(event.id, 'event.id'),
+        event_type: required(event.type, 'event.type'),
+        occurred_at: isoMillis(event.event_timestamp_ms),
+        livemode: environment === 'PRODUCTION' ? true : environment === 'SANDBOX' ? false : null,
+        api_version: text(payload.api_version),
+        // A transfer between users is about no transaction.
+        object: { type: id && 'transaction', id, status: null },
+        customer,
+        subscription,
+        // `price` is an estimate in US dollars; this one is what was paid.
+        amount: decimal(event.price_in_purchased_currency, event.currency),
+        refs: refsOf(id, subscription, customer, text(event.original_app_user_id), text(event.product_id)),
+      }),
+    ]
+  },
+}
