@@ -20,13 +20,13 @@ import { webhookRoutes } from './webhooks/routes'
 
 const base = new Hono<HttpEnv>()
 
+base.use(requestLog)
 base.use(async (c, next) => {
   c.set('credentialKinds', [apiKeyCredential, sessionCredential])
   c.set('rt', openRuntime(c.env as Env, c.executionCtx))
   await next()
   c.res.headers.set('X-Content-Type-Options', 'nosniff')
 })
-base.use(requestLog)
 for (const plane of ['/platform/*', '/auth/*', '/ingest/*']) base.use(plane, noStore)
 
 const app = base

@@ -25,13 +25,25 @@ const limitBody = bodyLimit({
   },
 })
 
-/** Before {@link body}: media type, then size. Both are refused without reading on. */
+/** Before {@link body}: media type, then size, both refused without reading on; then that the bytes are UTF-8. */
 export const jsonBody: MiddlewareHandler = async (c, next) => {
   const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') {
     throw new Fault('unsupported_media_type', 'Send the body as Content-Type: application/json.')
   }
-  return limitBody(c, next)
+  return limitBody(c, async () => {
+    requireUtf8(await c.req.arrayBuffer())
+    await next()
+  })
+}
+
+/** Left alone, the parser would put U+FFFD in the place of what it cannot read, and keep that. */
+function requireUtf8(bytes: ArrayBuffer): void {
+  try {
+    new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
+  } catch {
+    throw new Fault('invalid_json', 'Send one JSON value, in UTF-8, as the body.')
+  }
 }
 
 /** Whether one of the handlers that serve this request validates what META names. */

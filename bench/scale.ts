@@ -1,0 +1,311 @@
+/*
+ * npm run bench:scale: what each read costs with a thousand, a hundred thousand and a million events in a local D1. The
+ * Worker as it is deployed answers every question over its own fetch handler; rows read and round trips are those of its
+ * own log lines, which are D1's. Writes docs/scale-figures.md.
+ *
+ *   node bench/scale.ts                  every size, and the document
+ *   node bench/scale.ts --sizes 1000     only these sizes, nothing written
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
+import { ROOT } from '../scripts/lib/paths.ts'
+import { printTable, run } from '../scripts/lib/terminal.ts'
+import { wranglerOrThrow } from '../scripts/lib/wrangler.ts'
+import { type Database, RARE, type Seeded, seed } from './seed.ts'
+
+const SIZES = [1_000, 100_000, 1_000_000]
+const DOCUMENT = join(ROOT, 'docs/scale-figures.md')
+/** Timed requests a question; the median is shown. */
+const REPEATS = 11
+/** No page of a search reads more, whatever is asked. */
+const MOST_ROWS = 10_000
+/** What an index answers may differ this much between the sizes: the open events are a share of all. */
+const FLAT_WITHIN = 60
+const DAY = 86_400_000
+const EVENTS = '/platform/v1/billing/webhooks'
+const LIMITS = ['LIMIT_CREDENTIAL', 'LIMIT_AUTH_FAILURE', 'LIMIT_SIGN_IN', 'LIMIT_INGEST']
+
+/**
+ * One question. `flat`: its rows read may not grow with the number of events. `walk`: it has no index of its own, and
+ * is asked to its last page.
+ */
+type Question = { name: string; path: string; kind: 'flat' | 'bounded' | 'walk' }
+type Cost = { rows: number; trips: number; ms: number; pages: number | null; most: number; found: number }
+
+function questions(of: Seeded, now: number): Question[] {
+  const { first, quiet } = of.connections
+  const search = (name: string, kind: Question['kind'], query: Record<string, string | string[]>): Question => {
+    const parameters = Object.entries(query).flatMap(([key, value]) => [value].flat().map((one) => [key, one]))
+    return { name, kind, path: `${EVENTS}/search?${new URLSearchParams(parameters as [string, string][])}` }
+  }
+  const at = (ms: number) => new Date(ms).toISOString()
+  const middle = now - 15 * DAY
+  return [
+    { name: 'authentication alone', kind: 'flat', path: '/platform/v1/projects?cursor=none' },
+    { name: 'one event', kind: 'flat', path: `${EVENTS}/ONE` },
+    { name: 'list, first page', kind: 'flat', path: EVENTS },
+    { name: 'list, first page, view=summary', kind: 'flat', path: `${EVENTS}?view=summary` },
+    { name: 'list, page 1,000 or the last', kind: 'flat', path: `${EVENTS}?view=summary&DEEP` },
+    search('no filter', 'flat', {}),
+    search('event_type, frequent', 'flat', { event_type: 'customer.updated' }),
+    search('event_type, rare', 'flat', { event_type: RARE.type }),
+    search('event_type, three', 'flat', { event_type: ['customer.updated', 'invoice.created', RARE.type] }),
+    search('event_type, invoice.*', 'flat', { event_type: 'invoice.*' }),
+    search('event_type, customer.* (12 types)', 'flat', { event_type: 'customer.*' }),
+    search('event_type, none', 'flat', { event_type: 'no.such' }),
+    search('status processed', 'flat', { status: 'processed' }),
+    search('status failed', 'flat', { status: 'failed' }),
+    search('status failed, ignored', 'flat', { status: ['failed', 'ignored'] }),
+    search('status received', 'bounded', { status: 'received' }),
+    search('status processing', 'bounded', { status: 'processing' }),
+    search('status failed, received', 'bounded', { status: ['failed', 'received'] }),
+    search('connection_id, busy', 'flat', { connection_id: first }),
+    search('connection_id, quiet', 'flat', { connection_id: quiet }),
+    search('connection_id, none', 'flat', { connection_id: 'con_none' }),
+    search('vendor, busy', 'flat', { vendor: 'stripe' }),
+    search('vendor, quiet', 'flat', { vendor: 'shopify' }),
+    search('vendor, none', 'flat', { vendor: 'adyen' }),
+    search('livemode=true', 'flat', { livemode: 'true' }),
+    search('livemode=false (quiet)', 'flat', { livemode: 'false' }),
+    search('vendor_event_id', 'flat', { vendor_event_id: 'evt_00000000_0' }),
+    search('vendor_event_id, none', 'flat', { vendor_event_id: 'evt_none' }),
+    search('ref, of a tenth of all', 'flat', { ref: 'price_3' }),
+    search('ref, rare', 'flat', { ref: RARE.ref }),
+    search('ref, none', 'flat', { ref: 'sub_none' }),
+    search('received, a day', 'flat', { received_after: at(middle), received_before: at(middle + DAY) }),
+    search('received, a day, asc', 'flat', {
+      received_after: at(middle),
+      received_before: at(middle + DAY),
+      order: 'asc',
+    }),
+    search('received, none', 'flat', { received_before: at(now - 60 * DAY) }),
+    search('min_attempts 2', 'flat', { min_attempts: '2' }),
+    search('min_attempts, rare', 'walk', { min_attempts: String(RARE.attempts) }),
+    search('error, frequent', 'flat', { error: 'is no integer' }),
+    search('error, rare', 'walk', { error: RARE.error }),
+    search('error, none', 'walk', { error: 'no such words' }),
+    search('type + ref', 'bounded', { event_type: 'customer.updated', ref: 'price_3' }),
+    search('type + status', 'bounded', { event_type: 'customer.updated', status: 'failed' }),
+    search('rare type + status', 'bounded', { event_type: RARE.type, status: 'processed' }),
+    search('vendor + status', 'bounded', { vendor: 'paddle', status: 'failed' }),
+    search('connection + status', 'bounded', { connection_id: first, status: 'failed' }),
+    search('quiet connection + status', 'bounded', { connection_id: quiet, status: 'processed' }),
+    search('quiet connection + type', 'bounded', { connection_id: quiet, event_type: 'customer.updated' }),
+    search('status + a day', 'flat', {
+      status: 'failed',
+      received_after: at(middle),
+      received_before: at(middle + DAY),
+    }),
+    search('min_attempts + type, none', 'walk', { min_attempts: '20', event_type: 'price.archived' }),
+    search('type + livemode=false, none', 'walk', { livemode: 'false', event_type: 'no.such' }),
+    search('two open statuses and a final one, none', 'walk', {
+      status: ['processing', 'queued', 'failed'],
+      connection_id: quiet,
+    }),
+    { name: 'health', kind: 'bounded', path: `${EVENTS}/health` },
+    { name: 'lag, 24 h, one connection', kind: 'flat', path: `${EVENTS}/lag-timeseries?connection_id=${first}` },
+    { name: 'lag, 24 h, all connections', kind: 'flat', path: `${EVENTS}/lag-timeseries` },
+    {
+      name: 'lag, 30 days by the hour, all',
+      kind: 'flat',
+      path: `${EVENTS}/lag-timeseries?bucket=1h&from=${at(now - 30 * DAY)}`,
+    },
+  ]
+}
+
+await run(async () => {
+  const { values } = parseArgs({ options: { sizes: { type: 'string' } } })
+  const sizes = values.sizes?.split(',').map(Number) ?? SIZES
+  const script = await bundle()
+  const columns: { size: number; seeded: Seeded; costs: Map<string, Cost> }[] = []
+  let kinds: Question[] = []
+  for (const size of sizes) {
+    const folder = mkdtempSync(join(tmpdir(), 'scale-'))
+    try {
+      const worker = open(script, folder)
+      try {
+        const { seeded, asked, costs } = await measure(worker, size)
+        columns.push({ size, seeded, costs })
+        kinds = asked
+      } finally {
+        await worker.miniflare.dispose()
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+  const headings = ['', ...columns.map(({ size }) => size.toLocaleString('en'))]
+  const rows = kinds.map(({ name }) => [
+    name,
+    ...columns.map(({ costs }) => {
+      const cost = costs.get(name)
+      if (!cost) return ''
+      const pages = cost.pages === null ? '' : `, ${cost.pages} pages of ≤ ${cost.most}`
+      return `${cost.rows} · ${cost.trips} · ${cost.ms.toFixed(1)}${pages}`
+    }),
+  ])
+  rows.push(['database, MB', ...columns.map(({ seeded }) => (seeded.bytes / 1e6).toFixed(1))])
+  rows.push(['seeded in, s', ...columns.map(({ seeded }) => seeded.seconds.toFixed(0))])
+  console.log()
+  printTable(headings, rows)
+  if (!values.sizes) {
+    writeFileSync(DOCUMENT, documentOf(headings, rows))
+    console.log(`\nWritten to docs/scale-figures.md`)
+  }
+  const broken = kinds.flatMap(({ name, kind, path }) => {
+    const costs = columns.flatMap(({ costs }) => costs.get(name) ?? [])
+    const read = costs.map(({ rows }) => rows)
+    const found = costs.map(({ found }) => found)
+    if (kind === 'walk' && new Set(found).size > 1) return [`${name}: found ${found.join(', ')} to its last page`]
+    if (path.startsWith(`${EVENTS}/search`) && costs.some(({ most }) => most > MOST_ROWS)) return [`${name}: more than ${MOST_ROWS} rows a page`]
+    if (kind !== 'flat' || Math.max(...read) - Math.min(...read) <= FLAT_WITHIN) return []
+    return [`${name}: rows read grow: ${read.join(', ')}`]
+  })
+  if (broken.length > 0) throw new Error(`What has to hold does not:\n${broken.join('\n')}`)
+})
+
+/** The Worker as it is deployed, as one module. */
+async function bundle(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'scale-bundle-'))
+  try {
+    await wranglerOrThrow(['deploy', '--dry-run', '--outdir', folder])
+    const file = readdirSync(folder).find((name) => name.endsWith('.js'))
+    return readFileSync(join(folder, file ?? 'index.js'), 'utf8')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type LogLine = { request_id: string; d1_rows_read: number; d1_trips: number; status: number }
+type Opened = ReturnType<typeof open>
+
+function open(script: string, folder: string) {
+  const lines = new Map<string, LogLine>()
+  let arrived = () => {}
+  const wide = (namespace_id: string) => ({ namespace_id, simple: { limit: 1_000_000, period: 60 as const } })
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      name: 'bench',
+      modules: [{ type: 'ESModule', path: 'index.js', contents: script }],
+      compatibilityDate: '2026-10-01',
+      cf: false,
+      log: new Log(LogLevel.ERROR),
+      resourcePersistencePath: folder,
+      d1Databases: { DB: 'bench' },
+      kvNamespaces: ['KV'],
+      queueProducers: { EVENTS: 'bench' },
+      ratelimits: Object.fromEntries(LIMITS.map((name, i) => [name, wide(String(i))])),
+      bindings: { CODE_PEPPER: 'p'.repeat(32), ENCRYPTION_KEY_1: Buffer.alloc(32, 'k').toString('base64') },
+      handleStructuredLogs: ({ message }) => {
+        for (const text of message.split('\n')) {
+          if (!text.startsWith('{')) continue
+          const line = JSON.parse(text) as LogLine
+          lines.set(line.request_id, line)
+        }
+        arrived()
+      },
+    }),
+  )
+  let asked = 0
+  return {
+    miniflare,
+    /** Asks, and waits for the line that the Worker logs of it. */
+    async ask(of: Seeded, path: string) {
+      asked += 1
+      const id = `bench-${String(asked).padStart(8, '0')}`
+      const began = performance.now()
+      const response = await miniflare.dispatchFetch(`http://bench.test${path}`, {
+        headers: { Authorization: `Bearer ${of.secret}`, 'X-Project-Id': of.project, 'X-Request-Id': id },
+      })
+      // biome-ignore lint/suspicious/noExplicitAny: an answer of any route
+      const body = (await response.json()) as any
+      const ms = performance.now() - began
+      while (!lines.has(id)) {
+        await new Promise<void>((resolve) => {
+          arrived = resolve
+        })
+      }
+      const line = lines.get(id) as LogLine
+      lines.delete(id)
+      if (line.status >= 500) throw new Error(`${path} answered ${line.status}: ${JSON.stringify(body)}`)
+      return { status: line.status, body, ms, rows: line.d1_rows_read, trips: line.d1_trips }
+    },
+  }
+}
+
+async function measure(worker: Opened, size: number) {
+  const now = Date.now()
+  const db = (await worker.miniflare.getD1Database('DB')) as unknown as Database
+  for (const file of readdirSync(join(ROOT, 'drizzle')).filter((name) => name.endsWith('.sql'))) {
+    const statements = readFileSync(join(ROOT, 'drizzle', file), 'utf8').split('--> statement-breakpoint')
+    await db.batch(statements.map((statement) => db.prepare(statement)))
+  }
+  console.log(`Seeding ${size.toLocaleString('en')} events …`)
+  const seeded = await seed(db, size, now)
+  console.log(`… in ${seeded.seconds.toFixed(0)} s. Asking …`)
+  const deep = await walk(worker, seeded, `${EVENTS}?view=summary`, 1000)
+  const asked = questions(seeded, now)
+  const costs = new Map<string, Cost>()
+  for (const { name, path, kind } of asked) {
+    const real = path.replace('ONE', deep.lastId).replace('DEEP', `cursor=${deep.cursor}`)
+    const times: number[] = []
+    let answer = await worker.ask(seeded, real)
+    if (answer.status >= 400 && name !== 'authentication alone') {
+      throw new Error(`${name} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    }
+    for (let i = 0; i < REPEATS; i++) {
+      answer = await worker.ask(seeded, real)
+      times.push(answer.ms)
+    }
+    const ms = times.toSorted((a, b) => a - b)[Math.floor(REPEATS / 2)] ?? 0
+    const { rows, trips } = answer
+    const all = kind === 'walk' ? await walk(worker, seeded, real, 10_000) : null
+    costs.set(name, { rows, trips, ms, pages: all?.pages ?? null, most: all?.most ?? rows, found: all?.found ?? 0 })
+  }
+  return { seeded, asked, costs }
+}
+
+/** Reads page after page, to the last one or to as many as asked for. */
+async function walk(worker: Opened, seeded: Seeded, path: string, upTo: number) {
+  let cursor = ''
+  let before = ''
+  let found = 0
+  let lastId = ''
+  let most = 0
+  let pages = 0
+  do {
+    before = cursor
+    const { body, rows } = await worker.ask(seeded, cursor === '' ? path : `${path}&cursor=${cursor}`)
+    found += body.data.length
+    lastId = body.data.at(-1)?.id ?? lastId
+    most = Math.max(most, rows)
+    pages += 1
+    if (body.has_more !== (body.next_cursor !== null)) throw new Error(`${path}: has_more and next_cursor disagree`)
+    cursor = body.next_cursor ?? ''
+  } while (cursor !== '' && pages < upTo)
+  return { cursor: before, found, lastId, most, pages }
+}
+
+function documentOf(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const version = (name: string) =>
+    (JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as { version: string }).version
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return `# What reads cost at scale
+
+Measured ${new Date().toISOString().slice(0, 10)} on local D1 (workerd ${version('workerd')}, miniflare ${version('miniflare')}, Node ${process.versions.node}). To repeat:
+\`npm run bench:scale\` (a few minutes; about 2 GB of temporary space). It seeds a database of each size (nine tenths in one
+project, the rest in fifty; 60 event types, 2 % failed, 0.1 % open, three refs an event), asks the deployed bundle over its own
+fetch handler with a real API key, and fails where a bound does not hold.
+
+Each cell: **rows read · D1 round trips · median milliseconds** of a whole request, authentication included (1 row, 1 trip), 20 events a
+page. Milliseconds are this machine's, without a network; rows and trips are the same anywhere. "pages": where a search
+meets its bound (\`truncated\`), how many pages it has to its end and the most rows that one of them read.
+
+${line(headings)}
+${line(headings.map((_, i) => (i === 0 ? '---' : '---:')))}
+${rows.map(line).join('\n')}
+`
+}

@@ -1,0 +1,149 @@
+/*
+ * npm run demo [-- --url http://localhost:8787] [--email you@example.com]: drives a running server as a customer would,
+ * and says what it does. Ends with an exit code other than 0 where the server did anything else than it should.
+ */
+import { parseArgs } from 'node:util'
+import { type Answer, ask, must, type Problem } from './lib/api.ts'
+import { awaitFinal, deliver, isReceipt } from './lib/deliver.ts'
+import { connect } from './lib/inbox.ts'
+import { newSigningSecret } from './lib/sign.ts'
+import { signIn } from './lib/sign-in.ts'
+import { story } from './lib/story.ts'
+import { printTable, run } from './lib/terminal.ts'
+
+type Key = { id: string; name: string; key_prefix: string; last_used_at: string | null }
+type Minted = { key: Key; secret: string }
+type Keys = { data: Key[] }
+type Event = {
+  id: string
+  event_type: string
+  status: string
+  processing_attempts: number
+  deliveries: number
+  decoded_summary: { amount: { value: number; currency: string } | null; object: { id: string | null } } | null
+}
+
+let number = 0
+
+await run(async () => {
+  const { values } = parseArgs({
+    options: {
+      url: { type: 'string', default: 'http://localhost:8787' },
+      email: { type: 'string', default: 'demo@example.com' },
+    },
+  })
+  const url = new URL(values.url).origin
+  const api = `${url}/platform/v1`
+
+  step(`Signing in as ${values.email}: a code is sent, and spent.`)
+  const { token, user } = await signIn(url, values.email)
+  say(`user ${user.id}`)
+
+  step('Making a project and minting an API key in it.')
+  const { id: project } = await must<{ id: string }>(`${api}/projects`, { token, json: { name: 'Demo' } })
+  const { key, secret } = await must<Minted>(`${api}/api-keys`, { token, project, json: { name: 'demo key' } })
+  say(`project ${project}`)
+  say(`key     ${key.id}, whose secret was shown this once: ${shortened(secret)}`)
+
+  step('Using the key: it lists the keys of its project, redacted.')
+  const listed = await must<Keys>(`${api}/api-keys`, { token: secret, project })
+  printTable(
+    ['id', 'name', 'key_prefix', 'last_used_at'],
+    listed.data.map((row) => [row.id, row.name, row.key_prefix, row.last_used_at ?? 'never']),
+  )
+  expect(!JSON.stringify(listed).includes(secret), 'no listing carries the secret')
+
+  step('Connecting Stripe with a signing secret.')
+  const base = { url, vendor: 'stripe', token: secret, project } as const
+  const inbox = await connect(base, 'Demo Stripe', newSigningSecret('stripe'))
+  say(`Stripe would send to ${url}/ingest/${inbox.connection}`)
+
+  const events = story()
+  step(`Sending a customer's month: ${events.length} events, signed as Stripe signs.`)
+  const ids: string[] = []
+  for (const { name, body } of events) {
+    const answer = await deliver(inbox, name, body)
+    expect(isReceipt(answer) && !answer.body.duplicate, `${name} is taken`)
+    if (isReceipt(answer)) ids.push(...answer.body.event_ids)
+  }
+  const [again] = events.filter(({ name }) => name === 'invoice.paid')
+  if (!again) throw new Error('the story has no invoice.paid')
+  const repeated = await deliver(inbox, again.name, again.body)
+  expect(
+    isReceipt(repeated) && repeated.body.duplicate,
+    'invoice.paid, delivered a second time, is known as a duplicate',
+  )
+  const forged = await deliver(inbox, again.name, again.body, newSigningSecret('stripe'))
+  expect(forged.status === 401, `signed with another secret it is refused: ${codeOf(forged)}`)
+
+  step('Waiting until they are processed.')
+  const final = await awaitFinal(inbox, ids, 60_000)
+  expect(
+    [...final.values()].every(({ status }) => ['processed', 'ignored'].includes(status)),
+    'all of them are done',
+  )
+  const records = await must<{ data: Event[] }>(`${api}/billing/webhooks?view=summary&limit=20`, {
+    token: secret,
+    project,
+  })
+  printTable(
+    ['event id', 'type', 'status', 'attempts', 'deliveries', 'amount', 'object'],
+    records.data
+      .toReversed()
+      .map((event) => [
+        event.id,
+        event.event_type,
+        event.status,
+        String(event.processing_attempts),
+        String(event.deliveries),
+        amountOf(event),
+        event.decoded_summary?.object.id ?? '',
+      ]),
+  )
+  expect(records.data.length === events.length, `${events.length} records, for ${events.length + 1} deliveries taken`)
+
+  step('Replaying one.')
+  const replayed = records.data.find(({ event_type }) => event_type === 'invoice.paid')
+  if (!replayed) throw new Error('invoice.paid is not among the records')
+  const id = replayed.id
+  await must(`${api}/billing/webhooks/${id}/replay`, { method: 'POST', token: secret, project })
+  const after = (await awaitFinal(inbox, [id], 60_000)).get(id)
+  expect(after?.status === replayed.status && after.processing_attempts === 2, `${id} was processed again: attempt 2`)
+
+  step('Rotating the key.')
+  const rotated = await must<Minted>(`${api}/api-keys/${key.id}/rotate`, { method: 'POST', token, project })
+  const old = await ask<Keys>(`${api}/api-keys`, { token: secret, project })
+  expect(old.status === 401, `the old secret is answered 401 ${codeOf(old)}`)
+  const fresh = await ask<Keys>(`${api}/api-keys`, { token: rotated.secret, project })
+  expect(fresh.status === 200, `the new one works: ${shortened(rotated.secret)}`)
+
+  step(`Done. Sign in as ${values.email} to look around in project ${project}.`)
+})
+
+function step(text: string): void {
+  number += 1
+  console.log(`\n${number}. ${text}`)
+}
+
+function say(text: string): void {
+  console.log(`   ${text}`)
+}
+
+/** Says that something holds. @throws where it does not */
+function expect(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`It should hold, and does not: ${what}`)
+  console.log(`   ✓ ${what}`)
+}
+
+function codeOf({ body }: Answer<unknown>): string {
+  return (body as Problem).code ?? ''
+}
+
+function shortened(secret: string): string {
+  return `${secret.slice(0, 11)}…${secret.slice(-4)}`
+}
+
+function amountOf({ decoded_summary: summary }: Event): string {
+  const amount = summary?.amount
+  return amount ? `${(amount.value / 100).toFixed(2)} ${amount.currency}` : ''
+}

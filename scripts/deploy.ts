@@ -1,0 +1,150 @@
+/*
+ * npm run deploy -- --email-from sign-in@your-domain.example [--dry-run]
+ *
+ * UNTRIED: no step of this has run against a real Cloudflare account; the commands and their order are from wrangler's own
+ * help and source. --dry-run prints every command and changes nothing.
+ *
+ * Each step asks what is there first, so the whole can be repeated. Queues, database and namespace have to exist before
+ * the Worker that binds them; the secrets travel with the first upload (--secrets-file), because `wrangler secret put`
+ * for a Worker that does not exist would make an empty one. Uploads keep the secrets that are there.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import * as z from 'zod'
+import { DEPLOY_CONFIG, tracked, writeDeployConfig } from './lib/deploy-config.ts'
+import { SECRETS } from './lib/dev-vars.ts'
+import { fail, run } from './lib/terminal.ts'
+import { wrangler, wranglerOrThrow } from './lib/wrangler.ts'
+
+const NAME = tracked('name')
+const DATABASE = tracked('database_name')
+const NAMESPACE = `${NAME}-kv`
+const QUEUES = [tracked('queue'), tracked('dead_letter_queue')]
+const { values: flags } = parseArgs({
+  options: { 'dry-run': { type: 'boolean', default: false }, 'email-from': { type: 'string' } },
+})
+const dry = flags['dry-run']
+
+await run(async () => {
+  console.log(`Deploying ${NAME}. This has not been tried against a real account: read along, and --dry-run first.`)
+  const emailFrom = readEmailFrom()
+  await requireLogin()
+  for (const queue of QUEUES) await ensureQueue(queue)
+  const database = await ensureDatabase()
+  const kv = await ensureNamespace()
+  told(`write ${DEPLOY_CONFIG}: wrangler.toml with database_id ${database}, KV id ${kv}, EMAIL_FROM ${emailFrom}`)
+  if (!dry) writeDeployConfig({ database, kv, emailFrom })
+  await change(['d1', 'migrations', 'apply', 'DB', '--remote', '--config', DEPLOY_CONFIG])
+  await upload(await missingSecrets())
+  console.log(`
+${dry ? 'Nothing was changed.' : 'Deployed.'} SIGN_UP is "${tracked('SIGN_UP')}" in wrangler.toml: "open" lets anyone who reads mail become a user; with
+"invited", npm run bootstrap -- --owner EMAIL --remote makes the first one.`)
+})
+
+/** Sign-in codes are sent from this address; its domain has to be onboarded to Cloudflare's Email Sending. */
+function readEmailFrom(): string {
+  const address = flags['email-from'] ?? process.env.EMAIL_FROM ?? tracked('EMAIL_FROM')
+  if (!z.email().safeParse(address).success) fail(`${JSON.stringify(address)} is no e-mail address.`)
+  if (address.endsWith('@example.com')) {
+    const what = `Nobody could sign in: no code is sent from ${address}. Give an address of a domain that is onboarded to Cloudflare's
+Email Sending: npm run deploy -- --email-from sign-in@your-domain.example`
+    if (!dry) fail(what)
+    console.log(`\nA real run would stop here. ${what}`)
+  }
+  return address
+}
+
+async function requireLogin(): Promise<void> {
+  const { code, stdout } = await look(['whoami', '--json'])
+  if (dry) return
+  if (code !== 0) fail('You are not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
+  const { accounts = [] } = JSON.parse(stdout) as { accounts?: { id: string; name: string }[] }
+  if (accounts.length > 1 && !process.env.CLOUDFLARE_ACCOUNT_ID) {
+    const list = accounts.map(({ id, name }) => `  ${id}  ${name}`).join('\n')
+    fail(`Several accounts: say which one with CLOUDFLARE_ACCOUNT_ID.\n${list}`)
+  }
+}
+
+async function ensureQueue(name: string): Promise<void> {
+  const { code } = await look(['queues', 'info', name])
+  if (dry || code !== 0) await change(['queues', 'create', name], 'where it does not exist')
+}
+
+async function ensureDatabase(): Promise<string> {
+  const find = async () => {
+    const list = JSON.parse((await lookOrThrow(['d1', 'list', '--json'])) || '[]') as { name: string; uuid: string }[]
+    return list.find(({ name }) => name === DATABASE)?.uuid
+  }
+  const known = await find()
+  if (known !== undefined) return known
+  await change(['d1', 'create', DATABASE, '--update-config=false'], 'where it does not exist')
+  return dry
+    ? '<from the list>'
+    : ((await find()) ?? fail(`${DATABASE} was created and is not listed. Run this again.`))
+}
+
+async function ensureNamespace(): Promise<string> {
+  const find = async () => {
+    const list = JSON.parse((await lookOrThrow(['kv', 'namespace', 'list'])) || '[]') as { title: string; id: string }[]
+    return list.find(({ title }) => title === NAMESPACE)?.id
+  }
+  const known = await find()
+  if (known !== undefined) return known
+  await change(['kv', 'namespace', 'create', NAMESPACE, '--update-config=false'], 'where it does not exist')
+  return dry
+    ? '<from the list>'
+    : ((await find()) ?? fail(`${NAMESPACE} was created and is not listed. Run this again.`))
+}
+
+/**
+ * The secrets the Worker lacks, with values: from the environment where it has them, else made here and kept nowhere. What
+ * the Worker has is never overwritten: ENCRYPTION_KEY_1 alone opens the signing secrets in the database.
+ */
+async function missingSecrets(): Promise<Record<string, string>> {
+  const { code, stdout, stderr } = await look(['secret', 'list', '--config', DEPLOY_CONFIG])
+  if (dry) return Object.fromEntries(Object.keys(SECRETS).map((name) => [name, '']))
+  if (code !== 0 && !/not found/i.test(stderr + stdout))
+    fail(`The Worker's secrets cannot be listed:\n${stderr || stdout}`)
+  const present = new Set(code === 0 ? (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name) : [])
+  const missing = Object.entries(SECRETS).filter(([name]) => !present.has(name))
+  return Object.fromEntries(missing.map(([name, make]) => [name, process.env[name] ?? make()]))
+}
+
+async function upload(secrets: Record<string, string>): Promise<void> {
+  const names = Object.keys(secrets)
+  const command = ['deploy', '--config', DEPLOY_CONFIG]
+  if (names.length === 0) return change(command)
+  told(
+    `make ${names.join(' and ')} where the Worker has none (their only copy: set them in the environment to keep one)`,
+  )
+  const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
+  try {
+    const file = join(folder, 'secrets.json')
+    if (!dry) writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 })
+    await change([...command, '--secrets-file', file])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function told(what: string): void {
+  console.log(`\n# ${what}`)
+}
+
+/** A command that only reads. A dry run does not even do that. */
+async function look(args: readonly string[]) {
+  console.log(`\n$ wrangler ${args.join(' ')}`)
+  return dry ? { code: 0, stdout: '', stderr: '' } : wrangler(args)
+}
+
+async function lookOrThrow(args: readonly string[]): Promise<string> {
+  console.log(`\n$ wrangler ${args.join(' ')}`)
+  return dry ? '' : wranglerOrThrow(args)
+}
+
+async function change(args: readonly string[], when = ''): Promise<void> {
+  console.log(`\n$ wrangler ${args.join(' ')}${dry && when ? `   # ${when}` : ''}`)
+  if (!dry) await wranglerOrThrow(args, { show: true })
+}

@@ -1,0 +1,99 @@
+import { type Answer, ask, explain, must, type Problem } from './api.ts'
+import { type SignedVendor, signedHeaders } from './sign.ts'
+import { sleep } from './terminal.ts'
+
+/** Where deliveries go, and with which credential their records are read. */
+export type Inbox = {
+  url: string
+  vendor: SignedVendor
+  connection: string
+  secret: string
+  token: string
+  project: string
+}
+
+/** The record of an event, as far as the scripts look at it. */
+export type EventRecord = {
+  id: string
+  event_type: string
+  status: string
+  processing_attempts: number
+  last_error: string | null
+  raw_payload_b64: string | null
+  deliveries: number
+}
+export type Receipt = { event_ids: string[]; duplicate: boolean }
+
+const FINAL = ['processed', 'ignored', 'failed']
+const PAGE = 100
+
+/** Sends one body, byte for byte, signed as the vendor signs. `secret` overrides the inbox's own. */
+export async function deliver(
+  inbox: Inbox,
+  name: string,
+  body: Buffer<ArrayBuffer>,
+  secret = inbox.secret,
+): Promise<Answer<Receipt | Problem>> {
+  const url = `${inbox.url}/ingest/${inbox.connection}`
+  const headers = await signedHeaders(inbox.vendor, { body, secret, url, name, now: Date.now() })
+  return ask<Receipt>(url, { body, headers })
+}
+
+export function isReceipt(answer: Answer<Receipt | Problem>): answer is Answer<Receipt> {
+  return answer.status === 200 && 'event_ids' in answer.body
+}
+
+/** Why a delivery was not taken, in a line. */
+export function refusal({ status, body }: Answer<Receipt | Problem>): string {
+  return `${status} ${explain(body as Problem)}`
+}
+
+/**
+ * Reads the events until all of them are final, or the time is up. Fresh events stand first in the list, a hundred a
+ * request; those that are not among them are asked for one by one.
+ *
+ * @returns what is known of each id at the end; an id nobody knows is missing
+ */
+export async function awaitFinal(
+  inbox: Inbox,
+  ids: readonly string[],
+  withinMs: number,
+  report: (done: number) => void = () => {},
+): Promise<Map<string, EventRecord>> {
+  const known = new Map<string, EventRecord>()
+  const open = () => ids.filter((id) => !isFinal(known.get(id)))
+  for (const until = Date.now() + withinMs; ; await sleep(500)) {
+    for (const event of await readEvents(inbox, open())) known.set(event.id, event)
+    const left = open().length
+    report(ids.length - left)
+    if (left === 0 || Date.now() > until) return known
+  }
+}
+
+export function isFinal(event: EventRecord | undefined): boolean {
+  return event !== undefined && FINAL.includes(event.status)
+}
+
+async function readEvents(inbox: Inbox, ids: readonly string[]): Promise<EventRecord[]> {
+  const { url, token, project } = inbox
+  const wanted = new Set(ids)
+  const found: EventRecord[] = []
+  const base = `${url}/platform/v1/billing/webhooks`
+  let cursor: string | null = null
+  for (let pages = Math.ceil(ids.length / PAGE) + 1; pages > 0 && wanted.size > 1; pages--) {
+    const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const page: { data: EventRecord[]; next_cursor: string | null } = await must(`${base}?limit=${PAGE}${query}`, {
+      token,
+      project,
+    })
+    found.push(...page.data.filter(({ id }) => wanted.delete(id)))
+    cursor = page.next_cursor
+    if (cursor === null) break
+  }
+  for (const id of wanted) {
+    const { status, body } = await ask<EventRecord>(`${base}/${id}`, { token, project })
+    if (status === 200) found.push(body as EventRecord)
+    else if (status !== 404) throw new Error(`reading event ${id} was answered ${status}: ${explain(body as Problem)}`)
+  }
+  return found
+}

@@ -1,0 +1,93 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SignedVendor } from './sign.ts'
+
+type Make = (n: number) => { name?: string; event: unknown }
+
+const at = '2026-05-04T03:02:01.000Z'
+const SECONDS = 1_777_863_721
+
+/** A small event of each vendor, in the shape of its published reference: what `npm run smoke` sends. */
+const EVENTS: Record<Exclude<SignedVendor, 'adyen'>, Make> = {
+  stripe: (n) => ({
+    event: {
+      id: `evt_smoke${n}`,
+      object: 'event',
+      created: SECONDS,
+      livemode: false,
+      type: 'customer.updated',
+      data: { object: { id: `cus_${n}`, object: 'customer', name: 'Zoë “Ω” 🦊' } },
+    },
+  }),
+  paddle: (n) => ({
+    event: {
+      event_id: `evt_smoke${n}`,
+      event_type: 'customer.updated',
+      occurred_at: at,
+      notification_id: `ntf_${n}`,
+      data: { id: `ctm_${n}`, status: 'active' },
+    },
+  }),
+  standard: (n) => ({ event: { type: 'invoice.paid', timestamp: at, data: { id: `inv_${n}` } } }),
+  polar: (n) => ({ event: { type: 'order.paid', timestamp: at, data: { id: `ord_${n}`, status: 'paid' } } }),
+  lemonsqueezy: (n) => ({
+    event: {
+      meta: { event_name: 'order_created', test_mode: true },
+      data: {
+        type: 'orders',
+        id: String(n),
+        attributes: { status: 'paid', total: 1900, currency: 'EUR', updated_at: at },
+      },
+    },
+  }),
+  shopify: (n) => ({
+    name: `orders-paid.${n}.json`,
+    event: { id: n, financial_status: 'paid', currency: 'EUR', total_price: '19.00' },
+  }),
+  gocardless: (n) => ({
+    event: {
+      events: [1, 2].map((part) => ({
+        id: `EV${n}${part}`,
+        created_at: at,
+        resource_type: 'payments',
+        action: 'confirmed',
+        links: { payment: `PM${n}${part}` },
+      })),
+    },
+  }),
+  recurly: (n) => ({ event: { id: `r${n}`, object_type: 'account', event_type: 'updated', event_time: at } }),
+  square: (n) => ({
+    event: {
+      event_id: `sq-${n}`,
+      type: 'payment.updated',
+      created_at: at,
+      data: { type: 'payment', id: `p${n}`, object: { payment: { id: `p${n}`, status: 'COMPLETED' } } },
+    },
+  }),
+  revenuecat: (n) => ({
+    event: {
+      api_version: '1.0',
+      event: { id: `rc-${n}`, type: 'RENEWAL', event_timestamp_ms: SECONDS * 1000, app_user_id: 'u1' },
+    },
+  }),
+  chargebee: (n) => ({
+    event: {
+      id: `ev_${n}`,
+      event_type: 'customer_changed',
+      occurred_at: SECONDS,
+      content: { customer: { id: `c${n}` } },
+    },
+  }),
+}
+
+export const GENERATED_VENDORS = Object.keys(EVENTS) as (keyof typeof EVENTS)[]
+
+/** Writes a folder of events of a vendor, formatted in different ways: bytes have to survive as they are. */
+export function writeEvents(folder: string, vendor: (typeof GENERATED_VENDORS)[number], count: number): void {
+  mkdirSync(folder, { recursive: true })
+  for (let n = 1; n <= count; n++) {
+    const { name = `event-${n}.json`, event } = EVENTS[vendor](n)
+    const indent = [undefined, 2, '\t'][n % 3]
+    writeFileSync(join(folder, name), `${JSON.stringify(event, null, indent)}${n % 2 === 0 ? '\r\n' : ''}`)
+  }
+}

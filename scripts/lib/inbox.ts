@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { ask, must } from './api.ts'
+import type { Inbox } from './deliver.ts'
+import { readLocal, writeLocal } from './paths.ts'
+import { newSigningSecret, type SignedVendor } from './sign.ts'
+import { localSession } from './sign-in.ts'
+
+type Named = { id: string; name: string }
+type Page<T> = { data: T[]; next_cursor: string | null }
+/** Connections the scripts made. Their signing secrets are random and open nothing else. */
+type Kept = Record<string, { connection: string; secret: string }>
+
+const PROJECT = 'Local'
+const FILE = 'connections.json'
+
+/**
+ * Inboxes on the local server: the scripts' own user, a project "Local", and connections of the vendor, made where they
+ * are missing and used again where they are there.
+ *
+ * @param count how many connections
+ * @param options `signingSecret` instead of random ones; `fresh` makes new connections whatever is there
+ */
+export async function localInboxes(
+  url: string,
+  vendor: SignedVendor,
+  count: number,
+  options: { signingSecret?: string | undefined; fresh?: boolean } = {},
+): Promise<Inbox[]> {
+  const { token } = await localSession(url)
+  const project = await localProject(url, token)
+  const inboxes: Inbox[] = []
+  for (let number = 1; number <= count; number++) {
+    const secret = options.signingSecret
+    const key = [url, project, vendor, number, secret === undefined ? 'random' : digest(secret)].join(' ')
+    const known = options.fresh ? undefined : readLocal<Kept>(FILE)?.[key]
+    const base = { url, vendor, token, project }
+    if (known && (await exists(base, known.connection))) {
+      inboxes.push({ ...base, ...known })
+    } else {
+      const made = await connect(base, `Local ${vendor} ${number}`, secret ?? newSigningSecret(vendor))
+      writeLocal(FILE, { ...readLocal<Kept>(FILE), [key]: { connection: made.connection, secret: made.secret } })
+      inboxes.push(made)
+    }
+  }
+  return inboxes
+}
+
+type Base = Omit<Inbox, 'connection' | 'secret'>
+
+/** Makes a connection of the vendor in the project. */
+export async function connect(base: Base, name: string, secret: string): Promise<Inbox> {
+  const { url, vendor, token, project } = base
+  const made = await must<Named>(`${url}/platform/v1/billing/connections`, {
+    token,
+    project,
+    json: { vendor, name, livemode: false, signing_secret: secret },
+  })
+  return { ...base, connection: made.id, secret }
+}
+
+async function exists({ url, token, project }: Base, connection: string): Promise<boolean> {
+  const { status } = await ask(`${url}/platform/v1/billing/connections/${connection}`, { token, project })
+  return status === 200
+}
+
+async function localProject(url: string, token: string): Promise<string> {
+  const projects = `${url}/platform/v1/projects`
+  let cursor: string | null = null
+  do {
+    const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const page: Page<Named> = await must(`${projects}?limit=100${query}`, { token })
+    const found = page.data.find(({ name }) => name === PROJECT)
+    if (found) return found.id
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  return (await must<Named>(projects, { token, json: { name: PROJECT } })).id
+}
+
+function digest(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex').slice(0, 12)
+}

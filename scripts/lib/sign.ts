@@ -1,0 +1,145 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import type { VendorName } from '../../src/webhooks/vendors/index.ts'
+
+/** A delivery to be signed. `name` tells deliveries apart where the vendor's ids are headers; `url` is where it goes. */
+export type Unsigned = { body: Buffer<ArrayBuffer>; secret: string; url: string; name: string; now: number }
+
+type Signer = {
+  /** A signing secret of the vendor's form. */
+  newSecret: () => string
+  /** Where in the body the event's id stands; absent where ids are in headers, in lists, or nowhere. */
+  id?: readonly string[]
+  /** The headers that the vendor sends beside the body. */
+  headers: (delivery: Unsigned) => Record<string, string> | Promise<Record<string, string>>
+}
+
+const hmac = (key: string, ...parts: (string | Buffer)[]) => {
+  const mac = createHmac('sha256', key)
+  for (const part of parts) mac.update(part)
+  return mac
+}
+const random = () => randomBytes(16).toString('hex')
+/** The same for the same file, so that sending a folder again is a duplicate delivery, as a vendor's retry is. */
+const idOf = ({ name, body }: Unsigned) =>
+  createHash('sha256').update(`${name}\n`).update(body).digest('hex').slice(0, 32)
+const seconds = (now: number) => Math.floor(now / 1000)
+
+/** How each vendor signs what it sends. Those that sign inside the body have their files sent as they are. */
+const SIGNERS: Record<Exclude<VendorName, 'braintree'>, Signer> = {
+  stripe: {
+    id: ['id'],
+    newSecret: () => `whsec_${random()}`,
+    async headers({ body, secret, now }) {
+      const timestamp = seconds(now)
+      const payload = body.toString('utf8')
+      // Stripe's own library signs texts. Bytes that are no text have no other signature than the documented one.
+      if (!Buffer.from(payload).equals(body)) {
+        return { 'Stripe-Signature': `t=${timestamp},v1=${hmac(secret, `${timestamp}.`, body).digest('hex')}` }
+      }
+      const { default: Stripe } = await import('stripe')
+      return { 'Stripe-Signature': Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp }) }
+    },
+  },
+  paddle: {
+    id: ['event_id'],
+    newSecret: () => `pdl_ntfset_${random()}`,
+    headers({ body, secret, now }) {
+      const ts = seconds(now)
+      return { 'Paddle-Signature': `ts=${ts};h1=${hmac(secret, `${ts}:`, body).digest('hex')}` }
+    },
+  },
+  standard: { newSecret: standardSecret, headers: signStandard },
+  polar: { newSecret: standardSecret, headers: signStandard },
+  lemonsqueezy: {
+    newSecret: random,
+    headers: ({ body, secret }) => ({ 'X-Signature': hmac(secret, body).digest('hex') }),
+  },
+  shopify: {
+    newSecret: random,
+    headers: (delivery) => ({
+      'X-Shopify-Hmac-Sha256': hmac(delivery.secret, delivery.body).digest('base64'),
+      'X-Shopify-Event-Id': idOf(delivery),
+      // The topic is in no body: orders-paid.json is orders/paid.
+      'X-Shopify-Topic': delivery.name.replace(/\.json$/, '').replace(/[-.]/, '/'),
+      'X-Shopify-Triggered-At': new Date(delivery.now).toISOString(),
+    }),
+  },
+  gocardless: {
+    newSecret: random,
+    headers: ({ body, secret }) => ({ 'Webhook-Signature': hmac(secret, body).digest('hex') }),
+  },
+  recurly: {
+    newSecret: random,
+    headers: (delivery) => ({
+      'recurly-signature': `${delivery.now},${hmac(delivery.secret, `${delivery.now}.`, delivery.body).digest('hex')}`,
+      'recurly-notification-id': idOf(delivery),
+    }),
+  },
+  square: {
+    id: ['event_id'],
+    newSecret: random,
+    headers: ({ body, secret, url }) => ({
+      'x-square-hmacsha256-signature': hmac(secret, url, body).digest('base64'),
+      'square-environment': 'Sandbox',
+    }),
+  },
+  revenuecat: {
+    id: ['event', 'id'],
+    newSecret: () => `Bearer ${random()}`,
+    headers: ({ secret }) => ({ Authorization: secret }),
+  },
+  chargebee: {
+    id: ['id'],
+    newSecret: () => `chargebee:${random()}`,
+    headers: ({ secret }) => ({ Authorization: `Basic ${Buffer.from(secret).toString('base64')}` }),
+  },
+  // Signed inside the body: give the secret that the files were signed with.
+  adyen: { newSecret: () => randomBytes(32).toString('hex'), headers: () => ({}) },
+}
+
+export type SignedVendor = keyof typeof SIGNERS
+export const SIGNED_VENDORS = Object.keys(SIGNERS) as SignedVendor[]
+
+export function isSignedVendor(name: string | undefined): name is SignedVendor {
+  return name !== undefined && Object.hasOwn(SIGNERS, name)
+}
+
+/** A random signing secret of the vendor's form. */
+export function newSigningSecret(vendor: SignedVendor): string {
+  return SIGNERS[vendor].newSecret()
+}
+
+/** The headers with which the vendor would send this body. */
+export async function signedHeaders(vendor: SignedVendor, delivery: Unsigned): Promise<Record<string, string>> {
+  return { 'Content-Type': 'application/json', ...(await SIGNERS[vendor].headers(delivery)) }
+}
+
+/** The vendor's id of the event in a body; null where the body does not tell. */
+export function eventIdOf(vendor: SignedVendor, body: Buffer): string | null {
+  const path = SIGNERS[vendor].id
+  if (!path) return null
+  try {
+    let here: unknown = JSON.parse(body.toString('utf8'))
+    for (const key of path) here = (here as Record<string, unknown>)[key]
+    return typeof here === 'string' ? here : null
+  } catch {
+    return null // no event of the vendor's: it is sent all the same
+  }
+}
+
+function standardSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+/** Standard Webhooks; a secret without whsec_ is Polar's older form, whose key is its own UTF-8. */
+function signStandard(delivery: Unsigned): Record<string, string> {
+  const { secret, body, now } = delivery
+  const id = `msg_${idOf(delivery)}`
+  const webhook = new Webhook(secret, secret.startsWith('whsec_') ? {} : { format: 'raw' })
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds(now)),
+    'webhook-signature': webhook.sign(id, new Date(now), body),
+  }
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+
+/** A customer's month, in the shape of Stripe's published object reference. */
+export type StoryEvent = { name: string; body: Buffer<ArrayBuffer> }
+
+const API_VERSION = '2026-03-25.dahlia'
+const MONTH = 30 * 86_400
+
+/** Eight events of one customer; ids are new each time, so that the story can be told again. */
+export function story(now = Date.now()): StoryEvent[] {
+  const tail = randomBytes(8).toString('hex')
+  const id = (prefix: string) => `${prefix}_demo${tail}`
+  const start = Math.floor(now / 1000) - 60
+  const customer = {
+    id: id('cus'),
+    object: 'customer',
+    email: 'ada@example.com',
+    name: 'Ada Lovelace',
+    currency: 'eur',
+  }
+  const subscription = (status: string, quantity: number) => ({
+    id: id('sub'),
+    object: 'subscription',
+    customer: customer.id,
+    status,
+    currency: 'eur',
+    items: {
+      object: 'list',
+      data: [
+        {
+          id: id('si'),
+          object: 'subscription_item',
+          quantity,
+          current_period_start: start,
+          current_period_end: start + MONTH,
+          price: { id: id('price'), object: 'price', currency: 'eur', unit_amount: 1900 },
+        },
+      ],
+    },
+  })
+  const invoice = (number: string, status: string, total: number) => ({
+    id: id(`in_${number}`),
+    object: 'invoice',
+    customer: customer.id,
+    number: `DEMO-${number}`,
+    status,
+    currency: 'eur',
+    total,
+    amount_due: total,
+    amount_paid: status === 'paid' ? total : 0,
+    parent: { type: 'subscription_details', subscription_details: { subscription: id('sub') } },
+  })
+  const charge = { id: id('ch'), object: 'charge', customer: customer.id, amount: 1900, currency: 'eur' }
+  const dispute = {
+    id: id('dp'),
+    object: 'dispute',
+    charge: charge.id,
+    amount: 1900,
+    currency: 'eur',
+    status: 'needs_response',
+  }
+  const steps: [string, Record<string, unknown>][] = [
+    ['customer.created', customer],
+    ['customer.subscription.created', subscription('incomplete', 1)],
+    ['invoice.created', invoice('1', 'open', 1900)],
+    ['invoice.paid', invoice('1', 'paid', 1900)],
+    ['customer.subscription.updated', subscription('active', 3)],
+    ['charge.succeeded', { ...charge, status: 'succeeded' }],
+    ['invoice.payment_failed', invoice('2', 'open', 5700)],
+    ['charge.dispute.created', { ...dispute, evidence_details: { due_by: start + 7 * 86_400 } }],
+  ]
+  return steps.map(([type, object], i) => ({
+    name: type,
+    body: Buffer.from(
+      JSON.stringify({
+        id: `evt_demo${tail}${i}`,
+        object: 'event',
+        api_version: API_VERSION,
+        created: start + i,
+        livemode: false,
+        pending_webhooks: 1,
+        type,
+        data: { object },
+      }),
+    ),
+  }))
+}

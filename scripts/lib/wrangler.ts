@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { ROOT } from './paths.ts'
+
+export const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
+
+/** No prompts, no telemetry, no look-up of a request's location, and nothing shared with another checkout. */
+export const WRANGLER_ENV: NodeJS.ProcessEnv = {
+  ...process.env,
+  CI: '1',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_SEND_ERROR_REPORTS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  WRANGLER_LOG_PATH: join(ROOT, '.wrangler/logs'),
+  WRANGLER_REGISTRY_PATH: join(ROOT, '.wrangler/registry'),
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+}
+
+export type Finished = { code: number; stdout: string; stderr: string }
+
+/** Runs wrangler to its end. `show` lets its output through to the terminal besides. */
+export function wrangler(args: readonly string[], options: { show?: boolean } = {}): Promise<Finished> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [WRANGLER, ...args], {
+      cwd: ROOT,
+      env: WRANGLER_ENV,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const out = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        out[name] += text
+        if (options.show) process[name].write(text)
+      })
+    }
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code: code ?? 1, ...out }))
+  })
+}
+
+/** As {@link wrangler}, and throws what it said where it failed. @returns its standard output */
+export async function wranglerOrThrow(args: readonly string[], options: { show?: boolean } = {}): Promise<string> {
+  const { code, stdout, stderr } = await wrangler(args, options)
+  if (code === 0) return stdout
+  const said = options.show ? '' : `\n${(stderr || stdout).trim()}`
+  throw new Error(`wrangler ${args.join(' ')} failed (exit code ${code}).${said}`)
+}

@@ -1,0 +1,53 @@
+/*
+ * npm run size: what the Worker weighs (wrangler deploy --dry-run, gzip) against its budget, and what its start costs:
+ * workerd loads the bundle with V8's CPU profiler on (wrangler check startup), a few times, here and not at Cloudflare.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fail, run } from './lib/terminal.ts'
+import { wranglerOrThrow } from './lib/wrangler.ts'
+
+const BUDGET_KB = 120
+const RUNS = 5
+
+type Profile = {
+  nodes: { id: number; callFrame: { functionName: string } }[]
+  samples: number[]
+  timeDeltas: number[]
+}
+
+await run(async () => {
+  const out = await wranglerOrThrow(['deploy', '--dry-run'])
+  const [, total = '', gzip = ''] = /Total Upload: ([\d.]+) KiB \/ gzip: ([\d.]+) KiB/.exec(out) ?? []
+  if (gzip === '') fail(`wrangler did not say how large the bundle is:\n${out}`)
+  const kb = (Number(gzip) * 1024) / 1000
+  console.log(`Bundle: ${total} KiB, gzipped ${gzip} KiB (${kb.toFixed(1)} KB) of ${BUDGET_KB} KB`)
+
+  const times = await startTimes()
+  const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
+  const list = times.map((ms) => ms.toFixed(0)).join(', ')
+  console.log(`Start-up: ${median.toFixed(0)} ms of CPU, the median of ${list} (workerd on this machine, profiler on)`)
+  if (kb > BUDGET_KB) fail(`The bundle is over its budget by ${(kb - BUDGET_KB).toFixed(1)} KB.`)
+})
+
+/** CPU time of each start, in milliseconds: everything sampled that was not idle. */
+async function startTimes(): Promise<number[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'startup-'))
+  const outfile = join(folder, 'startup.cpuprofile')
+  const times: number[] = []
+  try {
+    for (let i = 0; i < RUNS; i++) {
+      await wranglerOrThrow(['check', 'startup', '--outfile', outfile])
+      times.push(busyMs(JSON.parse(readFileSync(outfile, 'utf8')) as Profile))
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return times
+}
+
+function busyMs({ nodes, samples, timeDeltas }: Profile): number {
+  const idle = new Set(nodes.filter(({ callFrame }) => callFrame.functionName === '(idle)').map(({ id }) => id))
+  return samples.reduce((sum, node, i) => sum + (idle.has(node) ? 0 : (timeDeltas[i] ?? 0)), 0) / 1000
+}

@@ -1,0 +1,216 @@
+/*
+ * npm run smoke [-- --json FILE]: starts the real server as npm start does, on a free port and with a state of its own,
+ * and uses, stops, kills and restarts it. Each line is a test.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
+const folder = mkdtempSync(join(tmpdir(), 'smoke-'))
+// Before the modules that read it.
+process.env.LOCAL_STATE_DIR = join(folder, 'state')
+const { ROOT, readLocal } = await import('./lib/paths.ts')
+const { awaitFinal, deliver, isReceipt } = await import('./lib/deliver.ts')
+const { GENERATED_VENDORS, writeEvents } = await import('./lib/generated.ts')
+const { localInboxes } = await import('./lib/inbox.ts')
+const { sleep } = await import('./lib/terminal.ts')
+
+const SECOND = 1000
+const port = await freePort()
+const url = `http://localhost:${port}`
+let server: Server | null = null
+let passed = 0
+const failed: string[] = []
+
+type Server = { process: ChildProcess; said: () => string }
+type Ended = { code: number | null; said: string }
+
+try {
+  await test('npm start serves on a chosen port', async () => {
+    server = await start()
+  })
+  await test('its secrets are for their owner alone', async () => {
+    const mode = statSync(join(ROOT, '.dev.vars')).mode & 0o777
+    if (mode !== 0o600) throw new Error(`.dev.vars has mode ${mode.toString(8)}`)
+  })
+  await test('a second npm start in the same checkout is refused', async () => {
+    mustFail(await npm(['start', '--', '--port', String(await freePort())]), 'is running already')
+  })
+  await test('npm start on a port that is taken is refused', async () => {
+    const other = { LOCAL_STATE_DIR: join(folder, 'other') }
+    mustFail(await npm(['start', '--', '--port', String(port)], other), 'is taken')
+  })
+  await test('npm run demo does what it says', async () => mustPass(await npm(['run', 'demo', '--', '--url', url])))
+  await test('npm run bootstrap makes a user once', async () => {
+    const owner = ['run', 'bootstrap', '--', '--owner', "O'Neil@Example.com"]
+    if (!mustPass(await npm(owner)).includes("o'neil@example.com is now a user")) throw new Error('no new user')
+    if (!mustPass(await npm(owner)).includes('already')) throw new Error('a second user')
+  })
+  for (const vendor of GENERATED_VENDORS) {
+    await test(`npm run send: ${vendor}`, async () => {
+      writeEvents(join(folder, vendor), vendor, 4)
+      mustPass(await send(vendor))
+    })
+  }
+  await test('SIGTERM stops everything', async () => stopped('SIGTERM', true))
+  await test('a restart keeps the data: the same folder is known', async () => {
+    server = await start()
+    if (!mustPass(await send('stripe')).includes('4 had been delivered before')) throw new Error('they are new to it')
+  })
+  await test('SIGKILL of the script alone leaves no process and no port behind', async () => stopped('SIGKILL', false))
+  await test('events open when everything is killed are finished after a restart', async () => {
+    server = await start()
+    await finishesAfterCrash()
+  })
+  await test('Ctrl-C stops everything', async () => stopped('SIGINT', true))
+  await test('npm run deploy -- --dry-run shows every command', async () => {
+    const said = mustPass(await npm(['run', 'deploy', '--', '--dry-run']))
+    for (const command of ['queues create', 'd1 create', 'migrations apply', '--secrets-file']) {
+      if (!said.includes(command)) throw new Error(`${command} is not among them`)
+    }
+  })
+} finally {
+  killAll()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 500 })
+}
+if (flags.json) writeFileSync(flags.json, JSON.stringify({ passed, failed: failed.length }))
+console.log(`\nsmoke: ${passed} passed, ${failed.length} failed`)
+process.exit(failed.length > 0 ? 1 : 0)
+
+async function test(name: string, body: () => Promise<unknown>): Promise<void> {
+  const startedAt = Date.now()
+  try {
+    await body()
+    passed += 1
+    console.log(`✓ ${name} (${((Date.now() - startedAt) / SECOND).toFixed(1)} s)`)
+  } catch (error) {
+    failed.push(name)
+    console.log(`✗ ${name}\n${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+async function start(): Promise<Server> {
+  const child = spawn('npm', ['start', '--', '--port', String(port)], {
+    cwd: ROOT,
+    env: process.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (said += text))
+  for (const until = Date.now() + 120 * SECOND; Date.now() < until; await sleep(100)) {
+    if (said.includes('Ready:')) return { process: child, said: () => said }
+    if (child.exitCode !== null) break
+  }
+  throw new Error(`npm start did not become ready:\n${said}`)
+}
+
+/** Twenty events taken, and the whole server killed before its Queue has brought them to the consumer. */
+async function finishesAfterCrash(): Promise<void> {
+  const [inbox] = await localInboxes(url, 'stripe', 1)
+  if (!inbox) throw new Error('no connection')
+  const bodies = Array.from({ length: 20 }, (_, n) =>
+    Buffer.from(
+      JSON.stringify({ id: `evt_crash${n}`, object: 'event', type: 'customer.updated', data: { object: {} } }),
+    ),
+  )
+  const answers = await Promise.all(bodies.map((body, n) => deliver(inbox, String(n), body)))
+  const ids = answers.flatMap((answer) => (isReceipt(answer) ? answer.body.event_ids : []))
+  if (ids.length !== bodies.length) throw new Error(`only ${ids.length} of ${bodies.length} were taken`)
+  killAll()
+  await portFree()
+  server = await start()
+  const before = await awaitFinal(inbox, ids, 0)
+  const open = [...before.values()].filter(({ status }) => status === 'received' || status === 'processing').length
+  // Those a worker had claimed are taken over when its lease of a minute has run out and a sweep has come by.
+  const after = await awaitFinal(inbox, ids, 240 * SECOND)
+  const done = [...after.values()].filter(({ status }) => status === 'processed' || status === 'ignored').length
+  console.log(`  ${open} of ${ids.length} were open after the crash, ${ids.length - done} at the end`)
+  if (done !== ids.length) throw new Error(`${ids.length - done} events were not finished`)
+  if (open === 0) throw new Error('none was open when the server was killed: nothing was tried')
+}
+
+/** Ends the server by a signal and sees its port free and all of its processes gone. */
+async function stopped(signal: NodeJS.Signals, toAll: boolean): Promise<void> {
+  const running = readLocal<{ pid: number; group: number }>('server.json')
+  const child = server?.process
+  if (!running || !child?.pid) throw new Error('no server is running')
+  // A terminal's Ctrl-C goes to npm and its script; what they started is in a group of its own.
+  if (toAll) process.kill(signal === 'SIGINT' ? -child.pid : child.pid, signal)
+  else process.kill(running.pid, signal)
+  await portFree()
+  for (const until = Date.now() + 10 * SECOND; isAlive(-running.group) || isAlive(running.pid); await sleep(100)) {
+    if (Date.now() > until) throw new Error('some of its processes are still alive')
+  }
+  server = null
+}
+
+function killAll(): void {
+  const running = readLocal<{ group: number }>('server.json')
+  for (const group of [server?.process.pid, running?.group]) {
+    if (group !== undefined && isAlive(-group)) process.kill(-group, 'SIGKILL')
+  }
+}
+
+function send(vendor: string): Promise<Ended> {
+  return npm(['run', 'send', '--', join(folder, vendor), '--vendor', vendor, '--url', url])
+}
+
+function npm(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('npm', args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text))
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, said }))
+  })
+}
+
+function mustPass({ code, said }: Ended): string {
+  if (code !== 0) throw new Error(`exit code ${code}:\n${said}`)
+  return said
+}
+
+function mustFail({ code, said }: Ended, saying: string): void {
+  if (code !== 1 || !said.includes(saying)) throw new Error(`exit code ${code}:\n${said}`)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+async function portFree(): Promise<void> {
+  for (const until = Date.now() + 15 * SECOND; Date.now() < until; await sleep(100)) {
+    if (await canListen(port)) return
+  }
+  throw new Error(`port ${port} is still taken`)
+}
+
+function canListen(wanted: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+      .once('error', () => resolve(false))
+      .listen(wanted, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+      .once('error', reject)
+      .listen(0, '127.0.0.1', () => {
+        const address = probe.address()
+        probe.close(() =>
+          typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
+        )
+      })
+  })
+}

@@ -1,0 +1,383 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import type * as z from 'zod'
+import type { RouteEntry } from '../../src/http/openapi'
+import { MAX_BODY_BYTES } from '../../src/http/validate'
+import { type Answer, call, freshProject, type RequestOptions } from '../harness'
+import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, takesBody, tokenFor, type World } from '../routes'
+
+const BODIES = ROUTES.filter(takesBody)
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const utf8 = (text: string) => new TextEncoder().encode(text)
+const utf16 = (text: string) => {
+  const bytes = new Uint8Array(2 + text.length * 2)
+  new DataView(bytes.buffer).setUint16(0, 0xfeff, true)
+  for (let i = 0; i < text.length; i++) new DataView(bytes.buffer).setUint16(2 + i * 2, text.charCodeAt(i), true)
+  return bytes
+}
+/** JSON text with a raw byte sequence in the place of `@`. */
+const around = (text: string, ...bytes: number[]) => {
+  const [before = '', after = ''] = text.split('@')
+  return Uint8Array.from([...utf8(before), ...bytes, ...utf8(after)])
+}
+/** Bytes of white space without a length given, made as they are read. */
+const stream = (bytes: number) => {
+  const chunk = new Uint8Array(16_384).fill(0x20)
+  let left = bytes
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (left <= 0) return controller.close()
+      left -= chunk.byteLength
+      controller.enqueue(chunk)
+    },
+  })
+}
+const name = (value: string) => `{"name":${value}}`
+
+type Refusal = [what: string, options: RequestOptions, status: number, code: string, pointer?: string]
+
+/** Refused by every route with a body, whatever its fields. */
+const HOSTILE: Refusal[] = [
+  ['no body', {}, 400, 'invalid_json'],
+  ['an empty body', { body: '' }, 400, 'invalid_json'],
+  ['white space', { body: ' \n\t' }, 400, 'invalid_json'],
+  ['an object cut short', { body: '{"name":"x"' }, 400, 'invalid_json'],
+  ['two values', { body: '{} {}' }, 400, 'invalid_json'],
+  ['a trailing comma', { body: '{"name":"x",}' }, 400, 'invalid_json'],
+  ['single quotes', { body: "{'name':'x'}" }, 400, 'invalid_json'],
+  ['a comment', { body: '{} // name' }, 400, 'invalid_json'],
+  ['NaN', { body: name('NaN') }, 400, 'invalid_json'],
+  ['a raw newline in a text', { body: name('"a\nb"') }, 400, 'invalid_json'],
+  ['a raw NUL in a text', { body: name('"a\0b"') }, 400, 'invalid_json'],
+  ['a NUL after the value', { body: '{}\0' }, 400, 'invalid_json'],
+  ['20,000 open brackets', { body: '['.repeat(20_000) }, 400, 'invalid_json'],
+  ['UTF-16 with its mark', { body: utf16('{"name":"x"}') }, 400, 'invalid_json'],
+  ['UTF-16 without a mark', { body: utf16('{"name":"x"}').slice(2) }, 400, 'invalid_json'],
+  ['a byte that is not UTF-8', { body: around(name('"a@b"'), 0xff) }, 400, 'invalid_json'],
+  ['a surrogate in UTF-8', { body: around(name('"a@b"'), 0xed, 0xa0, 0x80) }, 400, 'invalid_json'],
+  ['an overlong encoding', { body: around(name('"a@b"'), 0xc0, 0xaf) }, 400, 'invalid_json'],
+  [
+    'gzip',
+    { body: Uint8Array.of(31, 139, 8, 0, 0, 0, 0, 0, 0, 3), headers: { 'Content-Encoding': 'gzip', ...JSON_TYPE } },
+    400,
+    'invalid_json',
+  ],
+  ['null', { body: 'null' }, 422, 'validation_failed', ''],
+  ['true', { body: 'true' }, 422, 'validation_failed', ''],
+  ['a number', { body: '1' }, 422, 'validation_failed', ''],
+  ['a text', { body: '"name"' }, 422, 'validation_failed', ''],
+  ['an empty array', { body: '[]' }, 422, 'validation_failed', ''],
+  ['an array of objects', { body: '[{"name":"x"}]' }, 422, 'validation_failed', ''],
+  ['an array nested 20,000 deep', { body: '['.repeat(20_000) + ']'.repeat(20_000) }, 422, 'validation_failed', ''],
+  ['no fields', { body: '{}' }, 422, 'validation_failed'],
+  ['one byte too many', { body: `${name('"x"')}${' '.repeat(MAX_BODY_BYTES)}` }, 413, 'payload_too_large'],
+  ['10 MB', { body: name(`"${'x'.repeat(10_000_000)}"`) }, 413, 'payload_too_large'],
+  ['10 MB of a stream', { body: stream(10_000_000) }, 413, 'payload_too_large'],
+  [
+    '10 MB by its own account',
+    { body: '{}', headers: { ...JSON_TYPE, 'Content-Length': '10000000' } },
+    413,
+    'payload_too_large',
+  ],
+  ['text/plain', { body: name('"x"'), headers: { 'Content-Type': 'text/plain' } }, 415, 'unsupported_media_type'],
+  [
+    'a form',
+    { body: 'name=x', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
+    415,
+    'unsupported_media_type',
+  ],
+  [
+    'a multipart form',
+    { body: '--b--', headers: { 'Content-Type': 'multipart/form-data; boundary=b' } },
+    415,
+    'unsupported_media_type',
+  ],
+  [
+    'JSON of another kind',
+    { body: name('"x"'), headers: { 'Content-Type': 'application/merge-patch+json' } },
+    415,
+    'unsupported_media_type',
+  ],
+  [
+    'two types',
+    { body: name('"x"'), headers: { 'Content-Type': 'application/json, text/plain' } },
+    415,
+    'unsupported_media_type',
+  ],
+  ['an empty type', { body: utf8(name('"x"')), headers: { 'Content-Type': '' } }, 415, 'unsupported_media_type'],
+  ['no type', { body: utf8(name('"x"')), headers: { 'X-No': 'type' } }, 415, 'unsupported_media_type'],
+]
+
+/** What no field is: of the wrong type for any schema. */
+const WRONG: [string, string][] = [
+  ['an object', '{"a":{}}'],
+  ['a number beyond any', '1e999'],
+  ['a huge integer', '123456789012345678901234567890'],
+  ['an array nested 20,000 deep', '['.repeat(20_000) + ']'.repeat(20_000)],
+]
+/** In the place of any text. */
+const BAD_TEXTS: [string, string][] = [
+  ['NUL', '\\u0000'],
+  ['a newline', 'a\\nb'],
+  ['an escape character', '\\u001b[31mred'],
+  ['DEL', 'a\\u007fb'],
+  ['a lone high surrogate', '\\ud800'],
+  ['a lone low surrogate', 'a\\udc00b'],
+  ['60,000 characters', 'x'.repeat(60_000)],
+]
+/** Filters of the search that may be given several times. */
+const REPEATABLE = ['event_type', 'status']
+const KEYS_OF_OBJECT = ['constructor', 'toString', 'hasOwnProperty', '__defineGetter__']
+
+function problemOf(answer: Answer, status: number, code: string, what: string) {
+  expect([answer.status, answer.body?.code], `${what}: ${answer.text.slice(0, 300)}`).toEqual([status, code])
+  expect(answer.headers.get('Content-Type')).toBe('application/problem+json')
+}
+
+const pointers = (answer: Answer): string[] => (answer.body?.errors ?? []).map((error: any) => error.pointer)
+
+/** Sends a body as JSON, from a caller who may call the route. */
+function send(world: World, route: RouteEntry, options: RequestOptions) {
+  const headers = options.headers ?? JSON_TYPE
+  const token = tokenFor(world, route)
+  const sent = 'body' in options ? options : { ...options, body: new Uint8Array(0) }
+  return callRoute(world, route, { token, ...sent, headers })
+}
+
+/** The sample with one field's value replaced by JSON text. */
+function withField(sample: Record<string, unknown>, field: string, text: string) {
+  const rest = Object.entries(sample).filter(([key]) => key !== field)
+  return `{${[...rest.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`), `${JSON.stringify(field)}:${text}`].join(',')}}`
+}
+
+/** Rows of what a refused request must not have made. */
+async function countAll() {
+  const tables = ['projects', 'api_keys', 'connections', 'audit_log', 'sign_in_codes', 'sessions', 'users', 'replays']
+  const counts = await env.DB.batch<{ n: number }>(
+    tables.map((table) => env.DB.prepare(`SELECT count(*) AS n FROM ${table}`)),
+  )
+  const names = await env.DB.prepare(
+    'SELECT group_concat(name) AS names FROM (SELECT name FROM projects ORDER BY id)',
+  ).first()
+  return JSON.stringify([counts.map(({ results }) => results[0]?.n), names])
+}
+
+it('every route that takes a JSON body has a sample here', () => {
+  expect(BODIES.length).toBeGreaterThan(5)
+  expect(BODIES.map(nameOf).filter((route) => !SAMPLES[route])).toEqual([])
+})
+
+describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (path, route) => {
+  const sample = SAMPLES[path]?.json ?? {}
+  const good = SAMPLES[path]?.status ?? 0
+  const { shape } = route.meta.body as z.ZodObject
+  const fields = Object.keys(shape)
+  const required = fields.filter((field) => !(shape[field] as z.ZodType).safeParse(undefined).success)
+
+  it('takes its sample, under any spelling of the content type', async () => {
+    const types = [
+      'application/json',
+      'application/json; charset=utf-8',
+      'Application/JSON',
+      'application/json ;charset="UTF-8"',
+    ]
+    for (const type of types) {
+      const world = await newWorld()
+      const answer = await send(world, route, { body: JSON.stringify(sample), headers: { 'Content-Type': type } })
+      expect(answer.status, `${type} ${answer.text}`).toBe(good)
+    }
+    const world = await newWorld()
+    const padded = JSON.stringify(sample).padEnd(MAX_BODY_BYTES, ' ')
+    expect((await send(world, route, { body: padded })).status).toBe(good)
+  })
+
+  it('refuses hostile bodies, and does nothing of what they ask', async () => {
+    const world = await newWorld()
+    const before = await countAll()
+    for (const [what, options, status, code, pointer] of HOSTILE) {
+      // A stream can be read once: each route gets its own.
+      const fresh = what.includes('stream') ? { body: stream(10_000_000) } : options
+      const answer = await send(world, route, fresh)
+      problemOf(answer, status, code, what)
+      if (pointer !== undefined) expect(pointers(answer), what).toEqual([pointer])
+    }
+    expect(await countAll()).toBe(before)
+  })
+
+  it('points at each missing field', async () => {
+    const world = await newWorld()
+    for (const field of required) {
+      const { [field]: _, ...rest } = sample
+      const answer = await send(world, route, { body: JSON.stringify(rest) })
+      problemOf(answer, 422, 'validation_failed', field)
+      expect(pointers(answer)).toEqual([`/${field}`])
+    }
+    expect(pointers(await send(world, route, { body: '{}' }))).toEqual(
+      required.length > 0 ? required.map((field) => `/${field}`) : [''],
+    )
+  })
+
+  it('points at each field of a wrong type', async () => {
+    const world = await newWorld()
+    const before = await countAll()
+    for (const field of fields) {
+      for (const [what, value] of WRONG) {
+        const answer = await send(world, route, { body: withField(sample, field, value) })
+        problemOf(answer, 422, 'validation_failed', `${field}: ${what}`)
+        // The field itself, or what is wrong inside it.
+        for (const pointer of pointers(answer)) expect(`${pointer}/`, what).toMatch(new RegExp(`^/${field}/`))
+        expect(pointers(answer).length).toBeGreaterThan(0)
+      }
+    }
+    expect(await countAll()).toBe(before)
+  })
+
+  it('takes no text with control characters, lone surrogates or of any length', async () => {
+    const world = await newWorld()
+    const before = await countAll()
+    for (const [field, value] of Object.entries(sample)) {
+      if (typeof value !== 'string') continue
+      for (const [what, text] of BAD_TEXTS) {
+        const answer = await send(world, route, { body: withField(sample, field, `"${text}"`) })
+        // Of a code or a challenge, any text that is none is a wrong one.
+        const wrongCode = path === 'POST /auth/sessions' && text.length < 100
+        problemOf(answer, wrongCode ? 401 : 422, wrongCode ? 'invalid_code' : 'validation_failed', `${field}: ${what}`)
+        if (!wrongCode) expect(pointers(answer), `${field}: ${what}`).toContain(`/${field}`)
+      }
+    }
+    expect(await countAll()).toBe(before)
+  })
+
+  it('takes no field that it does not know', async () => {
+    const world = await newWorld()
+    const before = await countAll()
+    for (const field of ['nonsense', 'Name', 'id', 'project_id', 'a/b~c', '', ...KEYS_OF_OBJECT, '__proto__']) {
+      const answer = await send(world, route, { body: withField(sample, field, '{"admin":true}') })
+      problemOf(answer, 422, 'validation_failed', field)
+      expect(pointers(answer)).toEqual([`/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`])
+      expect(answer.body.errors[0].code).toBe('unknown_field')
+    }
+    const many = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`field_${i}`, 1]))
+    const answer = await send(world, route, { body: JSON.stringify({ ...sample, ...many }) })
+    problemOf(answer, 422, 'validation_failed', '3,000 fields')
+    expect(answer.text.length).toBeLessThan(20_000)
+    expect(await countAll()).toBe(before)
+  })
+})
+
+describe.each(ROUTES.map((route) => [nameOf(route), route] as const))('the query of %s', (_, route) => {
+  it('takes no parameter that it does not know', async () => {
+    const world = await newWorld()
+    const token = tokenFor(world, route)
+    const ask = (query: string) => callRoute(world, route, { token, query })
+    for (const query of [
+      'nonsense=1',
+      'nonsense',
+      'Limit=5',
+      'limit%5B%5D=5',
+      '__proto__=1',
+      'constructor=x',
+      '%00=1',
+      '%ff=1',
+      'a=1&a=2',
+    ]) {
+      const answer = await ask(query)
+      problemOf(answer, 422, 'validation_failed', query)
+      expect(answer.body.errors[0].code, query).toBe('unknown_field')
+    }
+    const named = await ask('nonsense=1&more=2')
+    expect(pointers(named)).toEqual(['/nonsense', '/more'])
+  })
+
+  it.runIf(route.meta.query)('takes a parameter once, unless it is one of many by nature', async () => {
+    const world = await newWorld()
+    const { shape } = route.meta.query as z.ZodObject
+    const isList = (field: string) => (shape[field] as z.ZodType).safeParse(['a', 'a']).success
+    const single = Object.keys(shape).filter((field) => !isList(field) && !REPEATABLE.includes(field))
+    expect(single.length).toBeGreaterThan(0)
+    for (const field of single) {
+      const query = `${field}=1&${field}=2`
+      const answer = await callRoute(world, route, { token: tokenFor(world, route), query })
+      problemOf(answer, 422, 'validation_failed', field)
+      expect(pointers(answer)).toContain(`/${field}`)
+    }
+  })
+})
+
+describe('what a field says', () => {
+  it('is pointed at inside an array', async () => {
+    const { project, owner } = await freshProject()
+    const answer = await call('/platform/v1/api-keys', {
+      method: 'POST',
+      token: owner.token,
+      project,
+      json: { name: 'x', scopes: ['billing:read', 'nonsense', 7] },
+    })
+    problemOf(answer, 422, 'validation_failed', 'scopes')
+    expect(pointers(answer)).toEqual(['/scopes/1', '/scopes/2'])
+  })
+
+  it.each([
+    ['spaces alone', '   '],
+    ['101 characters', 'x'.repeat(101)],
+    ['101 characters beyond the first plane', '🔑'.repeat(101)],
+    ['a text that runs the other way', 'abc\u202edcba'],
+    ['an isolate', 'a\u2066b'],
+    ['a line separator', 'a\u2028b'],
+    ['C1 control characters', 'a\u0085b'],
+  ])('a name is not %s', async (_, text) => {
+    const { owner } = await freshProject()
+    const answer = await call('/platform/v1/projects', { method: 'POST', token: owner.token, json: { name: text } })
+    problemOf(answer, 422, 'validation_failed', text)
+    expect(pointers(answer)).toEqual(['/name'])
+  })
+
+  it.each([
+    ['trimmed', '  Acme \t', 'Acme'],
+    ['100 characters beyond the first plane', '🔑'.repeat(100), '🔑'.repeat(100)],
+    ['any script', 'Ζωή عربي 漢字 ไทย', 'Ζωή عربي 漢字 ไทย'],
+    ['markup, kept as it is', '<script>alert(1)</script>', '<script>alert(1)</script>'],
+    ["a quote, and SQL's end of one", `Robert'); DROP TABLE projects;--`, `Robert'); DROP TABLE projects;--`],
+  ])('a name is %s', async (_, text, kept) => {
+    const { owner } = await freshProject()
+    const answer = await call('/platform/v1/projects', { method: 'POST', token: owner.token, json: { name: text } })
+    expect([answer.status, answer.body.name]).toEqual([201, kept])
+  })
+
+  it.each([
+    '2020-01-01T00:00:00Z',
+    '2999-01-01T00:00:00Z',
+    '2027-01-01',
+    '2027-13-01T00:00:00Z',
+    'tomorrow',
+    '',
+    4102444800,
+  ])('expires_at is not %s', async (expires_at) => {
+    const { project, owner } = await freshProject()
+    const json = { name: 'x', expires_at }
+    const answer = await call('/platform/v1/api-keys', { method: 'POST', token: owner.token, project, json })
+    problemOf(answer, 422, 'validation_failed', String(expires_at))
+    expect(pointers(answer)).toEqual(['/expires_at'])
+  })
+})
+
+describe('the path', () => {
+  it.each(['%00', '%ff', '%2e%2e%2fself', '%27%20OR%201=1--', 'x'.repeat(4000), '%F0%9F%94%91', '%ed%a0%80'])(
+    'of an id that is none is a 404: %s',
+    async (id) => {
+      const world = await newWorld()
+      for (const route of ROUTES.filter(({ path }) => path.includes(':') && !path.startsWith('/ingest'))) {
+        const path = route.path.replaceAll(/:\w+/g, id)
+        const json = SAMPLES[nameOf(route)]?.json
+        const options = {
+          method: route.method,
+          token: tokenFor(world, route),
+          project: world.project,
+          ...(json && { json }),
+        }
+        problemOf(await call(path, options), 404, 'not_found', nameOf(route))
+      }
+      expect((await call(`/ingest/${id}`, { method: 'POST', body: '{}' })).body.code).toBe('unknown_connection')
+    },
+  )
+})

@@ -1,0 +1,105 @@
+import { env } from 'cloudflare:workers'
+import { app } from '../src/app'
+import { type RouteEntry, routeTable } from '../src/http/openapi'
+import { newId } from '../src/lib/ids'
+import {
+  type Answer,
+  call,
+  deliver,
+  freshKey,
+  mint,
+  type RequestOptions,
+  stripeConnection,
+  stripeEvent,
+} from './harness'
+
+/** Every route with an operation, as the app itself lists them: tests walk it, so that a new route is walked too. */
+export const ROUTES = routeTable(app).filter(({ meta }) => meta.operation !== undefined)
+
+export const nameOf = ({ method, path }: RouteEntry) => `${method} ${path}`
+export const takesBody = ({ meta }: RouteEntry) => meta.body !== undefined
+export const isList = ({ method, meta }: RouteEntry) =>
+  method === 'GET' && meta.query !== undefined && 'cursor' in ((meta.query as any).shape ?? {})
+
+export type World = Awaited<ReturnType<typeof newWorld>>
+
+/** A project with one of everything that a path can name. */
+export async function newWorld() {
+  const { project, owner, key, secret } = await freshKey()
+  const other = await mint(owner.token, project, { name: 'other' })
+  const connection = await stripeConnection(owner.token, project)
+  const receipt = await deliver(connection.id, stripeEvent())
+  const sessions = await call('/auth/sessions', { token: owner.token })
+  const replay = newId('rpl', Date.now())
+  await env.DB.prepare('INSERT INTO replays (project_id, id, actor, queued) VALUES (?, ?, ?, 0)')
+    .bind(project, replay, owner.user)
+    .run()
+  return {
+    replay,
+    project,
+    owner,
+    key,
+    secret,
+    other,
+    connection,
+    event: receipt.body.event_ids[0] as string,
+    session: sessions.body.data[0].id as string,
+  }
+}
+
+/** A body that each route with a JSON body takes, and what it then answers. */
+export const SAMPLES: Record<string, { json: Record<string, unknown>; status: number }> = {
+  'POST /platform/v1/api-keys': { json: { name: 'sample', scopes: ['billing:read'], expires_at: null }, status: 201 },
+  'POST /platform/v1/projects': { json: { name: 'sample' }, status: 201 },
+  'PATCH /platform/v1/projects/:id': { json: { name: 'sample' }, status: 200 },
+  'POST /platform/v1/billing/connections': {
+    json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
+    status: 201,
+  },
+  'PATCH /platform/v1/billing/connections/:id': { json: { name: 'sample', status: 'active' }, status: 200 },
+  'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_0123456789' }, status: 201 },
+  'POST /platform/v1/billing/webhooks/replay': { json: { filter: {}, limit: 10, dry_run: true }, status: 202 },
+  'POST /auth/codes': { json: { email: 'sample@example.com' }, status: 202 },
+  // Well-formed, and of no code that was ever sent.
+  'POST /auth/sessions': { json: { challenge: 'chl_sample', code: 'ABCD1234' }, status: 401 },
+}
+
+/** The path of a route in a world: parameters filled in with what exists there. */
+export function pathIn(world: World, { path }: RouteEntry): string {
+  const ids: Record<string, string> = {
+    '/platform/v1/api-keys/:id': world.other.key.id,
+    '/platform/v1/projects/:id': world.project,
+    '/platform/v1/billing/connections/:id': world.connection.id,
+    '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
+    '/platform/v1/billing/webhooks/:event_id': world.event,
+    '/platform/v1/billing/webhooks/replays/:replay_id': world.replay,
+    '/auth/sessions/:id': world.session,
+    '/ingest/:connection_id': world.connection.id,
+  }
+  const parts = path.split('/')
+  return parts
+    .map((part, index) => (part.startsWith(':') ? (ids[parts.slice(0, index + 1).join('/')] ?? 'none') : part))
+    .join('/')
+}
+
+/** A good request to a route: the path, the method, a body where it takes one. Credentials are the caller's to give. */
+export function callRoute(
+  world: World,
+  route: RouteEntry,
+  { query, ...options }: RequestOptions & { query?: string } = {},
+): Promise<Answer> {
+  const sample = takesBody(route) ? SAMPLES[nameOf(route)] : undefined
+  return call(pathIn(world, route) + (query === undefined ? '' : `?${query}`), {
+    method: route.method,
+    project: world.project,
+    ...(sample && options.body === undefined && { json: sample.json }),
+    ...options,
+  })
+}
+
+/** A credential that the route's policy accepts: the owner's session where it may be one, else the key. */
+export function tokenFor(world: World, { meta }: RouteEntry): string | null {
+  const actors = meta.operation?.policy?.actors
+  if (!actors) return null
+  return actors.includes('session') ? world.owner.token : world.secret
+}
