@@ -22,7 +22,7 @@ const DOCUMENT = join(ROOT, 'docs/scale-figures.md')
 const REPEATS = 11
 /** No page of a search reads more, whatever is asked. */
 const MOST_ROWS = 10_000
-/** What an index answers may differ this much between the sizes: the open events are a share of all. */
+/** What an index answers may differ this much between the sizes. */
 const FLAT_WITHIN = 60
 const DAY = 86_400_000
 const EVENTS = '/platform/v1/billing/webhooks'
@@ -161,8 +161,9 @@ await run(async () => {
     const found = costs.map(({ found }) => found)
     if (kind === 'walk' && new Set(found).size > 1) return [`${name}: found ${found.join(', ')} to its last page`]
     if (path.startsWith(`${EVENTS}/search`) && costs.some(({ most }) => most > MOST_ROWS)) return [`${name}: more than ${MOST_ROWS} rows a page`]
-    if (kind !== 'flat' || Math.max(...read) - Math.min(...read) <= FLAT_WITHIN) return []
-    return [`${name}: rows read grow: ${read.join(', ')}`]
+    // A page of the smallest database is not always full: it may read less, and is held by the ones after it.
+    const grown = Math.max(...read) - Math.min(...(read.length > 1 ? read.slice(1) : read))
+    return kind === 'flat' && grown > FLAT_WITHIN ? [`${name}: rows read grow: ${read.join(', ')}`] : []
   })
   if (broken.length > 0) throw new Error(`What has to hold does not:\n${broken.join('\n')}`)
 })
@@ -300,7 +301,7 @@ Measured ${new Date().toISOString().slice(0, 10)} on local D1 (workerd ${version
 project, the rest in fifty; 60 event types, 2 % failed, 0.1 % open, three refs an event), asks the deployed bundle over its own
 fetch handler with a real API key, and fails where a bound does not hold.
 
-Each cell: **rows read · D1 round trips · median milliseconds** of a whole request, authentication included (1 row, 1 trip), 20 events a
+Each cell: **rows read · D1 round trips · median milliseconds** of a whole request, authentication included (2 rows, 1 trip), 20 events a
 page. Milliseconds are this machine's, without a network; rows and trips are the same anywhere. "pages": where a search
 meets its bound (\`truncated\`), how many pages it has to its end and the most rows that one of them read.
 

@@ -146,8 +146,8 @@ async function seedProject(
  * quiet one; 2 % failed, 30 % ignored, the newest 0.1 % still open; three refs each.
  */
 function eventsStatement(count: number, now: number): string {
-  const rareEvery = Math.max(200, Math.floor(count / 250) * 50) // a multiple of 50, so that a rare error falls on a failed one
-  const rare = (place: number) => `n % ${rareEvery} = ${place}`
+  const rareEvery = Math.max(150, Math.floor(count / 250) * 50) // a multiple of 50, so that a rare error falls on a failed one
+  const rare = (place: number) => `(n % ${rareEvery} = ${place} AND n < ${5 * rareEvery})`
   const openFrom = count - Math.ceil(count / 1000)
   return `INSERT INTO events (project_id, id, connection_id, vendor_event_id, event_type, occurred_at, payload_id, status, due_at,
       next_attempt_at, lease_token, lease_until, attempts, tries, deliveries, last_delivered_at, processed_at, last_error,

@@ -22,9 +22,7 @@ const NAME = tracked('name')
 const DATABASE = tracked('database_name')
 const NAMESPACE = `${NAME}-kv`
 const QUEUES = [tracked('queue'), tracked('dead_letter_queue')]
-const { values: flags } = parseArgs({
-  options: { 'dry-run': { type: 'boolean', default: false }, 'email-from': { type: 'string' } },
-})
+const flags = readFlags()
 const dry = flags['dry-run']
 
 await run(async () => {
@@ -42,6 +40,15 @@ await run(async () => {
 ${dry ? 'Nothing was changed.' : 'Deployed.'} SIGN_UP is "${tracked('SIGN_UP')}" in wrangler.toml: "open" lets anyone who reads mail become a user; with
 "invited", npm run bootstrap -- --owner EMAIL --remote makes the first one.`)
 })
+
+function readFlags() {
+  try {
+    const options = { 'dry-run': { type: 'boolean', default: false }, 'email-from': { type: 'string' } } as const
+    return parseArgs({ options }).values
+  } catch (error) {
+    return fail(`${(error as Error).message}\nUsage: npm run deploy -- --email-from ADDRESS [--dry-run]`)
+  }
+}
 
 /** Sign-in codes are sent from this address; its domain has to be onboarded to Cloudflare's Email Sending. */
 function readEmailFrom(): string {

@@ -5,7 +5,7 @@
  * Against the local server (npm start) nothing else is needed: a user, a project "Local" and connections are made. For
  * any other server give --connection, --signing-secret, --token and --project.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { awaitFinal, deliver, type Inbox, isReceipt, refusal } from './lib/deliver.ts'
@@ -77,6 +77,7 @@ function readArgs() {
  * another one had with other bytes goes to the next connection, where it is no duplicate.
  */
 function readFolder({ folder, vendor }: Args): Parcel[] {
+  if (!existsSync(folder)) fail(`There is no folder ${folder}.`)
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .sort()

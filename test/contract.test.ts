@@ -489,7 +489,7 @@ describe('billing webhook events', () => {
       'x.unheard.of',
     ]
     for (const type of types) {
-      const receipt = await deliver(connection.id, stripeEvent(type))
+      const receipt = await deliver(connection.id, stripeEvent(type), { bindings: { EVENTS: lossyQueue().EVENTS } })
       const { body } = await call(`${WEBHOOKS}/${receipt.body.event_ids[0]}`, { token: secret, project })
       expect(body.event_type).toBe(type)
     }
@@ -641,7 +641,8 @@ describe('billing webhook events', () => {
   it('[events.11] the list shows recent events with every specified field', async () => {
     const event = await freshEvent()
     await event.process()
-    const second = await deliver(event.connection.id, stripeEvent())
+    const { EVENTS } = lossyQueue()
+    const second = await deliver(event.connection.id, stripeEvent(), { bindings: { EVENTS } })
     const { status, body } = await call(WEBHOOKS, { token: event.secret, project: event.project })
     expect(status).toBe(200)
     expect(body.data.map((row: any) => row.id)).toEqual([second.body.event_ids[0], event.id])
@@ -683,7 +684,9 @@ describe('billing webhook events', () => {
   })
 
   it('[events.13] health is a snapshot of the pipeline’s current state', async () => {
-    await env.DB.prepare("INSERT OR REPLACE INTO state (name, value) VALUES ('last_sweep_at', ?)").bind(Date.now()).run()
+    await env.DB.prepare("INSERT OR REPLACE INTO state (name, value) VALUES ('last_sweep_at', ?)")
+      .bind(Date.now())
+      .run()
     const event = await freshEvent()
     const snapshot = async () => {
       const answer = await call(`${WEBHOOKS}/health`, { token: event.secret, project: event.project })
@@ -754,7 +757,7 @@ describe('billing webhook events', () => {
 
   it('[events.19] an event that a vendor sends again is one record', async () => {
     const event = await freshEvent()
-    const again = await deliver(event.connection.id, event.event)
+    const again = await deliver(event.connection.id, event.event, { bindings: { EVENTS: lossyQueue().EVENTS } })
     expect(again.body).toEqual({ event_ids: [event.id], duplicate: true })
     expect((await call(WEBHOOKS, { token: event.secret, project: event.project })).body.data).toHaveLength(1)
   })

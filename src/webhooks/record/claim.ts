@@ -41,11 +41,11 @@ export async function claim(db: Db, keys: readonly EventKey[], lease: string, no
   return claimed.rows
 }
 
-/** Which of a list are claimed by a worker whose lease ran out, with tries left. */
+/** Which of a list are claimed by a worker whose lease ran out, with tries left: what has died more often comes later. */
 export function findExpired(db: Db, keys: readonly EventKey[], now: number): Promise<EventKey[]> {
   return db.all(sql<EventKey>`SELECT e.project_id, e.id AS event_id FROM json_each(${keysJson(keys)}) m
     CROSS JOIN ${events} e ON e.project_id = m.value->>0 AND e.id = m.value->>1
-    WHERE e.status = 'processing' AND e.lease_until <= ${now} AND e.tries < ${MAX_TRIES}`)
+    WHERE e.status = 'processing' AND e.lease_until <= ${now} AND e.tries < ${MAX_TRIES} ORDER BY e.tries`)
 }
 
 /** Takes over one event from a worker that died, and writes the attempt that died with it. */

@@ -66,7 +66,7 @@ export function toFilters(fields: SearchFields): Filters {
     })
   }
   return {
-    types: fields.event_type ?? null,
+    types: fields.event_type?.includes('*') ? null : (fields.event_type ?? null), // `*` alone is every type
     statuses: (fields.status as Status[] | undefined) ?? null,
     vendor: fields.vendor ?? null,
     connection_id: fields.connection_id ?? null,

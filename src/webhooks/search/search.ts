@@ -2,7 +2,6 @@ import type { Db } from '../../db/client'
 import { idFloor } from '../../lib/ids'
 import type { Filters } from './filters'
 import {
-  type Candidate,
   connectionsOf,
   countOpen,
   INDEXES,
@@ -10,15 +9,17 @@ import {
   type Plan,
   type Range,
   residualOf,
+  type Stretch,
   scan,
   typesWithPrefix,
 } from './store'
 
-/** Candidates a page looks at: two rows read each, so a page reads at most 10,000 rows. */
+/** Candidates a page looks at: at most two rows read each, so that a page reads at most 10,000 rows. */
 const MAX_CANDIDATES = 4000
 /** Up to this many open events are sorted by id for a page; with more, time is the better way to them. */
-const FEW_OPEN = 500
-const MAX_TYPES = 500
+const FEW_OPEN = 2000
+/** Up to this many types have a stream each; with more, types are checked on what another index gives. */
+const MAX_TYPES = 300
 
 /** Ids of matching events in order. `truncated`: the bound was met first; `resume` is where to go on. */
 export type Found = { ids: string[]; truncated: boolean; resume: string | null }
@@ -40,14 +41,15 @@ export async function search(
   const range = rangeOf(filters, cursor)
   const ids: string[] = []
   let left = MAX_CANDIDATES
-  let each = plan.residual ? want * 4 : want
+  let each = plan.few ? MAX_CANDIDATES : plan.residual ? want * 4 : want
   while (plan.streams.length > 0) {
     const most = Math.max(1, Math.min(each, Math.floor(left / plan.streams.length)))
-    const candidates = await scan(db, plan, range, order, most)
-    const edge = edgeOf(candidates, order, most)
-    for (const { id, ok } of candidates) if (ok && within(id, edge, order)) ids.push(id)
+    const stretches = await scan(db, plan, range, order, most)
+    const edge = edgeOf(stretches, order, most)
+    const found = stretches.flatMap((stretch) => stretch.ids.filter((id) => within(id, edge, order))).sort()
+    ids.push(...(order === 'desc' ? found.reverse() : found))
     if (ids.length >= want || edge === null) break
-    left -= candidates.length
+    left -= stretches.reduce((sum, { n }) => sum + n, 0)
     if (left < plan.streams.length) return { ids, truncated: true, resume: edge }
     if (order === 'desc') range.below = edge
     else range.above = edge
@@ -60,16 +62,9 @@ export async function search(
  * How far all streams together have been read: the id that the first of those with more to give has come to. What lies
  * behind it may still have company from that stream. Null where every stream has ended.
  */
-function edgeOf(candidates: readonly Candidate[], order: 'asc' | 'desc', each: number): string | null {
-  const counts = new Map<number, number>()
-  const last = new Map<number, string>()
-  for (const { id, stream } of candidates) {
-    counts.set(stream, (counts.get(stream) ?? 0) + 1)
-    last.set(stream, id) // candidates come in order
-  }
-  const edges = [...last].filter(([stream]) => (counts.get(stream) ?? 0) >= each).map(([, id]) => id)
-  if (edges.length === 0) return null
-  return edges.reduce((a, b) => (order === 'desc' ? (a > b ? a : b) : a < b ? a : b))
+function edgeOf(stretches: readonly Stretch[], order: 'asc' | 'desc', each: number): string | null {
+  const edges = stretches.flatMap(({ n, last }) => (n >= each && last !== null ? [last] : [])).sort()
+  return (order === 'desc' ? edges.at(-1) : edges[0]) ?? null
 }
 
 function within(id: string, edge: string | null, order: 'asc' | 'desc'): boolean {
@@ -94,10 +89,10 @@ async function planOf(db: Db, project: string, filters: Filters): Promise<Plan> 
   const ids = byConnection || vendor_event_id !== null ? await connectionsOf(db, project, filters) : null
   const connectionIds = byConnection ? ids : null
   const plan = (index: keyof typeof INDEXES, streams: readonly string[], answered: string[], argument = ''): Plan => ({
-    project,
-    streams,
+    streams: ids?.length === 0 ? [] : streams, // of no connection there is no event
     ...INDEXES[index](project, argument),
     residual: residualOf(filters, connectionIds, new Set(answered)),
+    few: index === 'open',
   })
   const one = ['']
   if (vendor_event_id !== null)
@@ -107,15 +102,18 @@ async function planOf(db: Db, project: string, filters: Filters): Promise<Plan> 
   if (statuses !== null && !statuses.some(isFinal) && (await countOpen(db, project, FEW_OPEN + 1)) <= FEW_OPEN) {
     return plan('open', one, [])
   }
-  if (types !== null) return plan('type', await exactTypes(db, project, types), ['types'])
+  const exact = types === null ? null : await exactTypes(db, project, types)
+  if (exact !== null) return plan('type', exact, ['types'])
   if (statuses?.every(isFinal)) return plan('final', [...new Set(statuses)], ['statuses'])
   if (connectionIds !== null) return plan('connection', connectionIds, ['connections'])
   return plan('time', one, [])
 }
 
-async function exactTypes(db: Db, project: string, types: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(
-    types.map((type) => (type.endsWith('*') ? typesWithPrefix(db, project, type.slice(0, -1), MAX_TYPES) : [type])),
-  )
-  return [...new Set(found.flat())]
+/** The types that are meant, prefixes spelt out; null where they are too many for a stream each. */
+async function exactTypes(db: Db, project: string, types: readonly string[]): Promise<string[] | null> {
+  const prefixes = types.filter((type) => type.endsWith('*')).map((type) => type.slice(0, -1))
+  const most = Math.floor(MAX_TYPES / Math.max(1, prefixes.length))
+  const found = await typesWithPrefix(db, project, prefixes, most)
+  if (found.some((list) => list.length === most)) return null // there may be more of them
+  return [...new Set([...types.filter((type) => !type.endsWith('*')), ...found.flat()])]
 }

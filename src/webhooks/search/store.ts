@@ -12,42 +12,57 @@ import type { Filters } from './filters'
 
 /** A search's way through an index. */
 export type Plan = {
-  project: string
-  /** One stream of ids each: `t.value` in `candidates`. */
+  /** What `t.value` stands for in `from`: one stream of ids each. */
   streams: readonly string[]
-  /** Ids of one stream, in order: everything but the bounds, which {@link scan} adds. */
+  /** Events `i` of one stream, but for the bounds of their ids, which {@link scan} adds. */
   from: SQL
   id: SQL
-  /** What the index does not answer; null where it answers everything. */
+  /** What the index does not answer, of `i`; null where it answers everything. */
   residual: SQL | null
+  /** Whether the streams end soon, and are read to their end at once: their order is not the index's. */
+  few: boolean
 }
 
 /** Ids, exclusive at both ends. */
 export type Range = { above: string; below: string }
 
-/** An id that an index gave, of which stream, and whether it is what was asked for. */
-export type Candidate = { id: string; stream: number; ok: number }
+/** What was read of a stream: how many ids, the last one of them, and those that are what was asked for. */
+export type Stretch = { n: number; last: string | null; ids: string[] }
 
-/** The first `each` candidates of every stream of a plan. */
-export function scan(db: Db, plan: Plan, range: Range, order: 'asc' | 'desc', each: number): Promise<Candidate[]> {
-  const dir = sql.raw(order)
-  return db.all(sql<Candidate>`SELECT e.id, t.key AS stream, (${plan.residual ?? sql`1`}) AS ok
-    FROM json_each(${JSON.stringify(plan.streams)}) t CROSS JOIN ${events} e ON e.project_id = ${plan.project} AND e.id IN (
-      SELECT ${plan.id} FROM ${plan.from} AND ${plan.id} > ${range.above} AND ${plan.id} < ${range.below}
-      ORDER BY ${plan.id} ${dir} LIMIT ${each})
-    ORDER BY e.id ${dir}`)
+/** The first `each` ids of every stream of a plan: one row read for each, two by way of {@link refs}. */
+export async function scan(db: Db, plan: Plan, range: Range, order: 'asc' | 'desc', each: number): Promise<Stretch[]> {
+  const { streams, from, id, residual } = plan
+  const last = sql.raw(order === 'desc' ? 'min' : 'max')
+  // A scalar subquery a stream: as a join, each id would be read four times.
+  const rows = await db.all(sql<{ stretch: string }>`SELECT (
+      SELECT json_object('n', count(*), 'last', ${last}(id), 'ids', json_group_array(id) FILTER (WHERE ok)) FROM (
+        SELECT ${id} AS id, (${residual ?? sql`1`}) AS ok FROM ${from} AND ${id} > ${range.above} AND ${id} < ${range.below}
+        ORDER BY ${id} ${sql.raw(order)} LIMIT ${each})) AS stretch
+    FROM json_each(${JSON.stringify(streams)}) t`)
+  return rows.map(({ stretch }) => JSON.parse(stretch) as Stretch)
 }
 
-/** The event types of a project that start with a prefix, by skipping from one to the next in their index. */
-export async function typesWithPrefix(db: Db, project: string, prefix: string, most: number): Promise<string[]> {
+/** The event types of a project that start with each of the prefixes, at most `most` of each. */
+export async function typesWithPrefix(
+  db: Db,
+  project: string,
+  prefixes: readonly string[],
+  most: number,
+): Promise<string[][]> {
+  if (prefixes.length === 0) return []
+  const found = await db.batch(prefixes.map((prefix) => skipThroughTypes(project, prefix, most)))
+  return found.map(({ rows }) => rows.map(({ v }) => v))
+}
+
+/** From one type to the next in their index, without the events between. */
+function skipThroughTypes(project: string, prefix: string, most: number) {
   const end = `${prefix}\u{10ffff}`
   const of = sql`FROM ${events} INDEXED BY events_type WHERE project_id = ${project}`
-  const rows = await db.all(sql<{ v: string }>`WITH RECURSIVE ty(v) AS (
+  return sql<{ v: string }>`WITH RECURSIVE ty(v) AS (
       SELECT min(event_type) ${of} AND event_type >= ${prefix} AND event_type < ${end}
       UNION ALL
       SELECT (SELECT min(event_type) ${of} AND event_type > ty.v AND event_type < ${end}) FROM ty WHERE ty.v IS NOT NULL LIMIT ${most})
-    SELECT v FROM ty WHERE v IS NOT NULL`)
-  return rows.map(({ v }) => v)
+    SELECT v FROM ty WHERE v IS NOT NULL`
 }
 
 /** The project's connections, deleted ones too, of a vendor and mode. */
@@ -84,7 +99,7 @@ export const INDEXES = {
     id: sql`i.id`,
   }),
   ref: (project, ref) => ({
-    from: sql`${refs} r WHERE r.project_id = ${project} AND r.ref = ${ref}`,
+    from: sql`${refs} r CROSS JOIN ${events} i ON i.project_id = r.project_id AND i.id = r.event_id WHERE r.project_id = ${project} AND r.ref = ${ref}`,
     id: sql`r.event_id`,
   }),
   trouble: (project) => ({
@@ -109,32 +124,32 @@ export function residualOf(
   connectionIds: readonly string[] | null,
   answered: ReadonlySet<string>,
 ): SQL | null {
-  const parts: SQL[] = []
-  const add = (name: string, wanted: boolean, condition: () => SQL) => {
-    if (wanted && !answered.has(name)) parts.push(condition())
+  const { types, statuses, vendor_event_id, min_attempts, error } = filters
+  const conditions = {
+    types: types && typeCondition(types),
+    statuses: statuses && among(sql`i.status`, statuses),
+    connections: connectionIds && among(sql`i.connection_id`, connectionIds),
+    vendor_event_id: vendor_event_id && sql`i.vendor_event_id = ${vendor_event_id}`,
+    min_attempts: min_attempts > 0 && sql`i.attempts >= ${min_attempts}`,
+    // SQLite's own lower() on both sides: it knows ASCII alone, JavaScript's knows more.
+    error: error !== null && sql`coalesce(instr(lower(i.last_error), lower(${error})), 0) > 0`,
   }
-  add('types', filters.types !== null, () => typeCondition(filters.types ?? []))
-  add('statuses', filters.statuses !== null, () => among(sql`e.status`, filters.statuses ?? []))
-  add('connections', connectionIds !== null, () => among(sql`e.connection_id`, connectionIds ?? []))
-  add('vendor_event_id', filters.vendor_event_id !== null, () => sql`e.vendor_event_id = ${filters.vendor_event_id}`)
-  add('min_attempts', filters.min_attempts > 0, () => sql`e.attempts >= ${filters.min_attempts}`)
-  add(
-    'error',
-    filters.error !== null,
-    () => sql`coalesce(instr(lower(e.last_error), ${filters.error?.toLowerCase()}), 0) > 0`,
-  )
+  const parts = Object.entries(conditions).flatMap(([name, part]) => (part && !answered.has(name) ? [part] : []))
   return parts.length === 0 ? null : sql.join(parts, sql` AND `)
 }
 
 function typeCondition(types: readonly string[]): SQL {
-  const exact = types.filter((type) => !type.endsWith('*'))
-  const prefixes = types.filter((type) => type.endsWith('*')).map((type) => type.slice(0, -1))
-  const starts = prefixes.map((prefix) => sql`substr(e.event_type, 1, ${[...prefix].length}) = ${prefix}`)
-  return sql`(${sql.join([among(sql`e.event_type`, exact), ...starts], sql` OR `)})`
+  const each = types.map((type) => {
+    if (!type.endsWith('*')) return sql`i.event_type = ${type}`
+    const prefix = type.slice(0, -1)
+    return sql`substr(i.event_type, 1, ${[...prefix].length}) = ${prefix}`
+  })
+  return sql`(${sql.join(each, sql` OR `)})`
 }
 
+/** For ids and statuses, which hold no quotes: a list in a table, as `IN` makes it, counts as one more row read each. */
 function among(column: SQL, values: readonly string[]): SQL {
-  return sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
+  return sql`instr(${JSON.stringify(values)}, '"' || ${column} || '"') > 0`
 }
 
 export const isFinal = (status: Status): boolean => (FINAL_STATUSES as readonly Status[]).includes(status)
