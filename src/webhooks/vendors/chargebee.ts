@@ -67,7 +67,7 @@ export const chargebee: Vendor = {
 
 /** What the event is about: the object whose name its type begins with. Payments are called transactions inside. */
 function typeOf(eventType: string, content: Json): string | null {
-  const names = Object.keys(content).filter((name) => isObject(content[name]))
+  const names = Object.keys(content).filter((name) => name !== '' && isObject(content[name]))
   const named = names.filter((name) => eventType.startsWith(`${name}_`)).sort((a, b) => b.length - a.length)[0]
   return (
     named ?? (eventType.startsWith('payment_') && names.includes('transaction') ? 'transaction' : (names[0] ?? null))
