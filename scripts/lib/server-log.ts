@@ -10,7 +10,7 @@ const SIGN_IN_LOG = join(LOCAL_DIR, 'sign-in.log')
 /** Lines that say nothing new: answers to health checks, and what wrangler adds to each request and reload. */
 const NOISE = [
   /"path":"\/healthz","status":200/,
-  /^\[wrangler:(info|inf)\] (GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /,
+  /^\[wrangler:(info|inf)\] (GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUEUE) /,
   /^(Your Worker has access to the following bindings:|Binding +Resource|env\.[A-Z0-9_]+ \()/,
 ]
 
