@@ -46,9 +46,8 @@ const app = base
   .get('/errors', errorsPage)
 
 app.onError((error, c) => problem(c, error))
-app.notFound((c) => {
-  throw notFoundOrMethod(allowedMethods(app, c.req.path))
-})
+// Answered, not thrown: thrown from here it would pass by the middlewares that set headers.
+app.notFound((c) => problem(c, notFoundOrMethod(allowedMethods(app, c.req.path))))
 
 export { app }
 /** For `hc<App>()`: a client whose paths, bodies and answers are typed. */

@@ -257,3 +257,15 @@ export function failingD1(message: string): D1Database {
   const statement: any = { bind: () => statement, all: fail, first: fail, run: fail, raw: fail }
   return { prepare: () => statement, batch: fail, exec: fail } as unknown as D1Database
 }
+
+/** A HEAD request: an answer with the headers of JSON, and no body to read as such. */
+export async function head(path: string, { token, project }: RequestOptions = {}) {
+  const headers = new Headers({ 'CF-Connecting-IP': freshAddress() })
+  if (token) headers.set('Authorization', `Bearer ${token}`)
+  if (project) headers.set('X-Project-Id', project)
+  const ctx = createExecutionContext()
+  const response = await worker.fetch(new Request(ORIGIN + path, { method: 'HEAD', headers }) as never, bound, ctx)
+  const text = await response.text()
+  await waitOnExecutionContext(ctx)
+  return { status: response.status, headers: response.headers, text }
+}

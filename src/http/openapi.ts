@@ -189,7 +189,8 @@ function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): 
   for (const [id, definition] of Object.entries($defs ?? {})) components[id] = relink(definition as Json)
   const id = schema.meta()?.id
   if (!id) return relink(root)
-  components[id] = relink(root)
+  // Some schemas with an id come as a reference to their own definition.
+  if (!$defs?.[id]) components[id] = relink(root)
   return { $ref: `#/components/schemas/${id}` }
 }
 

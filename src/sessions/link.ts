@@ -1,9 +1,18 @@
 import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { html } from 'hono/html'
 import type { HttpEnv } from '../http/context'
+import { MAX_BODY_BYTES } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import { limitSignIn, signIn } from './sign-in'
+
+const limitForm = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: () => {
+    throw new Fault('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`)
+  },
+})
 
 /**
  * Where the link of a sign-in mail leads: a page with a button, because mail scanners fetch links and a code is good
@@ -23,13 +32,14 @@ export const linkRoutes = new Hono<HttpEnv>()
         </form>`,
     )
   })
-  .post('/sign-in', async (c) => {
+  .post('/sign-in', limitForm, async (c) => {
     await limitSignIn(c)
-    const form = await c.req.parseBody()
+    // The page sends no other kind of form; a body that is none has no fields.
+    const form = new URLSearchParams(await c.req.text())
     try {
-      const { challenge, code } = form
-      if (typeof challenge !== 'string' || typeof code !== 'string')
-        throw new Fault('invalid_code', 'The link is cut short.')
+      const challenge = form.get('challenge')
+      const code = form.get('code')
+      if (challenge === null || code === null) throw new Fault('invalid_code', 'The link is cut short.')
       const { token, expires_at, user } = await signIn(c.get('rt'), challenge, code, c.req.header('User-Agent'))
       return page(
         c,

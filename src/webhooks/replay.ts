@@ -27,7 +27,7 @@ export const BulkReplayBody = z
 
 export const BulkReplay = z
   .object({
-    replay_id: z.string().nullable().describe('Null for a dry run.'),
+    replay_id: z.string().nullable().describe('Null for a dry run, and where nothing was opened again.'),
     matched: z.int().describe('Events found, up to `limit`.'),
     queued: z.int().describe('Those opened again; the others were open already.'),
     has_more: z.boolean().describe('Whether there may be more: narrow the filter, or replay again when this is done.'),
@@ -82,7 +82,7 @@ export async function requestBulkReplay(
   const replayId = newId('rpl', rt.now)
   const opened = await reopenMany(rt.db, projectId, matched, replayId, JSON.stringify(filter), change)
   enqueue(rt, projectId, opened)
-  return { replay_id: replayId, matched: matched.length, queued: opened.length, has_more }
+  return { replay_id: opened.length > 0 ? replayId : null, matched: matched.length, queued: opened.length, has_more }
 }
 
 /** How far a replay has come. @returns null where the project has no such replay */

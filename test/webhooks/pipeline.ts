@@ -182,11 +182,12 @@ export type World = Awaited<ReturnType<typeof newWorld>>
 
 /** A fresh project with a Stripe connection and a Queue of its own. */
 export async function newWorld() {
-  const { project, secret: token, key } = await freshKey()
+  const { project, owner, secret: token, key } = await freshKey()
   const connection = await stripeConnection(token, project)
   const queue = memoryQueue()
   return {
     project,
+    owner,
     token,
     key,
     connection,
@@ -266,6 +267,7 @@ export async function sendGocardless(
   { project, token, queue }: Pick<World, 'project' | 'token' | 'queue'>,
   connection: string,
   ids: string[],
+  bindings: Partial<Env> = {},
 ) {
   const body = JSON.stringify({
     events: ids.map((id) => ({
@@ -282,7 +284,7 @@ export async function sendGocardless(
     token,
     project,
     headers: { 'Webhook-Signature': hex(await hmac('SHA-256', utf8(GOCARDLESS_SECRET), body)) },
-    bindings: { EVENTS: queue.EVENTS },
+    bindings: { EVENTS: queue.EVENTS, ...bindings },
   })
 }
 export const GOCARDLESS_SECRET = 'a-gocardless-endpoint-secret'

@@ -153,10 +153,10 @@ export async function touchSecret(db: Db, id: string, secretId: string, now: num
     WHERE id = ${id} AND coalesce(secrets_used->>${path}, 0) <= ${now - SECRET_USED_EVERY}`)
 }
 
-/** Connections with a secret sealed under another key than this one. */
-export async function findSealedOtherwise(db: Db, key: number, limit: number): Promise<Connection[]> {
-  const rows = await db.all(sql<Stored>`SELECT * FROM ${connections} WHERE deleted_at IS NULL
-    AND EXISTS (SELECT 1 FROM json_each(secrets) WHERE value->>'key' <> ${key}) LIMIT ${limit}`)
+/** Connections with a secret sealed under another key than this one, in the order of their ids. */
+export async function findSealedOtherwise(db: Db, key: number, after: string, limit: number): Promise<Connection[]> {
+  const rows = await db.all(sql<Stored>`SELECT * FROM ${connections} WHERE id > ${after} AND deleted_at IS NULL
+    AND EXISTS (SELECT 1 FROM json_each(secrets) WHERE value->>'key' <> ${key}) ORDER BY id LIMIT ${limit}`)
   return rows.map(parsed)
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '../../db/client'
-import { attempts, connections, events, payloads } from '../../db/schema'
+import { attempts, connections, events, payloads, replays } from '../../db/schema'
 import type { Status } from '../../lib/statuses'
 import { LEASE_MS, MAX_TRIES } from '../lifecycle'
 
@@ -64,7 +64,8 @@ export async function claimExpired(db: Db, key: EventKey, lease: string, now: nu
 /** Writes the attempt of a worker that died: its lease ran out, and nobody else will. */
 function died(list: string, now: number) {
   return sql`INSERT INTO ${attempts} (event_id, number, trigger, actor, started_at, finished_at, outcome, error)
-    SELECT e.id, e.attempts, CASE WHEN e.tries > 1 THEN 'retry' WHEN e.replay_id IS NULL THEN 'ingest' ELSE 'replay' END, NULL,
+    SELECT e.id, e.attempts, CASE WHEN e.tries > 1 THEN 'retry' WHEN e.replay_id IS NULL THEN 'ingest' ELSE 'replay' END,
+      CASE WHEN e.tries = 1 THEN (SELECT r.actor FROM ${replays} r WHERE r.project_id = e.project_id AND r.id = e.replay_id) END,
       e.lease_until - ${LEASE_MS}, e.lease_until, 'died', 'the worker did not finish within its lease'
     FROM json_each(${list}) m CROSS JOIN ${events} e ON e.project_id = m.value->>0 AND e.id = m.value->>1
     WHERE e.status = 'processing' AND e.lease_until <= ${now} ON CONFLICT DO NOTHING`

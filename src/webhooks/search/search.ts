@@ -97,7 +97,7 @@ async function planOf(db: Db, project: string, filters: Filters): Promise<Plan> 
   const one = ['']
   if (vendor_event_id !== null)
     return plan('vendorEvent', ids ?? [], ['vendor_event_id', 'connections'], vendor_event_id)
-  if (ref !== null) return plan('ref', one, [], ref)
+  if (ref !== null) return plan('ref', one, ['ref'], ref)
   if (error !== null || min_attempts > 1) return plan('trouble', one, [])
   if (statuses !== null && !statuses.some(isFinal) && (await countOpen(db, project, FEW_OPEN + 1)) <= FEW_OPEN) {
     return plan('open', one, [])

@@ -124,12 +124,15 @@ export function residualOf(
   connectionIds: readonly string[] | null,
   answered: ReadonlySet<string>,
 ): SQL | null {
-  const { types, statuses, vendor_event_id, min_attempts, error } = filters
+  const { types, statuses, vendor_event_id, ref, min_attempts, error } = filters
   const conditions = {
     types: types && typeCondition(types),
     statuses: statuses && among(sql`i.status`, statuses),
     connections: connectionIds && among(sql`i.connection_id`, connectionIds),
     vendor_event_id: vendor_event_id && sql`i.vendor_event_id = ${vendor_event_id}`,
+    ref:
+      ref &&
+      sql`EXISTS (SELECT 1 FROM ${refs} r WHERE r.project_id = i.project_id AND r.ref = ${ref} AND r.event_id = i.id)`,
     min_attempts: min_attempts > 0 && sql`i.attempts >= ${min_attempts}`,
     // SQLite's own lower() on both sides: it knows ASCII alone, JavaScript's knows more.
     error: error !== null && sql`coalesce(instr(lower(i.last_error), lower(${error})), 0) > 0`,
