@@ -34,7 +34,9 @@ export const Health = z
     reasons: z.array(z.string()),
     thresholds: z.record(z.string(), z.record(z.string(), z.number())),
     as_of: timestamp,
-    counts: z.record(z.enum(STATUSES), z.int()).describe(`Open ones are counted up to ${MAX_OPEN_COUNTED}.`),
+    counts: z
+      .object(Object.fromEntries(STATUSES.map((status) => [status, z.int()])) as Record<Status, z.ZodInt>)
+      .describe(`Open ones are counted up to ${MAX_OPEN_COUNTED}.`),
     oldest_pending_age_ms: z.int().nullable().describe('Failed events are not pending.'),
     expired_leases: z.int(),
     last_5m: Window.describe('By time of receipt.'),
