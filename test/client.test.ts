@@ -40,8 +40,8 @@ describe('the typed client', () => {
     })
     const [event] = (await found.json()).data
     expect(event?.event_type).toBe('customer.updated')
-    const replay = await billing.webhooks[':event_id'].replay.$post({ param: { event_id: event?.id ?? '' } })
-    expect(replay.status).toBe(202)
+    const replay = await billing.webhooks[':event_id'].replay.$post({ param: { event_id: event?.id ?? '' }, query: {} })
+    if (replay.status !== 202) throw new Error(`answered ${replay.status}`)
     expect((await replay.json()).replay.deduplicated).toBe(true)
   })
 })

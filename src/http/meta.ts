@@ -14,6 +14,7 @@ export const TAGS = {
   'API keys': 'Project-bound credentials: mint, list, rotate, revoke.',
   'Audit log': 'Who changed what, and when.',
   'Billing connections': 'Where a vendor sends its events, and the secrets they are signed with.',
+  'Billing state': "Subscriptions, invoices and payment methods, as the vendors' events say.",
   Ingest: 'The address that vendors send to.',
   Projects: 'What everything else belongs to.',
   Service: 'About the service itself.',

@@ -52,6 +52,7 @@ export const Health = z
     ),
     last_sweep_at: timestamp.nullable(),
     queue_backlog: z.int().nullable().describe('Messages waiting, of all projects; null where the Queue does not say.'),
+    ambiguous_objects: z.int().describe('Objects of the billing state that events of one instant leave undecided.'),
     secrets_to_reseal: z
       .int()
       .describe('Signing secrets not yet under the newest encryption key: 0 before an old one may go.'),
@@ -88,6 +89,7 @@ export async function readHealth(rt: Runtime, projectId: string): Promise<z.infe
     })),
     last_sweep_at: isoOrNull(snapshot.last_sweep_at),
     queue_backlog,
+    ambiguous_objects: snapshot.ambiguous,
     secrets_to_reseal,
   }
 }
