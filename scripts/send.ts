@@ -8,6 +8,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { printBilling } from './lib/billing-table.ts'
 import { awaitFinal, deliver, type Inbox, isReceipt, refusal } from './lib/deliver.ts'
 import { localInboxes } from './lib/inbox.ts'
 import { reportSent, type Sent } from './lib/report.ts'
@@ -41,7 +42,9 @@ duplicate delivery: they go to ${inboxes.length - 1} more connections of project
   const sent = await sendAll(inboxes, parcels)
   const ids = [...new Set(sent.flatMap((one) => one.ids))]
   const events = await awaitFinal(first, ids, args.wait * 1000, progress('final', ids.length))
-  if (!reportSent(sent, events, Date.now() - startedAt)) process.exitCode = 1
+  const identical = reportSent(sent, events, Date.now() - startedAt)
+  await printBilling(first, events.values())
+  if (!identical) process.exitCode = 1
 })
 
 function readArgs() {

@@ -1,0 +1,56 @@
+import { must } from './api.ts'
+import type { EventRecord, Inbox } from './deliver.ts'
+import { printTable } from './terminal.ts'
+
+/** Objects shown at most: a table for the eye, not an export. */
+const MAX_ROWS = 100
+const PATHS = { subscription: 'subscriptions', invoice: 'invoices', payment_method: 'payment-methods' }
+
+type Item = { price: string | null; quantity: number | null }
+type Row = {
+  id: string
+  status: string
+  vendor_status: string | null
+  customer: string | null
+  ambiguous: boolean
+  source_event_id: string
+  currency?: string | null
+  total?: number | null
+  amount_paid?: number | null
+  items?: Item[]
+  current_period_end?: string | null
+  card?: { brand: string | null; last4: string | null } | null
+}
+
+/** Prints the billing objects that events speak of, as they stand now. */
+export async function printBilling(inbox: Inbox, events: Iterable<EventRecord>): Promise<void> {
+  const objects = new Map<string, { kind: keyof typeof PATHS; id: string }>()
+  const types = new Map<string, string>()
+  for (const { id, event_type, decoded_summary } of events) {
+    types.set(id, event_type)
+    for (const effect of decoded_summary?.effects ?? []) objects.set(`${effect.kind} ${effect.id}`, effect)
+  }
+  if (objects.size === 0) return
+  const rows: string[][] = []
+  for (const { kind, id } of [...objects.values()].slice(0, MAX_ROWS)) {
+    const { url, token, project, vendor } = inbox
+    const path = `${PATHS[kind]}/${encodeURIComponent(id)}?vendor=${vendor}`
+    const row: Row = await must(`${url}/platform/v1/billing/${path}`, { token, project })
+    const status =
+      row.vendor_status && row.vendor_status !== row.status ? `${row.status} (${row.vendor_status})` : row.status
+    const source = types.get(row.source_event_id) ?? row.source_event_id
+    rows.push([kind, id, status, row.customer ?? '', whatOf(row), row.ambiguous ? 'ambiguous' : source])
+  }
+  console.log('\nWhat they say of the billing state:\n')
+  printTable(['object', 'id', 'status', 'customer', 'what', 'by'], rows)
+  if (objects.size > MAX_ROWS) console.log(`… and ${objects.size - MAX_ROWS} more.`)
+}
+
+function whatOf({ items, current_period_end, total, amount_paid, currency, card }: Row): string {
+  if (items) {
+    const list = items.map(({ price, quantity }) => `${quantity ?? '?'} × ${price ?? '?'}`).join(', ')
+    return `${list} until ${current_period_end ?? '?'}`
+  }
+  if (total !== undefined) return `total ${total ?? '?'}, paid ${amount_paid ?? '?'} ${currency ?? ''}`
+  return card ? `${card.brand ?? '?'} …${card.last4 ?? '?'}` : ''
+}
