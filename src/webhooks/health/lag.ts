@@ -85,7 +85,7 @@ function pointOf(start: number, rows: readonly MinuteRow[]) {
   const processed = sum((row) => row.processed + row.ignored)
   const failed = sum((row) => row.failed)
   const lag = new Histogram()
-  for (const row of rows) lag.add(row.lag)
+  for (const row of rows) lag.add(row.lag, row.lag_max)
   return {
     bucket_start: iso(start),
     received,
