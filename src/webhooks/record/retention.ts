@@ -24,8 +24,14 @@ export function purgePayloads(db: Db, before: number): Promise<number> {
   })
 }
 
-/** Removes final events that came in before `before` (ms), with all that hangs on them. @returns how many went */
-export async function purgeRecords(db: Db, before: number): Promise<number> {
+/**
+ * Removes final events that came in before the hour of `until` (ms), with all that hangs on them. Whole hours, as the
+ * rollups of that time are: an event and its share of them go together.
+ *
+ * @returns how many went
+ */
+export async function purgeRecords(db: Db, until: number): Promise<number> {
+  const before = Math.floor(until / HOUR) * HOUR
   const gone = await eachProject(db, async (project) => {
     const old = sql`SELECT id FROM ${events} WHERE project_id = ${project} AND id < ${idFloor('evt', before)}
       AND due_at IS NULL ORDER BY id LIMIT ${CHUNK}`
@@ -46,7 +52,7 @@ export async function purgeRecords(db: Db, before: number): Promise<number> {
       sql`DELETE FROM ${replays} WHERE project_id = ${project} AND id < ${idFloor('rpl', before)}`,
       sql<{ minute: number }>`DELETE FROM ${minutes} WHERE project_id = ${project} AND (minute, connection_id) IN (
         SELECT minute, connection_id FROM ${minutes} WHERE project_id = ${project}
-          AND minute < ${Math.floor(before / MINUTE)} LIMIT ${CHUNK}) RETURNING minute`,
+          AND minute < ${before / MINUTE} LIMIT ${CHUNK}) RETURNING minute`,
     ])
     return rolled.rows.length
   })
