@@ -26,6 +26,8 @@ const MOST_ROWS = 10_000
 const FLAT_WITHIN = 60
 const NEAR_A_PAGE = 500
 const DAY = 86_400_000
+const COMPATIBILITY_DATE =
+  /^compatibility_date = "(.+)"$/m.exec(readFileSync(join(ROOT, 'wrangler.toml'), 'utf8'))?.[1] ?? ''
 const EVENTS = '/platform/v1/billing/webhooks'
 const LIMITS = ['LIMIT_CREDENTIAL', 'LIMIT_AUTH_FAILURE', 'LIMIT_SIGN_IN', 'LIMIT_INGEST']
 
@@ -223,7 +225,7 @@ function open(script: string, folder: string) {
     convertV4MiniflareOptions({
       name: 'bench',
       modules: [{ type: 'ESModule', path: 'index.js', contents: script }],
-      compatibilityDate: '2026-10-01',
+      compatibilityDate: COMPATIBILITY_DATE,
       cf: false,
       log: new Log(LogLevel.ERROR),
       resourcePersistencePath: folder,

@@ -203,9 +203,9 @@ describe('a record', () => {
 })
 
 describe('the day’s work', () => {
-  const COUNT = 210 // more than a chunk
+  const COUNT = 210
 
-  it('takes as many chunks as there are, of each project, and then finds nothing more to do', async () => {
+  it('is that of each project, and then there is nothing more to do', async () => {
     const projects = await Promise.all(
       [0, 1].map(async () => {
         const { project } = await freshReader()
@@ -227,6 +227,35 @@ describe('the day’s work', () => {
     await cron({ EVENTS })
     expect(of('housekeeping')[1]).toMatchObject({ payloads: 0, records: 0, minutes: 0 })
     expect(await Promise.all(projects.map(left))).toEqual(after)
+  })
+
+  it('asks nothing of projects that have nothing to do, however many there are', async () => {
+    const trips: number[] = []
+    for (let round = 0; round < 2; round++) {
+      const counted = openDb(bound.DB)
+      await purgePayloads(counted, NIGHT - 90 * DAY)
+      await purgeRecords(counted, NIGHT - 400 * DAY)
+      await compactMinutes(counted, NIGHT)
+      trips.push(counted.meter.trips)
+      await Promise.all(Array.from({ length: 30 }, () => freshReader()))
+    }
+    expect(trips[1]).toBe(trips[0])
+  })
+
+  it('takes as many chunks as it needs: it keeps up with a project of 12,000 events a day', async () => {
+    const { project } = await freshReader()
+    const connection = await insertConnection(project, 'stripe')
+    const events = Array.from({ length: 12_000 }, (_, i) =>
+      seedEvent({ connection, received_at: NIGHT - 450 * DAY + i }),
+    )
+    await insertEvents(project, events)
+    await rows(
+      "INSERT INTO payloads SELECT project_id, payload_id, '{}', NULL FROM events WHERE project_id = ?",
+      project,
+    )
+    expect(await purgePayloads(db, NIGHT - 90 * DAY)).toBe(12_000)
+    expect(await purgeRecords(db, NIGHT - 400 * DAY)).toBe(12_000)
+    expect(sizes(await left(project))).toMatchObject({ events: 0, payloads: 0 })
   })
 
   it('is done once a day, at three', async () => {
