@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { type IdPrefix, idFloor } from '../src/lib/ids.ts'
 
 /** The part of D1 that seeding uses. */
 export type Database = {
@@ -34,20 +35,24 @@ const VERBS = 'updated created succeeded deleted failed archived'
 /** 60 types; the first ones are the most frequent. */
 const TYPES = VERBS.split(' ').flatMap((verb) => OBJECTS.split(' ').map((object) => `${object}.${verb}`))
 
-/** Of each of these there are five events in the big project, whatever its size. */
-export const RARE = { type: 'account.application.deauthorized', ref: 'sub_rare', error: 'currency XTS', attempts: 12 }
+/** Of each of these there are `count` events in the big project, whatever its size. */
+export const RARE = {
+  count: 5,
+  type: 'account.application.deauthorized',
+  ref: 'sub_rare',
+  error: 'currency XTS',
+  attempts: 12,
+}
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-/** An id of a moment, as src/lib/ids.ts writes it; its end is the project's number and the event's. */
-const idOf = (prefix: string) => {
+/** An id of the moment `ms`, as src/lib/ids.ts writes it; its end is the project's number and the event's. */
+const idOf = (prefix: IdPrefix) => {
   const digits = Array.from({ length: 10 }, (_, i) => `substr('${ALPHABET}', ((ms >> ${45 - 5 * i}) & 31) + 1, 1)`)
   return `'${prefix}_' || ${digits.join(' || ')} || printf('%08x%08x', ?6, n)`
 }
 /** 0 … 2^24 - 1, of a number: another sequence for each odd factor. */
 const hash = (factor: number) => `(((n * ${factor}) & 4294967295) >> 8)`
-const crockford = (ms: number) =>
-  Array.from({ length: 10 }, (_, i) => ALPHABET[Math.floor(ms / 2 ** (45 - 5 * i)) % 32]).join('')
-const idAt = (prefix: string, ms: number, name: string) => `${prefix}_${crockford(ms)}${name.padStart(16, '0')}`
+const idAt = (prefix: IdPrefix, ms: number, name: string) => idFloor(prefix, ms).slice(0, -name.length) + name
 
 /** Seeds `total` events: nine tenths in one project, the rest in fifty small ones. */
 export async function seed(db: Database, total: number, now: number): Promise<Seeded> {
@@ -64,7 +69,7 @@ export async function seed(db: Database, total: number, now: number): Promise<Se
   for (const { sql } of indexes) await db.prepare(sql).run()
   await seedRollups(db, project, connections, total, now)
   const secret = await seedKey(db, project, now)
-  const { meta } = await db.prepare('DELETE FROM state').run()
+  const { meta } = await db.prepare('SELECT 1').run() // every answer of D1 tells how large it is
   return { project, secret, connections, bytes: meta.size_after ?? 0, seconds: (performance.now() - began) / 1000 }
 }
 
@@ -147,7 +152,7 @@ async function seedProject(
  */
 function eventsStatement(count: number, now: number): string {
   const rareEvery = Math.max(150, Math.floor(count / 250) * 50) // a multiple of 50, so that a rare error falls on a failed one
-  const rare = (place: number) => `(n % ${rareEvery} = ${place} AND n < ${5 * rareEvery})`
+  const rare = (place: number) => `(n % ${rareEvery} = ${place} AND n < ${RARE.count * rareEvery})`
   const openFrom = count - Math.ceil(count / 1000)
   return `INSERT INTO events (project_id, id, connection_id, vendor_event_id, event_type, occurred_at, payload_id, status, due_at,
       next_attempt_at, lease_token, lease_until, attempts, tries, deliveries, last_delivered_at, processed_at, last_error,

@@ -13,6 +13,4 @@ CREATE TABLE `billing_objects` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `billing_customer` ON `billing_objects` (`project_id`,`kind`,`customer`,`vendor_id`,`vendor`) WHERE customer IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `billing_subscription` ON `billing_objects` (`project_id`,`kind`,`subscription`,`vendor_id`,`vendor`) WHERE subscription IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `billing_status` ON `billing_objects` (`project_id`,`status`,`vendor_id`,`vendor`) WHERE kind = 'subscription';--> statement-breakpoint
 CREATE INDEX `billing_ambiguous` ON `billing_objects` (`project_id`,`kind`) WHERE ambiguous = 1;

@@ -74,7 +74,7 @@ function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(names: Nam
       route({
         id: `list${many}`,
         summary: `The project's ${words}s, as its events say`,
-        description: `In the descending order of their ids. Where no index answers the filters, a page reads at most ${MAX_ROWS_READ} rows: then it is \`truncated\`, and its cursor reads on.`,
+        description: `In the descending order of their ids. \`customer\` has an index; a page of other filters reads at most ${MAX_ROWS_READ} rows: then it is \`truncated\`, and its cursor reads on.`,
         tag,
         policy,
         responses: { 200: { description: 'A page.', schema: listOf(Row).extend({ truncated: z.boolean() }) } },

@@ -113,9 +113,9 @@ export async function listObjects(
   before: Position | null,
   limit: number,
 ): Promise<{ rows: ObjectRow[]; resume: Position | null }> {
-  const { driver, residual } = planOf(kind, filters)
+  const { driver, residual } = planOf(projectId, kind, filters)
   const after = before ? sql`AND (o.vendor_id, o.vendor) < (${before.vendor_id}, ${before.vendor})` : sql``
-  const from = sql`FROM ${billingObjects} o ${driver} AND o.project_id = ${projectId} ${after}
+  const from = sql`FROM ${billingObjects} o ${driver} ${after}
     ORDER BY o.vendor_id DESC, o.vendor DESC`
   const rows =
     await db.all(sql<ObjectRow>`SELECT ${shown} FROM (SELECT o.* ${from} LIMIT ${MAX_ROWS_READ}) o ${withCard}
@@ -125,28 +125,22 @@ export async function listObjects(
   return { rows, resume }
 }
 
-/** The index a list goes by, pinned, and what is left to ask of each row. */
-function planOf(kind: Kind, { customer, subscription, status, vendor }: ObjectFilters): { driver: SQL; residual: SQL } {
-  const ofKind = sql`o.kind = ${kind}`
+/**
+ * The index a list goes by, pinned, and what is left to ask of each row. There is one beside the key, by customer: each
+ * more would be a row written for every new object.
+ */
+function planOf(projectId: string, kind: Kind, { customer, subscription, status, vendor }: ObjectFilters) {
+  const of = sql`o.project_id = ${projectId} AND o.kind = ${kind}`
   const rest = [
-    subscription !== undefined && sql`o.subscription = ${subscription}`,
     status === undefined ? sql`o.status <> 'deleted'` : sql`o.status = ${status}`,
+    subscription !== undefined && sql`o.subscription = ${subscription}`,
     vendor !== undefined && sql`o.vendor = ${vendor}`,
   ].filter((condition) => condition !== false)
-  const residual = sql.join(rest, sql` AND `)
-  if (customer !== undefined) {
-    return { driver: sql`INDEXED BY billing_customer WHERE ${ofKind} AND o.customer = ${customer}`, residual }
-  }
-  if (subscription !== undefined) {
-    return {
-      driver: sql`INDEXED BY billing_subscription WHERE ${ofKind} AND o.subscription = ${subscription}`,
-      residual,
-    }
-  }
-  if (status !== undefined && kind === 'subscription') {
-    return { driver: sql`INDEXED BY billing_status WHERE o.kind = 'subscription' AND o.status = ${status}`, residual }
-  }
-  return { driver: sql`NOT INDEXED WHERE ${ofKind}`, residual }
+  const driver =
+    customer === undefined
+      ? sql`NOT INDEXED WHERE ${of}`
+      : sql`INDEXED BY billing_customer WHERE ${of} AND o.customer = ${customer}`
+  return { driver, residual: sql.join(rest, sql` AND `) }
 }
 
 /** An object by the vendor's id of it; of two vendors that gave the same one, the named, or else the first by name. */

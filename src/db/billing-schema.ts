@@ -29,10 +29,6 @@ export const billingObjects = sqliteTable(
     index('billing_customer')
       .on(t.project_id, t.kind, t.customer, t.vendor_id, t.vendor)
       .where(sql`customer IS NOT NULL`),
-    index('billing_subscription')
-      .on(t.project_id, t.kind, t.subscription, t.vendor_id, t.vendor)
-      .where(sql`subscription IS NOT NULL`),
-    index('billing_status').on(t.project_id, t.status, t.vendor_id, t.vendor).where(sql`kind = 'subscription'`),
     index('billing_ambiguous').on(t.project_id, t.kind).where(sql`ambiguous = 1`),
   ],
 )

@@ -24,7 +24,7 @@ export function listOf<T extends z.ZodType>(row: T) {
 /** A list as sent. */
 export type Page<T> = { data: T[]; has_more: boolean; next_cursor: string | null }
 
-/** What a cursor belongs to: a list's name, its project, and its filters. */
+/** What a cursor belongs to: a list's name and its filters. Whose rows it reads is the query's own condition. */
 export function cursorBinding(list: string, filters: Record<string, unknown> = {}): string {
   const { limit: _limit, cursor: _cursor, ...rest } = filters
   const parts = Object.entries(rest).filter(([, value]) => value !== undefined)

@@ -129,7 +129,7 @@ function judge(event: Claimed, via: 'sweep' | undefined): Verdict {
     const outcome = process(vendorOf(event.vendor), {
       vendor: event.vendor,
       vendor_event_id: event.vendor_event_id,
-      text: typeof event.body === 'string' ? event.body : null,
+      body: event.body,
       headers: event.headers === null ? {} : (JSON.parse(event.headers) as Record<string, string>),
     })
     return { ...base, ...outcome, due_at: null }

@@ -19,23 +19,25 @@ export function lagOf(bin: number): number {
 export class Histogram {
   private readonly bins = new Map<number, number>()
   private total = 0
+  private max = 0
 
-  /** Adds one as it is stored: JSON, bin → count. */
-  add(stored: string): void {
+  /** Adds one as it is stored: JSON, bin → count; and the greatest lag in it (ms). */
+  add(stored: string, max: number): void {
+    this.max = Math.max(this.max, max)
     for (const [bin, n] of Object.entries(JSON.parse(stored) as Record<string, number>)) {
       this.bins.set(Number(bin), (this.bins.get(Number(bin)) ?? 0) + n)
       this.total += n
     }
   }
 
-  /** The nearest-rank percentile in milliseconds, within 1 %; null where there is nothing. */
+  /** The nearest-rank percentile in milliseconds, within 1 % and never above the greatest; null where there is nothing. */
   percentile(p: number): number | null {
     if (this.total === 0) return null
     const rank = Math.max(1, Math.ceil((p / 100) * this.total))
     let seen = 0
     for (const [bin, n] of [...this.bins].sort(([a], [b]) => a - b)) {
       seen += n
-      if (seen >= rank) return Math.round(lagOf(bin) * 100) / 100
+      if (seen >= rank) return Math.min(this.max, Math.round(lagOf(bin) * 100) / 100)
     }
     return null
   }

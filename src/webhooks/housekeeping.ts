@@ -15,7 +15,8 @@ import { readState, writeState } from './record/sweep'
 /** What a day is enough for: payloads and records past their retention go, rollups of past minutes become hours. */
 export async function housekeeping(rt: Runtime): Promise<void> {
   const { payloadRetentionDays, recordRetentionDays } = rt.settings
-  const payloads = await purgePayloads(rt.db, rt.now - payloadRetentionDays * DAY)
+  // A payload does not outlive its record.
+  const payloads = await purgePayloads(rt.db, rt.now - Math.min(payloadRetentionDays, recordRetentionDays) * DAY)
   const records = await purgeRecords(rt.db, rt.now - recordRetentionDays * DAY)
   const minutes = await compactMinutes(rt.db, rt.now)
   // An isolate of the deployment before may have sealed under an older key after none was left: look again.

@@ -32,7 +32,7 @@ export async function previewReplay(
   const { status, snapshots, error } = process(vendorOf(vendor), {
     vendor,
     vendor_event_id,
-    text: typeof body === 'string' ? body : null,
+    body,
     headers: headers === null ? {} : (JSON.parse(headers) as Record<string, string>),
   })
   // What it did before is left out: the question is what it would do to the rows as they are.

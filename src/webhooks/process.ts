@@ -27,8 +27,8 @@ export type Outcome =
 export type Recorded = {
   vendor: string
   vendor_event_id: string
-  /** The payload as text; null where its bytes are no UTF-8, or are past their retention. */
-  text: string | null
+  /** The payload: text, or bytes that are no UTF-8; null where it is past its retention. */
+  body: string | readonly number[] | null
   headers: Readonly<Record<string, string>>
 }
 
@@ -39,12 +39,13 @@ export type Recorded = {
  */
 export function process(vendor: Vendor | undefined, recorded: Recorded): Outcome {
   if (!vendor) return failed(`no vendor is named ${recorded.vendor} in this version`)
-  if (recorded.text === null) return failed('the payload is not UTF-8 text, or is no longer kept')
+  if (recorded.body === null) return failed('the payload is no longer kept: it is past its retention')
+  if (typeof recorded.body !== 'string') return failed('the payload is not UTF-8 text')
   let decoded: DecodedEvent[]
   let snapshots: Snapshot[]
   try {
-    decoded = vendor.decode(recorded.text, recorded.headers)
-    snapshots = vendor.snapshots?.(recorded.text) ?? []
+    decoded = vendor.decode(recorded.body, recorded.headers)
+    snapshots = vendor.snapshots?.(recorded.body) ?? []
   } catch (error) {
     if (error instanceof Undecodable) return failed(error.message)
     throw error

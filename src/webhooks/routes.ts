@@ -186,7 +186,7 @@ export const webhookRoutes = new Hono<HttpEnv>()
       id: 'replayWebhookEvent',
       summary: 'Process an event again',
       description:
-        'Safe at any time: processing is idempotent. An event that is open already has a run coming: that run is the answer (`deduplicated`).',
+        'Safe at any time: processing is idempotent. An event that is open already has a run coming: that run is the answer (`deduplicated`). One whose payload is no longer kept ends as `failed`; what was decoded of it stays.',
       tag,
       policy: write,
       responses: {

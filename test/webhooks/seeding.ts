@@ -61,6 +61,23 @@ export async function insertEvents(project: string, events: readonly Seed[]): Pr
   }
 }
 
+/** A rollup, of which a test says what matters. */
+export type SeedMinute = { minute: number; connection: string } & Partial<
+  Record<'received' | 'processed' | 'ignored' | 'failed' | 'duplicates' | 'lag_sum' | 'lag_max', number>
+> & { lag?: Record<string, number>; refused?: Record<string, number> }
+
+/** Inserts rollups, as ingest and finish would have left them. */
+export async function insertMinutes(project: string, minutes: readonly SeedMinute[]): Promise<void> {
+  await env.DB.prepare(
+    `INSERT INTO minutes SELECT ?1, value->>'minute', value->>'connection', coalesce(value->>'received', 0),
+        coalesce(value->>'duplicates', 0), coalesce(value->'refused', '{}'), coalesce(value->>'processed', 0),
+        coalesce(value->>'ignored', 0), coalesce(value->>'failed', 0), coalesce(value->'lag', '{}'),
+        coalesce(value->>'lag_sum', 0), coalesce(value->>'lag_max', 0) FROM json_each(?2)`,
+  )
+    .bind(project, JSON.stringify(minutes))
+    .run()
+}
+
 /** Inserts a connection that has no secret: nothing is delivered to it. */
 export async function insertConnection(
   project: string,

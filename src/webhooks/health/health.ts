@@ -128,7 +128,7 @@ function windowOf(rows: readonly MinuteRow[]): z.infer<typeof Window> {
   const refused: Record<string, number> = {}
   const lag = new Histogram()
   for (const row of rows) {
-    lag.add(row.lag)
+    lag.add(row.lag, row.lag_max)
     for (const [cause, n] of Object.entries(JSON.parse(row.refused) as Record<string, number>)) {
       refused[cause] = (refused[cause] ?? 0) + n
     }

@@ -58,11 +58,11 @@ export async function readLag(
   const from = query.from === undefined ? to - DAY : Date.parse(query.from)
   if (from >= to) throw invalid('/from', 'has to be earlier than to')
   const kept = from < now - MINUTES_KEPT ? HOUR : MINUTE
-  const bucket = query.bucket ?? defaultBucket(to - from, kept)
+  const bucket = query.bucket ?? defaultBucket(from, to, kept)
   const size = BUCKETS[bucket]
   if (size < kept) throw invalid('/bucket', 'is finer than what is kept: past two days, use 1h or 1d')
   const start = Math.floor(from / size) * size
-  const points = Math.ceil((to - start) / size)
+  const points = pointsOf(from, to, size)
   if (points > MAX_POINTS)
     throw invalid('/bucket', `makes ${points} points; ${MAX_POINTS} are the most: take a coarser one`)
   const end = start + points * size
@@ -72,9 +72,14 @@ export async function readLag(
   return { from: iso(start), to: iso(end), bucket, data }
 }
 
-function defaultBucket(range: number, kept: number): Bucket {
+/** The buckets of this size (ms) that a range touches. */
+function pointsOf(from: number, to: number, size: number): number {
+  return Math.ceil(to / size) - Math.floor(from / size)
+}
+
+function defaultBucket(from: number, to: number, kept: number): Bucket {
   const fits = (Object.keys(BUCKETS) as Bucket[]).find(
-    (name) => BUCKETS[name] >= kept && range / BUCKETS[name] <= DEFAULT_POINTS,
+    (name) => BUCKETS[name] >= kept && pointsOf(from, to, BUCKETS[name]) <= DEFAULT_POINTS,
   )
   return fits ?? '1d'
 }
@@ -85,7 +90,7 @@ function pointOf(start: number, rows: readonly MinuteRow[]) {
   const processed = sum((row) => row.processed + row.ignored)
   const failed = sum((row) => row.failed)
   const lag = new Histogram()
-  for (const row of rows) lag.add(row.lag)
+  for (const row of rows) lag.add(row.lag, row.lag_max)
   return {
     bucket_start: iso(start),
     received,

@@ -1,34 +1,40 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client'
 import { attempts, events, minutes, payloads, projects, refs, replays, totals } from '../../db/schema'
 import { idFloor } from '../../lib/ids'
 import { DAY, HOUR, MINUTE } from '../../lib/time'
 
-/** Rows a chunk takes, and chunks a run: the rest is left to the next day's. */
-const CHUNK = 200
-const MAX_CHUNKS = 50
+/** Rows a chunk takes, and chunks of a project a run: the rest is left to the next day's. */
+const CHUNK = 1000
+const MAX_CHUNKS = 100
 /** Rollups are kept by the minute this long, then by the hour. */
 export const MINUTES_KEPT = 2 * DAY
 const HOUR_MINUTES = HOUR / MINUTE
 
 /** Removes the payloads of final events that came in before `before` (ms). @returns how many went */
 export function purgePayloads(db: Db, before: number): Promise<number> {
-  return eachProject(db, async (project) => {
-    const [gone] = await db.batch([
-      sql<{ id: string }>`DELETE FROM ${payloads} WHERE project_id = ${project} AND id IN (
-        SELECT id FROM ${payloads} WHERE project_id = ${project} AND id < ${idFloor('pay', before)}
+  const old = (project: SQL) => sql`FROM ${payloads} WHERE project_id = ${project} AND id < ${idFloor('pay', before)}`
+  return eachProject(db, sql`EXISTS (SELECT 1 ${old(projectId)})`, async (project) => {
+    const gone = await db.all(sql<{ id: string }>`DELETE FROM ${payloads} WHERE project_id = ${project} AND id IN (
+        SELECT id ${old(sql`${project}`)}
           AND id NOT IN (SELECT payload_id FROM ${events} INDEXED BY events_open WHERE project_id = ${project} AND due_at IS NOT NULL)
-        LIMIT ${CHUNK}) RETURNING id`,
-    ])
-    return gone.rows.length
+        LIMIT ${CHUNK}) RETURNING id`)
+    return chunkOf(gone)
   })
 }
 
-/** Removes final events that came in before `before` (ms), with all that hangs on them. @returns how many went */
-export async function purgeRecords(db: Db, before: number): Promise<number> {
-  const gone = await eachProject(db, async (project) => {
-    const old = sql`SELECT id FROM ${events} WHERE project_id = ${project} AND id < ${idFloor('evt', before)}
-      AND due_at IS NULL ORDER BY id LIMIT ${CHUNK}`
+/**
+ * Removes final events that came in before the hour of `until` (ms), with all that hangs on them. Whole hours, as the
+ * rollups of that time are: an event and its share of them go together.
+ *
+ * @returns how many went
+ */
+export async function purgeRecords(db: Db, until: number): Promise<number> {
+  const before = Math.floor(until / HOUR) * HOUR
+  const finals = (project: SQL) =>
+    sql`FROM ${events} WHERE project_id = ${project} AND id < ${idFloor('evt', before)} AND due_at IS NULL`
+  const gone = await eachProject(db, sql`EXISTS (SELECT 1 ${finals(projectId)})`, async (project) => {
+    const old = sql`SELECT id ${finals(sql`${project}`)} ORDER BY id LIMIT ${CHUNK}`
     const results = await db.batch([
       sql`DELETE FROM ${refs} WHERE project_id = ${project} AND (ref, event_id) IN (
         SELECT r.value, e.id FROM ${events} e CROSS JOIN json_each(e.summary, '$.refs') r
@@ -39,16 +45,18 @@ export async function purgeRecords(db: Db, before: number): Promise<number> {
         WHERE project_id = ${project}`,
       sql<{ id: string }>`DELETE FROM ${events} WHERE project_id = ${project} AND id IN (${old}) RETURNING id`,
     ])
-    return results[3].rows.length
+    return chunkOf(results[3].rows)
   })
-  await eachProject(db, async (project) => {
-    const [, rolled] = await db.batch([
-      sql`DELETE FROM ${replays} WHERE project_id = ${project} AND id < ${idFloor('rpl', before)}`,
+  const asked = (project: SQL) => sql`FROM ${replays} WHERE project_id = ${project} AND id < ${idFloor('rpl', before)}`
+  const rolled = (project: SQL) => sql`FROM ${minutes} WHERE project_id = ${project} AND minute < ${before / MINUTE}`
+  const either = sql`EXISTS (SELECT 1 ${asked(projectId)}) OR EXISTS (SELECT 1 ${rolled(projectId)})`
+  await eachProject(db, either, async (project) => {
+    const [, rows] = await db.batch([
+      sql`DELETE ${asked(sql`${project}`)}`,
       sql<{ minute: number }>`DELETE FROM ${minutes} WHERE project_id = ${project} AND (minute, connection_id) IN (
-        SELECT minute, connection_id FROM ${minutes} WHERE project_id = ${project}
-          AND minute < ${Math.floor(before / MINUTE)} LIMIT ${CHUNK}) RETURNING minute`,
+        SELECT minute, connection_id ${rolled(sql`${project}`)} LIMIT ${CHUNK}) RETURNING minute`,
     ])
-    return rolled.rows.length
+    return chunkOf(rows.rows)
   })
   return gone
 }
@@ -60,11 +68,13 @@ export async function purgeRecords(db: Db, before: number): Promise<number> {
  */
 export function compactMinutes(db: Db, now: number): Promise<number> {
   const before = Math.floor((now - MINUTES_KEPT) / HOUR) * HOUR_MINUTES
-  return eachProject(db, async (project) => {
+  const past = (project: SQL) =>
+    sql`FROM ${minutes} WHERE project_id = ${project} AND minute < ${before} AND minute % ${HOUR_MINUTES} <> 0`
+  return eachProject(db, sql`EXISTS (SELECT 1 ${past(projectId)})`, async (project) => {
     // Whole hours: the oldest that still has a row besides its first.
-    const hour = await db.first(sql<{ hour: number }>`SELECT minute - minute % ${HOUR_MINUTES} AS hour FROM ${minutes}
-      WHERE project_id = ${project} AND minute < ${before} AND minute % ${HOUR_MINUTES} <> 0 ORDER BY minute LIMIT 1`)
-    if (!hour) return 0
+    const hour = await db.first(sql<{ hour: number }>`SELECT minute - minute % ${HOUR_MINUTES} AS hour
+      ${past(sql`${project}`)} ORDER BY minute LIMIT 1`)
+    if (!hour) return { done: 0, more: false }
     const first = Math.round(hour.hour)
     const within = sql`project_id = ${project} AND minute > ${first} AND minute < ${first + HOUR_MINUTES}`
     const merged = (column: string) =>
@@ -86,19 +96,30 @@ export function compactMinutes(db: Db, now: number): Promise<number> {
           lag_max = max(lag_max, excluded.lag_max)`,
       sql<{ minute: number }>`DELETE FROM ${minutes} WHERE ${within} RETURNING minute`,
     ])
-    return gone.rows.length
+    return { done: gone.rows.length, more: true }
   })
 }
 
-/** Runs a step for every project until it has nothing left to do, within bounds. @returns the sum of what it did */
-async function eachProject(db: Db, step: (project: string) => Promise<number>): Promise<number> {
-  const list = await db.all(sql<{ id: string }>`SELECT id FROM ${projects}`)
+/** The project of {@link eachProject}'s condition. */
+const projectId = sql`${projects}.id`
+
+type Chunk = { done: number; more: boolean }
+const chunkOf = (rows: readonly unknown[]): Chunk => ({ done: rows.length, more: rows.length === CHUNK })
+
+/**
+ * Runs a step for every project that has something to do, until it has done it, within bounds. A project that has
+ * nothing to do costs no round trip.
+ *
+ * @returns the sum of what was done
+ */
+async function eachProject(db: Db, condition: SQL, step: (project: string) => Promise<Chunk>): Promise<number> {
+  const list = await db.all(sql<{ id: string }>`SELECT id FROM ${projects} WHERE ${condition}`)
   let sum = 0
   for (const { id } of list) {
     for (let chunk = 0; chunk < MAX_CHUNKS; chunk++) {
-      const done = await step(id)
+      const { done, more } = await step(id)
       sum += done
-      if (done === 0) break
+      if (!more) break
     }
   }
   return sum
