@@ -274,7 +274,7 @@ function open(script: string, folder: string) {
 async function measure(worker: Opened, size: number) {
   const now = Date.now()
   const db = (await worker.miniflare.getD1Database('DB')) as unknown as Database
-  for (const file of readdirSync(join(ROOT, 'drizzle')).filter((name) => name.endsWith('.sql'))) {
+  for (const file of migrations()) {
     const statements = readFileSync(join(ROOT, 'drizzle', file), 'utf8').split('--> statement-breakpoint')
     await db.batch(statements.map((statement) => db.prepare(statement)))
   }
@@ -300,6 +300,13 @@ async function measure(worker: Opened, size: number) {
     costs.set(name, { rows: answer.rows, trips: answer.trips, ms, walked })
   }
   return { seeded, asked, costs }
+}
+
+/** The migrations, first one first. */
+function migrations(): string[] {
+  return readdirSync(join(ROOT, 'drizzle'))
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
 }
 
 /** Reads page after page, to the last one or to as many as asked for. */

@@ -17,6 +17,7 @@ const { ROOT, readLocal } = await import('./lib/paths.ts')
 const { awaitFinal, deliver, isReceipt } = await import('./lib/deliver.ts')
 const { GENERATED_VENDORS, writeEvents } = await import('./lib/generated.ts')
 const { localInboxes } = await import('./lib/inbox.ts')
+const { lintOpenApi } = await import('./lib/lint-openapi.ts')
 const { sleep } = await import('./lib/terminal.ts')
 
 const SECOND = 1000
@@ -43,6 +44,11 @@ try {
   await test('npm start on a port that is taken is refused', async () => {
     const other = { LOCAL_STATE_DIR: join(folder, 'other') }
     mustFail(await npm(['start', '--', '--port', String(port)], other), 'is taken')
+  })
+  await test('its OpenAPI document passes a linter', async () => {
+    const { errors, warnings } = await lintOpenApi(url)
+    for (const line of [...errors, ...warnings]) console.log(`  ${line}`)
+    if (errors.length > 0) throw new Error(`${errors.length} errors`)
   })
   await test('npm run demo does what it says', async () => mustPass(await npm(['run', 'demo', '--', '--url', url])))
   await test('npm run bootstrap makes a user once', async () => {

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono'
 import { apiKeyCredential } from './api-keys/authenticate'
 import { apiKeyRoutes } from './api-keys/routes'
 import { auditRoutes } from './audit/routes'
+import { invoiceRoutes, paymentMethodRoutes, subscriptionRoutes } from './billing/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
@@ -36,6 +37,9 @@ const app = base
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   .route('/platform/v1/billing/webhooks', webhookRoutes)
+  .route('/platform/v1/billing/subscriptions', subscriptionRoutes)
+  .route('/platform/v1/billing/invoices', invoiceRoutes)
+  .route('/platform/v1/billing/payment-methods', paymentMethodRoutes)
   // Where people sign in and vendors send.
   .route('/auth', authRoutes)
   .route('/auth', linkRoutes)

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { app } from '../src/app'
 import { type RouteEntry, routeTable } from '../src/http/openapi'
 import { newId } from '../src/lib/ids'
+import { insertObjects } from './billing/rows'
 import {
   type Answer,
   call,
@@ -36,6 +37,11 @@ export async function newWorld() {
   await env.DB.prepare('INSERT INTO replays (project_id, id, actor, queued) VALUES (?, ?, ?, 0)')
     .bind(project, replay, owner.user)
     .run()
+  await Promise.all([
+    insertObjects(project, 'subscription', ['sub_sample']),
+    insertObjects(project, 'invoice', ['in_sample']),
+    insertObjects(project, 'payment_method', ['pm_sample']),
+  ])
   return {
     replay,
     project,
@@ -75,6 +81,9 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,
     '/platform/v1/billing/webhooks/replays/:replay_id': world.replay,
+    '/platform/v1/billing/subscriptions/:id': 'sub_sample',
+    '/platform/v1/billing/invoices/:id': 'in_sample',
+    '/platform/v1/billing/payment-methods/:id': 'pm_sample',
     '/auth/sessions/:id': world.session,
     '/ingest/:connection_id': world.connection.id,
   }

@@ -9,12 +9,26 @@ export type Meta = {
   query?: z.ZodType
 }
 
+/** The parts that the API's document is sorted into. */
+export const TAGS = {
+  'API keys': 'Project-bound credentials: mint, list, rotate, revoke.',
+  'Audit log': 'Who changed what, and when.',
+  'Billing connections': 'Where a vendor sends its events, and the secrets they are signed with.',
+  'Billing state': "Subscriptions, invoices and payment methods, as the vendors' events say.",
+  Ingest: 'The address that vendors send to.',
+  Projects: 'What everything else belongs to.',
+  Service: 'About the service itself.',
+  Sessions: 'Codes by e-mail, and the sessions of people.',
+  'Billing webhooks': 'Recorded events: list, search, replay, health and lag.',
+}
+export type Tag = keyof typeof TAGS
+
 export type Operation = {
   /** The operationId: unique, camelCase. */
   id: string
   summary: string
   description?: string
-  tag: string
+  tag: Tag
   /** Null for a route that takes no credential. */
   policy: Policy | null
   responses: Record<number, { description: string; schema?: z.ZodType }>

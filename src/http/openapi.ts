@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { FaultName } from '../lib/fault'
 import type { HttpEnv } from './context'
 import { codeOf, ERRORS } from './errors'
-import { META, type Meta, type Operation } from './meta'
+import { META, type Meta, type Operation, TAGS, type Tag } from './meta'
 
 /** A route as the table holds it: one entry for each method and path, with what its middlewares remember. */
 export type RouteEntry = { method: string; path: string; meta: Meta }
@@ -41,7 +41,7 @@ const Problem = z
 export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, origin: string): Json {
   const components: Json = {}
   const paths: Record<string, Json> = {}
-  const tags = new Set<string>()
+  const tags = new Set<Tag>()
   for (const { method, path, meta } of routeTable(app)) {
     if (!meta.operation) continue
     tags.add(meta.operation.tag)
@@ -59,7 +59,7 @@ export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, origin: string): Jso
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: origin }],
-    tags: [...tags].sort().map((name) => ({ name })),
+    tags: [...tags].sort().map((name) => ({ name, description: TAGS[name] })),
     security: [],
     paths,
     components: {
@@ -85,7 +85,7 @@ function operationOf(path: string, meta: Meta, operation: Operation, components:
     parameters.push({
       name: 'X-Project-Id',
       in: 'header',
-      required: policy.project,
+      required: policy.project === true,
       description,
       schema: { type: 'string' },
     })

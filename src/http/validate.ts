@@ -1,8 +1,8 @@
 import { zValidator } from '@hono/zod-validator'
 import type { MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import type * as z from 'zod'
 import { Fault, type FieldFault } from '../lib/fault'
+import { readBytes } from './body'
 import { META, remember } from './meta'
 
 /** Bytes of a JSON body of the plane; the ingest address has its own, larger bound. */
@@ -18,27 +18,20 @@ export function query<T extends z.ZodType>(schema: T) {
   return remember(zValidator('query', schema, refuse), { query: schema })
 }
 
-const limitBody = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: () => {
-    throw new Fault('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`)
-  },
-})
-
 /** Before {@link body}: media type, then size, both refused without reading on; then that the bytes are UTF-8. */
 export const jsonBody: MiddlewareHandler = async (c, next) => {
   const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') {
     throw new Fault('unsupported_media_type', 'Send the body as Content-Type: application/json.')
   }
-  return limitBody(c, async () => {
-    requireUtf8(await c.req.arrayBuffer())
-    await next()
-  })
+  const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES)
+  requireUtf8(bytes)
+  c.req.raw = new Request(c.req.raw, { body: bytes })
+  await next()
 }
 
 /** Left alone, the parser would put U+FFFD in the place of what it cannot read, and keep that. */
-function requireUtf8(bytes: ArrayBuffer): void {
+function requireUtf8(bytes: Uint8Array): void {
   try {
     new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
   } catch {

@@ -1,18 +1,11 @@
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { html } from 'hono/html'
+import { readBytes } from '../http/body'
 import type { HttpEnv } from '../http/context'
 import { MAX_BODY_BYTES } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import { limitSignIn, signIn } from './sign-in'
-
-const limitForm = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: () => {
-    throw new Fault('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`)
-  },
-})
 
 /**
  * Where the link of a sign-in mail leads: a page with a button, because mail scanners fetch links and a code is good
@@ -32,10 +25,10 @@ export const linkRoutes = new Hono<HttpEnv>()
         </form>`,
     )
   })
-  .post('/sign-in', limitForm, async (c) => {
+  .post('/sign-in', async (c) => {
     await limitSignIn(c)
     // The page sends no other kind of form; a body that is none has no fields.
-    const form = new URLSearchParams(await c.req.text())
+    const form = new URLSearchParams(new TextDecoder().decode(await readBytes(c.req.raw, MAX_BODY_BYTES)))
     try {
       const challenge = form.get('challenge')
       const code = form.get('code')

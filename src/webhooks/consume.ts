@@ -2,14 +2,15 @@ import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { newId } from '../lib/ids'
 import { MINUTE } from '../lib/time'
-import { LEASE_MS, retryDelay } from './lifecycle'
+import { LEASE_MS } from './lifecycle'
 import { EventMessage, SpooledMessage } from './messages'
 import { asText } from './payload'
 import { process } from './process'
 import { type Claimed, claim, claimExpired, type EventKey, findExpired } from './record/claim'
-import { finish, type Verdict } from './record/finish'
+import type { Verdict } from './record/finish'
 import { recordDelivery } from './record/ingest'
 import { countRefusal } from './refusals'
+import { retried, settle } from './settle'
 import { vendorOf } from './vendors'
 
 /** Waits up to this long ride on the Queue; longer ones belong to the sweep. */
@@ -21,7 +22,7 @@ const AFTER_FAILURE_S = Math.ceil(LEASE_MS / 1000) + 5
 type Keyed = { message: Message<unknown>; key: EventKey; via: 'sweep' | undefined; carrier: boolean }
 
 /**
- * The Queue's consumer: claim → decode → decide → finish, in two D1 round trips for a batch. One event's failure
+ * The Queue's consumer: claim → decode → apply → finish, in three D1 round trips for a batch. One event's failure
  * touches no other; whatever becomes of a message, the event's row says what is still to be done, and the sweep asks it.
  */
 export async function consume(rt: Runtime, batch: MessageBatch<unknown>): Promise<void> {
@@ -111,11 +112,12 @@ async function work(
   waits: Map<string, number>,
 ): Promise<void> {
   if (claimed.length === 0) return
-  const verdicts = claimed.map((event) => judge(event, byId.get(event.id)?.via))
-  const { refused } = await finish(rt.db, verdicts, lease, Date.now())
-  const second = refused.map(({ verdict, error }) => retried(verdict, `the database refused its effects: ${error}`))
-  if (second.length > 0) await finish(rt.db, second, lease, Date.now())
-  for (const verdict of [...verdicts, ...second]) {
+  const verdicts = await settle(
+    rt.db,
+    claimed.map((event) => judge(event, byId.get(event.id)?.via)),
+    lease,
+  )
+  for (const verdict of verdicts) {
     const wait = verdict.due_at === null ? null : verdict.due_at - Date.now()
     if (wait !== null && wait <= MAX_QUEUE_WAIT * 1.2) waits.set(verdict.event.id, Math.max(wait, 0))
   }
@@ -137,17 +139,8 @@ function judge(event: Claimed, via: 'sweep' | undefined): Verdict {
       event_id: event.id,
       error: error instanceof Error ? error.stack : message,
     })
-    return retried({ ...base, status: 'failed', error: null, due_at: null, summary: null }, message)
+    return retried({ ...base, status: 'failed', error: null, due_at: null, summary: null, snapshots: [] }, message)
   }
-}
-
-/** The verdict of a failed attempt: another one later, or failed when the tries are used up. */
-function retried(verdict: Verdict, error: string): Verdict {
-  const delay = retryDelay(verdict.event.tries, Math.random())
-  const next = { ...verdict, error, summary: null }
-  return delay === null
-    ? { ...next, status: 'failed', due_at: null }
-    : { ...next, status: 'retrying', due_at: Date.now() + delay }
 }
 
 function triggerOf(event: Claimed, via: 'sweep' | undefined): Verdict['trigger'] {

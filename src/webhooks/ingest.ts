@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { Runtime } from '../env'
+import { readBytes } from '../http/body'
 import type { HttpEnv } from '../http/context'
 import { writeLog } from '../http/log'
 import { limit } from '../http/rate-limit'
@@ -35,7 +36,7 @@ export async function ingest(c: Context<HttpEnv>): Promise<Receipt> {
   refuseEncoded(c)
   const address = c.req.header('CF-Connecting-IP') ?? 'local'
   await limit(rt.limits.ingest, `${id}:${address}`, 'Too many deliveries to this connection.')
-  const bytes = await readBytes(c.req.raw)
+  const bytes = await readBytes(c.req.raw, MAX_DELIVERY_BYTES)
   const { origin, pathname } = new URL(c.req.url)
   const delivery: Delivery = { headers: c.req.raw.headers, bytes, url: origin + pathname, now: rt.now }
   // A connection that changed since it was remembered is read again and everything is decided again; each round
@@ -205,25 +206,6 @@ function refuseEncoded(c: Context<HttpEnv>): void {
   if (encoding && encoding !== 'identity') {
     throw new Fault('unsupported_encoding', 'Send the body as it is: the signature is over its bytes.')
   }
-  if (Number(c.req.header('Content-Length') ?? 0) > MAX_DELIVERY_BYTES) throw tooLarge()
-}
-
-/** The whole body, read once and never past the bound. @throws {Fault} `payload_too_large` */
-async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size > MAX_DELIVERY_BYTES) throw tooLarge()
-    chunks.push(chunk)
-  }
-  const bytes = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return bytes
 }
 
 function noteSecretUse(rt: Runtime, connection: LiveConnection, index: number): void {
@@ -251,8 +233,4 @@ function refusal(verification: Verification | null): Fault {
 
 function unknownConnection(): Fault {
   return new Fault('unknown_connection', 'No connection has this address: copy its ingest_url again.')
-}
-
-function tooLarge(): Fault {
-  return new Fault('payload_too_large', `Send at most ${MAX_DELIVERY_BYTES} bytes.`)
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { Effect } from '../billing/effect'
 import { timestamp } from '../http/fields'
 import { idTime } from '../lib/ids'
 import { STATUSES } from '../lib/statuses'
@@ -20,7 +21,7 @@ const Summary = z
     livemode: z.boolean().nullable(),
     api_version: nullable,
     refs: z.array(z.string()).describe('The event’s object, then what it refers to directly.'),
-    effects: z.array(z.object({ kind: z.string(), id: z.string(), result: z.string() })),
+    effects: z.array(Effect).describe('What it did to the billing state.'),
   })
   .meta({ id: 'DecodedSummary' })
 

@@ -1,3 +1,5 @@
+import type { Effect } from '../billing/effect'
+import type { Snapshot } from '../billing/snapshot'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendors/vendor'
 
 /** The decoded view of an event as recorded and shown: null-valued where the payload says nothing. */
@@ -12,13 +14,14 @@ export type DecodedSummary = {
   livemode: boolean | null
   api_version: string | null
   refs: string[]
-  effects: { kind: string; id: string; result: string }[]
+  /** What it did to the billing state; empty for an event of nothing that becomes one. */
+  effects: Effect[]
 }
 
 /** What processing an event came to. Pure: a function of what was recorded. */
 export type Outcome =
-  | { status: 'processed' | 'ignored'; summary: DecodedSummary; error: null }
-  | { status: 'failed'; summary: null; error: string }
+  | { status: 'processed' | 'ignored'; summary: DecodedSummary; snapshots: Snapshot[]; error: null }
+  | { status: 'failed'; summary: null; snapshots: []; error: string }
 
 /** A recorded event, as its processing needs it. */
 export type Recorded = {
@@ -39,18 +42,24 @@ export function process(vendor: Vendor | undefined, recorded: Recorded): Outcome
   if (recorded.body === null) return failed('the payload is no longer kept: it is past its retention')
   if (typeof recorded.body !== 'string') return failed('the payload is not UTF-8 text')
   let decoded: DecodedEvent[]
+  let snapshots: Snapshot[]
   try {
     decoded = vendor.decode(recorded.body, recorded.headers)
+    snapshots = vendor.snapshots?.(recorded.body) ?? []
   } catch (error) {
     if (error instanceof Undecodable) return failed(error.message)
     throw error
   }
   const event = findEvent(decoded, recorded.vendor_event_id)
   if (!event) return failed('the delivery carries no event')
-  return { status: event.state ? 'processed' : 'ignored', summary: summaryOf(recorded.vendor, event), error: null }
+  // Ids stand in addresses and cursors.
+  if (snapshots.some(({ id }) => !VISIBLE_ASCII.test(id))) return failed('the id of its object is no id')
+  const status = event.state ? 'processed' : 'ignored'
+  return { status, summary: summaryOf(recorded.vendor, event), snapshots, error: null }
 }
 
 const MAX_ID = 300
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/
 
 /**
  * The id an event is stored under: its vendor's, or the digest of the delivery's bytes where the vendor has none, with
@@ -68,7 +77,7 @@ function findEvent(decoded: readonly DecodedEvent[], storedId: string): DecodedE
 }
 
 function failed(error: string): Outcome {
-  return { status: 'failed', summary: null, error }
+  return { status: 'failed', summary: null, snapshots: [], error }
 }
 
 function summaryOf(vendor: string, event: DecodedEvent): DecodedSummary {

@@ -11,6 +11,7 @@ import { iso } from '../lib/time'
 import { Health, readHealth } from './health/health'
 import { LagQuery, LagSeries, readLag } from './health/lag'
 import { Attempt, BillingEvent, presentAttempt, presentEvent } from './present'
+import { previewReplay, ReplayPreview } from './preview'
 import { BulkReplay, BulkReplayBody, ReplayProgress, readReplay, requestBulkReplay, requestReplay } from './replay'
 import { searchFields, toFilters } from './search/filters'
 import { search } from './search/search'
@@ -189,6 +190,7 @@ export const webhookRoutes = new Hono<HttpEnv>()
       tag,
       policy: write,
       responses: {
+        200: { description: 'With `dry_run=true`: what it would do. Nothing was written.', schema: ReplayPreview },
         202: {
           description: 'It will be processed.',
           schema: z.object({
@@ -204,10 +206,16 @@ export const webhookRoutes = new Hono<HttpEnv>()
       },
       faults: ['not_found'],
     }),
+    query(z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') })),
     async (c) => {
       const rt = c.get('rt')
       const project = projectOf(c.get('actor'))
       const id = c.req.param('event_id')
+      if (c.req.valid('query').dry_run === 'true') {
+        const preview = await previewReplay(rt.db, project, id)
+        if (!preview) throw notFound()
+        return c.json(preview, 200)
+      }
       const replayed = await requestReplay(rt, project, id, changeOf(c))
       const row = replayed && (await findEvent(rt.db, project, id))
       if (!replayed || !row) throw notFound()

@@ -53,6 +53,21 @@ export function findEvent(db: Db, projectId: string, id: string): Promise<EventR
   return db.first(rowsOf(sql`SELECT * FROM ${events} WHERE project_id = ${projectId} AND id = ${id}`, true, sql``))
 }
 
+/** What processing an event would start from. */
+export type RecordedRow = Pick<typeof events.$inferSelect, 'id' | 'vendor_event_id'> & {
+  vendor: string
+  body: string | number[] | null
+  headers: string | null
+}
+
+/** An event as its processing needs it, or null. */
+export function findRecorded(db: Db, projectId: string, id: string): Promise<RecordedRow | null> {
+  return db.first(sql<RecordedRow>`SELECT e.id, e.vendor_event_id, c.vendor, p.body, p.headers
+    FROM ${events} e CROSS JOIN ${connections} c ON c.id = e.connection_id
+      LEFT JOIN ${payloads} p ON p.project_id = e.project_id AND p.id = e.payload_id
+    WHERE e.project_id = ${projectId} AND e.id = ${id}`)
+}
+
 /** The tries at processing an event, first one first. Asks for the event's project, so that no other's are shown. */
 export function listAttempts(
   db: Db,

@@ -3,8 +3,9 @@ import { writeLog } from '../http/log'
 import { newId } from '../lib/ids'
 import { LEASE_MS } from './lifecycle'
 import { sendEvents } from './messages'
-import { finish, type Verdict } from './record/finish'
+import type { Verdict } from './record/finish'
 import { takeDead, takeDue, writeState } from './record/sweep'
+import { settle } from './settle'
 
 /**
  * Re-sends every event that is due and that nobody is working on: whatever the Queue lost, this finds. An event that
@@ -32,8 +33,9 @@ async function giveUp(rt: Runtime): Promise<number> {
       trigger: 'retry',
       started_at: rt.now,
       summary: null,
+      snapshots: [],
     }),
   )
-  const { finished } = await finish(rt.db, verdicts, lease, rt.now)
-  return finished.length
+  if (verdicts.length > 0) await settle(rt.db, verdicts, lease)
+  return verdicts.length
 }

@@ -65,6 +65,7 @@ const HOSTILE: Refusal[] = [
     413,
     'payload_too_large',
   ],
+  ['10 MB', { body: new Uint8Array(10_000_000) }, 413, 'payload_too_large'],
   ['text/plain', { body: name('"x"'), headers: { 'Content-Type': 'text/plain' } }, 415, 'unsupported_media_type'],
   [
     'a form',

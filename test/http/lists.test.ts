@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids'
 import { newSessionToken } from '../../src/sessions/secret'
+import { insertObjects, insertTimeline } from '../billing/rows'
 import { type Answer, call, deliver, head, lossyQueue, mint, stripeConnection, stripeEvent } from '../harness'
 import { callRoute, isList, nameOf, newWorld, pathIn, ROUTES, tokenFor, type World } from '../routes'
 
@@ -91,7 +92,46 @@ const LISTS: Record<string, List> = {
     add: addAttempts,
     ascending: true,
   },
+  'GET /platform/v1/billing/subscriptions': objectList('subscription', [
+    'status=active',
+    'customer=cus_1',
+    'vendor=stripe',
+    '',
+  ]),
+  'GET /platform/v1/billing/invoices': objectList('invoice', [
+    'status=open',
+    'customer=cus_1',
+    'subscription=sub_1',
+    '',
+  ]),
+  'GET /platform/v1/billing/payment-methods': objectList('payment_method', ['status=attached', 'customer=cus_1', '']),
+  'GET /platform/v1/billing/subscriptions/:id/timeline': timelineOf('subscription', 'sub_sample'),
+  'GET /platform/v1/billing/invoices/:id/timeline': timelineOf('invoice', 'in_sample'),
+  'GET /platform/v1/billing/payment-methods/:id/timeline': timelineOf('payment_method', 'pm_sample'),
   'GET /auth/sessions': { id: byId, add: addSessions },
+}
+
+/** Vendors' ids of no order of ours: theirs rise here, as the reader of a list from the end expects. */
+function objectList(kind: 'subscription' | 'invoice' | 'payment_method', filters: [string, ...string[]]): List {
+  const add = (world: World, n: number) =>
+    insertObjects(
+      world.project,
+      kind,
+      Array.from({ length: n }, () => `zz_${newId('evt', Date.now())}`),
+    )
+  return { id: byId, add, filters }
+}
+
+function timelineOf(kind: 'subscription' | 'invoice' | 'payment_method', object: string): List {
+  const add = ({ project, connection }: World, n: number) =>
+    insertTimeline(
+      project,
+      connection.id,
+      kind,
+      object,
+      Array.from({ length: n }, () => newId('evt', Date.now())),
+    )
+  return { id: (row) => row.event_id, add }
 }
 
 const ALL = ROUTES.filter(isList)

@@ -4,10 +4,10 @@ import { countingD1, stripeEvent } from '../harness'
 import { advance, captureLog, cron, expectConsistent, newWorld, stopClock, stored, type World } from './pipeline'
 
 /*
- * Rows written, indexes included, as D1's own meta counts them: they are what D1 bills. Events, with their four other
- * indexes, their payload and the minute: 7 to record. A claim: 1. The attempt, the event and its index of final ones: 3,
- * and 1 for each ref, to finish; totals and rollups are shared by a batch. That ingest is one round trip, and that junk
- * writes nothing, is in ingest.test.ts.
+ * Rows written, indexes included, as D1's own meta counts them: they are what D1 bills. An event with its four other
+ * indexes, its payload and its minute: 7 to record. A claim: 1. The attempt, the event and its index of final ones: 3 to
+ * finish, and 1 for each ref; totals and rollups are shared by a batch. A billing object with its
+ * two indexes: 3, new or changed. That ingest is one round trip, and that junk writes nothing, is in ingest.test.ts.
  */
 
 const BATCH = 100
@@ -61,13 +61,13 @@ const ALL_REFS = {
 
 describe('a batch of 100 events of 100 objects', () => {
   it.each<{ of: string; event: Parameters<typeof stripeEvent>; status: string; refs: number; total: number }>([
-    { of: 'a subscription', event: [], status: 'processed', refs: 2, total: 13.02 },
+    { of: 'a new subscription', event: [], status: 'processed', refs: 2, total: 16.02 },
     {
-      of: 'an invoice',
+      of: 'a new invoice',
       event: ['invoice.paid', { object: 'invoice', subscription: 'sub_0' }],
       status: 'processed',
       refs: 3,
-      total: 14.02,
+      total: 17.02,
     },
     {
       of: 'nothing to apply',
@@ -85,12 +85,12 @@ describe('a batch of 100 events of 100 objects', () => {
     },
     // The index of troubled events is one more.
     { of: 'an event without its object', event: ['broken'], status: 'failed', refs: 0, total: 12.02 },
-  ])('$of, $refs refs: two round trips, $total rows written an event', async ({ event, status, refs, total }) => {
+  ])('$of, $refs refs: $total rows written an event', async ({ event, status, refs, total }) => {
     const world = await warmWorld()
     const [first] = await stored(world.project)
     const events = many(BATCH, ...event).map((one) => (event[0] === 'broken' ? { ...one, data: {} } : one))
     const cost = await costOf(world, events)
-    expect(cost).toMatchObject({ ingestTrips: 1, ingestRows: 7, trips: 2, batches: 1 })
+    expect(cost).toMatchObject({ ingestTrips: 1, ingestRows: 7, trips: status === 'processed' ? 3 : 2, batches: 1 })
     expect(cost.total).toBeCloseTo(total, 5)
     const rows = (await stored(world.project)).filter(({ id }) => id !== first.id)
     expect(rows.map((row) => row.status)).toEqual(Array(BATCH).fill(status))
@@ -100,9 +100,21 @@ describe('a batch of 100 events of 100 objects', () => {
 })
 
 describe('what else an event may cost', () => {
-  it('15 rows when it comes alone: totals and rollup are its own', async () => {
+  it('16.02 rows when it changes a subscription that is there, two refs', async () => {
     const world = await warmWorld()
-    expect(await costOf(world, many(1))).toMatchObject({ ingestRows: 7, trips: 2, rows: 8, total: 15 })
+    const events = many(BATCH)
+    await costOf(world, events)
+    advance(20_000)
+    const changes = events.map(({ data }) => stripeEvent('customer.subscription.updated', data.object))
+    const cost = await costOf(world, changes)
+    expect(cost).toMatchObject({ ingestTrips: 1, ingestRows: 7, trips: 3, batches: 1 })
+    expect(cost.total).toBeCloseTo(16.02, 5)
+    await expectConsistent(world.project)
+  })
+
+  it('18 rows when it comes alone: totals and rollup are its own', async () => {
+    const world = await warmWorld()
+    expect(await costOf(world, many(1))).toMatchObject({ ingestRows: 7, trips: 3, rows: 11, total: 18 })
     await expectConsistent(world.project)
   })
 
@@ -118,10 +130,10 @@ describe('what else an event may cost', () => {
     const world = await warmWorld()
     await costOf(world, many(BATCH))
     for (const { body } of [...world.queue.sent]) await world.queue.EVENTS.send(body)
-    expect(await costOf(world, [stripeEvent()])).toMatchObject({ batches: 2, rows: 8 })
+    expect(await costOf(world, [stripeEvent()])).toMatchObject({ batches: 2, rows: 11 })
   })
 
-  it('7 rows more when it fails once: 20.02', async () => {
+  it('7 rows more when it fails once: 23.02', async () => {
     const world = await warmWorld()
     const events = many(BATCH)
     const decode = vi.spyOn(VENDORS.stripe, 'decode')
@@ -139,7 +151,7 @@ describe('what else an event may cost', () => {
     await world.queue.pump({ DB: second.DB })
     expect((await stored(world.project)).every((row) => row.status === 'processed')).toBe(true)
     const rows = [ingest, first, second].map(({ count }) => count.rows_written / BATCH)
-    expect(rows).toEqual([7, 5, expect.closeTo(8.02, 5)])
+    expect(rows).toEqual([7, 5, expect.closeTo(11.02, 5)])
     await expectConsistent(world.project)
   })
 
@@ -151,7 +163,7 @@ describe('what else an event may cost', () => {
     const run = countingD1()
     await world.queue.pump({ DB: run.DB })
     expect(asked.count).toMatchObject({ trips: 3, rows_written: 5 }) // one trip to authenticate, one to show the event
-    expect(run.count).toMatchObject({ trips: 2, rows_written: 7 })
+    expect(run.count).toMatchObject({ trips: 3, rows_written: 7 })
     await expectConsistent(world.project)
   })
 

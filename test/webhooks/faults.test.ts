@@ -128,12 +128,12 @@ const PATHS: Path[] = [
   },
   {
     name: 'consume',
-    trips: ['claim', 'finish'],
+    trips: ['claim', 'read objects', 'finish'],
     prepare: deliverFates,
     act: consumed,
     check: async (world, ids, { trip, mode }) => {
       // A claim whose worker died is an attempt; one that never was, or whose end was written, is none the more.
-      const tries = (trip === 'claim') === (mode === 'after') ? 2 : 1
+      const tries = trip === 'read objects' || (trip === 'claim') === (mode === 'after') ? 2 : 1
       for (const id of ids) {
         const outcomes = (await world.attempts(id)).map(({ outcome }) => outcome)
         expect(outcomes).toHaveLength(tries)
@@ -143,7 +143,11 @@ const PATHS: Path[] = [
   },
   {
     name: 'consume what a dead worker has left',
-    trips: ['claim', 'find expired', ...FATES.flatMap(() => ['claim one', 'finish one'])],
+    trips: [
+      'claim',
+      'find expired',
+      ...FATES.flatMap(([, fate]) => ['claim one', ...(fate === 'processed' ? ['read objects'] : []), 'finish one']),
+    ],
     prepare: async (world) => {
       const ids = await died(world)
       advance(2 * MINUTE)

@@ -48,7 +48,7 @@ export async function happen(project: string, connection: string, stories: reado
     )
     expect(claimed).toHaveLength(list.length)
     const statuses = new Map(list.map(({ id, status }) => [id, status]))
-    await finish(
+    const finished = await finish(
       db,
       claimed.map((event): Verdict => {
         const status = statuses.get(event.id) ?? 'processed'
@@ -59,12 +59,15 @@ export async function happen(project: string, connection: string, stories: reado
           due_at: null,
           trigger: 'ingest',
           started_at: at,
+          snapshots: [],
           summary: status === 'failed' ? null : ({ refs: [] } as unknown as Verdict['summary']),
         }
       }),
+      [],
       lease,
       at,
     )
+    expect(finished).toEqual({ done: true })
   }
 }
 

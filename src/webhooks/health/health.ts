@@ -34,7 +34,9 @@ export const Health = z
     reasons: z.array(z.string()),
     thresholds: z.record(z.string(), z.record(z.string(), z.number())),
     as_of: timestamp,
-    counts: z.record(z.enum(STATUSES), z.int()).describe(`Open ones are counted up to ${MAX_OPEN_COUNTED}.`),
+    counts: z
+      .object(Object.fromEntries(STATUSES.map((status) => [status, z.int()])) as Record<Status, z.ZodInt>)
+      .describe(`Open ones are counted up to ${MAX_OPEN_COUNTED}.`),
     oldest_pending_age_ms: z.int().nullable().describe('Failed events are not pending.'),
     expired_leases: z.int(),
     last_5m: Window.describe('By time of receipt.'),
@@ -50,6 +52,7 @@ export const Health = z
     ),
     last_sweep_at: timestamp.nullable(),
     queue_backlog: z.int().nullable().describe('Messages waiting, of all projects; null where the Queue does not say.'),
+    ambiguous_objects: z.int().describe('Objects of the billing state that events of one instant leave undecided.'),
     secrets_to_reseal: z
       .int()
       .describe('Signing secrets not yet under the newest encryption key: 0 before an old one may go.'),
@@ -86,6 +89,7 @@ export async function readHealth(rt: Runtime, projectId: string): Promise<z.infe
     })),
     last_sweep_at: isoOrNull(snapshot.last_sweep_at),
     queue_backlog,
+    ambiguous_objects: snapshot.ambiguous,
     secrets_to_reseal,
   }
 }

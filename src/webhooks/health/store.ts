@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { ambiguousOf } from '../../billing/store'
 import type { Db } from '../../db/client'
 import { connections, events, minutes, state, totals } from '../../db/schema'
 import type { Status } from '../../lib/statuses'
@@ -11,6 +12,7 @@ export type Snapshot = {
   minutes: MinuteRow[]
   connections: { id: string; name: string; vendor: string; status: string; last_event_id: string | null }[]
   last_sweep_at: number | null
+  ambiguous: number
 }
 
 /** Open events a snapshot looks at; with more, its counts of open ones are a lower bound. */
@@ -18,7 +20,7 @@ export const MAX_OPEN_COUNTED = 10_000
 
 /** What health is made of, in one round trip. */
 export async function readSnapshot(db: Db, projectId: string, sinceMinute: number, now: number): Promise<Snapshot> {
-  const [finals, open, recent, list, swept] = await db.batch([
+  const [finals, open, recent, list, swept, ambiguous] = await db.batch([
     sql<{ status: Status; n: number }>`SELECT status, n FROM ${totals} WHERE project_id = ${projectId}`,
     sql<OpenCount>`SELECT status, count(*) AS n, min(id) AS oldest,
         sum(status = 'processing' AND lease_until <= ${now}) AS expired
@@ -29,6 +31,7 @@ export async function readSnapshot(db: Db, projectId: string, sinceMinute: numbe
         (SELECT max(e.id) FROM ${events} e INDEXED BY events_connection WHERE e.connection_id = c.id) AS last_event_id
       FROM ${connections} c WHERE c.project_id = ${projectId} AND c.deleted_at IS NULL ORDER BY c.id`,
     sql<{ value: number }>`SELECT value FROM ${state} WHERE name = 'last_sweep_at'`,
+    ambiguousOf(projectId, MAX_OPEN_COUNTED),
   ])
   return {
     finals: finals.rows,
@@ -36,6 +39,7 @@ export async function readSnapshot(db: Db, projectId: string, sinceMinute: numbe
     minutes: recent.rows,
     connections: list.rows,
     last_sweep_at: swept.rows[0]?.value ?? null,
+    ambiguous: ambiguous.rows[0]?.n ?? 0,
   }
 }
 

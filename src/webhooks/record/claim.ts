@@ -18,6 +18,8 @@ export type Claimed = {
   /** Null where the payload is past its retention. */
   body: string | number[] | null
   headers: string | null
+  /** JSON, of a replay: what the event did when it was processed before. */
+  earlier: string | null
 }
 export type EventKey = { project_id: string; event_id: string }
 
@@ -78,7 +80,8 @@ export function claimedBy(keys: readonly EventKey[], lease: string) {
 
 function claimedOf(list: string, lease: string) {
   return sql<Claimed>`SELECT e.project_id, e.id, e.connection_id, c.vendor, e.vendor_event_id, e.status, e.attempts, e.tries,
-      e.replay_id, p.body, p.headers
+      e.replay_id, p.body, p.headers,
+      CASE WHEN e.replay_id IS NOT NULL THEN e.summary->'$.effects' END AS earlier
     FROM json_each(${list}) m
     CROSS JOIN ${events} e ON e.project_id = m.value->>0 AND e.id = m.value->>1 AND e.lease_token = ${lease}
     CROSS JOIN ${connections} c ON c.id = e.connection_id

@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { Snapshot } from '../../billing/snapshot'
+import { isStale, type Projection, writeObjects } from '../../billing/store'
 import { ConstraintError, type Db } from '../../db/client'
 import { attempts, events, minutes, refs, replays, totals } from '../../db/schema'
 import { idTime } from '../../lib/ids'
@@ -20,40 +22,44 @@ export type Verdict = {
   trigger: 'ingest' | 'retry' | 'sweep' | 'replay'
   started_at: number
   summary: DecodedSummary | null
+  snapshots: readonly Snapshot[]
 }
 
+/** `stale`: an object's row had moved since it was read. `refused`: a constraint's words. Then nothing was written. */
+export type Finished = { done: true } | { done: false; stale: true } | { done: false; stale: false; refused: string }
+
 /**
- * Writes the verdicts of a batch: set-based statements, one transaction, each fenced by the lease, so that a worker
- * whose lease ran out writes nothing. Where a constraint refuses the batch, each event is finished alone, so that one
- * failure touches no other.
- *
- * @returns the ids that were finished
+ * Writes the verdicts of a batch with what they do to billing objects: set-based statements, one transaction, each
+ * fenced by the lease, so that a worker whose lease ran out writes nothing.
  */
 export async function finish(
   db: Db,
   verdicts: readonly Verdict[],
+  projections: readonly Projection[],
   lease: string,
   now: number,
-): Promise<{ finished: string[]; refused: { verdict: Verdict; error: string }[] }> {
-  if (verdicts.length === 0) return { finished: [], refused: [] }
+): Promise<Finished> {
   try {
-    const results = await db.batch(finishStatements(verdicts, lease, now))
-    return { finished: (results.at(-1)?.rows ?? []).map((row) => (row as { id: string }).id), refused: [] }
+    await db.batch(finishStatements(verdicts, projections, lease, now))
+    return { done: true }
   } catch (error) {
-    if (!(error instanceof ConstraintError)) throw error
-    const [only] = verdicts
-    if (verdicts.length === 1 && only) return { finished: [], refused: [{ verdict: only, error: error.message }] }
-    const alone = []
-    for (const verdict of verdicts) alone.push(await finish(db, [verdict], lease, now))
-    return { finished: alone.flatMap((one) => one.finished), refused: alone.flatMap((one) => one.refused) }
+    if (isStale(error)) return { done: false, stale: true }
+    if (error instanceof ConstraintError) return { done: false, stale: false, refused: error.message }
+    throw error
   }
 }
 
-function finishStatements(verdicts: readonly Verdict[], lease: string, now: number) {
+function finishStatements(
+  verdicts: readonly Verdict[],
+  projections: readonly Projection[],
+  lease: string,
+  now: number,
+) {
   const list = JSON.stringify(verdicts.map((verdict) => verdictJson(verdict, now)))
   const fenced = sql`FROM json_each(${list}) j
     CROSS JOIN ${events} e ON e.project_id = j.value->>'p' AND e.id = j.value->>'e' AND e.lease_token = ${lease}`
   return [
+    ...(projections.length > 0 ? [writeObjects(projections, sql`e.lease_token = ${lease}`)] : []),
     sql`INSERT INTO ${refs} (project_id, ref, event_id)
       SELECT e.project_id, r.value, e.id ${fenced} CROSS JOIN json_each(j.value, '$.refs') r WHERE true ON CONFLICT DO NOTHING`,
     sql`INSERT INTO ${attempts} (event_id, number, trigger, actor, started_at, finished_at, outcome, error)
@@ -78,15 +84,12 @@ function finishStatements(verdicts: readonly Verdict[], lease: string, now: numb
     sql`INSERT INTO ${totals} (project_id, status, n)
       SELECT e.project_id, j.value->>'s', count(*) ${fenced} WHERE j.value->>'s' IN (${finalList}) GROUP BY 1, 2
       ON CONFLICT DO UPDATE SET n = n + excluded.n`,
-    sql<{
-      id: string
-    }>`UPDATE ${events} SET status = v.s, due_at = v.due, next_attempt_at = v.due, lease_token = NULL, lease_until = NULL,
+    sql`UPDATE ${events} SET status = v.s, due_at = v.due, next_attempt_at = v.due, lease_token = NULL, lease_until = NULL,
         last_error = v.err, summary = coalesce(v.summary, events.summary),
         processed_at = coalesce(processed_at, CASE WHEN v.due IS NULL AND v.err IS NULL THEN ${now} END)
       FROM (SELECT value->>'p' AS p, value->>'e' AS e, value->>'s' AS s, value->>'due' AS due, value->>'err' AS err,
         value->>'summary' AS summary FROM json_each(${list})) v
-      WHERE events.project_id = v.p AND events.id = v.e AND events.lease_token = ${lease}
-      RETURNING id`,
+      WHERE events.project_id = v.p AND events.id = v.e AND events.lease_token = ${lease}`,
   ]
 }
 

@@ -1,5 +1,6 @@
 import { fromHex, hmac, utf8 } from '../../lib/crypto'
 import { money } from './money'
+import { paddleSnapshots } from './paddle-objects'
 import { at, before, eventOf, isObject, parseObject, refsOf, required, text } from './read'
 import { isoTime } from './time'
 import { type StateKind, Undecodable, type Vendor } from './vendor'
@@ -54,6 +55,7 @@ export const paddle: Vendor = {
           customer,
           subscription,
           invoice,
+          text(at(data, 'payments', 0, 'payment_method_id')),
           text(data.address_id),
           text(data.business_id),
           text(data.product_id) ?? text(data.discount_id),
@@ -62,6 +64,12 @@ export const paddle: Vendor = {
         state: stateOf(event_type),
       }),
     ]
+  },
+
+  snapshots(body) {
+    const event = parseObject(body)
+    const kind = stateOf(required(event.event_type, 'event_type'))
+    return kind && isObject(event.data) ? paddleSnapshots(event, event.data, kind) : []
   },
 }
 

@@ -83,3 +83,13 @@ export function eventOf(
     ...known,
   }
 }
+
+/** The objects of a list; none where it is no list. */
+export function objects(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+/** A safe integer, else null. */
+export function integer(value: unknown): number | null {
+  return Number.isSafeInteger(value) ? (value as number) : null
+}

@@ -1,6 +1,7 @@
 import { fromHex, hmac, utf8 } from '../../lib/crypto'
 import { money } from './money'
 import { at, flag, idOf, isObject, parseObject, refsOf, required, text } from './read'
+import { stripeSnapshot } from './stripe-objects'
 import { isoSeconds } from './time'
 import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './vendor'
 import { isSeconds, matchedAt, matchSecret, refused } from './verify'
@@ -27,6 +28,13 @@ export const stripe: Vendor = {
     const event = parseObject(body)
     if (event.object !== 'event') throw new Undecodable('the payload is no Stripe event: its object is not "event"')
     return [decodeEvent(event)]
+  },
+
+  snapshots(body) {
+    const event = parseObject(body)
+    const object = at(event, 'data', 'object')
+    const kind = stateOf(required(event.type, 'type'))
+    return kind && isObject(object) ? [stripeSnapshot(event, object, kind)] : []
   },
 }
 

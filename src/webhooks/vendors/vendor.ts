@@ -1,3 +1,5 @@
+import type { Snapshot } from '../../billing/snapshot'
+
 /** One delivery as it came in. */
 export type Delivery = {
   headers: Headers
@@ -63,6 +65,12 @@ export type Vendor = {
    * @throws {Undecodable} where the payload is not what the vendor sends: no retry mends that
    */
   decode: (text: string, headers: Readonly<Record<string, string>>) => DecodedEvent[]
+  /**
+   * What the event of a delivery says of billing objects, for a vendor that sends one event a delivery.
+   *
+   * @throws {Undecodable} where it names no object
+   */
+  snapshots?: (text: string) => Snapshot[]
 }
 
 export const MAX_REFS = 8

@@ -1,0 +1,94 @@
+import * as z from 'zod'
+
+/**
+ * The project's billing objects in the house's terms, one vocabulary over vendors. Times are ISO 8601 UTC in the
+ * vendor's own precision; amounts are integers in the currency's minor unit, as vendors send them.
+ */
+
+export const SUBSCRIPTION_STATUSES = [
+  'trialing',
+  'active',
+  'past_due',
+  'unpaid',
+  'paused',
+  'incomplete',
+  'incomplete_expired',
+  'canceled',
+  'unknown',
+] as const
+export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible', 'deleted', 'unknown'] as const
+export const PAYMENT_METHOD_STATUSES = ['attached', 'detached'] as const
+
+const time = z.string().nullable()
+const word = z.string().nullable()
+const amount = z.int().nullable()
+
+const common = {
+  customer: word.describe("The vendor's id of the customer."),
+  vendor_status: word.describe("The vendor's own word; where it is new to us, `status` is `unknown`."),
+  livemode: z.boolean().nullable().describe('Null where the vendor does not say.'),
+  updated_at: time.describe('When the event occurred that says so, by the vendor.'),
+}
+
+export const SubscriptionBody = z.object({
+  ...common,
+  status: z.enum(SUBSCRIPTION_STATUSES),
+  currency: word,
+  items: z.array(z.object({ id: word, price: word, product: word, quantity: z.number().nullable() })),
+  current_period_start: time.describe('Of the item whose period ends first, where items have periods of their own.'),
+  current_period_end: time,
+  trial_end: time,
+  cancel_at: time,
+  cancel_at_period_end: z.boolean().nullable(),
+  canceled_at: time.describe('When the cancellation was asked for.'),
+  ended_at: time,
+  default_payment_method: word,
+  scheduled_change: z.object({ action: word, effective_at: time, resume_at: time }).nullable(),
+})
+
+export const InvoiceBody = z.object({
+  ...common,
+  status: z.enum(INVOICE_STATUSES),
+  number: word,
+  subscription: word,
+  currency: word,
+  total: amount,
+  amount_due: amount,
+  amount_paid: amount,
+  period_start: time,
+  period_end: time,
+  due_date: time,
+  next_payment_attempt: time,
+  hosted_invoice_url: word,
+})
+
+const Card = z.object({
+  brand: word,
+  last4: word,
+  exp_month: z.int().nullable(),
+  exp_year: z.int().nullable(),
+})
+
+export const PaymentMethodBody = z.object({
+  ...common,
+  status: z.enum(PAYMENT_METHOD_STATUSES),
+  type: word.describe('As the vendor calls it: card, sepa_debit, paypal …'),
+  card: Card.nullable(),
+})
+
+/** What a vendor's payments say of a payment method whose own events do not: shown as its `card`. */
+export type PaymentCardBody = { customer: string | null; status: 'seen'; updated_at: string | null } & z.infer<
+  typeof Card
+>
+
+export type Bodies = {
+  subscription: z.infer<typeof SubscriptionBody>
+  invoice: z.infer<typeof InvoiceBody>
+  payment_method: z.infer<typeof PaymentMethodBody>
+  payment_card: PaymentCardBody
+}
+
+/** A vendor's word for a status as one of the house's; `unknown`, never a guess, where it is new to us. */
+export function statusOf<S extends string>(word: string | null, known: Readonly<Record<string, S>>): S | 'unknown' {
+  return (word !== null && Object.hasOwn(known, word) && known[word]) || 'unknown'
+}

@@ -1,0 +1,159 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { cursorBinding, listOf, makeCursor, pageFields, readCursor, toPage } from '../http/page'
+import { route } from '../http/route'
+import { query } from '../http/validate'
+import { Fault } from '../lib/fault'
+import { InvoiceBody, PaymentMethodBody, SubscriptionBody } from './objects'
+import { present } from './present'
+import { findObject, listObjects, MAX_ROWS_READ, type ObjectRow, type Position } from './store'
+import { readTimeline, TimelineEntry } from './timeline'
+
+const tag = 'Billing state'
+const policy = { actors: ['session', 'api_key'], scope: 'billing:read', project: true } as const
+
+const origin = {
+  id: z.string().describe("The vendor's id."),
+  vendor: z.string(),
+}
+const standing = {
+  ambiguous: z
+    .boolean()
+    .describe('Whether several events of one instant claim the last word, and nothing in them decides.'),
+  source_event_id: z.string().describe('The recorded event that says so.'),
+}
+
+const Subscription = z.object({ ...origin, ...SubscriptionBody.shape, ...standing }).meta({ id: 'Subscription' })
+const Invoice = z.object({ ...origin, ...InvoiceBody.shape, ...standing }).meta({ id: 'Invoice' })
+const PaymentMethod = z.object({ ...origin, ...PaymentMethodBody.shape, ...standing }).meta({ id: 'PaymentMethod' })
+
+const id = z.string().min(1).max(200)
+const filters = { customer: id.optional(), vendor: z.string().min(1).max(40).optional() }
+
+export const subscriptionRoutes = objectRoutes(
+  { kind: 'subscription', one: 'Subscription', many: 'Subscriptions', words: 'subscription' },
+  Subscription,
+  z.strictObject({ ...pageFields, ...filters, status: SubscriptionBody.shape.status.optional() }),
+)
+
+export const invoiceRoutes = objectRoutes(
+  { kind: 'invoice', one: 'Invoice', many: 'Invoices', words: 'invoice' },
+  Invoice,
+  z.strictObject({
+    ...pageFields,
+    ...filters,
+    subscription: id.optional(),
+    status: InvoiceBody.shape.status.optional().describe('Deleted ones are listed only where this asks for them.'),
+  }),
+)
+
+export const paymentMethodRoutes = objectRoutes(
+  { kind: 'payment_method', one: 'PaymentMethod', many: 'PaymentMethods', words: 'payment method' },
+  PaymentMethod,
+  z.strictObject({ ...pageFields, ...filters, status: PaymentMethodBody.shape.status.optional() }),
+)
+
+type Names = { kind: 'subscription' | 'invoice' | 'payment_method'; one: string; many: string; words: string }
+type ListQuery = z.ZodType<{
+  limit: number
+  cursor?: string | undefined
+  customer?: string | undefined
+  subscription?: string | undefined
+  status?: string | undefined
+  vendor?: string | undefined
+}>
+
+function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(names: Names, Row: Row, Query: Query) {
+  const { kind, one, many, words } = names
+  const shown = (row: ObjectRow) => present(row) as z.infer<Row>
+  return new Hono<HttpEnv>()
+    .get(
+      '/',
+      route({
+        id: `list${many}`,
+        summary: `The project's ${words}s, as its events say`,
+        description: `In the descending order of their ids. Where no index answers the filters, a page reads at most ${MAX_ROWS_READ} rows: then it is \`truncated\`, and its cursor reads on.`,
+        tag,
+        policy,
+        responses: { 200: { description: 'A page.', schema: listOf(Row).extend({ truncated: z.boolean() }) } },
+      }),
+      query(Query),
+      async (c) => {
+        const valid = c.req.valid('query' as never) as z.infer<Query>
+        const { limit, cursor, ...filter } = valid
+        const binding = cursorBinding(kind, valid)
+        const key = readCursor(binding, cursor)
+        const { db } = c.get('rt')
+        const project = projectOf(c.get('actor'))
+        const { rows, resume } = await listObjects(
+          db,
+          project,
+          kind,
+          filter,
+          key === null ? null : positionOf(key),
+          limit + 1,
+        )
+        const page = toPage(rows, limit, binding, keyOf, shown)
+        if (page.has_more || resume === null) return c.json({ ...page, truncated: false }, 200)
+        return c.json(
+          { ...page, has_more: true, next_cursor: makeCursor(binding, keyOf(resume)), truncated: true },
+          200,
+        )
+      },
+    )
+    .get(
+      '/:id',
+      route({
+        id: `get${one}`,
+        summary: `One ${words}`,
+        tag,
+        policy,
+        responses: { 200: { description: 'As its events say.', schema: Row } },
+        faults: ['not_found'],
+      }),
+      query(z.strictObject({ vendor: filters.vendor.describe('Where two vendors gave the same id.') })),
+      async (c) => {
+        const { vendor } = c.req.valid('query')
+        const row = await findObject(c.get('rt').db, projectOf(c.get('actor')), kind, c.req.param('id'), vendor)
+        if (!row) throw new Fault('not_found', `No event of this project says of a ${words} with this id.`)
+        return c.json(shown(row), 200)
+      },
+    )
+    .get(
+      '/:id/timeline',
+      route({
+        id: `get${one}Timeline`,
+        summary: `What became of each event of a ${words}`,
+        description: 'The newest received first. `result` is what the event did when it was processed.',
+        tag,
+        policy,
+        responses: { 200: { description: 'A page of events.', schema: listOf(TimelineEntry) } },
+        faults: ['not_found'],
+      }),
+      query(z.strictObject(pageFields)),
+      async (c) => {
+        const { limit, cursor } = c.req.valid('query')
+        const binding = cursorBinding(`timeline:${kind}:${c.req.param('id')}`)
+        const { db } = c.get('rt')
+        const project = projectOf(c.get('actor'))
+        const before = readCursor(binding, cursor)
+        const { entries, resume } = await readTimeline(db, project, kind, c.req.param('id'), before, limit)
+        if (entries.length === 0 && !(await findObject(db, project, kind, c.req.param('id'), undefined))) {
+          throw new Fault('not_found', `No event of this project says of a ${words} with this id.`)
+        }
+        const next_cursor = resume === null ? null : makeCursor(binding, resume)
+        return c.json({ data: entries, has_more: resume !== null, next_cursor }, 200)
+      },
+    )
+}
+
+function keyOf({ vendor_id, vendor }: Position): string {
+  return `${vendor} ${vendor_id}`
+}
+
+function positionOf(key: string): Position {
+  const space = key.indexOf(' ')
+  return { vendor: key.slice(0, space), vendor_id: key.slice(space + 1) }
+}

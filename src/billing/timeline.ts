@@ -1,0 +1,62 @@
+import * as z from 'zod'
+import type { Db } from '../db/client'
+import { timestamp } from '../http/fields'
+import type { Kind } from '../lib/billing-kinds'
+import { idTime } from '../lib/ids'
+import { STATUSES } from '../lib/statuses'
+import { iso } from '../lib/time'
+import { Effect } from './effect'
+import { listReferring, type TimelineRow } from './store'
+
+export const TimelineEntry = z
+  .object({
+    event_id: z.string(),
+    event_type: z.string(),
+    occurred_at: z.string().nullable(),
+    received_at: timestamp,
+    status: z.enum(STATUSES).describe('Of the event.'),
+    result: z
+      .enum(['applied', 'superseded', 'ambiguous', 'ignored'])
+      .nullable()
+      .describe('`ignored`: nothing of this type becomes billing state. Null while the event is not processed.'),
+    change: Effect.shape.change,
+  })
+  .meta({ id: 'TimelineEntry' })
+
+/** Events that refer to an object which one page looks at; few of them are of another object. */
+const MAX_LOOKED_AT = 1000
+
+/** @returns `resume`: the id of the event to read on after; null at the end */
+export async function readTimeline(
+  db: Db,
+  projectId: string,
+  kind: Kind,
+  vendorId: string,
+  before: string | null,
+  limit: number,
+): Promise<{ entries: z.infer<typeof TimelineEntry>[]; resume: string | null }> {
+  const rows = await listReferring(db, projectId, vendorId, before, MAX_LOOKED_AT)
+  const entries: z.infer<typeof TimelineEntry>[] = []
+  for (const row of rows) {
+    const entry = entryOf(row, kind, vendorId)
+    if (entry && entries.length === limit) return { entries, resume: entries.at(-1)?.event_id ?? null }
+    if (entry) entries.push(entry)
+  }
+  return { entries, resume: rows.length === MAX_LOOKED_AT ? (rows.at(-1)?.id ?? null) : null }
+}
+
+/** Null for an event that refers to the object and is of another one. */
+function entryOf(row: TimelineRow, kind: Kind, vendorId: string): z.infer<typeof TimelineEntry> | null {
+  const effects = row.effects === null ? [] : (JSON.parse(row.effects) as Effect[])
+  const effect = effects.find((one) => one.kind === kind && one.id === vendorId)
+  if (!effect && row.object_id !== vendorId) return null
+  return {
+    event_id: row.id,
+    event_type: row.event_type,
+    occurred_at: row.occurred_at,
+    received_at: iso(idTime(row.id)),
+    status: row.status,
+    result: effect?.result ?? (row.status === 'ignored' ? 'ignored' : null),
+    change: effect?.change ?? null,
+  }
+}

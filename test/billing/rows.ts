@@ -1,0 +1,70 @@
+import { env } from 'cloudflare:workers'
+import { merge, rankOf } from '../../src/billing/reduce'
+import type { Kind } from '../../src/lib/billing-kinds'
+import { stripe } from '../../src/webhooks/vendors/stripe'
+
+const SAMPLES = {
+  subscription: ['customer.subscription.updated', { object: 'subscription', status: 'active', customer: 'cus_1' }],
+  invoice: [
+    'invoice.finalized',
+    { object: 'invoice', status: 'open', customer: 'cus_1', subscription: 'sub_1', total: 1200, currency: 'usd' },
+  ],
+  payment_method: ['payment_method.attached', { object: 'payment_method', customer: 'cus_1', type: 'card' }],
+} as const
+
+/** Puts objects into the billing state as their events would, for tests of reading; others go through the pipeline. */
+export async function insertObjects(project: string, kind: Exclude<Kind, 'payment_card'>, ids: readonly string[]) {
+  const [type, fields] = SAMPLES[kind]
+  const insert = env.DB.prepare(
+    `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, subscription, status, version, candidates)
+     VALUES (?, ?, ?, 'stripe', ?, ?, ?, 1, ?)`,
+  )
+  await env.DB.batch(
+    ids.map((id) => {
+      const event = {
+        id: `evt_${id}`,
+        object: 'event',
+        type,
+        created: 1_700_000_000,
+        data: { object: { ...fields, id } },
+      }
+      const [snapshot] = stripe.snapshots?.(JSON.stringify(event)) ?? []
+      if (!snapshot) throw new Error(`${type} says nothing of a ${kind}`)
+      const { body } = snapshot
+      const candidate = {
+        rank: rankOf(snapshot),
+        vendor_event_id: event.id,
+        event_id: event.id,
+        before: null,
+        after: id,
+        body,
+      }
+      const subscription = 'subscription' in body ? body.subscription : null
+      const { candidates } = merge([], candidate)
+      return insert.bind(project, kind, id, body.customer, subscription, body.status, JSON.stringify(candidates))
+    }),
+  )
+}
+
+/** Puts processed events of an object into the record, for tests of reading its timeline. */
+export async function insertTimeline(
+  project: string,
+  connection: string,
+  kind: string,
+  object: string,
+  ids: readonly string[],
+) {
+  const summary = JSON.stringify({
+    object: { id: object },
+    effects: [{ kind, id: object, result: 'applied', change: null }],
+  })
+  await env.DB.batch(
+    ids.flatMap((id) => [
+      env.DB.prepare(
+        `INSERT INTO events (project_id, id, connection_id, vendor_event_id, event_type, payload_id, status, last_delivered_at, summary)
+         VALUES (?, ?, ?, ?, 'customer.subscription.updated', ?, 'processed', 1, ?)`,
+      ).bind(project, id, connection, id, id, summary),
+      env.DB.prepare('INSERT INTO refs (project_id, ref, event_id) VALUES (?, ?, ?)').bind(project, object, id),
+    ]),
+  )
+}
