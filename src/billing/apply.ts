@@ -33,7 +33,7 @@ export async function applyAll(db: Db, sources: readonly Source[]): Promise<Appl
     for (const snapshot of source.snapshots) {
       const key = keyOf(source, snapshot)
       const name = nameOf(key)
-      const row = rows.get(name) ?? { key, version: 0, candidates: [], ambiguous: false, by: [] }
+      const row = rows.get(name) ?? { key, version: 0, customer: undefined, candidates: [], ambiguous: false, by: [] }
       const candidate = await candidateOf(source, snapshot)
       const next = merge(row.candidates, candidate)
       const same = JSON.stringify(next.candidates) === JSON.stringify(row.candidates)

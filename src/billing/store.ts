@@ -13,6 +13,8 @@ export type Projection = {
   key: ObjectKey
   /** Of the row as it was read; 0 where there was none. */
   version: number
+  /** As it was read; undefined where there was none. */
+  customer: string | null | undefined
   candidates: Candidate[]
   ambiguous: boolean
   /** Ids of the events that change it; none where it stays as it is. */
@@ -37,38 +39,52 @@ export async function readObjects(db: Db, keys: readonly ObjectKey[]): Promise<M
       const { project_id, kind, vendor_id, vendor, version } = row
       const key = { project_id, kind, vendor_id, vendor }
       const candidates = JSON.parse(row.candidates) as Candidate[]
-      return [nameOf(key), { key, version, candidates, ambiguous: row.ambiguous === 1, by: [] }]
+      return [nameOf(key), { key, version, customer: row.customer, candidates, ambiguous: row.ambiguous === 1, by: [] }]
     }),
   )
 }
 
 /**
- * The statement that writes projections, for the batch that finishes their events. A row that another worker has
+ * The statements that write projections, for the batch that finishes their events. A row that another worker has
  * changed since it was read makes the whole batch fail: see {@link isStale}.
+ *
+ * Rows whose customer stays have a statement of their own: SQLite writes the index of a column that is set, whether or
+ * not its value changes.
  *
  * @param leased a condition over an event `e`: that this worker still holds it; a row none of whose events it holds is
  *   left alone
  */
-export function writeObjects(projections: readonly Projection[], leased: SQL): SQL {
+export function writeObjects(projections: readonly Projection[], leased: SQL): SQL[] {
+  const moved = projections.filter(({ customer, candidates }) => customer !== candidates[0]?.body?.customer)
+  const still = projections.filter((one) => !moved.includes(one))
+  return [
+    ...(moved.length > 0 ? [upsert(moved, leased, sql`customer = excluded.customer,`)] : []),
+    ...(still.length > 0 ? [upsert(still, leased, sql``)] : []),
+  ]
+}
+
+function upsert(projections: readonly Projection[], leased: SQL, customer: SQL): SQL {
   const list = JSON.stringify(
     projections.map(({ key, version, candidates, ambiguous, by }) => {
       const body = candidates[0]?.body as { customer: string | null; subscription?: string | null; status: string }
       const { project_id, kind, vendor_id, vendor } = key
-      const { customer, subscription = null, status } = body
       return [
-        [project_id, kind, vendor_id, vendor, customer, subscription, status, Number(ambiguous), version + 1],
-        JSON.stringify(candidates),
+        [project_id, kind, vendor_id, vendor, body.customer, body.subscription ?? null, body.status],
+        [Number(ambiguous), version + 1, JSON.stringify(candidates)],
         by,
       ]
     }),
   )
-  const columns = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((index) => sql.raw(`j.value->0->>${index}`))
+  const columns = [
+    ...[0, 1, 2, 3, 4, 5, 6].map((index) => sql.raw(`j.value->0->>${index}`)),
+    ...[0, 1, 2].map((index) => sql.raw(`j.value->1->>${index}`)),
+  ]
   return sql`INSERT INTO ${billingObjects} (project_id, kind, vendor_id, vendor, customer, subscription, status, ambiguous,
       version, candidates)
-    SELECT ${sql.join(columns, sql`, `)}, j.value->>1 FROM json_each(${list}) j
+    SELECT ${sql.join(columns, sql`, `)} FROM json_each(${list}) j
     WHERE EXISTS (SELECT 1 FROM json_each(j.value, '$[2]') b
       CROSS JOIN ${events} e ON e.project_id = j.value->0->>0 AND e.id = b.value AND ${leased})
-    ON CONFLICT DO UPDATE SET customer = excluded.customer, subscription = excluded.subscription, status = excluded.status,
+    ON CONFLICT DO UPDATE SET ${customer} subscription = excluded.subscription, status = excluded.status,
       ambiguous = excluded.ambiguous, candidates = excluded.candidates,
       version = CASE WHEN version = excluded.version - 1 THEN excluded.version END`
 }

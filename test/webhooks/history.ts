@@ -48,7 +48,7 @@ export async function happen(project: string, connection: string, stories: reado
     )
     expect(claimed).toHaveLength(list.length)
     const statuses = new Map(list.map(({ id, status }) => [id, status]))
-    await finish(
+    const finished = await finish(
       db,
       claimed.map((event): Verdict => {
         const status = statuses.get(event.id) ?? 'processed'
@@ -67,6 +67,7 @@ export async function happen(project: string, connection: string, stories: reado
       lease,
       at,
     )
+    expect(finished).toEqual({ done: true })
   }
 }
 

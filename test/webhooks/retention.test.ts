@@ -231,7 +231,7 @@ describe('the day’s work', () => {
 
   it('asks nothing of projects that have nothing to do, however many there are', async () => {
     const trips: number[] = []
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < 3; round++) {
       const counted = openDb(bound.DB)
       await purgePayloads(counted, NIGHT - 90 * DAY)
       await purgeRecords(counted, NIGHT - 400 * DAY)
@@ -239,7 +239,7 @@ describe('the day’s work', () => {
       trips.push(counted.meter.trips)
       await Promise.all(Array.from({ length: 30 }, () => freshReader()))
     }
-    expect(trips[1]).toBe(trips[0])
+    expect(trips[2]).toBe(trips[1]) // the first round may have had something to do
   })
 
   it('takes as many chunks as it needs: it keeps up with a project of 12,000 events a day', async () => {

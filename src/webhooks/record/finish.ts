@@ -59,7 +59,7 @@ function finishStatements(
   const fenced = sql`FROM json_each(${list}) j
     CROSS JOIN ${events} e ON e.project_id = j.value->>'p' AND e.id = j.value->>'e' AND e.lease_token = ${lease}`
   return [
-    ...(projections.length > 0 ? [writeObjects(projections, sql`e.lease_token = ${lease}`)] : []),
+    ...writeObjects(projections, sql`e.lease_token = ${lease}`),
     sql`INSERT INTO ${refs} (project_id, ref, event_id)
       SELECT e.project_id, r.value, e.id ${fenced} CROSS JOIN json_each(j.value, '$.refs') r WHERE true ON CONFLICT DO NOTHING`,
     sql`INSERT INTO ${attempts} (event_id, number, trigger, actor, started_at, finished_at, outcome, error)
