@@ -78,7 +78,8 @@ export const paddleLife: fc.Arbitrary<Life> = fc
   .record({ changes: fc.array(change, { minLength: 1, maxLength: 6 }), ended: fc.boolean(), ids })
   .map(({ changes, ended, ids }) => {
     let micros = 900_000
-    const time = (offset = 0) => `2025-06-15T12:00:00.${String(micros + offset).replace(/0+$/, '')}Z`
+    let finer = micros
+    const time = (at = micros) => `2025-06-15T12:00:00.${String(at).replace(/0+$/, '')}Z`
     const events: Life['events'] = []
     const push = (what: string, data: Record<string, unknown>) => {
       const id = `evt_${ids[events.length]}`
@@ -87,13 +88,14 @@ export const paddleLife: fc.Arbitrary<Life> = fc
     }
     const base = { id: 'sub_1', status: 'active', customer_id: 'ctm_1', currency_code: 'USD' }
     push('created', { ...base, updated_at: time() })
-    for (const [n, { tied }] of changes.entries()) {
-      // Tied events differ by the finer clock alone, or by nothing.
-      if (!tied) micros += 7
-      push('updated', { ...base, next: n, items: [{ quantity: n, price: { id: 'pri_1' } }], updated_at: time(n % 2) })
+    for (const [n, { tied, silent }] of changes.entries()) {
+      // Tied events are told apart by the finer clock; a few by nothing.
+      if (!tied) micros += 100
+      finer = Math.max(micros, silent ? finer : finer + 3)
+      push('updated', { ...base, items: [{ quantity: n, price: { id: 'pri_1' } }], updated_at: time(finer) })
     }
     if (ended) {
-      micros += 1
+      micros += 100
       push('canceled', { ...base, status: 'canceled', updated_at: time() })
     }
     return { vendor: 'paddle', path: 'subscriptions', object: 'sub_1', events }
