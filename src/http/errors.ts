@@ -41,6 +41,7 @@ export const ERRORS: Record<FaultName, Line> = {
   rotation_of_expired_key: { status: 409, title: 'This API key has expired', code: 'key_expired' },
   connection_limit_reached: { status: 409, title: 'The project has as many connections as it may have' },
   secret_limit_reached: { status: 409, title: 'The connection has as many signing secrets as it may have' },
+  payload_gone: { status: 409, title: 'The payload of this event is no longer kept' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported' },

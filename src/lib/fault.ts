@@ -29,6 +29,7 @@ export const FAULTS = [
   'rotation_of_expired_key',
   'connection_limit_reached',
   'secret_limit_reached',
+  'payload_gone',
   'payload_too_large',
   'unsupported_media_type',
   'unsupported_encoding',

@@ -29,7 +29,7 @@ export const BulkReplay = z
   .object({
     replay_id: z.string().nullable().describe('Null for a dry run, and where nothing was opened again.'),
     matched: z.int().describe('Events found, up to `limit`.'),
-    queued: z.int().describe('Those opened again; the others were open already.'),
+    queued: z.int().describe('Those opened again; the others were open already, or their payload is no longer kept.'),
     has_more: z.boolean().describe('Whether there may be more: narrow the filter, or replay again when this is done.'),
   })
   .meta({ id: 'BulkReplay' })
@@ -46,7 +46,8 @@ export const ReplayProgress = z
   })
   .meta({ id: 'ReplayProgress' })
 
-/** Asks for an event to be processed again. @returns null where the project has no such event */
+/** Asks for an event to be processed again. @returns null where the project has no such event
+ * @throws {Fault} `payload_gone` */
 export async function requestReplay(
   rt: Runtime,
   projectId: string,

@@ -186,7 +186,7 @@ export const webhookRoutes = new Hono<HttpEnv>()
       id: 'replayWebhookEvent',
       summary: 'Process an event again',
       description:
-        'Safe at any time: processing is idempotent. An event that is open already has a run coming: that run is the answer (`deduplicated`). One whose payload is no longer kept ends as `failed`; what was decoded of it stays.',
+        'Safe at any time: processing is idempotent. An event that is open already has a run coming: that run is the answer (`deduplicated`).',
       tag,
       policy: write,
       responses: {
@@ -204,7 +204,7 @@ export const webhookRoutes = new Hono<HttpEnv>()
           }),
         },
       },
-      faults: ['not_found'],
+      faults: ['not_found', 'payload_gone'],
     }),
     query(z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') })),
     async (c) => {

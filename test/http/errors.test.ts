@@ -15,6 +15,7 @@ import {
   freshAddress,
   freshKey,
   freshProject,
+  lossyQueue,
   mint,
   ORIGIN,
   signedIn,
@@ -192,6 +193,14 @@ const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
       })
     for (const n of [2, 3, 4, 5]) expect((await add(n)).status).toBe(201)
     return add(6)
+  },
+  payload_gone: async () => {
+    const { project, secret, connection } = await freshConnection()
+    const receipt = await deliver(connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
+    const [id] = receipt.body.event_ids
+    await env.DB.prepare("UPDATE events SET status = 'processed', due_at = NULL WHERE id = ?").bind(id).run()
+    await env.DB.prepare('DELETE FROM payloads WHERE project_id = ?').bind(project).run()
+    return call(`/platform/v1/billing/webhooks/${id}/replay`, { method: 'POST', project, token: secret })
   },
   payload_too_large: async () => {
     const { token } = await signedIn()

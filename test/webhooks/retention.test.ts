@@ -69,23 +69,24 @@ describe('a payload', () => {
     expect(sizes(await left(world.project))).toMatchObject({ events: 1, payloads: 0, refs: 2, attempts: 1 })
   })
 
-  it('that is gone cannot be processed again: a replay fails and says why; what was decoded stays', async () => {
+  it('that is gone cannot be processed again: a replay is refused, and what was decoded stays', async () => {
     const world = await newWorld()
     const id = (await world.send(stripeEvent())).body.event_ids[0]
     await settle(world)
-    const before = await world.event(id)
     await nightAfter(world, 91)
-    expect((await world.replay(id)).status).toBe(202)
+    const before = await world.event(id)
+    const answer = await world.replay(id)
+    expect([answer.status, answer.body.code]).toEqual([409, 'payload_gone'])
+    const all = await world.api('/webhooks/replay', { method: 'POST', json: { filter: {} } })
+    expect(all.body).toMatchObject({ matched: 1, queued: 0, replay_id: null })
     await settle(world)
-    expect(await world.event(id)).toEqual({
-      ...before,
+    expect(await world.event(id)).toEqual(before)
+    expect(await world.attempts(id)).toHaveLength(1)
+    expect((await world.api(`/webhooks/${id}/replay?dry_run=true`, { method: 'POST' })).body).toMatchObject({
       status: 'failed',
-      processing_attempts: 2,
-      last_error: 'the payload is no longer kept: it is past its retention',
-      raw_payload_b64: null,
+      error: 'the payload is no longer kept: it is past its retention',
     })
-    expect((await world.attempts(id)).map(({ outcome }) => outcome)).toEqual(['processed', 'failed'])
-    expect((await world.api('/webhooks/health')).body.counts).toMatchObject({ processed: 0, failed: 1 })
+    await expectConsistent(world.project)
   })
 
   it.each(STATUSES)('of an event that is %s goes if the event is final, however old it is', async (status) => {

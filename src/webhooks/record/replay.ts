@@ -2,10 +2,15 @@ import { sql } from 'drizzle-orm'
 import { audit, type Change } from '../../audit/store'
 import type { Db } from '../../db/client'
 import { events, replays, totals } from '../../db/schema'
+import { Fault } from '../../lib/fault'
 import { FINAL_STATUSES } from '../../lib/statuses'
 import { FIRST_DUE_MS } from '../lifecycle'
 
 const finalList = sql.raw(FINAL_STATUSES.map((status) => `'${status}'`).join(','))
+
+/** What processing starts from is still there: without it, a run could only end in failure. */
+const kept = (table: string) =>
+  sql.raw(`EXISTS (SELECT 1 FROM payloads p WHERE p.project_id = ${table}.project_id AND p.id = ${table}.payload_id)`)
 
 /** `opened`: whether this call opened the event again; false where a run was coming anyway. */
 export type Replayed = { opened: boolean; replay_id: string | null }
@@ -15,6 +20,7 @@ export type Replayed = { opened: boolean; replay_id: string | null }
  * waits is due now.
  *
  * @returns null where the project has no such event
+ * @throws {Fault} `payload_gone`
  */
 export async function reopen(
   db: Db,
@@ -25,7 +31,7 @@ export async function reopen(
 ): Promise<Replayed | null> {
   const { now } = change
   const one = sql`project_id = ${projectId} AND id = ${eventId}`
-  const final = sql`${one} AND status IN (${finalList})`
+  const final = sql`${one} AND status IN (${finalList}) AND ${kept('events')}`
   const [, , , opened, , found] = await db.batch([
     sql`UPDATE ${events} SET due_at = ${now}, next_attempt_at = ${now} WHERE ${one} AND status = 'retrying'`,
     // The total moves and the replay is noted before the event does, by the condition that lets it.
@@ -36,16 +42,23 @@ export async function reopen(
     sql<{ id: string }>`UPDATE ${events} SET status = 'queued', due_at = ${now + FIRST_DUE_MS}, tries = 0,
       replay_id = ${replayId} WHERE ${final} RETURNING id`,
     audit({ project_id: projectId, action: 'event.replayed', object_type: 'event', object_id: eventId }, change),
-    sql<{ replay_id: string | null }>`SELECT replay_id FROM ${events} WHERE ${one}`,
+    sql<{
+      replay_id: string | null
+      open: number
+    }>`SELECT replay_id, due_at IS NOT NULL AS open FROM ${events} WHERE ${one}`,
   ])
   const row = found.rows[0]
-  return row ? { opened: opened.rows.length > 0, replay_id: row.replay_id } : null
+  if (!row) return null
+  if (row.open === 0) {
+    throw new Fault('payload_gone', 'Its payload is past its retention: what was decoded of it stays as it is.')
+  }
+  return { opened: opened.rows.length > 0, replay_id: row.replay_id }
 }
 
 /**
  * Opens many final events again, as one replay.
  *
- * @returns the ids it opened; the others were open already
+ * @returns the ids it opened; the others were open already, or their payloads are past their retention
  */
 export async function reopenMany(
   db: Db,
@@ -58,7 +71,7 @@ export async function reopenMany(
   const { now } = change
   const list = JSON.stringify(ids)
   const finalOf = (table: string) => sql`${sql.raw(table)}.project_id = ${projectId}
-    AND ${sql.raw(table)}.id IN (SELECT value FROM json_each(${list})) AND ${sql.raw(table)}.status IN (${finalList})`
+    AND ${sql.raw(table)}.id IN (SELECT value FROM json_each(${list})) AND ${sql.raw(table)}.status IN (${finalList}) AND ${kept(table)}`
   const final = finalOf('events')
   const [, , opened] = await db.batch([
     sql`UPDATE ${totals} SET n = n - (SELECT count(*) FROM ${events} e WHERE e.status = totals.status AND ${finalOf('e')})
