@@ -58,6 +58,13 @@ export async function billingWorld() {
       }
       return ids
     },
+    /** Delivers events, then processes them together, as a batch. @returns their ids */
+    async sayTogether(events: readonly object[]): Promise<string[]> {
+      const answers = await Promise.all(events.map((event) => send(event)))
+      await world.queue.pump()
+      return answers.map(({ body }) => body.event_ids[0])
+    },
+    event: async (id: string): Promise<any> => (await api(`/webhooks/${id}`)).body,
     /** An object as the API answers it. */
     one: async (list: List, id: string, query = ''): Promise<any> =>
       (await api(`/${list}/${encodeURIComponent(id)}${query}`)).body,
