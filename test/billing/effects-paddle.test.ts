@@ -199,10 +199,10 @@ describe("Paddle's payment methods", () => {
     const id = anId('paymtd')
     const [event] = (await world.say(paidBy([paddlePayment(id)]))) as [string]
     expect((await world.api(`/payment-methods/${id}`)).status).toBe(404)
-    expect((await world.effects(event)).map(({ kind, result }: any) => [kind, result])).toEqual([
-      ['invoice', 'applied'],
-      ['payment_method', 'applied'],
-    ])
+    const [invoice, card] = await world.effects(event)
+    expect(invoice).toMatchObject({ kind: 'invoice', result: 'applied' })
+    const change = { card: { from: null, to: CARD } }
+    expect(card).toEqual({ kind: 'payment_method', id, result: 'applied', change })
   })
 
   it('the later payment says what card it is, in either order', async () => {

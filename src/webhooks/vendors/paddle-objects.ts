@@ -129,7 +129,7 @@ function cards(data: Json, occurred_at: string | null): Snapshot[] {
     const card = at(payment, 'method_details', 'card')
     if (id === null || !isId(id) || !isObject(card)) continue
     const body: PaymentCardBody = {
-      customer: text(data.customer_id),
+      customer: null, // nobody asks for a customer's cards: they are shown with the payment method
       status: 'seen',
       updated_at: occurred_at,
       brand: text(card.type),
