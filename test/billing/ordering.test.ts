@@ -215,7 +215,7 @@ describe('updates of one second', () => {
     ],
     [
       'nested metadata, added to and taken from',
-      [{ metadata: { a: '1' } }, { metadata: { a: '1', b: '2' } }, { metadata: { b: '3' } }],
+      [{ metadata: { a: '1', k: '0' } }, { metadata: { a: '1', b: '2', k: '0' } }, { metadata: { b: '3', k: '0' } }],
       [{ metadata: { b: null } }, { metadata: { a: '1', b: '2' } }],
     ],
     [
