@@ -1,6 +1,9 @@
 import type { Db } from '../db/client'
+import type { Kind } from '../lib/billing-kinds'
 import { sha256Hex } from '../lib/crypto'
 import type { Effect } from './effect'
+import type { PaymentCardBody } from './objects'
+import { cardOf } from './present'
 import { type Candidate, merge, rankOf } from './reduce'
 import type { Snapshot } from './snapshot'
 import { nameOf, type ObjectKey, type Projection, readObjects } from './store'
@@ -84,8 +87,13 @@ function effectOf(
   if (known) return known
   const speaks = candidates[0]?.vendor_event_id === candidate.vendor_event_id && candidates[0].after === candidate.after
   if (!speaks) return { kind: shown, id, result: 'superseded', change: null }
-  const change = changeOf(before?.body ?? {}, candidate.body ?? {})
+  const change = changeOf(shownOf(kind, before?.body), shownOf(kind, candidate.body))
   return { kind: shown, id, result: ambiguous ? 'ambiguous' : 'applied', change }
+}
+
+/** A body's fields as they are shown: a payment card is its payment method's `card`. */
+function shownOf(kind: Kind, body: Candidate['body'] | undefined): Record<string, unknown> {
+  return body && kind === 'payment_card' ? { card: cardOf(body as PaymentCardBody) } : { ...body }
 }
 
 /** Fields that differ; a field that is null on both sides, or was not there and is null, does not. */

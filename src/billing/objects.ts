@@ -77,9 +77,7 @@ export const PaymentMethodBody = z.object({
 })
 
 /** What a vendor's payments say of a payment method whose own events do not: shown as its `card`. */
-export type PaymentCardBody = { customer: string | null; status: 'seen'; updated_at: string | null } & z.infer<
-  typeof Card
->
+export type PaymentCardBody = { customer: null; status: 'seen'; updated_at: string | null } & z.infer<typeof Card>
 
 export type Bodies = {
   subscription: z.infer<typeof SubscriptionBody>

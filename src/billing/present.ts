@@ -14,6 +14,7 @@ export function present(row: ObjectRow) {
   }
 }
 
-function cardOf({ brand, last4, exp_month, exp_year }: PaymentCardBody) {
+/** What is shown of what payments say of a card. */
+export function cardOf({ brand, last4, exp_month, exp_year }: PaymentCardBody) {
   return { brand, last4, exp_month, exp_year }
 }

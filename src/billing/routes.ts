@@ -135,14 +135,16 @@ function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(names: Nam
       query(z.strictObject(pageFields)),
       async (c) => {
         const { limit, cursor } = c.req.valid('query')
-        const binding = cursorBinding(`timeline:${kind}:${c.req.param('id')}`)
+        const vendorId = c.req.param('id')
+        const binding = cursorBinding(`timeline:${kind}:${vendorId}`)
         const { db } = c.get('rt')
         const project = projectOf(c.get('actor'))
         const before = readCursor(binding, cursor)
-        const { entries, resume } = await readTimeline(db, project, kind, c.req.param('id'), before, limit)
-        if (entries.length === 0 && !(await findObject(db, project, kind, c.req.param('id'), undefined))) {
-          throw new Fault('not_found', `No event of this project says of a ${words} with this id.`)
-        }
+        const [object, { entries, resume }] = await Promise.all([
+          findObject(db, project, kind, vendorId, undefined),
+          readTimeline(db, project, kind, vendorId, before, limit),
+        ])
+        if (!object) throw new Fault('not_found', `No event of this project says of a ${words} with this id.`)
         const next_cursor = resume === null ? null : makeCursor(binding, resume)
         return c.json({ data: entries, has_more: resume !== null, next_cursor }, 200)
       },

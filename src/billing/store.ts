@@ -115,6 +115,8 @@ export type Position = { vendor_id: string; vendor: string }
 
 /** Rows that one page of a list reads at most, where no index answers all of its filters. */
 export const MAX_ROWS_READ = 10_000
+/** They are gone through once for the page and, where it is not full, once more for where to read on. */
+const MAX_SCANNED = MAX_ROWS_READ / 2
 
 /**
  * Objects of a kind in the descending order of their ids.
@@ -133,11 +135,10 @@ export async function listObjects(
   const after = before ? sql`AND (o.vendor_id, o.vendor) < (${before.vendor_id}, ${before.vendor})` : sql``
   const from = sql`FROM ${billingObjects} o ${driver} ${after}
     ORDER BY o.vendor_id DESC, o.vendor DESC`
-  const rows =
-    await db.all(sql<ObjectRow>`SELECT ${shown} FROM (SELECT o.* ${from} LIMIT ${MAX_ROWS_READ}) o ${withCard}
+  const rows = await db.all(sql<ObjectRow>`SELECT ${shown} FROM (SELECT o.* ${from} LIMIT ${MAX_SCANNED}) o ${withCard}
     WHERE ${residual} ORDER BY o.vendor_id DESC, o.vendor DESC LIMIT ${limit}`)
   if (rows.length === limit) return { rows, resume: null }
-  const resume = await db.first(sql<Position>`SELECT o.vendor_id, o.vendor ${from} LIMIT 1 OFFSET ${MAX_ROWS_READ - 1}`)
+  const resume = await db.first(sql<Position>`SELECT o.vendor_id, o.vendor ${from} LIMIT 1 OFFSET ${MAX_SCANNED - 1}`)
   return { rows, resume }
 }
 

@@ -49,7 +49,7 @@ export async function readTimeline(
 function entryOf(row: TimelineRow, kind: Kind, vendorId: string): z.infer<typeof TimelineEntry> | null {
   const effects = row.effects === null ? [] : (JSON.parse(row.effects) as Effect[])
   const effect = effects.find((one) => one.kind === kind && one.id === vendorId)
-  if (!effect && row.object_id !== vendorId) return null
+  if (!effect && (effects.length > 0 || row.object_id !== vendorId)) return null
   return {
     event_id: row.id,
     event_type: row.event_type,

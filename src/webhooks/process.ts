@@ -1,5 +1,6 @@
 import type { Effect } from '../billing/effect'
 import type { Snapshot } from '../billing/snapshot'
+import { isId } from './vendors/read'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendors/vendor'
 
 /** The decoded view of an event as recorded and shown: null-valued where the payload says nothing. */
@@ -52,14 +53,12 @@ export function process(vendor: Vendor | undefined, recorded: Recorded): Outcome
   }
   const event = findEvent(decoded, recorded.vendor_event_id)
   if (!event) return failed('the delivery carries no event')
-  // Ids stand in addresses and cursors.
-  if (snapshots.some(({ id }) => !VISIBLE_ASCII.test(id))) return failed('the id of its object is no id')
+  if (snapshots.some(({ id }) => !isId(id))) return failed('the id of its object is no id')
   const status = event.state ? 'processed' : 'ignored'
   return { status, summary: summaryOf(recorded.vendor, event), snapshots, error: null }
 }
 
 const MAX_ID = 300
-const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/
 
 /**
  * The id an event is stored under: its vendor's, or the digest of the delivery's bytes where the vendor has none, with

@@ -2,7 +2,7 @@ import type { PaymentCardBody } from '../../billing/objects'
 import { statusOf } from '../../billing/objects'
 import { canonical, type Snapshot, STEPS, type Step } from '../../billing/snapshot'
 import { money } from './money'
-import { at, integer, isObject, type Json, objects, required, text } from './read'
+import { at, integer, isId, isObject, type Json, objects, required, text } from './read'
 import { isoTime } from './time'
 import type { StateKind } from './vendor'
 
@@ -127,9 +127,9 @@ function cards(data: Json, occurred_at: string | null): Snapshot[] {
   for (const payment of objects(data.payments)) {
     const id = text(payment.payment_method_id)
     const card = at(payment, 'method_details', 'card')
-    if (id === null || !isObject(card)) continue
+    if (id === null || !isId(id) || !isObject(card)) continue
     const body: PaymentCardBody = {
-      customer: text(data.customer_id),
+      customer: null, // nobody asks for a customer's cards: they are shown with the payment method
       status: 'seen',
       updated_at: occurred_at,
       brand: text(card.type),

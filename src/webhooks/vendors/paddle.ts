@@ -1,7 +1,7 @@
 import { fromHex, hmac, utf8 } from '../../lib/crypto'
 import { money } from './money'
 import { paddleSnapshots } from './paddle-objects'
-import { at, before, eventOf, isObject, parseObject, refsOf, required, text } from './read'
+import { at, before, eventOf, isObject, objects, parseObject, refsOf, required, text } from './read'
 import { isoTime } from './time'
 import { type StateKind, Undecodable, type Vendor } from './vendor'
 import { isSeconds, matchedAt, matchSecret, refused } from './verify'
@@ -55,7 +55,8 @@ export const paddle: Vendor = {
           customer,
           subscription,
           invoice,
-          text(at(data, 'payments', 0, 'payment_method_id')),
+          // Each, because each is told of its card: see paddle-objects.ts.
+          ...objects(data.payments).map((payment) => text(payment.payment_method_id)),
           text(data.address_id),
           text(data.business_id),
           text(data.product_id) ?? text(data.discount_id),

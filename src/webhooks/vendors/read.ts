@@ -41,6 +41,11 @@ export function required(value: unknown, field: string): string {
   return found
 }
 
+/** Whether a text can be an object's id: those stand in addresses and cursors. */
+export function isId(value: string): boolean {
+  return /^[\x21-\x7e]{1,200}$/.test(value)
+}
+
 /** The id of what a field refers to: vendors send it bare or expanded to an object with an `id`. */
 export function idOf(value: unknown): string | null {
   return text(value) ?? text(at(value, 'id'))

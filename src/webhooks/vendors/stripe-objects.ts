@@ -24,7 +24,7 @@ export function stripeSnapshot(event: Json, object: Json, kind: StateKind): Snap
     updated_at: told.occurred_at,
   }
   if (kind === 'subscription') return { kind, ...told, ...subscription(object, common) }
-  if (kind === 'invoice') return { kind, ...told, ...invoice(object, common) }
+  if (kind === 'invoice') return { kind, ...told, ...invoice(type, object, common) }
   return { kind, ...told, ...paymentMethod(object, previous, common) }
 }
 
@@ -99,8 +99,9 @@ const INVOICE = {
   deleted: 'deleted',
 } as const
 
-function invoice(object: Json, common: Common) {
-  const status = statusOf(common.vendor_status, INVOICE)
+function invoice(type: string, object: Json, common: Common) {
+  // Of the published statuses none is "deleted": the snapshot may be the draft that is gone.
+  const status = type === 'invoice.deleted' ? 'deleted' : statusOf(common.vendor_status, INVOICE)
   const amount = (value: unknown) => money(value, object.currency)?.value ?? null
   const body = {
     ...common,

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { countingD1 } from '../harness'
+import { stopClock } from '../webhooks/pipeline'
+import { walk } from '../webhooks/seeding'
+import {
+  anId,
+  paddlePayment,
+  paddlePaymentMethod,
+  paddleSays,
+  paddleSubscription,
+  paddleTransaction,
+  stripeInvoice,
+  stripePaymentMethod,
+  stripeSays,
+  stripeSubscription,
+  T0,
+} from './payloads'
+import { insertObjects } from './rows'
+import { type BillingWorld, billingWorld } from './world'
+
+/*
+ * What the billing state costs, in D1's own figures. Rows written, indexes included: 11.02 to record, claim and finish an
+ * event of a batch, and 1 for each of its refs (test/webhooks/costs.test.ts); then the object's row, and each index that it
+ * is in: a subscription's are customer and status, an invoice's customer and subscription, a payment method's customer.
+ */
+
+const BATCH = 100
+beforeAll(() => {
+  stopClock() // or what is written once a minute is written in between
+})
+afterAll(() => {
+  vi.useRealTimers()
+})
+
+/** A world that knows its connections and has processed before: what is first or once a minute is behind it. */
+async function warmWorld(): Promise<BillingWorld> {
+  const world = await billingWorld()
+  await world.say(stripeSays('charge.succeeded', {}), paddleSays('price.created', {}))
+  return world
+}
+
+const perEvent = (rows: number) => Math.round((rows / BATCH) * 100) / 100
+
+/** Processes what is on its way as one batch, and counts. */
+async function processed(world: BillingWorld) {
+  const { DB, count } = countingD1()
+  expect(await world.queue.pump({ DB })).toBe(1)
+  return { trips: count.trips, written: count.rows_written, read: perEvent(count.rows_read) }
+}
+
+async function costOf(world: BillingWorld, events: readonly object[]) {
+  const { DB, count } = countingD1()
+  for (const event of events) expect((await world.send(event, { bindings: { DB } })).status).toBe(200)
+  const { trips, written, read } = await processed(world)
+  return { trips, read, written: perEvent(count.rows_written + written) }
+}
+
+type Made = { of: string; refs: number; object: number; make: (id: string, second: number) => object }
+const at = (second: number) => ({ at: `2026-01-01T00:00:0${second}Z` })
+const in_ = (second: number) => ({ at: T0 + second })
+const MADE: Made[] = [
+  {
+    of: "Stripe's subscription",
+    refs: 3,
+    object: 3,
+    make: (id, n) =>
+      stripeSays(
+        'customer.subscription.updated',
+        stripeSubscription({ id, status: n === 2 ? 'past_due' : 'active' }),
+        in_(n),
+      ),
+  },
+  {
+    of: "Stripe's invoice",
+    refs: 3,
+    object: 3,
+    make: (id, n) => stripeSays('invoice.updated', stripeInvoice({ id, total: n }), in_(n)),
+  },
+  {
+    of: "Stripe's payment method",
+    refs: 2,
+    object: 2,
+    make: (id, n) => stripeSays('payment_method.updated', stripePaymentMethod({ id, metadata: { n } }), in_(n)),
+  },
+  {
+    of: "Paddle's subscription",
+    refs: 3,
+    object: 3,
+    make: (id, n) => paddleSays('subscription.updated', paddleSubscription({ id, custom_data: { n } }), at(n)),
+  },
+  {
+    of: "Paddle's transaction",
+    refs: 4,
+    object: 3,
+    make: (id, n) => paddleSays('transaction.updated', paddleTransaction({ id, custom_data: { n } }), at(n)),
+  },
+  {
+    of: "Paddle's transaction, paid by a card",
+    refs: 5,
+    object: 4,
+    make: (id, n) =>
+      paddleSays('transaction.updated', paddleTransaction({ id, payments: [paddlePayment(`paymtd_${id}`)] }), at(n)),
+  },
+  {
+    of: "Paddle's payment method",
+    refs: 3,
+    object: 2,
+    make: (id, n) => paddleSays('payment_method.saved', paddlePaymentMethod({ id, custom_data: { n } }), at(n)),
+  },
+]
+
+describe.each(MADE)('a batch of 100 events of 100 objects: $of', ({ refs, object, make }) => {
+  const event = Math.round((11.02 + refs) * 100) / 100
+  it(`three round trips, and ${event} rows written an event with ${object} more where the object changes`, async () => {
+    const world = await warmWorld()
+    const ids = Array.from({ length: BATCH }, () => anId('obj'))
+    for (const second of [1, 2]) {
+      const cost = await costOf(
+        world,
+        ids.map((id) => make(id, second)),
+      )
+      expect(cost).toMatchObject({ trips: 3, written: Math.round((event + object) * 100) / 100 })
+      expect(cost.read).toBeLessThan(40)
+    }
+    // Older than what speaks and than what is kept to place ties: no object's row is written.
+    const before = await world.objects()
+    const late = ids.map((id) => make(id, 0))
+    expect(await costOf(world, late)).toMatchObject({ trips: 3, written: event })
+    expect(await world.objects()).toEqual(before)
+  })
+})
+
+it.each(MADE.slice(0, 3))('the replay of 100 events that speak writes no object: $of', async ({ make }) => {
+  const world = await warmWorld()
+  const ids = await world.sayTogether(Array.from({ length: BATCH }, () => make(anId('obj'), 1)))
+  const before = await world.objects()
+  for (const id of ids) expect((await world.replay(id)).status).toBe(202)
+  // The claim, the attempt, the event with its index of final ones, and twice that of events tried more than once.
+  expect(await processed(world)).toMatchObject({ trips: 3, written: 6 * BATCH + 1 })
+  expect(await world.objects()).toEqual(before)
+})
+
+describe('reading', () => {
+  /** A project with six objects of each kind to be found, and others beside them. */
+  async function among(others: number): Promise<BillingWorld> {
+    const world = await warmWorld()
+    const mine = { customer: 'cus_mine' }
+    await world.sayTogether(
+      Array.from({ length: 6 }, (_, i) => [
+        stripeSays(
+          'customer.subscription.updated',
+          stripeSubscription({ ...mine, id: `sub_mine_${i}`, status: 'paused' }),
+        ),
+        stripeSays('invoice.updated', stripeInvoice({ ...mine, id: `in_mine_${i}`, subscription: 'sub_mine' })),
+        stripeSays('payment_method.updated', stripePaymentMethod({ ...mine, id: `pm_mine_${i}` })),
+      ]).flat(),
+    )
+    for (const kind of ['subscription', 'invoice', 'payment_method'] as const) {
+      await insertObjects(
+        world.project,
+        kind,
+        Array.from({ length: others }, (_, i) => `zz_${i}`),
+      )
+    }
+    return world
+  }
+
+  it('goes by an index, whatever else the project has', async () => {
+    const [few, many] = [await among(20), await among(2000)]
+    // Rows read: 2 of the key, 1 of the deployment's state, and each row of the page with what finds it.
+    const READS: [string, number, number][] = [
+      ['/subscriptions?customer=cus_mine', 6, 20],
+      ['/subscriptions?status=paused', 6, 20],
+      ['/subscriptions?customer=cus_mine&status=paused&vendor=stripe', 6, 20],
+      ['/invoices?subscription=sub_mine', 6, 20],
+      ['/invoices?customer=cus_mine', 6, 20],
+      ['/payment-methods?customer=cus_mine', 6, 32],
+      ['/subscriptions?limit=20', 20, 26],
+      ['/subscriptions/sub_mine_1', 0, 4],
+      ['/subscriptions/sub_mine_1/timeline', 1, 9],
+    ]
+    for (const [path, length, bound] of READS) {
+      const reads: number[] = []
+      for (const world of [few, many]) {
+        const { DB, count } = countingD1()
+        const { status, body } = await world.api(path, { bindings: { DB } })
+        expect([status, body.data?.length ?? 0], path).toEqual([200, length])
+        expect(count.rows_written, path).toBe(0)
+        reads.push(count.rows_read)
+      }
+      expect(reads[1], path).toBe(reads[0])
+      expect(reads[1], path).toBeLessThanOrEqual(bound)
+    }
+  })
+
+  it('without an index reads at most 10,000 rows a page, and reads on to the end', async () => {
+    const world = await warmWorld()
+    await world.say(stripeSays('invoice.paid', stripeInvoice({ id: 'aa_the_last', status: 'paid' })))
+    for (let i = 0; i < 11; i++) {
+      await insertObjects(
+        world.project,
+        'invoice',
+        Array.from({ length: 1000 }, (_, j) => `in_${String(i * 1000 + j).padStart(6, '0')}`),
+      )
+    }
+    for (const [filter, wanted] of [
+      ['status=paid', ['aa_the_last']],
+      ['vendor=paddle', []],
+      ['customer=cus_1&status=void', []],
+    ] as const) {
+      const reads: number[] = []
+      const pages = await walk(
+        async (path) => {
+          const { DB, count } = countingD1()
+          const answer = await world.api(path, { bindings: { DB } })
+          reads.push(count.rows_read)
+          return answer
+        },
+        `/invoices?${filter}`,
+        20,
+      )
+      expect(Math.max(...reads), filter).toBeLessThanOrEqual(10_000 + 5)
+      expect(
+        pages.map(({ truncated }) => truncated),
+        filter,
+      ).toEqual([true, true, false])
+      expect(
+        pages.flatMap(({ data }) => data.map(({ id }: any) => id)),
+        filter,
+      ).toEqual(wanted)
+    }
+  })
+})

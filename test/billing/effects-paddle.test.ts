@@ -1,0 +1,253 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  anId,
+  type Fields,
+  PADDLE_T0,
+  paddleItem,
+  paddlePayment,
+  paddlePaymentMethod,
+  paddleSays,
+  paddleSubscription,
+  paddleTransaction,
+} from './payloads'
+import { type BillingWorld, billingWorld, type List } from './world'
+
+/* What each of Paddle's events does, through the real door. */
+
+let world: BillingWorld
+beforeAll(async () => {
+  world = await billingWorld()
+})
+
+type Case = { type: string; fields: Fields; expected: Fields }
+
+/** Delivers one event of an entity of its own, and holds the whole of what the API says then. */
+async function check(list: List, event: ReturnType<typeof paddleSays>, expected: Fields) {
+  const { data } = event
+  const [source_event_id] = (await world.say(event)) as [string]
+  expect(await world.event(source_event_id)).toMatchObject({ status: 'processed', last_error: null })
+  expect(await world.one(list, data.id as string)).toEqual({
+    id: data.id,
+    vendor: 'paddle',
+    customer: data.customer_id,
+    vendor_status: data.status ?? null,
+    livemode: null,
+    updated_at: event.occurred_at,
+    ambiguous: false,
+    source_event_id,
+    ...expected,
+  })
+}
+
+describe("Paddle's subscriptions", () => {
+  const END = '2026-02-01T00:00:00.449123Z'
+  const SUBSCRIPTION = {
+    status: 'active',
+    currency: 'USD',
+    items: [{ id: null, price: 'pri_monthly', product: 'pro_chat', quantity: 10 }],
+    current_period_start: '2026-01-01T00:00:00.449123Z',
+    current_period_end: END,
+    trial_end: null,
+    cancel_at: null,
+    cancel_at_period_end: false,
+    canceled_at: null,
+    ended_at: null,
+    default_payment_method: null,
+    scheduled_change: null,
+  }
+  const cancel = { action: 'cancel', effective_at: END, resume_at: null }
+  const pause = { action: 'pause', effective_at: END, resume_at: '2026-03-01T00:00:00.1Z' }
+  const TRIAL = { starts_at: '2026-01-01T00:00:00Z', ends_at: '2026-01-15T00:00:00.123456789Z' }
+  const CASES: Case[] = [
+    { type: 'created', fields: {}, expected: {} },
+    { type: 'activated', fields: {}, expected: {} },
+    {
+      type: 'trialing',
+      fields: { status: 'trialing', items: [paddleItem({ trial_dates: TRIAL })] },
+      expected: { status: 'trialing', trial_end: TRIAL.ends_at },
+    },
+    {
+      type: 'updated',
+      fields: { scheduled_change: cancel },
+      expected: { scheduled_change: cancel, cancel_at: END, cancel_at_period_end: true },
+    },
+    {
+      type: 'updated',
+      fields: { scheduled_change: { ...cancel, effective_at: '2026-01-20T00:00:00Z' } },
+      expected: {
+        scheduled_change: { ...cancel, effective_at: '2026-01-20T00:00:00Z' },
+        cancel_at: '2026-01-20T00:00:00Z',
+      },
+    },
+    { type: 'updated', fields: { scheduled_change: pause }, expected: { scheduled_change: pause } },
+    {
+      type: 'updated',
+      fields: { items: [paddleItem(), paddleItem({ price: { id: 'pri_seat' }, product: undefined, quantity: 3 })] },
+      expected: {
+        items: [...SUBSCRIPTION.items, { id: null, price: 'pri_seat', product: null, quantity: 3 }],
+      },
+    },
+    { type: 'past_due', fields: { status: 'past_due' }, expected: { status: 'past_due' } },
+    {
+      type: 'paused',
+      fields: { status: 'paused', current_billing_period: null },
+      expected: { status: 'paused', current_period_start: null, current_period_end: null },
+    },
+    { type: 'resumed', fields: {}, expected: {} },
+    {
+      type: 'canceled',
+      fields: { status: 'canceled', canceled_at: '2026-01-01T00:00:00.2Z', current_billing_period: null },
+      expected: {
+        status: 'canceled',
+        canceled_at: '2026-01-01T00:00:00.2Z',
+        ended_at: '2026-01-01T00:00:00.2Z',
+        current_period_start: null,
+        current_period_end: null,
+      },
+    },
+    { type: 'imported', fields: { currency_code: 'EUR' }, expected: { currency: 'EUR' } },
+  ]
+  it.each(CASES)('subscription.$type → $expected', ({ type, fields, expected }) =>
+    check('subscriptions', paddleSays(`subscription.${type}`, paddleSubscription(fields)), {
+      ...SUBSCRIPTION,
+      ...expected,
+    }),
+  )
+})
+
+describe("Paddle's transactions", () => {
+  const INVOICE = {
+    status: 'draft',
+    number: null,
+    subscription: 'sub_1oftransaction',
+    currency: 'USD',
+    total: 3640,
+    amount_due: 3640,
+    amount_paid: 0,
+    period_start: '2026-01-01T00:00:00Z',
+    period_end: '2026-02-01T00:00:00Z',
+    due_date: null,
+    next_payment_attempt: null,
+    hosted_invoice_url: null,
+  }
+  const paid = { totals: { balance: '0' } }
+  const CASES: Case[] = [
+    { type: 'created', fields: { status: 'draft' }, expected: {} },
+    { type: 'ready', fields: { status: 'ready' }, expected: {} },
+    {
+      type: 'billed',
+      fields: { status: 'billed', invoice_number: '325-10566' },
+      expected: { status: 'open', number: '325-10566' },
+    },
+    { type: 'past_due', fields: { status: 'past_due' }, expected: { status: 'open' } },
+    { type: 'payment_failed', fields: { status: 'past_due' }, expected: { status: 'open' } },
+    { type: 'paid', fields: { status: 'paid', ...paid }, expected: { status: 'paid', amount_paid: 3640 } },
+    { type: 'completed', fields: { status: 'completed', ...paid }, expected: { status: 'paid', amount_paid: 3640 } },
+    { type: 'canceled', fields: { status: 'canceled' }, expected: { status: 'void' } },
+    // The status is the snapshot's, whatever the event is called.
+    { type: 'updated', fields: { status: 'billed' }, expected: { status: 'open' } },
+    { type: 'revised', fields: { status: 'completed', ...paid }, expected: { status: 'paid', amount_paid: 3640 } },
+    { type: 'created', fields: { subscription_id: null }, expected: { subscription: null } },
+    {
+      type: 'updated',
+      fields: { billing_period: null, totals: { total: '1000', grand_total: '900', balance: '250' } },
+      expected: { period_start: null, period_end: null, total: 1000, amount_due: 900, amount_paid: 650 },
+    },
+  ]
+  it.each(CASES)('transaction.$type of $fields → $expected', ({ type, fields, expected }) =>
+    check('invoices', paddleSays(`transaction.${type}`, paddleTransaction(fields)), { ...INVOICE, ...expected }),
+  )
+})
+
+describe("Paddle's payment methods", () => {
+  const METHOD = { status: 'attached', type: 'card', card: null }
+  const CARD = { brand: 'visa', last4: '3184', exp_month: 1, exp_year: 2030 }
+  const LATER = '2026-01-02T00:00:00.5Z'
+  const CASES: Case[] = [
+    { type: 'saved', fields: {}, expected: {} },
+    { type: 'saved', fields: { type: 'paypal' }, expected: { type: 'paypal' } },
+    { type: 'deleted', fields: { deletion_reason: 'api' }, expected: { status: 'detached' } },
+  ]
+  it.each(CASES)('payment_method.$type → $expected', ({ type, fields, expected }) =>
+    check('payment-methods', paddleSays(`payment_method.${type}`, paddlePaymentMethod(fields)), {
+      ...METHOD,
+      ...expected,
+    }),
+  )
+
+  const saved = (id: string) => paddleSays('payment_method.saved', paddlePaymentMethod({ id }))
+  const paidBy = (payments: unknown[], at = PADDLE_T0) =>
+    paddleSays('transaction.completed', paddleTransaction({ status: 'completed', payments }), { at })
+
+  it.each(['the card before its payment method', 'the payment method before its card'])(
+    '%s: shown with it',
+    async (order) => {
+      const id = anId('paymtd')
+      const events = [paidBy([paddlePayment(id)]), saved(id)]
+      const ids = await world.say(...(order.startsWith('the card') ? events : events.toReversed()))
+      const source_event_id = order.startsWith('the card') ? ids[1] : ids[0]
+      const row = await world.one('payment-methods', id)
+      expect(row).toMatchObject({ id, ...METHOD, card: CARD, source_event_id })
+      expect((await world.api('/payment-methods?limit=100')).body.data).toContainEqual(row)
+      // Still there when it is detached.
+      await world.say(paddleSays('payment_method.deleted', paddlePaymentMethod({ id }), { at: LATER }))
+      expect(await world.one('payment-methods', id)).toMatchObject({ status: 'detached', card: CARD })
+    },
+  )
+
+  it('a card without its payment method is no payment method', async () => {
+    const id = anId('paymtd')
+    const [event] = (await world.say(paidBy([paddlePayment(id)]))) as [string]
+    expect((await world.api(`/payment-methods/${id}`)).status).toBe(404)
+    const [invoice, card] = await world.effects(event)
+    expect(invoice).toMatchObject({ kind: 'invoice', result: 'applied' })
+    const change = { card: { from: null, to: CARD } }
+    expect(card).toEqual({ kind: 'payment_method', id, result: 'applied', change })
+  })
+
+  it('the later payment says what card it is, in either order', async () => {
+    for (const flip of [false, true]) {
+      const id = anId('paymtd')
+      const early = paidBy([paddlePayment(id)])
+      const late = paidBy([paddlePayment(id, { expiry_year: 2035 })], LATER)
+      await world.say(saved(id), ...(flip ? [late, early] : [early, late]))
+      expect((await world.one('payment-methods', id)).card).toEqual({ ...CARD, exp_year: 2035 })
+    }
+  })
+
+  it('of a transaction with several payments: each card to its own, the last attempt for one of them', async () => {
+    const [a, b, c] = [anId('paymtd'), anId('paymtd'), anId('paymtd')]
+    const payments = [
+      paddlePayment(a, { last4: '0002' }, { created_at: '2026-01-01T00:00:00.9Z', status: 'captured' }),
+      paddlePayment(b, { type: 'mastercard', last4: '1111' }),
+      paddlePayment(a, { last4: '0001' }, { created_at: '2026-01-01T00:00:00.85Z', status: 'error' }),
+      paddlePayment(c, {}, { method_details: { type: 'paypal', card: null } }),
+      paddlePayment('', {}, { payment_method_id: null }),
+    ]
+    const [event] = (await world.say(paidBy(payments), saved(a), saved(b), saved(c))) as [string]
+    expect((await world.one('payment-methods', a)).card).toEqual({ ...CARD, last4: '0002' })
+    expect((await world.one('payment-methods', b)).card).toEqual({ ...CARD, brand: 'mastercard', last4: '1111' })
+    expect((await world.one('payment-methods', c)).card).toBeNull()
+    // Every payment method that it spoke of has it in its timeline.
+    for (const id of [a, b]) {
+      expect((await world.timeline('payment-methods', id)).map(({ event_id }) => event_id)).toContain(event)
+    }
+  })
+})
+
+describe('anything else', () => {
+  it.each([
+    ['customer.created', { id: 'ctm_1tests', status: 'active' }],
+    ['address.created', { id: 'add_1tests', customer_id: 'ctm_1tests' }],
+    ['adjustment.created', { id: 'adj_1', transaction_id: 'txn_1', action: 'refund', status: 'approved' }],
+    ['price.updated', { id: 'pri_1', product_id: 'pro_1', status: 'active' }],
+    ['payout.paid', { id: 'pay_1', amount: '100', currency_code: 'USD', status: 'paid' }],
+    ['payment_method.unheard_of', paddlePaymentMethod()],
+  ])('is ignored, and writes no object: %s', async (type, data) => {
+    const before = await world.objects()
+    const [id] = (await world.say(paddleSays(type, data))) as [string]
+    expect(await world.event(id)).toMatchObject({ status: 'ignored', last_error: null })
+    expect(await world.effects(id)).toEqual([])
+    expect(await world.objects()).toEqual(before)
+  })
+})

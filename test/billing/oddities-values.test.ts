@@ -1,0 +1,130 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  anId,
+  isoOf,
+  paddlePayment,
+  paddleSays,
+  paddleTransaction,
+  stripeInvoice,
+  stripeItem,
+  stripePaymentMethod,
+  stripeSays,
+  stripeSubscription,
+  T0,
+} from './payloads'
+import { type BillingWorld, billingWorld } from './world'
+
+/* Amounts and texts of every kind, and events with parts missing around their object. */
+
+let world: BillingWorld
+beforeAll(async () => {
+  world = await billingWorld()
+})
+
+describe('amounts', () => {
+  const AMOUNTS: [unknown, number | null][] = [
+    [0, 0],
+    [1200, 1200],
+    [-500, -500],
+    [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+    [2 ** 53, null],
+    [1e21, null],
+    [12.5, null],
+    ['12.50', null],
+    ['1e3', null],
+    ['99999999999999999999', null],
+    [' 12', null],
+    [[1200], null],
+  ]
+  it.each(['usd', 'jpy', 'kwd', 'zzz'])('of %s are minor units as sent, whole and safe, or null', async (currency) => {
+    for (const [value, shown] of AMOUNTS) {
+      const ours = { currency: currency.toUpperCase(), total: shown, amount_due: shown }
+      const invoice = stripeInvoice({ currency, total: value, amount_due: value })
+      const totals = { currency_code: currency.toUpperCase(), total: value, grand_total: value, balance: '0' }
+      const transaction = paddleTransaction({ totals })
+      await world.say(stripeSays('invoice.updated', invoice), paddleSays('transaction.updated', transaction))
+      expect(await world.one('invoices', invoice.id as string), String(value)).toMatchObject(ours)
+      const paid = { ...ours, amount_paid: shown }
+      expect(await world.one('invoices', transaction.id as string), String(value)).toMatchObject(paid)
+    }
+  })
+})
+
+describe('texts', () => {
+  it.each([
+    '<script>alert(1)</script>',
+    '"quoted\\"',
+    'null',
+    '[1,2]',
+    '{"a":1}',
+    '1e3',
+    '0',
+    '\u0000',
+    '\ud800',
+    'żółć 🔑',
+  ])('stay what they are: %j', async (words) => {
+    const [sub, invoice, method] = [
+      stripeSubscription({ customer: words, items: { data: [stripeItem({ id: words, price: { id: words } })] } }),
+      stripeInvoice({ customer: words, number: words, hosted_invoice_url: words, subscription: words }),
+      stripePaymentMethod({ customer: words, type: words, card: { brand: words, last4: words } }),
+    ]
+    await world.say(
+      stripeSays('customer.subscription.created', sub),
+      stripeSays('invoice.created', invoice),
+      stripeSays('payment_method.attached', method),
+    )
+    const items = [expect.objectContaining({ id: words, price: words })]
+    expect(await world.one('subscriptions', sub.id as string)).toMatchObject({ customer: words, items })
+    const row = { customer: words, number: words, hosted_invoice_url: words, subscription: words }
+    expect(await world.one('invoices', invoice.id as string)).toMatchObject(row)
+    const card = { brand: words, last4: words, exp_month: null, exp_year: null }
+    expect(await world.one('payment-methods', method.id as string)).toMatchObject({
+      customer: words,
+      type: words,
+      card,
+    })
+    if (words === '\ud800' || words === '\u0000') return
+    const { body } = await world.api(`/subscriptions?customer=${encodeURIComponent(words)}`)
+    expect(body.data.map(({ id }: any) => id)).toEqual([sub.id])
+  })
+})
+
+describe('the event around the object', () => {
+  it.each(['livemode', 'created', 'api_version', 'pending_webhooks', 'request'])('may lack its %s', async (field) => {
+    const object = stripeSubscription()
+    const [id] = (await world.say({ ...stripeSays('customer.subscription.updated', object), [field]: undefined })) as [
+      string,
+    ]
+    expect((await world.event(id)).status).toBe('processed')
+    expect(await world.one('subscriptions', object.id as string)).toMatchObject({
+      livemode: field === 'livemode' ? null : false,
+      updated_at: field === 'created' ? null : isoOf(T0),
+    })
+  })
+
+  it.each([
+    ['a data that is none', { data: 7 }],
+    ['no data', { data: undefined }],
+    ['no id', { id: undefined, event_id: undefined }],
+  ])('with %s fails, and writes no object', async (_, fields) => {
+    const before = await world.objects()
+    const events = [stripeSays('invoice.paid', stripeInvoice()), paddleSays('transaction.paid', paddleTransaction())]
+    for (const id of await world.say(...events.map((event) => ({ ...event, ...fields })))) {
+      expect(await world.event(id)).toMatchObject({
+        status: 'failed',
+        last_error: expect.stringContaining('the payload has no'),
+      })
+    }
+    expect(await world.objects()).toEqual(before)
+  })
+
+  it('a card whose payment method has no id that can be one is left out; its transaction is not', async () => {
+    const id = anId('txn')
+    const payments = [paddlePayment('pay method'), paddlePayment('x'.repeat(300)), paddlePayment('paymtd_good')]
+    const [event] = (await world.say(
+      paddleSays('transaction.paid', paddleTransaction({ id, status: 'paid', payments })),
+    )) as [string]
+    expect((await world.event(event)).status).toBe('processed')
+    expect((await world.effects(event)).map((effect: any) => effect.id)).toEqual([id, 'paymtd_good'])
+  })
+})

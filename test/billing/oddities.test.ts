@@ -1,0 +1,199 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { walk } from '../webhooks/seeding'
+import {
+  type Fields,
+  paddlePaymentMethod,
+  paddleSays,
+  paddleSubscription,
+  paddleTransaction,
+  stripeInvoice,
+  stripePaymentMethod,
+  stripeSays,
+  stripeSubscription,
+  T0,
+} from './payloads'
+import { type BillingWorld, billingWorld, type List } from './world'
+
+/* What vendors' references allow, and what they do not: an odd field is null, never a failure and never a 500. */
+
+let world: BillingWorld
+beforeAll(async () => {
+  world = await billingWorld()
+})
+
+const end = { starts_at: '2026-01-01T00:00:00Z', ends_at: '2026-02-01T00:00:00Z' }
+
+type Thing = {
+  of: string
+  list: List
+  make: (fields: Fields) => Fields
+  say: (object: Fields) => object
+  /** What a field of the payload shows in, other than under its own name; [] for one that is not shown. */
+  shows: Record<string, Fields>
+}
+const THINGS: Thing[] = [
+  {
+    of: "Stripe's subscription",
+    list: 'subscriptions',
+    make: (fields) =>
+      stripeSubscription({ cancel_at: T0 + 1, canceled_at: T0 + 2, trial_end: T0 + 3, ended_at: T0 + 4, ...fields }),
+    say: (object) => stripeSays('customer.subscription.updated', object),
+    shows: {
+      status: { status: 'unknown', vendor_status: null },
+      customer: { customer: null },
+      items: { items: [], current_period_start: null, current_period_end: null },
+      cancel_at: { cancel_at: null },
+      cancel_at_period_end: { cancel_at_period_end: null },
+      canceled_at: { canceled_at: null },
+      trial_end: { trial_end: null },
+      ended_at: { ended_at: null },
+      default_payment_method: { default_payment_method: null },
+      currency: {}, // the first price's
+    },
+  },
+  {
+    of: "Stripe's invoice",
+    list: 'invoices',
+    make: (fields) => stripeInvoice({ due_date: T0 + 1, next_payment_attempt: T0 + 2, ...fields }),
+    say: (object) => stripeSays('invoice.updated', object),
+    shows: {
+      status: { status: 'unknown', vendor_status: null },
+      customer: { customer: null },
+      currency: { currency: null, total: null, amount_due: null, amount_paid: null },
+      parent: { subscription: null },
+      total: { total: null },
+      amount_due: { amount_due: null },
+      amount_paid: { amount_paid: null },
+      number: { number: null },
+      period_start: { period_start: null },
+      period_end: { period_end: null },
+      due_date: { due_date: null },
+      next_payment_attempt: { next_payment_attempt: null },
+      hosted_invoice_url: { hosted_invoice_url: null },
+    },
+  },
+  {
+    of: "Stripe's payment method",
+    list: 'payment-methods',
+    make: stripePaymentMethod,
+    say: (object) => stripeSays('payment_method.attached', object),
+    shows: { customer: { customer: null, status: 'detached' }, type: { type: null }, card: { card: null } },
+  },
+  {
+    of: "Paddle's subscription",
+    list: 'subscriptions',
+    make: (fields) => paddleSubscription({ current_billing_period: end, ...fields }),
+    say: (object) => paddleSays('subscription.updated', object),
+    shows: {
+      status: { status: 'unknown', vendor_status: null },
+      customer_id: { customer: null },
+      currency_code: { currency: null },
+      items: { items: [] },
+      current_billing_period: { current_period_start: null, current_period_end: null },
+    },
+  },
+  {
+    of: "Paddle's transaction",
+    list: 'invoices',
+    make: (fields) => paddleTransaction({ invoice_number: '1-1', ...fields }),
+    say: (object) => paddleSays('transaction.updated', object),
+    shows: {
+      status: { status: 'unknown', vendor_status: null },
+      customer_id: { customer: null },
+      currency_code: {}, // the totals'
+      details: { total: null, amount_due: null, amount_paid: null },
+      subscription_id: { subscription: null },
+      invoice_number: { number: null },
+      billing_period: { period_start: null, period_end: null },
+    },
+  },
+  {
+    of: "Paddle's payment method",
+    list: 'payment-methods',
+    make: paddlePaymentMethod,
+    say: (object) => paddleSays('payment_method.saved', object),
+    shows: { customer_id: { customer: null }, type: { type: null } },
+  },
+]
+
+describe.each(THINGS)('$of', ({ list, make, say, shows }) => {
+  const shown = async (object: Fields) => {
+    const [id] = (await world.say(say(object))) as [string]
+    expect((await world.event(id)).status, JSON.stringify(object)).toBe('processed')
+    const { id: _, source_event_id: __, ...rest } = await world.one(list, object.id as string)
+    return rest
+  }
+  const optional = Object.keys(make({})).filter((field) => field !== 'id')
+
+  it('may lack each of its fields, or have null there: what shows it is null', async () => {
+    const whole = await shown(make({}))
+    const lacking = optional.flatMap((field) =>
+      [undefined, null].map((value) => ({ field, object: make({ [field]: value }) })),
+    )
+    await world.sayTogether(lacking.map(({ object }) => say(object)))
+    for (const { field, object } of lacking) {
+      const { id: _, source_event_id: __, ...row } = await world.one(list, object.id as string)
+      expect(row, field).toEqual({ ...whole, ...shows[field] })
+    }
+    const bare = await shown({ id: make({}).id })
+    for (const [field, value] of Object.entries(bare)) {
+      const certain = ['vendor', 'status', 'livemode', 'updated_at', 'ambiguous', 'items', 'cancel_at_period_end']
+      if (!certain.includes(field)) expect(value, field).toBeNull()
+    }
+  })
+
+  it('may have anything at all in each of its fields', async () => {
+    const odd = [true, -1.5, 'a text', [[null]], { data: [null, 1, {}] }]
+    const objects = optional.flatMap((field) => odd.map((value) => make({ [field]: value })))
+    await world.sayTogether(objects.map(say))
+    const found = new Set<string>()
+    for (const page of await walk((path) => world.api(path), `/${list}`, 100)) {
+      for (const row of page.data) if (row.ambiguous === false) found.add(row.id)
+    }
+    expect(objects.filter(({ id }) => !found.has(id as string))).toEqual([])
+  })
+
+  it.each([
+    undefined,
+    null,
+    '',
+    7,
+    {},
+    'sub_ünïcode',
+    'sub_🔑',
+    'two words',
+    'nul\u0000',
+    'x'.repeat(201),
+    'x'.repeat(300),
+  ])('with %j for an id fails, says why, and writes no object', async (id) => {
+    const objects = await world.objects()
+    const [event] = (await world.say(say(make({ id })))) as [string]
+    const { status, last_error, decoded_summary } = await world.event(event)
+    expect([status, decoded_summary]).toEqual(['failed', null])
+    expect(last_error).toEqual(
+      typeof id === 'string' && id !== ''
+        ? 'the id of its object is no id'
+        : expect.stringMatching(/^the payload has no data(\.object)?\.id$/),
+    )
+    expect(await world.objects()).toEqual(objects)
+  })
+
+  it.each(['x'.repeat(200), 'a/../b?c=d&e#f%2Fg', "'; DROP TABLE billing_objects; --", '..%00'])(
+    'with %j for an id is found by it',
+    async (name) => {
+      const id = name.replaceAll(' ', '_')
+      await shown(make({ id }))
+      expect((await world.one(list, id)).id).toBe(id)
+      expect((await world.timeline(list, encodeURIComponent(id))).length).toBeGreaterThan(0)
+    },
+  )
+
+  it.each(['on_ice', 'ACTIVE', 'constructor', '__proto__', '<b>active</b>', ' active'])(
+    'with the unheard-of status %j is unknown, and keeps the word',
+    async (status) => {
+      const row = await shown(make({ status }))
+      expect(row).toMatchObject({ vendor_status: status })
+      if (list !== 'payment-methods') expect(row.status).toBe('unknown')
+    },
+  )
+})

@@ -1,0 +1,256 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { rows } from '../webhooks/pipeline'
+import { walk } from '../webhooks/seeding'
+import {
+  anId,
+  type Fields,
+  paddlePaymentMethod,
+  paddleSays,
+  paddleSubscription,
+  paddleTransaction,
+  stripeInvoice,
+  stripePaymentMethod,
+  stripeSays,
+  stripeSubscription,
+  T0,
+} from './payloads'
+import { type BillingWorld, billingWorld, type List } from './world'
+
+/* Lists and their filters against a filter by hand, objects by id, and their timelines. */
+
+const LISTS: readonly List[] = ['subscriptions', 'invoices', 'payment-methods']
+const STATUS: Record<List, readonly string[]> = {
+  subscriptions: ['active', 'past_due', 'paused', 'canceled', 'unpaid'],
+  invoices: ['draft', 'open', 'paid', 'void', 'uncollectible', 'deleted'],
+  'payment-methods': ['attached', 'detached'],
+}
+const CUSTOMERS = ['cus_a', 'cus_b', "cus_'quoted'", null]
+const SUBSCRIPTIONS = ['sub_a', 'sub_b', null]
+const FILTERS = ['customer', 'status', 'subscription', 'vendor'] as const
+type Filter = Partial<Record<(typeof FILTERS)[number], string>>
+
+let world: BillingWorld
+const known = {} as Record<List, any[]>
+
+/** Objects of every mix of what can be filtered by; every third is Paddle's. */
+function objects(): object[] {
+  const pick = <T>(list: readonly T[], n: number) => list[n % list.length] as T
+  return Array.from({ length: 90 }, (_, i) => {
+    const [customer, subscription] = [pick(CUSTOMERS, i >> 1), pick(SUBSCRIPTIONS, i >> 2)]
+    if (i % 3 === 0) {
+      const status = pick(['active', 'past_due', 'paused', 'canceled'], i >> 3)
+      const word = pick(['ready', 'billed', 'completed', 'canceled'], i >> 3)
+      const own = { customer_id: customer }
+      return pick(
+        [
+          paddleSays('subscription.updated', paddleSubscription({ ...own, status })),
+          paddleSays('transaction.updated', paddleTransaction({ ...own, status: word, subscription_id: subscription })),
+          paddleSays(`payment_method.${pick(['saved', 'deleted'], i >> 3)}`, paddlePaymentMethod(own)),
+        ],
+        i / 3,
+      )
+    }
+    const status = pick(STATUS.subscriptions, i >> 2)
+    const word = pick(STATUS.invoices, i >> 3)
+    return pick(
+      [
+        stripeSays('customer.subscription.updated', stripeSubscription({ customer, status })),
+        stripeSays('invoice.updated', stripeInvoice({ customer, status: word, subscription })),
+        stripeSays('payment_method.updated', stripePaymentMethod({ customer })),
+      ],
+      i >> 1,
+    )
+  })
+}
+
+const read = (path: string) => world.api(path)
+const query = (filter: Filter) => new URLSearchParams(filter as Record<string, string>).toString()
+const idsOf = (list: any[]) => list.map(({ id }) => id)
+const all = async (list: List, filter: Filter, limit = 7) =>
+  (await walk(read, `/${list}?${query(filter)}`, limit)).flatMap(({ data }) => data)
+
+beforeAll(async () => {
+  world = await billingWorld()
+  await world.sayTogether(objects())
+  for (const list of LISTS) {
+    const deleted = list === 'invoices' ? await all(list, { status: 'deleted' }) : []
+    known[list] = [...(await all(list, {}, 100)), ...deleted].sort((a, b) => (a.id < b.id ? 1 : -1))
+  }
+})
+
+describe.each(LISTS)('the list of %s', (list) => {
+  it('has every mix to be filtered', () => {
+    const kind = list.replace('-', '_').slice(0, -1)
+    return world.objects().then((stored) => {
+      expect(idsOf(known[list])).toEqual(
+        stored
+          .filter((row) => row.kind === kind)
+          .map((row) => row.vendor_id)
+          .reverse(),
+      )
+      expect(new Set(known[list].map(({ vendor }) => vendor))).toEqual(new Set(['stripe', 'paddle']))
+      expect(new Set(known[list].map(({ status }) => status))).toEqual(new Set(STATUS[list]))
+    })
+  })
+
+  it('answers every combination of its filters as a filter by hand does', async () => {
+    const values: Record<string, readonly (string | null)[]> = {
+      customer: [...CUSTOMERS, 'cus_none'],
+      status: STATUS[list],
+      subscription: list === 'invoices' ? [...SUBSCRIPTIONS, 'sub_none'] : [null],
+      vendor: ['stripe', 'paddle', 'gocardless', null],
+    }
+    let combinations: Filter[] = [{}]
+    for (const name of FILTERS) {
+      const each = new Set([null, ...(values[name] as string[])])
+      combinations = combinations.flatMap((filter) =>
+        [...each].map((value) => (value === null ? filter : { ...filter, [name]: value })),
+      )
+    }
+    let found = 0
+    for (const filter of combinations) {
+      const wanted = known[list].filter((row) =>
+        FILTERS.every((name) => filter[name] === undefined || row[name] === filter[name]),
+      )
+      const shown = filter.status === undefined ? wanted.filter(({ status }) => status !== 'deleted') : wanted
+      const { body } = await read(`/${list}?limit=100&${query(filter)}`)
+      expect(body, query(filter)).toEqual({ data: shown, has_more: false, next_cursor: null, truncated: false })
+      if (shown.length > 2 && shown.length < 9) expect(await all(list, filter, 2), query(filter)).toEqual(shown)
+      found += Number(shown.length > 0)
+    }
+    expect(found).toBeGreaterThan(12)
+  })
+
+  it('refuses what is no filter, or no value of one', async () => {
+    const wrong: [string, string][] = [
+      ['status=gone', '/status'],
+      ['status=', '/status'],
+      ['status=ACTIVE', '/status'],
+      ['customer=', '/customer'],
+      [`customer=${'x'.repeat(201)}`, '/customer'],
+      ['vendor=', '/vendor'],
+      ['ambiguous=true', '/ambiguous'],
+      ['id=sub_1', '/id'],
+      ...(list === 'invoices' ? [] : ([['subscription=sub_a', '/subscription']] as [string, string][])),
+    ]
+    for (const [search, pointer] of wrong) {
+      const { status, body } = await read(`/${list}?${search}`)
+      expect([status, body.code, body.errors?.[0]?.pointer], search).toEqual([422, 'validation_failed', pointer])
+    }
+  })
+
+  it('gives each by its id, and to its project alone', async () => {
+    const other = await billingWorld()
+    for (const row of known[list].slice(0, 5)) {
+      expect(await world.one(list, row.id)).toEqual(row)
+      expect(await world.one(list, row.id, `?vendor=${row.vendor}`)).toEqual(row)
+      const away = row.vendor === 'stripe' ? 'paddle' : 'stripe'
+      for (const answer of [
+        await read(`/${list}/${row.id}?vendor=${away}`),
+        await other.api(`/${list}/${row.id}`),
+        await other.api(`/${list}/${row.id}/timeline`),
+      ]) {
+        expect([answer.status, answer.body.code]).toEqual([404, 'not_found'])
+      }
+    }
+    expect((await other.api(`/${list}`)).body.data).toEqual([])
+    for (const kind of LISTS.filter((kind) => kind !== list)) {
+      expect((await read(`/${kind}/${known[list][0].id}`)).status).toBe(404)
+    }
+  })
+})
+
+it('two vendors may give the same id: ?vendor= tells which, and the list has both', async () => {
+  const id = 'sub_shared_by_two'
+  await world.say(
+    stripeSays('customer.subscription.updated', stripeSubscription({ id, status: 'unpaid', customer: 'cus_two' })),
+    paddleSays('subscription.updated', paddleSubscription({ id, status: 'paused', customer_id: 'cus_two' })),
+  )
+  expect(await world.one('subscriptions', id, '?vendor=stripe')).toMatchObject({ vendor: 'stripe', status: 'unpaid' })
+  expect(await world.one('subscriptions', id, '?vendor=paddle')).toMatchObject({ vendor: 'paddle', status: 'paused' })
+  expect(await world.one('subscriptions', id)).toMatchObject({ vendor: 'paddle' })
+  expect((await read(`/subscriptions/${id}?vendor=square`)).status).toBe(404)
+  // One row a page: the cursor stands between the two.
+  expect((await all('subscriptions', { customer: 'cus_two' }, 1)).map(({ vendor }) => vendor)).toEqual([
+    'stripe',
+    'paddle',
+  ])
+})
+
+describe('the timeline', () => {
+  const sub = (id: string, fields: Fields = {}) => stripeSubscription({ id, ...fields })
+  const says = (object: Fields, at: number, type = 'updated') =>
+    stripeSays(`customer.subscription.${type}`, object, { at })
+
+  it('lists the events of the object with what each did, the newest received first', async () => {
+    const id = anId('sub')
+    const entitled = stripeSays('customer.subscription.updated', sub(id, { status: 'paused' }), {
+      at: T0 + 9,
+      id: `evt_z${id}`,
+    })
+    const tied = stripeSays('customer.subscription.updated', sub(id, { status: 'unpaid' }), {
+      at: T0 + 9,
+      id: `evt_zz${id}`,
+    })
+    const ids = await world.say(
+      says(sub(id), T0, 'created'),
+      says(sub(id, { status: 'past_due' }), T0 + 5),
+      says(sub(id, { status: 'active' }), T0 + 2),
+      // Of this object, and of nothing that becomes state.
+      stripeSays('billing.credit_grant.created', { id, object: 'subscription' }),
+      // Refers to the object, and is of another.
+      stripeSays('invoice.created', stripeInvoice({ subscription: id })),
+      says(sub(id, { status: 'past_due' }), T0 + 7),
+      entitled,
+      tied,
+    )
+    const change = (from: string | null, to: string) => ({ status: { from, to }, vendor_status: { from, to } })
+    const at = (from: number, to: number) => ({ updated_at: { from: iso(from), to: iso(to) } })
+    const iso = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000', '')
+    const entries = await world.timeline('subscriptions', id)
+    expect(entries.map(({ event_id, result, change }) => [ids.indexOf(event_id), result, change])).toEqual([
+      [7, 'ambiguous', change('paused', 'unpaid')],
+      [6, 'applied', { ...change('past_due', 'paused'), ...at(T0 + 7, T0 + 9) }],
+      [5, 'applied', at(T0 + 5, T0 + 7)],
+      [3, 'ignored', null],
+      [2, 'superseded', null],
+      [1, 'applied', { ...change('active', 'past_due'), ...at(T0, T0 + 5) }],
+      [0, 'applied', expect.objectContaining(change(null, 'active'))],
+    ])
+    expect(entries.at(-1)).toMatchObject({
+      event_type: 'customer.subscription.created',
+      status: 'processed',
+      occurred_at: iso(T0),
+      received_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    })
+    // Page by page it is the same.
+    for (const limit of [1, 2, 3]) {
+      const pages = await walk(read, `/subscriptions/${id}/timeline`, limit)
+      expect(pages.flatMap(({ data }) => data)).toEqual(entries)
+      expect(pages.map(({ data }) => data.length).every((n) => n <= limit)).toBe(true)
+    }
+    expect((await read(`/invoices/${id}/timeline`)).status).toBe(404)
+  })
+
+  it('shows an event that is not processed yet, without a verdict', async () => {
+    const id = anId('sub')
+    await world.say(says(sub(id), T0))
+    const { body } = await world.replay((await world.timeline('subscriptions', id))[0].event_id)
+    expect(body.event.status).toBe('queued')
+    expect((await world.timeline('subscriptions', id))[0]).toMatchObject({ status: 'queued', result: 'applied' })
+    await world.queue.pump()
+    expect((await world.timeline('subscriptions', id))[0]).toMatchObject({ status: 'processed', result: 'applied' })
+  })
+
+  it('reads on past many events that only refer to the object', async () => {
+    const id = anId('sub')
+    const [first] = await world.say(says(sub(id), T0))
+    const invoices = Array.from({ length: 30 }, () =>
+      stripeSays('invoice.created', stripeInvoice({ subscription: id })),
+    )
+    await world.sayTogether(invoices)
+    expect(await rows('SELECT event_id FROM refs WHERE project_id = ? AND ref = ?', world.project, id)).toHaveLength(31)
+    const { body } = await read(`/subscriptions/${id}/timeline?limit=1`)
+    expect(body).toMatchObject({ data: [{ event_id: first }], has_more: false, next_cursor: null })
+  })
+})

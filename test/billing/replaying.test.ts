@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { rows, stopClock } from '../webhooks/pipeline'
+import {
+  anId,
+  type Fields,
+  paddlePayment,
+  paddlePaymentMethod,
+  paddleSays,
+  paddleSubscription,
+  paddleTransaction,
+  stripeInvoice,
+  stripePaymentMethod,
+  stripeSays,
+  stripeSubscription,
+  T0,
+} from './payloads'
+import { type BillingWorld, billingWorld } from './world'
+
+/* Replays: what one would do, asked without doing it, and that doing it changes no object. */
+
+let world: BillingWorld
+beforeAll(async () => {
+  stopClock() // or a minute that passes is written down as the key's last use
+  world = await billingWorld()
+})
+afterAll(() => {
+  vi.useRealTimers()
+})
+
+const updated = (object: Fields, at = T0, id = anId('evt')) =>
+  stripeSays('customer.subscription.updated', object, { at, id })
+
+/** Every row of every table, the audit log among them. */
+async function everything(): Promise<Record<string, any[]>> {
+  const tables = await rows<{ name: string }>(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
+  )
+  const all: Record<string, any[]> = {}
+  for (const { name } of tables) all[name] = await rows(`SELECT * FROM "${name}" ORDER BY 1, 2`)
+  expect(Object.keys(all)).toEqual(expect.arrayContaining(['billing_objects', 'events', 'audit_log', 'replays']))
+  return all
+}
+
+/** Asks what a replay would do, and holds that nothing was written. */
+async function preview(event: string, expected: Fields) {
+  const before = await everything()
+  const { status, body } = await world.preview(event)
+  expect(await everything()).toEqual(before)
+  expect([status, body]).toEqual([
+    200,
+    { dry_run: true, event_id: event, status: 'processed', error: null, ...expected },
+  ])
+  expect(world.queue.waiting()).toEqual([])
+}
+
+const forget = (id: string) =>
+  rows('DELETE FROM billing_objects WHERE project_id = ? AND vendor_id = ?', world.project, id)
+
+describe('a replay asked for with dry_run', () => {
+  it('tells what it would mend, where the effect of an event is missing', async () => {
+    const object = stripeSubscription({ status: 'past_due' })
+    const id = object.id as string
+    const [event] = (await world.say(updated(object))) as [string]
+    const row = await world.one('subscriptions', id)
+    const [effect] = await world.effects(event)
+    await forget(id)
+    expect((await world.api(`/subscriptions/${id}`)).status).toBe(404)
+    await preview(event, { effects: [effect] })
+    expect(effect).toMatchObject({ result: 'applied', change: { status: { from: null, to: 'past_due' } } })
+    // What it told is what the replay then does.
+    expect((await world.replay(event)).status).toBe(202)
+    await world.queue.pump()
+    expect(await world.one('subscriptions', id)).toEqual(row)
+    await preview(event, { effects: [{ kind: 'subscription', id, result: 'applied', change: null }] })
+  })
+
+  it('tells what it would change, where an older effect stands', async () => {
+    const [older, newer] = [stripeInvoice(), stripeInvoice()]
+    Object.assign(newer, { ...older, status: 'paid', amount_paid: 2400 })
+    const id = older.id as string
+    const [first] = (await world.say(stripeSays('invoice.finalized', older))) as [string]
+    const stood = await world.objects()
+    const [last] = (await world.say(stripeSays('invoice.paid', newer, { at: T0 + 60 }))) as [string]
+    await preview(first, { effects: [{ kind: 'invoice', id, result: 'superseded', change: null }] })
+    // The row as it was before the second event.
+    const { candidates } = stood.find((row) => row.vendor_id === id)
+    await rows(
+      'UPDATE billing_objects SET candidates = ? WHERE vendor_id = ? AND project_id = ?',
+      candidates,
+      id,
+      world.project,
+    )
+    const change = {
+      status: { from: 'open', to: 'paid' },
+      vendor_status: { from: 'open', to: 'paid' },
+      amount_paid: { from: 0, to: 2400 },
+      updated_at: { from: '2026-01-01T00:00:00Z', to: '2026-01-01T00:01:00Z' },
+    }
+    await preview(last, { effects: [{ kind: 'invoice', id, result: 'applied', change }] })
+  })
+
+  it('tells of a winner that nothing changes, of a loser that it is superseded, of a tie that it is ambiguous', async () => {
+    const id = anId('sub')
+    const object = stripeSubscription({ id })
+    const [loser, winner] = (await world.say(updated(object), updated({ ...object, status: 'unpaid' }, T0 + 1))) as [
+      string,
+      string,
+    ]
+    await preview(winner, { effects: [{ kind: 'subscription', id, result: 'applied', change: null }] })
+    await preview(loser, { effects: [{ kind: 'subscription', id, result: 'superseded', change: null }] })
+    const tied = updated({ ...object, status: 'paused' }, T0 + 1, `evt_zzz${id}`)
+    const [last] = (await world.say(tied)) as [string]
+    await preview(last, { effects: [{ kind: 'subscription', id, result: 'ambiguous', change: null }] })
+    await preview(winner, { effects: [{ kind: 'subscription', id, result: 'superseded', change: null }] })
+  })
+
+  it('tells of a transaction what it says of its cards too', async () => {
+    const [txn, method] = [anId('txn'), anId('paymtd')]
+    const [event] = (await world.say(
+      paddleSays('transaction.paid', paddleTransaction({ id: txn, status: 'paid', payments: [paddlePayment(method)] })),
+    )) as [string]
+    await preview(event, {
+      effects: [
+        { kind: 'invoice', id: txn, result: 'applied', change: null },
+        { kind: 'payment_method', id: method, result: 'applied', change: null },
+      ],
+    })
+  })
+
+  it('tells of what is ignored, and of what cannot be decoded, that it would be again', async () => {
+    const [ignored, broken, nameless] = (await world.say(
+      stripeSays('charge.refunded', { id: 'ch_1', object: 'charge' }),
+      { ...stripeSays('invoice.paid', stripeInvoice()), object: 'nothing' },
+      updated(stripeSubscription({ id: undefined })),
+    )) as [string, string, string]
+    await preview(ignored, { status: 'ignored', effects: [] })
+    const error = (await world.event(broken)).last_error
+    expect(error).toMatch(/no Stripe event/)
+    await preview(broken, { status: 'failed', effects: [], error })
+    await preview(nameless, { status: 'failed', effects: [], error: 'the payload has no data.object.id' })
+  })
+
+  it('tells of an event whose payload is past its retention that it would fail', async () => {
+    const object = stripeSubscription()
+    const [event] = (await world.say(updated(object))) as [string]
+    await rows('DELETE FROM payloads WHERE id = (SELECT payload_id FROM events WHERE id = ?)', event)
+    await preview(event, { status: 'failed', effects: [], error: expect.stringContaining('no longer kept') })
+  })
+
+  it("is a 404 of no event, and of another project's", async () => {
+    const [event] = (await world.say(updated(stripeSubscription()))) as [string]
+    const other = await billingWorld()
+    for (const { status, body } of [
+      await other.preview(event),
+      await world.preview('evt_00000000000000000000000000'),
+    ]) {
+      expect([status, body.code]).toEqual([404, 'not_found'])
+    }
+    for (const wrong of ['dry_run=yes', 'dry_run=', 'dry_run=1', 'dryrun=true']) {
+      const { status } = await world.api(`/webhooks/${event}/replay?${wrong}`, { method: 'POST' })
+      expect(status, wrong).toBe(422)
+    }
+    expect((await world.event(event)).status).toBe('processed')
+  })
+})
+
+describe('every event of a project replayed, twice, in any order', () => {
+  /** Events of every kind, with ties, final states, cards, and some that fail or are ignored. */
+  function history(): object[] {
+    const [sub, tied, invoice, method] = [anId('sub'), anId('sub'), anId('in'), anId('pm')]
+    const [psub, txn, card] = [anId('sub'), anId('txn'), anId('paymtd')]
+    const object = stripeSubscription({ id: sub })
+    const transaction = (status: string) => paddleTransaction({ id: txn, status, payments: [paddlePayment(card)] })
+    return [
+      stripeSays('customer.subscription.created', { ...object, status: 'incomplete' }),
+      stripeSays('customer.subscription.updated', object, { previous: { status: 'incomplete' } }),
+      stripeSays('customer.subscription.updated', { ...object, quantity: 3 }, { previous: { quantity: null } }),
+      updated(stripeSubscription({ id: tied })),
+      updated(stripeSubscription({ id: tied, status: 'unpaid' })),
+      stripeSays('invoice.paid', stripeInvoice({ id: invoice, status: 'paid' })),
+      stripeSays('invoice.updated', stripeInvoice({ id: invoice }), { at: T0 + 9 }),
+      stripeSays('payment_method.attached', stripePaymentMethod({ id: method })),
+      stripeSays('payment_method.detached', stripePaymentMethod({ id: method, customer: null }), {
+        previous: { customer: 'cus_1Tests' },
+      }),
+      stripeSays('invoice.upcoming', stripeInvoice({ id: undefined })),
+      updated(stripeSubscription({ id: undefined })),
+      paddleSays('subscription.created', paddleSubscription({ id: psub })),
+      paddleSays('subscription.paused', paddleSubscription({ id: psub, status: 'paused' }), {
+        at: '2026-01-01T00:00:00.27Z',
+      }),
+      paddleSays('transaction.completed', transaction('completed')),
+      paddleSays('transaction.past_due', transaction('past_due'), { at: '2026-01-03T00:00:00Z' }),
+      paddleSays('payment_method.saved', paddlePaymentMethod({ id: card })),
+    ]
+  }
+
+  it('changes no object, and no word of what each event did', async () => {
+    const own = await billingWorld()
+    const ids = await own.sayTogether([...history(), ...history()].sort(() => Math.random() - 0.5))
+    const before = await own.objects()
+    expect(before).toHaveLength(16)
+    expect(before.filter(({ ambiguous }) => ambiguous === 1)).toHaveLength(2)
+    const told = await Promise.all(ids.map(own.event))
+    const bodies = () => Promise.all(ids.map(async (id) => (await own.event(id)).decoded_summary))
+    for (let round = 0; round < 2; round++) {
+      const order = ids.toSorted(() => Math.random() - 0.5)
+      for (const [n, id] of order.entries()) {
+        expect((await own.replay(id)).status).toBe(202)
+        if (n % 3 === round) await own.queue.pump() // one by one, and together
+      }
+      await own.queue.pump()
+      const which = order.map((id) => ids.indexOf(id)).join(' ')
+      expect(await own.objects(), which).toEqual(before)
+      expect(await bodies(), which).toEqual(told.map(({ decoded_summary }) => decoded_summary))
+    }
+    expect((await own.event(ids[0] as string)).processing_attempts).toBe(3)
+  })
+
+  it('brings every object back, where all were lost', async () => {
+    const own = await billingWorld()
+    const ids = await own.sayTogether(history())
+    const shown = (list: any[]) => list.map(({ version: _, ...row }) => row)
+    const before = await own.objects()
+    await rows('DELETE FROM billing_objects WHERE project_id = ?', own.project)
+    for (const id of [...ids].sort(() => Math.random() - 0.5)) await own.replay(id)
+    await own.queue.pump()
+    expect(shown(await own.objects())).toEqual(shown(before))
+  })
+})

@@ -1,0 +1,80 @@
+import { hex, hmac, utf8 } from '../../src/lib/crypto'
+import { type Answer, call, type RequestOptions } from '../harness'
+import { newWorld, rows } from '../webhooks/pipeline'
+
+/*
+ * A project with a connection of each vendor whose events become billing state. Everything goes the long way: signed
+ * delivery, the queue's handler, the API.
+ */
+
+const PADDLE_SECRET = 'pdl_ntfset_a_key_that_only_the_tests_know'
+/** The limiter set wide: these tests are about something else. */
+const LIMIT_CREDENTIAL = { limit: async () => ({ success: true }) } as unknown as RateLimit
+
+export type List = 'subscriptions' | 'invoices' | 'payment-methods'
+export type BillingWorld = Awaited<ReturnType<typeof billingWorld>>
+
+/** Connects Paddle; a connection made anew has another address, and the same events. */
+export async function paddleConnection({ token, project }: { token: string; project: string }): Promise<string> {
+  const json = { vendor: 'paddle', name: 'Paddle', signing_secret: PADDLE_SECRET }
+  const { body } = await call('/platform/v1/billing/connections', { method: 'POST', token, project, json })
+  return body.id
+}
+
+export async function billingWorld() {
+  const world = await newWorld()
+  const paddle = await paddleConnection(world)
+
+  async function send(event: object, { bindings, ...options }: RequestOptions = {}): Promise<Answer> {
+    if (!('event_type' in event)) return world.send(event, { bindings: bindings ?? {}, ...options })
+    const body = JSON.stringify(event)
+    const ts = Math.floor(Date.now() / 1000)
+    const h1 = hex(await hmac('SHA-256', utf8(PADDLE_SECRET), `${ts}:`, body))
+    return call(`/ingest/${paddle}`, {
+      method: 'POST',
+      body,
+      ...options,
+      headers: { 'Content-Type': 'application/json', 'Paddle-Signature': `ts=${ts};h1=${h1}` },
+      bindings: { EVENTS: world.queue.EVENTS, ...bindings },
+    })
+  }
+
+  const api = (path: string, options: RequestOptions = {}): Promise<Answer> =>
+    world.api(path, { ...options, bindings: { LIMIT_CREDENTIAL, ...options.bindings } })
+
+  return {
+    ...world,
+    paddle,
+    send,
+    api,
+    /** Delivers events one after the other, each processed before the next. @returns their ids */
+    async say(...events: object[]): Promise<string[]> {
+      const ids: string[] = []
+      for (const event of events) {
+        const { status, body, text } = await send(event)
+        if (status !== 200) throw new Error(`the delivery answered ${status}: ${text}`)
+        await world.queue.pump()
+        ids.push(body.event_ids[0])
+      }
+      return ids
+    },
+    /** Delivers events, then processes them together, as a batch. @returns their ids */
+    async sayTogether(events: readonly object[]): Promise<string[]> {
+      const answers = await Promise.all(events.map((event) => send(event)))
+      await world.queue.pump()
+      return answers.map(({ body }) => body.event_ids[0])
+    },
+    event: async (id: string): Promise<any> => (await api(`/webhooks/${id}`)).body,
+    /** An object as the API answers it. */
+    one: async (list: List, id: string, query = ''): Promise<any> =>
+      (await api(`/${list}/${encodeURIComponent(id)}${query}`)).body,
+    timeline: async (list: List, id: string): Promise<any[]> =>
+      (await api(`/${list}/${id}/timeline?limit=100`)).body.data,
+    preview: (id: string): Promise<Answer> => api(`/webhooks/${id}/replay?dry_run=true`, { method: 'POST' }),
+    /** What the events did, as they themselves say. */
+    effects: async (id: string): Promise<any> => (await api(`/webhooks/${id}`)).body.decoded_summary?.effects ?? null,
+    /** Every object of the project, as it is stored. */
+    objects: (): Promise<any[]> =>
+      rows('SELECT * FROM billing_objects WHERE project_id = ? ORDER BY kind, vendor_id, vendor', world.project),
+  }
+}
