@@ -20,8 +20,8 @@ import { type BillingWorld, billingWorld } from './world'
 
 /*
  * What the billing state costs, in D1's own figures. Rows written, indexes included: 11.02 to record, claim and finish an
- * event of a batch, and 1 for each of its refs (test/webhooks/costs.test.ts); then the object's row, and each index that it
- * is in: a subscription's are customer and status, an invoice's customer and subscription, a payment method's customer.
+ * event of a batch, and 1 for each of its refs (test/webhooks/costs.test.ts); then the object's row, and
+ * one of the index by customer where it is new or its customer changes.
  */
 
 const BATCH = 100
@@ -55,14 +55,16 @@ async function costOf(world: BillingWorld, events: readonly object[]) {
   return { trips, read, written: perEvent(count.rows_written + written) }
 }
 
-type Made = { of: string; refs: number; object: number; make: (id: string, second: number) => object }
+/** `made`, `changed`: rows of the event's objects where they are new, and where they are known. */
+type Made = { of: string; refs: number; made: number; changed: number; make: (id: string, second: number) => object }
 const at = (second: number) => ({ at: `2026-01-01T00:00:0${second}Z` })
 const in_ = (second: number) => ({ at: T0 + second })
 const MADE: Made[] = [
   {
     of: "Stripe's subscription",
     refs: 3,
-    object: 3,
+    made: 2,
+    changed: 1,
     make: (id, n) =>
       stripeSays(
         'customer.subscription.updated',
@@ -73,53 +75,63 @@ const MADE: Made[] = [
   {
     of: "Stripe's invoice",
     refs: 3,
-    object: 3,
+    made: 2,
+    changed: 1,
     make: (id, n) => stripeSays('invoice.updated', stripeInvoice({ id, total: n }), in_(n)),
   },
   {
     of: "Stripe's payment method",
     refs: 2,
-    object: 2,
+    made: 2,
+    changed: 1,
     make: (id, n) => stripeSays('payment_method.updated', stripePaymentMethod({ id, metadata: { n } }), in_(n)),
   },
   {
     of: "Paddle's subscription",
     refs: 3,
-    object: 3,
+    made: 2,
+    changed: 1,
     make: (id, n) => paddleSays('subscription.updated', paddleSubscription({ id, custom_data: { n } }), at(n)),
   },
   {
     of: "Paddle's transaction",
     refs: 4,
-    object: 3,
+    made: 2,
+    changed: 1,
     make: (id, n) => paddleSays('transaction.updated', paddleTransaction({ id, custom_data: { n } }), at(n)),
   },
   {
     of: "Paddle's transaction, paid by a card",
     refs: 5,
-    object: 4,
+    made: 3,
+    changed: 2,
     make: (id, n) =>
       paddleSays('transaction.updated', paddleTransaction({ id, payments: [paddlePayment(`paymtd_${id}`)] }), at(n)),
   },
   {
     of: "Paddle's payment method",
     refs: 3,
-    object: 2,
+    made: 2,
+    changed: 1,
     make: (id, n) => paddleSays('payment_method.saved', paddlePaymentMethod({ id, custom_data: { n } }), at(n)),
   },
 ]
 
-describe.each(MADE)('a batch of 100 events of 100 objects: $of', ({ refs, object, make }) => {
+describe.each(MADE)('a batch of 100 events of 100 objects: $of', ({ refs, made, changed, make }) => {
   const event = Math.round((11.02 + refs) * 100) / 100
-  it(`three round trips, and ${event} rows written an event with ${object} more where the object changes`, async () => {
+  const [first, next] = [made, changed].map((rows) => Math.round((event + rows) * 100) / 100)
+  it(`three round trips, ${first} rows written an event of a new object, ${next} of a known one, ${event} of no effect`, async () => {
     const world = await warmWorld()
     const ids = Array.from({ length: BATCH }, () => anId('obj'))
-    for (const second of [1, 2]) {
+    for (const [second, written] of [
+      [1, first],
+      [2, next],
+    ] as const) {
       const cost = await costOf(
         world,
         ids.map((id) => make(id, second)),
       )
-      expect(cost).toMatchObject({ trips: 3, written: Math.round((event + object) * 100) / 100 })
+      expect(cost).toMatchObject({ trips: 3, written })
       expect(cost.read).toBeLessThan(40)
     }
     // Older than what speaks and than what is kept to place ties: no object's row is written.
@@ -165,14 +177,13 @@ describe('reading', () => {
     return world
   }
 
-  it('goes by an index, whatever else the project has', async () => {
+  it('of a customer, of a page and of one object goes by an index, whatever else the project has', async () => {
     const [few, many] = [await among(20), await among(2000)]
     // Rows read: 2 of the key, 1 of the deployment's state, and each row of the page with what finds it.
     const READS: [string, number, number][] = [
       ['/subscriptions?customer=cus_mine', 6, 20],
-      ['/subscriptions?status=paused', 6, 20],
       ['/subscriptions?customer=cus_mine&status=paused&vendor=stripe', 6, 20],
-      ['/invoices?subscription=sub_mine', 6, 20],
+      ['/invoices?customer=cus_mine&subscription=sub_mine', 6, 20],
       ['/invoices?customer=cus_mine', 6, 20],
       ['/payment-methods?customer=cus_mine', 6, 32],
       ['/subscriptions?limit=20', 20, 26],

@@ -86,7 +86,6 @@ describe('a payload', () => {
       status: 'failed',
       error: 'the payload is no longer kept: it is past its retention',
     })
-    await expectConsistent(world.project)
   })
 
   it.each(STATUSES)('of an event that is %s goes if the event is final, however old it is', async (status) => {
