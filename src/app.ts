@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono'
 import { apiKeyCredential } from './api-keys/authenticate'
 import { apiKeyRoutes } from './api-keys/routes'
 import { auditRoutes } from './audit/routes'
+import { consoleRoutes, linkRoutes } from './console/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
@@ -12,7 +13,6 @@ import { openApi } from './http/openapi'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
 import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
-import { linkRoutes } from './sessions/link'
 import { authRoutes } from './sessions/routes'
 import { connectionRoutes } from './webhooks/connections/routes'
 import { ingestRoutes } from './webhooks/ingest-routes'
@@ -38,12 +38,15 @@ const app = base
   .route('/platform/v1/billing/webhooks', webhookRoutes)
   // Where people sign in and vendors send.
   .route('/auth', authRoutes)
-  .route('/auth', linkRoutes)
   .route('/ingest', ingestRoutes)
   // About the service itself.
   .route('/healthz', healthRoutes)
   .get('/openapi.json', (c) => c.json(openApi(base, new URL(c.req.url).origin)))
   .get('/errors', errorsPage)
+
+// Pages for people, which no typed client calls: registered on the same app, left out of its type.
+base.route('/console', consoleRoutes)
+base.route('/auth', linkRoutes)
 
 app.onError((error, c) => problem(c, error))
 // Answered, not thrown: thrown from here it would pass by the middlewares that set headers.

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { Scope } from '../lib/access'
 import type { FaultName } from '../lib/fault'
 import type { Policy } from './auth'
 
@@ -7,7 +8,11 @@ export type Meta = {
   operation?: Operation
   body?: z.ZodType
   query?: z.ZodType
+  page?: PagePolicy
 }
+
+/** Who may see a page of the console: anyone, any signed-in user, or who has this scope in the path's project. */
+export type PagePolicy = 'anyone' | 'user' | Scope
 
 export type Operation = {
   /** The operationId: unique, camelCase. */
