@@ -1,10 +1,15 @@
 import { type Context, Hono } from 'hono'
 import type { HttpEnv } from '../http/context'
 import { apiKeyPages } from './api-keys'
+import { connectionPages } from './connections'
 import { errorPage, missingPage } from './errors'
+import { onePages } from './event'
+import { eventPages } from './events'
 import { pageHeaders } from './headers'
+import { healthPages } from './health'
 import { projectPages } from './projects'
 import { referencePages } from './reference'
+import { replayPages } from './replays'
 import { sessionPages } from './sessions'
 import { linkPages, signInPages } from './sign-in'
 
@@ -15,6 +20,11 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/', projectPages)
   .route('/sessions', sessionPages)
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
+  .route('/p/:project/platform/billing/connections', connectionPages)
+  .route('/p/:project/platform/billing/webhooks/health', healthPages)
+  .route('/p/:project/platform/billing/webhooks', eventPages)
+  .route('/p/:project/platform/billing/webhooks', replayPages)
+  .route('/p/:project/platform/billing/webhooks', onePages)
   .route('/', referencePages)
   .all('*', missingPage)
 

@@ -80,7 +80,9 @@ document.addEventListener('htmx:configRequest', (event) => {
   const rows = event.target
   if (rows.id !== 'events') return
   event.detail.parameters.newest = rows.querySelector('tr')?.id ?? ''
-  event.detail.parameters.open = [...rows.querySelectorAll('[data-open]')].map((row) => row.id).slice(0, 50)
+  event.detail.parameters.open = [...rows.querySelectorAll('[data-open]')]
+    .map((row) => `${row.id}:${row.dataset.open}`)
+    .slice(0, 50)
 })
 document.addEventListener('htmx:beforeSwap', (event) => {
   if (event.target.id !== 'events' || event.detail.xhr.status !== 200) return

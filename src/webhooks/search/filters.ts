@@ -35,8 +35,8 @@ export const searchFields = {
   order: z.enum(['desc', 'asc']).default('desc').describe('By time of receipt.'),
 }
 
-const Fields = z.strictObject(searchFields)
-export type SearchFields = z.infer<typeof Fields>
+export const SearchQuery = z.strictObject(searchFields)
+export type SearchFields = z.infer<typeof SearchQuery>
 
 /** The filters in the terms that the statements use. */
 export type Filters = {
