@@ -1,4 +1,5 @@
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
 import { apiKeyCredential } from './api-keys/authenticate'
 import { apiKeyRoutes } from './api-keys/routes'
 import { auditRoutes } from './audit/routes'

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
 import type { KeyRow } from '../api-keys/store'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -6,7 +7,7 @@ import { missingScopes, type Scope } from '../lib/access'
 import { exact, plural, relative } from './format'
 import { show } from './layout'
 import { can, type Mistakes } from './page'
-import { Badge, Copyable, Field, Head, More, Post, Select, Table, Time, Wrong } from './parts'
+import { Badge, Confirm, Copyable, Field, Head, More, Post, Select, Table, Time, Wrong } from './parts'
 import { projectPaths } from './paths'
 import { userOf } from './session'
 
@@ -42,59 +43,45 @@ export function listPage(c: Context<HttpEnv>, rows: readonly KeyRow[], cursor: s
         <Table
           label="API keys"
           heads={['Name', 'Key', 'Scopes', 'Last used', 'Created', 'By', 'Expires', ...(mint ? [''] : [])]}
-        >
-          <tbody>
-            {rows.map((row) => (
-              <Row c={c} row={row} />
-            ))}
-          </tbody>
-        </Table>
+          rows={rows.map((row) => cellsOf(c, row))}
+        />
       )}
       <More c={c} cursor={cursor} />
     </>,
   )
 }
 
-function Row({ c, row }: { c: Context<HttpEnv>; row: KeyRow }) {
+function cellsOf(c: Context<HttpEnv>, row: KeyRow): Child[] {
   const { now } = c.get('rt')
   const at = `${pathsOf(c).keys}/${row.id}`
   const scopes = scopesOf(row)
-  const expired = row.expires_at !== null && row.expires_at <= now
-  return (
-    <tr>
-      <td>{row.name}</td>
-      <td>
-        <code>{row.key_prefix}</code>
-      </td>
-      <td>
-        <span title={scopes.join(', ')}>{plural(scopes.length, 'scope')}</span>
-      </td>
-      <td>
-        <Time at={row.last_used_at} now={now} />
-      </td>
-      <td>
-        <Time at={row.created_at} now={now} />
-      </td>
-      <td>
-        {row.minter_email ?? 'unknown'} {row.minter_is_member === 0 && <Badge of="left the project" />}
-      </td>
-      <td>
-        <Time at={row.expires_at} now={now} /> {expired && <Badge of="expired" />}
-      </td>
-      {can(c, 'api_keys:write') && (
-        <td class="actions">
-          {mayRotate(c, row) && (
-            <a class="button" href={`${at}/rotate`} data-dialog>
-              Rotate<span class="unseen"> {row.name}</span>
-            </a>
-          )}
-          <a class="button" href={`${at}/revoke`} data-dialog>
-            Revoke<span class="unseen"> {row.name}</span>
-          </a>
-        </td>
-      )}
-    </tr>
+  const action = (verb: string) => (
+    <a class="button" href={`${at}/${verb.toLowerCase()}`} data-dialog>
+      {verb}
+      <span class="unseen"> {row.name}</span>
+    </a>
   )
+  return [
+    row.name,
+    <code>{row.key_prefix}</code>,
+    <span title={scopes.join(', ')}>{plural(scopes.length, 'scope')}</span>,
+    <Time at={row.last_used_at} now={now} />,
+    <Time at={row.created_at} now={now} />,
+    <>
+      {row.minter_email ?? 'unknown'} {row.minter_is_member === 0 && <Badge of="left the project" />}
+    </>,
+    <>
+      <Time at={row.expires_at} now={now} />{' '}
+      {row.expires_at !== null && row.expires_at <= now && <Badge of="expired" />}
+    </>,
+    ...(can(c, 'api_keys:write')
+      ? [
+          <>
+            {mayRotate(c, row) && action('Rotate')} {action('Revoke')}
+          </>,
+        ]
+      : []),
+  ]
 }
 
 /** Whether the user may obtain a secret of this key: nobody rotates a key that may do more than he may. */
@@ -203,36 +190,37 @@ function curlOf(c: Context<HttpEnv>, secret: string): string {
 
 /** What rotating a key breaks. */
 export function rotatePage(c: Context<HttpEnv>, row: KeyRow, mistakes: Mistakes = {}, status: 200 | 409 | 422 = 200) {
-  return confirmPage(c, row, { verb: 'Rotate', status, mistake: mistakes.form }, [
-    'You get a new secret for the same key. The old one stops working at once: whatever still sends it gets a 401 until it has the new one.',
-  ])
+  const what =
+    'You get a new secret for the same key. The old one stops working at once: whatever still sends it gets a 401 until it has the new one.'
+  return confirmPage(c, row, { verb: 'Rotate', status, mistake: mistakes.form, what })
 }
 
 /** What revoking a key breaks. */
 export function revokePage(c: Context<HttpEnv>, row: KeyRow) {
-  return confirmPage(c, row, { verb: 'Revoke', status: 200, danger: true }, [
-    'The key stops working at once, for good: whatever still sends it gets a 401. This cannot be undone.',
-  ])
+  const what = 'The key stops working at once, for good: whatever still sends it gets a 401. This cannot be undone.'
+  return confirmPage(c, row, { verb: 'Revoke', status: 200, danger: true, what })
 }
 
-type Confirm = { verb: string; status: 200 | 409 | 422; danger?: boolean; mistake?: string | undefined }
+type Ask = { verb: string; status: 200 | 409 | 422; danger?: boolean; mistake?: string | undefined; what: string }
 
-function confirmPage(c: Context<HttpEnv>, row: KeyRow, { verb, status, danger, mistake }: Confirm, what: string[]) {
+function confirmPage(c: Context<HttpEnv>, row: KeyRow, { verb, status, danger = false, mistake, what }: Ask) {
   const { keys } = pathsOf(c)
   const { now } = c.get('rt')
   return show(
     c,
     { title: `${verb} API key`, section: 'keys', above: ['API keys', keys], status },
-    <section id="confirm" class="confirm">
-      <h1>
-        {verb} “{row.name}”?
-      </h1>
+    <Confirm
+      c={c}
+      title={`${verb} “${row.name}”?`}
+      to={`${keys}/${row.id}/${verb.toLowerCase()}`}
+      verb={`${verb} key`}
+      back={keys}
+      danger={danger}
+    >
       <p>
         <code>{row.key_prefix}</code>
       </p>
-      {what.map((text) => (
-        <p>{text}</p>
-      ))}
+      <p>{what}</p>
       <p>
         {row.last_used_at === null ? (
           'It has never been used.'
@@ -243,14 +231,6 @@ function confirmPage(c: Context<HttpEnv>, row: KeyRow, { verb, status, danger, m
         )}
       </p>
       <Wrong>{mistake}</Wrong>
-      <Post c={c} to={`${keys}/${row.id}/${verb.toLowerCase()}`} class="choice">
-        <button type="submit" class={danger ? 'danger' : 'primary'}>
-          {verb} key
-        </button>
-        <a class="button" href={keys} data-close>
-          Cancel
-        </a>
-      </Post>
-    </section>,
+    </Confirm>,
   )
 }

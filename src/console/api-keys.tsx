@@ -1,4 +1,5 @@
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
 import { MintBody, mintKey } from '../api-keys/mint'
 import { newSecret } from '../api-keys/secret'
 import { findKey, type KeyRow, listKeys, revokeKey, rotateKey } from '../api-keys/store'

@@ -1,6 +1,6 @@
 // Made by scripts/assets.ts: where each asset of the console is served.
-export const STYLE = '/assets/style-c8047d193e.css'
+export const STYLE = '/assets/style-c3a2067f91.css'
 export const SCRIPT = '/assets/script-ac2891e5cc.js'
 export const ICON = '/assets/icon-1528e32439.svg'
-export const REFERENCE_STYLE = '/assets/reference-style-0e561a44b3.css'
-export const REFERENCE_SCRIPT = '/assets/reference-script-0c6ac10f61.js'
+export const REFERENCE_STYLE = '/assets/reference-style-9b70f81e81.css'
+export const REFERENCE_SCRIPT = '/assets/reference-script-4494ff4cdb.js'

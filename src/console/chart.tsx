@@ -6,9 +6,9 @@ import { Table } from './parts'
 type Series = Awaited<ReturnType<typeof readLag>>
 type Point = Series['data'][number]
 
-const WIDTH = 800
-const HEIGHT = 240
-const PLOT = { left: 56, right: 792, top: 8, bottom: 212 }
+const WIDTH = 1160
+const HEIGHT = 280
+const PLOT = { left: 56, right: 1152, top: 8, bottom: 252 }
 const LINES = [
   ['p50', undefined],
   ['p95', '7 4'],
@@ -105,22 +105,20 @@ export function LagChart({ series, label }: { series: Series; label: string }) {
       </ul>
       <details>
         <summary>The figures as a table</summary>
-        <Table label="Lag" heads={['From (UTC)', 'Received', 'Processed', 'Failed', 'Pending', 'p50', 'p95', 'p99']}>
-          <tbody>
-            {busy.slice(-ROWS).map((point) => (
-              <tr>
-                <td>{point.bucket_start.slice(0, 16).replace('T', ' ')}</td>
-                <td>{point.received}</td>
-                <td>{point.processed}</td>
-                <td>{point.failed}</td>
-                <td>{point.pending}</td>
-                {LINES.map(([name]) => (
-                  <td>{took(point[`${name}_ms`])}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Table
+          label="Lag"
+          heads={['From (UTC)', 'Received', 'Processed', 'Failed', 'Pending', ...LINES.map(([name]) => name)]}
+          rows={busy
+            .slice(-ROWS)
+            .map((point) => [
+              day(point),
+              point.received,
+              point.processed,
+              point.failed,
+              point.pending,
+              ...LINES.map(([name]) => took(point[`${name}_ms`])),
+            ])}
+        />
       </details>
     </figure>
   )
@@ -133,27 +131,32 @@ function inWords(busy: readonly Point[], label: string): string {
   const worst = busy.reduce((a, b) => ((b.p99_ms ?? 0) > (a.p99_ms ?? 0) ? b : a))
   const last = busy.at(-1) as Point
   const waiting = pending === 0 ? 'None is pending.' : `${plural(pending, 'event')} pending.`
-  return `Lag over ${label}: ${plural(received, 'event')} received. The highest p99 was ${took(worst.p99_ms)}, at ${worst.bucket_start.slice(11, 16)} UTC. Lately p50 ${took(last.p50_ms)}, p95 ${took(last.p95_ms)}, p99 ${took(last.p99_ms)}. ${waiting}`
+  return `Lag over ${label}: ${plural(received, 'event')} received. The highest p99 was ${took(worst.p99_ms)}, at ${day(worst)} UTC. ${waiting} Lately: ${pointInWords(last)}.`
 }
 
 function pointInWords(point: Point): string {
-  const at = point.bucket_start.slice(0, 16).replace('T', ' ')
-  return `${at} UTC: p50 ${took(point.p50_ms)}, p95 ${took(point.p95_ms)}, p99 ${took(point.p99_ms)}; ${point.received} received, ${point.failed} failed, ${point.pending} pending`
+  const lags = LINES.map(([name]) => `${name} ${took(point[`${name}_ms`])}`).join(', ')
+  return `${day(point)} UTC: ${lags}; ${point.received} received, ${point.failed} failed, ${point.pending} pending`
 }
 
+const day = ({ bucket_start }: Point) => bucket_start.slice(0, 16).replace('T', ' ')
 const took = (ms: number | null) => (ms === null ? '–' : duration(ms))
 const round = (value: number) => Math.round(value * 10) / 10
 /** A column from a height down to the axis. */
 const upright = (top: number) => ({ y: round(top), height: round(PLOT.bottom - top) })
 
-/** A line through the points that have a value, with a gap where there is none; one alone is a dot. */
+/** A ring around where the pen is. */
+const RING = 'm-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0'
+
+/** A line through the points that have a value, with a gap where there is none; one alone is a ring. */
 function pathOf(points: readonly (readonly [number, number | null])[], y: (ms: number) => number): string {
-  let drawing = false
+  const has = (index: number) => (points[index]?.[1] ?? null) !== null
   return points
-    .map(([x, ms]) => {
-      const command = drawing ? 'L' : 'M'
-      drawing = ms !== null
-      return ms === null ? '' : `${command}${x} ${y(ms)}${command === 'M' ? 'h.1' : ''}`
+    .map(([x, ms], index) => {
+      if (ms === null) return ''
+      const at = `${x} ${y(ms)}`
+      if (has(index - 1)) return `L${at}`
+      return `M${at}${has(index + 1) ? '' : RING}`
     })
     .join('')
 }

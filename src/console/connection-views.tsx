@@ -10,7 +10,7 @@ import { VENDOR_NAMES } from '../webhooks/vendors'
 import { plural } from './format'
 import { show } from './layout'
 import { can, type Mistakes } from './page'
-import { Badge, Copyable, Fact, Field, Head, More, Post, Select, Table, Time, Wrong } from './parts'
+import { Badge, Confirm, Copyable, Fact, Field, Head, More, Post, Select, Table, Time, Wrong } from './parts'
 import { projectPaths } from './paths'
 
 type Status = 200 | 409 | 422
@@ -46,29 +46,19 @@ export function listPage(c: Context<HttpEnv>, rows: readonly ConnectionRow[], cu
           {add || <p>Ask an admin of the project to connect one.</p>}
         </section>
       ) : (
-        <Table label="Connections" heads={['Name', 'Vendor', 'Mode', 'Status', 'Last event', 'Secrets', 'Created']}>
-          <tbody>
-            {rows.map((row) => (
-              <tr>
-                <td>
-                  <a href={pathOf(c, row.id)}>{row.name}</a>
-                </td>
-                <td>{row.vendor}</td>
-                <td>{modeOf(row)}</td>
-                <td>
-                  <Badge of={row.status} />
-                </td>
-                <td>
-                  <Time at={lastOf(row)} now={now} />
-                </td>
-                <td>{row.secrets.length}</td>
-                <td>
-                  <Time at={row.created_at} now={now} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Table
+          label="Connections"
+          heads={['Name', 'Vendor', 'Mode', 'Status', 'Last event', 'Secrets', 'Created']}
+          rows={rows.map((row) => [
+            <a href={pathOf(c, row.id)}>{row.name}</a>,
+            row.vendor,
+            modeOf(row),
+            <Badge of={row.status} />,
+            <Time at={lastOf(row)} now={now} />,
+            row.secrets.length,
+            <Time at={row.created_at} now={now} />,
+          ])}
+        />
       )}
       <More c={c} cursor={cursor} />
     </>,
@@ -181,30 +171,22 @@ export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, mistakes
         A delivery may be signed with any of these. To rotate, add the new one, let the vendor switch, then remove the
         old one.
       </p>
-      <Table label="Signing secrets" heads={['Secret', 'Added', 'Last used', ...(write ? [''] : [])]}>
-        <tbody>
-          {row.secrets.map((secret) => (
-            <tr>
-              <td>
-                <code>…{secret.hint}</code>
-              </td>
-              <td>
-                <Time at={secret.created_at} now={now} />
-              </td>
-              <td>
-                <Time at={row.secrets_used[secret.id] ?? null} now={now} />
-              </td>
-              {write && (
-                <td class="actions">
-                  <a class="button" href={`${at}/secrets/${secret.id}/remove`} data-dialog>
-                    Remove<span class="unseen"> secret ending in {secret.hint}</span>
-                  </a>
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+      <Table
+        label="Signing secrets"
+        heads={['Secret', 'Added', 'Last used', ...(write ? [''] : [])]}
+        rows={row.secrets.map((secret) => [
+          <code>…{secret.hint}</code>,
+          <Time at={secret.created_at} now={now} />,
+          <Time at={row.secrets_used[secret.id] ?? null} now={now} />,
+          ...(write
+            ? [
+                <a class="button" href={`${at}/secrets/${secret.id}/remove`} data-dialog>
+                  Remove<span class="unseen"> secret ending in {secret.hint}</span>
+                </a>,
+              ]
+            : []),
+        ])}
+      />
       {write && (
         <>
           <Post c={c} to={`${at}/secrets`} class="form">
@@ -286,17 +268,8 @@ function confirmPage(
   return show(
     c,
     { title: ask.verb, section, above: [row.name, at] },
-    <section id="confirm" class="confirm">
-      <h1>{ask.title}</h1>
+    <Confirm c={c} title={ask.title} to={`${at}/${ask.to}`} verb={ask.verb} back={at} danger>
       {what}
-      <Post c={c} to={`${at}/${ask.to}`} class="choice">
-        <button type="submit" class="danger">
-          {ask.verb}
-        </button>
-        <a class="button" href={at} data-close>
-          Cancel
-        </a>
-      </Post>
-    </section>,
+    </Confirm>,
   )
 }

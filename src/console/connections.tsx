@@ -1,4 +1,5 @@
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { cursorBinding, readCursor, toPage } from '../http/page'

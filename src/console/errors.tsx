@@ -55,8 +55,9 @@ async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: str
 }
 
 function toSignIn(c: Context<HttpEnv>): Response {
-  const { pathname, search } = new URL(c.req.url)
-  const back = c.req.method === 'GET' && !c.req.header('HX-Request') ? pathname + search : '/console'
+  // A part of a page that asks to be filled in leads back to the page.
+  const { pathname, search } = new URL(c.req.header('HX-Current-URL') ?? '', c.req.url)
+  const back = c.req.method === 'GET' ? pathname + search : '/console'
   const target = back === '/console' ? '/console/sign-in' : `/console/sign-in?next=${encodeURIComponent(back)}`
   forgetSession(c)
   if (!c.req.header('HX-Request')) return c.redirect(target, 303)

@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { Hono } from 'hono/tiny'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { Fault } from '../lib/fault'
@@ -117,19 +117,11 @@ function Summary({ row, now }: { row: EventRow; now: number }) {
       </dl>
       <h2>Effects</h2>
       {summary && summary.effects.length > 0 ? (
-        <Table label="Effects" heads={['Kind', 'Id', 'Result']}>
-          <tbody>
-            {summary.effects.map(({ kind, id, result }) => (
-              <tr>
-                <td>{kind}</td>
-                <td>
-                  <code>{id}</code>
-                </td>
-                <td>{result}</td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Table
+          label="Effects"
+          heads={['Kind', 'Id', 'Result']}
+          rows={summary.effects.map(({ kind, id, result }) => [kind, <code>{id}</code>, result])}
+        />
       ) : (
         <p class="quiet">None.</p>
       )}
@@ -144,25 +136,19 @@ function Attempts({ rows, now }: { rows: readonly AttemptRow[]; now: number }) {
       {rows.length === 0 ? (
         <p class="quiet">None yet.</p>
       ) : (
-        <Table label="Attempts" heads={['#', 'Trigger', 'By', 'Started', 'Took', 'Outcome', 'Error']}>
-          <tbody>
-            {rows.map((row) => (
-              <tr>
-                <td>{row.number}</td>
-                <td>{row.trigger}</td>
-                <td>{row.actor && <code>{row.actor}</code>}</td>
-                <td>
-                  <Time at={row.started_at} now={now} />
-                </td>
-                <td>{duration(row.finished_at - row.started_at)}</td>
-                <td>
-                  <Badge of={row.outcome} />
-                </td>
-                <td class="error">{row.error}</td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Table
+          label="Attempts"
+          heads={['#', 'Trigger', 'By', 'Started', 'Took', 'Outcome', 'Error']}
+          rows={rows.map((row) => [
+            row.number,
+            row.trigger,
+            row.actor && <code>{row.actor}</code>,
+            <Time at={row.started_at} now={now} />,
+            duration(row.finished_at - row.started_at),
+            <Badge of={row.outcome} />,
+            row.error && <span class="error">{row.error}</span>,
+          ])}
+        />
       )}
     </>
   )

@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { Hono } from 'hono/tiny'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { DAY, HOUR, iso } from '../lib/time'
@@ -97,24 +97,16 @@ function Glance(props: { health: Health; now: number; connections: string; event
         ))}
       </p>
       {health.connections.length > 0 && (
-        <Table label="Connections" heads={['Connection', 'Vendor', 'Status', 'Last event']}>
-          <tbody>
-            {health.connections.map((row) => (
-              <tr>
-                <td>
-                  <a href={`${props.connections}/${row.id}`}>{row.name}</a>
-                </td>
-                <td>{row.vendor}</td>
-                <td>
-                  <Badge of={row.status} />
-                </td>
-                <td>
-                  <Time at={row.last_received_at === null ? null : Date.parse(row.last_received_at)} now={now} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Table
+          label="Connections"
+          heads={['Connection', 'Vendor', 'Status', 'Last event']}
+          rows={health.connections.map((row) => [
+            <a href={`${props.connections}/${row.id}`}>{row.name}</a>,
+            row.vendor,
+            <Badge of={row.status} />,
+            <Time at={row.last_received_at === null ? null : Date.parse(row.last_received_at)} now={now} />,
+          ])}
+        />
       )}
     </>
   )

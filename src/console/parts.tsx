@@ -157,8 +157,9 @@ export function Copyable({ id, label, children }: { id: string; label: string; c
   )
 }
 
-/** Rows; on a narrow screen they scroll sideways in a region of their own. */
-export function Table({ label, heads, children }: PropsWithChildren<{ label: string; heads: string[] }>) {
+/** Rows of cells; on a narrow screen they scroll sideways in a region of their own. A last head without a name is for buttons. */
+export function Table(props: PropsWithChildren<{ label: string; heads: string[]; rows?: readonly Child[][] }>) {
+  const { label, heads, rows, children } = props
   return (
     <section class="rows" aria-label={label} tabindex={0}>
       <table>
@@ -169,8 +170,38 @@ export function Table({ label, heads, children }: PropsWithChildren<{ label: str
             ))}
           </tr>
         </thead>
-        {children}
+        {children ?? (
+          <tbody>
+            {rows?.map((cells) => (
+              <tr>
+                {cells.map((cell, index) => (
+                  <td class={heads[index] === '' ? 'actions' : undefined}>{cell}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        )}
       </table>
+    </section>
+  )
+}
+
+type ConfirmProps = { c: Context<HttpEnv>; title: Child; to: string; verb: string; back: string; danger?: boolean }
+
+/** A question before something that cannot be taken back. Where there is JavaScript it is asked in a dialog. */
+export function Confirm({ c, title, to, verb, back, danger, children }: PropsWithChildren<ConfirmProps>) {
+  return (
+    <section id="confirm" class="confirm">
+      <h1>{title}</h1>
+      {children}
+      <Post c={c} to={to} class="choice">
+        <button type="submit" class={danger ? 'danger' : 'primary'}>
+          {verb}
+        </button>
+        <a class="button" href={back} data-close>
+          Cancel
+        </a>
+      </Post>
     </section>
   )
 }

@@ -1,4 +1,5 @@
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
 import { changeOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { cursorBinding, readCursor, toPage } from '../http/page'
@@ -29,24 +30,16 @@ export const projectPages = new Hono<HttpEnv>()
             New project
           </a>
         </Head>
-        <Table label="Projects" heads={['Name', 'Id', 'Your role', 'Created']}>
-          <tbody>
-            {data.map((row) => (
-              <tr>
-                <td>
-                  <a href={projectPaths(row.id).start}>{row.name}</a>
-                </td>
-                <td>
-                  <code>{row.id}</code>
-                </td>
-                <td>{row.role}</td>
-                <td>
-                  <Time at={row.created_at} now={now} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Table
+          label="Projects"
+          heads={['Name', 'Id', 'Your role', 'Created']}
+          rows={data.map((row) => [
+            <a href={projectPaths(row.id).start}>{row.name}</a>,
+            <code>{row.id}</code>,
+            row.role,
+            <Time at={row.created_at} now={now} />,
+          ])}
+        />
         <More c={c} cursor={next_cursor} />
       </>,
     )

@@ -1,4 +1,5 @@
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
 import type { HttpEnv } from '../http/context'
 import { show } from './layout'
 import { page } from './page'
@@ -18,6 +19,7 @@ function reference(c: Context<HttpEnv>) {
         As served at <a href="/openapi.json">/openapi.json</a>. The viewer needs JavaScript; every error code is at{' '}
         <a href="/errors">/errors</a>.
       </p>
+      <h2>Operations</h2>
       <div id="reference" />
     </>,
   )

@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { Hono } from 'hono/tiny'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { Fault } from '../lib/fault'

@@ -1,4 +1,5 @@
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
 import type { HttpEnv } from '../http/context'
 import { apiKeyPages } from './api-keys'
 import { connectionPages } from './connections'

@@ -61,6 +61,16 @@ export function SearchForm({ asked: { query, mistakes }, action }: { asked: Aske
           />
           <Field name="ref" label="Object id" value={text('ref')} mistakes={mistakes} />
           <Field name="error" label="Error contains" value={text('error')} mistakes={mistakes} />
+          <div class="field actions">
+            <button type="submit" class="primary">
+              Search
+            </button>
+            {query.size > 0 && (
+              <a class="button" href={action}>
+                Clear
+              </a>
+            )}
+          </div>
         </div>
         <fieldset>
           <legend class="unseen">Status</legend>
@@ -134,14 +144,6 @@ export function SearchForm({ asked: { query, mistakes }, action }: { asked: Aske
             </Field>
           </div>
         </details>
-        <button type="submit" class="primary">
-          Search
-        </button>{' '}
-        {query.size > 0 && (
-          <a class="button" href={action}>
-            Clear
-          </a>
-        )}
       </form>
     </search>
   )

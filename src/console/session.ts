@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { type Actor, identify } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { Fault } from '../lib/fault'
@@ -7,8 +6,8 @@ import { SECOND } from '../lib/time'
 import { sessionCredential } from '../sessions/authenticate'
 import { SESSION_MAX } from '../sessions/secret'
 
-/** `__Host-session`: the token of a session like any other. The plane never looks at it. */
-const NAME = 'session'
+/** The token of a session like any other. The plane never looks at it. A `__Host-` cookie is this origin's alone. */
+const COOKIE = /(?:^|;\s*)__Host-session=([^;]*)/
 
 export type User = Extract<Actor, { type: 'session' }>
 
@@ -18,7 +17,7 @@ export type User = Extract<Actor, { type: 'session' }>
  * @throws {Fault} 401 where nobody is signed in, `not_a_member`
  */
 export async function userOfCookie(c: Context<HttpEnv>, projectId: string | null): Promise<User> {
-  const token = getCookie(c, NAME, 'host')
+  const token = COOKIE.exec(c.req.header('Cookie') ?? '')?.[1]
   if (token === undefined || !sessionCredential.wellFormed(token)) throw new Fault('missing_credentials', 'Sign in.')
   return (await identify(c, sessionCredential, token, projectId)) as User
 }
@@ -30,19 +29,16 @@ export function userOf(c: Context<HttpEnv>): User {
 
 /** Signs the browser in. The session's own end is the server's to know; the cookie outlives none. */
 export function keepSession(c: Context<HttpEnv>, token: string): void {
-  setCookie(c, NAME, token, {
-    prefix: 'host',
-    path: '/',
-    secure: true,
-    httpOnly: true,
-    sameSite: 'Lax',
-    maxAge: SESSION_MAX / SECOND,
-  })
+  setCookie(c, token, SESSION_MAX / SECOND)
 }
 
 /** Makes the browser forget its session. */
 export function forgetSession(c: Context<HttpEnv>): void {
-  deleteCookie(c, NAME, { prefix: 'host', path: '/', secure: true })
+  setCookie(c, '', 0)
+}
+
+function setCookie(c: Context<HttpEnv>, value: string, maxAge: number): void {
+  c.header('Set-Cookie', `__Host-session=${value}; Max-Age=${maxAge}; Path=/; HttpOnly; Secure; SameSite=Lax`)
 }
 
 /** A path of the console to go on to; anything else, such as another origin, becomes the console's start. */

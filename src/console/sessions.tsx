@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { Hono } from 'hono/tiny'
 import type { HttpEnv } from '../http/context'
 import { cursorBinding, readCursor, toPage } from '../http/page'
 import { Fault } from '../lib/fault'
@@ -27,34 +27,23 @@ export const sessionPages = new Hono<HttpEnv>()
         <p>
           Where you are signed in, by browser or by API. A session ends 12 hours after its last use, and after 7 days.
         </p>
-        <Table label="Sessions" heads={['Client', 'Signed in', 'Last used', 'Ends', '']}>
-          <tbody>
-            {data.map((row) => (
-              <tr>
-                <td>
-                  <span class="cut">{row.user_agent ?? 'Unknown'}</span>{' '}
-                  {row.id === user.id && <Badge of="this session" />}
-                </td>
-                <td>
-                  <Time at={row.created_at} now={now} />
-                </td>
-                <td>
-                  <Time at={row.last_used_at} now={now} />
-                </td>
-                <td>
-                  <Time at={row.expires_at} now={now} />
-                </td>
-                <td class="actions">
-                  <Post c={c} to={`/console/sessions/${row.id}/end`}>
-                    <button type="submit">
-                      End<span class="unseen"> session of {row.user_agent ?? 'unknown client'}</span>
-                    </button>
-                  </Post>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Table
+          label="Sessions"
+          heads={['Client', 'Signed in', 'Last used', 'Ends', '']}
+          rows={data.map((row) => [
+            <>
+              <span class="cut">{row.user_agent ?? 'Unknown'}</span> {row.id === user.id && <Badge of="this session" />}
+            </>,
+            <Time at={row.created_at} now={now} />,
+            <Time at={row.last_used_at} now={now} />,
+            <Time at={row.expires_at} now={now} />,
+            <Post c={c} to={`/console/sessions/${row.id}/end`}>
+              <button type="submit">
+                End<span class="unseen"> session of {row.user_agent ?? 'unknown client'}</span>
+              </button>
+            </Post>,
+          ])}
+        />
         <More c={c} cursor={next_cursor} />
       </>,
     )

@@ -56,12 +56,12 @@ export async function codeOf(challenge: string): Promise<string> {
 
 let sent = 0
 
-/** Sends an event signed as Stripe signs. */
+/** Sends an event signed as Stripe signs; one without its object fails to process. */
 export async function sendStripe(
   connection: string,
   secret: string,
   type: string,
-  object: Record<string, unknown> = {},
+  object: Record<string, unknown> | null = {},
 ): Promise<string> {
   sent += 1
   const inbox: Inbox = { url: URL_OF_CONSOLE, vendor: 'stripe', connection, secret, token: '', project: '' }
@@ -72,7 +72,9 @@ export async function sendStripe(
     created: Math.floor(Date.now() / 1000),
     livemode: false,
     type,
-    data: { object: { id: `sub_${sent}`, object: 'subscription', customer: 'cus_1', status: 'active', ...object } },
+    data: object && {
+      object: { id: `sub_${sent}`, object: 'subscription', customer: 'cus_1', status: 'active', ...object },
+    },
   }
   const answer = await deliver(inbox, String(sent), Buffer.from(JSON.stringify(event)))
   if (!isReceipt(answer)) throw new Error(`the delivery was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
