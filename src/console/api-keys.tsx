@@ -3,9 +3,10 @@ import { Hono } from 'hono/tiny'
 import { MintBody, mintKey } from '../api-keys/mint'
 import { newSecret } from '../api-keys/secret'
 import { findKey, type KeyRow, listKeys, revokeKey, rotateKey } from '../api-keys/store'
-import { changeOf, projectOf } from '../http/auth'
+import { changeOf, projectOf, requireScopes } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { cursorBinding, readCursor, toPage } from '../http/page'
+import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { DAY, iso } from '../lib/time'
 import { listPage, mintPage, revokePage, rotatePage, secretPage } from './api-key-views'
@@ -50,7 +51,11 @@ export const apiKeyPages = new Hono<HttpEnv>()
       return mintPage(c, entered, mistakes, status)
     }
   })
-  .get('/:id/rotate', page('api_keys:write'), async (c) => rotatePage(c, await readKey(c)))
+  .get('/:id/rotate', page('api_keys:write'), async (c) => {
+    const row = await readKey(c)
+    requireScopes(userOf(c), JSON.parse(row.scopes) as Scope[]) // as the rotation itself would
+    return rotatePage(c, row)
+  })
   .post('/:id/rotate', page('api_keys:write'), async (c) => {
     const { db } = c.get('rt')
     const secret = await newSecret()

@@ -1,6 +1,5 @@
 import type { SQL, SQLWrapper } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/d1'
-import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
+import { BaseSQLiteDatabase, SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
 import { Fault } from '../lib/fault'
 import { SECOND } from '../lib/time'
 
@@ -21,14 +20,14 @@ export class ConstraintError extends Error {
 const TIMEOUT_MS = 5 * SECOND
 const PING_TIMEOUT_MS = 2 * SECOND
 
+const dialect = new SQLiteAsyncDialect()
+
 /**
  * Drizzle's statement builders. They are rendered and run by {@link openDb}, never by Drizzle's own session: its
  * `batch` throws on raw SQL with values (drizzle-orm#2277) and hides the meta of statements that return rows.
  */
-// biome-ignore lint/suspicious/noExplicitAny: the builders never touch the database they are made for
-export const build = drizzle(null as any)
-
-const dialect = new SQLiteAsyncDialect()
+// biome-ignore lint/suspicious/noExplicitAny: the builders never touch the session they are made for
+export const build = new BaseSQLiteDatabase<'async', unknown>('async', dialect, null as any, undefined)
 
 export type Db = ReturnType<typeof openDb>
 
