@@ -11,7 +11,7 @@ import { errorsPage } from './http/errors-page'
 import { healthRoutes } from './http/health'
 import { requestLog } from './http/log'
 import { openApi } from './http/openapi'
-import { allowedMethods, notFoundOrMethod } from './http/unmatched'
+import { allowedMethods, exactPath, notFoundOrMethod } from './http/unmatched'
 import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
@@ -28,6 +28,7 @@ base.use(async (c, next) => {
   await next()
   c.res.headers.set('X-Content-Type-Options', 'nosniff')
 })
+base.use(exactPath)
 for (const plane of ['/platform/*', '/auth/*', '/ingest/*']) base.use(plane, noStore)
 
 const app = base

@@ -107,6 +107,9 @@ document.addEventListener('htmx:responseError', (event) => {
 })
 
 showCopyButtons()
+// On a narrow screen the current tab may lie out of view. Not scrollIntoView: that moves where Tab starts from.
+const tab = document.querySelector('.tabs [aria-current]')
+if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - 16
 // The message of a redirect is said once: a reload does not say it again.
 if (new URLSearchParams(location.search).has('done')) {
   const address = new URL(location.href)
