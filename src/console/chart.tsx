@@ -8,7 +8,7 @@ type Point = Series['data'][number]
 
 const WIDTH = 1160
 const HEIGHT = 280
-const PLOT = { left: 56, right: 1152, top: 8, bottom: 252 }
+const PLOT = { left: 56, right: 1152, top: 18, bottom: 252 }
 const LINES = [
   ['p50', undefined],
   ['p95', '7 4'],
@@ -52,6 +52,9 @@ export function LagChart({ series, label }: { series: Series; label: string }) {
             <>
               <line class="grid" x1={PLOT.left} x2={PLOT.right} y1={y(ms)} y2={y(ms)} />
               <text x={PLOT.left - 8} y={y(ms) + 4} text-anchor="end">
+                {duration(ms)}
+              </text>
+              <text class="near" x={PLOT.right} y={y(ms) - 4} text-anchor="end">
                 {duration(ms)}
               </text>
             </>
@@ -101,7 +104,7 @@ export function LagChart({ series, label }: { series: Series; label: string }) {
             pending, at most {most}
           </li>
         )}
-        <li>UTC; each line up is about ten times as long</li>
+        <li>UTC; logarithmic: each grid line is about ten times the one below</li>
       </ul>
       <details>
         <summary>The figures as a table</summary>

@@ -77,8 +77,9 @@ function Glance(props: { health: Health; now: number; connections: string; event
       {health.reasons.map((reason) => (
         <p class="error">{reason}</p>
       ))}
+      <h2>Last hour</h2>
       <dl class="tiles">
-        <Fact name="Received, 1 h">{hour.received}</Fact>
+        <Fact name="Received">{hour.received}</Fact>
         <Fact name="Processed">{hour.processed + hour.ignored}</Fact>
         <Fact name="Failed">{hour.failed}</Fact>
         <Fact name="Duplicates">{hour.duplicates}</Fact>
@@ -86,7 +87,7 @@ function Glance(props: { health: Health; now: number; connections: string; event
         <Fact name="p50">{took(hour.p50_ms)}</Fact>
         <Fact name="p95">{took(hour.p95_ms)}</Fact>
         <Fact name="p99">{took(hour.p99_ms)}</Fact>
-        <Fact name="Oldest waiting">{took(health.oldest_pending_age_ms)}</Fact>
+        <Fact name="Oldest open">{took(health.oldest_pending_age_ms)}</Fact>
       </dl>
       {refused.length > 0 && <p class="quiet">Refused: {refused.map(([cause, n]) => `${cause} ${n}`).join(', ')}</p>}
       <p class="status-line">

@@ -3,6 +3,7 @@ import { duration, money, relative } from '../../src/console/format'
 import { hexDump, indented } from '../../src/console/payload'
 import {
   call,
+  countingD1,
   deliver,
   freshProject,
   lossyQueue,
@@ -274,6 +275,10 @@ describe('webhooks, by forms alone', () => {
     expect(fresh.headers.get('X-New-Rows')).toBe('1')
     expect((await poll(`newest=${first}&event_type=customer.*`)).text).not.toContain(second)
     expect((await poll('newest=')).headers.get('X-New-Rows')).toBe('2')
+    const { DB, count } = countingD1()
+    await visit(`${live}?newest=${second}`, owner.token, { bindings: { ...lost.bindings, DB } })
+    expect(count.trips).toBeLessThanOrEqual(2)
+    expect(count.rows_read).toBeLessThanOrEqual(5)
     const out = await visit(live, null, { headers: { 'HX-Request': 'true', 'HX-Current-URL': `${ORIGIN}/console/x` } })
     expect([out.status, out.headers.get('HX-Redirect')]).toEqual([401, '/console/sign-in?next=%2Fconsole%2Fx'])
   })

@@ -185,6 +185,14 @@ it('HTML is under 60 KB a page, script and style under 50 KB gzipped', async () 
   console.log(`Script and style, gzipped: ${weight} bytes`)
   expect(size).toBeLessThan(MAX_HTML)
   expect(weight).toBeLessThan(MAX_ASSETS)
+  const [asset] = assets
+  const { headers } = await fetch(URL_OF_CONSOLE + asset)
+  expect(headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
+  expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+  // One that is not there is the Worker's to refuse, and is not kept for a year.
+  const missing = await fetch(`${URL_OF_CONSOLE}/assets/none.css`)
+  expect([missing.status, missing.headers.get('Content-Type')]).toEqual([404, 'application/problem+json'])
+  expect(missing.headers.get('Cache-Control')).toBeNull()
 })
 
 it('paints soon', async () => {

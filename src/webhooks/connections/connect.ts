@@ -17,7 +17,7 @@ import {
 
 const signingSecret = z
   .string()
-  .min(8)
+  .min(8, 'has to have at least 8 characters')
   .max(4096)
   .describe('As the vendor shows it; one string whatever the vendor calls its own. Write-only.')
 export const CreateBody = z
