@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { call, deliver, lossyQueue, mint, settled, stripeEvent } from '../harness'
+import { call, deliver, failingD1, lossyQueue, mint, settled, stripeEvent } from '../harness'
 import { type Cast, formToken, nameOf, newCast, PAGES, pathIn, submit, visit } from './visit'
 
 let cast: Cast
@@ -58,6 +58,15 @@ describe('every page', () => {
   it('sends no HSTS over http', async () => {
     const answer = await call('http://localhost:8787/console/sign-in')
     expect(answer.headers.get('Strict-Transport-Security')).toBeNull()
+  })
+
+  it('is a page where the database does not answer', async () => {
+    const answer = await visit('/console', cast.owner, {
+      bindings: { DB: failingD1('D1_ERROR: Network connection lost.') },
+    })
+    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '5'])
+    expect(answer.text).toContain('<h1>')
+    check(answer.headers)
   })
 
   it('is a page where it fails, too', async () => {

@@ -167,6 +167,21 @@ it('the answers to forms have no violation either', async () => {
   await page.close()
 })
 
+it('the steps of signing in have no violation', async () => {
+  const anonymous = await browser.newContext()
+  const page = await anonymous.newPage()
+  await page.goto(`${URL_OF_CONSOLE}/console/sign-in`)
+  await page.getByLabel('E-mail address').fill('somebody@example.com')
+  await page.getByRole('button', { name: 'Send the code' }).click()
+  await page.getByLabel('Code').fill('0000')
+  expect(await violations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('wrong, spent or expired').waitFor()
+  expect(await violations(page)).toEqual([])
+  await shot(page, 'code-wrong')
+  await anonymous.close()
+})
+
 it('HTML is under 60 KB a page, script and style under 50 KB gzipped', async () => {
   const sizes: Record<string, number> = {}
   const assets = new Set<string>()
