@@ -16,6 +16,8 @@ const MAX_HTML = 60_000
 const MAX_ASSETS = 50_000
 const WIDE = { width: 1200, height: 800 }
 const NARROW = { width: 360, height: 740 }
+/** One page of each kind: a narrow screen has the same elements, laid out otherwise. */
+const NARROW_TOO = ['keys', 'new-key', 'events', 'event', 'health']
 const LINK = '/auth/sign-in?challenge=chl_1&code=ABC'
 
 let browser: Browser
@@ -131,8 +133,8 @@ it.concurrent.each(['light', 'dark'] as const)(
       wrong.push(...(await violations(page)).map((what) => `${name}: ${what}`))
       await page.setViewportSize(NARROW)
       await shot(page, `${name}-${scheme}-360`)
-      // Colours are the same at any width: once is enough.
-      if (scheme === 'light') wrong.push(...(await violations(page)).map((what) => `${name}, narrow: ${what}`))
+      if (scheme === 'light' && NARROW_TOO.includes(name))
+        wrong.push(...(await violations(page)).map((what) => `${name}, narrow: ${what}`))
       const width = await page.evaluate<number>('document.documentElement.scrollWidth')
       if (width > NARROW.width) wrong.push(`${name}: ${width} px wide`)
     }
