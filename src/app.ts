@@ -19,6 +19,7 @@ import { connectionRoutes } from './webhooks/connections/routes'
 import { ingestRoutes } from './webhooks/ingest-routes'
 import { webhookRoutes } from './webhooks/routes'
 
+// hono/tiny, here and in every part: its router is 2 KB smaller, and a few dozen routes need no faster one.
 const base = new Hono<HttpEnv>()
 
 base.use(requestLog)

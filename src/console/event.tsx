@@ -157,7 +157,7 @@ function Attempts({ rows, now }: { rows: readonly AttemptRow[]; now: number }) {
 function Payload({ row, at }: { row: EventRow; at: string }) {
   if (row.body === null) return <p class="quiet">The payload is past its retention and no longer kept.</p>
   const bytes = bytesOf(row.body)
-  const json = typeof row.body === 'string' ? indented(row.body) : null
+  const json = typeof row.body === 'string' ? indented(row.body, TEXT_SHOWN) : null
   const text = json ?? (typeof row.body === 'string' ? row.body : 'These bytes are no UTF-8 text.')
   return (
     <>

@@ -157,7 +157,10 @@ export function Copyable({ id, label, children }: { id: string; label: string; c
   )
 }
 
-/** Rows of cells; on a narrow screen they scroll sideways in a region of their own. A last head without a name is for buttons. */
+/**
+ * Rows of cells; on a narrow screen they scroll sideways in a region of their own. A head without a name is one of
+ * buttons.
+ */
 export function Table(props: PropsWithChildren<{ label: string; heads: string[]; rows?: readonly Child[][] }>) {
   const { label, heads, rows, children } = props
   return (

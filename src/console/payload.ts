@@ -2,9 +2,10 @@
  * JSON with a line for each member. It moves white space alone: numbers and escapes stay as the vendor wrote them,
  * which parsing and writing them anew would not promise.
  *
+ * @param most characters after which the rest is left out
  * @returns null for a text that is not JSON
  */
-export function indented(text: string): string | null {
+export function indented(text: string, most = Number.POSITIVE_INFINITY): string | null {
   try {
     JSON.parse(text)
   } catch {
@@ -13,6 +14,7 @@ export function indented(text: string): string | null {
   let out = ''
   let depth = 0
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{[]\s*[}\]]|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    if (out.length > most) break
     const line = () => `\n${'  '.repeat(depth)}`
     if (token === '{' || token === '[') {
       depth += 1

@@ -306,6 +306,7 @@ describe('what is shown', () => {
     expect(shown).toContain('"x\\u00e9, {y}: [z] \\" "')
     expect(JSON.parse(shown)).toEqual(JSON.parse(text))
     expect(indented('{"a":')).toBeNull()
+    expect(indented(JSON.stringify(Array(1000).fill(1)), 100)?.length).toBeLessThan(120)
   })
 
   it('is bytes as they came', () => {
