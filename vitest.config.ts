@@ -1,5 +1,8 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
+import { buildAssets } from './scripts/assets.ts'
+
+buildAssets() // wrangler.toml names the folder: it has to be there
 
 export default defineConfig({
   logLevel: 'error', // the vendors' SDKs ship source maps without sources: hundreds of warnings

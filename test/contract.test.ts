@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import contract from '../docs/contract.md?raw'
 import worker from '../src/index'
 import { sha256Hex } from '../src/lib/crypto'
+import { submit, visit } from './console/visit'
 import {
   bound,
   call,
@@ -784,6 +785,25 @@ describe('the plane', () => {
       headers: { 'Content-Type': 'text/plain' },
     })
     expect(text.status).toBe(415)
+  })
+})
+
+describe('the console', () => {
+  it('[console.1] mints, lists, rotates and revokes keys at its path', async () => {
+    const { project, owner } = await freshProject()
+    const path = `/console/p/${project}/platform/settings/api-keys`
+    const secretIn = ({ text }: Awaited<ReturnType<typeof submit>>) => /svc_v1_[0-9a-f]{96}/.exec(text)?.[0] ?? ''
+    const works = async (secret: string) => (await call('/platform/v1/api-keys', { token: secret, project })).status
+
+    const first = secretIn(await submit(path, owner.token, { name: 'from the console', scope: 'api_keys:read' }))
+    expect(await works(first)).toBe(200)
+    const list = await visit(path, owner.token)
+    expect(list.text).toContain('from the console')
+    const id = /api-keys\/(key_\w+)\/rotate/.exec(list.text)?.[1]
+    const second = secretIn(await submit(`${path}/${id}/rotate`, owner.token))
+    expect([await works(first), await works(second)]).toEqual([401, 200])
+    await submit(`${path}/${id}/revoke`, owner.token)
+    expect(await works(second)).toBe(401)
   })
 })
 

@@ -7,9 +7,13 @@ export const SIGN_IN_LINK = /\/auth\/sign-in[#?]challenge=(chl_[0-9a-z]+)&code=(
 
 const SIGN_IN_LOG = join(LOCAL_DIR, 'sign-in.log')
 
-/** Lines that say nothing new: answers to health checks, and what wrangler adds to each request and reload. */
+/**
+ * Lines that say nothing new: answers to health checks, to the console's polls that found nothing, and what wrangler adds
+ * to each request and reload.
+ */
 const NOISE = [
   /"path":"\/healthz","status":200/,
+  /"path":"\/console\/[^"]+\/live","status":204/,
   /^\[wrangler:(info|inf)\] (GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUEUE) /,
   /^(Your Worker has access to the following bindings:|Binding +Resource|env\.[A-Z0-9_]+ \()/,
 ]

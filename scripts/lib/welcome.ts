@@ -5,6 +5,8 @@ export function welcome(url: string): string {
   return `
   Ready: ${url}          API description: ${url}/openapi.json
 
+  The console: ${url}/console   (any address signs in; its code is printed here)
+
   In another terminal, npm run demo shows it all at work. Or step by step:
 
   1. Ask for a sign-in code. It is printed here, with a line to paste that puts your session into $TOKEN.

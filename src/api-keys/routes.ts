@@ -1,20 +1,20 @@
-import { Hono } from 'hono'
+import { Hono } from 'hono/tiny'
 import * as z from 'zod'
-import { changeOf, projectOf, requireScopes } from '../http/auth'
+import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { timestamp, visibleText } from '../http/fields'
+import { timestamp } from '../http/fields'
 import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { SCOPES, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
-import { DAY, iso, isoOrNull } from '../lib/time'
+import { iso, isoOrNull } from '../lib/time'
 import { findProject } from '../projects/store'
+import { MintBody, mintKey } from './mint'
 import { newSecret } from './secret'
-import { findKey, insertKey, type KeyRow, listKeys, MAX_LIVE_KEYS, revokeKey, rotateKey } from './store'
+import { findKey, type KeyRow, listKeys, MAX_LIVE_KEYS, revokeKey, rotateKey } from './store'
 
 const tag = 'API keys'
-const MAX_LIFETIME = 3650 * DAY
 
 const scopes = z.array(z.enum(SCOPES))
 const ApiKey = z
@@ -34,14 +34,6 @@ const ApiKey = z
 const KeyWithSecret = z
   .object({ key: ApiKey, secret: z.string().describe('The plaintext, this once.') })
   .meta({ id: 'ApiKeyWithSecret' })
-const MintBody = z
-  .strictObject({
-    name: visibleText(100).describe('A label to recognise the key by; need not be unique.'),
-    scopes: scopes.min(1).optional().describe('Default: all that the minting user has in the project.'),
-    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe('Default: never.'),
-  })
-  .meta({ id: 'MintApiKey' })
-
 export const apiKeyRoutes = new Hono<HttpEnv>()
   .post(
     '/',
@@ -56,21 +48,8 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     }),
     body(MintBody),
     async (c) => {
-      const { db, now } = c.get('rt')
-      const actor = c.get('actor')
-      const wanted = c.req.valid('json')
-      const granted = [...new Set(wanted.scopes ?? actor.scopes)]
-      requireScopes(actor, granted)
-      const change = changeOf(c)
-      const secret = await newSecret()
-      const row = await insertKey(
-        db,
-        projectOf(actor),
-        { name: wanted.name, scopes: granted, expires_at: expiry(wanted.expires_at, now), created_by: change.actor.id },
-        secret,
-        change,
-      )
-      return c.json({ key: present(row), secret: secret.secret }, 201)
+      const { row, secret } = await mintKey(c.get('rt'), c.get('actor'), c.req.valid('json'), changeOf(c))
+      return c.json({ key: present(row), secret }, 201)
     },
   )
   .get(
@@ -175,14 +154,4 @@ function present(row: KeyRow) {
     expires_at: isoOrNull(row.expires_at),
     created_by: { user_id: row.created_by, email: row.minter_email, is_member: row.minter_is_member === 1 },
   }
-}
-
-function expiry(text: string | null | undefined, now: number): number | null {
-  if (text === null || text === undefined) return null
-  const at = Date.parse(text)
-  if (at > now && at <= now + MAX_LIFETIME) return at
-  const message = 'has to lie in the future, at most ten years ahead'
-  throw new Fault('validation_failed', `expires_at ${message}.`, {
-    errors: [{ pointer: '/expires_at', code: 'out_of_range', message }],
-  })
 }

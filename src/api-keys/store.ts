@@ -1,6 +1,6 @@
-import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { audit, type Change } from '../audit/store'
-import { build, type Db } from '../db/client'
+import type { Db } from '../db/client'
 import { apiKeys, members, projects, retiredSecrets, users } from '../db/schema'
 import { missingScopes, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
@@ -37,9 +37,7 @@ export function findByHash(db: Db, hash: string): Promise<Credential | null> {
 
 /** Whether a rotation retired this hash. Asked only of secrets that no live key has. */
 export async function wasRotated(db: Db, hash: string): Promise<boolean> {
-  const row = await db.first(
-    build.select({ key_id: retiredSecrets.key_id }).from(retiredSecrets).where(eq(retiredSecrets.hash, hash)),
-  )
+  const row = await db.first(sql<{ key_id: string }>`SELECT key_id FROM ${retiredSecrets} WHERE hash = ${hash}`)
   return row !== null
 }
 
@@ -93,10 +91,7 @@ export async function rotateKey(
   change: Change,
 ): Promise<KeyRow> {
   const current = await db.first(
-    build
-      .select()
-      .from(apiKeys)
-      .where(and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))),
+    sql<typeof apiKeys.$inferSelect>`SELECT * FROM ${apiKeys} WHERE id = ${id} AND project_id = ${projectId}`,
   )
   if (!current) throw new Fault('not_found', 'No API key of this project has this id.')
   if (current.revoked_at !== null) throw new Fault('rotation_of_revoked_key', 'Mint a new key: this one was revoked.')
@@ -108,10 +103,8 @@ export async function rotateKey(
     throw new Fault('insufficient_scope', `This key has the scope ${missing}, which the caller lacks.`, { missing })
   }
   const [, , , row] = await db.batch([
-    build
-      .update(apiKeys)
-      .set({ hash: secret.hash, key_prefix: secret.key_prefix })
-      .where(and(eq(apiKeys.id, id), eq(apiKeys.hash, current.hash), isNull(apiKeys.revoked_at))),
+    sql`UPDATE ${apiKeys} SET hash = ${secret.hash}, key_prefix = ${secret.key_prefix}
+      WHERE id = ${id} AND hash = ${current.hash} AND revoked_at IS NULL`,
     sql`INSERT INTO ${retiredSecrets} (hash, key_id, retired_at)
       SELECT ${current.hash}, ${id}, ${change.now} WHERE changes() > 0`,
     auditKey(projectId, id, 'api_key.rotated', change, { key_prefix: secret.key_prefix }),
@@ -125,33 +118,18 @@ export async function rotateKey(
 /** Ends a key for good. Ending it again changes nothing. @throws {Fault} `not_found` */
 export async function revokeKey(db: Db, projectId: string, id: string, change: Change): Promise<void> {
   const [, , found] = await db.batch([
-    build
-      .update(apiKeys)
-      .set({ revoked_at: change.now })
-      .where(and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at))),
+    sql`UPDATE ${apiKeys} SET revoked_at = ${change.now}
+      WHERE id = ${id} AND project_id = ${projectId} AND revoked_at IS NULL`,
     auditKey(projectId, id, 'api_key.revoked', change),
-    build
-      .select({ id: apiKeys.id })
-      .from(apiKeys)
-      .where(and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))),
+    sql<{ id: string }>`SELECT id FROM ${apiKeys} WHERE id = ${id} AND project_id = ${projectId}`,
   ])
   if (found.rows.length === 0) throw new Fault('not_found', 'No API key of this project has this id.')
 }
 
 /** Records a use, unless one was recorded in the last minute: the condition holds whatever the caches in front say. */
 export async function touchKey(db: Db, id: string, now: number): Promise<void> {
-  await db.all(
-    build
-      .update(apiKeys)
-      .set({ last_used_at: now })
-      .where(
-        and(
-          eq(apiKeys.id, id),
-          isNull(apiKeys.revoked_at),
-          or(isNull(apiKeys.last_used_at), lte(apiKeys.last_used_at, now - LAST_USED_EVERY)),
-        ),
-      ),
-  )
+  await db.all(sql`UPDATE ${apiKeys} SET last_used_at = ${now} WHERE id = ${id} AND revoked_at IS NULL
+    AND (last_used_at IS NULL OR last_used_at <= ${now - LAST_USED_EVERY})`)
 }
 
 function selectKey(projectId: string, id: string) {

@@ -1,6 +1,4 @@
-import type { SQL, SQLWrapper } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/d1'
-import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
+import type { SQL } from 'drizzle-orm'
 import { Fault } from '../lib/fault'
 import { SECOND } from '../lib/time'
 
@@ -9,8 +7,8 @@ export type Meter = { trips: number; rows_read: number; rows_written: number }
 
 export type RunResult<Row> = { rows: Row[]; rows_written: number }
 
-/** The row type of a Drizzle builder or of a raw `sql<Row>` statement. */
-export type RowOf<S> = S extends SQL<infer Row> ? Row : S extends { _: { result: (infer Row)[] } } ? Row : unknown
+/** The row type of an `sql<Row>` statement. */
+export type RowOf<S> = S extends SQL<infer Row> ? Row : unknown
 
 /** A unique key, CHECK or NOT NULL that refused a write. Its message names the constraint, never a value. */
 export class ConstraintError extends Error {
@@ -21,21 +19,21 @@ export class ConstraintError extends Error {
 const TIMEOUT_MS = 5 * SECOND
 const PING_TIMEOUT_MS = 2 * SECOND
 
-/**
- * Drizzle's statement builders. They are rendered and run by {@link openDb}, never by Drizzle's own session: its
- * `batch` throws on raw SQL with values (drizzle-orm#2277) and hides the meta of statements that return rows.
- */
-// biome-ignore lint/suspicious/noExplicitAny: the builders never touch the database they are made for
-export const build = drizzle(null as any)
-
-const dialect = new SQLiteAsyncDialect()
+/** How Drizzle's statements read in SQLite. Its dialect would say the same, and bring every builder into the bundle. */
+const SQLITE = {
+  escapeName: (name: string) => `"${name}"`,
+  escapeParam: () => '?',
+  escapeString: (text: string) => `'${text.replaceAll("'", "''")}'`,
+  casing: { getColumnCasing: ({ name }: { name: string }) => name },
+} as unknown as Parameters<SQL['toQuery']>[0]
 
 export type Db = ReturnType<typeof openDb>
 
 /**
- * The one door to D1. Takes builder and raw statements alike; every call is one round trip.
+ * The one door to D1. Takes Drizzle's `sql` statements; every call is one round trip. They are run here and never by
+ * Drizzle's own session: its `batch` throws on raw SQL with values (drizzle-orm#2277) and hides the meta of statements
+ * that return rows. Rows come back as D1 gives them, keyed by column name.
  *
- * Rows come back as D1 gives them, keyed by column name: in a builder's select, name fields as their columns.
  * The plain binding reads the primary, which is what makes a revocation hold from the moment it is answered: never pass
  * a session here (`withSession`).
  *
@@ -45,8 +43,8 @@ export type Db = ReturnType<typeof openDb>
 export function openDb(d1: D1Database, timeoutMs = TIMEOUT_MS) {
   const meter: Meter = { trips: 0, rows_read: 0, rows_written: 0 }
 
-  function prepare(statement: SQLWrapper): D1PreparedStatement {
-    const { sql, params } = dialect.sqlToQuery(statement.getSQL())
+  function prepare(statement: SQL): D1PreparedStatement {
+    const { sql, params } = statement.getSQL().toQuery(SQLITE)
     return d1.prepare(sql).bind(...params)
   }
 
@@ -64,13 +62,13 @@ export function openDb(d1: D1Database, timeoutMs = TIMEOUT_MS) {
     meter,
 
     /** Every row of one statement. */
-    async all<S extends SQLWrapper>(statement: S): Promise<RowOf<S>[]> {
+    async all<S extends SQL>(statement: S): Promise<RowOf<S>[]> {
       const [result] = await run<RowOf<S>>(async () => [await prepare(statement).all<RowOf<S>>()])
       return result?.rows ?? []
     },
 
     /** The first row of one statement, or null. */
-    async first<S extends SQLWrapper>(statement: S): Promise<RowOf<S> | null> {
+    async first<S extends SQL>(statement: S): Promise<RowOf<S> | null> {
       return (await this.all(statement))[0] ?? null
     },
 
@@ -80,9 +78,7 @@ export function openDb(d1: D1Database, timeoutMs = TIMEOUT_MS) {
     },
 
     /** Several statements as one transaction and one round trip: if one fails, none has happened. */
-    async batch<const S extends readonly SQLWrapper[]>(
-      statements: S,
-    ): Promise<{ [K in keyof S]: RunResult<RowOf<S[K]>> }> {
+    async batch<const S extends readonly SQL[]>(statements: S): Promise<{ [K in keyof S]: RunResult<RowOf<S[K]>> }> {
       const results = await run(async () => d1.batch(statements.map(prepare)))
       return results as { [K in keyof S]: RunResult<RowOf<S[K]>> }
     },

@@ -62,28 +62,48 @@ const blocked = new Map<string, number>() // address → until (ms); in this iso
  * @throws {Fault} 400, 401, 403, 429 or 503 as docs/api.md lists them
  */
 export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise<Actor> {
-  const rt = c.get('rt')
   const { kind, token } = readBearer(c)
   const projectId = c.req.header('X-Project-Id')?.trim() || null
   if (!projectId && (policy.project === true || (kind.type === 'api_key' && policy.actors.includes('api_key')))) {
     throw new Fault('project_required', 'Send the project id in the X-Project-Id header.')
   }
+  try {
+    const actor = await identify(
+      c,
+      kind,
+      token,
+      kind.type === 'api_key' ? projectId : projectOfSession(c, policy, projectId),
+    )
+    if (policy.project === 'path' && actor.project_id !== c.req.param('id')) throw noProject()
+    return actor
+  } catch (error) {
+    if (policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member') throw noProject()
+    throw error
+  }
+}
+
+/**
+ * The actor of a well-formed secret, within the limits of its credential and of failures from its address.
+ *
+ * @throws {Fault} 401, `not_a_member`, `rate_limited` or `database_unavailable`
+ */
+export async function identify(
+  c: Context<HttpEnv>,
+  kind: CredentialKind,
+  token: string,
+  projectId: string | null,
+): Promise<Actor> {
+  const rt = c.get('rt')
   const address = c.req.header('CF-Connecting-IP') ?? 'local'
   refuseBlocked(address, rt.now)
   const hash = await sha256Hex(token)
   await limit(rt.limits.credential, hash.slice(0, 32), 'This credential is over its rate limit.')
   try {
-    const actor = await kind.find(
-      rt,
-      hash,
-      kind.type === 'api_key' ? projectId : projectOfSession(c, policy, projectId),
-    )
+    const actor = await kind.find(rt, hash, projectId)
     c.set('actor', actor)
-    if (policy.project === 'path' && actor.project_id !== c.req.param('id')) throw noProject()
     return actor
   } catch (error) {
     if (error instanceof Fault && ERRORS[error.fault].status === 401) await countFailure(rt, address)
-    if (policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member') throw noProject()
     throw error
   }
 }

@@ -12,5 +12,9 @@ export type HttpEnv = {
     credentialKinds: readonly CredentialKind[]
     /** Set by a route whose policy asks for a credential. */
     actor: Actor
+    /** The fields of a form that a console page sent. */
+    form: URLSearchParams
+    /** What the forms of a console page carry to show that they are its own. */
+    formToken: string
   }
 }

@@ -97,7 +97,8 @@ function challengeOf(fault: Fault, status: number): string | null {
   return null
 }
 
-function asFault(error: unknown): Fault {
+/** Any failure as a decided one; what is none is an `internal_error`. */
+export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error
   if (error instanceof HTTPException && error.status === 400) {
     return new Fault('invalid_json', 'Send one JSON value, in UTF-8, as the body.')
@@ -105,6 +106,7 @@ function asFault(error: unknown): Fault {
   return new Fault('internal_error', 'The failure was logged under this request_id. Try again later.')
 }
 
-function describe(error: unknown): string {
+/** A failure for the log. */
+export function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

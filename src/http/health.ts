@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { Hono } from 'hono/tiny'
 import * as z from 'zod'
 import type { HttpEnv } from './context'
 import { route } from './route'

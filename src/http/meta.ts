@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { Scope } from '../lib/access'
 import type { FaultName } from '../lib/fault'
 import type { Policy } from './auth'
 
@@ -7,6 +8,7 @@ export type Meta = {
   operation?: Operation
   body?: z.ZodType
   query?: z.ZodType
+  page?: PagePolicy
 }
 
 /** The parts that the API's document is sorted into. */
@@ -22,6 +24,8 @@ export const TAGS = {
   'Billing webhooks': 'Recorded events: list, search, replay, health and lag.',
 }
 export type Tag = keyof typeof TAGS
+/** Who may see a page of the console: anyone, any signed-in user, or who has this scope in the path's project. */
+export type PagePolicy = 'anyone' | 'user' | Scope
 
 export type Operation = {
   /** The operationId: unique, camelCase. */

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import { findTargetHandler } from 'hono/utils/handler'
 import * as z from 'zod'
 import type { FaultName } from '../lib/fault'
 import type { HttpEnv } from './context'
@@ -15,7 +16,7 @@ export function routeTable(app: Pick<Hono<HttpEnv>, 'routes'>): RouteEntry[] {
     if (method === 'ALL') continue
     const key = `${method} ${path}`
     const entry = table.get(key) ?? { method, path, meta: {} }
-    table.set(key, { ...entry, meta: { ...entry.meta, ...META.get(handler) } })
+    table.set(key, { ...entry, meta: { ...entry.meta, ...META.get(findTargetHandler(handler)) } })
   }
   return [...table.values()]
 }

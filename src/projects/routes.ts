@@ -1,14 +1,15 @@
-import { Hono } from 'hono'
+import { Hono } from 'hono/tiny'
 import * as z from 'zod'
 import { type Actor, changeOf, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { timestamp, visibleText } from '../http/fields'
+import { timestamp } from '../http/fields'
 import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { ROLES, type Role } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
+import { ProjectBody } from './fields'
 import {
   findMemberProject,
   findProject,
@@ -27,7 +28,6 @@ const Project = z
     role: z.enum(ROLES).nullable().describe('Your role in it; null for an API key.'),
   })
   .meta({ id: 'Project' })
-const ProjectBody = z.strictObject({ name: visibleText(100) }).meta({ id: 'ProjectName' })
 const actors = ['session', 'api_key'] as const
 
 export const projectRoutes = new Hono<HttpEnv>()

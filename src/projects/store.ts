@@ -1,6 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { audit, type Change } from '../audit/store'
-import { build, type Db } from '../db/client'
+import type { Db } from '../db/client'
 import { members, projects } from '../db/schema'
 import type { Role } from '../lib/access'
 import { newId } from '../lib/ids'
@@ -10,7 +10,7 @@ export type Project = typeof projects.$inferSelect
 export type MemberProject = Project & { role: Role }
 
 export function findProject(db: Db, id: string): Promise<Project | null> {
-  return db.first(build.select().from(projects).where(eq(projects.id, id)))
+  return db.first(sql<Project>`SELECT * FROM ${projects} WHERE id = ${id}`)
 }
 
 /** A project with the user's role in it; null where there is none, or the user is no member. */
@@ -35,8 +35,8 @@ export async function insertProject(db: Db, name: string, ownerId: string, chang
   const { now } = change
   const project: Project = { id: newId('prj', now), name, created_by: ownerId, created_at: now }
   await db.batch([
-    build.insert(projects).values(project),
-    build.insert(members).values({ project_id: project.id, user_id: ownerId, role: 'owner', created_at: now }),
+    sql`INSERT INTO ${projects} (id, name, created_by, created_at) VALUES (${project.id}, ${name}, ${ownerId}, ${now})`,
+    sql`INSERT INTO ${members} (project_id, user_id, role, created_at) VALUES (${project.id}, ${ownerId}, 'owner', ${now})`,
     audit(
       {
         project_id: project.id,
@@ -54,15 +54,12 @@ export async function insertProject(db: Db, name: string, ownerId: string, chang
 /** Renames a project. */
 export async function renameProject(db: Db, id: string, name: string, change: Change): Promise<Project | null> {
   const [, , row] = await db.batch([
-    build
-      .update(projects)
-      .set({ name })
-      .where(and(eq(projects.id, id), sql`name <> ${name}`)),
+    sql`UPDATE ${projects} SET name = ${name} WHERE id = ${id} AND name <> ${name}`,
     audit(
       { project_id: id, action: 'project.renamed', object_type: 'project', object_id: id, details: { name } },
       change,
     ),
-    build.select().from(projects).where(eq(projects.id, id)),
+    sql<Project>`SELECT * FROM ${projects} WHERE id = ${id}`,
   ])
   return row.rows[0] ?? null
 }

@@ -1,4 +1,5 @@
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
 import * as z from 'zod'
 import type { Actor } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -7,12 +8,9 @@ import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/p
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
-import { newId } from '../lib/ids'
 import { iso } from '../lib/time'
-import { deliver } from './deliver'
-import { CODE_TTL, hashCode, newCode } from './secret'
-import { limitSignIn, signIn } from './sign-in'
-import { deleteSession, findSession, insertCode, listSessions, type Session as SessionRow } from './store'
+import { limitSignIn, requestCode, signIn } from './sign-in'
+import { deleteSession, findSession, listSessions, type Session as SessionRow } from './store'
 
 const tag = 'Sessions'
 const User = z.object({ id: z.string(), email: z.string() }).meta({ id: 'User' })
@@ -50,24 +48,9 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     body(CodeBody),
     async (c) => {
-      const rt = c.get('rt')
       await limitSignIn(c)
-      const email = c.req.valid('json').email.toLowerCase()
-      const challenge = newId('chl', rt.now)
-      const code = newCode()
-      const expiresAt = rt.now + CODE_TTL
-      const hash = await hashCode(rt.settings.codePepper, challenge, code)
-      const { recorded, known } = await insertCode(
-        rt.db,
-        { id: challenge, email, code_hash: hash, expires_at: expiresAt },
-        rt.now,
-      )
-      if (recorded && (known || rt.settings.signUp === 'open')) {
-        const { origin, hostname } = new URL(c.req.url)
-        const link = `${origin}/auth/sign-in?challenge=${challenge}&code=${code}`
-        rt.waitUntil(deliver(rt, hostname, { email, code, link }))
-      }
-      return c.json({ challenge, expires_at: iso(expiresAt) }, 202)
+      const { challenge, expires_at } = await requestCode(c.get('rt'), c.req.valid('json').email, c.req.url)
+      return c.json({ challenge, expires_at: iso(expires_at) }, 202)
     },
   )
   .post(

@@ -5,13 +5,38 @@ import { limit } from '../http/rate-limit'
 import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { hashCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
-import { redeemCode, type User } from './store'
+import { deliver } from './deliver'
+import { CODE_TTL, hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
+import { insertCode, redeemCode, type User } from './store'
 
 /** Counts a sign-in request against its address. @throws {Fault} `rate_limited` */
 export function limitSignIn(c: Context<HttpEnv>): Promise<void> {
   const address = c.req.header('CF-Connecting-IP') ?? 'local'
   return limit(c.get('rt').limits.signIn, address, 'Too many sign-in requests from this address.')
+}
+
+/**
+ * Sends a sign-in code to an address, after the answer, which is the same whether the address is known or not.
+ *
+ * @param url this request's, for the link of the mail
+ */
+export async function requestCode(
+  rt: Runtime,
+  email: string,
+  url: string,
+): Promise<{ challenge: string; expires_at: number }> {
+  const address = email.toLowerCase()
+  const challenge = newId('chl', rt.now)
+  const code = newCode()
+  const expires_at = rt.now + CODE_TTL
+  const code_hash = await hashCode(rt.settings.codePepper, challenge, code)
+  const { recorded, known } = await insertCode(rt.db, { id: challenge, email: address, code_hash, expires_at }, rt.now)
+  if (recorded && (known || rt.settings.signUp === 'open')) {
+    const { origin, hostname } = new URL(url)
+    const link = `${origin}/auth/sign-in?challenge=${challenge}&code=${code}`
+    rt.waitUntil(deliver(rt, hostname, { email: address, code, link }))
+  }
+  return { challenge, expires_at }
 }
 
 /**

@@ -1,5 +1,5 @@
-import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
-import { build, type Db } from '../db/client'
+import { sql } from 'drizzle-orm'
+import type { Db } from '../db/client'
 import { members, sessions, signInCodes, users } from '../db/schema'
 import type { Role } from '../lib/access'
 import { idFloor, newId } from '../lib/ids'
@@ -26,7 +26,7 @@ export function findByHash(db: Db, hash: string, projectId: string | null): Prom
 
 /** Moves a session's end ahead. */
 export async function slideSession(db: Db, id: string, expiresAt: number, now: number): Promise<void> {
-  await db.all(build.update(sessions).set({ expires_at: expiresAt, last_used_at: now }).where(eq(sessions.id, id)))
+  await db.all(sql`UPDATE ${sessions} SET expires_at = ${expiresAt}, last_used_at = ${now} WHERE id = ${id}`)
 }
 
 /**
@@ -43,7 +43,7 @@ export async function insertCode(
       SELECT ${code.id}, ${code.email}, ${code.code_hash}, ${now}, ${code.expires_at}
       WHERE (SELECT count(*) FROM ${signInCodes} WHERE email = ${code.email} AND created_at > ${now - HOUR}) < ${CODES_PER_HOUR}
       RETURNING id`,
-    build.select({ id: users.id }).from(users).where(eq(users.email, code.email)),
+    sql<{ id: string }>`SELECT id FROM ${users} WHERE email = ${code.email}`,
   ])
   return { recorded: inserted.rows.length > 0, known: user.rows.length > 0 }
 }
@@ -85,31 +85,19 @@ export function listSessions(
   limit: number,
 ): Promise<Session[]> {
   return db.all(
-    build
-      .select()
-      .from(sessions)
-      .where(and(eq(sessions.user_id, userId), lt(sessions.id, before ?? '~'), gt(sessions.expires_at, now)))
-      .orderBy(desc(sessions.id))
-      .limit(limit),
+    sql<Session>`SELECT * FROM ${sessions} WHERE user_id = ${userId} AND id < ${before ?? '~'} AND expires_at > ${now}
+      ORDER BY id DESC LIMIT ${limit}`,
   )
 }
 
 export function findSession(db: Db, userId: string, id: string): Promise<Session | null> {
-  return db.first(
-    build
-      .select()
-      .from(sessions)
-      .where(and(eq(sessions.id, id), eq(sessions.user_id, userId))),
-  )
+  return db.first(sql<Session>`SELECT * FROM ${sessions} WHERE id = ${id} AND user_id = ${userId}`)
 }
 
 /** Ends a session of the user. @returns whether there was one */
 export async function deleteSession(db: Db, userId: string, id: string): Promise<boolean> {
   const rows = await db.all(
-    build
-      .delete(sessions)
-      .where(and(eq(sessions.id, id), eq(sessions.user_id, userId)))
-      .returning({ id: sessions.id }),
+    sql<{ id: string }>`DELETE FROM ${sessions} WHERE id = ${id} AND user_id = ${userId} RETURNING id`,
   )
   return rows.length > 0
 }
@@ -117,8 +105,8 @@ export async function deleteSession(db: Db, userId: string, id: string): Promise
 /** Removes what ended over a day ago: codes by their id's time, sessions in chunks. */
 export async function purgeEnded(db: Db, now: number): Promise<void> {
   await db.batch([
-    build.delete(signInCodes).where(lt(signInCodes.id, idFloor('chl', now - DAY))),
+    sql`DELETE FROM ${signInCodes} WHERE id < ${idFloor('chl', now - DAY)}`,
     // A session lives for seven days at most, and its id's time is its start.
-    build.delete(sessions).where(lt(sessions.id, idFloor('ses', now - 8 * DAY))),
+    sql`DELETE FROM ${sessions} WHERE id < ${idFloor('ses', now - 8 * DAY)}`,
   ])
 }

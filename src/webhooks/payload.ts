@@ -11,6 +11,11 @@ export function asText(bytes: Uint8Array): string | null {
 }
 
 /** D1 gives TEXT as a string and a BLOB as an array of numbers. */
+export function bytesOf(body: string | number[]): Uint8Array<ArrayBuffer> {
+  return typeof body === 'string' ? utf8(body) : Uint8Array.from(body)
+}
+
+/** A stored payload as base64. */
 export function base64(body: string | number[]): string {
-  return (typeof body === 'string' ? utf8(body) : Uint8Array.from(body)).toBase64()
+  return bytesOf(body).toBase64()
 }

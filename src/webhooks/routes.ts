@@ -1,9 +1,9 @@
-import { Hono } from 'hono'
+import { Hono } from 'hono/tiny'
 import * as z from 'zod'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { timestamp } from '../http/fields'
-import { cursorBinding, listOf, makeCursor, pageFields, readCursor, toPage } from '../http/page'
+import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
@@ -13,9 +13,9 @@ import { LagQuery, LagSeries, readLag } from './health/lag'
 import { Attempt, BillingEvent, presentAttempt, presentEvent } from './present'
 import { previewReplay, ReplayPreview } from './preview'
 import { BulkReplay, BulkReplayBody, ReplayProgress, readReplay, requestBulkReplay, requestReplay } from './replay'
-import { searchFields, toFilters } from './search/filters'
-import { search } from './search/search'
-import { type EventRow, findEvent, listAttempts, listEvents, MAX_PAGE_BYTES, readEvents } from './store'
+import { searchFields } from './search/filters'
+import { pageOf, searchPage } from './search/page'
+import { findEvent, listAttempts, listEvents, MAX_PAGE_BYTES } from './store'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
@@ -45,7 +45,8 @@ export const webhookRoutes = new Hono<HttpEnv>()
       const full = filters.view === 'full'
       const before = readCursor(binding, cursor)
       const rows = await listEvents(c.get('rt').db, projectOf(c.get('actor')), before, limit + 1, full)
-      return c.json(pageOf(rows, limit, binding, full), 200)
+      const { data, ...page } = pageOf(rows, limit, binding)
+      return c.json({ data: data.map((row) => presentEvent(row, full)), ...page }, 200)
     },
   )
   .get(
@@ -63,16 +64,14 @@ export const webhookRoutes = new Hono<HttpEnv>()
     }),
     query(z.strictObject({ ...pageFields, view, ...searchFields })),
     async (c) => {
-      const { db } = c.get('rt')
-      const project = projectOf(c.get('actor'))
-      const { limit, cursor, view: _, ...fields } = c.req.valid('query')
-      const full = c.req.valid('query').view === 'full'
-      const binding = cursorBinding('webhooks/search', { ...fields, full })
-      const found = await search(db, project, toFilters(fields), readCursor(binding, cursor), limit + 1)
-      const rows = await readEvents(db, project, found.ids, fields.order, full)
-      const page = pageOf(rows, limit, binding, full)
-      if (page.has_more || found.resume === null) return c.json({ ...page, truncated: false }, 200)
-      return c.json({ ...page, has_more: true, next_cursor: makeCursor(binding, found.resume), truncated: true }, 200)
+      const { limit, cursor, view: asked, ...fields } = c.req.valid('query')
+      const full = asked === 'full'
+      const { data, ...page } = await searchPage(c.get('rt').db, projectOf(c.get('actor')), fields, {
+        cursor,
+        limit,
+        full,
+      })
+      return c.json({ data: data.map((row) => presentEvent(row, full)), ...page }, 200)
     },
   )
   .get(
@@ -228,19 +227,6 @@ export const webhookRoutes = new Hono<HttpEnv>()
       return c.json({ replay, event: presentEvent(row, false) }, 202)
     },
   )
-
-/** A page that stops before its payloads grow too large; its first row is shown whatever its size. */
-function pageOf(rows: EventRow[], limit: number, binding: string, full: boolean) {
-  const over = rows.findIndex((row, index) => index > 0 && row.running > MAX_PAGE_BYTES)
-  const shown = over < 0 ? limit : Math.min(limit, over)
-  return toPage(
-    rows,
-    shown,
-    binding,
-    (row) => row.id,
-    (row) => presentEvent(row, full),
-  )
-}
 
 function notFound(): Fault {
   return new Fault('not_found', 'No event of this project has this id.')

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/lib/time'
 import { hashCode } from '../../src/sessions/secret'
-import { bound, call, countingD1, freshKey, type RequestOptions } from '../harness'
+import { bound, call, countingD1, freshKey, ORIGIN, type RequestOptions } from '../harness'
 
 type Mail = { from: string; to: string; subject: string; text: string }
 
@@ -497,8 +497,9 @@ describe('a session', () => {
 
 describe('the link of the mail', () => {
   const linkOf = (mail: Mail) => /https:\/\/\S+\/auth\/sign-in\S+/.exec(mail.text)?.[0] as string
+  const OURS = { Origin: ORIGIN }
   const press = (fields: Record<string, string>, options: RequestOptions = {}) =>
-    call('/auth/sign-in', { method: 'POST', body: new URLSearchParams(fields), ...options })
+    call('/auth/sign-in', { method: 'POST', headers: OURS, body: new URLSearchParams(fields), ...options })
 
   it('opens a page with a button: fetching it, however often, spends nothing', async () => {
     const { challenge, code, mail } = await sent()
@@ -508,7 +509,7 @@ describe('the link of the mail', () => {
       expect(page.headers.get('Content-Type')).toMatch(/^text\/html/)
       expect(page.text).toContain('<button')
       expect(page.headers.get('Content-Security-Policy')).toContain("default-src 'none'")
-      expect(page.headers.get('Referrer-Policy')).toBe('no-referrer')
+      expect(page.headers.get('Referrer-Policy')).toBe('same-origin')
     }
     expect((await redeem(challenge, code)).status).toBe(201)
   })
@@ -516,20 +517,29 @@ describe('the link of the mail', () => {
   it('signs in when the button is pressed, once', async () => {
     const { challenge, code, email } = await sent()
     const page = await press({ challenge, code })
-    expect(page.status).toBe(201)
-    const token = /svc_cs_[0-9a-f]{64}/.exec(page.text)?.[0] as string
+    expect([page.status, page.headers.get('Location')]).toEqual([303, '/console'])
+    const token = /svc_cs_[0-9a-f]{64}/.exec(page.headers.get('Set-Cookie') ?? '')?.[0] as string
     expect((await current(token)).body.user.email).toBe(email)
-    expect(page.headers.get('Set-Cookie')).toBeNull()
+    expect(page.text).not.toContain('svc_cs_')
     const again = await press({ challenge, code })
     expect(again.status).toBe(401)
     expect(again.text).not.toContain('svc_cs_')
+    expect(again.headers.get('Set-Cookie')).toBeNull()
+  })
+
+  it('signs nobody in from another site', async () => {
+    const { challenge, code } = await sent()
+    for (const headers of [{}, { Origin: 'https://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }]) {
+      expect((await press({ challenge, code }, { headers })).status).toBe(403)
+    }
+    expect((await redeem(challenge, code)).status).toBe(201)
   })
 
   it('writes what the address says as text', async () => {
     const page = await call(
       `/auth/sign-in?challenge=${encodeURIComponent('"><script>x()</script>')}&code=%27%22%3Cb%3E`,
     )
-    expect(page.text).not.toMatch(/<script|<b>/)
+    expect(page.text).not.toMatch(/<script>|<b>/)
   })
 
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
@@ -549,7 +559,11 @@ describe('the link of the mail', () => {
     ['escapes that are none', 'challenge=%ff%00&code=%zz', form, [400, 401]],
     ['10 MB', `challenge=${'x'.repeat(10_000_000)}&code=y`, form, [413]],
   ])('refuses %s', async (_, body, headers, statuses) => {
-    const answer = await call('/auth/sign-in', { method: 'POST', headers, ...(body !== undefined && { body }) })
+    const answer = await call('/auth/sign-in', {
+      method: 'POST',
+      headers: { ...OURS, ...headers },
+      ...(body !== undefined && { body }),
+    })
     expect(statuses, answer.text.slice(0, 300)).toContain(answer.status)
   })
 })

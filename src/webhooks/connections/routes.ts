@@ -1,37 +1,28 @@
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
 import * as z from 'zod'
 import { changeOf, projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
-import { timestamp, visibleText } from '../../http/fields'
+import { timestamp } from '../../http/fields'
 import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../../http/page'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
-import { Fault } from '../../lib/fault'
-import { idTime, newId } from '../../lib/ids'
+import { idTime } from '../../lib/ids'
 import { iso } from '../../lib/time'
-import { VENDOR_NAMES, VENDORS, vendorOf } from '../vendors'
-import { seal } from './seal'
+import { VENDOR_NAMES } from '../vendors'
+import { addSigningSecret, CreateBody, connect, ingestUrl, SecretBody, UpdateBody } from './connect'
 import {
-  addSecret,
   type ConnectionRow,
   deleteConnection,
-  insertConnection,
   listConnections,
   MAX_CONNECTIONS,
   MAX_SECRETS,
   readConnection,
   removeSecret,
-  type StoredSecret,
-  sealContext,
   updateConnection,
 } from './store'
 
 const tag = 'Billing connections'
-const signingSecret = z
-  .string()
-  .min(8)
-  .max(4096)
-  .describe('As the vendor shows it; one string whatever the vendor calls its own. Write-only.')
 const Connection = z
   .object({
     id: z.string(),
@@ -56,19 +47,6 @@ const Connection = z
     created_at: timestamp,
   })
   .meta({ id: 'Connection' })
-const CreateBody = z
-  .strictObject({
-    vendor: z.enum(VENDOR_NAMES),
-    name: visibleText(100),
-    livemode: z.boolean().default(true),
-    signing_secret: signingSecret,
-  })
-  .meta({ id: 'CreateConnection' })
-const UpdateBody = z
-  .strictObject({ name: visibleText(100).optional(), status: z.enum(['active', 'disabled']).optional() })
-  .refine((changes) => Object.keys(changes).length > 0, 'give at least one field to change')
-  .meta({ id: 'UpdateConnection' })
-const SecretBody = z.strictObject({ signing_secret: signingSecret }).meta({ id: 'AddSigningSecret' })
 const actors = ['session', 'api_key'] as const
 const read = { actors, scope: 'connections:read', project: true } as const
 const write = { actors, scope: 'connections:write', project: true } as const
@@ -89,14 +67,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     async (c) => {
       const rt = c.get('rt')
       const project = projectOf(c.get('actor'))
-      const { vendor, name, livemode, signing_secret } = c.req.valid('json')
-      const id = newId('con', rt.now)
-      const secret = await sealed(c, VENDORS[vendor].checkSecret, project, id, signing_secret)
-      const row = await insertConnection(
-        rt.db,
-        { id, project_id: project, vendor, name, livemode, secret },
-        changeOf(c),
-      )
+      const row = await connect(rt, project, c.req.valid('json'), changeOf(c))
       return c.json(present(c, row), 201)
     },
   )
@@ -188,12 +159,10 @@ export const connectionRoutes = new Hono<HttpEnv>()
     }),
     body(SecretBody),
     async (c) => {
-      const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
-      const { id, vendor } = await readConnection(db, project, c.req.param('id'))
-      const check = vendorOf(vendor)?.checkSecret ?? (() => null)
-      const secret = await sealed(c, check, project, id, c.req.valid('json').signing_secret)
-      return c.json(present(c, await addSecret(db, project, id, secret, changeOf(c))), 201)
+      const { signing_secret } = c.req.valid('json')
+      const row = await addSigningSecret(c.get('rt'), project, c.req.param('id'), signing_secret, changeOf(c))
+      return c.json(present(c, row), 201)
     },
   )
   .delete(
@@ -214,26 +183,6 @@ export const connectionRoutes = new Hono<HttpEnv>()
     },
   )
 
-/** A signing secret, checked for its vendor's form and encrypted. */
-async function sealed(
-  c: Context<HttpEnv>,
-  check: (secret: string) => string | null,
-  project: string,
-  connection: string,
-  secret: string,
-): Promise<StoredSecret> {
-  const wrong = check(secret)
-  if (wrong) {
-    throw new Fault('validation_failed', `signing_secret is not of the vendor's form: ${wrong}.`, {
-      errors: [{ pointer: '/signing_secret', code: 'invalid_format', message: wrong }],
-    })
-  }
-  const { now, settings } = c.get('rt')
-  const id = newId('sec', now)
-  const box = await seal(settings.encryptionKeys, secret, sealContext(project, connection, id))
-  return { id, hint: secret.slice(-4), created_at: now, ...box }
-}
-
 function present(c: Context<HttpEnv>, row: ConnectionRow) {
   return {
     id: row.id,
@@ -241,7 +190,7 @@ function present(c: Context<HttpEnv>, row: ConnectionRow) {
     name: row.name,
     livemode: row.livemode === 1,
     status: row.status,
-    ingest_url: `${new URL(c.req.url).origin}/ingest/${row.id}`,
+    ingest_url: ingestUrl(c.req.url, row.id),
     secrets: row.secrets.map(({ id, hint, created_at }) => ({
       id,
       hint,

@@ -29,14 +29,19 @@ export const searchFields = {
     .describe("A vendor's object id: the event's own or one it refers to directly."),
   received_after: when.optional().describe('Inclusive.'),
   received_before: when.optional().describe('Exclusive.'),
-  min_attempts: z.coerce.number().int().min(1).max(1000).optional(),
-  error: z.string().min(3).max(200).optional().describe('A part of `last_error`, in any case.'),
+  min_attempts: z.coerce.number().int().min(1, 'has to be 1 or more').max(1000).optional(),
+  error: z
+    .string()
+    .min(3, 'has to have at least 3 characters')
+    .max(200)
+    .optional()
+    .describe('A part of `last_error`, in any case.'),
   livemode: z.union([z.enum(['true', 'false']).transform((text) => text === 'true'), z.boolean()]).optional(),
   order: z.enum(['desc', 'asc']).default('desc').describe('By time of receipt.'),
 }
 
-const Fields = z.strictObject(searchFields)
-export type SearchFields = z.infer<typeof Fields>
+export const SearchQuery = z.strictObject(searchFields)
+export type SearchFields = z.infer<typeof SearchQuery>
 
 /** The filters in the terms that the statements use. */
 export type Filters = {

@@ -1,0 +1,58 @@
+import * as z from 'zod'
+import type { Change } from '../audit/store'
+import type { Runtime } from '../env'
+import { type Actor, projectOf, requireScopes } from '../http/auth'
+import { visibleText } from '../http/fields'
+import { SCOPES } from '../lib/access'
+import { Fault } from '../lib/fault'
+import { DAY } from '../lib/time'
+import { newSecret } from './secret'
+import { insertKey, type KeyRow } from './store'
+
+const MAX_LIFETIME = 3650 * DAY
+
+export const MintBody = z
+  .strictObject({
+    name: visibleText(100).describe('A label to recognise the key by; need not be unique.'),
+    scopes: z
+      .array(z.enum(SCOPES))
+      .min(1)
+      .optional()
+      .describe('Default: all that the minting user has in the project.'),
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe('Default: never.'),
+  })
+  .meta({ id: 'MintApiKey' })
+
+/**
+ * Mints a key in the actor's project. The secret is in this answer alone.
+ *
+ * @throws {Fault} `validation_failed`, `insufficient_role`, `key_limit_reached`
+ */
+export async function mintKey(
+  rt: Runtime,
+  actor: Actor,
+  wanted: z.infer<typeof MintBody>,
+  change: Change,
+): Promise<{ row: KeyRow; secret: string }> {
+  const scopes = [...new Set(wanted.scopes ?? actor.scopes)]
+  requireScopes(actor, scopes)
+  const secret = await newSecret()
+  const fields = {
+    name: wanted.name,
+    scopes,
+    expires_at: expiry(wanted.expires_at, rt.now),
+    created_by: change.actor.id,
+  }
+  const row = await insertKey(rt.db, projectOf(actor), fields, secret, change)
+  return { row, secret: secret.secret }
+}
+
+function expiry(text: string | null | undefined, now: number): number | null {
+  if (text === null || text === undefined) return null
+  const at = Date.parse(text)
+  if (at > now && at <= now + MAX_LIFETIME) return at
+  const message = 'has to lie in the future, at most ten years ahead'
+  throw new Fault('validation_failed', `expires_at ${message}.`, {
+    errors: [{ pointer: '/expires_at', code: 'out_of_range', message }],
+  })
+}

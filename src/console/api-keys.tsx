@@ -1,0 +1,92 @@
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
+import { MintBody, mintKey } from '../api-keys/mint'
+import { newSecret } from '../api-keys/secret'
+import { findKey, type KeyRow, listKeys, revokeKey, rotateKey } from '../api-keys/store'
+import { changeOf, projectOf, requireScopes } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { cursorBinding, readCursor, toPage } from '../http/page'
+import type { Scope } from '../lib/access'
+import { Fault } from '../lib/fault'
+import { DAY, iso } from '../lib/time'
+import { listPage, mintPage, revokePage, rotatePage, secretPage } from './api-key-views'
+import { mistakesOf, page, parse } from './page'
+import { projectPaths } from './paths'
+import { userOf } from './session'
+
+const ROWS = 50
+
+/** API keys: mint, list, rotate, revoke. */
+export const apiKeyPages = new Hono<HttpEnv>()
+  .get('/', page('api_keys:read'), async (c) => {
+    const binding = cursorBinding('console/api-keys')
+    const before = readCursor(binding, c.req.query('cursor'))
+    const rows = await listKeys(c.get('rt').db, projectOf(c.get('actor')), before, ROWS + 1)
+    const { data, next_cursor } = toPage(
+      rows,
+      ROWS,
+      binding,
+      (row) => row.id,
+      (row) => row,
+    )
+    return listPage(c, data, next_cursor)
+  })
+  .get('/new', page('api_keys:write'), (c) => mintPage(c, { name: '', scopes: userOf(c).scopes, expires: '', on: '' }))
+  .post('/', page('api_keys:write'), async (c) => {
+    const { rt, form } = { rt: c.get('rt'), form: c.get('form') }
+    const scopes = form.getAll('scope')
+    const entered = {
+      name: form.get('name') ?? '',
+      scopes,
+      expires: form.get('expires') ?? '',
+      on: form.get('on') ?? '',
+    }
+    try {
+      const expires_at = expiry(entered.expires, entered.on, rt.now)
+      const fields = parse(MintBody, { name: entered.name, scopes, expires_at })
+      const { row, secret } = await mintKey(rt, userOf(c), fields, changeOf(c))
+      return secretPage(c, row, secret, 'created')
+    } catch (error) {
+      const { mistakes, status } = mistakesOf(error)
+      return mintPage(c, entered, mistakes, status)
+    }
+  })
+  .get('/:id/rotate', page('api_keys:write'), async (c) => {
+    const row = await readKey(c)
+    requireScopes(userOf(c), JSON.parse(row.scopes) as Scope[]) // as the rotation itself would
+    return rotatePage(c, row)
+  })
+  .post('/:id/rotate', page('api_keys:write'), async (c) => {
+    const { db } = c.get('rt')
+    const secret = await newSecret()
+    const id = c.req.param('id')
+    try {
+      const row = await rotateKey(db, projectOf(c.get('actor')), id, userOf(c).scopes, secret, changeOf(c))
+      return await secretPage(c, row, secret.secret, 'rotated')
+    } catch (error) {
+      const { mistakes, status } = mistakesOf(error)
+      return rotatePage(c, await readKey(c), mistakes, status)
+    }
+  })
+  .get('/:id/revoke', page('api_keys:write'), async (c) => revokePage(c, await readKey(c)))
+  .post('/:id/revoke', page('api_keys:write'), async (c) => {
+    const project = projectOf(c.get('actor'))
+    await revokeKey(c.get('rt').db, project, c.req.param('id') ?? '', changeOf(c))
+    return c.redirect(`${projectPaths(project).keys}?done=key_revoked`, 303)
+  })
+
+async function readKey(c: Context<HttpEnv>): Promise<KeyRow> {
+  const row = await findKey(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id') ?? '')
+  if (!row) throw new Fault('not_found', 'No live API key of this project has this id.')
+  return row
+}
+
+/** The chosen end of a key: in so many days, at the end of a date (UTC), or never. */
+function expiry(choice: string, on: string, now: number): string | null {
+  if (choice === '') return null
+  if (choice !== 'date') return iso(now + Math.min(Math.max(Number(choice) || 0, 0), 36_500) * DAY)
+  const end = Date.parse(`${on}T23:59:59.999Z`)
+  if (!Number.isNaN(end)) return iso(end)
+  const message = 'pick the date'
+  throw new Fault('validation_failed', message, { errors: [{ pointer: '/expires_at', code: 'required', message }] })
+}

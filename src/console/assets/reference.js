@@ -1,0 +1,34 @@
+// The API reference: the viewer over this origin's own description of its API, in a layout of the console's.
+
+/** The viewer's parts without its own head, its second main landmark and its list of servers: there is one server. */
+const Reference = ({ React: { createElement } }) => ({
+  components: {
+    ReferenceLayout: ({ getComponent }) => {
+      const part = (name, container) => createElement(getComponent(name, container))
+      return createElement(
+        'div',
+        { className: 'swagger-ui' },
+        part('SvgAssets'),
+        part('errors', true),
+        createElement('div', { className: 'authorize' }, part('AuthorizeBtnContainer', true)),
+        part('operations', true),
+      )
+    },
+  },
+})
+
+window.addEventListener('DOMContentLoaded', () => {
+  const dark = matchMedia('(prefers-color-scheme: dark)')
+  const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+  dark.addEventListener('change', paint)
+  paint()
+  SwaggerUIBundle({
+    url: '/openapi.json',
+    dom_id: '#reference',
+    plugins: [Reference],
+    layout: 'ReferenceLayout',
+    validatorUrl: null,
+    docExpansion: 'list',
+    syntaxHighlight: { activated: false },
+  })
+})

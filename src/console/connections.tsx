@@ -1,0 +1,94 @@
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
+import { changeOf, projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { cursorBinding, readCursor, toPage } from '../http/page'
+import { addSigningSecret, CreateBody, connect, SecretBody, UpdateBody } from '../webhooks/connections/connect'
+import {
+  deleteConnection,
+  listConnections,
+  readConnection,
+  removeSecret,
+  updateConnection,
+} from '../webhooks/connections/store'
+import { connectionPage, connectPage, deletePage, listPage, removeSecretPage } from './connection-views'
+import { mistakesOf, page, parse } from './page'
+import { projectPaths } from './paths'
+
+const ROWS = 50
+
+/** Connections of billing vendors and their signing secrets. */
+export const connectionPages = new Hono<HttpEnv>()
+  .get('/', page('connections:read'), async (c) => {
+    const binding = cursorBinding('console/connections')
+    const before = readCursor(binding, c.req.query('cursor'))
+    const rows = await listConnections(c.get('rt').db, projectOf(c.get('actor')), before, ROWS + 1)
+    const { data, next_cursor } = toPage(
+      rows,
+      ROWS,
+      binding,
+      (row) => row.id,
+      (row) => row,
+    )
+    return listPage(c, data, next_cursor)
+  })
+  .get('/new', page('connections:write'), (c) => connectPage(c, { vendor: 'stripe', name: '', livemode: 'false' }))
+  .post('/', page('connections:write'), async (c) => {
+    const project = projectOf(c.get('actor'))
+    const entered = Object.fromEntries(c.get('form'))
+    const { vendor = '', name = '', livemode = '', signing_secret } = entered
+    try {
+      const fields = parse(CreateBody, { vendor, name, livemode: livemode === 'true', signing_secret })
+      const { id } = await connect(c.get('rt'), project, fields, changeOf(c))
+      return c.redirect(`${projectPaths(project).connections}/${id}`, 303)
+    } catch (error) {
+      const { mistakes, status } = mistakesOf(error)
+      return connectPage(c, { vendor, name, livemode }, mistakes, status)
+    }
+  })
+  .get('/:id', page('connections:read'), async (c) => connectionPage(c, await read(c)))
+  .post('/:id', page('connections:write'), async (c) => {
+    const form = Object.fromEntries(c.get('form'))
+    try {
+      const changes = parse(UpdateBody, { name: form.name, status: form.status })
+      await updateConnection(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id') ?? '', changes, changeOf(c))
+      return back(c, 'connection_updated')
+    } catch (error) {
+      const { mistakes, status } = mistakesOf(error)
+      return connectionPage(c, await read(c), mistakes, status)
+    }
+  })
+  .get('/:id/delete', page('connections:write'), async (c) => deletePage(c, await read(c)))
+  .post('/:id/delete', page('connections:write'), async (c) => {
+    const project = projectOf(c.get('actor'))
+    await deleteConnection(c.get('rt').db, project, c.req.param('id') ?? '', changeOf(c))
+    return c.redirect(`${projectPaths(project).connections}?done=connection_deleted`, 303)
+  })
+  .post('/:id/secrets', page('connections:write'), async (c) => {
+    const project = projectOf(c.get('actor'))
+    try {
+      const { signing_secret } = parse(SecretBody, { signing_secret: c.get('form').get('signing_secret') })
+      await addSigningSecret(c.get('rt'), project, c.req.param('id') ?? '', signing_secret, changeOf(c))
+      return back(c, 'secret_added')
+    } catch (error) {
+      const { mistakes, status } = mistakesOf(error)
+      return connectionPage(c, await read(c), mistakes, status)
+    }
+  })
+  .get('/:id/secrets/:secret/remove', page('connections:write'), async (c) =>
+    removeSecretPage(c, await read(c), c.req.param('secret') ?? ''),
+  )
+  .post('/:id/secrets/:secret/remove', page('connections:write'), async (c) => {
+    const { id = '', secret = '' } = c.req.param()
+    await removeSecret(c.get('rt').db, projectOf(c.get('actor')), id, secret, changeOf(c))
+    return back(c, 'secret_removed')
+  })
+
+function read(c: Context<HttpEnv>) {
+  return readConnection(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id') ?? '')
+}
+
+function back(c: Context<HttpEnv>, done: string): Response {
+  const { connections } = projectPaths(projectOf(c.get('actor')))
+  return c.redirect(`${connections}/${c.req.param('id')}?done=${done}`, 303)
+}

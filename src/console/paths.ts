@@ -1,0 +1,11 @@
+/** Where everything of a project is in the console. */
+export function projectPaths(project: string) {
+  const base = `/console/p/${encodeURIComponent(project)}`
+  return {
+    start: base,
+    keys: `${base}/platform/settings/api-keys`,
+    connections: `${base}/platform/billing/connections`,
+    events: `${base}/platform/billing/webhooks`,
+    health: `${base}/platform/billing/webhooks/health`,
+  }
+}

@@ -1,0 +1,94 @@
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
+import { changeOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { cursorBinding, readCursor, toPage } from '../http/page'
+import { ProjectBody } from '../projects/fields'
+import { insertProject, listMemberProjects, type MemberProject } from '../projects/store'
+import { show } from './layout'
+import { type Mistakes, mistakesOf, page, parse } from './page'
+import { Field, Head, More, Post, Table, Time } from './parts'
+import { projectPaths } from './paths'
+import { userOf } from './session'
+
+const ROWS = 50
+
+/** The console's start: the projects of whoever is signed in. */
+export const projectPages = new Hono<HttpEnv>()
+  .get('/', page('user'), async (c) => {
+    const { db, now } = c.get('rt')
+    const binding = cursorBinding('console/projects')
+    const rows = await listMemberProjects(db, userOf(c).user_id, readCursor(binding, c.req.query('cursor')), ROWS + 1)
+    const { data, next_cursor } = toPage(rows, ROWS, binding, idOf, (row) => row)
+    if (data.length === 0) return welcome(c)
+    return show(
+      c,
+      { title: 'Projects' },
+      <>
+        <Head title="Projects">
+          <a class="button primary" href="/console/projects/new">
+            New project
+          </a>
+        </Head>
+        <Table
+          label="Projects"
+          heads={['Name', 'Id', 'Your role', 'Created']}
+          rows={data.map((row) => [
+            <a href={projectPaths(row.id).start}>{row.name}</a>,
+            <code>{row.id}</code>,
+            row.role,
+            <Time at={row.created_at} now={now} />,
+          ])}
+        />
+        <More c={c} cursor={next_cursor} />
+      </>,
+    )
+  })
+  .get('/projects/new', page('user'), (c) => form(c))
+  .post('/projects', page('user'), async (c) => {
+    const name = c.get('form').get('name') ?? ''
+    try {
+      const fields = parse(ProjectBody, { name })
+      const { id } = await insertProject(c.get('rt').db, fields.name, userOf(c).user_id, changeOf(c))
+      return c.redirect(`${projectPaths(id).keys}?done=project_created`, 303)
+    } catch (error) {
+      return form(c, name, mistakesOf(error).mistakes)
+    }
+  })
+  .get('/p/:project', page('projects:read'), (c) => c.redirect(projectPaths(c.req.param('project')).keys, 303))
+
+const idOf = (row: MemberProject) => row.id
+
+function welcome(c: Context<HttpEnv>) {
+  return show(
+    c,
+    { title: 'Projects' },
+    <section class="empty">
+      <h1>Create your first project</h1>
+      <p>A project holds API keys and the billing events of one product or environment. Its keys work nowhere else.</p>
+      <NameForm c={c} />
+    </section>,
+  )
+}
+
+function form(c: Context<HttpEnv>, name = '', mistakes: Mistakes = {}) {
+  return show(
+    c,
+    { title: 'New project', above: ['Projects', '/console'], status: Object.keys(mistakes).length > 0 ? 422 : 200 },
+    <>
+      <Head title="New project" />
+      <NameForm c={c} name={name} mistakes={mistakes} />
+    </>,
+  )
+}
+
+function NameForm({ c, name, mistakes }: { c: Context<HttpEnv>; name?: string; mistakes?: Mistakes }) {
+  return (
+    <Post c={c} to="/console/projects" class="form">
+      <Field name="name" label="Name" value={name} required maxlength={100} autofocus mistakes={mistakes} />
+      <button type="submit" class="primary">
+        Create project
+      </button>
+    </Post>
+  )
+}

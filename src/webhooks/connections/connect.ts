@@ -1,0 +1,84 @@
+import * as z from 'zod'
+import type { Change } from '../../audit/store'
+import type { Runtime } from '../../env'
+import { visibleText } from '../../http/fields'
+import { Fault } from '../../lib/fault'
+import { newId } from '../../lib/ids'
+import { VENDOR_NAMES, VENDORS, vendorOf } from '../vendors'
+import { seal } from './seal'
+import {
+  addSecret,
+  type ConnectionRow,
+  insertConnection,
+  readConnection,
+  type StoredSecret,
+  sealContext,
+} from './store'
+
+const signingSecret = z
+  .string()
+  .min(8, 'has to have at least 8 characters')
+  .max(4096)
+  .describe('As the vendor shows it; one string whatever the vendor calls its own. Write-only.')
+export const CreateBody = z
+  .strictObject({
+    vendor: z.enum(VENDOR_NAMES),
+    name: visibleText(100),
+    livemode: z.boolean().default(true),
+    signing_secret: signingSecret,
+  })
+  .meta({ id: 'CreateConnection' })
+export const UpdateBody = z
+  .strictObject({ name: visibleText(100).optional(), status: z.enum(['active', 'disabled']).optional() })
+  .refine((changes) => Object.keys(changes).length > 0, 'give at least one field to change')
+  .meta({ id: 'UpdateConnection' })
+export const SecretBody = z.strictObject({ signing_secret: signingSecret }).meta({ id: 'AddSigningSecret' })
+
+/** The address to give the vendor, on the origin that this request came to. */
+export function ingestUrl(url: string, connectionId: string): string {
+  return `${new URL(url).origin}/ingest/${connectionId}`
+}
+
+/** Connects a billing vendor. @throws {Fault} `validation_failed`, `connection_limit_reached` */
+export async function connect(
+  rt: Runtime,
+  projectId: string,
+  { vendor, name, livemode, signing_secret }: z.infer<typeof CreateBody>,
+  change: Change,
+): Promise<ConnectionRow> {
+  const id = newId('con', rt.now)
+  const secret = await sealed(rt, VENDORS[vendor].checkSecret, projectId, id, signing_secret)
+  return insertConnection(rt.db, { id, project_id: projectId, vendor, name, livemode, secret }, change)
+}
+
+/** Adds a signing secret. @throws {Fault} `not_found`, `validation_failed`, `secret_limit_reached` */
+export async function addSigningSecret(
+  rt: Runtime,
+  projectId: string,
+  id: string,
+  signingSecret: string,
+  change: Change,
+): Promise<ConnectionRow> {
+  const { vendor } = await readConnection(rt.db, projectId, id)
+  const check = vendorOf(vendor)?.checkSecret ?? (() => null)
+  return addSecret(rt.db, projectId, id, await sealed(rt, check, projectId, id, signingSecret), change)
+}
+
+/** A signing secret, checked for its vendor's form and encrypted. */
+async function sealed(
+  { now, settings }: Runtime,
+  check: (secret: string) => string | null,
+  project: string,
+  connection: string,
+  secret: string,
+): Promise<StoredSecret> {
+  const wrong = check(secret)
+  if (wrong) {
+    throw new Fault('validation_failed', `signing_secret is not of the vendor's form: ${wrong}.`, {
+      errors: [{ pointer: '/signing_secret', code: 'invalid_format', message: wrong }],
+    })
+  }
+  const id = newId('sec', now)
+  const box = await seal(settings.encryptionKeys, secret, sealContext(project, connection, id))
+  return { id, hint: secret.slice(-4), created_at: now, ...box }
+}

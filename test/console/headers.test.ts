@@ -1,0 +1,174 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { call, deliver, failingD1, lossyQueue, mint, settled, stripeEvent } from '../harness'
+import { type Cast, formToken, nameOf, newCast, PAGES, pathIn, submit, visit } from './visit'
+
+let cast: Cast
+beforeAll(async () => {
+  cast = await newCast()
+})
+
+describe('every page', () => {
+  const check = (headers: Headers) => {
+    const policy = headers.get('Content-Security-Policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).toContain("style-src 'self';")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).toContain("base-uri 'none'")
+    expect(policy).toContain("form-action 'self'")
+    expect(policy).not.toMatch(/unsafe|\*|https?:/)
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': 'no-store',
+      'strict-transport-security': expect.stringMatching(/^max-age=\d{8}/),
+      'permissions-policy': expect.stringContaining('camera=()'),
+    })
+    expect(headers.get('Access-Control-Allow-Origin')).toBeNull()
+  }
+
+  it('carries the headers, whoever asks and whatever is answered', async () => {
+    for (const page of PAGES) {
+      const path = pathIn(cast.world, page)
+      for (const token of [null, cast.viewer, cast.owner]) {
+        if (page.path.includes('sign-out') || page.path.endsWith('/end')) continue
+        const answer = await visit(path, token, page.method === 'POST' ? { form: {} } : {})
+        check(answer.headers)
+        expect([nameOf(page), answer.status < 500]).toEqual([nameOf(page), true])
+      }
+    }
+    for (const path of ['/console/nothing', '/console/p/none', '/console/']) {
+      check((await visit(path, cast.owner)).headers)
+    }
+  })
+
+  it('has no inline script, style or handler', async () => {
+    for (const page of PAGES.filter(({ method }) => method === 'GET')) {
+      const { text } = await visit(pathIn(cast.world, page), cast.owner)
+      expect(text).not.toMatch(/<script(?![^>]* src="\/assets\/)|<style|\sstyle="|\son\w+="|javascript:/i)
+      expect([...text.matchAll(/(?:src|href|action|hx-get)="([^"]*)"/g)].map(([, to]) => to)).toEqual(
+        expect.not.arrayContaining([expect.stringMatching(/^(https?:)?\/\//)]),
+      )
+    }
+  })
+
+  it('sends no HSTS over http', async () => {
+    const answer = await call('http://localhost:8787/console/sign-in')
+    expect(answer.headers.get('Strict-Transport-Security')).toBeNull()
+  })
+
+  it('is a page where the database does not answer', async () => {
+    const answer = await visit('/console', cast.owner, {
+      bindings: { DB: failingD1('D1_ERROR: Network connection lost.') },
+    })
+    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '5'])
+    expect(answer.text).toContain('<h1>')
+    check(answer.headers)
+  })
+
+  it('is a page where it fails, too', async () => {
+    const answer = await visit('/console/p/none/platform/settings/api-keys', cast.owner)
+    expect([answer.status, answer.headers.get('Content-Type')]).toEqual([404, 'text/html; charset=UTF-8'])
+    expect(answer.text).toContain('href="/console"')
+    for (const path of ['/console/nothing', `/console/p/${cast.world.project}/nothing`]) {
+      expect((await visit(path, null)).status).toBe(404)
+    }
+    const bad = await visit(`/console/p/${cast.world.project}/platform/settings/api-keys?cursor=zzz`, cast.owner)
+    expect([bad.status, bad.text.includes('<h1>')]).toEqual([400, true])
+  })
+})
+
+describe('text that others chose', () => {
+  const HOSTILE = [
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    "' autofocus onfocus='alert(1)",
+    'javascript:alert(1)',
+    '</pre><svg onload=alert(1)>',
+    '&lt;b&gt; &amp; {{x}} %3Cb%3E',
+  ]
+  const harmless = (text: string) => {
+    expect(text).not.toMatch(/<script>|<img|<svg onload|<b>|\sonfocus='|\sonerror=alert\(1\)>(?!&)/)
+    expect(text).not.toMatch(/href="javascript/)
+  }
+
+  it('is text on every page: names of projects, keys and connections', async () => {
+    const form_token = await formToken(cast.owner)
+    for (const name of HOSTILE) {
+      const made = await visit('/console/projects', cast.owner, { form: { form_token, name } })
+      expect(made.status).toBe(303)
+      const project = /\/p\/(prj_\w+)\//.exec(made.headers.get('Location') ?? '')?.[1] ?? ''
+      await mint(cast.owner, project, { name })
+      const base = `/console/p/${project}/platform`
+      const fields = { vendor: 'stripe', name, livemode: 'false', signing_secret: 'whsec_0123456789' }
+      const connected = await submit(`${base}/billing/connections`, cast.owner, fields)
+      expect(connected.status).toBe(303)
+      const paths = [
+        '/console',
+        `${base}/settings/api-keys`,
+        `${base}/billing/connections`,
+        `${base}/billing/webhooks/health`,
+      ]
+      for (const path of [...paths, connected.headers.get('Location') as string]) {
+        const { text } = await visit(path, cast.owner)
+        harmless(text)
+      }
+    }
+  })
+
+  it('is text where a form or a search is shown again', async () => {
+    const { project } = cast.world
+    for (const text of HOSTILE) {
+      const events = `/console/p/${project}/platform/billing/webhooks`
+      const query = new URLSearchParams({
+        ref: text,
+        error: text,
+        event_type: text,
+        received_after: text,
+        cursor: text,
+      })
+      harmless((await visit(`${events}?${query}`, cast.owner)).text)
+      harmless((await visit(`${events}/replay?${query}`, cast.owner)).text)
+      harmless(
+        (await visit(`/console/sign-in?next=${encodeURIComponent(text)}&done=${encodeURIComponent(text)}`, null)).text,
+      )
+      harmless((await visit('/console/sign-in', null, { form: { email: text, next: text } })).text)
+      harmless(
+        (await visit('/console/sign-in/code', null, { form: { email: text, next: text, challenge: text, code: text } }))
+          .text,
+      )
+      harmless(
+        (
+          await submit(`/console/p/${project}/platform/settings/api-keys`, cast.owner, {
+            name: `${text}\u0000`,
+            expires: text,
+          })
+        ).text,
+      )
+    }
+  })
+
+  it('is text where an event shows what its vendor sent', async () => {
+    const { project, connection, owner } = cast.world
+    for (const text of HOSTILE) {
+      const event = { ...stripeEvent(text, { id: text, customer: text, status: text }), api_version: text }
+      const { body } = await deliver(connection.id, event)
+      await settled(project, owner.token, body.event_ids[0])
+      const events = `/console/p/${project}/platform/billing/webhooks`
+      for (const path of [events, `${events}/${body.event_ids[0]}`, `${events}/live`]) {
+        harmless((await visit(path, cast.owner)).text)
+      }
+      const raw = await visit(`${events}/${body.event_ids[0]}/payload`, cast.owner)
+      expect(raw.text).toBe(JSON.stringify(event))
+      expect(raw.headers.get('Content-Type')).toBe('application/octet-stream')
+      expect(raw.headers.get('Content-Disposition')).toMatch(/^attachment/)
+    }
+    await deliver(connection.id, '{"id":"evt_broken","object":"<script>alert(1)</script>"}', {
+      bindings: { EVENTS: lossyQueue().EVENTS },
+    })
+    harmless((await visit(`/console/p/${project}/platform/billing/webhooks`, cast.owner)).text)
+  })
+})

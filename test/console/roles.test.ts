@@ -1,0 +1,158 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PagePolicy } from '../../src/http/meta'
+import { ROLES, type Role } from '../../src/lib/access'
+import { auditRows, type Cast, formToken, nameOf, newCast, PAGES, pathIn, visit } from './visit'
+
+const KEYS = '/console/p/:project/platform/settings/api-keys'
+const CONNECTIONS = '/console/p/:project/platform/billing/connections'
+const EVENTS = '/console/p/:project/platform/billing/webhooks'
+
+/** Who may see which page and send which form, written out by hand: the pages' own policies are held against this. */
+const STATED: Record<string, PagePolicy> = {
+  'GET /console/sign-in': 'anyone',
+  'POST /console/sign-in': 'anyone',
+  'POST /console/sign-in/code': 'anyone',
+  'GET /auth/sign-in': 'anyone',
+  'POST /auth/sign-in': 'anyone',
+  'POST /console/sign-out': 'user',
+  'GET /console': 'user',
+  'GET /console/projects/new': 'user',
+  'POST /console/projects': 'user',
+  'GET /console/sessions': 'user',
+  'POST /console/sessions/:id/end': 'user',
+  'GET /console/reference': 'user',
+  'GET /console/p/:project': 'projects:read',
+  'GET /console/p/:project/reference': 'projects:read',
+  [`GET ${KEYS}`]: 'api_keys:read',
+  [`GET ${KEYS}/new`]: 'api_keys:write',
+  [`POST ${KEYS}`]: 'api_keys:write',
+  [`GET ${KEYS}/:id/rotate`]: 'api_keys:write',
+  [`POST ${KEYS}/:id/rotate`]: 'api_keys:write',
+  [`GET ${KEYS}/:id/revoke`]: 'api_keys:write',
+  [`POST ${KEYS}/:id/revoke`]: 'api_keys:write',
+  [`GET ${CONNECTIONS}`]: 'connections:read',
+  [`GET ${CONNECTIONS}/new`]: 'connections:write',
+  [`POST ${CONNECTIONS}`]: 'connections:write',
+  [`GET ${CONNECTIONS}/:id`]: 'connections:read',
+  [`POST ${CONNECTIONS}/:id`]: 'connections:write',
+  [`GET ${CONNECTIONS}/:id/delete`]: 'connections:write',
+  [`POST ${CONNECTIONS}/:id/delete`]: 'connections:write',
+  [`POST ${CONNECTIONS}/:id/secrets`]: 'connections:write',
+  [`GET ${CONNECTIONS}/:id/secrets/:secret/remove`]: 'connections:write',
+  [`POST ${CONNECTIONS}/:id/secrets/:secret/remove`]: 'connections:write',
+  [`GET ${EVENTS}`]: 'billing:read',
+  [`GET ${EVENTS}/live`]: 'billing:read',
+  [`GET ${EVENTS}/health`]: 'billing:read',
+  [`GET ${EVENTS}/replay`]: 'billing:write',
+  [`POST ${EVENTS}/replay`]: 'billing:write',
+  [`GET ${EVENTS}/replays/:replay`]: 'billing:read',
+  [`GET ${EVENTS}/:event`]: 'billing:read',
+  [`GET ${EVENTS}/:event/payload`]: 'billing:read',
+  [`POST ${EVENTS}/:event/replay`]: 'billing:write',
+}
+const SMALLEST: Record<string, Role> = {
+  'api_keys:write': 'developer',
+  'billing:write': 'developer',
+  'connections:write': 'admin',
+}
+
+describe('the pages and roles', () => {
+  let cast: Cast
+  beforeAll(async () => {
+    cast = await newCast()
+  })
+
+  it('states a policy for every page, and every stated page exists', () => {
+    const found = Object.fromEntries(PAGES.map((page) => [nameOf(page), page.meta.page]))
+    expect(found).toEqual(STATED)
+  })
+
+  for (const page of PAGES) {
+    const policy = STATED[nameOf(page)]
+    if (policy === undefined || policy === 'anyone') continue
+    const isForm = page.method === 'POST'
+    const send = async (token: string | null, signed = true) => {
+      const path = pathIn(cast.world, page)
+      const form_token = signed && token ? await formToken(token) : 'f'.repeat(64)
+      return visit(path, token, isForm ? { form: { form_token } } : {})
+    }
+
+    it(`${nameOf(page)} sends whoever is not signed in to sign in`, async () => {
+      const answer = await send(null)
+      expect(answer.status).toBe(303)
+      expect(answer.headers.get('Location')).toMatch(/^\/console\/sign-in/)
+      expect(answer.text).toBe('')
+    })
+    // The session ends in these: there is nobody left to try the next thing.
+    if (/sign-out|sessions\/:id\/end/.test(page.path)) continue
+    if (policy === 'user') continue
+
+    it(`${nameOf(page)} is not there for a stranger`, async () => {
+      const answer = await send(cast.stranger)
+      expect([answer.status, answer.headers.get('Content-Type')]).toEqual([404, 'text/html; charset=UTF-8'])
+      expect(answer.text).not.toContain(cast.world.key.name)
+    })
+
+    // The key is an owner's: a developer may not obtain its secret.
+    const role = page.path.endsWith('/rotate') ? 'admin' : (SMALLEST[policy] ?? 'viewer')
+    it(`${nameOf(page)} is for a ${role} and above`, async () => {
+      const smallest = ROLES.indexOf(role)
+      for (const role of ROLES.slice(0, smallest)) {
+        const before = await auditRows(cast.world.project)
+        const answer = await send(cast[role])
+        expect([role, answer.status]).toEqual([role, 403])
+        expect(answer.text).toContain('<h1>')
+        expect(await auditRows(cast.world.project)).toBe(before)
+      }
+      const answer = await send(cast[ROLES[smallest] as Role])
+      expect([answer.status, [401, 403, 429, 500, 503].includes(answer.status)]).toEqual([answer.status, false])
+    })
+
+    if (isForm) {
+      it(`${nameOf(page)} refuses a form that is not the session's own`, async () => {
+        const before = await auditRows(cast.world.project)
+        expect((await send(cast.owner, false)).status).toBe(403)
+        const path = pathIn(cast.world, page)
+        const form = { form_token: await formToken(cast.owner) }
+        for (const headers of FOREIGN) expect((await visit(path, cast.owner, { form, headers })).status).toBe(403)
+        const others = { form_token: await formToken(cast.admin) }
+        expect((await visit(path, cast.owner, { form: others })).status).toBe(403)
+        expect(await auditRows(cast.world.project)).toBe(before)
+      })
+    }
+  }
+
+  it('shows a viewer no form and no way to one, but for signing out', async () => {
+    for (const page of PAGES.filter(({ method }) => method === 'GET')) {
+      const { status, text } = await visit(pathIn(cast.world, page), cast.viewer)
+      if (
+        status !== 200 ||
+        /live|payload|sign-in|sessions|projects|reference/.test(page.path) ||
+        page.path === '/console'
+      )
+        continue
+      const posts = [...text.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action)
+      expect([page.path, posts]).toEqual([page.path, ['/console/sign-out']])
+      expect(text).not.toMatch(
+        /href="[^"]*\/(new|rotate|revoke|delete|remove|replay)(\?[^"]*)?"(?! rel="next")(?<!projects\/new")/,
+      )
+    }
+  })
+
+  it('shows a developer no Rotate of a key that may do more than he', async () => {
+    const { text } = await visit(pathIn(cast.world, page('GET', KEYS)), cast.developer)
+    expect(text).toContain('/revoke"')
+    expect(text).not.toContain('/rotate"')
+  })
+
+  const page = (method: string, path: string) =>
+    PAGES.find((one) => one.method === method && one.path === path) as (typeof PAGES)[number]
+})
+
+const FOREIGN = [
+  { Origin: 'https://evil.example' },
+  { Origin: 'null' },
+  { 'Sec-Fetch-Site': 'cross-site' },
+  { 'Sec-Fetch-Site': 'same-site' },
+  { 'Sec-Fetch-Site': 'none' },
+]

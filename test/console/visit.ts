@@ -1,0 +1,77 @@
+import { env } from 'cloudflare:workers'
+import { app } from '../../src/app'
+import { type RouteEntry, routeTable } from '../../src/http/openapi'
+import { type Answer, addMember, call, lossyQueue, ORIGIN, type RequestOptions, signedIn } from '../harness'
+import { newWorld, type World } from '../routes'
+
+/** Every page of the console, as the app itself lists them. */
+export const PAGES = routeTable(app).filter(
+  ({ path, meta }) => path.startsWith('/console') || path === '/auth/sign-in' || meta.page !== undefined,
+)
+export const nameOf = ({ method, path }: RouteEntry) => `${method} ${path}`
+
+export type Visit = RequestOptions & { form?: Record<string, string> | URLSearchParams | undefined }
+
+/** A request as a browser sends it: with the cookie, and a form from the console's own origin. */
+export function visit(path: string, token: string | null, { form, headers, ...options }: Visit = {}): Promise<Answer> {
+  return call(path, {
+    bindings: { EVENTS: lossyQueue().EVENTS },
+    ...options,
+    headers: {
+      ...(token && { Cookie: `other=1; __Host-session=${token}` }),
+      ...(form && { Origin: ORIGIN, 'Content-Type': 'application/x-www-form-urlencoded' }),
+      ...headers,
+    },
+    ...(form && { method: 'POST', body: new URLSearchParams(form).toString() }),
+  })
+}
+
+/** The token that the forms of a session carry, read off a page. */
+export async function formToken(token: string): Promise<string> {
+  const { text } = await visit('/console/projects/new', token)
+  const found = /name="form_token" value="([0-9a-f]{64})"/.exec(text)?.[1]
+  if (!found) throw new Error(`no form token on the page: ${text.slice(0, 300)}`)
+  return found
+}
+
+/** Sends a form as its page would. */
+export async function submit(path: string, token: string, fields: Record<string, string> = {}, options: Visit = {}) {
+  return visit(path, token, { ...options, form: { form_token: await formToken(token), ...fields } })
+}
+
+/** The path of a page in a world: parameters filled in with what exists there. */
+export function pathIn(world: World, { path }: RouteEntry): string {
+  const ids: Record<string, string> = {
+    'api-keys': world.other.key.id,
+    connections: world.connection.id,
+    secrets: world.connection.secrets[0]?.id ?? '',
+    webhooks: world.event,
+    replays: world.replay,
+    sessions: world.session,
+    p: world.project,
+  }
+  const parts = path.split('/')
+  return parts.map((part, at) => (part.startsWith(':') ? (ids[parts[at - 1] as string] ?? 'none') : part)).join('/')
+}
+
+/** A world, and one member of each role. */
+export async function newCast() {
+  const world = await newWorld()
+  return {
+    world,
+    stranger: (await signedIn()).token,
+    viewer: (await addMember(world.project, 'viewer')).token,
+    developer: (await addMember(world.project, 'developer')).token,
+    admin: (await addMember(world.project, 'admin')).token,
+    owner: world.owner.token,
+  }
+}
+export type Cast = Awaited<ReturnType<typeof newCast>>
+
+/** How many audit rows a project has: a refused form leaves none. */
+export async function auditRows(project: string): Promise<number> {
+  const row = await env.DB.prepare('SELECT count(*) AS n FROM audit_log WHERE project_id = ?')
+    .bind(project)
+    .first<any>()
+  return row.n
+}

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { deliver, type Inbox, isReceipt } from '../../scripts/lib/deliver.ts'
+import { findCode } from '../../scripts/lib/server-log.ts'
+import { sleep } from '../../scripts/lib/terminal.ts'
+
+export const URL_OF_CONSOLE = process.env.CONSOLE_URL ?? 'http://localhost:8787'
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
+/** A headless Chromium of this machine; CHROMIUM says where another one is. */
+export async function launch(): Promise<Browser> {
+  if (!existsSync(CHROMIUM)) {
+    throw new Error(`There is no Chromium at ${CHROMIUM}: install it (apt-get install chromium), or set CHROMIUM.`)
+  }
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
+}
+
+/** What went wrong in a page besides what a test looks at. */
+export type Watch = { problems: string[]; foreign: string[] }
+
+/** Notes everything a page complains of, and every request that leaves the origin. */
+export function watch(context: BrowserContext): Watch {
+  const seen: Watch = { problems: [], foreign: [] }
+  context.on('page', (page) => {
+    page.on('pageerror', (error) => seen.problems.push(`${page.url()}: ${error.message}`))
+    page.on('console', (message) => {
+      if (message.type() === 'error') seen.problems.push(`${page.url()}: ${message.text()}`)
+    })
+    page.on('request', (request) => {
+      const url = request.url()
+      if (!url.startsWith(URL_OF_CONSOLE) && !url.startsWith('data:')) seen.foreign.push(url)
+    })
+  })
+  return seen
+}
+
+/** Signs in as a person does: an address, then the code that the server printed. */
+export async function signIn(page: Page, email: string, path = '/console'): Promise<void> {
+  await page.goto(URL_OF_CONSOLE + path)
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByRole('button', { name: 'Send the code' }).click()
+  const challenge = await page.locator('input[name=challenge]').inputValue()
+  await page.getByLabel('Code').fill(await codeOf(challenge))
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(URL_OF_CONSOLE + path)
+}
+
+/** The code that the server printed for a challenge. */
+export async function codeOf(challenge: string): Promise<string> {
+  for (const until = Date.now() + 10_000; Date.now() < until; await sleep(50)) {
+    const code = findCode(challenge)
+    if (code !== null) return code
+  }
+  throw new Error('the server printed no code')
+}
+
+let sent = 0
+
+/** Sends an event signed as Stripe signs; one without its object fails to process. */
+export async function sendStripe(
+  connection: string,
+  secret: string,
+  type: string,
+  object: Record<string, unknown> | null = {},
+): Promise<string> {
+  sent += 1
+  const inbox: Inbox = { url: URL_OF_CONSOLE, vendor: 'stripe', connection, secret, token: '', project: '' }
+  const event = {
+    id: `evt_e2e${Date.now()}${sent}`,
+    object: 'event',
+    api_version: '2026-03-25.dahlia',
+    created: Math.floor(Date.now() / 1000),
+    livemode: false,
+    type,
+    data: object && {
+      object: { id: `sub_${sent}`, object: 'subscription', customer: 'cus_1', status: 'active', ...object },
+    },
+  }
+  const answer = await deliver(inbox, String(sent), Buffer.from(JSON.stringify(event)))
+  if (!isReceipt(answer)) throw new Error(`the delivery was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  return answer.body.event_ids[0] as string
+}

@@ -1,0 +1,211 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { codeOf, launch, sendStripe, signIn, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
+
+const SECRET = 'whsec_a_secret_of_the_browser_tests'
+let browser: Browser
+let context: BrowserContext
+let page: Page
+let seen: Watch
+
+beforeAll(async () => {
+  browser = await launch()
+  context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+  seen = watch(context)
+  page = await context.newPage()
+})
+afterAll(() => browser?.close())
+
+const button = (name: string) => page.getByRole('button', { name })
+const link = (name: string) => page.getByRole('link', { name })
+const here = () => page.url().slice(URL_OF_CONSOLE.length)
+
+/** A call with a key, as a customer's server makes it. */
+const call = (secret: string, project: string) =>
+  fetch(`${URL_OF_CONSOLE}/platform/v1/api-keys`, {
+    headers: { Authorization: `Bearer ${secret}`, 'X-Project-Id': project },
+  })
+
+/** One story, told in order: each test goes on where the one before ended. */
+describe('a customer in the console', () => {
+  let project: string
+  let secret: string
+  let connection: string
+  let event: string
+
+  it('is sent to sign in, and back to where he wanted to go', async () => {
+    await page.goto(`${URL_OF_CONSOLE}/console/sessions`)
+    expect(here()).toBe('/console/sign-in?next=%2Fconsole%2Fsessions')
+    await signIn(page, 'customer@example.com', '/console/sessions')
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Sessions')
+    const [cookie] = await context.cookies()
+    expect(cookie).toMatchObject({ name: '__Host-session', httpOnly: true, secure: true, sameSite: 'Lax', path: '/' })
+  })
+
+  it('signs in by the link of the mail too', async () => {
+    const other = await browser.newContext()
+    const tab = await other.newPage()
+    await tab.goto(`${URL_OF_CONSOLE}/console/sign-in`)
+    await tab.getByLabel('E-mail address').fill('customer@example.com')
+    await tab.getByRole('button', { name: 'Send the code' }).click()
+    const challenge = await tab.locator('input[name=challenge]').inputValue()
+    await tab.goto(`${URL_OF_CONSOLE}/auth/sign-in?challenge=${challenge}&code=${await codeOf(challenge)}`)
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    await tab.waitForURL(`${URL_OF_CONSOLE}/console`)
+    await page.reload()
+    expect(await page.getByRole('row').count()).toBe(3)
+    await other.close()
+  })
+
+  it('ends the other session', async () => {
+    const row = page.getByRole('row').filter({ hasNotText: 'this session' }).nth(1)
+    await row.getByRole('button').click()
+    expect(await page.getByRole('status').first().textContent()).toContain('ended')
+    expect(await page.getByRole('row').count()).toBe(2)
+  })
+
+  it('creates a project', async () => {
+    await page.goto(`${URL_OF_CONSOLE}/console`)
+    await page.getByLabel('Name').fill('Acme <b>production</b>')
+    await button('Create project').click()
+    project = /\/p\/(prj_\w+)\//.exec(page.url())?.[1] ?? ''
+    expect(here()).toContain(`/console/p/${project}/platform/settings/api-keys`)
+    expect(await page.locator('.empty pre').textContent()).toContain('curl ')
+  })
+
+  it('mints a key, and copies its secret', async () => {
+    await link('Create API key').first().click()
+    await page.getByLabel('Name').fill('Server')
+    await button('Create API key').click()
+    secret = (await page.locator('#secret').textContent()) ?? ''
+    expect(secret).toMatch(/^svc_v1_[0-9a-f]{96}$/)
+    await page.getByRole('button', { name: 'Copy secret' }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret)
+    expect(page.url()).not.toContain(secret.slice(8, 20))
+    await link('I have stored it').click()
+    expect(await page.content()).not.toContain(secret)
+    expect(await page.getByRole('cell', { name: 'Never' }).count()).toBe(2)
+  })
+
+  it('uses the key, and sees when it was last used', async () => {
+    expect((await call(secret, project)).status).toBe(200)
+    await expect.poll(async () => (await page.reload()) && page.getByRole('cell', { name: 'just now' }).count()).toBe(2)
+  })
+
+  it('rotates it after a warning: the old secret is dead', async () => {
+    await link('Rotate Server').click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.textContent()).toContain('It was last used just now')
+    await page.keyboard.press('Escape')
+    expect(await dialog.isVisible()).toBe(false)
+    await link('Rotate Server').click()
+    await dialog.getByRole('button', { name: 'Rotate key' }).click()
+    const fresh = (await page.locator('#secret').textContent()) ?? ''
+    expect((await call(secret, project)).status).toBe(401)
+    expect((await call(fresh, project)).status).toBe(200)
+    secret = fresh
+    await link('I have stored it').click()
+  })
+
+  it('revokes it after a warning', async () => {
+    await link('Revoke Server').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
+    expect(await page.getByRole('status').first().textContent()).toContain('revoked')
+    expect((await call(secret, project)).status).toBe(401)
+  })
+
+  it('connects Stripe', async () => {
+    await link('Connections').click()
+    await link('Connect a vendor').first().click()
+    await page.getByLabel('Name').fill('Stripe, test mode')
+    await page.getByLabel('Signing secret').fill(SECRET)
+    await button('Connect').click()
+    const address = (await page.locator('#ingest-url').textContent()) ?? ''
+    connection = /\/ingest\/(con_\w+)$/.exec(address)?.[1] ?? ''
+    expect(connection).not.toBe('')
+    expect(await page.content()).not.toContain(SECRET)
+  })
+
+  it('adds a second signing secret and removes it', async () => {
+    await page.getByRole('textbox', { name: 'Signing secret' }).fill('whsec_another_secret_0000')
+    await button('Add secret').click()
+    await link('Remove secret ending in 0000').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove secret' }).click()
+    expect(await page.locator('.rows tbody tr').count()).toBe(1)
+  })
+
+  it('watches signed events arrive', async () => {
+    await link('Webhook events').click()
+    expect(await page.locator('#no-events').textContent()).toContain('No events yet')
+    event = await sendStripe(connection, SECRET, 'customer.subscription.updated')
+    await page.locator(`#${event}`).waitFor({ timeout: 10_000 })
+    await page.locator(`#${event} .badge`, { hasText: 'processed' }).waitFor({ timeout: 15_000 })
+    await sendStripe(connection, SECRET, 'invoice.paid', { object: 'invoice', id: 'in_1' })
+    await page.getByRole('link', { name: 'invoice.paid' }).waitFor({ timeout: 10_000 })
+  })
+
+  it('is not interrupted while reading: new rows wait behind a button', async () => {
+    await page.locator(`#${event}`).hover()
+    const fresh = await sendStripe(connection, SECRET, 'customer.created', { object: 'customer' })
+    await button('Show 1 new event').click({ timeout: 10_000 })
+    await page.locator(`#${fresh}`).waitFor({ timeout: 5000 })
+  })
+
+  it('searches; the address is the search', async () => {
+    await page.getByLabel('Event type').fill('customer.subscription.*')
+    await button('Search').click()
+    expect(here()).toContain('event_type=customer.subscription.*')
+    expect(await page.locator('#events tr').count()).toBe(1)
+    await page.reload()
+    expect(await page.getByLabel('Event type').inputValue()).toBe('customer.subscription.*')
+  })
+
+  it('opens the event', async () => {
+    await link('customer.subscription.updated').click()
+    expect(await page.getByLabel('Payload as JSON').textContent()).toContain('"type": "customer.subscription.updated"')
+    expect(await page.locator('.facts').textContent()).toContain('cus_1')
+    await page.getByText('Raw bytes').click()
+    expect(await page.getByLabel('Raw bytes').textContent()).toContain('000000  7b 22')
+  })
+
+  it('replays it', async () => {
+    await button('Replay').click()
+    expect(await page.getByRole('status').first().textContent()).toContain('processed again')
+    await page.getByRole('cell', { name: 'replay', exact: true }).waitFor({ timeout: 15_000 })
+  })
+
+  it('replays all of them, and sees how far that has come', async () => {
+    await link('Webhook events').first().click()
+    await link('Replay all …').click()
+    await button('Replay 3 events').click()
+    await page.getByText('3 of 3 events processed again').waitFor({ timeout: 15_000 })
+  })
+
+  it('reads the chart, by eye and by ear', async () => {
+    await link('Health').click()
+    expect(await page.locator('.tiles').textContent()).toMatch(/Received3/)
+    const chart = page.getByRole('img', { name: /Lag over 1 hour: 3 events received/ })
+    await chart.waitFor()
+    expect(await chart.locator('path').count()).toBe(3)
+    await page.getByText('The figures as a table').click()
+    expect(await page.getByLabel('Lag', { exact: true }).getByRole('row').count()).toBeGreaterThan(1)
+  })
+
+  it('reads the API reference', async () => {
+    await link('API reference').click()
+    await page.getByText('Mint an API key').waitFor({ timeout: 15_000 })
+  })
+
+  it('signs out, and is out', async () => {
+    await page.goto(`${URL_OF_CONSOLE}/console`)
+    await page.locator('.account summary').click()
+    await button('Sign out').click()
+    expect(await page.getByRole('status').first().textContent()).toContain('signed out')
+    await page.goto(`${URL_OF_CONSOLE}/console`)
+    expect(here()).toBe('/console/sign-in')
+  })
+
+  it('met no error of a script, no breach of the policy, and no request to another origin', () => {
+    expect(seen).toEqual({ problems: [], foreign: [] })
+  })
+})

@@ -1,0 +1,286 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { must } from '../../scripts/lib/api.ts'
+import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
+import { launch, sendStripe, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const SECRET = 'whsec_a_secret_of_the_page_tests'
+/** Where screenshots go, if anywhere: SCREENSHOTS=folder npm run test:e2e. */
+const SHOTS = process.env.SCREENSHOTS
+const MAX_HTML = 60_000
+const MAX_ASSETS = 50_000
+const WIDE = { width: 1200, height: 800 }
+const NARROW = { width: 360, height: 740 }
+/** One page of each kind: a narrow screen has the same elements, laid out otherwise. */
+const NARROW_TOO = ['keys', 'new-key', 'events', 'event', 'health']
+const LINK = '/auth/sign-in?challenge=chl_1&code=ABC'
+
+let browser: Browser
+let token: string
+let project: string
+let empty: string
+const context: Record<string, BrowserContext> = {}
+const seen: Record<string, Watch> = {}
+/** Every page by its name, with its path. */
+let paths: Record<string, string>
+
+beforeAll(async () => {
+  browser = await launch()
+  token = (await signInByApi(URL_OF_CONSOLE, 'pages@example.com')).token
+  const api = <T>(path: string, json?: unknown) =>
+    must<T>(`${URL_OF_CONSOLE}/platform/v1/${path}`, { token, project, ...(json !== undefined && { json }) })
+  const make = (name: string) => api<{ id: string }>('projects', { name })
+  empty = (await make('Nothing yet')).id
+  project = (await make('Acme production')).id
+  const connection = await api<{ id: string; secrets: { id: string }[] }>('billing/connections', {
+    vendor: 'stripe',
+    name: 'Stripe, test mode',
+    livemode: false,
+    signing_secret: SECRET,
+  })
+  const names = ['Production server', 'Nightly import', 'CI']
+  const keys = await Promise.all(names.map((name) => api<{ key: { id: string } }>('api-keys', { name })))
+  const types = ['customer.subscription.updated', 'invoice.paid', 'customer.created', 'payment_method.attached']
+  const ids: string[] = []
+  for (let n = 0; n < 60; n++) ids.push(await sendStripe(connection.id, SECRET, types[n % types.length] as string))
+  const failed = await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
+  const { replay_id } = await api<{ replay_id: string }>('billing/webhooks/replay', {
+    filter: { event_type: ['customer.created'] },
+  })
+  const base = `/console/p/${project}/platform`
+  const key = keys[0]?.key.id
+  paths = {
+    'sign-in': '/console/sign-in',
+    link: LINK,
+    projects: '/console',
+    'new-project': '/console/projects/new',
+    sessions: '/console/sessions',
+    'keys-empty': `/console/p/${empty}/platform/settings/api-keys`,
+    keys: `${base}/settings/api-keys`,
+    'new-key': `${base}/settings/api-keys/new`,
+    'rotate-key': `${base}/settings/api-keys/${key}/rotate`,
+    'revoke-key': `${base}/settings/api-keys/${key}/revoke`,
+    'connections-empty': `/console/p/${empty}/platform/billing/connections`,
+    connections: `${base}/billing/connections`,
+    'new-connection': `${base}/billing/connections/new`,
+    connection: `${base}/billing/connections/${connection.id}`,
+    'delete-connection': `${base}/billing/connections/${connection.id}/delete`,
+    'remove-secret': `${base}/billing/connections/${connection.id}/secrets/${connection.secrets[0]?.id}/remove`,
+    'events-empty': `/console/p/${empty}/platform/billing/webhooks`,
+    events: `${base}/billing/webhooks`,
+    'events-found': `${base}/billing/webhooks?event_type=invoice.*&vendor=stripe`,
+    'events-wrong': `${base}/billing/webhooks?error=x&min_attempts=0`,
+    event: `${base}/billing/webhooks/${ids[0]}`,
+    'event-other': `${base}/billing/webhooks/${failed}`,
+    'bulk-replay': `${base}/billing/webhooks/replay?event_type=invoice.paid`,
+    replay: `${base}/billing/webhooks/replays/${replay_id}`,
+    'health-empty': `/console/p/${empty}/platform/billing/webhooks/health`,
+    health: `${base}/billing/webhooks/health`,
+    reference: `/console/p/${project}/reference`,
+    missing: '/console/nothing/here',
+  }
+  for (const scheme of ['light', 'dark'] as const) {
+    const made = await browser.newContext({ colorScheme: scheme, viewport: WIDE })
+    await made.addCookies([cookie()])
+    seen[scheme] = watch(made)
+    context[scheme] = made
+  }
+}, 60_000)
+afterAll(() => browser?.close())
+
+const cookie = () => ({ name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true })
+
+/** What axe finds wrong, as `rule: element`. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate<string>(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(violations.flatMap(
+      ({ id, nodes }) => nodes.slice(0, 4).map(({ html, any, all, none }) =>
+        id + ': ' + html.slice(0, 160) + ' ' + [...any, ...all, ...none].map(({ message }) => message).join('; ').slice(0, 200)))))`,
+  )
+  return JSON.parse(found) as string[]
+}
+
+async function settle(page: Page, name: string): Promise<void> {
+  if (name === 'sign-in') await page.getByLabel('E-mail address').waitFor()
+  if (name === 'reference') await page.getByText('Mint an API key').waitFor({ timeout: 15_000 })
+}
+
+async function shot(page: Page, name: string): Promise<void> {
+  if (SHOTS === undefined) return
+  mkdirSync(SHOTS, { recursive: true })
+  await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: !name.startsWith('reference') })
+}
+
+it.concurrent.each(['light', 'dark'] as const)(
+  'every page, %s: no violation that axe finds, fits 360 px, loads nothing from elsewhere',
+  async (scheme) => {
+    const made = context[scheme] as BrowserContext
+    const page = await made.newPage()
+    const wrong: string[] = []
+    for (const [name, path] of Object.entries(paths)) {
+      await page.setViewportSize(WIDE)
+      if (name === 'sign-in') await made.clearCookies()
+      await page.goto(URL_OF_CONSOLE + path)
+      if (name === 'sign-in') await made.addCookies([cookie()])
+      await settle(page, name)
+      await shot(page, `${name}-${scheme}`)
+      wrong.push(...(await violations(page)).map((what) => `${name}: ${what}`))
+      await page.setViewportSize(NARROW)
+      await shot(page, `${name}-${scheme}-360`)
+      if (scheme === 'light' && NARROW_TOO.includes(name))
+        wrong.push(...(await violations(page)).map((what) => `${name}, narrow: ${what}`))
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+      if (width > NARROW.width) wrong.push(`${name}: ${width} px wide`)
+    }
+    await page.close()
+    const { problems, foreign } = seen[scheme] as Watch
+    const unexpected = problems.filter((text) => !/status of (404|422)/.test(text))
+    expect({ wrong, unexpected, foreign }).toEqual({ wrong: [], unexpected: [], foreign: [] })
+  },
+  120_000,
+)
+
+it('the answers to forms have no violation either', async () => {
+  const page = await (context.light as BrowserContext).newPage()
+  await page.goto(URL_OF_CONSOLE + (paths['new-key'] as string))
+  await page.getByLabel('Name').fill('One more')
+  for (const box of await page.getByRole('checkbox').all()) await box.uncheck()
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  await page.getByText('Choose at least one scope').waitFor()
+  expect(await page.getByLabel('Name').inputValue()).toBe('One more')
+  expect(await violations(page)).toEqual([])
+  await shot(page, 'new-key-wrong')
+  await page.getByLabel('billing:read').check()
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  await page.locator('#secret').waitFor()
+  expect(await violations(page)).toEqual([])
+  await shot(page, 'secret')
+  await page.getByRole('link', { name: 'I have stored it' }).click()
+  await page.getByRole('link', { name: 'Revoke One more' }).click()
+  await page.getByRole('dialog').waitFor()
+  expect(await violations(page)).toEqual([])
+  await shot(page, 'dialog')
+  await page.close()
+})
+
+it('the steps of signing in have no violation', async () => {
+  const anonymous = await browser.newContext()
+  const page = await anonymous.newPage()
+  await page.goto(`${URL_OF_CONSOLE}/console/sign-in`)
+  await page.getByLabel('E-mail address').fill('somebody@example.com')
+  await page.getByRole('button', { name: 'Send the code' }).click()
+  await page.getByLabel('Code').fill('0000')
+  expect(await violations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('wrong, spent or expired').waitFor()
+  expect(await violations(page)).toEqual([])
+  await shot(page, 'code-wrong')
+  await anonymous.close()
+})
+
+it('HTML is under 60 KB a page, script and style under 50 KB gzipped', async () => {
+  const sizes: Record<string, number> = {}
+  const assets = new Set<string>()
+  for (const [name, path] of Object.entries(paths)) {
+    const html = await (await fetch(URL_OF_CONSOLE + path, { headers: { Cookie: `__Host-session=${token}` } })).text()
+    sizes[name] = Buffer.byteLength(html)
+    if (name !== 'reference') for (const [asset] of html.matchAll(/\/assets\/[\w-]+\.(css|js)/g)) assets.add(asset)
+  }
+  let weight = 0
+  for (const asset of assets) {
+    const bytes = Buffer.from(await (await fetch(URL_OF_CONSOLE + asset)).arrayBuffer())
+    weight += gzipSync(bytes).byteLength
+  }
+  const [largest, size] = Object.entries(sizes).sort(([, a], [, b]) => b - a)[0] as [string, number]
+  console.log(`Largest page: ${largest}, ${size} bytes; 50 events: ${sizes.events} bytes`)
+  console.log(`Script and style, gzipped: ${weight} bytes`)
+  expect(size).toBeLessThan(MAX_HTML)
+  expect(weight).toBeLessThan(MAX_ASSETS)
+  const [asset] = assets
+  const { headers } = await fetch(URL_OF_CONSOLE + asset)
+  expect(headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
+  expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+  // One that is not there is the Worker's to refuse, and is not kept for a year.
+  const missing = await fetch(`${URL_OF_CONSOLE}/assets/none.css`)
+  expect([missing.status, missing.headers.get('Content-Type')]).toEqual([404, 'application/problem+json'])
+  expect(missing.headers.get('Cache-Control')).toBeNull()
+})
+
+it('paints soon', async () => {
+  const page = await (context.light as BrowserContext).newPage()
+  const times: number[] = []
+  for (const name of ['keys', 'events', 'event', 'health']) {
+    await page.goto(URL_OF_CONSOLE + (paths[name] as string))
+    const first = `new Promise((done) => new PerformanceObserver((list) => {
+      const [entry] = list.getEntriesByName('first-contentful-paint')
+      if (entry) done(entry.startTime)
+    }).observe({ type: 'paint', buffered: true }))`
+    times.push(await page.evaluate<number>(first))
+  }
+  console.log(`First contentful paint: ${times.map((ms) => `${Math.round(ms)} ms`).join(', ')}`)
+  expect(Math.max(...times)).toBeLessThan(3000)
+  await page.close()
+})
+
+it('does everything by keyboard alone', async () => {
+  const page = await (context.light as BrowserContext).newPage()
+  await page.goto(URL_OF_CONSOLE + (paths.keys as string))
+  const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()')
+  const tabTo = async (text: string) => {
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press('Tab')
+      if ((await focused()) === text) return
+    }
+    throw new Error(`Tab never came to ${text}`)
+  }
+  await page.keyboard.press('Tab')
+  expect(await focused()).toBe('Skip to content')
+  await page.keyboard.press('Enter')
+  await tabTo('Create API key')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Create API key' }).waitFor()
+  await page.keyboard.type('By keyboard') // the field has the focus
+  await page.keyboard.press('Enter')
+  await page.locator('#secret').waitFor()
+  await tabTo('I have stored it')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  await tabTo('Revoke By keyboard')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor()
+  await tabTo('Revoke key')
+  await page.keyboard.press('Enter')
+  await page.getByText('The key was revoked').waitFor()
+  await page.waitForLoadState()
+  await tabTo('Acme production')
+  await page.keyboard.press('Enter')
+  await tabTo('All projects')
+  await page.keyboard.press('Escape')
+  expect(await focused()).toBe('Acme production')
+  await page.close()
+})
+
+it('works without JavaScript', async () => {
+  const plain = await browser.newContext({ javaScriptEnabled: false })
+  await plain.addCookies([cookie()])
+  const page = await plain.newPage()
+  await page.goto(URL_OF_CONSOLE + (paths['new-key'] as string))
+  await page.getByLabel('Name').fill('Plain')
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  expect(await page.locator('#secret').textContent()).toMatch(/^svc_v1_/)
+  expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0)
+  await page.getByRole('link', { name: 'I have stored it' }).click()
+  await page.getByRole('link', { name: 'Revoke Plain' }).click()
+  await page.getByRole('button', { name: 'Revoke key' }).click()
+  expect(await page.getByRole('status').first().textContent()).toContain('revoked')
+  await page.goto(URL_OF_CONSOLE + (paths.event as string))
+  await page.getByRole('button', { name: 'Replay' }).click()
+  expect(await page.getByRole('status').first().textContent()).toContain('processed again')
+  await plain.close()
+})

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** The console in a real browser against the real local server: npm run test:e2e. */
+export default defineConfig({
+  test: {
+    include: ['test/e2e/**/*.test.ts'],
+    globalSetup: 'test/e2e/server.ts',
+    fileParallelism: false,
+    sequence: { concurrent: false },
+    bail: 0,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+})
