@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildAssets } from './scripts/assets.ts'
@@ -27,6 +28,7 @@ export default defineConfig({
     exclude: ['test/e2e/**'],
     setupFiles: ['test/setup.ts'],
     silent: 'passed-only',
+    maxWorkers: availableParallelism(), // by default one core is left idle, which of two is half
     testTimeout: 30_000,
   },
 })
