@@ -1,9 +1,21 @@
 import type { PaymentCardBody } from './objects'
 import type { ObjectRow } from './store'
 
+/** An object as the API shows it: what all kinds have in common. */
+export type Presented = {
+  id: string
+  vendor: string
+  status: string
+  vendor_status: string | null
+  customer: string | null
+  updated_at: string | null
+  ambiguous: boolean
+  source_event_id: string
+}
+
 /** A row as the API shows it. */
-export function present(row: ObjectRow) {
-  const body = JSON.parse(row.body) as Record<string, unknown>
+export function present(row: ObjectRow): Presented {
+  const body = JSON.parse(row.body) as Pick<Presented, 'status' | 'vendor_status' | 'customer' | 'updated_at'>
   return {
     id: row.vendor_id,
     vendor: row.vendor,

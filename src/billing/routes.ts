@@ -2,13 +2,14 @@ import { Hono } from 'hono/tiny'
 import * as z from 'zod'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { cursorBinding, listOf, makeCursor, pageFields, readCursor, toPage } from '../http/page'
+import { cursorBinding, listOf, makeCursor, pageFields, readCursor } from '../http/page'
 import { route } from '../http/route'
 import { query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { InvoiceBody, PaymentMethodBody, SubscriptionBody } from './objects'
+import { objectPage } from './page'
 import { present } from './present'
-import { findObject, listObjects, MAX_ROWS_READ, type ObjectRow, type Position } from './store'
+import { findObject, MAX_ROWS_READ, type ObjectRow } from './store'
 import { readTimeline, TimelineEntry } from './timeline'
 
 const tag = 'Billing state'
@@ -82,25 +83,8 @@ function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(names: Nam
       query(Query),
       async (c) => {
         const valid = c.req.valid('query' as never) as z.infer<Query>
-        const { limit, cursor, ...filter } = valid
-        const binding = cursorBinding(kind, valid)
-        const key = readCursor(binding, cursor)
-        const { db } = c.get('rt')
-        const project = projectOf(c.get('actor'))
-        const { rows, resume } = await listObjects(
-          db,
-          project,
-          kind,
-          filter,
-          key === null ? null : positionOf(key),
-          limit + 1,
-        )
-        const page = toPage(rows, limit, binding, keyOf, shown)
-        if (page.has_more || resume === null) return c.json({ ...page, truncated: false }, 200)
-        return c.json(
-          { ...page, has_more: true, next_cursor: makeCursor(binding, keyOf(resume)), truncated: true },
-          200,
-        )
+        const page = await objectPage(c.get('rt').db, projectOf(c.get('actor')), kind, valid)
+        return c.json({ ...page, data: page.data as z.infer<Row>[] }, 200)
       },
     )
     .get(
@@ -149,13 +133,4 @@ function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(names: Nam
         return c.json({ data: entries, has_more: resume !== null, next_cursor }, 200)
       },
     )
-}
-
-function keyOf({ vendor_id, vendor }: Position): string {
-  return `${vendor} ${vendor_id}`
-}
-
-function positionOf(key: string): Position {
-  const space = key.indexOf(' ')
-  return { vendor: key.slice(0, space), vendor_id: key.slice(space + 1) }
 }

@@ -1,5 +1,5 @@
 // Made by scripts/assets.ts: where each asset of the console is served.
-export const STYLE = '/assets/style-4aee59b0d9.css'
+export const STYLE = '/assets/style-a9d84b39fb.css'
 export const SCRIPT = '/assets/script-d7471bbbce.js'
 export const ICON = '/assets/icon-1528e32439.svg'
 export const REFERENCE_STYLE = '/assets/reference-style-9b70f81e81.css'

@@ -5,8 +5,10 @@ import { Fault } from '../lib/fault'
 import { idTime } from '../lib/ids'
 import { bytesOf } from '../webhooks/payload'
 import { presentEvent } from '../webhooks/present'
+import { previewReplay } from '../webhooks/preview'
 import { requestReplay } from '../webhooks/replay'
 import { type AttemptRow, type EventRow, findEvent, listAttempts } from '../webhooks/store'
+import { Effects } from './effects'
 import { isOpen } from './events'
 import { duration, money } from './format'
 import { show } from './layout'
@@ -52,9 +54,14 @@ export const onePages = new Hono<HttpEnv>()
           }
         >
           {can(c, 'billing:write') && (
-            <Post c={c} to={`${at}/replay`}>
-              <button type="submit">Replay</button>
-            </Post>
+            <>
+              <a class="button" href={`${at}/replay`}>
+                Dry run
+              </a>
+              <Post c={c} to={`${at}/replay`}>
+                <button type="submit">Replay</button>
+              </Post>
+            </>
           )}
         </Head>
         {row.last_error && <p class="error">{row.last_error}</p>}
@@ -70,6 +77,29 @@ export const onePages = new Hono<HttpEnv>()
     if (!row || row.body === null) throw new Fault('not_found', 'The payload is not kept.')
     c.header('Content-Disposition', `attachment; filename="${row.id}.bin"`)
     return c.body(bytesOf(row.body), 200, { 'Content-Type': 'application/octet-stream' })
+  })
+  .get('/:event/replay', page('billing:write'), async (c) => {
+    const project = projectOf(c.get('actor'))
+    const at = `${projectPaths(project).events}/${c.req.param('event') ?? ''}`
+    const preview = await previewReplay(c.get('rt').db, project, c.req.param('event') ?? '')
+    if (!preview) throw new Fault('not_found', 'No event of this project has this id.')
+    return show(
+      c,
+      { title: 'Dry run', section: 'events', above: ['The event', at] },
+      <section class="confirm">
+        <h1>A replay would end as {preview.status}</h1>
+        <p>{preview.error ?? 'This is what it would do now. Nothing was written.'}</p>
+        <Effects of={preview.effects} project={project} />
+        <Post c={c} to={`${at}/replay`} class="choice">
+          <button type="submit" class="primary">
+            Replay
+          </button>
+          <a class="button" href={at}>
+            Cancel
+          </a>
+        </Post>
+      </section>,
+    )
   })
   .post('/:event/replay', page('billing:write'), async (c) => {
     const project = projectOf(c.get('actor'))
@@ -116,15 +146,7 @@ function Summary({ row, now }: { row: EventRow; now: number }) {
         {row.deliveries > 1 && <Fact name="Delivered">{row.deliveries} times</Fact>}
       </dl>
       <h2>Effects</h2>
-      {summary && summary.effects.length > 0 ? (
-        <Table
-          label="Effects"
-          heads={['Kind', 'Id', 'Result']}
-          rows={summary.effects.map(({ kind, id, result }) => [kind, <code>{id}</code>, result])}
-        />
-      ) : (
-        <p class="quiet">None.</p>
-      )}
+      <Effects of={summary?.effects ?? []} project={row.project_id} />
     </>
   )
 }

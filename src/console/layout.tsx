@@ -18,7 +18,7 @@ const HTMX = JSON.stringify({
 })
 const SWITCHER = 8
 
-type Section = 'keys' | 'events' | 'connections' | 'health' | 'reference'
+type Section = 'keys' | 'events' | 'billing' | 'connections' | 'health' | 'reference'
 type View = {
   title: string
   section?: Section
@@ -138,6 +138,7 @@ function Tabs({ project, section }: { project?: string | undefined; section?: Se
       ? ([
           ['keys', 'API keys', paths.keys],
           ['events', 'Webhook events', paths.events],
+          ['billing', 'Billing', `${paths.billing}/subscriptions`],
           ['connections', 'Connections', paths.connections],
           ['health', 'Health', paths.health],
         ] as [Section, string, string][])

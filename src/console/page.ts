@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import type * as z from 'zod'
 import { requireScopes } from '../http/auth'
+import { readBytes } from '../http/body'
 import type { HttpEnv } from '../http/context'
 import { type PagePolicy, remember } from '../http/meta'
 import { invalid, MAX_BODY_BYTES } from '../http/validate'
@@ -9,13 +9,6 @@ import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { formTokenOf, requireFormToken, requireSameOrigin } from './csrf'
 import { userOf, userOfCookie } from './session'
-
-const limitForm = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: () => {
-    throw new Fault('payload_too_large', `Send at most ${MAX_BODY_BYTES} bytes.`)
-  },
-})
 
 /**
  * The first middleware of every page: states who may see it and holds requests to that. In this order: a form's origin,
@@ -35,10 +28,9 @@ export function page(policy: PagePolicy): MiddlewareHandler<HttpEnv> {
   const middleware: MiddlewareHandler<HttpEnv> = async (c, next) => {
     if (c.req.method !== 'POST') return admit(c, next)
     requireSameOrigin(c)
-    return limitForm(c, async () => {
-      c.set('form', new URLSearchParams(await c.req.text()))
-      await admit(c, next)
-    })
+    const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES)
+    c.set('form', new URLSearchParams(new TextDecoder().decode(bytes)))
+    return admit(c, next)
   }
   return remember(middleware, { page: policy })
 }

@@ -63,6 +63,8 @@ export function Time({ at, now, none = 'Never' }: { at: number | null; now: numb
 const TONES: Record<string, string> = {
   processed: 'good',
   active: 'good',
+  paid: 'good',
+  applied: 'good',
   ok: 'good',
   failed: 'bad',
   failing: 'bad',
@@ -71,6 +73,9 @@ const TONES: Record<string, string> = {
   retrying: 'warn',
   degraded: 'warn',
   disabled: 'warn',
+  past_due: 'warn',
+  unpaid: 'bad',
+  ambiguous: 'warn',
 }
 
 /** A status as a word, with a colour besides. */

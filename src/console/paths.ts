@@ -6,6 +6,7 @@ export function projectPaths(project: string) {
     keys: `${base}/platform/settings/api-keys`,
     connections: `${base}/platform/billing/connections`,
     events: `${base}/platform/billing/webhooks`,
+    billing: `${base}/platform/billing`,
     health: `${base}/platform/billing/webhooks/health`,
   }
 }

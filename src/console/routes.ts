@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import type { HttpEnv } from '../http/context'
 import { apiKeyPages } from './api-keys'
+import { billingPages } from './billing'
 import { connectionPages } from './connections'
 import { errorPage, missingPage } from './errors'
 import { onePages } from './event'
@@ -26,6 +27,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/billing/webhooks', eventPages)
   .route('/p/:project/platform/billing/webhooks', replayPages)
   .route('/p/:project/platform/billing/webhooks', onePages)
+  .route('/p/:project/platform/billing', billingPages)
   .route('/', referencePages)
   .all('*', missingPage)
 

@@ -5,6 +5,7 @@ import { auditRows, type Cast, formToken, nameOf, newCast, PAGES, pathIn, visit 
 
 const KEYS = '/console/p/:project/platform/settings/api-keys'
 const CONNECTIONS = '/console/p/:project/platform/billing/connections'
+const BILLING = '/console/p/:project/platform/billing'
 const EVENTS = '/console/p/:project/platform/billing/webhooks'
 
 /** Who may see which page and send which form, written out by hand: the pages' own policies are held against this. */
@@ -48,7 +49,14 @@ const STATED: Record<string, PagePolicy> = {
   [`GET ${EVENTS}/replays/:replay`]: 'billing:read',
   [`GET ${EVENTS}/:event`]: 'billing:read',
   [`GET ${EVENTS}/:event/payload`]: 'billing:read',
+  [`GET ${EVENTS}/:event/replay`]: 'billing:write',
   [`POST ${EVENTS}/:event/replay`]: 'billing:write',
+  [`GET ${BILLING}/subscriptions`]: 'billing:read',
+  [`GET ${BILLING}/subscriptions/:object`]: 'billing:read',
+  [`GET ${BILLING}/invoices`]: 'billing:read',
+  [`GET ${BILLING}/invoices/:object`]: 'billing:read',
+  [`GET ${BILLING}/payment-methods`]: 'billing:read',
+  [`GET ${BILLING}/payment-methods/:object`]: 'billing:read',
 }
 const SMALLEST: Record<string, Role> = {
   'api_keys:write': 'developer',

@@ -48,6 +48,9 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     webhooks: world.event,
     replays: world.replay,
     sessions: world.session,
+    subscriptions: 'sub_sample',
+    invoices: 'in_sample',
+    'payment-methods': 'pm_sample',
     p: world.project,
   }
   const parts = path.split('/')

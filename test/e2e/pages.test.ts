@@ -6,6 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
+import { sleep } from '../../scripts/lib/terminal.ts'
 import { launch, sendStripe, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -17,7 +18,7 @@ const MAX_ASSETS = 50_000
 const WIDE = { width: 1200, height: 800 }
 const NARROW = { width: 360, height: 740 }
 /** One page of each kind: a narrow screen has the same elements, laid out otherwise. */
-const NARROW_TOO = ['keys', 'new-key', 'events', 'event', 'health']
+const NARROW_TOO = ['keys', 'new-key', 'events', 'event', 'health', 'subscription']
 const LINK = '/auth/sign-in?challenge=chl_1&code=ABC'
 
 let browser: Browser
@@ -52,6 +53,11 @@ beforeAll(async () => {
   const { replay_id } = await api<{ replay_id: string }>('billing/webhooks/replay', {
     filter: { event_type: ['customer.created'] },
   })
+  const objects: { id: string }[] = []
+  for (let tries = 0; objects.length === 0 && tries < 100; tries++) {
+    objects.push(...(await api<{ data: { id: string }[] }>('billing/subscriptions')).data)
+    if (objects.length === 0) await sleep(100)
+  }
   const base = `/console/p/${project}/platform`
   const key = keys[0]?.key.id
   paths = {
@@ -77,6 +83,12 @@ beforeAll(async () => {
     'events-wrong': `${base}/billing/webhooks?error=x&min_attempts=0`,
     event: `${base}/billing/webhooks/${ids[0]}`,
     'event-other': `${base}/billing/webhooks/${failed}`,
+    'dry-run': `${base}/billing/webhooks/${ids[0]}/replay`,
+    'billing-empty': `/console/p/${empty}/platform/billing/invoices`,
+    subscriptions: `${base}/billing/subscriptions`,
+    subscription: `${base}/billing/subscriptions/${objects[0]?.id}`,
+    invoices: `${base}/billing/invoices?status=open`,
+    'payment-methods': `${base}/billing/payment-methods`,
     'bulk-replay': `${base}/billing/webhooks/replay?event_type=invoice.paid`,
     replay: `${base}/billing/webhooks/replays/${replay_id}`,
     'health-empty': `/console/p/${empty}/platform/billing/webhooks/health`,

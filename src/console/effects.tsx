@@ -1,0 +1,44 @@
+import type { Effect } from '../billing/effect'
+import { Badge, Table } from './parts'
+import { projectPaths } from './paths'
+
+const PARTS = { subscription: 'subscriptions', invoice: 'invoices', payment_method: 'payment-methods' }
+
+/** What an event did, or would do, to the billing state. */
+export function Effects({ of, project }: { of: readonly Effect[]; project: string }) {
+  if (of.length === 0) return <p class="quiet">None.</p>
+  const { billing } = projectPaths(project)
+  return (
+    <Table
+      label="Effects"
+      heads={['Kind', 'Id', 'Result', 'Change']}
+      rows={of.map(({ kind, id, result, change }) => [
+        kind,
+        <a href={`${billing}/${PARTS[kind]}/${encodeURIComponent(id)}`}>
+          <code>{id}</code>
+        </a>,
+        <Badge of={result} />,
+        <Changes of={change} />,
+      ])}
+    />
+  )
+}
+
+/** Changed fields, from what to what. */
+export function Changes({ of }: { of: Effect['change'] | undefined }) {
+  if (!of) return <span class="quiet">None</span>
+  return (
+    <ul class="changes">
+      {Object.entries(of).map(([field, { from, to }]) => (
+        <li>
+          {field}: {text(from)} → {text(to)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function text(value: unknown): string {
+  const words = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–')
+  return words.length > 80 ? `${words.slice(0, 80)}…` : words
+}
