@@ -23,7 +23,7 @@ export type Candidate = {
 export type Resolved = { candidates: Candidate[]; ambiguous: boolean }
 
 /** Events of one rank that are kept; so many in one instant are reported as ambiguous. */
-export const MAX_TIED = 32
+export const MAX_TIED = 16
 
 /** One comparable text: final states first, then the vendor's times to the nanosecond, then what happened. */
 export function rankOf({ terminal, occurred_at, updated_at, step }: Snapshot): string {

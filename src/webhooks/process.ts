@@ -49,16 +49,24 @@ export function process(vendor: Vendor | undefined, recorded: Recorded): Outcome
     snapshots = vendor.snapshots?.(recorded.body) ?? []
   } catch (error) {
     if (error instanceof Undecodable) return failed(error.message)
+    if (error instanceof RangeError && /call stack/i.test(error.message))
+      return failed('the payload is nested too deeply')
     throw error
   }
   const event = findEvent(decoded, recorded.vendor_event_id)
   if (!event) return failed('the delivery carries no event')
   if (snapshots.some(({ id }) => !isId(id))) return failed('the id of its object is no id')
+  if (snapshots.some(({ body }) => JSON.stringify(body).length > MAX_BODY)) return failed('its object is too large')
   const status = event.state ? 'processed' : 'ignored'
   return { status, summary: summaryOf(recorded.vendor, event), snapshots, error: null }
 }
 
 const MAX_ID = 300
+/**
+ * Characters of what is shown of an object. A hundred items, the most a vendor allows, are 12,000; so many tied events
+ * as a row keeps are far from the 2,000,000 bytes that a row of D1 holds.
+ */
+const MAX_BODY = 40_000
 
 /**
  * The id an event is stored under: its vendor's, or the digest of the delivery's bytes where the vendor has none, with

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { process } from '../../src/webhooks/process'
+import { VENDORS } from '../../src/webhooks/vendors'
 import {
   anId,
   isoOf,
@@ -126,5 +128,47 @@ describe('the event around the object', () => {
     )) as [string]
     expect((await world.event(event)).status).toBe('processed')
     expect((await world.effects(event)).map((effect: any) => effect.id)).toEqual([id, 'paymtd_good'])
+  })
+})
+
+describe('objects that no row could hold', () => {
+  it('of a thousand items fail at once, and say why', async () => {
+    const id = anId('sub')
+    const items = { object: 'list', data: Array.from({ length: 1000 }, (_, i) => stripeItem({ id: `si_${i}` })) }
+    const event = stripeSays('customer.subscription.updated', stripeSubscription({ id, items }))
+    const [eventId] = (await world.send(event)).body.event_ids
+    await world.queue.pump()
+    const { status, processing_attempts, last_error } = await world.event(eventId)
+    expect([status, processing_attempts, last_error]).toEqual(['failed', 1, 'its object is too large'])
+    expect((await world.api(`/subscriptions/${id}`)).status).toBe(404)
+  })
+
+  it('nested 20,000 deep fail at once, and say why', () => {
+    const nested = '['.repeat(20_000) + ']'.repeat(20_000)
+    const event = stripeSays('customer.subscription.updated', stripeSubscription({ metadata: 'here' }))
+    const body = JSON.stringify(event).replace('"metadata":"here"', `"metadata":${nested}`)
+    const recorded = { vendor: 'stripe', vendor_event_id: event.id, body, headers: {} }
+    expect(process(VENDORS.stripe, recorded)).toMatchObject({
+      status: 'failed',
+      error: 'the payload is nested too deeply',
+    })
+  })
+
+  it('more tied events than a row keeps are ambiguous, whatever their order', async () => {
+    const shown: string[] = []
+    for (const reversed of [false, true]) {
+      const own = await billingWorld()
+      const events = Array.from({ length: 20 }, (_, n) => ({
+        ...stripeSays('customer.subscription.updated', stripeSubscription({ id: 'sub_tied', description: `${n}` })),
+        id: `evt_tied_${String(n).padStart(2, '0')}`,
+        created: T0,
+      }))
+      for (const event of reversed ? events.reverse() : events) await own.send(event)
+      await own.queue.pump()
+      const { body } = await own.api('/subscriptions/sub_tied')
+      expect(body.ambiguous).toBe(true)
+      shown.push((await own.event(body.source_event_id)).vendor_event_id)
+    }
+    expect(shown).toEqual(['evt_tied_19', 'evt_tied_19'])
   })
 })
