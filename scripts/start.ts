@@ -57,7 +57,7 @@ async function refuseSecond(): Promise<void> {
 function serve(port: number, url: string): void {
   startSignInLog()
   const args = ['dev', '--port', String(port), '--ip', '127.0.0.1', '--inspector-port', '0', '--persist-to', STATE_DIR]
-  const flags = ['--var', 'SIGN_IN_DELIVERY:log', '--show-interactive-dev-session=false']
+  const flags = ['--var', 'SIGN_IN_DELIVERY:log', '--var', 'SIGN_UP:open', '--show-interactive-dev-session=false']
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, 'lib/supervise.ts'), process.execPath, WRANGLER, ...args, ...flags],
