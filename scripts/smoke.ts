@@ -2,22 +2,22 @@
  * npm run smoke [-- --json FILE]: starts the real server as npm start does, on a free port and with a state of its own,
  * and uses, stops, kills and restarts it. Each line is a test.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { spawn } from 'node:child_process'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Server } from './lib/server.ts'
+import { temporaryState } from './lib/temporary-state.ts'
 
 const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
-const folder = mkdtempSync(join(tmpdir(), 'smoke-'))
 // Before the modules that read it.
-process.env.LOCAL_STATE_DIR = join(folder, 'state')
+const { folder, remove } = temporaryState('smoke')
 const { ROOT, readLocal } = await import('./lib/paths.ts')
 const { awaitFinal, deliver, isReceipt } = await import('./lib/deliver.ts')
 const { GENERATED_VENDORS, writeEvents } = await import('./lib/generated.ts')
 const { localInboxes } = await import('./lib/inbox.ts')
 const { lintOpenApi } = await import('./lib/lint-openapi.ts')
+const { freePort, isAlive, killServer, portFree, startServer } = await import('./lib/server.ts')
 const { sleep } = await import('./lib/terminal.ts')
 
 const SECOND = 1000
@@ -27,12 +27,11 @@ let server: Server | null = null
 let passed = 0
 const failed: string[] = []
 
-type Server = { process: ChildProcess; said: () => string }
 type Ended = { code: number | null; said: string }
 
 try {
   await test('npm start serves on a chosen port', async () => {
-    server = await start()
+    server = await startServer(port)
   })
   await test('its secrets are for their owner alone', async () => {
     const mode = statSync(join(ROOT, '.dev.vars')).mode & 0o777
@@ -64,12 +63,12 @@ try {
   }
   await test('SIGTERM stops everything', async () => stopped('SIGTERM', true))
   await test('a restart keeps the data: the same folder is known', async () => {
-    server = await start()
+    server = await startServer(port)
     if (!mustPass(await send('stripe')).includes('4 had been delivered before')) throw new Error('they are new to it')
   })
   await test('SIGKILL of the script alone leaves no process and no port behind', async () => stopped('SIGKILL', false))
   await test('events open when everything is killed are finished after a restart', async () => {
-    server = await start()
+    server = await startServer(port)
     await finishesAfterCrash()
   })
   await test('Ctrl-C stops everything', async () => stopped('SIGINT', true))
@@ -80,8 +79,8 @@ try {
     }
   })
 } finally {
-  killAll()
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 500 })
+  killServer(server)
+  remove()
 }
 if (flags.json) writeFileSync(flags.json, JSON.stringify({ passed, failed: failed.length }))
 console.log(`\nsmoke: ${passed} passed, ${failed.length} failed`)
@@ -99,22 +98,6 @@ async function test(name: string, body: () => Promise<unknown>): Promise<void> {
   }
 }
 
-async function start(): Promise<Server> {
-  const child = spawn('npm', ['start', '--', '--port', String(port)], {
-    cwd: ROOT,
-    env: process.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (said += text))
-  for (const until = Date.now() + 120 * SECOND; Date.now() < until; await sleep(100)) {
-    if (said.includes('Ready:')) return { process: child, said: () => said }
-    if (child.exitCode !== null) break
-  }
-  throw new Error(`npm start did not become ready:\n${said}`)
-}
-
 /** Twenty events taken, and the whole server killed before its Queue has brought them to the consumer. */
 async function finishesAfterCrash(): Promise<void> {
   const [inbox] = await localInboxes(url, 'stripe', 1)
@@ -127,9 +110,9 @@ async function finishesAfterCrash(): Promise<void> {
   const answers = await Promise.all(bodies.map((body, n) => deliver(inbox, String(n), body)))
   const ids = answers.flatMap((answer) => (isReceipt(answer) ? answer.body.event_ids : []))
   if (ids.length !== bodies.length) throw new Error(`only ${ids.length} of ${bodies.length} were taken`)
-  killAll()
-  await portFree()
-  server = await start()
+  killServer(server)
+  await portFree(port)
+  server = await startServer(port)
   const before = await awaitFinal(inbox, ids, 0)
   const open = [...before.values()].filter(({ status }) => status === 'received' || status === 'processing').length
   // Those a worker had claimed are taken over when its lease of a minute has run out and a sweep has come by.
@@ -148,18 +131,11 @@ async function stopped(signal: NodeJS.Signals, toAll: boolean): Promise<void> {
   // A terminal's Ctrl-C goes to npm and its script; what they started is in a group of its own.
   if (toAll) process.kill(signal === 'SIGINT' ? -child.pid : child.pid, signal)
   else process.kill(running.pid, signal)
-  await portFree()
+  await portFree(port)
   for (const until = Date.now() + 10 * SECOND; isAlive(-running.group) || isAlive(running.pid); await sleep(100)) {
     if (Date.now() > until) throw new Error('some of its processes are still alive')
   }
   server = null
-}
-
-function killAll(): void {
-  const running = readLocal<{ group: number }>('server.json')
-  for (const group of [server?.process.pid, running?.group]) {
-    if (group !== undefined && isAlive(-group)) process.kill(-group, 'SIGKILL')
-  }
 }
 
 function send(vendor: string): Promise<Ended> {
@@ -183,40 +159,4 @@ function mustPass({ code, said }: Ended): string {
 
 function mustFail({ code, said }: Ended, saying: string): void {
   if (code !== 1 || !said.includes(saying)) throw new Error(`exit code ${code}:\n${said}`)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
-
-async function portFree(): Promise<void> {
-  for (const until = Date.now() + 15 * SECOND; Date.now() < until; await sleep(100)) {
-    if (await canListen(port)) return
-  }
-  throw new Error(`port ${port} is still taken`)
-}
-
-function canListen(wanted: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-      .once('error', () => resolve(false))
-      .listen(wanted, '127.0.0.1', () => probe.close(() => resolve(true)))
-  })
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-      .once('error', reject)
-      .listen(0, '127.0.0.1', () => {
-        const address = probe.address()
-        probe.close(() =>
-          typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
-        )
-      })
-  })
 }

@@ -1,6 +1,6 @@
 /*
  * npm start [-- --port N]: the whole service on this machine, on an embedded D1, KV and Queue. Data stay in
- * .wrangler/state.
+ * .wrangler/state. LOCAL_RATE_LIMIT=N in the environment sets every rate limit to N a minute, for scripts that press hard.
  */
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { migrate } from './lib/d1.ts'
 import { ensureDevVars } from './lib/dev-vars.ts'
+import { localConfig } from './lib/local-config.ts'
 import { LOCAL_DIR, ROOT, readLocal, STATE_DIR, writeLocal } from './lib/paths.ts'
 import { isNoise, redeemLine, rememberCode, SIGN_IN_LINK, startSignInLog } from './lib/server-log.ts'
 import { fail, run, sleep } from './lib/terminal.ts'
@@ -56,7 +57,19 @@ async function refuseSecond(): Promise<void> {
 
 function serve(port: number, url: string): void {
   startSignInLog()
-  const args = ['dev', '--port', String(port), '--ip', '127.0.0.1', '--inspector-port', '0', '--persist-to', STATE_DIR]
+  const config = localConfig(process.env.LOCAL_RATE_LIMIT)
+  const args = [
+    'dev',
+    ...config,
+    '--port',
+    String(port),
+    '--ip',
+    '127.0.0.1',
+    '--inspector-port',
+    '0',
+    '--persist-to',
+    STATE_DIR,
+  ]
   const flags = ['--var', 'SIGN_IN_DELIVERY:log', '--var', 'SIGN_UP:open', '--show-interactive-dev-session=false']
   const child = spawn(
     process.execPath,

@@ -1,0 +1,153 @@
+/*
+ * npm run fuzz [-- --requests 20000] [--seed N]: random requests, good and hostile, made from /openapi.json and sent to a
+ * server of its own. A finding is an answer 5xx, one that the document does not describe, one that shows another
+ * tenant's data, a change of that tenant's data, or an error that the server logs while it processes what was sent.
+ */
+import { parseArgs } from 'node:util'
+import * as fc from 'fast-check'
+import { temporaryState } from './lib/temporary-state.ts'
+
+// Before the modules that read it.
+const { remove } = temporaryState('fuzz')
+const { freePort, killServer, startServer } = await import('./lib/server.ts')
+const { ask, must } = await import('./lib/api.ts')
+const { aim } = await import('./lib/fuzz/aim.ts')
+const { findingOf } = await import('./lib/fuzz/judge.ts')
+const { operationsOf } = await import('./lib/fuzz/operations.ts')
+const { curlOf, send } = await import('./lib/fuzz/send.ts')
+const { shots } = await import('./lib/fuzz/shots.ts')
+const { newTenant, remember, spareSessions, stateOf } = await import('./lib/fuzz/world.ts')
+const { sleep } = await import('./lib/terminal.ts')
+type World = import('./lib/fuzz/aim.ts').World
+type Shot = import('./lib/fuzz/shots.ts').Shot
+type Json = import('./lib/json-schema.ts').Json
+type Reply = import('./lib/fuzz/send.ts').Reply
+type Server = import('./lib/server.ts').Server
+
+/** Runs side by side: what one changes, another one meets. */
+const WORKERS = 4
+/** Secrets of the tenant's keys that are remembered; most of them have been rotated away or revoked since. */
+const KEYS = 8
+const SETTLE_MS = 10_000
+const { values } = parseArgs({
+  options: { requests: { type: 'string', default: '20000' }, seed: { type: 'string' } },
+})
+const total = Number(values.requests)
+const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed)
+const found = new Map<string, string>()
+const statuses = new Map<string, number>()
+let sent = 0
+
+let server: Server | null = null
+try {
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  console.log(`Seed ${seed}. Starting a server …`)
+  server = await startServer(port, { LOCAL_RATE_LIMIT: '100000000' })
+  const document = await must<Json>(`${url}/openapi.json`)
+  const operations = operationsOf(document)
+  console.log(`${operations.length} operations. Making two tenants …`)
+  const other = await newTenant(url, 'other')
+  const own = await newTenant(url, 'own')
+  const world: World = { url, own, other, spare: await spareSessions(url, own), keys: [own.key] }
+  const before = await stateOf(url, other)
+  const any = shots(document, operations)
+
+  const fire = async (shot: Shot): Promise<void> => {
+    const aimed = await aim(world, shot)
+    const { wire, foreign } = aimed
+    const where = `${wire.method} ${shot.operation.template}`
+    const reply = await send(port, wire).catch((error: Error) => error)
+    count(reply instanceof Error ? 'no answer' : reply.status)
+    const what = reply instanceof Error ? `no answer: ${reply.message}` : findingOf(document, operations, aimed, reply)
+    if (!(reply instanceof Error) && foreign.includes(other.mark)) {
+      learn(world, reply.text)
+      await replaceDead(world, wire.headers.Authorization, reply)
+    }
+    if (what === null || found.has(kindOf(where, what))) return
+    throw Object.assign(new Error(what), { where, line: curlOf(url, wire) })
+  }
+
+  await Promise.all(Array.from({ length: WORKERS }, (_, i) => work(any, fire, seed + i, Math.ceil(total / WORKERS))))
+  console.log(`Waiting ${SETTLE_MS / 1000} s for the Queue …`)
+  await sleep(SETTLE_MS)
+  const after = await stateOf(url, other)
+  if (after !== before)
+    found.set('cross-tenant write', `the other tenant's data changed:\n${difference(before, after)}`)
+  for (const line of errorsOf(server.said())) found.set(`log ${line.slice(0, 60)}`, line)
+} finally {
+  killServer(server)
+  remove()
+}
+
+const byStatus = [...statuses].sort().map(([status, n]) => `${status} × ${n}`)
+console.log(`\n${sent.toLocaleString('en')} requests: ${byStatus.join(', ')}`)
+for (const [kind, what] of found) console.log(`\n✗ ${kind}\n${what}`)
+console.log(
+  found.size === 0
+    ? `\nFuzz of ${sent.toLocaleString('en')} requests: no finding left (seed ${seed})`
+    : `\n${found.size} findings (seed ${seed})`,
+)
+process.exit(found.size === 0 ? 0 : 1)
+
+/** One worker's share. A finding is made as small as it gets, noted once, and the rest goes on without it. */
+async function work(
+  any: fc.Arbitrary<Shot>,
+  fire: (shot: Shot) => Promise<void>,
+  ownSeed: number,
+  share: number,
+): Promise<void> {
+  for (let done = 0, round = 0; done < share; round++) {
+    const options = { seed: ownSeed + round * 1000, numRuns: share - done, endOnFailure: false }
+    const result = await fc.check(fc.asyncProperty(any, fire), options)
+    done += result.numRuns
+    const error = result.errorInstance as (Error & { where?: string; line?: string }) | null
+    if (!result.failed || !error) continue
+    if (!error.where) throw error
+    const kind = kindOf(error.where, error.message)
+    if (found.has(kind)) continue
+    found.set(kind, `${error.message}\n${error.line}`)
+    console.log(`  found: ${kind}`)
+  }
+}
+
+function learn(world: World, text: string): void {
+  remember(world.own.ids, text, world.own.session)
+  const secret = /"secret":"(svc_v1_[0-9a-f]{96})"/.exec(text)?.[1]
+  if (!secret) return
+  world.keys.push(secret)
+  if (world.keys.length > KEYS) world.keys.shift()
+}
+
+/** A secret that is dead is used a few times more, then another key is minted in its place. */
+async function replaceDead(world: World, authorization: string | undefined, reply: Reply): Promise<void> {
+  const at = world.keys.findIndex((secret) => authorization === `Bearer ${secret}`)
+  if (at < 0 || !/"code":"key_(rotated|revoked|expired)"/.test(reply.text) || Math.random() < 0.5) return
+  world.keys.splice(at, 1)
+  if (world.keys.length > 0) return
+  const { token, project } = world.own
+  const json = { name: 'fuzz' }
+  const { status, body } = await ask<{ secret: string }>(`${world.url}/platform/v1/api-keys`, { token, project, json })
+  world.keys.push(status === 201 ? (body as { secret: string }).secret : world.own.key)
+}
+
+/** Two findings of one kind are one finding: without what is of one request alone. */
+function kindOf(where: string, what: string): string {
+  return `${where}: ${what.split(/[:{]/)[0]}`
+}
+
+function count(status: number | string): void {
+  sent += 1
+  statuses.set(String(status), (statuses.get(String(status)) ?? 0) + 1)
+  if (sent % 2000 === 0) console.log(`  ${sent.toLocaleString('en')} sent, ${found.size} findings`)
+}
+
+/** What the server logged as an error. An answer 5xx is a finding already. */
+function errorsOf(said: string): string[] {
+  return said.split('\n').filter((line) => line.includes('"level":"error"') && !line.includes('"event":"request"'))
+}
+
+function difference(before: string, after: string): string {
+  const at = [...before].findIndex((char, i) => char !== after[i])
+  return `${before.slice(Math.max(0, at - 100), at + 100)}\n${after.slice(Math.max(0, at - 100), at + 100)}`
+}

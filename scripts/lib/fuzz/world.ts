@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import { must } from '../api.ts'
+import { awaitFinal, deliver, type Inbox, isReceipt } from '../deliver.ts'
+import { GENERATED_VENDORS } from '../generated.ts'
+import { connect } from '../inbox.ts'
+import { newSigningSecret } from '../sign.ts'
+import { signIn } from '../sign-in.ts'
+import { story } from '../story.ts'
+
+type Minted = { key: { id: string }; secret: string }
+/** `mark` stands in everything of the tenant's that a caller can name or send, and in nothing else. */
+export type Tenant = {
+  mark: string
+  email: string
+  token: string
+  /** The session of `token`: it is never named, so that nothing ends it. */
+  session: string
+  project: string
+  key: string
+  inboxes: Inbox[]
+  ids: Pool
+}
+/** Ids by prefix (`key`, `evt`, …), `vendor` for those that vendors gave, `cursor` for cursors. */
+export type Pool = Record<string, string[]>
+
+const MOST = 60
+const ID = /"([a-z]{3}_[0-9a-z]{26})"/g
+const SPARE_SESSIONS = 8
+
+/** A tenant with something of everything: keys, a connection of each vendor, events, billing objects, a replay. */
+export async function newTenant(url: string, name: string): Promise<Tenant> {
+  const mark = `mark${name}${randomBytes(12).toString('hex')}`
+  const email = `${mark}@example.com`
+  const { token } = await signIn(url, email)
+  const api = `${url}/platform/v1`
+  const { id: project } = await must<{ id: string }>(`${api}/projects`, { token, json: { name: mark } })
+  const as = { token, project }
+  const { secret } = await must<Minted>(`${api}/api-keys`, { ...as, json: { name: `${mark} first` } })
+  await must<Minted>(`${api}/api-keys`, { ...as, json: { name: `${mark} second`, scopes: ['billing:read'] } })
+  const inboxes: Inbox[] = []
+  for (const vendor of GENERATED_VENDORS) {
+    inboxes.push(await connect({ url, vendor, token, project }, `${mark} ${vendor}`, newSigningSecret(vendor)))
+  }
+  const { session } = await must<{ session: { id: string } }>(`${url}/auth/sessions/current`, { token })
+  const tenant: Tenant = { mark, email, token, session: session.id, project, key: secret, inboxes, ids: {} }
+  await sendStory(tenant)
+  await learn(url, tenant)
+  return tenant
+}
+
+/** Sessions that may end: what the fuzzer signs out is one of these, never the one it works with. */
+export async function spareSessions(url: string, { email }: Tenant): Promise<string[]> {
+  const tokens: string[] = []
+  for (let i = 0; i < SPARE_SESSIONS; i++) tokens.push((await signIn(url, email)).token)
+  return tokens
+}
+
+async function sendStory({ mark, inboxes }: Tenant): Promise<void> {
+  const stripe = inboxes.find(({ vendor }) => vendor === 'stripe')
+  if (!stripe) throw new Error('there is no Stripe connection')
+  const ids: string[] = []
+  for (const { name, body } of story()) {
+    const event = JSON.parse(body.toString('utf8'))
+    event.data.object.metadata = { mark }
+    event.data.object.description = mark
+    if ('number' in event.data.object) event.data.object.number = mark
+    const answer = await deliver(stripe, name, Buffer.from(JSON.stringify(event)))
+    if (!isReceipt(answer)) throw new Error(`${name} was not taken: ${answer.status}`)
+    ids.push(...answer.body.event_ids)
+  }
+  await awaitFinal(stripe, ids, 60_000)
+}
+
+/** Reads what the tenant has and remembers its ids. */
+async function learn(url: string, tenant: Tenant): Promise<void> {
+  const { token, project, ids } = tenant
+  const api = `${url}/platform/v1`
+  await must(`${api}/billing/webhooks/replay`, { token, project, json: { filter: {}, limit: 1 } })
+  for (const path of READS) remember(ids, JSON.stringify(await must(url + path, { token, project })), tenant.session)
+  for (const kind of ['subscriptions', 'invoices', 'payment-methods']) {
+    const { data } = await must<{ data: { id: string }[] }>(`${api}/billing/${kind}`, { token, project })
+    for (const { id } of data) add(ids, 'vendor', id)
+  }
+}
+
+const READS = [
+  '/platform/v1/api-keys?limit=1',
+  '/platform/v1/projects',
+  '/platform/v1/audit-log?limit=50',
+  '/platform/v1/billing/connections?limit=100',
+  '/platform/v1/billing/webhooks?limit=3',
+  '/auth/sessions',
+]
+
+/** Keeps the ids and cursors of an answer, for later requests to name. */
+export function remember(ids: Pool, text: string, except: string): void {
+  for (const [, id = ''] of text.matchAll(ID)) if (id !== except) add(ids, id.slice(0, 3), id)
+  for (const [, cursor = ''] of text.matchAll(/"next_cursor":"([^"]+)"/g)) add(ids, 'cursor', cursor)
+}
+
+function add(ids: Pool, pool: string, id: string): void {
+  const known = ids[pool] ?? []
+  ids[pool] = known
+  if (known.includes(id)) return
+  if (known.length >= MOST) known.shift()
+  known.push(id)
+}
+
+/** Everything of a tenant's that nobody else may move: what is only touched by being read is left out. */
+export async function stateOf(url: string, { token, project, inboxes }: Tenant): Promise<string> {
+  const as = { token, project }
+  const api = `${url}/platform/v1`
+  const parts: unknown[] = []
+  for (const path of [
+    '/api-keys?limit=100',
+    `/projects/${project}`,
+    '/audit-log?limit=100',
+    '/billing/connections?limit=100',
+    '/billing/webhooks?limit=100',
+    '/billing/subscriptions?limit=100',
+    '/billing/invoices?limit=100',
+    '/billing/payment-methods?limit=100',
+  ]) {
+    parts.push(await must(api + path, as))
+  }
+  for (const { connection } of inboxes) parts.push(await must(`${api}/billing/connections/${connection}`, as))
+  return JSON.stringify(parts).replaceAll(/"last_used_at":("[^"]*"|null)/g, '"last_used_at":0')
+}

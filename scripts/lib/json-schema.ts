@@ -1,0 +1,46 @@
+/** A JSON Schema, or any part of an OpenAPI document. */
+// biome-ignore lint/suspicious/noExplicitAny: a document of any shape
+export type Json = Record<string, any>
+
+/** The part of a document that a reference names; undefined where there is none. */
+export function resolve(document: Json, ref: string): Json | undefined {
+  let here: Json | undefined = document
+  for (const key of ref.slice(2).split('/')) here = here?.[key.replaceAll('~1', '/').replaceAll('~0', '~')]
+  return here
+}
+
+/** A value against the part of JSON Schema that the document uses. Returns what is wrong, by place. */
+export function misfits(document: Json, schema: Json, value: unknown, at = ''): string[] {
+  if (schema.$ref) {
+    const named = resolve(document, schema.$ref)
+    return named ? misfits(document, named, value, at) : [`${at}: ${schema.$ref} leads nowhere`]
+  }
+  const choices = (schema.anyOf ?? schema.oneOf) as Json[] | undefined
+  if (choices) {
+    return choices.some((one) => misfits(document, one, value, at).length === 0) ? [] : [`${at}: fits no choice`]
+  }
+  if (schema.const !== undefined && schema.const !== value) return [`${at}: is not ${schema.const}`]
+  if (schema.enum && !schema.enum.includes(value)) return [`${at}: ${value} is none of ${schema.enum}`]
+  const is = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+  const types: string[] | null = schema.type === undefined ? null : [schema.type].flat()
+  const fits = types === null || types.includes(is) || (types.includes('integer') && Number.isInteger(value))
+  if (!fits) return [`${at}: ${is} is no ${types}`]
+  if (schema.pattern && typeof value === 'string' && !new RegExp(schema.pattern).test(value)) {
+    return [`${at}: ${value} fits no pattern`]
+  }
+  if (Array.isArray(value)) return value.flatMap((one, i) => misfits(document, schema.items ?? {}, one, `${at}/${i}`))
+  if (is !== 'object') return []
+  return misfitsOfObject(document, schema, value as Json, at)
+}
+
+function misfitsOfObject(document: Json, schema: Json, value: Json, at: string): string[] {
+  const { properties = {}, required = [], additionalProperties } = schema
+  const missing = (required as string[])
+    .filter((key) => !Object.hasOwn(value, key))
+    .map((key) => `${at}/${key}: is missing`)
+  const inside = Object.entries(value).flatMap(([key, one]) => {
+    if (Object.hasOwn(properties, key)) return misfits(document, properties[key], one, `${at}/${key}`)
+    return additionalProperties === false ? [`${at}/${key}: is not in the schema`] : []
+  })
+  return [...missing, ...inside]
+}

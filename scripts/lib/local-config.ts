@@ -1,0 +1,21 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { LOCAL_DIR, ROOT } from './paths.ts'
+
+/**
+ * wrangler's arguments for a server whose rate limits are all set to one number; none for the limits as they are.
+ *
+ * @throws where it is no whole number from 1 up
+ */
+export function localConfig(rateLimit: string | undefined): string[] {
+  if (rateLimit === undefined || rateLimit === '') return []
+  if (!/^[1-9]\d{0,8}$/.test(rateLimit)) throw new Error(`LOCAL_RATE_LIMIT takes a whole number, not ${rateLimit}`)
+  const text = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
+    .replaceAll(/limit = \d+, period = 60/g, `limit = ${rateLimit}, period = 60`)
+    .replace(/^main = "(.+)"$/m, (_, path: string) => `main = ${JSON.stringify(join(ROOT, path))}`)
+    .replace(/^migrations_dir = "(.+)"$/m, (_, path: string) => `migrations_dir = ${JSON.stringify(join(ROOT, path))}`)
+  const path = join(LOCAL_DIR, 'wrangler.toml')
+  mkdirSync(LOCAL_DIR, { recursive: true })
+  writeFileSync(path, text)
+  return ['--config', path, '--env-file', join(ROOT, '.dev.vars')]
+}

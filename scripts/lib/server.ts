@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { ROOT, readLocal } from './paths.ts'
+import { sleep } from './terminal.ts'
+
+/** A server that a script started as npm start does, and what it has printed so far. */
+export type Server = { process: ChildProcess; said: () => string }
+
+const SECOND = 1000
+/** What is kept of a long-running server's output, in characters. */
+const KEPT = 200_000
+
+/** Runs npm start on a port and waits until it says that it is ready. */
+export async function startServer(port: number, env: Record<string, string> = {}): Promise<Server> {
+  const child = spawn('npm', ['start', '--', '--port', String(port)], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-KEPT)
+    })
+  }
+  for (const until = Date.now() + 120 * SECOND; Date.now() < until; await sleep(100)) {
+    if (said.includes('Ready:')) return { process: child, said: () => said }
+    if (child.exitCode !== null) break
+  }
+  throw new Error(`npm start did not become ready:\n${said}`)
+}
+
+/** SIGKILL to all of it: npm, its script, wrangler and workerd, between any two lines of what they do. */
+export function killServer(server: Server | null): void {
+  const running = readLocal<{ group: number }>('server.json')
+  for (const group of [server?.process.pid, running?.group]) {
+    if (group !== undefined && isAlive(-group)) process.kill(-group, 'SIGKILL')
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Waits until nothing listens on the port. @throws where something still does */
+export async function portFree(port: number): Promise<void> {
+  for (const until = Date.now() + 15 * SECOND; Date.now() < until; await sleep(100)) {
+    if (await canListen(port)) return
+  }
+  throw new Error(`port ${port} is still taken`)
+}
+
+/** A port that nothing listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+      .once('error', reject)
+      .listen(0, '127.0.0.1', () => {
+        const address = probe.address()
+        probe.close(() =>
+          typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
+        )
+      })
+  })
+}
+
+function canListen(wanted: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+      .once('error', () => resolve(false))
+      .listen(wanted, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+}
