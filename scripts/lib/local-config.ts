@@ -12,8 +12,11 @@ export function localConfig(rateLimit: string | undefined): string[] {
   if (!/^[1-9]\d{0,8}$/.test(rateLimit)) throw new Error(`LOCAL_RATE_LIMIT takes a whole number, not ${rateLimit}`)
   const text = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
     .replaceAll(/limit = \d+, period = 60/g, `limit = ${rateLimit}, period = 60`)
-    .replace(/^main = "(.+)"$/m, (_, path: string) => `main = ${JSON.stringify(join(ROOT, path))}`)
-    .replace(/^migrations_dir = "(.+)"$/m, (_, path: string) => `migrations_dir = ${JSON.stringify(join(ROOT, path))}`)
+    // The file lies elsewhere: its paths become absolute.
+    .replaceAll(/^(main|migrations_dir|directory|watch_dir) = "(.+)"$/gm, (_, name: string, path: string) => {
+      return `${name} = ${JSON.stringify(join(ROOT, path))}`
+    })
+    .replace('[build]\n', `[build]\ncwd = ${JSON.stringify(ROOT)}\n`)
   const path = join(LOCAL_DIR, 'wrangler.toml')
   mkdirSync(LOCAL_DIR, { recursive: true })
   writeFileSync(path, text)
