@@ -69,53 +69,39 @@ function latestFirst(candidates: Candidate[]): Candidate[] {
 }
 
 /**
- * The last one of tied events, told by what each says of the state before it: an event is a step from one state to
- * another, and their order is a walk that takes every step once. Where such a walk ends is told by the steps alone,
- * unless it comes back to where it began: that it began there, the rank below must say.
+ * The last one of tied events, told by what each says of the state before it. Of all the orders in which every event
+ * that tells what was before finds just that, beginning where the rank below ended: the state that they all end in.
  *
- * @returns null where the steps make no one walk
+ * @returns null where they end differently, or there is no such order
  */
 function lastOf(top: readonly Candidate[], anchors: readonly Candidate[]): Candidate | null {
   if (new Set(top.map(({ after }) => after)).size === 1) return top[0] as Candidate
-  const steps = top.filter((one): one is Candidate & { before: string } => one.before !== null)
-  const states = new Set(steps.flatMap(({ before, after }) => [before, after]))
-  // An event that does not tell what was before adds nothing to steps that pass its state, and else cannot be placed.
-  if (top.some(({ before, after }) => before === null && !states.has(after))) return null
-  if (!connected(steps, states)) return null
-  const end = endOf(steps, states, anchors)
-  return top.find(({ after }) => after === end) ?? null
+  if (top.length > MAX_ORDERED) return null
+  const begun = endsOf(top, [...new Set(anchors.map(({ after }) => after))])
+  // Where no order begins there, an event between has not come, or never will: the events alone may still tell.
+  const ends = begun.size > 0 ? begun : endsOf(top, [null])
+  const [end] = ends
+  return ends.size === 1 ? (top.find(({ after }) => after === end) ?? null) : null
 }
 
-function endOf(
-  steps: readonly { before: string; after: string }[],
-  states: ReadonlySet<string>,
-  anchors: readonly Candidate[],
-): string | null {
-  const surplus = new Map([...states].map((state) => [state, 0]))
-  for (const { before, after } of steps) {
-    surplus.set(before, (surplus.get(before) ?? 0) - 1)
-    surplus.set(after, (surplus.get(after) ?? 0) + 1)
-  }
-  const uneven = [...surplus].filter(([, n]) => n !== 0)
-  if (uneven.length === 0) {
-    const began = new Set(anchors.map(({ after }) => after).filter((state) => states.has(state)))
-    return began.size === 1 ? ([...began][0] as string) : null
-  }
-  const isWalk = uneven.length === 2 && uneven.every(([, n]) => Math.abs(n) === 1)
-  return isWalk ? (uneven.find(([, n]) => n === 1)?.[0] ?? null) : null
-}
+/** So many tied events are put in order; each one more doubles the work. */
+const MAX_ORDERED = 10
 
-/** Whether the steps hang together: apart, they are two walks, and nothing tells which came last. */
-function connected(steps: readonly { before: string; after: string }[], states: ReadonlySet<string>): boolean {
-  const [first] = states
-  const reached = new Set([first])
-  for (let grew = true; grew; ) {
-    grew = false
-    for (const { before, after } of steps) {
-      if (reached.has(before) === reached.has(after)) continue
-      reached.add(before).add(after)
-      grew = true
+/** The states that the events can end in, each taken once, from one of these states; null is any state. */
+function endsOf(top: readonly Candidate[], starts: readonly (string | null)[]): Set<string> {
+  const all = 2 ** top.length - 1
+  const ends = new Set<string>()
+  const seen = new Set<string>()
+  const walk = (taken: number, state: string | null): void => {
+    const place = `${taken} ${state}`
+    if (seen.has(place)) return
+    seen.add(place)
+    if (taken === all && state !== null) ends.add(state)
+    for (const [index, { before, after }] of top.entries()) {
+      const fits = before === null || state === null || before === state
+      if (fits && (taken & (1 << index)) === 0) walk(taken | (1 << index), after)
     }
   }
-  return reached.size === states.size
+  for (const start of starts) walk(0, start)
+  return ends
 }

@@ -99,7 +99,8 @@ it.each([
       fc.asyncProperty(life, async ([one, courses]) => {
         if (await converges(one, courses)) ambiguous += 1
       }),
-      { numRuns },
+      // Shrinking would run for minutes: the seed and the path that are printed lead back to a failure.
+      { numRuns, endOnFailure: true },
     )
     console.log(`${name}: ${numRuns} histories in 3 orders each, ${ambiguous} of them ended ambiguous`)
   },

@@ -250,6 +250,14 @@ describe('updates of one second', () => {
     await expectAlways({ status: 'active', by: 2 }, 'subscriptions', 'sub', events(...REVERT, true))
   })
 
+  it('without a word of what was before are placed where another one needs them', async () => {
+    await expectAlways({ status: 'paused', by: 2 }, 'subscriptions', 'sub', (id, event) => [
+      updated(sub(id), { id: event('a'), at: T0 - 1 }),
+      updated(sub(id, { status: 'unpaid' }), { id: event('c') }),
+      updated(sub(id, { status: 'paused' }), { id: event('b'), previous: { status: 'unpaid' } }),
+    ])
+  })
+
   it('of the same snapshot are no ambiguity', async () => {
     await expectAlways({ status: 'past_due', by: 1 }, 'subscriptions', 'sub', (id, event) => [
       updated(sub(id, { status: 'past_due' }), { id: event('a') }),
@@ -270,6 +278,14 @@ describe('updates of one second', () => {
         ),
     ],
     ['come back to a state that no event before tells', events(...REVERT, false)],
+    [
+      'may have come back without a word of what was before',
+      (id, event) => [
+        updated(sub(id), { id: event('a'), at: T0 - 1 }),
+        updated(sub(id, { status: 'unpaid' }), { id: event('c'), previous: { status: 'active' } }),
+        updated(sub(id), { id: event('b') }),
+      ],
+    ],
     [
       "are Paddle's, of one time to the digit",
       (id, event) =>
