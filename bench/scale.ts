@@ -6,15 +6,15 @@
  *   node bench/scale.ts                  every size, and the document
  *   node bench/scale.ts --sizes 1000     only these sizes, nothing written
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { ROOT } from '../scripts/lib/paths.ts'
 import { printTable, run } from '../scripts/lib/terminal.ts'
-import { wranglerOrThrow } from '../scripts/lib/wrangler.ts'
 import { type Database, RARE, type Seeded, seed } from './seed.ts'
+import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worker.ts'
 
 const SIZES = [1_000, 100_000, 1_000_000]
 const DOCUMENT = join(ROOT, 'docs/scale.md')
@@ -26,10 +26,7 @@ const MOST_ROWS = 10_000
 const FLAT_WITHIN = 60
 const NEAR_A_PAGE = 500
 const DAY = 86_400_000
-const COMPATIBILITY_DATE =
-  /^compatibility_date = "(.+)"$/m.exec(readFileSync(join(ROOT, 'wrangler.toml'), 'utf8'))?.[1] ?? ''
 const EVENTS = '/platform/v1/billing/webhooks'
-const LIMITS = ['LIMIT_CREDENTIAL', 'LIMIT_AUTH_FAILURE', 'LIMIT_SIGN_IN', 'LIMIT_INGEST']
 
 /**
  * One question. `flat`: its rows read may not grow with the number of events. `bounded`: they may, up to {@link MOST_ROWS}.
@@ -144,7 +141,7 @@ await run(async () => {
   console.log()
   printTable(headings, rows)
   if (!values.sizes) {
-    writeFileSync(DOCUMENT, documentOf(headings, rows))
+    writeFileSync(DOCUMENT, documentOf(headings, rows) + writtenByHand())
     console.log('\nWritten to docs/scale.md')
   }
   const broken = asked.flatMap((question) => brokenBy(question, columns))
@@ -202,25 +199,12 @@ async function measureIn(script: string, size: number): Promise<Column> {
   }
 }
 
-/** The Worker as it is deployed, as one module. */
-async function bundle(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'scale-bundle-'))
-  try {
-    await wranglerOrThrow(['deploy', '--dry-run', '--outdir', folder])
-    const file = readdirSync(folder).find((name) => name.endsWith('.js'))
-    return readFileSync(join(folder, file ?? 'index.js'), 'utf8')
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
 type LogLine = { request_id: string; d1_rows_read: number; d1_trips: number; status: number }
 type Opened = ReturnType<typeof open>
 
 function open(script: string, folder: string) {
   const lines = new Map<string, LogLine>()
   let arrived = () => {}
-  const wide = (namespace_id: string) => ({ namespace_id, simple: { limit: 1_000_000, period: 60 as const } })
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       name: 'bench',
@@ -232,14 +216,9 @@ function open(script: string, folder: string) {
       d1Databases: { DB: 'bench' },
       kvNamespaces: ['KV'],
       queueProducers: { EVENTS: 'bench' },
-      ratelimits: Object.fromEntries(LIMITS.map((name, i) => [name, wide(String(i))])),
-      bindings: { CODE_PEPPER: 'p'.repeat(32), ENCRYPTION_KEY_1: Buffer.alloc(32, 'k').toString('base64') },
+      ...PLATFORM,
       handleStructuredLogs: ({ message }) => {
-        for (const text of message.split('\n')) {
-          if (!text.startsWith('{')) continue
-          const line = JSON.parse(text) as LogLine
-          lines.set(line.request_id, line)
-        }
+        for (const line of logLines<LogLine>(message)) lines.set(line.request_id, line)
         arrived()
       },
     }),
@@ -274,10 +253,7 @@ function open(script: string, folder: string) {
 async function measure(worker: Opened, size: number) {
   const now = Date.now()
   const db = (await worker.miniflare.getD1Database('DB')) as unknown as Database
-  for (const file of migrations()) {
-    const statements = readFileSync(join(ROOT, 'drizzle', file), 'utf8').split('--> statement-breakpoint')
-    await db.batch(statements.map((statement) => db.prepare(statement)))
-  }
+  await migrate(db)
   console.log(`Seeding ${size.toLocaleString('en')} events …`)
   const seeded = await seed(db, size, now)
   console.log(`… in ${seeded.seconds.toFixed(0)} s. Asking …`)
@@ -302,13 +278,6 @@ async function measure(worker: Opened, size: number) {
   return { seeded, asked, costs }
 }
 
-/** The migrations, first one first. */
-function migrations(): string[] {
-  return readdirSync(join(ROOT, 'drizzle'))
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-}
-
 /** Reads page after page, to the last one or to as many as asked for. */
 async function walk(worker: Opened, seeded: Seeded, path: string, upTo: number): Promise<Walk> {
   let cursor = ''
@@ -328,6 +297,13 @@ async function walk(worker: Opened, seeded: Seeded, path: string, upTo: number):
     cursor = body.next_cursor ?? ''
   } while (cursor !== '' && pages < upTo)
   return { cursor: before, found, lastId, most, pages }
+}
+
+/** What follows the measured table is not measured here, and stays. */
+function writtenByHand(): string {
+  const text = readFileSync(DOCUMENT, 'utf8')
+  const at = text.indexOf('\n## ')
+  return at < 0 ? '' : text.slice(at)
 }
 
 function documentOf(headings: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -7,6 +7,8 @@ export type Call = {
   json?: unknown
   body?: Uint8Array<ArrayBuffer>
   headers?: Record<string, string>
+  /** How often it is tried at most, where the server says 429 or 503. */
+  patience?: number
 }
 
 /** An answer of the API, whatever its status. */
@@ -34,7 +36,7 @@ export async function ask<T>(url: string, call: Call = {}): Promise<Answer<T | P
       throw new Error(`${new URL(url).origin} does not answer (${reasonOf(error)}). Is the server running? npm start`)
     })
     const text = await response.text()
-    if ((response.status === 429 || response.status === 503) && round < PATIENCE) {
+    if ((response.status === 429 || response.status === 503) && round < (call.patience ?? PATIENCE)) {
       await sleep(1000 * Number(response.headers.get('Retry-After') ?? 5))
       continue
     }

@@ -10,6 +10,8 @@ export type Inbox = {
   secret: string
   token: string
   project: string
+  /** How often a delivery is tried at most, where the server says 429 or 503. */
+  patience?: number
 }
 
 /** The record of an event, as far as the scripts look at it. */
@@ -37,7 +39,7 @@ export async function deliver(
 ): Promise<Answer<Receipt | Problem>> {
   const url = `${inbox.url}/ingest/${inbox.connection}`
   const headers = await signedHeaders(inbox.vendor, { body, secret, url, name, now: Date.now() })
-  return ask<Receipt>(url, { body, headers })
+  return ask<Receipt>(url, { body, headers, ...(inbox.patience !== undefined && { patience: inbox.patience }) })
 }
 
 export function isReceipt(answer: Answer<Receipt | Problem>): answer is Answer<Receipt> {

@@ -1,0 +1,162 @@
+/* The product's Worker and those it is compared with, side by side in one workerd. */
+import { createHash, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
+import { idFloor } from '../src/lib/ids.ts'
+import type { Recipe } from './load.ts'
+import { type Database, seed } from './seed.ts'
+import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM, wide } from './worker.ts'
+
+export type Cost = { d1_trips: number; d1_rows_read: number; d1_rows_written: number }
+export type Line = Cost & { event: string; request_id?: string; messages?: number; status?: number }
+export type Bench = Awaited<ReturnType<typeof openBench>>
+
+const PEERS = ['floor', 'better-auth', 'handwritten'] as const
+const SECRET = `whsec_${randomBytes(16).toString('hex')}`
+/** Events that the product's database holds before anything is measured. */
+const SEEDED = 20_000
+const KEYS = 20
+
+/**
+ * Miniflare's limiter is a call that costs as much as a D1 read; Cloudflare's counts in the memory of the machine that
+ * runs the Worker. This module around a Worker has every limiter answer in the isolate, for the product and the floor alike.
+ */
+const NEAR_LIMITER = `
+import own from './index.js'
+const known = new WeakMap()
+const near = { limit: async () => ({ success: true }) }
+function changed(env) {
+  let other = known.get(env)
+  if (!other) {
+    other = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, name.startsWith('LIMIT') ? near : value]))
+    known.set(env, other)
+  }
+  return other
+}
+export default {
+  fetch: (request, env, ctx) => own.fetch(request, changed(env), ctx),
+  queue: (batch, env, ctx) => own.queue(batch, changed(env), ctx),
+}
+`
+
+/** Bundles and starts everything, and fills the databases. */
+export async function openBench(folder: string, limiter: 'simulated' | 'near') {
+  console.log('Bundling …')
+  const own = await bundle()
+  const config = join(import.meta.dirname, 'peers/wrangler.toml')
+  const scripts = new Map<string, string>()
+  for (const name of PEERS) {
+    scripts.set(name, await bundle([join(import.meta.dirname, `peers/${name}.ts`), '--config', config]))
+  }
+  const lines: Line[] = []
+  let listening = true
+  const module = (contents: string) => [
+    ...(limiter === 'near' ? [{ type: 'ESModule' as const, path: 'entry.js', contents: NEAR_LIMITER }] : []),
+    { type: 'ESModule' as const, path: 'index.js', contents },
+  ]
+  const common = { compatibilityDate: COMPATIBILITY_DATE, unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] }
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      cf: false,
+      log: new Log(LogLevel.ERROR),
+      resourcePersistencePath: folder,
+      handleStructuredLogs: ({ message }) => {
+        if (listening) lines.push(...logLines<Line>(message))
+      },
+      workers: [
+        {
+          ...common,
+          ...PLATFORM,
+          name: 'own',
+          modules: module(own),
+          d1Databases: { DB: 'own' },
+          kvNamespaces: ['KV'],
+          queueProducers: { EVENTS: 'own' },
+        },
+        ...PEERS.map((name) => ({
+          ...common,
+          name,
+          compatibilityFlags: ['nodejs_compat'],
+          modules: module(scripts.get(name) ?? ''),
+          d1Databases: { DB: name },
+          ratelimits: { LIMIT: wide('9') },
+          queueProducers: { EVENTS: name },
+          bindings: { SECRET },
+        })),
+      ],
+    }),
+  )
+  await miniflare.ready
+  const urls = new Map<string, string>()
+  for (const name of ['own', ...PEERS]) {
+    urls.set(name, (await miniflare.unsafeGetDirectURL(name)).origin)
+  }
+  const at = (name: string) => urls.get(name) ?? ''
+  console.log(`Seeding ${SEEDED.toLocaleString('en')} events …`)
+  const db = (await miniflare.getD1Database('DB', 'own')) as unknown as Database
+  await migrate(db)
+  const now = Date.now()
+  const seeded = await seed(db, SEEDED, now)
+  await moreKeys(db, seeded.project, now)
+  const headers = { Authorization: `Bearer ${seeded.secret}`, 'X-Project-Id': seeded.project }
+  const connection = await connect(at('own'), headers)
+  for (const name of ['floor', 'handwritten']) await post(`${at(name)}/setup`)
+  const { key } = (await post(`${at('better-auth')}/setup`)) as { key: string }
+  return {
+    miniflare,
+    db,
+    project: seeded.project,
+    get: (name: string, path: string, extra: Record<string, string> = {}): Recipe => ({
+      url: at(name) + path,
+      method: 'GET',
+      headers: name === 'own' ? headers : name === 'better-auth' ? { 'X-Api-Key': key } : extra,
+    }),
+    event: (name: string, path: string): Recipe => ({
+      url: at(name) + path.replace('CONNECTION', connection),
+      method: 'POST',
+      headers: {},
+      stripe: SECRET,
+    }),
+    /** What the Workers log while something is done, once it has all come. */
+    async linesOf(work: () => Promise<unknown>, enough: (lines: Line[]) => boolean): Promise<Line[]> {
+      listening = true
+      lines.length = 0
+      await work()
+      for (const until = Date.now() + 5000; !enough(lines) && Date.now() < until; ) {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      listening = false
+      return [...lines]
+    },
+  }
+}
+
+/** A page of keys to list, and a key that may do what is measured. */
+async function moreKeys(db: Database, project: string, now: number): Promise<void> {
+  const scopes = ['projects', 'api_keys', 'billing', 'connections'].flatMap((of) => [`${of}:read`, `${of}:write`])
+  await db.prepare('UPDATE api_keys SET scopes = ? WHERE project_id = ?').bind(JSON.stringify(scopes), project).run()
+  for (let i = 0; i < KEYS; i++) {
+    const id = idFloor('key', now - 1000).slice(0, -4) + String(i).padStart(4, '0')
+    const hash = createHash('sha256').update(id).digest('hex')
+    await db
+      .prepare(
+        'INSERT INTO api_keys (id, project_id, name, key_prefix, hash, scopes, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      )
+      .bind(id, project, `key ${i}`, 'svc_v1_0000…0000', hash, JSON.stringify(scopes), 'usr_bench', now)
+      .run()
+  }
+}
+
+async function connect(url: string, headers: Record<string, string>): Promise<string> {
+  const body = JSON.stringify({ vendor: 'stripe', name: 'Bench', livemode: true, signing_secret: SECRET })
+  const made = await post(`${url}/platform/v1/billing/connections`, body, headers)
+  return (made as { id: string }).id
+}
+
+async function post(url: string, body = '', headers: Record<string, string> = {}): Promise<unknown> {
+  const type = { 'Content-Type': 'application/json' }
+  const response = await fetch(url, { method: 'POST', headers: { ...type, ...headers }, body })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 500)}`)
+  return JSON.parse(text)
+}
