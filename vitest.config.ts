@@ -5,6 +5,8 @@ import { buildAssets } from './scripts/assets.ts'
 
 buildAssets() // wrangler.toml names the folder: it has to be there
 
+const VENDORS = 'test/webhooks/vendors/*.test.ts'
+
 export default defineConfig({
   logLevel: 'error', // the vendors' SDKs ship source maps without sources: hundreds of warnings
   plugins: [
@@ -24,11 +26,14 @@ export default defineConfig({
     })),
   ],
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/e2e/**'],
     setupFiles: ['test/setup.ts'],
     silent: 'passed-only',
     maxWorkers: availableParallelism(), // by default one core is left idle, which of two is half
     testTimeout: 30_000,
+    projects: [
+      { extends: true, test: { name: 'worker', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', VENDORS] } },
+      // Functions alone, without state: no worker of its own for each file, and the vendors' SDKs are read once.
+      { extends: true, test: { name: 'vendors', include: [VENDORS], isolate: false } },
+    ],
   },
 })
