@@ -10,7 +10,7 @@ import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { Fault } from '../lib/fault'
 import { Changes } from './effects'
-import { money } from './format'
+import { money, words } from './format'
 import { show } from './layout'
 import { page } from './page'
 import { Badge, Fact, Field, Head, More, Select, Table, Time } from './parts'
@@ -172,21 +172,15 @@ function Standing({ of }: { of: Pick<Presented, 'status' | 'vendor_status' | 'am
   )
 }
 
-type Item = { price: string | null; quantity: number | null }
-
 /** A row in short: what is subscribed to, what an invoice comes to, the end of a card. */
 function whatOf(row: Presented): Child {
   const { items, total, currency, card } = row as Presented & {
-    items?: Item[]
+    items?: unknown[]
     total?: number | null
     currency?: string | null
     card?: { brand: string | null; last4: string | null } | null
   }
-  if (items)
-    return items
-      .map(({ price, quantity }) => `${quantity ?? '?'} × ${price ?? '?'}`)
-      .join(', ')
-      .slice(0, 120)
+  if (items) return words(items).slice(0, 120)
   if (total != null && currency) return money({ value: total, currency })
   return card ? `${card.brand ?? 'card'} … ${card.last4 ?? '?'}` : ''
 }
@@ -194,9 +188,8 @@ function whatOf(row: Presented): Child {
 /** A field as a fact; what the vendor does not say is left out. */
 function Value({ name, value }: { name: string; value: unknown }) {
   if (value === null || (Array.isArray(value) && value.length === 0)) return null
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   const label = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
-  return <Fact name={label}>{text}</Fact>
+  return <Fact name={label}>{words(value)}</Fact>
 }
 
 function timeOf(iso: string | null): number | null {

@@ -1,4 +1,5 @@
 import type { Effect } from '../billing/effect'
+import { words } from './format'
 import { Badge, Table } from './parts'
 import { projectPaths } from './paths'
 
@@ -31,14 +32,14 @@ export function Changes({ of }: { of: Effect['change'] | undefined }) {
     <ul class="changes">
       {Object.entries(of).map(([field, { from, to }]) => (
         <li>
-          {field}: {text(from)} → {text(to)}
+          {field}: {short(from)} → {short(to)}
         </li>
       ))}
     </ul>
   )
 }
 
-function text(value: unknown): string {
-  const words = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–')
-  return words.length > 80 ? `${words.slice(0, 80)}…` : words
+function short(value: unknown): string {
+  const text = words(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

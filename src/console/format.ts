@@ -46,3 +46,15 @@ export function money({ value, currency }: { value: number; currency: string }):
 export function plural(n: number, one: string): string {
   return `${n.toLocaleString('en')} ${one}${n === 1 ? '' : 's'}`
 }
+
+/** A value of a billing object in words: items as `3 × price_1`, of other objects what is not null. */
+export function words(value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  if (Array.isArray(value)) return value.map(words).join(', ') || 'none'
+  if (typeof value !== 'object') return String(value)
+  if ('quantity' in value && 'price' in value) return `${value.quantity ?? '?'} × ${value.price ?? '?'}`
+  return Object.entries(value)
+    .filter(([, part]) => part !== null)
+    .map(([name, part]) => `${name} ${words(part)}`)
+    .join(', ')
+}
