@@ -4,18 +4,18 @@ import { writeLog } from '../http/log'
 import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { isSecret, KEY_PREFIX } from './secret'
-import { type Credential, findByHash, LAST_USED_EVERY, touchKey, wasRotated } from './store'
+import { byHash, type Credential, LAST_USED_EVERY, touchKey, wasRotated } from './store'
 
 /** An API key as a credential. A live key costs one indexed D1 read; a malformed secret costs none. */
 export const apiKeyCredential: CredentialKind = {
   type: 'api_key',
   prefix: KEY_PREFIX,
   wellFormed: isSecret,
-  find: findActor,
+  lasting: true, // a key's project and scopes are as they were minted
+  find: async (rt, hash, projectId, how) => judge(rt, await rt.db[how](byHash(hash)), hash, projectId),
 }
 
-async function findActor(rt: Runtime, hash: string, projectId: string | null): Promise<Actor> {
-  const key = await findByHash(rt.db, hash)
+async function judge(rt: Runtime, key: Credential | null, hash: string, projectId: string | null): Promise<Actor> {
   if (!key) {
     if (await wasRotated(rt.db, hash)) {
       throw new Fault('key_rotated', 'Use the secret that the rotation returned.')

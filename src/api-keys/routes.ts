@@ -9,7 +9,6 @@ import { body, query } from '../http/validate'
 import { SCOPES, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
-import { findProject } from '../projects/store'
 import { MintBody, mintKey } from './mint'
 import { newSecret } from './secret'
 import { findKey, type KeyRow, listKeys, MAX_LIVE_KEYS, revokeKey, rotateKey } from './store'
@@ -90,13 +89,10 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const actor = c.get('actor')
-      const { db } = c.get('rt')
-      const [row, project] = await Promise.all([
-        findKey(db, projectOf(actor), actor.id),
-        findProject(db, projectOf(actor)),
-      ])
-      if (!row || !project) throw new Fault('key_revoked', 'Mint a new key: this one was revoked.')
-      return c.json({ key: present(row), project: { id: project.id, name: project.name } }, 200)
+      const project = projectOf(actor)
+      const row = await findKey(c.get('rt').db, project, actor.id)
+      if (!row) throw new Fault('key_revoked', 'Mint a new key: this one was revoked.')
+      return c.json({ key: present(row), project: { id: project, name: row.project_name } }, 200)
     },
   )
   .post(

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { audit, type Change } from '../audit/store'
-import type { Db } from '../db/client'
+import type { Db, Statement } from '../db/client'
 import { apiKeys, members, projects, retiredSecrets, users } from '../db/schema'
 import { missingScopes, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
@@ -27,12 +27,10 @@ const shown = sql`k.id, k.name, k.key_prefix, k.scopes, k.expires_at, k.created_
 const minter = sql`LEFT JOIN ${users} u ON u.id = k.created_by
   LEFT JOIN ${members} m ON m.project_id = k.project_id AND m.user_id = k.created_by`
 
-/** The key whose live secret has this hash. The one read of an authenticated request: key joined to its project. */
-export function findByHash(db: Db, hash: string): Promise<Credential | null> {
-  return db.first(
-    sql<Credential>`SELECT k.id, k.project_id, k.scopes, k.expires_at, k.created_by, k.last_used_at, k.revoked_at
-      FROM ${apiKeys} k JOIN ${projects} p ON p.id = k.project_id WHERE k.hash = ${hash}`,
-  )
+/** Reads the key whose live secret has this hash, joined to its project: the one read of an authenticated request. */
+export function byHash(hash: string): Statement<Credential> {
+  return sql<Credential>`SELECT k.id, k.project_id, k.scopes, k.expires_at, k.created_by, k.last_used_at, k.revoked_at
+    FROM ${apiKeys} k JOIN ${projects} p ON p.id = k.project_id WHERE k.hash = ${hash}`
 }
 
 /** Whether a rotation retired this hash. Asked only of secrets that no live key has. */
@@ -41,9 +39,10 @@ export async function wasRotated(db: Db, hash: string): Promise<boolean> {
   return row !== null
 }
 
-/** A live key of the project, or null. */
-export function findKey(db: Db, projectId: string, id: string): Promise<KeyRow | null> {
-  return db.first(sql<KeyRow>`SELECT ${shown} FROM ${apiKeys} k ${minter}
+/** A live key of the project, with the project's name; or null. */
+export function findKey(db: Db, projectId: string, id: string) {
+  return db.point(sql<KeyRow & { project_name: string }>`SELECT ${shown}, p.name AS project_name
+    FROM ${apiKeys} k JOIN ${projects} p ON p.id = k.project_id ${minter}
     WHERE k.id = ${id} AND k.project_id = ${projectId} AND k.revoked_at IS NULL`)
 }
 

@@ -1,22 +1,26 @@
 import type { SQL } from 'drizzle-orm'
-import { Fault } from '../lib/fault'
 import { SECOND } from '../lib/time'
+import { bounded, classified, type Lane, openTrips, TIMEOUT_MS, type TripOptions } from './trips'
+
+export { ConstraintError } from './trips'
 
 /** What D1 itself says a piece of work cost. */
 export type Meter = { trips: number; rows_read: number; rows_written: number }
 
 export type RunResult<Row> = { rows: Row[]; rows_written: number }
 
+/** A statement of Drizzle's whose rows are `Row`. */
+export type Statement<Row> = SQL<Row>
+
 /** The row type of an `sql<Row>` statement. */
 export type RowOf<S> = S extends SQL<infer Row> ? Row : unknown
 
-/** A unique key, CHECK or NOT NULL that refused a write. Its message names the constraint, never a value. */
-export class ConstraintError extends Error {
-  override readonly name = 'ConstraintError'
-}
+/** What each statement of a batch gave. */
+type ResultsOf<S extends readonly SQL[]> = { [K in keyof S]: RunResult<RowOf<S[K]>> }
 
-/** D1 that has not answered by then is taken as not answering: 503, and the caller tries again. */
-const TIMEOUT_MS = 5 * SECOND
+/** A statement that waits for a trip to leave with. */
+type Rider = { statement: SQL; resolve: (result: RunResult<unknown>) => void; reject: (error: unknown) => void }
+
 const PING_TIMEOUT_MS = 2 * SECOND
 
 /** How Drizzle's statements read in SQLite. Its dialect would say the same, and bring every builder into the bundle. */
@@ -28,34 +32,53 @@ const SQLITE = {
 } as unknown as Parameters<SQL['toQuery']>[0]
 
 export type Db = ReturnType<typeof openDb>
+export type DbOptions = Partial<Pick<TripOptions, 'timeoutMs' | 'waitUntil'>>
 
 /**
- * The one door to D1. Takes Drizzle's `sql` statements; every call is one round trip. They are run here and never by
- * Drizzle's own session: its `batch` throws on raw SQL with values (drizzle-orm#2277) and hides the meta of statements
- * that return rows. Rows come back as D1 gives them, keyed by column name.
+ * The one door to D1. Takes Drizzle's `sql` statements; every call is one round trip, or shares one. They are run here
+ * and never by Drizzle's own session: its `batch` throws on raw SQL with values (drizzle-orm#2277) and hides the meta of
+ * statements that return rows. Rows come back as D1 gives them, keyed by column name.
  *
  * The plain binding reads the primary, which is what makes a revocation hold from the moment it is answered: never pass
  * a session here (`withSession`).
  *
+ * `meter` counts the rows of this door's own statements, and the trips that it made itself.
+ *
  * @throws {ConstraintError} where a constraint refuses a write
  * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time
  */
-export function openDb(d1: D1Database, timeoutMs = TIMEOUT_MS) {
+export function openDb(d1: D1Database, { timeoutMs = TIMEOUT_MS, waitUntil = () => {} }: DbOptions = {}) {
   const meter: Meter = { trips: 0, rows_read: 0, rows_written: 0 }
+  const onTrip = () => {
+    meter.trips += 1
+  }
+  const send = openTrips(d1, { timeoutMs, waitUntil, onTrip })
+  let rider: Rider | null = null
 
   function prepare(statement: SQL): D1PreparedStatement {
     const { sql, params } = statement.getSQL().toQuery(SQLITE)
     return d1.prepare(sql).bind(...params)
   }
 
-  async function run<Row>(work: () => Promise<D1Result<Row>[]>): Promise<RunResult<Row>[]> {
-    meter.trips += 1
-    const results = await bounded(work, timeoutMs)
-    return results.map((result) => {
-      meter.rows_read += result.meta.rows_read
-      meter.rows_written += result.meta.rows_written
-      return { rows: result.results ?? [], rows_written: result.meta.rows_written }
-    })
+  async function run(statements: readonly SQL[], lane?: Lane, weight?: number): Promise<RunResult<unknown>[]> {
+    const taken = rider
+    rider = null
+    try {
+      const all = taken ? [taken.statement, ...statements] : statements
+      const results = (await send(all.map(prepare), lane, weight)).map(metered)
+      const first = taken ? results.shift() : null
+      if (first) taken?.resolve(first)
+      return results
+    } catch (error) {
+      taken?.reject(classified(error))
+      throw classified(error)
+    }
+  }
+
+  function metered({ meta, results }: D1Result): RunResult<unknown> {
+    meter.rows_read += meta.rows_read
+    meter.rows_written += meta.rows_written
+    return { rows: results ?? [], rows_written: meta.rows_written }
   }
 
   return {
@@ -63,13 +86,31 @@ export function openDb(d1: D1Database, timeoutMs = TIMEOUT_MS) {
 
     /** Every row of one statement. */
     async all<S extends SQL>(statement: S): Promise<RowOf<S>[]> {
-      const [result] = await run<RowOf<S>>(async () => [await prepare(statement).all<RowOf<S>>()])
-      return result?.rows ?? []
+      const [result] = await run([statement])
+      return (result?.rows ?? []) as RowOf<S>[]
     },
 
     /** The first row of one statement, or null. */
     async first<S extends SQL>(statement: S): Promise<RowOf<S> | null> {
       return (await this.all(statement))[0] ?? null
+    },
+
+    /** As `first`, for a read of a few rows by key: it may share its trip with those of other requests. */
+    async point<Row>(statement: Statement<Row>): Promise<Row | null> {
+      const [result] = await run([statement], 'reads')
+      return (result?.rows[0] ?? null) as Row | null
+    },
+
+    /** As `point`, but it leaves with the next trip of this door, or when {@link depart} is called. */
+    async ride<Row>(statement: Statement<Row>): Promise<Row | null> {
+      const { promise, ...settle } = Promise.withResolvers<RunResult<unknown>>()
+      rider = { statement, ...settle }
+      return ((await promise).rows[0] ?? null) as Row | null
+    },
+
+    /** Sends what has found no trip to leave with. */
+    depart(): void {
+      if (rider) run([], 'reads').catch(() => {}) // thrown where the rider is awaited
     },
 
     /** Whether D1 answers at all, within a tighter bound. @throws {Fault} `database_unavailable` */
@@ -78,31 +119,17 @@ export function openDb(d1: D1Database, timeoutMs = TIMEOUT_MS) {
     },
 
     /** Several statements as one transaction and one round trip: if one fails, none has happened. */
-    async batch<const S extends readonly SQL[]>(statements: S): Promise<{ [K in keyof S]: RunResult<RowOf<S[K]>> }> {
-      const results = await run(async () => d1.batch(statements.map(prepare)))
-      return results as { [K in keyof S]: RunResult<RowOf<S[K]>> }
+    async batch<const S extends readonly SQL[]>(statements: S): Promise<ResultsOf<S>> {
+      return (await run(statements)) as ResultsOf<S>
+    },
+
+    /**
+     * As `batch`, for a few small writes: they may share their trip, and its transaction, with those of other requests.
+     *
+     * @param bytes about how large their values are
+     */
+    async batchShared<const S extends readonly SQL[]>(statements: S, bytes: number): Promise<ResultsOf<S>> {
+      return (await run(statements, 'writes', bytes)) as ResultsOf<S>
     },
   }
-}
-
-async function bounded<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | null = null
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-  })
-  try {
-    return await Promise.race([work(), timeout])
-  } catch (error) {
-    throw classified(error)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** SQLite's own words decide: a constraint, a mistake of ours (which stays what it is: a 500), or D1 not answering. */
-function classified(error: unknown): unknown {
-  const message = error instanceof Error ? error.message : String(error)
-  if (/constraint failed|SQLITE_CONSTRAINT/.test(message)) return new ConstraintError(message, { cause: error })
-  if (/SQLITE_(ERROR|MISMATCH|RANGE|MISUSE|TOOBIG)|D1_TYPE_ERROR/.test(message)) return error
-  return new Fault('database_unavailable', 'The database did not answer. Try again in a few seconds.', { cause: error })
 }

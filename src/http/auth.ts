@@ -30,14 +30,20 @@ export type CredentialKind = {
   prefix: string
   /** Whether the text has the form of this kind, checked without I/O. */
   wellFormed: (token: string) => boolean
+  /** Whether what an actor may do stays as it is for as long as the secret is good. */
+  lasting: boolean
   /**
    * The actor of a secret's hash.
    *
    * @param projectId what X-Project-Id says, or null
+   * @param how the one read: now, or with the next trip
    * @throws {Fault} one of the 401 codes; `not_a_member` for a session
    */
-  find: (rt: Runtime, hash: string, projectId: string | null) => Promise<Actor>
+  find: (rt: Runtime, hash: string, projectId: string | null, how: 'point' | 'ride') => Promise<Actor>
 }
+
+/** Who calls, and the database's word for it, which may still be on its way: see {@link upheld}. */
+export type Admission = { actor: Actor; verdict: Promise<unknown> }
 
 /** What a route asks of its caller. */
 export type Policy = {
@@ -52,30 +58,28 @@ export type Policy = {
   selfParam?: string
 }
 
+const MAX_KNOWN = 10_000
+/** Actors that this isolate has seen authenticated, by hash. Never proof: only whom a read may be begun for. */
+const known = new Map<string, Actor>()
+
 const BLOCK_MS = 10 * SECOND
 const MAX_BLOCKED = 10_000
 const blocked = new Map<string, number>() // address → until (ms); in this isolate
 
 /**
- * Bearer secret → actor, checked against the route's policy.
+ * Bearer secret → actor, in the project that the policy asks for. {@link authorize} and {@link upheld} come after it.
  *
  * @throws {Fault} 400, 401, 403, 429 or 503 as docs/api.md lists them
  */
-export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise<Actor> {
+export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise<Admission> {
   const { kind, token } = readBearer(c)
   const projectId = c.req.header('X-Project-Id')?.trim() || null
   if (!projectId && (policy.project === true || (kind.type === 'api_key' && policy.actors.includes('api_key')))) {
     throw new Fault('project_required', 'Send the project id in the X-Project-Id header.')
   }
   try {
-    const actor = await identify(
-      c,
-      kind,
-      token,
-      kind.type === 'api_key' ? projectId : projectOfSession(c, policy, projectId),
-    )
-    if (policy.project === 'path' && actor.project_id !== c.req.param('id')) throw noProject()
-    return actor
+    const named = kind.type === 'api_key' ? projectId : projectOfSession(c, policy, projectId)
+    return await admit(c, kind, token, named, c.req.method === 'GET' || c.req.method === 'HEAD')
   } catch (error) {
     if (policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member') throw noProject()
     throw error
@@ -93,23 +97,69 @@ export async function identify(
   token: string,
   projectId: string | null,
 ): Promise<Actor> {
+  return (await admit(c, kind, token, projectId, false)).actor
+}
+
+/**
+ * Waits for the database's word on the caller; before that, no answer leaves.
+ *
+ * @throws {Fault} 401 or `database_unavailable`: what was made ready is thrown away
+ */
+export async function upheld(c: Context<HttpEnv>, { verdict }: Admission): Promise<void> {
+  c.get('rt').db.depart()
+  try {
+    await verdict
+  } catch (error) {
+    c.res = undefined
+    throw error
+  }
+}
+
+/**
+ * As {@link identify}; but where this isolate has seen the secret before and the request only reads, its first read is
+ * not kept waiting: the credential is read in the same trip. A read so costs one round trip, not two, and a revoked key
+ * gets nothing all the same.
+ */
+async function admit(
+  c: Context<HttpEnv>,
+  kind: CredentialKind,
+  token: string,
+  projectId: string | null,
+  reads: boolean,
+): Promise<Admission> {
   const rt = c.get('rt')
   const address = c.req.header('CF-Connecting-IP') ?? 'local'
   refuseBlocked(address, rt.now)
   const hash = await sha256Hex(token)
   await limit(rt.limits.credential, hash.slice(0, 32), 'This credential is over its rate limit.')
-  try {
-    const actor = await kind.find(rt, hash, projectId)
-    c.set('actor', actor)
-    return actor
-  } catch (error) {
-    if (error instanceof Fault && ERRORS[error.fault].status === 401) await countFailure(rt, address)
-    throw error
+  const find = async (how: 'point' | 'ride') => {
+    try {
+      const actor = await kind.find(rt, hash, projectId, how)
+      if (kind.lasting) rememberActor(hash, actor)
+      return actor
+    } catch (error) {
+      known.delete(hash)
+      if (error instanceof Fault && ERRORS[error.fault].status === 401) await countFailure(rt, address)
+      throw error
+    }
   }
+  const before = reads ? known.get(hash) : undefined
+  const rides = before !== undefined && before.project_id === projectId
+  const verdict = find(rides ? 'ride' : 'point')
+  verdict.catch(() => {}) // thrown where it is awaited, which may be later
+  const actor = rides ? before : await verdict
+  c.set('actor', actor)
+  return { actor, verdict }
 }
 
-/** Whether the policy lets this actor through. @throws {Fault} 403, naming what is missing */
+function rememberActor(hash: string, actor: Actor): void {
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(hash, actor)
+}
+
+/** Whether the policy lets this actor through. @throws {Fault} 403, naming what is missing; 404 for a path's project */
 export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): void {
+  if (policy.project === 'path' && actor.project_id !== c.req.param('id')) throw noProject()
   if (!policy.actors.includes(actor.type)) {
     if (actor.type === 'api_key') {
       throw new Fault(

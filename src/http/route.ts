@@ -1,6 +1,6 @@
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { authenticate, authorize } from './auth'
+import { authenticate, authorize, upheld } from './auth'
 import type { HttpEnv } from './context'
 import { type Operation, remember } from './meta'
 import { invalid, jsonBody, takes } from './validate'
@@ -11,14 +11,25 @@ import { invalid, jsonBody, takes } from './validate'
  */
 export function route(operation: Operation): MiddlewareHandler<HttpEnv> {
   const middleware: MiddlewareHandler<HttpEnv> = async (c, next) => {
-    if (operation.policy) authorize(c, operation.policy, await authenticate(c, operation.policy))
-    const handlers = matchedRoutes(c)
-    if (!takes('query', handlers)) {
-      const keys = Object.keys(c.req.query())
-      if (keys.length > 0) throw invalid([{ code: 'unrecognized_keys', keys, path: [], message: '' }])
+    const { policy } = operation
+    if (!policy) return handle(c, next)
+    const admission = await authenticate(c, policy)
+    try {
+      authorize(c, policy, admission.actor)
+      await handle(c, next)
+    } finally {
+      await upheld(c, admission) // its error outranks whatever was made ready or thrown
     }
-    if (!takes('body', handlers)) return next()
-    return jsonBody(c, next)
   }
   return remember(middleware, { operation })
+}
+
+async function handle(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {
+  const handlers = matchedRoutes(c)
+  if (!takes('query', handlers)) {
+    const keys = Object.keys(c.req.query())
+    if (keys.length > 0) throw invalid([{ code: 'unrecognized_keys', keys, path: [], message: '' }])
+  }
+  if (takes('body', handlers)) await jsonBody(c, next)
+  else await next()
 }

@@ -10,12 +10,12 @@ export type Project = typeof projects.$inferSelect
 export type MemberProject = Project & { role: Role }
 
 export function findProject(db: Db, id: string): Promise<Project | null> {
-  return db.first(sql<Project>`SELECT * FROM ${projects} WHERE id = ${id}`)
+  return db.point(sql<Project>`SELECT * FROM ${projects} WHERE id = ${id}`)
 }
 
 /** A project with the user's role in it; null where there is none, or the user is no member. */
 export function findMemberProject(db: Db, id: string, userId: string): Promise<MemberProject | null> {
-  return db.first(sql<MemberProject>`SELECT p.*, m.role FROM ${members} m JOIN ${projects} p ON p.id = m.project_id
+  return db.point(sql<MemberProject>`SELECT p.*, m.role FROM ${members} m JOIN ${projects} p ON p.id = m.project_id
     WHERE m.project_id = ${id} AND m.user_id = ${userId}`)
 }
 

@@ -4,18 +4,18 @@ import { writeLog } from '../http/log'
 import { ROLE_SCOPES } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { isSessionToken, SESSION_PREFIX, SLIDE_EVERY, sessionEnd } from './secret'
-import { findByHash, slideSession } from './store'
+import { byHash, type SessionCredential, slideSession } from './store'
 
 /** A console session as a credential: one D1 read, which holds the user's role in the named project too. */
 export const sessionCredential: CredentialKind = {
   type: 'session',
   prefix: SESSION_PREFIX,
   wellFormed: isSessionToken,
-  find: findActor,
+  lasting: false, // a role can change
+  find: async (rt, hash, projectId, how) => judge(rt, await rt.db[how](byHash(hash, projectId)), projectId),
 }
 
-async function findActor(rt: Runtime, hash: string, projectId: string | null): Promise<Actor> {
-  const session = await findByHash(rt.db, hash, projectId)
+function judge(rt: Runtime, session: SessionCredential | null, projectId: string | null): Actor {
   if (!session) throw new Fault('unknown_session', 'Sign in again: no session has this token.')
   if (session.expires_at <= rt.now) throw new Fault('session_expired', 'Sign in again.')
   if (projectId !== null && session.role === null) {

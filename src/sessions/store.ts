@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Db } from '../db/client'
+import type { Db, Statement } from '../db/client'
 import { members, sessions, signInCodes, users } from '../db/schema'
 import type { Role } from '../lib/access'
 import { idFloor, newId } from '../lib/ids'
@@ -14,14 +14,12 @@ export type SessionCredential = Pick<Session, 'id' | 'user_id' | 'created_at' | 
   role: Role | null
 }
 
-/** The session whose token has this hash, with the user's role in a project, in one read. */
-export function findByHash(db: Db, hash: string, projectId: string | null): Promise<SessionCredential | null> {
-  return db.first(
-    sql<SessionCredential>`SELECT s.id, s.user_id, s.created_at, s.expires_at, u.email, m.role
-      FROM ${sessions} s JOIN ${users} u ON u.id = s.user_id
-      LEFT JOIN ${members} m ON m.user_id = s.user_id AND m.project_id = ${projectId}
-      WHERE s.hash = ${hash}`,
-  )
+/** Reads the session whose token has this hash, with the user's role in a project. */
+export function byHash(hash: string, projectId: string | null): Statement<SessionCredential> {
+  return sql<SessionCredential>`SELECT s.id, s.user_id, s.created_at, s.expires_at, u.email, m.role
+    FROM ${sessions} s JOIN ${users} u ON u.id = s.user_id
+    LEFT JOIN ${members} m ON m.user_id = s.user_id AND m.project_id = ${projectId}
+    WHERE s.hash = ${hash}`
 }
 
 /** Moves a session's end ahead. */

@@ -10,7 +10,7 @@ import { idPattern, newId } from '../lib/ids'
 import { SECOND } from '../lib/time'
 import { touchSecret } from './connections/store'
 import { forget, type LiveConnection, lookUp } from './known-connections'
-import { fitsSpool, type SpooledMessage, sendEvents, sendSpooled } from './messages'
+import { fitsSpool, type SpooledMessage, sendShared, sendSpooled } from './messages'
 import { asText } from './payload'
 import { storedEventId } from './process'
 import { type NewDelivery, type NewEvent, type RecordedEvent, recordDelivery } from './record/ingest'
@@ -114,9 +114,10 @@ async function record(
   const stored = new Map(rows.map((row) => [row.vendor_event_id, row]))
   const open = rows.filter(({ status }) => status === 'received')
   rt.waitUntil(
-    sendEvents(
+    sendShared(
       rt.events,
       open.map((row) => ({ project_id: connection.project_id, event_id: row.id })),
+      rt.waitUntil,
     ).catch((error) => writeLog('warn', 'queue_send_failed', { events: open.length, error: String(error) })),
   )
   return {

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { microBatcher, type WaitUntil } from '../lib/micro-batch'
+import { SECOND } from '../lib/time'
 import type { EventKey } from './record/claim'
 
 /** What the Queue carries: ids, never payloads or secrets. */
@@ -65,4 +67,24 @@ export async function sendEvents(
     }))
     await queue.sendBatch(messages, { delaySeconds: perSecond === undefined ? 0 : Math.floor(i / perSecond) })
   }
+}
+
+const sharedSends = new WeakMap<Queue<unknown>, ReturnType<typeof microBatcher<readonly EventKey[], void>>>()
+
+/**
+ * As {@link sendEvents}, for the events of a delivery: deliveries that come together share a call.
+ *
+ * @throws where the Queue does not take them
+ */
+export function sendShared(queue: Queue<unknown>, keys: readonly EventKey[], waitUntil: WaitUntil): Promise<void> {
+  let send = sharedSends.get(queue)
+  if (!send) {
+    send = microBatcher({ most: BATCH, mostWeight: BATCH, waitMs: 5, answerMs: 10 * SECOND })
+    sharedSends.set(queue, send)
+  }
+  const all = async (parts: readonly (readonly EventKey[])[]) => {
+    await sendEvents(queue, parts.flat())
+    return parts.map(() => undefined)
+  }
+  return send(keys, keys.length, all, waitUntil)
 }

@@ -32,7 +32,7 @@ export type NewDelivery = {
 export type Fence = { id: string; version: number } | { id: string; secret_id: string }
 
 /**
- * Records a delivery in one round trip, or counts its duplicates.
+ * Records a delivery in one round trip, or counts its duplicates. Deliveries that come together share the trip.
  *
  * @returns a row for each event; empty where the fence does not hold, and then nothing is written
  */
@@ -46,7 +46,7 @@ export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery
       ? sql`c.version = ${fence.version}`
       : sql`EXISTS (SELECT 1 FROM json_each(c.secrets) s WHERE s.value->>'id' = ${fence.secret_id})`
   const live = sql`c.id = ${fence.id} AND c.deleted_at IS NULL AND ${holds}`
-  const [, recorded] = await db.batch([
+  const statements = [
     // First, because it asks what is stored so far.
     sql`INSERT INTO ${minutes} (project_id, minute, connection_id, received, duplicates)
       SELECT c.project_id, ${Math.floor(now / MINUTE)}, c.id, sum(e.id IS NULL), coalesce(sum(e.id <> j.value->>0), 0)
@@ -66,6 +66,7 @@ export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery
       WHERE c.id = ${fence.id} AND EXISTS (SELECT 1 FROM json_each(${rows}) j
         CROSS JOIN ${events} e ON e.project_id = c.project_id AND e.id = j.value->>0 AND e.payload_id = ${payload_id})
       ON CONFLICT DO NOTHING`,
-  ])
+  ] as const
+  const [, recorded] = await db.batchShared(statements, typeof body === 'string' ? body.length : body.byteLength)
   return recorded.rows
 }

@@ -1,0 +1,84 @@
+type Item<T, R> = { value: T; resolve: (result: R) => void; reject: (error: unknown) => void }
+type Group<T, R> = { items: Item<T, R>[]; weight: number; go: () => void }
+
+/** Sends several values in one call; answers each, in order. */
+export type Send<T, R> = (values: readonly T[]) => Promise<readonly R[]>
+/** Keeps work going that others wait for, when the request that does it has ended. */
+export type WaitUntil = (work: Promise<unknown>) => void
+
+export type Bounds = {
+  /** Values in one call. */
+  most: number
+  /** What the values of one call may weigh together; a heavier one goes alone. */
+  mostWeight: number
+  /** How long a value waits for others, at most (ms). */
+  waitMs: number
+  /** How long it waits for the answer to a call that another request makes (ms). */
+  answerMs: number
+}
+
+/**
+ * Micro-batching: values that requests of this isolate send at about the same time leave in one call. With nobody near,
+ * a value leaves at once. It waits only where another came within `waitMs` before it; then the call leaves when no other
+ * is out and as many have gathered as the last one took, when it is full, or after `waitMs`.
+ *
+ * The request whose value opened the group makes the call for all of it, with its own bindings. What the call throws,
+ * each of them throws.
+ */
+export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bounds) {
+  let out = 0
+  let last = 1
+  let cameAt = 0
+  let boarding: Group<T, R> | null = null
+
+  function leaveIfReady(): void {
+    const gathered = boarding?.items.length ?? 0
+    if (gathered >= most || (out === 0 && gathered >= last)) boarding?.go()
+  }
+
+  async function leave(items: readonly Item<T, R>[], send: Send<T, R>): Promise<void> {
+    out += 1
+    last = items.length
+    try {
+      const results = await send(items.map(({ value }) => value))
+      for (const [i, item] of items.entries()) item.resolve(results[i] as R)
+    } catch (error) {
+      for (const item of items) item.reject(error)
+    } finally {
+      out -= 1
+      leaveIfReady()
+    }
+  }
+
+  async function board(item: Item<T, R>, weight: number, send: Send<T, R>): Promise<void> {
+    const { promise: left, resolve: go } = Promise.withResolvers<void>()
+    const timer = setTimeout(go, waitMs)
+    const group = { items: [item], weight, go }
+    boarding = group
+    await left
+    clearTimeout(timer)
+    if (boarding === group) boarding = null
+    await leave(group.items, send)
+  }
+
+  return (value: T, weight: number, send: Send<T, R>, waitUntil: WaitUntil): Promise<R> => {
+    const { promise, ...settle } = Promise.withResolvers<R>()
+    const item = { value, ...settle }
+    const alone = Date.now() - cameAt >= waitMs || (out === 0 && last === 1)
+    cameAt = Date.now()
+    if (boarding && boarding.items.length < most && boarding.weight + weight <= mostWeight) {
+      boarding.items.push(item)
+      boarding.weight += weight
+      leaveIfReady()
+      // A pending timer is I/O of this request's own, without which the runtime would take it for hung.
+      const timer = setTimeout(() => item.reject(new Error(`no answer within ${answerMs} ms`)), answerMs)
+      return promise.finally(() => clearTimeout(timer))
+    }
+    if (alone || weight > mostWeight) {
+      waitUntil(leave([item], send))
+    } else {
+      waitUntil(board(item, weight, send))
+    }
+    return promise
+  }
+}
