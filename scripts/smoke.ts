@@ -13,6 +13,7 @@ const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
 // Before the modules that read it.
 const { folder, remove } = temporaryState('smoke')
 const { ROOT, readLocal } = await import('./lib/paths.ts')
+const { crowd } = await import('./lib/crowd.ts')
 const { awaitFinal, deliver, isReceipt } = await import('./lib/deliver.ts')
 const { GENERATED_VENDORS, writeEvents } = await import('./lib/generated.ts')
 const { localInboxes } = await import('./lib/inbox.ts')
@@ -61,6 +62,12 @@ try {
       mustPass(await send(vendor))
     })
   }
+  await test('callers that come together are answered each for themselves, whoever hangs up', async () => {
+    const [inbox] = await localInboxes(url, 'stripe', 1)
+    if (!inbox) throw new Error('no connection')
+    const { answers, slowest } = await crowd(inbox)
+    console.log(`  ${answers} answers, the slowest after ${slowest.toFixed(0)} ms`)
+  })
   await test('SIGTERM stops everything', async () => stopped('SIGTERM', true))
   await test('a restart keeps the data: the same folder is known', async () => {
     server = await startServer(port)

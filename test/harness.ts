@@ -50,7 +50,12 @@ export async function call(path: string, options: RequestOptions = {}): Promise<
   const text = await response.text()
   await waitOnExecutionContext(ctx)
   const isJson = response.headers.get('Content-Type')?.includes('json')
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : null, text }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson && text !== '' ? JSON.parse(text) : null,
+    text,
+  }
 }
 /** The bindings of the deployment under test, without what only the tests are handed. */
 export const bound = env as unknown as Env

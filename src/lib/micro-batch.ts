@@ -1,5 +1,5 @@
 type Item<T, R> = { value: T; resolve: (result: R) => void; reject: (error: unknown) => void }
-type Group<T, R> = { items: Item<T, R>[]; weight: number; go: () => void }
+type Group<T, R> = { items: Item<T, R>[]; weight: number; openedAt: number; go: () => void }
 
 /** Sends several values in one call; answers each, in order. */
 export type Send<T, R> = (values: readonly T[]) => Promise<readonly R[]>
@@ -23,11 +23,13 @@ export type Bounds = {
  * is out and as many have gathered as the last one took, when it is full, or after `waitMs`.
  *
  * The request whose value opened the group makes the call for all of it, with its own bindings. What the call throws,
- * each of them throws.
+ * each of them throws. Requests may wait for each other's promises since compatibility date 2024-10-14
+ * (`handle_cross_request_promise_resolution`); nothing here waits without a bound for a request that may be gone.
  */
 export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bounds) {
   let out = 0
   let last = 1
+  let leftAt = 0
   let cameAt = 0
   let boarding: Group<T, R> | null = null
 
@@ -39,13 +41,14 @@ export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bound
   async function leave(items: readonly Item<T, R>[], send: Send<T, R>): Promise<void> {
     out += 1
     last = items.length
+    leftAt = Date.now()
     try {
       const results = await send(items.map(({ value }) => value))
       for (const [i, item] of items.entries()) item.resolve(results[i] as R)
     } catch (error) {
       for (const item of items) item.reject(error)
     } finally {
-      out -= 1
+      out = Math.max(0, out - 1)
       leaveIfReady()
     }
   }
@@ -53,7 +56,7 @@ export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bound
   async function board(item: Item<T, R>, weight: number, send: Send<T, R>): Promise<void> {
     const { promise: left, resolve: go } = Promise.withResolvers<void>()
     const timer = setTimeout(go, waitMs)
-    const group = { items: [item], weight, go }
+    const group = { items: [item], weight, openedAt: Date.now(), go }
     boarding = group
     await left
     clearTimeout(timer)
@@ -61,24 +64,29 @@ export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bound
     await leave(group.items, send)
   }
 
+  /** The group that a value can still join. One whose request is gone never leaves: nobody joins it for long. */
+  function open(weight: number, now: number): Group<T, R> | null {
+    if (!boarding || now - boarding.openedAt > waitMs) return null
+    return boarding.items.length < most && boarding.weight + weight <= mostWeight ? boarding : null
+  }
+
   return (value: T, weight: number, send: Send<T, R>, waitUntil: WaitUntil): Promise<R> => {
     const { promise, ...settle } = Promise.withResolvers<R>()
     const item = { value, ...settle }
-    const alone = Date.now() - cameAt >= waitMs || (out === 0 && last === 1)
-    cameAt = Date.now()
-    if (boarding && boarding.items.length < most && boarding.weight + weight <= mostWeight) {
-      boarding.items.push(item)
-      boarding.weight += weight
+    const now = Date.now()
+    if (now - leftAt > answerMs) out = 0 // what is still out then has no request left to say that it is back
+    const alone = now - cameAt >= waitMs || (out === 0 && last === 1)
+    cameAt = now
+    const group = open(weight, now)
+    if (group) {
+      group.items.push(item)
+      group.weight += weight
       leaveIfReady()
       // A pending timer is I/O of this request's own, without which the runtime would take it for hung.
       const timer = setTimeout(() => item.reject(new Error(`no answer within ${answerMs} ms`)), answerMs)
       return promise.finally(() => clearTimeout(timer))
     }
-    if (alone || weight > mostWeight) {
-      waitUntil(leave([item], send))
-    } else {
-      waitUntil(board(item, weight, send))
-    }
+    waitUntil(alone || weight > mostWeight ? leave([item], send) : board(item, weight, send))
     return promise
   }
 }

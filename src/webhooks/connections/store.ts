@@ -32,7 +32,7 @@ const columns = sql`c.*, (SELECT max(e.id) FROM ${events} e INDEXED BY events_co
 
 /** A connection by its id alone, as ingest knows it. @returns null where there is none, or it was deleted */
 export async function findConnection(db: Db, id: string): Promise<Connection | null> {
-  const row = await db.first(sql<Stored>`SELECT * FROM ${connections} WHERE id = ${id} AND deleted_at IS NULL`)
+  const row = await db.point(sql<Stored>`SELECT * FROM ${connections} WHERE id = ${id} AND deleted_at IS NULL`)
   return row && parsed(row)
 }
 
