@@ -20,8 +20,8 @@ export function targetsOf(bench: Bench): Target[] {
     floor('+ one limiter call', get('floor', '/limit')),
     floor('+ one D1 read', get('floor', '/read')),
     floor('+ one D1 read, one limiter call', get('floor', '/limit-read')),
-    floor('+ three D1 reads (two at once), one limiter call', get('floor', '/limit-read-two')),
-    floor('+ one D1 read, a page of 20, one limiter call', get('floor', '/limit-read-page')),
+    floor('+ one limiter call, a D1 batch of two reads', get('floor', '/limit-batch')),
+    floor('+ one limiter call, a D1 batch of a read and a page of 20', get('floor', '/limit-read-page')),
     floor('+ one D1 insert of 4 KB, one queue send', event('floor', '/insert-send')),
     floor('+ one limiter call, a D1 batch of three inserts, one queue send', event('floor', '/limit-batch-send')),
     ours(
@@ -33,10 +33,16 @@ export function targetsOf(bench: Bench): Target[] {
     ours(
       'authenticated GET: the key itself',
       get('own', '/platform/v1/api-keys/self'),
-      goal('+ three D1 reads (two at once), one limiter call', 0.85),
+      goal('+ one limiter call, a D1 batch of two reads', 0.85),
       goal('better-auth verify', 8),
+      goal('better-auth verify, an instance a request'),
+      goal('better-auth session of a key'),
     ),
-    ours('list of 20 keys', get('own', '/platform/v1/api-keys'), goal('+ one D1 read, a page of 20, one limiter call')),
+    ours(
+      'list of 20 keys',
+      get('own', '/platform/v1/api-keys'),
+      goal('+ one limiter call, a D1 batch of a read and a page of 20'),
+    ),
     ours(
       'ingest of a signed 4 KB event',
       event('own', INGEST),
@@ -50,6 +56,8 @@ export function targetsOf(bench: Bench): Target[] {
     ours('lag, 24 h', get('own', `${EVENTS}/lag-timeseries`)),
     peer('better-auth verify', get('better-auth', '/verify')),
     peer('better-auth verify, its rate limit off', get('better-auth', '/verify-unlimited')),
+    peer('better-auth verify, an instance a request', get('better-auth', '/verify-instance')),
+    peer('better-auth session of a key', get('better-auth', '/session')),
     peer('hand-written webhook handler', event('handwritten', '/webhook')),
   ]
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { idFloor } from '../src/lib/ids.ts'
 import type { Recipe } from './load.ts'
+import { nearModule } from './near.ts'
 import { type Database, seed } from './seed.ts'
 import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM, wide } from './worker.ts'
 
@@ -12,46 +13,33 @@ export type Line = Cost & { event: string; request_id?: string; messages?: numbe
 export type Bench = Awaited<ReturnType<typeof openBench>>
 
 const PEERS = ['floor', 'better-auth', 'handwritten'] as const
+const NAMES = ['own', ...PEERS] as const
+type Name = (typeof NAMES)[number]
 const SECRET = `whsec_${randomBytes(16).toString('hex')}`
 /** Events that the product's database holds before anything is measured. */
 const SEEDED = 20_000
 const KEYS = 20
 
 /**
- * Miniflare's limiter is a call that costs as much as a D1 read; Cloudflare's counts in the memory of the machine that
- * runs the Worker. This module around a Worker has every limiter answer in the isolate, for the product and the floor alike.
+ * Bundles and starts everything, and fills the databases.
+ *
+ * @param limiter Miniflare's is a call that costs as much as a D1 read; Cloudflare's counts in the memory of the machine
+ *   that runs the Worker. `near`: every limiter, the floor's too, answers in the isolate.
+ * @param names what to start: the product, and what it is held against
  */
-const NEAR_LIMITER = `
-import own from './index.js'
-const known = new WeakMap()
-const near = { limit: async () => ({ success: true }) }
-function changed(env) {
-  let other = known.get(env)
-  if (!other) {
-    other = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, name.startsWith('LIMIT') ? near : value]))
-    known.set(env, other)
-  }
-  return other
-}
-export default {
-  fetch: (request, env, ctx) => own.fetch(request, changed(env), ctx),
-  queue: (batch, env, ctx) => own.queue(batch, changed(env), ctx),
-}
-`
-
-/** Bundles and starts everything, and fills the databases. */
-export async function openBench(folder: string, limiter: 'simulated' | 'near') {
+export async function openBench(folder: string, limiter: 'simulated' | 'near', names: readonly Name[] = NAMES) {
   console.log('Bundling …')
   const own = await bundle()
   const config = join(import.meta.dirname, 'peers/wrangler.toml')
   const scripts = new Map<string, string>()
-  for (const name of PEERS) {
+  const peers = PEERS.filter((name) => names.includes(name))
+  for (const name of peers) {
     scripts.set(name, await bundle([join(import.meta.dirname, `peers/${name}.ts`), '--config', config]))
   }
   const lines: Line[] = []
   let listening = true
   const module = (contents: string) => [
-    ...(limiter === 'near' ? [{ type: 'ESModule' as const, path: 'entry.js', contents: NEAR_LIMITER }] : []),
+    { type: 'ESModule' as const, path: 'entry.js', contents: nearModule(limiter === 'near' ? ['limiter'] : []) },
     { type: 'ESModule' as const, path: 'index.js', contents },
   ]
   const common = { compatibilityDate: COMPATIBILITY_DATE, unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] }
@@ -73,7 +61,7 @@ export async function openBench(folder: string, limiter: 'simulated' | 'near') {
           kvNamespaces: ['KV'],
           queueProducers: { EVENTS: 'own' },
         },
-        ...PEERS.map((name) => ({
+        ...peers.map((name) => ({
           ...common,
           name,
           compatibilityFlags: ['nodejs_compat'],
@@ -88,7 +76,7 @@ export async function openBench(folder: string, limiter: 'simulated' | 'near') {
   )
   await miniflare.ready
   const urls = new Map<string, string>()
-  for (const name of ['own', ...PEERS]) {
+  for (const name of ['own', ...peers]) {
     urls.set(name, (await miniflare.unsafeGetDirectURL(name)).origin)
   }
   const at = (name: string) => urls.get(name) ?? ''
@@ -100,8 +88,8 @@ export async function openBench(folder: string, limiter: 'simulated' | 'near') {
   await moreKeys(db, seeded.project, now)
   const headers = { Authorization: `Bearer ${seeded.secret}`, 'X-Project-Id': seeded.project }
   const connection = await connect(at('own'), headers)
-  for (const name of ['floor', 'handwritten']) await post(`${at(name)}/setup`)
-  const { key } = (await post(`${at('better-auth')}/setup`)) as { key: string }
+  let key = ''
+  for (const name of peers) key = ((await post(`${at(name)}/setup`)) as { key?: string }).key ?? key
   return {
     miniflare,
     db,

@@ -18,7 +18,7 @@ function open(database: D1Database, rateLimit: { enabled: boolean; timeWindow?: 
     baseURL: 'http://bench.test',
     telemetry: { enabled: false },
     logger: { disabled: true },
-    plugins: [apiKey({ rateLimit })],
+    plugins: [apiKey({ rateLimit, enableSessionForAPIKeys: true })],
   })
 }
 
@@ -42,6 +42,21 @@ const app = new Hono<Env>()
     const { valid, key } = await auth.api.verifyApiKey({ body: { key: c.req.header('X-Api-Key') ?? '' } })
     log()
     return valid ? c.json({ id: key?.id }) : c.json({ error: 'invalid' }, 401)
+  })
+  // As guides for Workers have it where bindings come with the request.
+  .get('/verify-instance', async (c) => {
+    const { db, log } = counted(c.env.DB, c.req.header('X-Count') !== undefined)
+    const { valid, key } = await open(db, WIDE).api.verifyApiKey({ body: { key: c.req.header('X-Api-Key') ?? '' } })
+    log()
+    return valid ? c.json({ id: key?.id }) : c.json({ error: 'invalid' }, 401)
+  })
+  .get('/session', async (c) => {
+    limited ??= open(c.env.DB, WIDE)
+    const { db, log } = counted(c.env.DB, c.req.header('X-Count') !== undefined)
+    const auth = db === c.env.DB ? limited : open(db, WIDE)
+    const session = await auth.api.getSession({ headers: c.req.raw.headers })
+    log()
+    return session ? c.json({ id: session.session.id, user: session.user.id }) : c.json({ error: 'invalid' }, 401)
   })
   .post('/setup', async (c) => {
     const auth = open(c.env.DB, WIDE)
