@@ -39,6 +39,11 @@ describe('a search that meets its bound before its page is full', () => {
         refs: ['cus_all'],
       }),
     )
+    // What is rare has many events of another kind, or all of its events would be looked at.
+    const others = Array.from({ length: 1100 }, (_, i) =>
+      seedEvent({ connection: rare, received_at: BASE - 1 - i, event_type: 'other', status: 'received', attempts: 0 }),
+    )
+    events.unshift(...others.toReversed())
     await insertEvents(project, events)
     big = {
       read,

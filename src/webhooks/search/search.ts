@@ -3,6 +3,7 @@ import { idFloor } from '../../lib/ids'
 import type { Filters } from './filters'
 import {
   connectionsOf,
+  countOf,
   countOpen,
   INDEXES,
   isFinal,
@@ -18,6 +19,8 @@ import {
 const MAX_CANDIDATES = 4000
 /** Up to this many open events are sorted by id for a page; with more, time is the better way to them. */
 const FEW_OPEN = 2000
+/** Up to this many events of the connections asked for, all of them are looked at, once another way found too little. */
+const FEW_OF_CONNECTIONS = 1000
 /** Up to this many types have a stream each; with more, types are checked on what another index gives. */
 const MAX_TYPES = 300
 
@@ -36,7 +39,7 @@ export async function search(
   cursor: string | null,
   want: number,
 ): Promise<Found> {
-  const plan = await planOf(db, project, filters)
+  let plan = await planOf(db, project, filters)
   const { order } = filters
   const range = rangeOf(filters, cursor)
   const ids: string[] = []
@@ -54,6 +57,13 @@ export async function search(
     if (order === 'desc') range.below = edge
     else range.above = edge
     each *= 4
+    // A quiet connection among a million events would take many pages that have next to nothing.
+    const { instead } = plan
+    plan = { ...plan, instead: null }
+    if (instead && (await countOf(db, instead.connections, FEW_OF_CONNECTIONS + 1)) <= FEW_OF_CONNECTIONS) {
+      plan = instead.plan
+      each = FEW_OF_CONNECTIONS
+    }
   }
   return { ids: ids.slice(0, want), truncated: false, resume: null }
 }
@@ -93,18 +103,23 @@ async function planOf(db: Db, project: string, filters: Filters): Promise<Plan> 
     ...INDEXES[index](project, argument),
     residual: residualOf(filters, connectionIds, new Set(answered)),
     few: index === 'open',
+    instead: null,
   })
+  const orConnections = (way: Plan): Plan =>
+    connectionIds === null
+      ? way
+      : { ...way, instead: { connections: connectionIds, plan: plan('connection', connectionIds, ['connections']) } }
   const one = ['']
   if (vendor_event_id !== null)
     return plan('vendorEvent', ids ?? [], ['vendor_event_id', 'connections'], vendor_event_id)
-  if (ref !== null) return plan('ref', one, ['ref'], ref)
-  if (error !== null || min_attempts > 1) return plan('trouble', one, [])
+  if (ref !== null) return orConnections(plan('ref', one, ['ref'], ref))
+  if (error !== null || min_attempts > 1) return orConnections(plan('trouble', one, []))
   if (statuses !== null && !statuses.some(isFinal) && (await countOpen(db, project, FEW_OPEN + 1)) <= FEW_OPEN) {
     return plan('open', one, [])
   }
   const exact = types === null ? null : await exactTypes(db, project, types)
-  if (exact !== null) return plan('type', exact, ['types'])
-  if (statuses?.every(isFinal)) return plan('final', [...new Set(statuses)], ['statuses'])
+  if (exact !== null) return orConnections(plan('type', exact, ['types']))
+  if (statuses?.every(isFinal)) return orConnections(plan('final', [...new Set(statuses)], ['statuses']))
   if (connectionIds !== null) return plan('connection', connectionIds, ['connections'])
   return plan('time', one, [])
 }

@@ -21,6 +21,8 @@ export type Plan = {
   residual: SQL | null
   /** Whether the streams end soon, and are read to their end at once: their order is not the index's. */
   few: boolean
+  /** The way to go on where this one finds too little and these connections have few events. */
+  instead: { connections: readonly string[]; plan: Plan } | null
 }
 
 /** Ids, exclusive at both ends. */
@@ -78,6 +80,14 @@ export async function connectionsOf(db: Db, project: string, filters: Filters): 
 export async function countOpen(db: Db, project: string, most: number): Promise<number> {
   const row = await db.first(sql<{ n: number }>`SELECT count(*) AS n FROM (
     SELECT 1 FROM ${events} INDEXED BY events_open WHERE project_id = ${project} AND due_at IS NOT NULL LIMIT ${most})`)
+  return row?.n ?? 0
+}
+
+/** How many events the connections have together, counted up to `most`. */
+export async function countOf(db: Db, connectionIds: readonly string[], most: number): Promise<number> {
+  const row = await db.first(sql<{ n: number }>`SELECT count(*) AS n FROM (
+    SELECT 1 FROM json_each(${JSON.stringify(connectionIds)}) t
+      CROSS JOIN ${events} i INDEXED BY events_connection ON i.connection_id = t.value LIMIT ${most})`)
   return row?.n ?? 0
 }
 
