@@ -18,6 +18,9 @@ export type Run = {
 const SENDERS = 2
 const PAUSE_MS = 120
 const GIVE_UP_MS = 300
+/** So often several events come at once, which then share round trips; and how many. */
+const BURSTS = 0.2
+const BURST = 6
 const READS = [
   '/platform/v1/api-keys',
   '/platform/v1/billing/webhooks?view=summary',
@@ -47,11 +50,11 @@ async function keepOn(run: Run, work: () => Promise<void>, pause: number): Promi
   }
 }
 
-/** A vendor: sends an event until it is answered 2xx, and some of them again afterwards. */
+/** A vendor: sends an event, or several at once, until they are answered 2xx, and some of them again afterwards. */
 async function sendOne(run: Run, tenant: Tenant): Promise<void> {
   if (run.held) return
-  const event = nextEvent(tenant)
-  await sendUntilTaken(run, tenant, event)
+  const burst = Array.from({ length: Math.random() < BURSTS ? BURST : 1 }, () => nextEvent(tenant))
+  await Promise.all(burst.map((event) => sendUntilTaken(run, tenant, event)))
   const before = tenant.sent[Math.floor(Math.random() * tenant.sent.length)]
   if (before && Math.random() < 0.15) await sendUntilTaken(run, tenant, before)
 }
