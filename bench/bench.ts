@@ -11,12 +11,15 @@ import { parseArgs } from 'node:util'
 import { printTable, run } from '../scripts/lib/terminal.ts'
 import { drain } from './drain.ts'
 import { type Measured, openGenerator, sendOne } from './load.ts'
+import { openSyncEngine, type SyncEngine } from './sync-engine.ts'
 import { type Target, targetsOf } from './targets.ts'
-import { type Bench, type Cost, openBench } from './workers.ts'
+import { type Bench, type Cost, openBench, SECRET } from './workers.ts'
 
 type Row = { target: Target; slices: Measured[]; cost: Cost | null }
 type Ratio = { name: string; to: string; ratio: number; low: number; high: number; least: number | null }
 
+/** What `bench/package.json` brings, by which an older install is told. */
+const PEERS = ['better-auth', '@supabase/stripe-sync-engine']
 const WARM_UP_MS = 400
 const DRAINED_BATCHES = 20
 
@@ -40,13 +43,16 @@ await run(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const generator = openGenerator()
   let bench: Bench | null = null
+  let syncEngine: SyncEngine | null = null
   try {
     bench = await openBench(folder, limiter)
-    const rows: Row[] = targetsOf(bench).map((target) => ({ target, slices: [], cost: null }))
+    syncEngine = await openSyncEngine(SECRET)
+    if (!syncEngine) console.log('No PostgreSQL here: stripe-sync-engine is left out.')
+    const rows: Row[] = targetsOf(bench, syncEngine?.url ?? null).map((target) => ({ target, slices: [], cost: null }))
     for (const row of rows) {
       const { failed } = await generator.run({ recipe: row.target.recipe, ms: WARM_UP_MS, connections })
       if (failed !== null) throw new Error(`${row.target.name}: ${failed}`)
-      row.cost = await costOf(bench, row.target)
+      if (row.target.recipe.url !== syncEngine?.url) row.cost = await costOf(bench, row.target)
     }
     for (let round = 1; round <= rounds; round++) {
       // Each round in another order: what comes after a heavy neighbour is not always the same one.
@@ -61,6 +67,7 @@ await run(async () => {
     report(rows, drained, values.json, { rounds, slice_ms: slice, connections, limiter })
   } finally {
     await generator.close()
+    await syncEngine?.close()
     await bench?.miniflare.dispose()
     rmSync(folder, { recursive: true, force: true })
   }
@@ -68,7 +75,7 @@ await run(async () => {
 
 /** The peers are installed beside the benchmark, the first time it runs. */
 function installPeers(): void {
-  if (existsSync(join(import.meta.dirname, 'node_modules/better-auth'))) return
+  if (PEERS.every((name) => existsSync(join(import.meta.dirname, 'node_modules', name)))) return
   console.log('Installing what is compared with …')
   const args = ['ci', '--no-audit', '--no-fund', '--ignore-scripts']
   const { status } = spawnSync('npm', args, { cwd: import.meta.dirname, stdio: 'inherit' })
@@ -142,14 +149,16 @@ function report(
 function ratiosOf(rows: readonly Row[]): Ratio[] {
   const speeds = (row: Row | undefined) => row?.slices.map(({ count, ms }) => count / ms) ?? []
   return rows.flatMap((row) =>
-    row.target.against.map(({ target: to, least }) => {
-      const other = speeds(rows.find(({ target }) => target.name === to))
-      const each = speeds(row)
-        .map((speed, round) => speed / (other[round] ?? Number.NaN))
-        .sort((a, b) => a - b)
-      const ratio = each[Math.floor(each.length / 2)] ?? 0
-      return { name: row.target.name, to, ratio, low: each[0] ?? 0, high: each.at(-1) ?? 0, least }
-    }),
+    row.target.against
+      .filter(({ target }) => rows.some((one) => one.target.name === target))
+      .map(({ target: to, least }) => {
+        const other = speeds(rows.find(({ target }) => target.name === to))
+        const each = speeds(row)
+          .map((speed, round) => speed / (other[round] ?? Number.NaN))
+          .sort((a, b) => a - b)
+        const ratio = each[Math.floor(each.length / 2)] ?? 0
+        return { name: row.target.name, to, ratio, low: each[0] ?? 0, high: each.at(-1) ?? 0, least }
+      }),
   )
 }
 

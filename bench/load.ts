@@ -98,7 +98,14 @@ function newEvent(objects: number | undefined): string {
     livemode: true,
     type: 'customer.subscription.updated',
     data: {
-      object: { id: object, object: 'subscription', customer: 'cus_1', status: 'active', note: '' },
+      object: {
+        id: object,
+        object: 'subscription',
+        customer: 'cus_1',
+        status: 'active',
+        items: { object: 'list', data: [], has_more: false },
+        note: '',
+      },
     },
   }
   event.data.object.note = 'x'.repeat(EVENT_BYTES - JSON.stringify(event).length)

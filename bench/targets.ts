@@ -9,7 +9,8 @@ export type Goal = { target: string; least: number | null }
 const EVENTS = '/platform/v1/billing/webhooks'
 const INGEST = '/ingest/CONNECTION'
 
-export function targetsOf(bench: Bench): Target[] {
+/** @param syncEngine where Supabase's stripe-sync-engine listens, if it does */
+export function targetsOf(bench: Bench, syncEngine: string | null): Target[] {
   const { get, event } = bench
   const floor = (name: string, recipe: Recipe): Target => ({ name, group: 'floor', recipe, against: [] })
   const peer = (name: string, recipe: Recipe): Target => ({ name, group: 'peer', recipe, against: [] })
@@ -49,6 +50,7 @@ export function targetsOf(bench: Bench): Target[] {
       goal('+ one D1 insert of 4 KB, one queue send', 0.8),
       goal('+ one limiter call, a D1 batch of three inserts, one queue send'),
       goal('hand-written webhook handler', 1),
+      goal('stripe-sync-engine on PostgreSQL'),
     ),
     ours('list of 20 events, summaries', get('own', `${EVENTS}?view=summary`)),
     ours('search by type', get('own', `${EVENTS}/search?view=summary&event_type=customer.updated`)),
@@ -59,5 +61,8 @@ export function targetsOf(bench: Bench): Target[] {
     peer('better-auth verify, an instance a request', get('better-auth', '/verify-instance')),
     peer('better-auth session of a key', get('better-auth', '/session')),
     peer('hand-written webhook handler', event('handwritten', '/webhook')),
+    ...(syncEngine === null
+      ? []
+      : [peer('stripe-sync-engine on PostgreSQL', { ...event('own', ''), url: syncEngine })]),
   ]
 }

@@ -15,7 +15,7 @@ export type Bench = Awaited<ReturnType<typeof openBench>>
 const PEERS = ['floor', 'better-auth', 'handwritten'] as const
 const NAMES = ['own', ...PEERS] as const
 type Name = (typeof NAMES)[number]
-const SECRET = `whsec_${randomBytes(16).toString('hex')}`
+export const SECRET = `whsec_${randomBytes(16).toString('hex')}`
 /** Events that the product's database holds before anything is measured. */
 const SEEDED = 20_000
 const KEYS = 20
