@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Fault, type FaultName } from '../lib/fault'
 import type { HttpEnv } from './context'
@@ -100,9 +99,6 @@ function challengeOf(fault: Fault, status: number): string | null {
 /** Any failure as a decided one; what is none is an `internal_error`. */
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error
-  if (error instanceof HTTPException && error.status === 400) {
-    return new Fault('invalid_json', 'Send one JSON value, in UTF-8, as the body.')
-  }
   return new Fault('internal_error', 'The failure was logged under this request_id. Try again later.')
 }
 
