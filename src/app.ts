@@ -9,6 +9,7 @@ import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
 import { errorsPage } from './http/errors-page'
+import { front } from './http/front'
 import { healthRoutes } from './http/health'
 import { requestLog } from './http/log'
 import { openApi } from './http/openapi'
@@ -52,6 +53,7 @@ const app = base
   .get('/errors', errorsPage)
 
 // Pages for people, which no typed client calls: registered on the same app, left out of its type.
+base.get('/', front)
 base.route('/console', consoleRoutes)
 base.route('/auth', linkRoutes)
 

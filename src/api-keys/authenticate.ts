@@ -4,7 +4,7 @@ import { writeLog } from '../http/log'
 import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { isSecret, KEY_PREFIX } from './secret'
-import { byHash, type Credential, LAST_USED_EVERY, touchKey, wasRotated } from './store'
+import { byHash, byRetiredHash, type Credential, LAST_USED_EVERY, touchKey } from './store'
 
 /** An API key as a credential. A live key costs one indexed D1 read; a malformed secret costs none. */
 export const apiKeyCredential: CredentialKind = {
@@ -17,16 +17,15 @@ export const apiKeyCredential: CredentialKind = {
 
 async function judge(rt: Runtime, key: Credential | null, hash: string, projectId: string | null): Promise<Actor> {
   if (!key) {
-    if (await wasRotated(rt.db, hash)) {
-      throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
-    }
-    throw new Fault('unknown_key', 'No key has this secret: check that it was copied from this deployment.')
+    const rotated = await byRetiredHash(rt.db, hash)
+    if (!rotated)
+      throw new Fault('unknown_key', 'No key has this secret: check that it was copied from this deployment.')
+    requireAlive(rt, rotated) // else there is no newer secret to point to
+    throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
   }
-  if (key.revoked_at !== null) throw new Fault('key_revoked', 'Mint a new key: this one was revoked.')
-  if (key.expires_at !== null && key.expires_at <= rt.now) {
-    throw new Fault('key_expired', 'Mint a new key: this one is past its expires_at.')
-  }
-  if (key.project_id !== projectId) {
+  requireAlive(rt, key)
+  // Only calls that take no API key ask for no project: they refuse the key for what it is.
+  if (projectId !== null && key.project_id !== projectId) {
     throw new Fault('wrong_project', 'Send the X-Project-Id of the project this key was minted in.')
   }
   recordUse(rt, key)
@@ -36,6 +35,13 @@ async function judge(rt: Runtime, key: Credential | null, hash: string, projectI
     project_id: key.project_id,
     scopes: JSON.parse(key.scopes) as Scope[],
     minted_by: key.created_by,
+  }
+}
+
+function requireAlive(rt: Runtime, key: Pick<Credential, 'revoked_at' | 'expires_at'>): void {
+  if (key.revoked_at !== null) throw new Fault('key_revoked', 'Mint a new key: this one was revoked.')
+  if (key.expires_at !== null && key.expires_at <= rt.now) {
+    throw new Fault('key_expired', 'Mint a new key: this one is past its expires_at.')
   }
 }
 

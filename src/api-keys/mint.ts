@@ -3,8 +3,8 @@ import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
 import { type Actor, projectOf, requireScopes } from '../http/auth'
 import { visibleText } from '../http/fields'
+import { invalidField } from '../http/validate'
 import { SCOPES } from '../lib/access'
-import { Fault } from '../lib/fault'
 import { DAY } from '../lib/time'
 import { newSecret } from './secret'
 import { insertKey, type KeyRow } from './store'
@@ -51,8 +51,5 @@ function expiry(text: string | null | undefined, now: number): number | null {
   if (text === null || text === undefined) return null
   const at = Date.parse(text)
   if (at > now && at <= now + MAX_LIFETIME) return at
-  const message = 'has to lie in the future, at most ten years ahead'
-  throw new Fault('validation_failed', `expires_at ${message}.`, {
-    errors: [{ pointer: '/expires_at', code: 'out_of_range', message }],
-  })
+  throw invalidField('/expires_at', 'out_of_range', 'has to lie in the future, at most ten years ahead')
 }

@@ -33,10 +33,10 @@ export function byHash(hash: string): Statement<Credential> {
     FROM ${apiKeys} k JOIN ${projects} p ON p.id = k.project_id WHERE k.hash = ${hash}`
 }
 
-/** Whether a rotation retired this hash. Asked only of secrets that no live key has. */
-export async function wasRotated(db: Db, hash: string): Promise<boolean> {
-  const row = await db.first(sql<{ key_id: string }>`SELECT key_id FROM ${retiredSecrets} WHERE hash = ${hash}`)
-  return row !== null
+/** The ends of the key whose secret a rotation retired; or null. Asked only of secrets that no live key has. */
+export function byRetiredHash(db: Db, hash: string) {
+  return db.first(sql<Pick<Credential, 'revoked_at' | 'expires_at'>>`SELECT k.revoked_at, k.expires_at
+    FROM ${retiredSecrets} r JOIN ${apiKeys} k ON k.id = r.key_id WHERE r.hash = ${hash}`)
 }
 
 /** A live key of the project, with the project's name; or null. */

@@ -1,11 +1,16 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
-import { FAULTS } from '../lib/fault'
+import { FAULTS, type FaultName } from '../lib/fault'
 import { codeOf, ERRORS } from './errors'
 
 /** The table of error codes, for people: where the `type` of every problem points. */
 export function errorsPage(c: Context) {
-  const rows = FAULTS.map((fault) => ({ ...ERRORS[fault], code: codeOf(fault) })).sort((a, b) => a.status - b.status)
+  // Faults of one code are one row: its id is where their `type` points.
+  const rows = [...Map.groupBy(FAULTS, codeOf)].map(([code, faults]) => {
+    const status = faults.map((fault) => ERRORS[fault].status).join(', ')
+    return { status, code, title: ERRORS[faults[0] as FaultName].title }
+  })
+  rows.sort((a, b) => (a.status < b.status ? -1 : 1))
   c.header('Content-Security-Policy', "default-src 'none'")
   return c.html(html`<!doctype html>
 <html lang="en">

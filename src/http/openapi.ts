@@ -34,7 +34,9 @@ const Problem = z
     errors: z
       .array(z.object({ pointer: z.string(), code: z.string(), message: z.string() }))
       .optional()
-      .describe('With 422: each invalid field by JSON Pointer.'),
+      .describe(
+        'With 422: each invalid field by JSON Pointer; its code is `required`, `wrong_type`, `out_of_range`, `not_one_of`, `malformed` or `unknown_field`.',
+      ),
   })
   .meta({ id: 'Problem' })
 
@@ -117,7 +119,7 @@ function operationOf(path: string, meta: Meta, operation: Operation, components:
 }
 
 function queryParameters(schema: z.ZodType): Json[] {
-  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as {
+  const { properties = {}, required = [] } = jsonSchema(schema, 'input') as {
     properties?: Record<string, Json>
     required?: string[]
   }
@@ -182,17 +184,25 @@ export function possibleFaults(meta: Meta, { policy, faults = [] }: Operation): 
 
 /** A schema as JSON Schema; schemas with an id (`.meta({ id })`) become components. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
-  const {
-    $schema: _,
-    $defs,
-    ...root
-  } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json }
+  const { $schema: _, $defs, ...root } = jsonSchema(schema, io) as Json & { $defs?: Json }
   for (const [id, definition] of Object.entries($defs ?? {})) components[id] = relink(definition as Json)
   const id = schema.meta()?.id
   if (!id) return relink(root)
   // Some schemas with an id come as a reference to their own definition.
   if (!$defs?.[id]) components[id] = relink(root)
   return { $ref: `#/components/schemas/${id}` }
+}
+
+/** Without the bounds that every safe integer has: the samples that viewers make would be -9007199254740991. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
+  return z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ jsonSchema: made }) => {
+      if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum
+      if (made.maximum === Number.MAX_SAFE_INTEGER) delete made.maximum
+    },
+  })
 }
 
 /** Points `#/$defs/X` at the document's components. */

@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import { crc32Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
+import { wholeNumber } from './fields'
 
 /** Query fields of every list. */
 export const pageFields = {
-  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Rows a page.'),
+  limit: wholeNumber(z.int().min(1).max(100).default(20)).describe('Rows a page.'),
   cursor: z
     .string()
     .max(400)
@@ -24,9 +25,12 @@ export function listOf<T extends z.ZodType>(row: T) {
 /** A list as sent. */
 export type Page<T> = { data: T[]; has_more: boolean; next_cursor: string | null }
 
-/** What a cursor belongs to: a list's name and its filters. Whose rows it reads is the query's own condition. */
+/**
+ * What a cursor belongs to: a list's name and its filters; how much of a row is shown filters none. Whose rows it reads
+ * is the query's own condition.
+ */
 export function cursorBinding(list: string, filters: Record<string, unknown> = {}): string {
-  const { limit: _limit, cursor: _cursor, ...rest } = filters
+  const { limit: _limit, cursor: _cursor, view: _view, ...rest } = filters
   const parts = Object.entries(rest).filter(([, value]) => value !== undefined)
   return JSON.stringify([list, parts.sort(([a], [b]) => (a < b ? -1 : 1))])
 }

@@ -3,20 +3,20 @@ import { matchedRoutes } from 'hono/route'
 import { authenticate, authorize, upheld } from './auth'
 import type { HttpEnv } from './context'
 import { type Operation, remember } from './meta'
-import { invalid, jsonBody, takes } from './validate'
+import { invalid, jsonBody, requireNoBody, takes } from './validate'
 
 /**
  * The first middleware of every route: states who may call it and what it answers, and holds requests to that, in
- * this order: credential, permission, unknown query parameters, body size and type. Validators come after it.
+ * this order: credential, permission, no query and no body where it takes none. Validators come after it.
  */
 export function route(operation: Operation): MiddlewareHandler<HttpEnv> {
   const middleware: MiddlewareHandler<HttpEnv> = async (c, next) => {
     const { policy } = operation
-    if (!policy) return handle(c, next)
+    if (!policy) return handle(c, operation, next)
     const admission = await authenticate(c, policy)
     try {
       authorize(c, policy, admission.actor)
-      await handle(c, next)
+      await handle(c, operation, next)
     } finally {
       await upheld(c, admission) // its error outranks whatever was made ready or thrown
     }
@@ -24,12 +24,14 @@ export function route(operation: Operation): MiddlewareHandler<HttpEnv> {
   return remember(middleware, { operation })
 }
 
-async function handle(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {
+async function handle(c: Context<HttpEnv>, operation: Operation, next: () => Promise<void>) {
   const handlers = matchedRoutes(c)
   if (!takes('query', handlers)) {
     const keys = Object.keys(c.req.query())
-    if (keys.length > 0) throw invalid([{ code: 'unrecognized_keys', keys, path: [], message: '' }])
+    const message = 'is not known here: this call takes no query parameters'
+    if (keys.length > 0) throw invalid([{ code: 'unrecognized_keys', keys, path: [], message }])
   }
-  if (takes('body', handlers)) await jsonBody(c, next)
-  else await next()
+  if (takes('body', handlers)) return jsonBody(c, next)
+  if (!operation.rawBody) await requireNoBody(c.req.raw)
+  await next()
 }

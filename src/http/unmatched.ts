@@ -11,7 +11,7 @@ export const exactPath: MiddlewareHandler<HttpEnv> = async (c, next) => {
 }
 
 function isInexact(path: string): boolean {
-  return path.endsWith('/') && !path.startsWith('/console')
+  return path.endsWith('/') && path !== '/' && !path.startsWith('/console')
 }
 
 /** The methods that a path is served under, HEAD with GET; empty for a path that is not served at all. */

@@ -3,10 +3,13 @@ import type { MiddlewareHandler } from 'hono'
 import type * as z from 'zod'
 import { Fault, type FieldFault } from '../lib/fault'
 import { readBytes } from './body'
+import { fieldFaults } from './issues'
 import { META, remember } from './meta'
 
 /** Bytes of a JSON body of the plane; the ingest address has its own, larger bound. */
 export const MAX_BODY_BYTES = 64 * 1024
+/** Bytes that are read to see that a body is nothing. */
+const MAX_NOTHING_BYTES = 64
 
 /** Validates the JSON body: `c.req.valid('json')`. Give a strict object, so that a misspelt field is refused. */
 export function body<T extends z.ZodType>(schema: T) {
@@ -16,6 +19,10 @@ export function body<T extends z.ZodType>(schema: T) {
 /** Validates the query: `c.req.valid('query')`. Give a strict object, so that a misspelt filter is refused. */
 export function query<T extends z.ZodType>(schema: T) {
   return remember(zValidator('query', schema, refuse), { query: schema })
+}
+
+function refuse(result: { success: boolean; error?: { issues: readonly z.core.$ZodIssue[] } }): void {
+  if (!result.success && result.error) throw invalid(result.error.issues)
 }
 
 /** Before {@link body}: media type, then size, both refused without reading on; then that the bytes are UTF-8. */
@@ -39,35 +46,36 @@ function requireUtf8(bytes: Uint8Array): void {
   }
 }
 
+/**
+ * For a call that takes no body: one that is sent all the same would look as if it had been heeded. `{}` asks for nothing.
+ *
+ * @throws {Fault} `validation_failed`
+ */
+export async function requireNoBody(request: Request): Promise<void> {
+  if (request.body === null) return
+  const sent = await readBytes(request, MAX_NOTHING_BYTES).catch(() => null)
+  if (sent && /^\s*(\{\s*\})?\s*$/.test(new TextDecoder().decode(sent))) return
+  throw invalidField('', 'unknown_field', 'has to be empty: what this call takes is in its path and query')
+}
+
 /** Whether one of the handlers that serve this request validates what META names. */
 export function takes(part: 'body' | 'query', handlers: readonly { handler: unknown }[]): boolean {
   return handlers.some(({ handler }) => META.get(handler as object)?.[part] !== undefined)
 }
 
-function refuse(result: { success: boolean; error?: { issues: readonly z.core.$ZodIssue[] } }): void {
-  if (!result.success && result.error) throw invalid(result.error.issues)
-}
-
 /** Zod's issues as one 422 with a JSON Pointer a field. */
 export function invalid(issues: readonly z.core.$ZodIssue[]): Fault {
-  const errors = issues.slice(0, 50).flatMap(fieldFaults)
-  return new Fault('validation_failed', `Mend what \`errors\` lists: ${errors[0]?.message ?? 'invalid value'}.`, {
-    errors,
-  })
+  return invalidFields(issues.slice(0, 50).flatMap(fieldFaults))
 }
 
-function fieldFaults(issue: z.core.$ZodIssue): FieldFault[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, 50).map((key) => ({
-      pointer: pointer([...issue.path, key]),
-      code: 'unknown_field',
-      message: 'this field is not known here',
-    }))
-  }
-  return [{ pointer: pointer(issue.path), code: issue.code, message: issue.message }]
+/** One field that a rule refuses. `message` goes on from its name: "has to be …". */
+export function invalidField(pointer: string, code: string, message: string): Fault {
+  return invalidFields([{ pointer, code, message }])
 }
 
-/** JSON Pointer (RFC 6901). */
-function pointer(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100)}`).join('')
+function invalidFields(errors: FieldFault[]): Fault {
+  const { pointer = '', message = 'is not valid' } = errors[0] ?? {}
+  const field = pointer === '' ? 'The body' : `\`${pointer.slice(1).replaceAll('/', '.')}\``
+  const more = errors.length > 1 ? ` \`errors\` lists ${errors.length - 1} more.` : ''
+  return new Fault('validation_failed', `${field} ${message}.${more}`, { errors })
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Effect } from '../billing/effect'
-import { timestamp } from '../http/fields'
+import { count, timestamp } from '../http/fields'
 import { idTime } from '../lib/ids'
 import { STATUSES } from '../lib/statuses'
 import { iso, isoOrNull } from '../lib/time'
@@ -30,7 +30,7 @@ export const BillingEvent = z
     id: z.string(),
     event_type: z.string().describe('The vendor’s own name.'),
     status: z.enum(STATUSES),
-    processing_attempts: z.int(),
+    processing_attempts: count,
     received_at: timestamp,
     processed_at: timestamp.nullable().describe('The first completion.'),
     last_error: nullable.describe('Set exactly when the last attempt did not succeed.'),
@@ -43,14 +43,14 @@ export const BillingEvent = z
     vendor_event_id: z.string().describe('The vendor’s id, or the SHA-256 of the bytes where it has none.'),
     occurred_at: nullable.describe('The vendor’s time, in the vendor’s own precision.'),
     livemode: z.boolean(),
-    deliveries: z.int().describe('How often the vendor has sent it.'),
+    deliveries: count.describe('How often the vendor has sent it.'),
     next_attempt_at: timestamp.nullable(),
   })
   .meta({ id: 'BillingWebhookEvent' })
 
 export const Attempt = z
   .object({
-    number: z.int(),
+    number: count,
     trigger: z.enum(['ingest', 'retry', 'sweep', 'replay']),
     actor: nullable.describe('Who asked for the replay: the id of a user or a key.'),
     started_at: timestamp,

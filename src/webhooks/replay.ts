@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Change } from '../audit/store'
 import type { Db } from '../db/client'
 import type { Runtime } from '../env'
-import { timestamp } from '../http/fields'
+import { count, timestamp } from '../http/fields'
 import { writeLog } from '../http/log'
 import { idTime, newId } from '../lib/ids'
 import { iso } from '../lib/time'
@@ -28,8 +28,8 @@ export const BulkReplayBody = z
 export const BulkReplay = z
   .object({
     replay_id: z.string().nullable().describe('Null for a dry run, and where nothing was opened again.'),
-    matched: z.int().describe('Events found, up to `limit`.'),
-    queued: z.int().describe('Those opened again; the others were open already, or their payload is no longer kept.'),
+    matched: count.describe('Events found, up to `limit`.'),
+    queued: count.describe('Those opened again; the others were open already, or their payload is no longer kept.'),
     has_more: z.boolean().describe('Whether there may be more: narrow the filter, or replay again when this is done.'),
   })
   .meta({ id: 'BulkReplay' })
@@ -41,8 +41,8 @@ export const ReplayProgress = z
     requested_by: z.string(),
     event_id: z.string().nullable(),
     filter: z.record(z.string(), z.unknown()).nullable(),
-    queued: z.int(),
-    open: z.int().describe('Those still to be processed: 0 when it is done.'),
+    queued: count,
+    open: count.describe('Those still to be processed: 0 when it is done.'),
   })
   .meta({ id: 'ReplayProgress' })
 

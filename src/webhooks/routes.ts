@@ -26,6 +26,8 @@ const view = z
   .default('full')
   .describe('`summary` leaves the payload out (`raw_payload_b64: null`).')
 
+const dryRun = z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') })
+
 export const webhookRoutes = new Hono<HttpEnv>()
   .get(
     '/',
@@ -92,10 +94,11 @@ export const webhookRoutes = new Hono<HttpEnv>()
       id: 'getWebhookLag',
       summary: 'Lag from receipt to completion, over time',
       description:
-        'By time of receipt, UTC, zero-filled. `pending` is shown because percentiles of the finished hide those still waiting. Percentiles are within 1 %.',
+        'By time of receipt, UTC, zero-filled. `pending` is shown because percentiles of the finished hide those still waiting. Percentiles are within 1 %. 404 for a connection that the project never had.',
       tag,
       policy: read,
       responses: { 200: { description: 'The series.', schema: LagSeries } },
+      faults: ['not_found'],
     }),
     query(LagQuery),
     async (c) => {
@@ -108,17 +111,19 @@ export const webhookRoutes = new Hono<HttpEnv>()
     route({
       id: 'replayWebhookEvents',
       summary: 'Process all events that a filter matches again',
-      description: 'At most 1,000, paced. Events that are open already are left to the run that is coming.',
+      description:
+        'At most 1,000, paced. Events that are open already are left to the run that is coming. `dry_run` in the query or in the body counts what matches, and changes nothing.',
       tag,
       policy: write,
       responses: { 202: { description: 'They will be processed.', schema: BulkReplay } },
     }),
+    query(dryRun), // where a single replay has it
     body(BulkReplayBody),
     async (c) => {
-      return c.json(
-        await requestBulkReplay(c.get('rt'), projectOf(c.get('actor')), c.req.valid('json'), changeOf(c)),
-        202,
-      )
+      const asked = c.req.valid('json')
+      const dry_run = asked.dry_run || c.req.valid('query').dry_run === 'true'
+      const project = projectOf(c.get('actor'))
+      return c.json(await requestBulkReplay(c.get('rt'), project, { ...asked, dry_run }, changeOf(c)), 202)
     },
   )
   .get(
@@ -205,7 +210,7 @@ export const webhookRoutes = new Hono<HttpEnv>()
       },
       faults: ['not_found', 'payload_gone'],
     }),
-    query(z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') })),
+    query(dryRun),
     async (c) => {
       const rt = c.get('rt')
       const project = projectOf(c.get('actor'))

@@ -67,7 +67,7 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /healthz': 'public',
 }
 /** Pages for people, and the description of the API: no policy to state. */
-const PAGES = ['GET /openapi.json', 'GET /errors']
+const PAGES = ['GET /openapi.json', 'GET /errors', 'GET /']
 
 const table = routeTable(app)
 const PATHS_WITHOUT_BODY = new Set(['GET', 'DELETE'])

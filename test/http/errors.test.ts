@@ -18,6 +18,7 @@ import {
   lossyQueue,
   mint,
   ORIGIN,
+  type RequestOptions,
   signedIn,
   signStripe,
   stripeConnection,
@@ -287,12 +288,48 @@ describe('every fault', () => {
       expect(text).toContain(`id="${codeOf(fault)}"`)
       expect(text).toContain(ERRORS[fault].title)
     }
+    const ids = text.match(/ id="\w+"/g) ?? []
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(text).toContain('<td>401, 409</td><td><a id="key_revoked"')
   })
 
   it('has a title, and a code, of its own', () => {
     const shown = FAULTS.map((fault) => `${ERRORS[fault].status} ${codeOf(fault)}`)
     expect(new Set(shown).size).toBe(shown.length)
     for (const fault of FAULTS) expect(ERRORS[fault].title).toMatch(/^[A-Z]/)
+  })
+})
+
+describe('a credential that is refused', () => {
+  it.each([
+    ['revoked since', 'revoked', 'key_revoked'],
+    ['expired since', 'expired', 'key_expired'],
+    ['live', 'live', 'key_rotated'],
+  ])('as the old secret of a key that is %s: %s', async (_, now, code) => {
+    const { project, owner, key, secret } = await rotated()
+    if (now === 'revoked') await call(`${KEYS}/${key.id}`, { method: 'DELETE', token: owner.token, project })
+    if (now === 'expired') await env.DB.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(key.id).run()
+    const answer = await call(KEYS, { token: secret, project })
+    expect([answer.status, answer.body.code]).toEqual([401, code])
+  })
+
+  it('as an API key where people alone may call, whatever project it names', async () => {
+    const { secret, project } = await freshKey()
+    const other = await revoked()
+    for (const [method, path] of [
+      ['GET', '/auth/sessions'],
+      ['GET', '/auth/sessions/current'],
+      ['DELETE', '/auth/sessions/ses_none'],
+    ] as const) {
+      const ask = async (options: RequestOptions) => {
+        const { status, body } = await call(path, { method, ...options })
+        return [status, body.code]
+      }
+      expect(await ask({ token: secret })).toEqual([403, 'console_session_required'])
+      expect(await ask({ token: secret, project })).toEqual([403, 'console_session_required'])
+      expect(await ask({ token: secret, project: other.project })).toEqual([401, 'wrong_project'])
+      expect(await ask({ token: other.secret })).toEqual([401, 'key_revoked'])
+    }
   })
 })
 
@@ -396,6 +433,7 @@ describe('a method that a path does not take', () => {
     ['GET', `${KEYS}/key_1`, 'DELETE'],
     ['POST', `${KEYS}/self`, 'HEAD, GET, DELETE'],
     ['POST', '/healthz', 'HEAD, GET'],
+    ['POST', '/', 'HEAD, GET'],
     ['DELETE', '/platform/v1/projects/prj_1', 'HEAD, GET, PATCH'],
     ['GET', '/auth/codes', 'POST'],
     ['GET', '/ingest/con_1', 'POST'],
@@ -407,7 +445,7 @@ describe('a method that a path does not take', () => {
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull()
   })
 
-  it.each(['/', '/platform', '/platform/v1', '/platform/v1/', `${KEYS}/`, '/auth', '/ingest', '/favicon.ico', '/%00'])(
+  it.each(['/platform', '/platform/v1', '/platform/v1/', `${KEYS}/`, '/auth', '/ingest', '/favicon.ico', '/%00'])(
     'and a path that is not served is a 404 under every method: %s',
     async (path) => {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {

@@ -71,7 +71,6 @@ const LISTS: Record<string, List> = {
   'GET /platform/v1/billing/webhooks': {
     id: byId,
     add: addEvents,
-    filters: ['view=summary', 'view=full', ''],
   },
   'GET /platform/v1/billing/webhooks/search': {
     id: byId,
@@ -175,7 +174,21 @@ describe.each(table)('%s', (name, route) => {
     await list.add(world, 2)
     expect((await get(world, route, 'limit=1')).body.data).toHaveLength(1)
     expect((await get(world, route, 'limit=100')).status).toBe(200)
-    for (const limit of ['0', '101', '-1', '1.5', '', 'ten', '1e9', 'NaN', 'null', '10;', '9007199254740993']) {
+    for (const limit of [
+      '0',
+      '101',
+      '-1',
+      '1.5',
+      '',
+      'ten',
+      '1e1',
+      '0x10',
+      '%2B5',
+      'NaN',
+      'null',
+      '10;',
+      '9007199254740993',
+    ]) {
       const answer = await get(world, route, `limit=${limit}`)
       expect([answer.status, answer.body.code, answer.body.errors?.[0]?.pointer], limit).toEqual([
         422,
@@ -272,18 +285,46 @@ describe.each(table)('%s', (name, route) => {
       const next = `limit=2&cursor=${body.next_cursor}`
       expect((await get(world, route, `${next}&${filter}`)).body.data).toHaveLength(2)
       for (const other of others) {
-        // The default of a filter is the filter: view=full is what no view is.
         expectInvalidCursor(await get(world, route, `${next}&${other}`), other)
       }
     })
   }
 })
 
+describe('the address that a start prints', () => {
+  const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+  it('leads a browser to the console', async () => {
+    const answer = await call('/', { headers: { Accept: BROWSER } })
+    expect([answer.status, answer.headers.get('Location')]).toEqual([302, '/console'])
+    expect(answer.headers.get('Vary')).toBe('Accept')
+  })
+
+  it.each(['*/*', 'application/json', ''])('names to anything else what is served: Accept %j', async (Accept) => {
+    const answer = await call('/', { headers: { Accept } })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Vary')).toBe('Accept')
+    expect(Object.values(answer.body)).toEqual(['/platform/v1', '/console', '/openapi.json', '/errors', '/healthz'])
+    for (const path of Object.values<string>(answer.body).slice(1)) {
+      expect((await call(path)).status, path).toBeLessThan(400)
+    }
+  })
+
+  it('takes GET alone, and is no other path', async () => {
+    const posted = await call('/', { method: 'POST' })
+    expect([posted.status, posted.headers.get('Allow')]).toEqual([405, 'HEAD, GET'])
+    for (const path of ['//', '/nothing', '/platform', '/platform/v1', '/platform/v1/', '/healthz/']) {
+      const answer = await call(path, { headers: { Accept: BROWSER } })
+      expect([answer.status, answer.body.code], path).toEqual([404, 'not_found'])
+    }
+  })
+})
+
 describe('every response', () => {
   const READS = ROUTES.filter(
     ({ method, path }) => method === 'GET' && path !== '/platform/v1/billing/webhooks/replays/:replay_id',
   )
-  const LISTED = [...READS.map(nameOf), 'GET /openapi.json', 'GET /errors']
+  const LISTED = [...READS.map(nameOf), 'GET /openapi.json', 'GET /errors', 'GET /']
 
   it.each(LISTED)('to HEAD is that of GET without a body: %s', async (name) => {
     const world = await newWorld()
@@ -352,6 +393,7 @@ describe('every response', () => {
     ['GET', '/healthz', 200, false],
     ['GET', '/openapi.json', 200, false],
     ['GET', '/errors', 200, false],
+    ['GET', '/', 200, false],
     ['GET', '/nothing', 404, false],
   ]
   it.each(WHERE)(

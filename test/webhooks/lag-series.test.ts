@@ -190,11 +190,11 @@ describe('refused', () => {
     ['from=2026-06-09T10:00:00Z&bucket=1m', '/bucket', 'out_of_range', '1,560 points'],
     ['from=2020-01-01T00:00:00Z', '/bucket', 'out_of_range', 'more days than one answer takes'],
     ['from=0001-01-01T00:00:00Z&bucket=1h', '/bucket', 'out_of_range', 'a beginning of time'],
-    ['from=yesterday', '/from', 'invalid_format', 'no time'],
-    ['to=2026-06-10', '/to', 'invalid_format', 'a day'],
-    ['to=2026-06-10T10:00:00', '/to', 'invalid_format', 'no offset'],
-    ['bucket=2h', '/bucket', 'invalid_value', 'no bucket'],
-    ['bucket=1h&bucket=1d', '/bucket', 'invalid_value', 'two'],
+    ['from=yesterday', '/from', 'malformed', 'no time'],
+    ['to=2026-06-10', '/to', 'malformed', 'a day'],
+    ['to=2026-06-10T10:00:00', '/to', 'malformed', 'no offset'],
+    ['bucket=2h', '/bucket', 'not_one_of', 'no bucket'],
+    ['bucket=1h&bucket=1d', '/bucket', 'wrong_type', 'two'],
     ['limit=5', '/limit', 'unknown_field', 'a parameter of lists'],
   ])('%s (%s, %s): %s', async (query, pointer, code) => {
     const { read } = await freshReader()
@@ -204,6 +204,27 @@ describe('refused', () => {
       'validation_failed',
       [[pointer, code]],
     ])
+  })
+
+  it('a connection that the project never had: 404; not one it has deleted, nor one that nothing came from', async () => {
+    const { project, read } = await freshReader()
+    const other = await freshReader()
+    const theirs = await insertConnection(other.project, 'stripe')
+    const quiet = await insertConnection(project, 'stripe')
+    const gone = await insertConnection(project, 'stripe')
+    await happen(project, gone, [{ received_at: NOON - MINUTE, lag: 3 }])
+    await rows('UPDATE connections SET deleted_at = 1 WHERE id = ?', gone)
+    const ask = async (id: string) => {
+      const { status, body } = await read(`/lag-timeseries?connection_id=${id}`)
+      return [status, body.code]
+    }
+    expect(await ask('nope')).toEqual([404, 'not_found'])
+    expect(await ask('')).toEqual([404, 'not_found'])
+    expect(await ask(theirs)).toEqual([404, 'not_found'])
+    expect(await ask(quiet)).toEqual([200, undefined])
+    expect(await ask(gone)).toEqual([200, undefined])
+    // Before its first event too.
+    expect((await read(`/lag-timeseries?connection_id=${gone}&to=2026-06-01T00:00:00Z`)).status).toBe(200)
   })
 
   it('not: exactly two days by five minutes, 1,500 points, a future end', async () => {

@@ -358,6 +358,24 @@ describe('the replay of what a filter matches', () => {
     await settle(world)
   })
 
+  it('is tried out with dry_run in its query, as a single replay is, or in its body', async () => {
+    const world = await many(2)
+    const json = { filter: { connection_id: world.connection_id } }
+    const ask = (query: string, more = {}) =>
+      world.api(`/webhooks/replay${query}`, { method: 'POST', json: { ...json, ...more } })
+    for (const { status, body } of [
+      await ask('?dry_run=true'),
+      await ask('', { dry_run: true }),
+      await ask('?dry_run=false', { dry_run: true }),
+    ]) {
+      expect([status, body]).toEqual([202, { replay_id: null, matched: 2, queued: 0, has_more: false }])
+    }
+    expect((await ask('?dry_run=1')).status).toBe(422)
+    expect(await replaysOf(world.project)).toEqual([])
+    expect((await ask('?dry_run=false')).body.queued).toBe(2)
+    await settle(world)
+  })
+
   it.each([
     ['more than a thousand', { filter: {}, limit: 1001 }],
     ['none', { filter: {}, limit: 0 }],

@@ -17,7 +17,7 @@ import {
 
 const signingSecret = z
   .string()
-  .min(8, 'has to have at least 8 characters')
+  .min(8)
   .max(4096)
   .describe('As the vendor shows it; one string whatever the vendor calls its own. Write-only.')
 export const CreateBody = z
@@ -30,7 +30,10 @@ export const CreateBody = z
   .meta({ id: 'CreateConnection' })
 export const UpdateBody = z
   .strictObject({ name: visibleText(100).optional(), status: z.enum(['active', 'disabled']).optional() })
-  .refine((changes) => Object.keys(changes).length > 0, 'give at least one field to change')
+  .refine((changes) => Object.keys(changes).length > 0, {
+    error: 'has to have at least one field to change',
+    params: { code: 'required' },
+  })
   .meta({ id: 'UpdateConnection' })
 export const SecretBody = z.strictObject({ signing_secret: signingSecret }).meta({ id: 'AddSigningSecret' })
 
@@ -74,8 +77,8 @@ async function sealed(
 ): Promise<StoredSecret> {
   const wrong = check(secret)
   if (wrong) {
-    throw new Fault('validation_failed', `signing_secret is not of the vendor's form: ${wrong}.`, {
-      errors: [{ pointer: '/signing_secret', code: 'invalid_format', message: wrong }],
+    throw new Fault('validation_failed', `\`signing_secret\` is not of the vendor's form: ${wrong}.`, {
+      errors: [{ pointer: '/signing_secret', code: 'malformed', message: wrong }],
     })
   }
   const id = newId('sec', now)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Runtime } from '../../env'
-import { timestamp } from '../../http/fields'
+import { count, timestamp } from '../../http/fields'
 import { idTime } from '../../lib/ids'
 import { STATUSES, type Status } from '../../lib/statuses'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
@@ -17,12 +17,12 @@ const THRESHOLDS = {
 
 const ms = z.number().nullable()
 const Window = z.object({
-  received: z.int(),
-  processed: z.int(),
-  ignored: z.int(),
-  failed: z.int(),
-  duplicates: z.int(),
-  refused: z.record(z.string(), z.int()).describe('Refused deliveries by cause.'),
+  received: count,
+  processed: count,
+  ignored: count,
+  failed: count,
+  duplicates: count,
+  refused: z.record(z.string(), count).describe('Refused deliveries by cause.'),
   p50_ms: ms,
   p95_ms: ms,
   p99_ms: ms,
@@ -35,10 +35,10 @@ export const Health = z
     thresholds: z.record(z.string(), z.record(z.string(), z.number())),
     as_of: timestamp,
     counts: z
-      .object(Object.fromEntries(STATUSES.map((status) => [status, z.int()])) as Record<Status, z.ZodInt>)
+      .object(Object.fromEntries(STATUSES.map((status) => [status, count])) as Record<Status, z.ZodInt>)
       .describe(`Open ones are counted up to ${MAX_OPEN_COUNTED}.`),
-    oldest_pending_age_ms: z.int().nullable().describe('Failed events are not pending.'),
-    expired_leases: z.int(),
+    oldest_pending_age_ms: count.nullable().describe('Failed events are not pending.'),
+    expired_leases: count,
     last_5m: Window.describe('By time of receipt.'),
     last_60m: Window.describe('By time of receipt.'),
     connections: z.array(
@@ -51,11 +51,11 @@ export const Health = z
       }),
     ),
     last_sweep_at: timestamp.nullable(),
-    queue_backlog: z.int().nullable().describe('Messages waiting, of all projects; null where the Queue does not say.'),
-    ambiguous_objects: z.int().describe('Objects of the billing state that events of one instant leave undecided.'),
-    secrets_to_reseal: z
-      .int()
-      .describe('Signing secrets not yet under the newest encryption key: 0 before an old one may go.'),
+    queue_backlog: count.nullable().describe('Messages waiting, of all projects; null where the Queue does not say.'),
+    ambiguous_objects: count.describe('Objects of the billing state that events of one instant leave undecided.'),
+    secrets_to_reseal: count.describe(
+      'Signing secrets not yet under the newest encryption key: 0 before an old one may go.',
+    ),
   })
   .meta({ id: 'WebhookHealth' })
 

@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import type { Db } from '../../db/client'
-import { timestamp } from '../../http/fields'
+import { count, timestamp } from '../../http/fields'
+import { invalidField } from '../../http/validate'
 import { Fault } from '../../lib/fault'
 import { DAY, HOUR, iso, MINUTE } from '../../lib/time'
 import { Histogram } from '../histogram'
 import { MINUTES_KEPT } from '../record/retention'
-import { type MinuteRow, readMinutes } from './store'
+import { hasConnection, type MinuteRow, readMinutes } from './store'
 
 const BUCKETS = { '1m': MINUTE, '5m': 5 * MINUTE, '1h': HOUR, '1d': DAY } as const
 type Bucket = keyof typeof BUCKETS
@@ -33,10 +34,10 @@ export const LagSeries = z
     data: z.array(
       z.object({
         bucket_start: timestamp,
-        received: z.int(),
-        processed: z.int().describe('Ignored events count as processed: they have a processed_at.'),
-        failed: z.int(),
-        pending: z.int(),
+        received: count,
+        processed: count.describe('Ignored events count as processed: they have a processed_at.'),
+        failed: count,
+        pending: count,
         p50_ms: ms,
         p95_ms: ms,
         p99_ms: ms,
@@ -47,7 +48,7 @@ export const LagSeries = z
   })
   .meta({ id: 'LagSeries' })
 
-/** @throws {Fault} `validation_failed` where the range is empty, or has more points than one answer takes */
+/** @throws {Fault} `validation_failed` where the range is empty, or has more points than one answer takes; `not_found` */
 export async function readLag(
   db: Db,
   projectId: string,
@@ -56,17 +57,26 @@ export async function readLag(
 ): Promise<z.infer<typeof LagSeries>> {
   const to = query.to === undefined ? now : Date.parse(query.to)
   const from = query.from === undefined ? to - DAY : Date.parse(query.from)
-  if (from >= to) throw invalid('/from', 'has to be earlier than to')
+  if (from >= to) throw invalidField('/from', 'out_of_range', 'has to be earlier than to')
   const kept = from < now - MINUTES_KEPT ? HOUR : MINUTE
   const bucket = query.bucket ?? defaultBucket(from, to, kept)
   const size = BUCKETS[bucket]
-  if (size < kept) throw invalid('/bucket', 'is finer than what is kept: past two days, use 1h or 1d')
+  if (size < kept) {
+    throw invalidField('/bucket', 'out_of_range', 'is finer than what is kept: past two days, use 1h or 1d')
+  }
   const start = Math.floor(from / size) * size
   const points = pointsOf(from, to, size)
-  if (points > MAX_POINTS)
-    throw invalid('/bucket', `makes ${points} points; ${MAX_POINTS} are the most: take a coarser one`)
+  if (points > MAX_POINTS) {
+    const advice = `${bucket === '1d' ? '' : 'take a coarser one, or '}ask for a shorter range`
+    throw invalidField('/bucket', 'out_of_range', `makes ${points} points; ${MAX_POINTS} are the most: ${advice}`)
+  }
   const end = start + points * size
-  const rows = await readMinutes(db, projectId, start / MINUTE, end / MINUTE, query.connection_id ?? null)
+  const { connection_id = null } = query
+  const rows = await readMinutes(db, projectId, start / MINUTE, end / MINUTE, connection_id)
+  // Asked where there is nothing to show: whatever has rows is one.
+  if (connection_id !== null && rows.length === 0 && !(await hasConnection(db, projectId, connection_id))) {
+    throw new Fault('not_found', 'This project has, and had, no connection with this id.')
+  }
   const byBucket = Map.groupBy(rows, ({ minute }) => Math.floor((minute * MINUTE - start) / size))
   const data = Array.from({ length: points }, (_, index) => pointOf(start + index * size, byBucket.get(index) ?? []))
   return { from: iso(start), to: iso(end), bucket, data }
@@ -103,10 +113,4 @@ function pointOf(start: number, rows: readonly MinuteRow[]) {
     max_ms: processed === 0 ? null : Math.max(...rows.map((row) => row.lag_max)),
     avg_ms: processed === 0 ? null : Math.round((sum((row) => row.lag_sum) / processed) * 100) / 100,
   }
-}
-
-function invalid(pointer: string, message: string): Fault {
-  return new Fault('validation_failed', `${pointer.slice(1)} ${message}.`, {
-    errors: [{ pointer, code: 'out_of_range', message }],
-  })
 }

@@ -43,6 +43,12 @@ export async function readSnapshot(db: Db, projectId: string, sinceMinute: numbe
   }
 }
 
+/** Whether the connection is one of the project's; a deleted one still is. */
+export async function hasConnection(db: Db, projectId: string, id: string): Promise<boolean> {
+  const own = sql<{ id: string }>`SELECT id FROM ${connections} WHERE id = ${id} AND project_id = ${projectId}`
+  return (await db.first(own)) !== null
+}
+
 /** Rollups of a range of minutes (from inclusive, to exclusive), of one connection or of all. */
 export function readMinutes(
   db: Db,

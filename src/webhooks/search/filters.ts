@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { Fault } from '../../lib/fault'
+import { wholeNumber } from '../../http/fields'
+import { invalidField } from '../../http/validate'
 import { STATUSES, type Status } from '../../lib/statuses'
 import { VENDOR_NAMES } from '../vendors'
 
@@ -29,13 +30,8 @@ export const searchFields = {
     .describe("A vendor's object id: the event's own or one it refers to directly."),
   received_after: when.optional().describe('Inclusive.'),
   received_before: when.optional().describe('Exclusive.'),
-  min_attempts: z.coerce.number().int().min(1, 'has to be 1 or more').max(1000).optional(),
-  error: z
-    .string()
-    .min(3, 'has to have at least 3 characters')
-    .max(200)
-    .optional()
-    .describe('A part of `last_error`, in any case.'),
+  min_attempts: wholeNumber(z.int().min(1).max(1000)).optional(),
+  error: z.string().min(3).max(200).optional().describe('A part of `last_error`, in any case.'),
   livemode: z.union([z.enum(['true', 'false']).transform((text) => text === 'true'), z.boolean()]).optional(),
   order: z.enum(['desc', 'asc']).default('desc').describe('By time of receipt.'),
 }
@@ -65,10 +61,7 @@ export function toFilters(fields: SearchFields): Filters {
   const after = fields.received_after === undefined ? null : Date.parse(fields.received_after)
   const before = fields.received_before === undefined ? null : Date.parse(fields.received_before)
   if (after !== null && before !== null && after >= before) {
-    const message = 'has to be later than received_after'
-    throw new Fault('validation_failed', `received_before ${message}.`, {
-      errors: [{ pointer: '/received_before', code: 'out_of_range', message }],
-    })
+    throw invalidField('/received_before', 'out_of_range', 'has to be later than received_after')
   }
   return {
     types: fields.event_type?.includes('*') ? null : (fields.event_type ?? null), // `*` alone is every type

@@ -16,7 +16,7 @@ export async function searchPage(
   fields: SearchFields,
   { cursor, limit, full }: { cursor: string | undefined; limit: number; full: boolean },
 ): Promise<Page<EventRow> & { truncated: boolean }> {
-  const binding = cursorBinding('webhooks/search', { ...fields, full })
+  const binding = cursorBinding('webhooks/search', fields)
   const found = await search(db, projectId, toFilters(fields), readCursor(binding, cursor), limit + 1)
   const rows = await readEvents(db, projectId, found.ids, fields.order, full)
   const page = pageOf(rows, limit, binding)

@@ -1,0 +1,198 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Answer, call } from '../harness'
+import { callRoute, nameOf, newWorld, ROUTES, takesBody, tokenFor, type World } from '../routes'
+
+const WEBHOOKS = '/platform/v1/billing/webhooks'
+/** The codes of `errors` that docs/api.md states. */
+const CODES = ['required', 'wrong_type', 'out_of_range', 'not_one_of', 'malformed', 'unknown_field']
+
+let world: World
+beforeAll(async () => {
+  world = await newWorld()
+})
+const ask = (path: string, json?: unknown) =>
+  call(path, {
+    method: json === undefined ? 'GET' : 'POST',
+    json,
+    token: path.startsWith('/auth') ? null : world.owner.token,
+    project: world.project,
+  })
+
+function expectRefused(answer: Answer, pointer: string, code: string, detail: string | RegExp) {
+  expect([answer.status, answer.body.code], answer.text).toEqual([422, 'validation_failed'])
+  expect(answer.body.errors[0]).toMatchObject({ pointer, code })
+  expect(CODES).toContain(code)
+  if (typeof detail === 'string') expect(answer.body.detail).toBe(detail)
+  else expect(answer.body.detail).toMatch(detail)
+  // Zod's own words.
+  expect(answer.text).not.toMatch(/Invalid |expected |, received |Too (small|big)|Unrecognized/)
+}
+
+describe('a refused parameter is named, with what it has to be', () => {
+  const ONE = 'has to be one value, not several.'
+  it.each([
+    ['?limit=ten', '/limit', 'wrong_type', '`limit` has to be a whole number.'],
+    ['?limit=', '/limit', 'wrong_type', '`limit` has to be a whole number.'],
+    ['?limit=1e1', '/limit', 'wrong_type', '`limit` has to be a whole number.'],
+    ['?limit=0x10', '/limit', 'wrong_type', '`limit` has to be a whole number.'],
+    ['?limit=1.5', '/limit', 'wrong_type', '`limit` has to be a whole number.'],
+    ['?limit=%205', '/limit', 'wrong_type', '`limit` has to be a whole number.'],
+    ['?limit=0', '/limit', 'out_of_range', '`limit` has to be at least 1.'],
+    ['?limit=-1', '/limit', 'out_of_range', '`limit` has to be at least 1.'],
+    ['?limit=101', '/limit', 'out_of_range', '`limit` has to be at most 100.'],
+    ['?limit=1&limit=2', '/limit', 'wrong_type', `\`limit\` ${ONE}`],
+    ['?view=raw', '/view', 'not_one_of', '`view` has to be one of full, summary.'],
+    ['?view=full&view=full', '/view', 'wrong_type', `\`view\` ${ONE}`],
+    [`?cursor=${'A'.repeat(401)}`, '/cursor', 'out_of_range', '`cursor` has to have at most 400 characters.'],
+    ['?status=failed', '/status', 'unknown_field', /^`status` is not known here: this takes limit, cursor, view\.$/],
+    ['?a=1&limit=0', '/limit', 'out_of_range', '`limit` has to be at least 1. `errors` lists 1 more.'],
+    ['/health?a=1', '/a', 'unknown_field', '`a` is not known here: this call takes no query parameters.'],
+    ['/search?status=bad', '/status', 'not_one_of', /^`status` has to be one of received, processing, /],
+    ['/search?status=', '/status', 'not_one_of', /^`status` has to be one of received, processing, /],
+    ['/search?status=failed&status=bad', '/status/1', 'not_one_of', /^`status\.1` has to be one of received, /],
+    ['/search?event_type=customer.*.updated', '/event_type', 'malformed', '`event_type` may have one *, at its end.'],
+    ['/search?event_type=', '/event_type', 'out_of_range', '`event_type` may not be empty.'],
+    ['/search?event_type=a&event_type=*b', '/event_type/1', 'malformed', /^`event_type\.1` may have one \*/],
+    [`/search?${'status=failed&'.repeat(21)}`, '/status', 'out_of_range', '`status` has to have at most 20 entries.'],
+    ['/search?livemode=1', '/livemode', 'not_one_of', '`livemode` has to be one of true, false.'],
+    ['/search?livemode=true&livemode=true', '/livemode', 'wrong_type', `\`livemode\` ${ONE}`],
+    ['/search?vendor=stripe&vendor=paddle', '/vendor', 'wrong_type', `\`vendor\` ${ONE}`],
+    ['/search?min_attempts=1e1', '/min_attempts', 'wrong_type', '`min_attempts` has to be a whole number.'],
+    ['/search?min_attempts=0', '/min_attempts', 'out_of_range', '`min_attempts` has to be at least 1.'],
+    ['/search?error=ab', '/error', 'out_of_range', '`error` has to have at least 3 characters.'],
+    [
+      '/search?received_after=yesterday',
+      '/received_after',
+      'malformed',
+      '`received_after` has to be a time, as 2026-01-31T12:00:00Z.',
+    ],
+    [
+      '/search?received_after=2026-05-04T10:00:00Z&received_before=2026-05-04T10:00:00Z',
+      '/received_before',
+      'out_of_range',
+      '`received_before` has to be later than received_after.',
+    ],
+    [
+      '/lag-timeseries?from=1900-01-01T00:00:00Z&bucket=1d',
+      '/bucket',
+      'out_of_range',
+      /^`bucket` makes \d+ points; 1500 are the most: ask for a shorter range\.$/,
+    ],
+    [
+      '/lag-timeseries?from=2020-01-01T00:00:00Z&bucket=1h',
+      '/bucket',
+      'out_of_range',
+      /^`bucket` makes \d+ points; 1500 are the most: take a coarser one, or ask for a shorter range\.$/,
+    ],
+  ])('GET …/webhooks%s', async (path, pointer, code, detail) => {
+    expectRefused(await ask(WEBHOOKS + path), pointer, code, detail)
+  })
+})
+
+describe('a refused field of a body is named, with what it has to be', () => {
+  const KEYS = '/platform/v1/api-keys'
+  const CONNECTIONS = '/platform/v1/billing/connections'
+  it.each<[string, unknown, string, string, string | RegExp]>([
+    [KEYS, {}, '/name', 'required', '`name` is required.'],
+    [KEYS, { name: null }, '/name', 'wrong_type', '`name` has to be a text.'],
+    [KEYS, { name: 7 }, '/name', 'wrong_type', '`name` has to be a text.'],
+    [KEYS, { name: ' ' }, '/name', 'out_of_range', '`name` may not be empty.'],
+    [KEYS, { name: 'x'.repeat(101) }, '/name', 'out_of_range', '`name` may have at most 100 characters.'],
+    [KEYS, { name: 'a\nb' }, '/name', 'malformed', '`name` may not contain control characters.'],
+    [KEYS, { name: 'x', scopes: [] }, '/scopes', 'out_of_range', '`scopes` may not be empty.'],
+    [KEYS, { name: 'x', scopes: 'all' }, '/scopes', 'wrong_type', '`scopes` has to be a list.'],
+    [KEYS, { name: 'x', scopes: ['all'] }, '/scopes/0', 'not_one_of', /^`scopes\.0` has to be one of projects:read, /],
+    [KEYS, { name: 'x', expires_at: 'soon' }, '/expires_at', 'malformed', /^`expires_at` has to be a time, as 20/],
+    [
+      KEYS,
+      { name: 'x', expires_at: '2001-01-01T00:00:00Z' },
+      '/expires_at',
+      'out_of_range',
+      '`expires_at` has to lie in the future, at most ten years ahead.',
+    ],
+    [KEYS, { name: 'x', role: 1 }, '/role', 'unknown_field', /^`role` is not known here: this takes name, scopes, /],
+    [KEYS, [], '', 'wrong_type', 'The body has to be an object.'],
+    [CONNECTIONS, { name: 'x', signing_secret: 'whsec_12345678' }, '/vendor', 'required', '`vendor` is required.'],
+    [
+      CONNECTIONS,
+      { vendor: 'stripe', name: 'x', signing_secret: 'short' },
+      '/signing_secret',
+      'out_of_range',
+      '`signing_secret` has to have at least 8 characters.',
+    ],
+    [
+      CONNECTIONS,
+      { vendor: 'stripe', name: 'x', signing_secret: 'sk_live_1234' },
+      '/signing_secret',
+      'malformed',
+      /^`signing_secret` /,
+    ],
+    [`${WEBHOOKS}/replay`, { filter: { limit: 1 } }, '/filter/limit', 'unknown_field', /^`filter\.limit` is not known/],
+    [`${WEBHOOKS}/replay`, { filter: {}, limit: 1001 }, '/limit', 'out_of_range', '`limit` has to be at most 1000.'],
+    [`${WEBHOOKS}/replay`, { filter: {}, limit: 1.5 }, '/limit', 'wrong_type', '`limit` has to be a whole number.'],
+    [
+      `${WEBHOOKS}/replay`,
+      { filter: {}, dry_run: 'yes' },
+      '/dry_run',
+      'wrong_type',
+      '`dry_run` has to be true or false.',
+    ],
+    [`${WEBHOOKS}/replay`, { filter: { event_type: 7 } }, '/filter/event_type', 'wrong_type', /has to be a text/],
+    ['/auth/codes', { email: 'nobody' }, '/email', 'malformed', '`email` has to be an e-mail address.'],
+  ])('POST %s %j', async (path, json, pointer, code, detail) => {
+    expectRefused(await ask(path, json), pointer, code, detail)
+  })
+
+  it('PATCH with nothing to change', async () => {
+    const { connection, owner, project } = world
+    const at = `${CONNECTIONS}/${connection.id}`
+    const answer = await call(at, { method: 'PATCH', token: owner.token, project, json: {} })
+    expectRefused(answer, '', 'required', 'The body has to have at least one field to change.')
+  })
+})
+
+const BODYLESS = ROUTES.filter((route) => route.method !== 'GET' && !takesBody(route) && !route.meta.operation?.rawBody)
+
+it('some calls change things and take no body', () => expect(BODYLESS.length).toBeGreaterThan(5))
+
+describe.each(BODYLESS.map((route) => [nameOf(route), route] as const))('%s takes no body', (_, route) => {
+  const JSON_TYPE = { 'Content-Type': 'application/json' }
+
+  it('and refuses one, rather than seem to have heeded it', async () => {
+    const here = await newWorld()
+    const send = (body: BodyInit, headers: Record<string, string> = JSON_TYPE) =>
+      callRoute(here, route, { token: tokenFor(here, route), body, headers })
+    const tried: [BodyInit, Record<string, string>?][] = [
+      ['{"dry_run":true}'],
+      ['{"expires_at":"2030-01-01T00:00:00Z"}'],
+      ['[]'],
+      ['null'],
+      ['{'],
+      ['grace=60', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+      ['x', {}],
+      [new Uint8Array([0xff])],
+      [' '.repeat(70_000)],
+      [new Uint8Array(10_000_000)],
+      ['{}', { ...JSON_TYPE, 'Content-Length': '10000000' }],
+    ]
+    for (const [body, headers] of tried) {
+      const detail = 'The body has to be empty: what this call takes is in its path and query.'
+      expectRefused(await send(body, headers), '', 'unknown_field', detail)
+    }
+    // Nothing was done: the key, the connection, the session … are as they were.
+    const answer = await callRoute(here, route, { token: tokenFor(here, route) })
+    expect(answer.status).toBeLessThan(300)
+    expect(answer.body?.replay?.deduplicated ?? true).toBe(true)
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['white space', ' \n'],
+    ['{}', '{}'],
+    ['{ } on lines', '{\n}\n'],
+  ])('but lets %s pass', async (_, body) => {
+    const here = await newWorld()
+    const answer = await callRoute(here, route, { token: tokenFor(here, route), body, headers: JSON_TYPE })
+    expect(answer.status, answer.text).toBeLessThan(300)
+  })
+})
