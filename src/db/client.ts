@@ -1,4 +1,5 @@
 import type { SQL } from 'drizzle-orm'
+import { Fault } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import { bounded, classified, type Lane, openTrips, TIMEOUT_MS, type TripOptions } from './trips'
 
@@ -60,18 +61,21 @@ export function openDb(d1: D1Database, { timeoutMs = TIMEOUT_MS, waitUntil = () 
     return d1.prepare(sql).bind(...params)
   }
 
+  /** @param weight of what shares a trip: statements of reads, bytes of writes */
   async function run(statements: readonly SQL[], lane?: Lane, weight?: number): Promise<RunResult<unknown>[]> {
     const taken = rider
     rider = null
     try {
       const all = taken ? [taken.statement, ...statements] : statements
-      const results = (await send(all.map(prepare), lane, weight)).map(metered)
-      const first = taken ? results.shift() : null
-      if (first) taken?.resolve(first)
+      const results = (await send(all.map(prepare), lane, weight ?? all.length)).map(metered)
+      if (taken) taken.resolve(results.shift() as RunResult<unknown>)
       return results
     } catch (error) {
-      taken?.reject(classified(error))
-      throw classified(error)
+      const said = classified(error)
+      // Refused, perhaps for a statement that it left with: it goes again, alone.
+      if (taken && statements.length > 0 && !(said instanceof Fault)) rider = taken
+      else taken?.reject(said)
+      throw said
     }
   }
 
@@ -103,6 +107,7 @@ export function openDb(d1: D1Database, { timeoutMs = TIMEOUT_MS, waitUntil = () 
 
     /** As `point`, but it leaves with the next trip of this door, or when {@link depart} is called. */
     async ride<Row>(statement: Statement<Row>): Promise<Row | null> {
+      if (rider) throw new Error('one statement at a time waits for a trip')
       const { promise, ...settle } = Promise.withResolvers<RunResult<unknown>>()
       rider = { statement, ...settle }
       return ((await promise).rows[0] ?? null) as Row | null

@@ -1,6 +1,7 @@
 import { Fault } from '../lib/fault'
 import { microBatcher, type WaitUntil } from '../lib/micro-batch'
 import { SECOND } from '../lib/time'
+import { within } from '../lib/within'
 
 /** D1 that has not answered by then is taken as not answering: 503, and the caller tries again. */
 export const TIMEOUT_MS = 5 * SECOND
@@ -20,10 +21,10 @@ export type Lane = 'reads' | 'writes'
 /*
  * What requests of one isolate send together. A trip costs several times what a statement does, in D1 as in the Worker:
  * held against a trip a request, `npm run bench` so takes in 2 to 3 times the events and authenticates twice the
- * requests. Bounded, because everyone waits for all of it, and because a Worker on the free plan may run 50 statements.
+ * requests. Bounded, because everyone waits for all of it, and because an invocation may run a thousand statements.
  */
-const READS = { most: 16, mostWeight: 16, waitMs: 2, answerMs: TIMEOUT_MS }
-const WRITES = { most: 8, mostWeight: 256 * 1024, waitMs: 5, answerMs: TIMEOUT_MS }
+const READS = { most: 16, mostWeight: 16, waitMs: 2, answerMs: TIMEOUT_MS } // statements
+const WRITES = { most: 8, mostWeight: 256 * 1024, waitMs: 5, answerMs: TIMEOUT_MS } // bytes
 const lanes = new WeakMap<D1Database, Lanes>()
 
 function lanesOf(d1: D1Database): Lanes {
@@ -57,19 +58,20 @@ export function openTrips(d1: D1Database, { timeoutMs, waitUntil, onTrip }: Trip
     return bounded(work, timeoutMs)
   }
 
-  async function together(parts: readonly Statements[]): Promise<Results[]> {
-    const results = await alone(parts.flat())
-    return parts.map(({ length }) => results.splice(0, length))
-  }
-
-  /** @param weight of what shares a trip: 1 for a read; bytes for a write */
+  /** @param weight of what shares a trip: statements of reads, bytes of writes */
   return async (statements: Statements, lane: Lane | null = null, weight = 1): Promise<Results> => {
     if (!lane) return alone(statements)
+    let shared = true
+    const together = async (parts: readonly Statements[]): Promise<Results[]> => {
+      shared = parts.length > 1
+      const results = await alone(parts.flat())
+      return parts.map(({ length }) => results.splice(0, length))
+    }
     try {
       return await lanesOf(d1)[lane](statements, weight, together, waitUntil)
     } catch (error) {
       const said = classified(error)
-      if (said instanceof Fault) throw said
+      if (said instanceof Fault || !shared) throw said
       return alone(statements) // refused, perhaps for another's statement: nothing has happened, so each goes alone
     }
   }
@@ -77,16 +79,10 @@ export function openTrips(d1: D1Database, { timeoutMs, waitUntil, onTrip }: Trip
 
 /** @throws {Fault} `database_unavailable` where the work fails or does not end in time */
 export async function bounded<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | null = null
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-  })
   try {
-    return await Promise.race([work(), timeout])
+    return await within(timeoutMs, work())
   } catch (error) {
     throw classified(error)
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -43,7 +43,7 @@ export type CredentialKind = {
 }
 
 /** Who calls, and the database's word for it, which may still be on its way: see {@link upheld}. */
-export type Admission = { actor: Actor; verdict: Promise<unknown> }
+export type Admission = { actor: Actor; verdict: Promise<Actor> }
 
 /** What a route asks of its caller. */
 export type Policy = {
@@ -101,14 +101,16 @@ export async function identify(
 }
 
 /**
- * Waits for the database's word on the caller; before that, no answer leaves.
+ * Waits for the database's word on the caller, and holds it against the policy; before that, no answer leaves.
  *
- * @throws {Fault} 401 or `database_unavailable`: what was made ready is thrown away
+ * @throws {Fault} 401, 403, 404 or `database_unavailable`: what was made ready is thrown away
  */
-export async function upheld(c: Context<HttpEnv>, { verdict }: Admission): Promise<void> {
+export async function upheld(c: Context<HttpEnv>, policy: Policy, { verdict }: Admission): Promise<void> {
   c.get('rt').db.depart()
   try {
-    await verdict
+    const actor = await verdict
+    c.set('actor', actor)
+    authorize(c, policy, actor)
   } catch (error) {
     c.res = undefined
     throw error

@@ -16,9 +16,13 @@ export function route(operation: Operation): MiddlewareHandler<HttpEnv> {
     const admission = await authenticate(c, policy)
     try {
       authorize(c, policy, admission.actor)
+    } catch {
+      await upheld(c, policy, admission) // it is the database that decides, not what was remembered
+    }
+    try {
       await handle(c, operation, next)
     } finally {
-      await upheld(c, admission) // its error outranks whatever was made ready or thrown
+      await upheld(c, policy, admission) // its error outranks whatever was made ready or thrown
     }
   }
   return remember(middleware, { operation })

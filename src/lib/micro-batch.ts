@@ -1,3 +1,5 @@
+import { within } from './within'
+
 type Item<T, R> = { value: T; resolve: (result: R) => void; reject: (error: unknown) => void }
 type Group<T, R> = { items: Item<T, R>[]; weight: number; openedAt: number; go: () => void }
 
@@ -13,7 +15,7 @@ export type Bounds = {
   mostWeight: number
   /** How long a value waits for others, at most (ms). */
   waitMs: number
-  /** How long it waits for the answer to a call that another request makes (ms). */
+  /** How long the answer to a call is waited for (ms). */
   answerMs: number
 }
 
@@ -27,28 +29,33 @@ export type Bounds = {
  * (`handle_cross_request_promise_resolution`); nothing here waits without a bound for a request that may be gone.
  */
 export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bounds) {
-  let out = 0
+  const out = new Set<{ leftAt: number }>()
   let last = 1
-  let leftAt = 0
   let cameAt = 0
   let boarding: Group<T, R> | null = null
 
+  /** Whether no call is out. One that has been for too long has no request left to say that it is back. */
+  function allBack(): boolean {
+    for (const call of out) if (Date.now() - call.leftAt > answerMs) out.delete(call)
+    return out.size === 0
+  }
+
   function leaveIfReady(): void {
     const gathered = boarding?.items.length ?? 0
-    if (gathered >= most || (out === 0 && gathered >= last)) boarding?.go()
+    if (gathered >= most || (gathered >= last && allBack())) boarding?.go()
   }
 
   async function leave(items: readonly Item<T, R>[], send: Send<T, R>): Promise<void> {
-    out += 1
+    const call = { leftAt: Date.now() }
+    out.add(call)
     last = items.length
-    leftAt = Date.now()
     try {
-      const results = await send(items.map(({ value }) => value))
+      const results = await within(answerMs, send(items.map(({ value }) => value)))
       for (const [i, item] of items.entries()) item.resolve(results[i] as R)
     } catch (error) {
       for (const item of items) item.reject(error)
     } finally {
-      out = Math.max(0, out - 1)
+      out.delete(call)
       leaveIfReady()
     }
   }
@@ -74,17 +81,14 @@ export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bound
     const { promise, ...settle } = Promise.withResolvers<R>()
     const item = { value, ...settle }
     const now = Date.now()
-    if (now - leftAt > answerMs) out = 0 // what is still out then has no request left to say that it is back
-    const alone = now - cameAt >= waitMs || (out === 0 && last === 1)
+    const alone = now - cameAt >= waitMs || (last === 1 && allBack())
     cameAt = now
     const group = open(weight, now)
     if (group) {
       group.items.push(item)
       group.weight += weight
       leaveIfReady()
-      // A pending timer is I/O of this request's own, without which the runtime would take it for hung.
-      const timer = setTimeout(() => item.reject(new Error(`no answer within ${answerMs} ms`)), answerMs)
-      return promise.finally(() => clearTimeout(timer))
+      return within(answerMs, promise) // its timer is I/O of this request's own: without any, it would be taken for hung
     }
     waitUntil(alone || weight > mostWeight ? leave([item], send) : board(item, weight, send))
     return promise

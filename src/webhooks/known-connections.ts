@@ -35,7 +35,7 @@ export async function lookUp(rt: Runtime, id: string, fresh: boolean): Promise<K
   const entry: Known = { connection: row && (await opened(rt, row)), readAt: rt.now }
   // Of requests that came at once each has read it; they go on with one entry, so that one notes the secret's use.
   const others = known.get(id)
-  if (others && others !== remembered && (!fresh || others.readAt >= rt.now)) return others
+  if (others && others !== remembered && others.connection?.version === row?.version) return others
   if (known.size >= MAX_KNOWN) known.clear()
   known.set(id, entry)
   return entry

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { app } from '../../src/app'
 import { routeTable } from '../../src/http/openapi'
 import { call, countingD1, failingD1, freshProject, mint, stripeConnection } from '../harness'
+import { tamperedD1 } from '../webhooks/pipeline'
 
 /*
  * A key that this isolate has seen is read again with the request's first own read, in one trip. It is no cache: what
@@ -95,6 +96,30 @@ it('keeps a known key out of other projects, named in the header or in the path,
     expect((await get(`/platform/v1/projects/${other.project}`, project)).body.code).toBe('not_found')
     expect((await get('/platform/v1/api-keys', project)).body.code).toBe('insufficient_scope')
   }
+})
+
+it('goes by the scopes that the database has now, fewer or more than were remembered', async () => {
+  const { id, secret } = await knownKey()
+  const scope = (scopes: string[]) =>
+    env.DB.prepare('UPDATE api_keys SET scopes = ? WHERE id = ?').bind(JSON.stringify(scopes), id).run()
+  const list = () => call('/platform/v1/api-keys', { token: secret, project })
+  expect((await list()).status).toBe(200)
+  await scope(['projects:read'])
+  const refused = await list()
+  expect([refused.status, refused.body.code, refused.body.data]).toEqual([403, 'insufficient_scope', undefined])
+  await scope(['api_keys:read'])
+  expect((await list()).status).toBe(200)
+})
+
+it('is told of its end where D1 refuses the statement that its key is read with', async () => {
+  const { id, secret } = await knownKey()
+  await revoke(id)
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (sql.includes(';')) throw new Error('D1_ERROR: no such column: SQLITE_ERROR')
+    return run()
+  })
+  const { status, body } = await call('/platform/v1/api-keys', { token: secret, project, bindings: { DB } })
+  expect([status, body.code]).toEqual([401, 'key_revoked'])
 })
 
 it.each(['D1_ERROR: Network connection lost.', 'D1_ERROR: D1 DB is overloaded.'])(

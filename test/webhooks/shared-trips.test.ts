@@ -137,6 +137,16 @@ it('gives up on a trip that nobody answers, and throws what the call throws to a
   expect(await third).toBe('no answer within 50 ms')
 })
 
+it('waits no longer for having lost a call', async () => {
+  const batcher = microBatcher<number, number>({ most: 3, mostWeight: 3, waitMs: 200, answerMs: 30 })
+  const never = () => new Promise<number[]>(() => {})
+  await expect(batcher(1, 1, never, () => {})).rejects.toThrow('no answer within 30 ms')
+  const began = Date.now()
+  const double = async (values: readonly number[]) => values.map((value) => 2 * value)
+  expect(await batcher(2, 1, double, () => {})).toBe(4)
+  expect(Date.now() - began).toBeLessThan(200)
+})
+
 it('lets what is heavy go alone', async () => {
   const calls: number[] = []
   const batcher = microBatcher<number, number>({ most: 8, mostWeight: 10, waitMs: 20, answerMs: 1000 })

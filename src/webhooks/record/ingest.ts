@@ -25,6 +25,9 @@ export type NewDelivery = {
   received_at: number
 }
 
+/** What the rows of an event weigh beside its payload, in bytes: the others of a shared trip wait for them. */
+const ROWS_OF_EVENT = 4096
+
 /**
  * On what the insert insists: that the connection is as it was when the delivery was verified, or, for one that was
  * verified while the database was out, that the secret which verified it is still live.
@@ -67,6 +70,9 @@ export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery
         CROSS JOIN ${events} e ON e.project_id = c.project_id AND e.id = j.value->>0 AND e.payload_id = ${payload_id})
       ON CONFLICT DO NOTHING`,
   ] as const
-  const [, recorded] = await db.batchShared(statements, typeof body === 'string' ? body.length : body.byteLength)
+  // What was spooled comes to the consumer one after the other: it has nobody to share with, and a batch to get done.
+  if (!('version' in fence)) return (await db.batch(statements))[1].rows
+  const bytes = (typeof body === 'string' ? body.length : body.byteLength) + ROWS_OF_EVENT * list.length
+  const [, recorded] = await db.batchShared(statements, bytes)
   return recorded.rows
 }
