@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
+import type { Page } from '../http/page'
 import { Fault } from '../lib/fault'
 import { idTime } from '../lib/ids'
 import { ingestUrl } from '../webhooks/connections/connect'
@@ -23,7 +24,7 @@ const lastOf = (row: ConnectionRow) => (row.last_event_id === null ? null : idTi
 const modeOf = (row: ConnectionRow) => (row.livemode === 1 ? 'Live' : 'Test')
 
 /** The list of connections, or what a first one is for. */
-export function listPage(c: Context<HttpEnv>, rows: readonly ConnectionRow[], cursor: string | null) {
+export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<ConnectionRow>) {
   const { now } = c.get('rt')
   const add = can(c, 'connections:write') && (
     <a class="button primary" href={`${pathOf(c)}/new`}>
@@ -60,7 +61,7 @@ export function listPage(c: Context<HttpEnv>, rows: readonly ConnectionRow[], cu
           ])}
         />
       )}
-      <More c={c} cursor={cursor} />
+      <More c={c} cursor={next_cursor} />
     </>,
   )
 }

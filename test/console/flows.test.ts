@@ -15,6 +15,8 @@ import {
 } from '../harness'
 import { formToken, submit, visit } from './visit'
 
+const NEXT_YEAR = new Date(Date.now() + 400 * 86_400_000).toISOString().slice(0, 10)
+
 /** Signs in by the forms, with the code from the mail. */
 async function signInByForm(next?: string) {
   const mails: { text: string }[] = []
@@ -174,12 +176,26 @@ describe('API keys, by forms alone', () => {
   })
 
   it.each([
+    ['a date alone', { on: NEXT_YEAR }, `${NEXT_YEAR}T23:59:59.999Z`, `${NEXT_YEAR} 23:59:59 UTC`],
+    ['a chosen date', { expires: 'date', on: NEXT_YEAR }, `${NEXT_YEAR}T23:59:59.999Z`, `${NEXT_YEAR} 23:59:59 UTC`],
+    ['no date', { expires: '', on: '' }, null, 'never expires'],
+  ])('takes %s as the end of a key, and says it beside the secret', async (_, fields, expires_at, said) => {
+    const minted = await mint({ name: 'Ends', ...fields })
+    expect([minted.status, minted.text.includes(said)]).toEqual([201, true])
+    const { body } = await call('/platform/v1/api-keys/self', { token: secretIn(minted.text), project })
+    expect(body.key.expires_at).toBe(expires_at)
+  })
+
+  it.each([
     [{ name: '' }, 'may not be empty'],
     [{ name: 'x'.repeat(101) }, 'at most 100 characters'],
     [{ name: 'Kept', scope: 'everything' }, 'Choose at least one scope'],
     [{ name: 'Kept', expires: 'date', on: '' }, 'Pick the date'],
     [{ name: 'Kept', expires: 'date', on: '2001-01-01' }, 'has to lie in the future'],
     [{ name: 'Kept', expires: '-5' }, 'has to lie in the future'],
+    [{ name: 'Kept', expires: '', on: '2001-01-01' }, 'has to lie in the future'],
+    [{ name: 'Kept', expires: '', on: 'soon' }, 'Pick the date'],
+    [{ name: 'Kept', expires: '30', on: '2001-01-01' }, 'Clear the date'],
   ])('says what is wrong with %o, and keeps what was entered', async (fields, message) => {
     const answer = await mint(fields)
     expect(answer.status).toBe(422)
