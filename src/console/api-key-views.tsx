@@ -48,6 +48,10 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
         />
       )}
       <More c={c} cursor={next_cursor} />
+      <h2>Project id, for X-Project-Id</h2>
+      <Copyable id="project-id" label="project id">
+        {projectOf(c.get('actor'))}
+      </Copyable>
     </>,
   )
 }
@@ -65,7 +69,12 @@ function cellsOf(c: Context<HttpEnv>, row: KeyRow): Child[] {
   return [
     row.name,
     <code>{row.key_prefix}</code>,
-    <span title={scopes.join(', ')}>{plural(scopes.length, 'scope')}</span>,
+    <details>
+      <summary>{plural(scopes.length, 'scope')}</summary>
+      {scopes.map((scope) => (
+        <code class="line">{scope}</code>
+      ))}
+    </details>,
     <Time at={row.last_used_at} now={now} />,
     <Time at={row.created_at} now={now} />,
     <>
