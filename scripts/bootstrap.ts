@@ -4,21 +4,28 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { newId } from '../src/lib/ids.ts'
 import { execute, literal, migrate, type Target } from './lib/d1.ts'
 import { DEPLOY_CONFIG } from './lib/deploy-config.ts'
+import { misused, readFlags } from './lib/flags.ts'
 import { ROOT } from './lib/paths.ts'
 import { fail, run } from './lib/terminal.ts'
 
-const USAGE = 'Usage: npm run bootstrap -- --owner EMAIL [--remote]'
+const COMMAND = {
+  usage: 'npm run bootstrap -- --owner EMAIL [--remote]',
+  about: 'Makes the first user of a deployment, who can then sign in although SIGN_UP is "invited".',
+  flags: {
+    owner: { type: 'string', takes: 'EMAIL', help: 'the address of the user' },
+    remote: { type: 'boolean', help: 'in the deployed database, not in the local one' },
+  },
+} as const
 
 await run(async () => {
-  const { values } = parseArgs({ options: { owner: { type: 'string' }, remote: { type: 'boolean', default: false } } })
-  if (values.owner === undefined) fail(USAGE)
+  const { values } = readFlags(COMMAND)
+  if (values.owner === undefined) misused(COMMAND, '--owner is missing')
   const parsed = z.email().max(254).safeParse(values.owner.trim().toLowerCase())
-  if (!parsed.success) fail(`${JSON.stringify(values.owner)} is no e-mail address.\n${USAGE}`)
+  if (!parsed.success) misused(COMMAND, `${JSON.stringify(values.owner)} is no e-mail address`)
   const email = parsed.data
   const target = values.remote ? remote() : 'local'
   if (target === 'local') await migrate(target)

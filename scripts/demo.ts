@@ -1,11 +1,13 @@
 /*
- * npm run demo [-- --url http://localhost:8787] [--email you@example.com]: drives a running server as a customer would,
- * and says what it does. Ends with an exit code other than 0 where the server did anything else than it should.
+ * npm run demo: drives a running server as a customer would, and says what it does. Ends with an exit code other than 0
+ * where the server did anything else than it should.
  */
-import { parseArgs } from 'node:util'
+import { projectPaths } from '../src/console/paths.ts'
 import { type Answer, ask, must, type Problem } from './lib/api.ts'
 import { awaitFinal, deliver, isReceipt } from './lib/deliver.ts'
+import { readFlags } from './lib/flags.ts'
 import { connect } from './lib/inbox.ts'
+import { serverUrl } from './lib/running.ts'
 import { newSigningSecret } from './lib/sign.ts'
 import { signIn } from './lib/sign-in.ts'
 import { story } from './lib/story.ts'
@@ -26,16 +28,19 @@ type Event = {
 let number = 0
 
 await run(async () => {
-  const { values } = parseArgs({
-    options: {
-      url: { type: 'string', default: 'http://localhost:8787' },
-      email: { type: 'string', default: 'demo@example.com' },
+  const { values } = readFlags({
+    usage: 'npm run demo [-- OPTIONS]',
+    about:
+      'Drives a server as a customer would: a project, a key, a connection, a month of events, a replay, a rotation.',
+    flags: {
+      url: { type: 'string', takes: 'URL', help: 'the server; otherwise the one that npm start runs here' },
+      email: { type: 'string', takes: 'ADDRESS', help: 'who signs in', default: 'demo@example.com' },
     },
   })
-  const url = new URL(values.url).origin
+  const url = serverUrl(values.url)
   const api = `${url}/platform/v1`
 
-  step(`Signing in as ${values.email}: a code is sent, and spent.`)
+  step(`Signing in to ${url} as ${values.email}: a code is sent, and spent.`)
   const { token, user } = await signIn(url, values.email)
   say(`user ${user.id}`)
 
@@ -117,7 +122,7 @@ await run(async () => {
   const fresh = await ask<Keys>(`${api}/api-keys`, { token: rotated.secret, project })
   expect(fresh.status === 200, `the new one works: ${shortened(rotated.secret)}`)
 
-  step(`Done. Sign in as ${values.email} to look around in project ${project}.`)
+  step(`Done. Sign in as ${values.email} to look around: ${url}${projectPaths(project).events}`)
 })
 
 function step(text: string): void {

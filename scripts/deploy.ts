@@ -11,10 +11,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { DEPLOY_CONFIG, tracked, writeDeployConfig } from './lib/deploy-config.ts'
 import { SECRETS } from './lib/dev-vars.ts'
+import { readFlags } from './lib/flags.ts'
 import { fail, run } from './lib/terminal.ts'
 import { wrangler, wranglerOrThrow } from './lib/wrangler.ts'
 
@@ -22,8 +22,20 @@ const NAME = tracked('name')
 const DATABASE = tracked('database_name')
 const NAMESPACE = `${NAME}-kv`
 const QUEUES = [tracked('queue'), tracked('dead_letter_queue')]
-const flags = readFlags()
-const dry = flags['dry-run']
+const { values: flags } = readFlags({
+  usage: 'npm run deploy -- --email-from ADDRESS [--dry-run]',
+  about:
+    'Makes queues, database and namespace where they are missing, migrates, and uploads the Worker with its secrets.',
+  flags: {
+    'email-from': {
+      type: 'string',
+      takes: 'ADDRESS',
+      help: 'whom sign-in codes come from, of a domain onboarded to Email Sending',
+    },
+    'dry-run': { type: 'boolean', help: 'print every command, change nothing' },
+  },
+})
+const dry = flags['dry-run'] === true
 
 await run(async () => {
   console.log(`Deploying ${NAME}. This has not been tried against a real account: read along, and --dry-run first.`)
@@ -40,15 +52,6 @@ await run(async () => {
 ${dry ? 'Nothing was changed.' : 'Deployed.'} SIGN_UP is "${tracked('SIGN_UP')}" in wrangler.toml: "open" lets anyone who reads mail become a user; with
 "invited", npm run bootstrap -- --owner EMAIL --remote makes the first one.`)
 })
-
-function readFlags() {
-  try {
-    const options = { 'dry-run': { type: 'boolean', default: false }, 'email-from': { type: 'string' } } as const
-    return parseArgs({ options }).values
-  } catch (error) {
-    return fail(`${(error as Error).message}\nUsage: npm run deploy -- --email-from ADDRESS [--dry-run]`)
-  }
-}
 
 /** Sign-in codes are sent from this address; its domain has to be onboarded to Cloudflare's Email Sending. */
 function readEmailFrom(): string {

@@ -1,12 +1,20 @@
 /*
- * npm run fuzz [-- --requests 20000] [--seed N]: random requests, good and hostile, made from /openapi.json and sent to a
+ * npm run fuzz: random requests, good and hostile, made from /openapi.json and sent to a
  * server of its own. A finding is an answer 5xx, one that the document does not describe, one that shows another
  * tenant's data, a change of that tenant's data, or an error that the server logs while it processes what was sent.
  */
-import { parseArgs } from 'node:util'
 import * as fc from 'fast-check'
+import { readFlags } from './lib/flags.ts'
 import { temporaryState } from './lib/temporary-state.ts'
 
+const { values } = readFlags({
+  usage: 'npm run fuzz [-- OPTIONS]',
+  about: 'Random and hostile requests, made from /openapi.json, to a server of its own.',
+  flags: {
+    requests: { type: 'string', takes: 'N', help: 'how many', default: '20000' },
+    seed: { type: 'string', takes: 'N', help: 'the same requests as a run that named this seed' },
+  },
+})
 // Before the modules that read it.
 const { remove } = temporaryState('fuzz')
 const { freePort, killServer, startServer } = await import('./lib/server.ts')
@@ -29,9 +37,6 @@ const WORKERS = 4
 /** Secrets of the tenant's keys that are remembered; most of them have been rotated away or revoked since. */
 const KEYS = 8
 const SETTLE_MS = 10_000
-const { values } = parseArgs({
-  options: { requests: { type: 'string', default: '20000' }, seed: { type: 'string' } },
-})
 const total = Number(values.requests)
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed)
 const found = new Map<string, string>()

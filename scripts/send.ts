@@ -1,24 +1,42 @@
 /*
  * npm run send -- FOLDER --vendor V: signs every *.json of a folder as the vendor signs, sends it byte for byte, waits and
  * prints what became of each.
- *
- * Against the local server (npm start) nothing else is needed: a user, a project "Local" and connections are made. For
- * any other server give --connection, --signing-secret, --token and --project.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { projectPaths } from '../src/console/paths.ts'
 import { printBilling } from './lib/billing-table.ts'
 import { awaitFinal, deliver, type Inbox, isReceipt, refusal } from './lib/deliver.ts'
+import { misused, readFlags } from './lib/flags.ts'
 import { localInboxes } from './lib/inbox.ts'
 import { reportSent, type Sent } from './lib/report.ts'
+import { serverUrl } from './lib/running.ts'
 import { eventIdOf, isSignedVendor, SIGNED_VENDORS } from './lib/sign.ts'
+import { LOCAL_USER } from './lib/sign-in.ts'
 import { fail, progress, run } from './lib/terminal.ts'
 
-const USAGE = `Usage: npm run send -- FOLDER --vendor VENDOR [--url http://localhost:8787] [--wait SECONDS]
-         [--signing-secret S] [--fresh]                                        a local server
-         --connection ID --signing-secret S --token T --project P              any server
-Vendors: ${SIGNED_VENDORS.join(', ')}`
+const COMMAND = {
+  usage: 'npm run send -- FOLDER --vendor VENDOR [OPTIONS]',
+  about: `Signs every *.json of a folder as the vendor signs, sends it, waits, and prints what became of each.
+Vendors: ${SIGNED_VENDORS.join(', ')}.`,
+  flags: {
+    vendor: { type: 'string', takes: 'VENDOR', help: 'whose events they are' },
+    url: { type: 'string', takes: 'URL', help: 'the server; otherwise the one that npm start runs here' },
+    wait: { type: 'string', takes: 'SECONDS', help: 'how long to wait for the last of them', default: '120' },
+    fresh: { type: 'boolean', help: 'to a new connection, whatever is there' },
+    'signing-secret': { type: 'string', takes: 'SECRET', help: 'sign with this one; otherwise with a random one' },
+    connection: { type: 'string', takes: 'ID', help: 'a connection of yours, with its --signing-secret, and:' },
+    token: { type: 'string', takes: 'TOKEN', help: 'a key or session that may read its events' },
+    project: { type: 'string', takes: 'ID', help: 'the project they are in' },
+  },
+  positionals: true,
+  notes: `To a local server the first options are enough: it makes a project "Local" of ${LOCAL_USER}, with connections. To any
+other one give --connection, --signing-secret, --token and --project.
+
+Shopify says in a header what happened, not in the body: a file is sent under the topic in its name, orders-paid.json (or
+orders-paid.2.json) as orders/paid. Adyen signs inside the body, each item for itself: what is sent is the file with its
+signatures put in. Braintree sends forms, no *.json.`,
+} as const
 const CONCURRENCY = 8
 
 type Args = ReturnType<typeof readArgs>
@@ -44,34 +62,24 @@ duplicate delivery: they go to ${inboxes.length - 1} more connections of project
   const events = await awaitFinal(first, ids, args.wait * 1000, progress('final', ids.length))
   const identical = reportSent(sent, events, Date.now() - startedAt)
   await printBilling(first, events.values())
+  const who = args.connection === undefined ? ` (sign in as ${LOCAL_USER}; its code is printed by npm start)` : ''
+  console.log(`\nIn the console: ${first.url}${projectPaths(first.project).events}${who}`)
   if (!identical) process.exitCode = 1
 })
 
 function readArgs() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      vendor: { type: 'string' },
-      url: { type: 'string', default: 'http://localhost:8787' },
-      wait: { type: 'string', default: '120' },
-      connection: { type: 'string' },
-      'signing-secret': { type: 'string' },
-      token: { type: 'string' },
-      project: { type: 'string' },
-      fresh: { type: 'boolean', default: false },
-    },
-  })
+  const { values, positionals } = readFlags(COMMAND)
   const [folder, ...more] = positionals
   const { vendor, connection, token, project, fresh } = values
-  if (folder === undefined || more.length > 0) fail(USAGE)
+  if (folder === undefined) misused(COMMAND, 'The folder is missing')
+  if (more.length > 0) misused(COMMAND, `One folder at a time, not ${positionals.join(' and ')}`)
   if (vendor === 'braintree') fail('Braintree sends forms, signed inside: there is no *.json to send.')
   if (!isSignedVendor(vendor)) {
-    fail(`${vendor === undefined ? '--vendor is missing' : `No such vendor: ${vendor}`}.\n${USAGE}`)
+    misused(COMMAND, vendor === undefined ? '--vendor is missing' : `There is no vendor ${vendor}`)
   }
   const wait = Number(values.wait)
   if (!(wait > 0)) fail(`--wait takes seconds, not ${values.wait}.`)
-  if (!URL.canParse(values.url)) fail(`--url takes an address, not ${values.url}.`)
-  const url = new URL(values.url).origin
+  const url = serverUrl(values.url)
   return { folder, wait, vendor, url, connection, secret: values['signing-secret'], token, project, fresh }
 }
 
@@ -105,7 +113,7 @@ async function openInboxes(args: Args, lanes: number): Promise<Inbox[]> {
     return localInboxes(url, vendor, lanes, { signingSecret: secret, fresh })
   }
   if (connection === undefined || secret === undefined || token === undefined || project === undefined) {
-    fail(`--connection, --signing-secret, --token and --project belong together.\n${USAGE}`)
+    misused(COMMAND, '--connection, --signing-secret, --token and --project belong together')
   }
   return [{ url, vendor, connection, secret, token, project }]
 }
@@ -129,6 +137,6 @@ async function sendOne(inbox: Inbox | undefined, { file, body }: Parcel): Promis
   if (!inbox) throw new Error('there is no connection')
   const answer = await deliver(inbox, file, body)
   return isReceipt(answer)
-    ? { file, body, ids: answer.body.event_ids, duplicate: answer.body.duplicate, error: null }
-    : { file, body, ids: [], duplicate: false, error: refusal(answer) }
+    ? { file, body: answer.sent, ids: answer.body.event_ids, duplicate: answer.body.duplicate, error: null }
+    : { file, body: answer.sent, ids: [], duplicate: false, error: refusal(answer) }
 }

@@ -18,7 +18,8 @@ const { awaitFinal, deliver, isReceipt } = await import('./lib/deliver.ts')
 const { GENERATED_VENDORS, writeEvents } = await import('./lib/generated.ts')
 const { localInboxes } = await import('./lib/inbox.ts')
 const { lintOpenApi } = await import('./lib/lint-openapi.ts')
-const { freePort, isAlive, killServer, portFree, startServer } = await import('./lib/server.ts')
+const { isAlive } = await import('./lib/running.ts')
+const { freePort, killServer, portFree, startServer } = await import('./lib/server.ts')
 const { sleep } = await import('./lib/terminal.ts')
 
 const SECOND = 1000
@@ -50,7 +51,17 @@ try {
     for (const line of [...errors, ...warnings]) console.log(`  ${line}`)
     if (errors.length > 0) throw new Error(`${errors.length} errors`)
   })
-  await test('npm run demo does what it says', async () => mustPass(await npm(['run', 'demo', '--', '--url', url])))
+  await test('npm run demo finds the server, and does what it says', async () => {
+    if (!mustPass(await npm(['run', 'demo'])).includes(`${url}/console/p/prj_`))
+      throw new Error('no link to look around')
+  })
+  await test('--help lists the options, and an unknown one is told so', async () => {
+    for (const script of ['start', 'demo', 'send', 'bootstrap', 'deploy']) {
+      const run = script === 'start' ? ['start'] : ['run', script]
+      if (!mustPass(await npm([...run, '--', '--help'])).includes('Usage: npm ')) throw new Error(`not by ${script}`)
+      mustFail(await npm([...run, '--', '--nonsense']), 'Usage: npm ')
+    }
+  })
   await test('npm run bootstrap makes a user once', async () => {
     const owner = ['run', 'bootstrap', '--', '--owner', "O'Neil@Example.com"]
     if (!mustPass(await npm(owner)).includes("o'neil@example.com is now a user")) throw new Error('no new user')
@@ -59,7 +70,8 @@ try {
   for (const vendor of GENERATED_VENDORS) {
     await test(`npm run send: ${vendor}`, async () => {
       writeEvents(join(folder, vendor), vendor, 4)
-      mustPass(await send(vendor))
+      if (!mustPass(await send(vendor)).includes('local@example.com'))
+        throw new Error('who may look at them is not said')
     })
   }
   await test('callers that come together are answered each for themselves, whoever hangs up', async () => {
@@ -146,7 +158,7 @@ async function stopped(signal: NodeJS.Signals, toAll: boolean): Promise<void> {
 }
 
 function send(vendor: string): Promise<Ended> {
-  return npm(['run', 'send', '--', join(folder, vendor), '--vendor', vendor, '--url', url])
+  return npm(['run', 'send', '--', join(folder, vendor), '--vendor', vendor])
 }
 
 function npm(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {

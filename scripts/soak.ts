@@ -1,13 +1,18 @@
 /*
- * npm run soak [-- --minutes 10]: a server of its own under the load of several tenants, killed with SIGKILL at random
- * moments and started again on the same state; the local queue forgets its messages then, so the sweep has to find
- * them. At the end everything is held from outside against what was sent: every event answered 2xx is recorded once and
+ * npm run soak: a server of its own under the load of several tenants, killed with SIGKILL at random moments and started
+ * again on the same state; the local queue forgets its messages then, so the sweep has to find them. At the end everything is held from outside against what was sent: every event answered 2xx is recorded once and
  * processed, every billing object is as its last event says, every revoked secret is dead.
  */
 import { randomBytes } from 'node:crypto'
-import { parseArgs } from 'node:util'
+import { readFlags } from './lib/flags.ts'
 import { temporaryState } from './lib/temporary-state.ts'
 
+const { values } = readFlags({
+  usage: 'npm run soak [-- --minutes N]',
+  about:
+    'Load from three tenants on a server of its own, which is killed at random; then everything is held against what was sent.',
+  flags: { minutes: { type: 'string', takes: 'N', help: 'how long', default: '10' } },
+})
 // Before the modules that read it.
 const { remove } = temporaryState('soak')
 const { freePort, killServer, portFree, startServer } = await import('./lib/server.ts')
@@ -32,7 +37,6 @@ const MOST_OPEN = 5000
 /** An event that was sent again and lost again by a kill is looked at by the sweep five minutes later. */
 const SETTLE_WITHIN = 15 * 60 * SECOND
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } })
 const minutes = Number(values.minutes)
 if (!(minutes > 0)) throw new Error(`--minutes takes a number, not ${values.minutes}`)
 

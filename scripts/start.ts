@@ -1,24 +1,19 @@
-/*
- * npm start [-- --port N]: the whole service on this machine, on an embedded D1, KV and Queue. Data stay in
- * .wrangler/state. LOCAL_RATE_LIMIT=N in the environment sets every rate limit to N a minute, for scripts that press hard.
- */
+/* npm start: the whole service on this machine, on an embedded D1, KV and Queue. */
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { parseArgs } from 'node:util'
 import { migrate } from './lib/d1.ts'
 import { ensureDevVars } from './lib/dev-vars.ts'
+import { readFlags } from './lib/flags.ts'
 import { localConfig } from './lib/local-config.ts'
-import { LOCAL_DIR, ROOT, readLocal, STATE_DIR, writeLocal } from './lib/paths.ts'
+import { LOCAL_DIR, ROOT, STATE_DIR, writeLocal } from './lib/paths.ts'
+import { PORT, type Running, readRunning } from './lib/running.ts'
 import { isNoise, redeemLine, rememberCode, SIGN_IN_LINK, startSignInLog } from './lib/server-log.ts'
 import { fail, run, sleep } from './lib/terminal.ts'
 import { welcome } from './lib/welcome.ts'
 import { WRANGLER, WRANGLER_ENV } from './lib/wrangler.ts'
-
-/** What a running server leaves for the other scripts. `group` is the process group of wrangler and workerd. */
-export type Running = { pid: number; group: number; url: string }
 
 const MINUTE = 60_000
 const READY_WITHIN = 2 * MINUTE
@@ -40,7 +35,13 @@ await run(async () => {
 })
 
 function readPort(): number {
-  const { values } = parseArgs({ options: { port: { type: 'string', default: '8787' } } })
+  const { values } = readFlags({
+    usage: 'npm start [-- --port N]',
+    about: 'Serves the API and its console on this machine, until Ctrl-C. Data stay in .wrangler/state.',
+    flags: { port: { type: 'string', takes: 'N', help: 'the port to serve on', default: String(PORT) } },
+    notes:
+      'In the environment, LOCAL_RATE_LIMIT=N sets every rate limit to N a minute; LOCAL_STATE_DIR=FOLDER keeps the data\nelsewhere, for a second server of this checkout.',
+  })
   const port = Number(values.port)
   if (!Number.isInteger(port) || port < 1 || port > 65535)
     fail(`--port takes a number from 1 to 65535, not ${values.port}`)
@@ -49,8 +50,8 @@ function readPort(): number {
 
 /** Two servers on one database would get in each other's way. */
 async function refuseSecond(): Promise<void> {
-  const running = readLocal<Running>('server.json')
-  if (running && isAlive(running.pid) && (await answers(Number(new URL(running.url).port)))) {
+  const running = readRunning()
+  if (running && (await answers(Number(new URL(running.url).port)))) {
     fail(`This checkout's server is running already: ${running.url} (process ${running.pid}). Stop that one first.`)
   }
 }
@@ -170,14 +171,6 @@ function answers(port: number): Promise<boolean> {
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
     socket.once('connect', () => socket.destroy())
   })
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 function killGroup(group: number): void {

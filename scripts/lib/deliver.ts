@@ -1,5 +1,5 @@
 import { type Answer, ask, explain, must, type Problem } from './api.ts'
-import { type SignedVendor, signedHeaders } from './sign.ts'
+import { type SignedVendor, signedBody, signedHeaders } from './sign.ts'
 import { sleep } from './terminal.ts'
 
 /** Where deliveries go, and with which credential their records are read. */
@@ -30,16 +30,18 @@ export type Receipt = { event_ids: string[]; duplicate: boolean }
 const FINAL = ['processed', 'ignored', 'failed']
 const PAGE = 100
 
-/** Sends one body, byte for byte, signed as the vendor signs. `secret` overrides the inbox's own. */
+/** Sends one body, byte for byte, signed as the vendor signs. `secret` overrides the inbox's own. `sent`: the bytes. */
 export async function deliver(
   inbox: Inbox,
   name: string,
   body: Buffer<ArrayBuffer>,
   secret = inbox.secret,
-): Promise<Answer<Receipt | Problem>> {
+): Promise<Answer<Receipt | Problem> & { sent: Buffer<ArrayBuffer> }> {
   const url = `${inbox.url}/ingest/${inbox.connection}`
-  const headers = await signedHeaders(inbox.vendor, { body, secret, url, name, now: Date.now() })
-  return ask<Receipt>(url, { body, headers, ...(inbox.patience !== undefined && { patience: inbox.patience }) })
+  const sent = signedBody(inbox.vendor, body, secret)
+  const headers = await signedHeaders(inbox.vendor, { body: sent, secret, url, name, now: Date.now() })
+  const patience = inbox.patience !== undefined && { patience: inbox.patience }
+  return { ...(await ask<Receipt>(url, { body: sent, headers, ...patience })), sent }
 }
 
 export function isReceipt(answer: Answer<Receipt | Problem>): answer is Answer<Receipt> {

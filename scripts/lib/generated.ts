@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SignedVendor } from './sign.ts'
+import { SIGNED_VENDORS, type SignedVendor } from './sign.ts'
 
 type Make = (n: number) => { name?: string; event: unknown }
 
@@ -8,7 +8,23 @@ const at = '2026-05-04T03:02:01.000Z'
 const SECONDS = 1_777_863_721
 
 /** A small event of each vendor, in the shape of its published reference: what `npm run smoke` sends. */
-const EVENTS: Record<Exclude<SignedVendor, 'adyen'>, Make> = {
+const EVENTS: Record<SignedVendor, Make> = {
+  adyen: (n) => ({
+    event: {
+      live: 'false',
+      notificationItems: [1, 2].map((part) => ({
+        NotificationRequestItem: {
+          pspReference: `PSP${n}${part}`,
+          merchantAccountCode: 'Smoke',
+          merchantReference: 'Zoë-1',
+          amount: { value: 1900, currency: 'EUR' },
+          eventCode: 'AUTHORISATION',
+          success: 'true',
+          eventDate: at,
+        },
+      })),
+    },
+  }),
   stripe: (n) => ({
     event: {
       id: `evt_smoke${n}`,
@@ -80,10 +96,10 @@ const EVENTS: Record<Exclude<SignedVendor, 'adyen'>, Make> = {
   }),
 }
 
-export const GENERATED_VENDORS = Object.keys(EVENTS) as (keyof typeof EVENTS)[]
+export const GENERATED_VENDORS = SIGNED_VENDORS
 
 /** Writes a folder of events of a vendor, formatted in different ways: bytes have to survive as they are. */
-export function writeEvents(folder: string, vendor: (typeof GENERATED_VENDORS)[number], count: number): void {
+export function writeEvents(folder: string, vendor: SignedVendor, count: number): void {
   mkdirSync(folder, { recursive: true })
   for (let n = 1; n <= count; n++) {
     const { name = `event-${n}.json`, event } = EVENTS[vendor](n)

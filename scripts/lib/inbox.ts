@@ -24,7 +24,7 @@ export async function localInboxes(
   url: string,
   vendor: SignedVendor,
   count: number,
-  options: { signingSecret?: string | undefined; fresh?: boolean } = {},
+  options: { signingSecret?: string | undefined; fresh?: boolean | undefined } = {},
 ): Promise<Inbox[]> {
   const { token } = await localSession(url)
   const project = await localProject(url, token)

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { ROOT, readLocal } from './paths.ts'
+import { isAlive } from './running.ts'
 import { sleep } from './terminal.ts'
 
 /** A server that a script started as npm start does, and what it has printed so far. */
@@ -36,14 +37,6 @@ export function killServer(server: Server | null): void {
   const running = readLocal<{ group: number }>('server.json')
   for (const group of [server?.process.pid, running?.group]) {
     if (group !== undefined && isAlive(-group)) process.kill(-group, 'SIGKILL')
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
   }
 }
 

@@ -4,6 +4,9 @@ import { readLocal, writeLocal } from './paths.ts'
 import { findCode } from './server-log.ts'
 import { sleep } from './terminal.ts'
 
+/** Whom `npm run send` signs in as on this machine. */
+export const LOCAL_USER = 'local@example.com'
+
 export type Session = { token: string; expires_at: string; user: { id: string; email: string } }
 
 /** How long the local server has to print a code, in milliseconds. */
@@ -34,7 +37,7 @@ export async function localSession(url: string): Promise<Session> {
     const { status } = await ask(`${url}/auth/sessions/current`, { token: kept.token })
     if (status === 200) return kept
   }
-  const session = await signIn(url, 'local@example.com')
+  const session = await signIn(url, LOCAL_USER)
   writeLocal(name, session)
   return session
 }

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { KeyRow } from '../api-keys/store'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
+import type { Page } from '../http/page'
 import { missingScopes, type Scope } from '../lib/access'
 import { exact, plural, relative } from './format'
 import { show } from './layout'
@@ -15,7 +16,7 @@ const pathsOf = (c: Context<HttpEnv>) => projectPaths(projectOf(c.get('actor')))
 const scopesOf = (row: KeyRow) => JSON.parse(row.scopes) as Scope[]
 
 /** The list of keys, or what a first key is for. */
-export function listPage(c: Context<HttpEnv>, rows: readonly KeyRow[], cursor: string | null) {
+export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<KeyRow>) {
   const paths = pathsOf(c)
   const mint = can(c, 'api_keys:write') && (
     <a class="button primary" href={`${paths.keys}/new`}>
@@ -46,7 +47,11 @@ export function listPage(c: Context<HttpEnv>, rows: readonly KeyRow[], cursor: s
           rows={rows.map((row) => cellsOf(c, row))}
         />
       )}
-      <More c={c} cursor={cursor} />
+      <More c={c} cursor={next_cursor} />
+      <h2>Project id, for X-Project-Id</h2>
+      <Copyable id="project-id" label="project id">
+        {projectOf(c.get('actor'))}
+      </Copyable>
     </>,
   )
 }
@@ -64,7 +69,12 @@ function cellsOf(c: Context<HttpEnv>, row: KeyRow): Child[] {
   return [
     row.name,
     <code>{row.key_prefix}</code>,
-    <span title={scopes.join(', ')}>{plural(scopes.length, 'scope')}</span>,
+    <details>
+      <summary>{plural(scopes.length, 'scope')}</summary>
+      {scopes.map((scope) => (
+        <code class="line">{scope}</code>
+      ))}
+    </details>,
     <Time at={row.last_used_at} now={now} />,
     <Time at={row.created_at} now={now} />,
     <>
@@ -170,6 +180,11 @@ export function secretPage(c: Context<HttpEnv>, row: KeyRow, secret: string, wha
       <Copyable id="secret" label="secret">
         {secret}
       </Copyable>
+      <p>
+        {row.expires_at === null
+          ? 'It never expires.'
+          : `It expires ${relative(row.expires_at, c.get('rt').now)}, at ${exact(row.expires_at)}.`}
+      </p>
       <h2>Try it</h2>
       <Copyable id="try" label="curl command">
         {curlOf(c, secret)}

@@ -5,31 +5,21 @@ import { newSecret } from '../api-keys/secret'
 import { findKey, type KeyRow, listKeys, revokeKey, rotateKey } from '../api-keys/store'
 import { changeOf, projectOf, requireScopes } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { cursorBinding, readCursor, toPage } from '../http/page'
 import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { DAY, iso } from '../lib/time'
 import { listPage, mintPage, revokePage, rotatePage, secretPage } from './api-key-views'
+import { pageOf } from './list'
 import { mistakesOf, page, parse } from './page'
 import { projectPaths } from './paths'
 import { userOf } from './session'
 
-const ROWS = 50
-
 /** API keys: mint, list, rotate, revoke. */
 export const apiKeyPages = new Hono<HttpEnv>()
   .get('/', page('api_keys:read'), async (c) => {
-    const binding = cursorBinding('console/api-keys')
-    const before = readCursor(binding, c.req.query('cursor'))
-    const rows = await listKeys(c.get('rt').db, projectOf(c.get('actor')), before, ROWS + 1)
-    const { data, next_cursor } = toPage(
-      rows,
-      ROWS,
-      binding,
-      (row) => row.id,
-      (row) => row,
-    )
-    return listPage(c, data, next_cursor)
+    const read = (before: string | null, limit: number) =>
+      listKeys(c.get('rt').db, projectOf(c.get('actor')), before, limit)
+    return listPage(c, await pageOf(c, 'api-keys', read))
   })
   .get('/new', page('api_keys:write'), (c) => mintPage(c, { name: '', scopes: userOf(c).scopes, expires: '', on: '' }))
   .post('/', page('api_keys:write'), async (c) => {
@@ -81,12 +71,13 @@ async function readKey(c: Context<HttpEnv>): Promise<KeyRow> {
   return row
 }
 
-/** The chosen end of a key: in so many days, at the end of a date (UTC), or never. */
+/** The chosen end of a key: in so many days, at the end of a date (UTC), or never. A date that is given is meant. */
 function expiry(choice: string, on: string, now: number): string | null {
-  if (choice === '') return null
-  if (choice !== 'date') return iso(now + Math.min(Math.max(Number(choice) || 0, 0), 36_500) * DAY)
+  if (choice === '' && on === '') return null
+  const days = choice !== '' && choice !== 'date'
+  if (days && on === '') return iso(now + Math.min(Math.max(Number(choice) || 0, 0), 36_500) * DAY)
   const end = Date.parse(`${on}T23:59:59.999Z`)
-  if (!Number.isNaN(end)) return iso(end)
-  const message = 'pick the date'
+  if (!days && !Number.isNaN(end)) return iso(end)
+  const message = days ? 'clear the date, or choose “On a date …”' : 'pick the date'
   throw new Fault('validation_failed', message, { errors: [{ pointer: '/expires_at', code: 'required', message }] })
 }

@@ -10,11 +10,12 @@ import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { Fault } from '../lib/fault'
 import { Changes } from './effects'
-import { money, words } from './format'
+import { capital, money, words } from './format'
 import { show } from './layout'
 import { page } from './page'
 import { Badge, Fact, Field, Head, More, Select, Table, Time } from './parts'
 import { projectPaths } from './paths'
+import { vendorTitle } from './vendors'
 
 const ROWS = 50
 const EVENTS = 100
@@ -87,7 +88,7 @@ async function list(c: Context<HttpEnv>, part: Part) {
             <Standing of={row} />,
             <code>{row.customer}</code>,
             whatOf(row),
-            row.vendor,
+            vendorTitle(row.vendor),
             <Time at={timeOf(row.updated_at)} now={now} none="" />,
           ])}
         />
@@ -115,7 +116,7 @@ async function object(c: Context<HttpEnv>, part: Part) {
     readTimeline(db, project, kind, id, null, EVENTS),
   ])
   if (!row) throw new Fault('not_found', 'No event of this project says of an object with this id.')
-  const { source_event_id, status, vendor_status, ambiguous, ...fields } = present(row)
+  const { source_event_id, status, vendor_status, ambiguous, vendor, ...fields } = present(row)
   return show(
     c,
     { title: id, section: 'billing', above: [title, `${billing}/${part}`] },
@@ -136,6 +137,7 @@ async function object(c: Context<HttpEnv>, part: Part) {
         <Fact name="Said by">
           <a href={`${events}/${source_event_id}`}>{source_event_id}</a>
         </Fact>
+        <Fact name="Vendor">{vendorTitle(vendor)}</Fact>
         {Object.entries(fields).map(([name, value]) => (
           <Value name={name} value={value} />
         ))}
@@ -151,7 +153,7 @@ async function object(c: Context<HttpEnv>, part: Part) {
             <a href={`${events}/${entry.event_id}`}>{entry.event_type}</a>,
             <Badge of={entry.result ?? entry.status} />,
             <Changes of={entry.change} />,
-            entry.occurred_at,
+            entry.occurred_at && words(entry.occurred_at),
             <Time at={timeOf(entry.received_at)} now={now} />,
           ])}
         />
@@ -188,8 +190,7 @@ function whatOf(row: Presented): Child {
 /** A field as a fact; what the vendor does not say is left out. */
 function Value({ name, value }: { name: string; value: unknown }) {
   if (value === null || (Array.isArray(value) && value.length === 0)) return null
-  const label = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
-  return <Fact name={label}>{words(value)}</Fact>
+  return <Fact name={capital(name).replaceAll('_', ' ')}>{words(value)}</Fact>
 }
 
 function timeOf(iso: string | null): number | null {

@@ -110,7 +110,7 @@ export function LagChart({ series, label }: { series: Series; label: string }) {
         <summary>The figures as a table</summary>
         <Table
           label="Lag"
-          heads={['From (UTC)', 'Received', 'Processed', 'Failed', 'Pending', ...LINES.map(([name]) => name)]}
+          heads={['From (UTC)', 'Received', 'Completed', 'Failed', 'Pending', ...LINES.map(([name]) => name)]}
           rows={busy
             .slice(-ROWS)
             .map((point) => [

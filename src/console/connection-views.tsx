@@ -2,16 +2,17 @@ import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
+import type { Page } from '../http/page'
 import { Fault } from '../lib/fault'
 import { idTime } from '../lib/ids'
 import { ingestUrl } from '../webhooks/connections/connect'
 import type { ConnectionRow } from '../webhooks/connections/store'
-import { VENDOR_NAMES } from '../webhooks/vendors'
 import { plural } from './format'
 import { show } from './layout'
 import { can, type Mistakes } from './page'
 import { Badge, Confirm, Copyable, Fact, Field, Head, More, Post, Select, Table, Time, Wrong } from './parts'
 import { projectPaths } from './paths'
+import { secretHint, VENDOR_OPTIONS, vendorTitle } from './vendors'
 
 type Status = 200 | 409 | 422
 const section = 'connections'
@@ -23,7 +24,7 @@ const lastOf = (row: ConnectionRow) => (row.last_event_id === null ? null : idTi
 const modeOf = (row: ConnectionRow) => (row.livemode === 1 ? 'Live' : 'Test')
 
 /** The list of connections, or what a first one is for. */
-export function listPage(c: Context<HttpEnv>, rows: readonly ConnectionRow[], cursor: string | null) {
+export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<ConnectionRow>) {
   const { now } = c.get('rt')
   const add = can(c, 'connections:write') && (
     <a class="button primary" href={`${pathOf(c)}/new`}>
@@ -51,7 +52,7 @@ export function listPage(c: Context<HttpEnv>, rows: readonly ConnectionRow[], cu
           heads={['Name', 'Vendor', 'Mode', 'Status', 'Last event', 'Secrets', 'Created']}
           rows={rows.map((row) => [
             <a href={pathOf(c, row.id)}>{row.name}</a>,
-            row.vendor,
+            vendorTitle(row.vendor),
             modeOf(row),
             <Badge of={row.status} />,
             <Time at={lastOf(row)} now={now} />,
@@ -60,7 +61,7 @@ export function listPage(c: Context<HttpEnv>, rows: readonly ConnectionRow[], cu
           ])}
         />
       )}
-      <More c={c} cursor={cursor} />
+      <More c={c} cursor={next_cursor} />
     </>,
   )
 }
@@ -81,7 +82,7 @@ export function connectPage(
         <Wrong>{mistakes.form}</Wrong>
         <div class="pair">
           <Field name="vendor" label="Vendor" mistakes={mistakes}>
-            <Select name="vendor" value={entered.vendor} options={VENDOR_NAMES.map((name) => [name, name])} />
+            <Select name="vendor" value={entered.vendor} options={VENDOR_OPTIONS} />
           </Field>
           <Field name="livemode" label="Mode">
             <Select
@@ -103,7 +104,7 @@ export function connectPage(
           mistakes={mistakes}
           hint="To tell it by, such as “Stripe, test mode”."
         />
-        <SecretField mistakes={mistakes} />
+        <SecretField mistakes={mistakes} vendors={VENDOR_OPTIONS.map(([name]) => name)} />
         <button type="submit" class="primary">
           Connect
         </button>
@@ -112,7 +113,8 @@ export function connectPage(
   )
 }
 
-function SecretField({ mistakes }: { mistakes: Mistakes }) {
+/** Names what each of these vendors calls its secret; where there are several, a script leaves the chosen one's. */
+function SecretField({ mistakes, vendors }: { mistakes: Mistakes; vendors: readonly string[] }) {
   return (
     <Field
       name="signing_secret"
@@ -121,7 +123,14 @@ function SecretField({ mistakes }: { mistakes: Mistakes }) {
       required
       maxlength={4096}
       mistakes={mistakes}
-      hint="As the vendor shows it. It is stored encrypted and never shown again."
+      hint={
+        <>
+          {vendors.map((name) => (
+            <span data-vendor={name}>{secretHint(name)}</span>
+          ))}
+          <span>It is stored encrypted and never shown again.</span>
+        </>
+      }
     />
   )
 }
@@ -151,10 +160,10 @@ export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, mistakes
         {ingestUrl(c.req.url, row.id)}
       </Copyable>
       <p class="quiet">
-        Give this address to {row.vendor} as the webhook endpoint, with the events you want to record.
+        Give this address to {vendorTitle(row.vendor)} as the webhook endpoint, with the events you want to record.
       </p>
       <dl class="facts">
-        <Fact name="Vendor">{row.vendor}</Fact>
+        <Fact name="Vendor">{vendorTitle(row.vendor)}</Fact>
         <Fact name="Mode">{modeOf(row)}</Fact>
         <Fact name="Last event">
           <Time at={lastOf(row)} now={now} />
@@ -190,7 +199,7 @@ export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, mistakes
       {write && (
         <>
           <Post c={c} to={`${at}/secrets`} class="form">
-            <SecretField mistakes={mistakes} />
+            <SecretField mistakes={mistakes} vendors={[row.vendor]} />
             <Wrong>{mistakes.form}</Wrong>
             <button type="submit">Add secret</button>
           </Post>

@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { cursorBinding, readCursor, toPage } from '../http/page'
 import { addSigningSecret, CreateBody, connect, SecretBody, UpdateBody } from '../webhooks/connections/connect'
 import {
   deleteConnection,
@@ -12,25 +11,16 @@ import {
   updateConnection,
 } from '../webhooks/connections/store'
 import { connectionPage, connectPage, deletePage, listPage, removeSecretPage } from './connection-views'
+import { pageOf } from './list'
 import { mistakesOf, page, parse } from './page'
 import { projectPaths } from './paths'
-
-const ROWS = 50
 
 /** Connections of billing vendors and their signing secrets. */
 export const connectionPages = new Hono<HttpEnv>()
   .get('/', page('connections:read'), async (c) => {
-    const binding = cursorBinding('console/connections')
-    const before = readCursor(binding, c.req.query('cursor'))
-    const rows = await listConnections(c.get('rt').db, projectOf(c.get('actor')), before, ROWS + 1)
-    const { data, next_cursor } = toPage(
-      rows,
-      ROWS,
-      binding,
-      (row) => row.id,
-      (row) => row,
-    )
-    return listPage(c, data, next_cursor)
+    const read = (before: string | null, limit: number) =>
+      listConnections(c.get('rt').db, projectOf(c.get('actor')), before, limit)
+    return listPage(c, await pageOf(c, 'connections', read))
   })
   .get('/new', page('connections:write'), (c) => connectPage(c, { vendor: 'stripe', name: '', livemode: 'false' }))
   .post('/', page('connections:write'), async (c) => {

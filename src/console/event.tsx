@@ -1,4 +1,6 @@
 import { Hono } from 'hono/tiny'
+import { findObject } from '../billing/store'
+import type { Db } from '../db/client'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { Fault } from '../lib/fault'
@@ -8,14 +10,17 @@ import { presentEvent } from '../webhooks/present'
 import { previewReplay } from '../webhooks/preview'
 import { requestReplay } from '../webhooks/replay'
 import { type AttemptRow, type EventRow, findEvent, listAttempts } from '../webhooks/store'
+import { vendorOf } from '../webhooks/vendors'
 import { Effects } from './effects'
 import { isOpen } from './events'
-import { duration, money } from './format'
+import { duration, money, words } from './format'
 import { show } from './layout'
 import { can, page } from './page'
-import { Badge, Fact, Head, Post, Table, Time } from './parts'
+import { Badge, Fact, Head, live, Post, Table, Time } from './parts'
 import { projectPaths } from './paths'
 import { hexDump, indented } from './payload'
+import { namesOf } from './store'
+import { vendorTitle } from './vendors'
 
 const ATTEMPTS = 50
 /** What of a payload is shown on its page; the whole is a download. */
@@ -33,19 +38,12 @@ export const onePages = new Hono<HttpEnv>()
     if (!row) throw new Fault('not_found', 'No event of this project has this id.')
     const at = `${events}/${id}`
     const open = isOpen(row.status)
+    const actors = attempts.flatMap(({ actor }) => actor ?? [])
+    const [names, links] = await Promise.all([namesOf(db, project, actors), linksOf(db, row)])
     return show(
       c,
       { title: row.event_type, section: 'events', above: ['Webhook events', events] },
-      <div
-        id="event"
-        {...(open && {
-          'hx-get': at,
-          'hx-select': '#event',
-          'hx-swap': 'outerHTML',
-          'hx-trigger': 'every 2s',
-          'data-live': '',
-        })}
-      >
+      <div id="event" {...(open && live('event', at, '2s'))}>
         <Head
           title={
             <>
@@ -65,8 +63,8 @@ export const onePages = new Hono<HttpEnv>()
           )}
         </Head>
         {row.last_error && <p class="error">{row.last_error}</p>}
-        <Summary row={row} now={c.get('rt').now} />
-        <Attempts rows={attempts} now={c.get('rt').now} />
+        <Summary row={row} links={links} now={c.get('rt').now} />
+        <Attempts rows={attempts} names={names} now={c.get('rt').now} />
         <Payload row={row} at={at} />
       </div>,
     )
@@ -110,7 +108,19 @@ export const onePages = new Hono<HttpEnv>()
     return c.redirect(`${projectPaths(project).events}/${id}?done=${done}`, 303)
   })
 
-function Summary({ row, now }: { row: EventRow; now: number }) {
+/** Where the billing state has what an event names: its customer's subscriptions, its subscription. */
+async function linksOf(db: Db, row: EventRow): Promise<Record<string, string>> {
+  const { customer, subscription } = presentEvent(row, false).decoded_summary ?? {}
+  if (!vendorOf(row.vendor)?.snapshots) return {}
+  const list = `${projectPaths(row.project_id).billing}/subscriptions`
+  const links = { Customer: `${list}?customer=${encodeURIComponent(customer ?? '')}` }
+  const found = subscription && (await findObject(db, row.project_id, 'subscription', subscription, row.vendor))
+  return found ? { ...links, Subscription: `${list}/${encodeURIComponent(subscription)}?vendor=${row.vendor}` } : links
+}
+
+type SummaryProps = { row: EventRow; links: Record<string, string>; now: number }
+
+function Summary({ row, links, now }: SummaryProps) {
   const summary = presentEvent(row, false).decoded_summary
   const object = summary?.object
   const parts: [string, string | null | undefined][] = [
@@ -120,10 +130,10 @@ function Summary({ row, now }: { row: EventRow; now: number }) {
     ['Customer', summary?.customer],
     ['Subscription', summary?.subscription],
     ['Invoice', summary?.invoice],
-    ['Vendor', row.vendor],
+    ['Vendor', vendorTitle(row.vendor)],
     ['Mode', row.livemode === 1 ? 'Live' : 'Test'],
     ['Vendor’s API version', summary?.api_version],
-    ['Vendor’s time', row.occurred_at],
+    ['Vendor’s time', row.occurred_at && words(row.occurred_at)],
     ['Vendor’s event id', row.vendor_event_id],
     ['Id', row.id],
   ]
@@ -142,7 +152,10 @@ function Summary({ row, now }: { row: EventRow; now: number }) {
             <Time at={row.next_attempt_at} now={now} />
           </Fact>
         )}
-        {parts.map(([name, value]) => value && <Fact name={name}>{value}</Fact>)}
+        {parts.map(
+          ([name, value]) =>
+            value && <Fact name={name}>{links[name] ? <a href={links[name]}>{value}</a> : value}</Fact>,
+        )}
         {row.deliveries > 1 && <Fact name="Delivered">{row.deliveries} times</Fact>}
       </dl>
       <h2>Effects</h2>
@@ -151,7 +164,9 @@ function Summary({ row, now }: { row: EventRow; now: number }) {
   )
 }
 
-function Attempts({ rows, now }: { rows: readonly AttemptRow[]; now: number }) {
+type AttemptsProps = { rows: readonly AttemptRow[]; names: ReadonlyMap<string, string>; now: number }
+
+function Attempts({ rows, names, now }: AttemptsProps) {
   return (
     <>
       <h2>Attempts</h2>
@@ -164,7 +179,7 @@ function Attempts({ rows, now }: { rows: readonly AttemptRow[]; now: number }) {
           rows={rows.map((row) => [
             row.number,
             row.trigger,
-            row.actor && <code>{row.actor}</code>,
+            row.actor && (names.get(row.actor) ?? <code>{row.actor}</code>),
             <Time at={row.started_at} now={now} />,
             duration(row.finished_at - row.started_at),
             <Badge of={row.outcome} />,

@@ -11,9 +11,10 @@ import { search } from '../webhooks/search/search'
 import { type EventRow, readEvents } from '../webhooks/store'
 import { show } from './layout'
 import { can, mistakesOf, page } from './page'
-import { Badge, Head, More, Table, Time } from './parts'
+import { Badge, Cells, Head, More, Table, Time } from './parts'
 import { projectPaths } from './paths'
 import { readSearch, SearchForm } from './search-form'
+import { vendorTitle } from './vendors'
 
 const ROWS = 50
 const EVENT_ID = idPattern('evt')
@@ -128,20 +129,19 @@ function Row({ c, row, how }: { c: Context<HttpEnv>; row: EventRow; how?: 'fresh
       data-open={isOpen(row.status) ? row.status : undefined}
       hx-swap-oob={how === 'changed' ? 'true' : undefined}
     >
-      <td>
-        <a href={`${events}/${row.id}`}>{row.event_type}</a>
-      </td>
-      <td>
-        <Badge of={row.status} /> {row.last_error && <span class="cut error">{row.last_error.slice(0, 200)}</span>}
-      </td>
-      <td>
-        <code>{decoded_summary?.object.id}</code>
-      </td>
-      <td>{row.vendor}</td>
-      <td>{row.attempts}</td>
-      <td>
-        <Time at={idTime(row.id)} now={c.get('rt').now} />
-      </td>
+      <Cells
+        heads={HEADS}
+        of={[
+          <a href={`${events}/${row.id}`}>{row.event_type}</a>,
+          <>
+            <Badge of={row.status} /> {row.last_error && <span class="cut error">{row.last_error.slice(0, 200)}</span>}
+          </>,
+          <code>{decoded_summary?.object.id}</code>,
+          vendorTitle(row.vendor),
+          row.attempts,
+          <Time at={idTime(row.id)} now={c.get('rt').now} />,
+        ]}
+      />
     </tr>
   )
 }

@@ -47,14 +47,23 @@ export function plural(n: number, one: string): string {
   return `${n.toLocaleString('en')} ${one}${n === 1 ? '' : 's'}`
 }
 
-/** A value of a billing object in words: items as `3 × price_1`, of other objects what is not null. */
+const TIME = /^(\d{4}-\d\d-\d\d)T([\d:]{8})(\.\d+)?Z$/
+
+/** A value of a billing object in words: items as `3 × price_1`, times to the second, of other objects what is not null. */
 export function words(value: unknown): string {
   if (value === null || value === undefined) return '–'
   if (Array.isArray(value)) return value.map(words).join(', ') || 'none'
-  if (typeof value !== 'object') return String(value)
+  if (typeof value !== 'object') return String(value).replace(TIME, '$1 $2 UTC')
   if ('quantity' in value && 'price' in value) return `${value.quantity ?? '?'} × ${value.price ?? '?'}`
   return Object.entries(value)
     .filter(([, part]) => part !== null)
     .map(([name, part]) => `${name} ${words(part)}`)
     .join(', ')
+}
+
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** A message as a sentence of its own. */
+export function sentence(message: string): string {
+  return capital(message.endsWith('.') ? message : `${message}.`)
 }

@@ -8,8 +8,9 @@ import { LagChart } from './chart'
 import { duration } from './format'
 import { show } from './layout'
 import { page } from './page'
-import { Badge, Fact, Head, Table, Time } from './parts'
+import { Badge, Fact, Head, live, Table, Time } from './parts'
 import { projectPaths } from './paths'
+import { vendorTitle } from './vendors'
 
 const RANGES = {
   '1h': { label: '1 hour', ms: HOUR, bucket: '1m' },
@@ -38,14 +39,7 @@ export const healthPages = new Hono<HttpEnv>().get('/', page('billing:read'), as
     c,
     { title: 'Health', section: 'health' },
     <>
-      <div
-        id="health"
-        hx-get={`${paths.health}?range=${range}`}
-        hx-select="#health"
-        hx-swap="outerHTML"
-        hx-trigger="every 10s"
-        data-live
-      >
+      <div id="health" {...live('health', `${paths.health}?range=${range}`, '10s')}>
         <Glance health={health} now={rt.now} connections={paths.connections} events={paths.events} />
       </div>
       <h2 id="lag">Lag, from receipt to completion</h2>
@@ -80,7 +74,8 @@ function Glance(props: { health: Health; now: number; connections: string; event
       <h2>Last hour</h2>
       <dl class="tiles">
         <Fact name="Received">{hour.received}</Fact>
-        <Fact name="Processed">{hour.processed + hour.ignored}</Fact>
+        <Fact name="Processed">{hour.processed}</Fact>
+        <Fact name="Ignored">{hour.ignored}</Fact>
         <Fact name="Failed">{hour.failed}</Fact>
         <Fact name="Duplicates">{hour.duplicates}</Fact>
         <Fact name="Refused">{refused.reduce((sum, [, n]) => sum + n, 0)}</Fact>
@@ -91,6 +86,7 @@ function Glance(props: { health: Health; now: number; connections: string; event
       </dl>
       {refused.length > 0 && <p class="quiet">Refused: {refused.map(([cause, n]) => `${cause} ${n}`).join(', ')}</p>}
       <p class="status-line">
+        All events:
         {Object.entries(health.counts).map(([status, n]) => (
           <span>
             <a href={`${props.events}?status=${status}`}>{status}</a> {n.toLocaleString('en')}
@@ -103,7 +99,7 @@ function Glance(props: { health: Health; now: number; connections: string; event
           heads={['Connection', 'Vendor', 'Status', 'Last event']}
           rows={health.connections.map((row) => [
             <a href={`${props.connections}/${row.id}`}>{row.name}</a>,
-            row.vendor,
+            vendorTitle(row.vendor),
             <Badge of={row.status} />,
             <Time at={row.last_received_at === null ? null : Date.parse(row.last_received_at)} now={now} />,
           ])}

@@ -8,6 +8,7 @@ import { invalid, MAX_BODY_BYTES } from '../http/validate'
 import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { formTokenOf, requireFormToken, requireSameOrigin } from './csrf'
+import { sentence } from './format'
 import { userOf, userOfCookie } from './session'
 
 /**
@@ -60,9 +61,4 @@ export function mistakesOf(error: unknown): { mistakes: Mistakes; status: 409 | 
   }
   if (!/limit_reached|conflict|rotation_of/.test(error.fault)) throw error
   return { mistakes: { form: error.detail }, status: 409 }
-}
-
-function sentence(message: string): string {
-  const text = message.charAt(0).toUpperCase() + message.slice(1)
-  return text.endsWith('.') ? text : `${text}.`
 }

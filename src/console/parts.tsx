@@ -162,10 +162,20 @@ export function Copyable({ id, label, children }: { id: string; label: string; c
   )
 }
 
-/**
- * Rows of cells; on a narrow screen they scroll sideways in a region of their own. A head without a name is one of
- * buttons.
- */
+/** The cells of a row. On a narrow screen, where a row is a card, each but the first says what it is. */
+export function Cells({ heads, of }: { heads: readonly string[]; of: readonly Child[] }) {
+  return (
+    <>
+      {of.map((cell, index) => (
+        <td class={heads[index] === '' ? 'actions' : undefined} data-label={index === 0 ? undefined : heads[index]}>
+          {cell}
+        </td>
+      ))}
+    </>
+  )
+}
+
+/** Rows of cells, or cards on a narrow screen. A head without a name is one of buttons. */
 export function Table(props: PropsWithChildren<{ label: string; heads: string[]; rows?: readonly Child[][] }>) {
   const { label, heads, rows, children } = props
   return (
@@ -182,9 +192,7 @@ export function Table(props: PropsWithChildren<{ label: string; heads: string[];
           <tbody>
             {rows?.map((cells) => (
               <tr>
-                {cells.map((cell, index) => (
-                  <td class={heads[index] === '' ? 'actions' : undefined}>{cell}</td>
-                ))}
+                <Cells heads={heads} of={cells} />
               </tr>
             ))}
           </tbody>
@@ -216,7 +224,7 @@ export function Confirm({ c, title, to, verb, back, danger, children }: PropsWit
 
 /** The way to the page after this one. */
 export function More({ c, cursor }: { c: Context<HttpEnv>; cursor: string | null }) {
-  const query = new URLSearchParams(c.req.query() && new URL(c.req.url).search)
+  const query = new URL(c.req.url).searchParams
   const first = query.has('cursor')
   query.delete('done')
   query.delete('cursor')
@@ -233,6 +241,17 @@ export function More({ c, cursor }: { c: Context<HttpEnv>; cursor: string | null
       )}
     </nav>
   )
+}
+
+/** Attributes of a part that asks for itself again, so often, from where it stands. */
+export function live(id: string, at: string, every: string) {
+  return {
+    'hx-get': at,
+    'hx-select': `#${id}`,
+    'hx-swap': 'outerHTML',
+    'hx-trigger': `every ${every}`,
+    'data-live': '',
+  }
 }
 
 /** A term and what it is, in a list of such. */

@@ -2,24 +2,21 @@ import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { changeOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { cursorBinding, readCursor, toPage } from '../http/page'
 import { ProjectBody } from '../projects/fields'
-import { insertProject, listMemberProjects, type MemberProject } from '../projects/store'
+import { insertProject, listMemberProjects } from '../projects/store'
 import { show } from './layout'
+import { pageOf } from './list'
 import { type Mistakes, mistakesOf, page, parse } from './page'
 import { Field, Head, More, Post, Table, Time } from './parts'
 import { projectPaths } from './paths'
 import { userOf } from './session'
 
-const ROWS = 50
-
 /** The console's start: the projects of whoever is signed in. */
 export const projectPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
     const { db, now } = c.get('rt')
-    const binding = cursorBinding('console/projects')
-    const rows = await listMemberProjects(db, userOf(c).user_id, readCursor(binding, c.req.query('cursor')), ROWS + 1)
-    const { data, next_cursor } = toPage(rows, ROWS, binding, idOf, (row) => row)
+    const read = (before: string | null, limit: number) => listMemberProjects(db, userOf(c).user_id, before, limit)
+    const { data, next_cursor } = await pageOf(c, 'projects', read)
     if (data.length === 0) return welcome(c)
     return show(
       c,
@@ -56,8 +53,6 @@ export const projectPages = new Hono<HttpEnv>()
     }
   })
   .get('/p/:project', page('projects:read'), (c) => c.redirect(projectPaths(c.req.param('project')).keys, 303))
-
-const idOf = (row: MemberProject) => row.id
 
 function welcome(c: Context<HttpEnv>) {
   return show(

@@ -6,7 +6,7 @@ import { BulkReplayBody, readReplay, requestBulkReplay } from '../webhooks/repla
 import { plural } from './format'
 import { show } from './layout'
 import { page, parse } from './page'
-import { Head, Post, Time } from './parts'
+import { Head, live, Post, Time } from './parts'
 import { projectPaths } from './paths'
 import { readSearch } from './search-form'
 
@@ -64,17 +64,10 @@ export const replayPages = new Hono<HttpEnv>()
     const replay = await readReplay(db, project, id)
     if (!replay) throw new Fault('not_found', 'No replay of this project has this id.')
     const { queued, open } = replay
-    const running = {
-      'hx-get': `${events}/replays/${id}`,
-      'hx-select': '#replay',
-      'hx-swap': 'outerHTML',
-      'hx-trigger': 'every 1s',
-      'data-live': '',
-    }
     return show(
       c,
       { title: 'Replay', section: 'events', above: ['Webhook events', events] },
-      <div id="replay" {...(open > 0 && running)}>
+      <div id="replay" {...(open > 0 && live('replay', `${events}/replays/${id}`, '1s'))}>
         <Head title={open > 0 ? 'Replaying …' : 'Replay done'} />
         <p>
           <label for="progress">

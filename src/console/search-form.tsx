@@ -1,8 +1,8 @@
 import { STATUSES } from '../lib/statuses'
 import { type SearchFields, SearchQuery } from '../webhooks/search/filters'
-import { VENDOR_NAMES } from '../webhooks/vendors'
 import { type Mistakes, mistakesOf, parse } from './page'
 import { Field, Select } from './parts'
+import { VENDOR_OPTIONS } from './vendors'
 
 const LISTS = ['event_type', 'status'] as const
 const TEXTS = [
@@ -44,10 +44,15 @@ export function readSearch(sent: URLSearchParams): Asked {
 /** Everything the API searches by. It is a form that gets: the address is the search. */
 export function SearchForm({ asked: { query, mistakes }, action }: { asked: Asked; action: string }) {
   const text = (name: string) => query.get(name) ?? ''
-  const local = (name: string) =>
-    text(name)
-      .replace(/(\.\d+)?Z$/, '')
-      .slice(0, 19)
+  const field = (name: string, label: string, type?: string) => {
+    const value = type === 'datetime-local' ? text(name).slice(0, 19).replace('Z', '') : text(name)
+    return <Field name={name} label={label} {...(type && { type })} value={value} mistakes={mistakes} />
+  }
+  const choice = (name: string, label: string, options: readonly (readonly [string, string])[]) => (
+    <Field name={name} label={label} mistakes={mistakes}>
+      <Select name={name} value={text(name)} options={options} />
+    </Field>
+  )
   const more = TEXTS.slice(1).some((name) => query.has(name))
   return (
     <search>
@@ -59,8 +64,8 @@ export function SearchForm({ asked: { query, mistakes }, action }: { asked: Aske
             value={query.getAll('event_type').join(', ')}
             mistakes={mistakes}
           />
-          <Field name="ref" label="Object id" value={text('ref')} mistakes={mistakes} />
-          <Field name="error" label="Error contains" value={text('error')} mistakes={mistakes} />
+          {field('ref', 'Object id')}
+          {field('error', 'Error contains')}
           <div class="field actions">
             <button type="submit" class="primary">
               Search
@@ -86,62 +91,21 @@ export function SearchForm({ asked: { query, mistakes }, action }: { asked: Aske
         <details open={more}>
           <summary>More filters</summary>
           <div class="filters">
-            <Field name="vendor" label="Vendor" mistakes={mistakes}>
-              <Select
-                name="vendor"
-                value={text('vendor')}
-                options={[['', 'Any'], ...VENDOR_NAMES.map((name) => [name, name] as const)]}
-              />
-            </Field>
-            <Field name="connection_id" label="Connection id" value={text('connection_id')} mistakes={mistakes} />
-            <Field
-              name="vendor_event_id"
-              label="Vendor’s event id"
-              value={text('vendor_event_id')}
-              mistakes={mistakes}
-            />
-            <Field
-              name="received_after"
-              label="Received from (UTC)"
-              type="datetime-local"
-              value={local('received_after')}
-              mistakes={mistakes}
-            />
-            <Field
-              name="received_before"
-              label="Received before (UTC)"
-              type="datetime-local"
-              value={local('received_before')}
-              mistakes={mistakes}
-            />
-            <Field
-              name="min_attempts"
-              label="Attempts, at least"
-              type="number"
-              value={text('min_attempts')}
-              mistakes={mistakes}
-            />
-            <Field name="livemode" label="Mode" mistakes={mistakes}>
-              <Select
-                name="livemode"
-                value={text('livemode')}
-                options={[
-                  ['', 'Any'],
-                  ['true', 'Live'],
-                  ['false', 'Test'],
-                ]}
-              />
-            </Field>
-            <Field name="order" label="Order" mistakes={mistakes}>
-              <Select
-                name="order"
-                value={text('order')}
-                options={[
-                  ['', 'Newest first'],
-                  ['asc', 'Oldest first'],
-                ]}
-              />
-            </Field>
+            {choice('vendor', 'Vendor', [['', 'Any'], ...VENDOR_OPTIONS])}
+            {field('connection_id', 'Connection id')}
+            {field('vendor_event_id', 'Vendor’s event id')}
+            {field('received_after', 'Received from (UTC)', 'datetime-local')}
+            {field('received_before', 'Received before (UTC)', 'datetime-local')}
+            {field('min_attempts', 'Attempts, at least', 'number')}
+            {choice('livemode', 'Mode', [
+              ['', 'Any'],
+              ['true', 'Live'],
+              ['false', 'Test'],
+            ])}
+            {choice('order', 'Order', [
+              ['', 'Newest first'],
+              ['asc', 'Oldest first'],
+            ])}
           </div>
         </details>
       </form>

@@ -1,24 +1,20 @@
 import { Hono } from 'hono/tiny'
 import type { HttpEnv } from '../http/context'
-import { cursorBinding, readCursor, toPage } from '../http/page'
 import { Fault } from '../lib/fault'
-import { deleteSession, listSessions, type Session } from '../sessions/store'
+import { deleteSession, listSessions } from '../sessions/store'
 import { show } from './layout'
+import { pageOf } from './list'
 import { page } from './page'
 import { Badge, Head, More, Post, Table, Time } from './parts'
 import { userOf } from './session'
-
-const ROWS = 50
 
 /** The sessions of whoever is signed in: browsers and API clients alike. */
 export const sessionPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
     const { db, now } = c.get('rt')
     const user = userOf(c)
-    const binding = cursorBinding('console/sessions')
-    const before = readCursor(binding, c.req.query('cursor'))
-    const rows = await listSessions(db, user.user_id, now, before, ROWS + 1)
-    const { data, next_cursor } = toPage(rows, ROWS, binding, idOf, (row) => row)
+    const read = (before: string | null, limit: number) => listSessions(db, user.user_id, now, before, limit)
+    const { data, next_cursor } = await pageOf(c, 'sessions', read)
     return show(
       c,
       { title: 'Sessions' },
@@ -54,5 +50,3 @@ export const sessionPages = new Hono<HttpEnv>()
     if (!(await deleteSession(c.get('rt').db, user.user_id, id))) throw new Fault('not_found', 'No such session.')
     return c.redirect(id === user.id ? '/console/sign-in?done=signed_out' : '/console/sessions?done=session_ended', 303)
   })
-
-const idOf = (row: Session) => row.id

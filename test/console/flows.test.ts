@@ -7,6 +7,7 @@ import {
   deliver,
   freshProject,
   lossyQueue,
+  mint,
   ORIGIN,
   settled,
   signedIn,
@@ -14,6 +15,8 @@ import {
   stripeEvent,
 } from '../harness'
 import { formToken, submit, visit } from './visit'
+
+const NEXT_YEAR = new Date(Date.now() + 400 * 86_400_000).toISOString().slice(0, 10)
 
 /** Signs in by the forms, with the code from the mail. */
 async function signInByForm(next?: string) {
@@ -132,7 +135,7 @@ describe('API keys, by forms alone', () => {
     token = made.owner.token
     keys = `/console/p/${project}/platform/settings/api-keys`
   })
-  const mint = async (fields: Record<string, string>) => {
+  const mintByForm = async (fields: Record<string, string>) => {
     const form = new URLSearchParams({ form_token: await formToken(token), scope: 'billing:read', ...fields })
     form.append('scope', 'api_keys:read')
     return visit(keys, token, { form })
@@ -145,7 +148,7 @@ describe('API keys, by forms alone', () => {
   })
 
   it('mints, rotates and revokes; the secret is in one answer alone', async () => {
-    const minted = await mint({ name: 'By form', expires: '30' })
+    const minted = await mintByForm({ name: 'By form', expires: '30' })
     expect(minted.status).toBe(201)
     const first = secretIn(minted.text)
     const listed = await call('/platform/v1/api-keys', { token, project })
@@ -174,14 +177,28 @@ describe('API keys, by forms alone', () => {
   })
 
   it.each([
+    ['a date alone', { on: NEXT_YEAR }, `${NEXT_YEAR}T23:59:59.999Z`, `${NEXT_YEAR} 23:59:59 UTC`],
+    ['a chosen date', { expires: 'date', on: NEXT_YEAR }, `${NEXT_YEAR}T23:59:59.999Z`, `${NEXT_YEAR} 23:59:59 UTC`],
+    ['no date', { expires: '', on: '' }, null, 'never expires'],
+  ])('takes %s as the end of a key, and says it beside the secret', async (_, fields, expires_at, said) => {
+    const minted = await mintByForm({ name: 'Ends', ...fields })
+    expect([minted.status, minted.text.includes(said)]).toEqual([201, true])
+    const { body } = await call('/platform/v1/api-keys/self', { token: secretIn(minted.text), project })
+    expect(body.key.expires_at).toBe(expires_at)
+  })
+
+  it.each([
     [{ name: '' }, 'may not be empty'],
     [{ name: 'x'.repeat(101) }, 'at most 100 characters'],
     [{ name: 'Kept', scope: 'everything' }, 'Choose at least one scope'],
     [{ name: 'Kept', expires: 'date', on: '' }, 'Pick the date'],
     [{ name: 'Kept', expires: 'date', on: '2001-01-01' }, 'has to lie in the future'],
     [{ name: 'Kept', expires: '-5' }, 'has to lie in the future'],
+    [{ name: 'Kept', expires: '', on: '2001-01-01' }, 'has to lie in the future'],
+    [{ name: 'Kept', expires: '', on: 'soon' }, 'Pick the date'],
+    [{ name: 'Kept', expires: '30', on: '2001-01-01' }, 'Clear the date'],
   ])('says what is wrong with %o, and keeps what was entered', async (fields, message) => {
-    const answer = await mint(fields)
+    const answer = await mintByForm(fields)
     expect(answer.status).toBe(422)
     expect(answer.text.toLowerCase()).toContain(message.toLowerCase())
     expect(answer.text).toContain(`value="${fields.name}"`)
@@ -224,6 +241,51 @@ describe('webhooks, by forms alone', () => {
     expect(await read()).toMatchObject({ name: 'Renamed', status: 'disabled' })
     await submit(`${at}/delete`, owner.token)
     expect((await visit(at, owner.token)).status).toBe(404)
+  })
+
+  it('says what each vendor calls its secret, and names vendors as they write themselves', async () => {
+    const { project, owner } = await freshProject()
+    const connections = `/console/p/${project}/platform/billing/connections`
+    const form = (await visit(`${connections}/new`, owner.token)).text
+    for (const said of ['public_key:private_key', 'user:password', '>Standard Webhooks<', '>RevenueCat<', '>Stripe<']) {
+      expect(form).toContain(said)
+    }
+    const fields = { vendor: 'gocardless', name: 'Debits', livemode: 'false', signing_secret: 'a-secret-of-theirs' }
+    const at = (await submit(connections, owner.token, fields)).headers.get('Location') ?? ''
+    const { text } = await visit(at, owner.token)
+    expect(text).toContain('Give this address to GoCardless')
+    expect(text).toContain('A GoCardless webhook endpoint secret is')
+    expect(text).not.toContain('public_key')
+    expect((await visit(connections, owner.token)).text).toContain('>GoCardless<')
+  })
+
+  it('leads from an event to its customer and subscription, and says by name who replayed it', async () => {
+    const { project, owner } = await freshProject()
+    const connection = await stripeConnection(owner.token, project)
+    const object = { id: 'sub_1', object: 'subscription', customer: 'cus_1', status: 'active' }
+    const event = (await deliver(connection.id, stripeEvent('customer.subscription.updated', object))).body.event_ids[0]
+    await settled(project, owner.token, event)
+    const parent = { type: 'subscription_details', subscription_details: { subscription: 'sub_2' } }
+    const invoice = { id: 'in_1', object: 'invoice', customer: 'cus_1', parent, status: 'open' }
+    const other = (await deliver(connection.id, stripeEvent('invoice.created', invoice))).body.event_ids[0]
+    await settled(project, owner.token, other)
+    const { secret } = await mint(owner.token, project, { name: 'Nightly <job>' })
+    for (const token of [secret, owner.token]) {
+      await call(`/platform/v1/billing/webhooks/${event}/replay`, { method: 'POST', token, project })
+      await settled(project, owner.token, event)
+    }
+    const events = `/console/p/${project}/platform/billing/webhooks`
+    const subscriptions = `/console/p/${project}/platform/billing/subscriptions`
+    const { text } = await visit(`${events}/${event}`, owner.token)
+    expect(text).toContain(`href="${subscriptions}?customer=cus_1"`)
+    expect(text).toContain(`href="${subscriptions}/sub_1?vendor=stripe"`)
+    expect(text).toContain('Nightly &lt;job&gt;')
+    expect(text).toContain(`<td data-label="By">${owner.email}`)
+    expect(text).not.toMatch(/>\d{4}-\d\d-\d\dT/)
+    // A subscription that no event has told of has no page to lead to.
+    const without = (await visit(`${events}/${other}`, owner.token)).text
+    expect(without).toContain('<dd>sub_2</dd>')
+    expect(without).not.toContain('sub_2?vendor')
   })
 
   it('searches as the API does, and replays what it finds', async () => {

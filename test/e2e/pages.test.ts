@@ -149,6 +149,10 @@ it.concurrent.each(['light', 'dark'] as const)(
         wrong.push(...(await violations(page)).map((what) => `${name}, narrow: ${what}`))
       const width = await page.evaluate<number>('document.documentElement.scrollWidth')
       if (width > NARROW.width) wrong.push(`${name}: ${width} px wide`)
+      const cut = await page.evaluate<boolean>(
+        `[...document.querySelectorAll('.rows')].some((rows) => rows.scrollWidth > rows.clientWidth)`,
+      )
+      if (cut) wrong.push(`${name}: columns out of view`)
     }
     await page.close()
     const { problems, foreign } = seen[scheme] as Watch

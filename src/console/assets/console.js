@@ -106,6 +106,15 @@ document.addEventListener('htmx:responseError', (event) => {
   if (event.detail.xhr.status === 429) say('Updates are paused: too many requests.')
 })
 
+// Of what each vendor calls its secret, the chosen one's is shown; without this script it is a list.
+function showHint() {
+  const chosen = document.getElementById('vendor')
+  if (!chosen) return
+  for (const hint of document.querySelectorAll('[data-vendor]')) hint.hidden = hint.dataset.vendor !== chosen.value
+}
+document.addEventListener('change', showHint)
+addEventListener('pageshow', showHint) // coming back, the browser has put back what was chosen
+
 showCopyButtons()
 // On a narrow screen the current tab may lie out of view. Not scrollIntoView: that moves where Tab starts from.
 const tab = document.querySelector('.tabs [aria-current]')

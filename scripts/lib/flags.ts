@@ -1,0 +1,40 @@
+import { parseArgs } from 'node:util'
+import { fail } from './terminal.ts'
+
+/** An option of a script. `takes` names its value in the help; one without takes none. */
+export type Flag =
+  | { type: 'string'; takes: string; help: string; default?: string }
+  | { type: 'boolean'; help: string; default?: boolean }
+type Flags = Record<string, Flag>
+
+/** A script as its help shows it: the command line, what it is for, its options, what else there is to know. */
+export type Command<F extends Flags> = { usage: string; about: string; flags: F; notes?: string; positionals?: boolean }
+
+/** Reads a script's options. --help prints them and ends the program; so does one that is unknown, with exit code 1. */
+export function readFlags<const F extends Flags>(command: Command<F>) {
+  if (process.argv.includes('--help')) {
+    console.log(helpOf(command))
+    process.exit(0)
+  }
+  try {
+    return parseArgs({ options: command.flags, allowPositionals: command.positionals ?? false })
+  } catch (error) {
+    return misused(command, (error as Error).message.split('. ')[0] ?? '')
+  }
+}
+
+/** Says what is wrong with the command line, and how it is used. */
+export function misused(command: Command<Flags>, what: string): never {
+  return fail(`${what}.\n\n${helpOf(command)}`)
+}
+
+function helpOf({ usage, about, flags, notes }: Command<Flags>): string {
+  const left = (name: string, flag: Flag) => `  --${name}${flag.type === 'string' ? ` ${flag.takes}` : ''}`
+  const rows = Object.entries(flags).map(([name, flag]) => [left(name, flag), flag] as const)
+  const width = Math.max(...rows.map(([text]) => text.length))
+  const lines = rows.map(([text, flag]) => {
+    const otherwise = typeof flag.default === 'string' ? ` (otherwise ${flag.default})` : ''
+    return `${text.padEnd(width)}  ${flag.help}${otherwise}`
+  })
+  return [`Usage: ${usage}`, about, lines.join('\n'), notes].filter(Boolean).join('\n\n')
+}
