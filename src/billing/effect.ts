@@ -5,10 +5,8 @@ export const Effect = z
   .object({
     kind: z
       .enum(['subscription', 'invoice', 'payment_method', 'payment_card'])
-      .describe(
-        '`payment_card`: what a payment tells of the card it was made with. It is the `card` of the payment method of this id, which is listed once an event of its own tells of it: a vendor keeps none for many one-off payments.',
-      ),
-    id: z.string().describe("The vendor's id of the object; of a `payment_card`, of its payment method."),
+      .describe('`payment_card`: what a payment says of the `card` of the payment method of this id.'),
+    id: z.string().describe("The vendor's id of the object."),
     result: z
       .enum(['applied', 'superseded', 'ambiguous'])
       .describe(

@@ -30,8 +30,8 @@ export function rankOf({ terminal, occurred_at, updated_at, step }: Snapshot): s
   return [terminal ? 1 : 0, nanoseconds(occurred_at), nanoseconds(updated_at), step].join('|')
 }
 
-/** A time as a text that sorts: a JS Date would lose microseconds, and bare texts sort `.9Z` after `.95Z`. */
-export function nanoseconds(iso: string | null): string {
+/** A JS Date would lose microseconds, and bare texts sort `.9Z` after `.95Z`. */
+function nanoseconds(iso: string | null): string {
   const [seconds = '', fraction = ''] = (iso ?? '0000-00-00T00:00:00').replace('Z', '').split('.')
   return `${seconds}.${fraction.padEnd(9, '0').slice(0, 9)}`
 }

@@ -110,8 +110,7 @@ function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(names: Nam
       route({
         id: `get${one}Timeline`,
         summary: `What became of each event of a ${words}`,
-        description:
-          "The latest by the vendor's time first, whatever order they came in; of one time, the newest received. (Of an object that more than a thousand events refer to, so within each thousand received.) `result` is what the event did when it was processed: `superseded` where a later one had been processed before it.",
+        description: "The latest by the vendor's time first. `result` is what the event did when it was processed.",
         tag,
         policy,
         responses: { 200: { description: 'A page of events.', schema: listOf(TimelineEntry) } },

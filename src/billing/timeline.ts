@@ -6,7 +6,6 @@ import { idTime } from '../lib/ids'
 import { STATUSES } from '../lib/statuses'
 import { iso } from '../lib/time'
 import { Effect } from './effect'
-import { nanoseconds } from './reduce'
 import { listReferring, type TimelineRow } from './store'
 
 export const TimelineEntry = z
@@ -42,30 +41,21 @@ export async function readTimeline(
   from: string | null,
   limit: number,
 ): Promise<{ entries: z.infer<typeof TimelineEntry>[]; resume: string | null }> {
-  const [before = '', after = ''] = (from ?? '').split(' ')
+  const [before = '', after] = from?.split(' ') ?? []
   const rows = await listReferring(db, projectId, vendorId, before || null, MAX_LOOKED_AT)
-  const rest = rows
-    .flatMap((row) => entryOf(row, kind, vendorId) ?? [])
-    .map((entry) => ({ key: keyOf(entry), entry }))
-    .filter(({ key }) => after === '' || key < after)
-    .sort((a, b) => (a.key < b.key ? 1 : -1))
-  const page = rest.slice(0, limit)
-  const entries = page.map(({ entry }) => entry)
-  if (rest.length > limit) return { entries, resume: `${before} ${page.at(-1)?.key}` }
-  return { entries, resume: rows.length === MAX_LOOKED_AT ? (rows.at(-1)?.id ?? null) : null }
-}
-
-/** By the vendor's time; of one time, by receipt. */
-function keyOf({ occurred_at, received_at, event_id }: z.infer<typeof TimelineEntry>): string {
-  return `${nanoseconds(occurred_at ?? received_at)}|${event_id}`
+  const entries: z.infer<typeof TimelineEntry>[] = []
+  for (const row of rows.slice(rows.findIndex(({ id }) => id === after) + 1)) {
+    const entry = entryOf(row, kind, vendorId)
+    if (entry && entries.length === limit) return { entries, resume: `${before} ${entries.at(-1)?.event_id}` }
+    if (entry) entries.push(entry)
+  }
+  return { entries, resume: rows.length === MAX_LOOKED_AT ? (rows.map(({ id }) => id).sort()[0] ?? null) : null }
 }
 
 /** Null for an event that refers to the object and is of another one. */
 function entryOf(row: TimelineRow, kind: Kind, vendorId: string): z.infer<typeof TimelineEntry> | null {
   const effects = row.effects === null ? [] : (JSON.parse(row.effects) as Effect[])
-  const effect = effects.find(
-    (one) => one.id === vendorId && (one.kind === kind || (one.kind === 'payment_card' && kind === 'payment_method')),
-  )
+  const effect = effects.find((one) => one.id === vendorId && (one.kind === kind || one.kind === 'payment_card'))
   if (!effect && (effects.length > 0 || row.object_id !== vendorId)) return null
   return {
     event_id: row.id,

@@ -16,13 +16,9 @@ export function Effects({ of, project }: { of: readonly Effect[]; project: strin
       rows={of.map(({ kind, id, result, change }) => [
         kind,
         // A card's payment method may not be there: many a one-off payment leaves none behind.
-        kind === 'payment_card' ? (
+        <a href={kind === 'payment_card' ? undefined : `${billing}/${PARTS[kind]}/${encodeURIComponent(id)}`}>
           <code>{id}</code>
-        ) : (
-          <a href={`${billing}/${PARTS[kind]}/${encodeURIComponent(id)}`}>
-            <code>{id}</code>
-          </a>
-        ),
+        </a>,
         <Badge of={result} />,
         <Changes of={change} />,
       ])}

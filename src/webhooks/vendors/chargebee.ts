@@ -82,5 +82,5 @@ function objectOf(content: Json, name: string | null): Json {
 }
 
 function isPair(secret: string): boolean {
-  return /^[^:]+:.+$/s.test(secret)
+  return /^(?=.{8})[^:]+:.+$/s.test(secret)
 }
