@@ -65,7 +65,7 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     status: 201,
   },
   'PATCH /platform/v1/billing/connections/:id': { json: { name: 'sample', status: 'active' }, status: 200 },
-  'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_0123456789' }, status: 201 },
+  'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_9876543210' }, status: 201 },
   'POST /platform/v1/billing/webhooks/replay': { json: { filter: {}, limit: 10, dry_run: true }, status: 202 },
   'POST /auth/codes': { json: { email: 'sample@example.com' }, status: 202 },
   // Well-formed, and of no code that was ever sent.

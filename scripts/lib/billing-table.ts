@@ -1,10 +1,11 @@
-import { must } from './api.ts'
+import { ask, must } from './api.ts'
 import type { EventRecord, Inbox } from './deliver.ts'
 import { printTable } from './terminal.ts'
 
 /** Objects shown at most: a table for the eye, not an export. */
 const MAX_ROWS = 100
 const PATHS = { subscription: 'subscriptions', invoice: 'invoices', payment_method: 'payment-methods' }
+type Kind = keyof typeof PATHS
 
 type Item = { price: string | null; quantity: number | null }
 type Row = {
@@ -24,18 +25,27 @@ type Row = {
 
 /** Prints the billing objects that events speak of, as they stand now. */
 export async function printBilling(inbox: Inbox, events: Iterable<EventRecord>): Promise<void> {
-  const objects = new Map<string, { kind: keyof typeof PATHS; id: string }>()
+  const objects = new Map<string, { kind: Kind; id: string }>()
   const types = new Map<string, string>()
   for (const { id, event_type, decoded_summary } of events) {
     types.set(id, event_type)
-    for (const effect of decoded_summary?.effects ?? []) objects.set(`${effect.kind} ${effect.id}`, effect)
+    for (const { kind: named, id } of decoded_summary?.effects ?? []) {
+      const kind = named === 'payment_card' ? 'payment_method' : named
+      objects.set(`${kind} ${id}`, { kind, id })
+    }
   }
   if (objects.size === 0) return
   const rows: string[][] = []
   for (const { kind, id } of [...objects.values()].slice(0, MAX_ROWS)) {
     const { url, token, project, vendor } = inbox
     const path = `${PATHS[kind]}/${encodeURIComponent(id)}?vendor=${vendor}`
-    const row: Row = await must(`${url}/platform/v1/billing/${path}`, { token, project })
+    const address = `${url}/platform/v1/billing/${path}`
+    // A card is told of by payments, and its payment method perhaps never: many a one-off payment leaves none.
+    if (kind === 'payment_method' && (await ask(address, { token, project })).status === 404) {
+      rows.push([kind, id, 'not listed', '', 'its card alone was told of', ''])
+      continue
+    }
+    const row: Row = await must(address, { token, project })
     const status =
       row.vendor_status && row.vendor_status !== row.status ? `${row.status} (${row.vendor_status})` : row.status
     const source = types.get(row.source_event_id) ?? row.source_event_id

@@ -23,7 +23,9 @@ export type EventRecord = {
   last_error: string | null
   raw_payload_b64: string | null
   deliveries: number
-  decoded_summary: { effects: { kind: 'subscription' | 'invoice' | 'payment_method'; id: string }[] } | null
+  decoded_summary: {
+    effects: { kind: 'subscription' | 'invoice' | 'payment_method' | 'payment_card'; id: string }[]
+  } | null
 }
 export type Receipt = { event_ids: string[]; duplicate: boolean }
 

@@ -82,13 +82,12 @@ function effectOf(
   { candidates, ambiguous }: { candidates: Candidate[]; ambiguous: boolean },
   same: boolean,
 ): Effect {
-  const shown = kind === 'payment_card' ? 'payment_method' : kind
-  const known = same && earlier.find((one) => one.kind === shown && one.id === id)
+  const known = same && earlier.find((one) => one.kind === kind && one.id === id)
   if (known) return known
   const speaks = candidates[0]?.vendor_event_id === candidate.vendor_event_id && candidates[0].after === candidate.after
-  if (!speaks) return { kind: shown, id, result: 'superseded', change: null }
+  if (!speaks) return { kind, id, result: 'superseded', change: null }
   const change = changeOf(shownOf(kind, before?.body), shownOf(kind, candidate.body))
-  return { kind: shown, id, result: ambiguous ? 'ambiguous' : 'applied', change }
+  return { kind, id, result: ambiguous ? 'ambiguous' : 'applied', change }
 }
 
 /** A body's fields as they are shown: a payment card is its payment method's `card`. */

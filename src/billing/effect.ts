@@ -3,7 +3,9 @@ import * as z from 'zod'
 /** What an event did to an object, as recorded with the event and shown. */
 export const Effect = z
   .object({
-    kind: z.enum(['subscription', 'invoice', 'payment_method']),
+    kind: z
+      .enum(['subscription', 'invoice', 'payment_method', 'payment_card'])
+      .describe('`payment_card`: what a payment says of the `card` of the payment method of this id.'),
     id: z.string().describe("The vendor's id of the object."),
     result: z
       .enum(['applied', 'superseded', 'ambiguous'])

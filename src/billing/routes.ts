@@ -110,7 +110,7 @@ function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(names: Nam
       route({
         id: `get${one}Timeline`,
         summary: `What became of each event of a ${words}`,
-        description: 'The newest received first. `result` is what the event did when it was processed.',
+        description: "The latest by the vendor's time first. `result` is what the event did when it was processed.",
         tag,
         policy,
         responses: { 200: { description: 'A page of events.', schema: listOf(TimelineEntry) } },
@@ -123,10 +123,9 @@ function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(names: Nam
         const binding = cursorBinding(`timeline:${kind}:${vendorId}`)
         const { db } = c.get('rt')
         const project = projectOf(c.get('actor'))
-        const before = readCursor(binding, cursor)
         const [object, { entries, resume }] = await Promise.all([
           findObject(db, project, kind, vendorId, undefined),
-          readTimeline(db, project, kind, vendorId, before, limit),
+          readTimeline(db, project, kind, vendorId, readCursor(binding, cursor), limit),
         ])
         if (!object) throw new Fault('not_found', `No event of this project says of a ${words} with this id.`)
         const next_cursor = resume === null ? null : makeCursor(binding, resume)

@@ -194,7 +194,10 @@ export type TimelineRow = {
   effects: string | null
 }
 
-/** Events that refer to a vendor's object, the newest received first. */
+/**
+ * The newest received of the events that refer to a vendor's object, the latest by the vendor's time first. Without its
+ * `Z`, a time sorts as text whatever its digits.
+ */
 export function listReferring(
   db: Db,
   projectId: string,
@@ -206,5 +209,6 @@ export function listReferring(
       e.summary->>'$.object.id' AS object_id, e.summary->'$.effects' AS effects
     FROM (SELECT event_id FROM ${refs} WHERE project_id = ${projectId} AND ref = ${vendorId} AND event_id < ${before ?? '~'}
       ORDER BY event_id DESC LIMIT ${limit}) r
-    CROSS JOIN ${events} e ON e.project_id = ${projectId} AND e.id = r.event_id ORDER BY e.id DESC`)
+    CROSS JOIN ${events} e ON e.project_id = ${projectId} AND e.id = r.event_id
+      ORDER BY rtrim(e.occurred_at, 'Z') DESC, e.id DESC`)
 }

@@ -26,29 +26,36 @@ export const TimelineEntry = z
 /** Events that refer to an object which one page looks at; few of them are of another object. */
 const MAX_LOOKED_AT = 1000
 
-/** @returns `resume`: the id of the event to read on after; null at the end */
+/**
+ * The events of an object, the latest by the vendor's time first: of the newest received that refer to it, then of those
+ * received before them.
+ *
+ * @param from a `resume` of before; null for the first page
+ * @returns `resume`: where to read on; null at the end
+ */
 export async function readTimeline(
   db: Db,
   projectId: string,
   kind: Kind,
   vendorId: string,
-  before: string | null,
+  from: string | null,
   limit: number,
 ): Promise<{ entries: z.infer<typeof TimelineEntry>[]; resume: string | null }> {
-  const rows = await listReferring(db, projectId, vendorId, before, MAX_LOOKED_AT)
+  const [before = '', after] = from?.split(' ') ?? []
+  const rows = await listReferring(db, projectId, vendorId, before || null, MAX_LOOKED_AT)
   const entries: z.infer<typeof TimelineEntry>[] = []
-  for (const row of rows) {
+  for (const row of rows.slice(rows.findIndex(({ id }) => id === after) + 1)) {
     const entry = entryOf(row, kind, vendorId)
-    if (entry && entries.length === limit) return { entries, resume: entries.at(-1)?.event_id ?? null }
+    if (entry && entries.length === limit) return { entries, resume: `${before} ${entries.at(-1)?.event_id}` }
     if (entry) entries.push(entry)
   }
-  return { entries, resume: rows.length === MAX_LOOKED_AT ? (rows.at(-1)?.id ?? null) : null }
+  return { entries, resume: rows.length === MAX_LOOKED_AT ? (rows.map(({ id }) => id).sort()[0] ?? null) : null }
 }
 
 /** Null for an event that refers to the object and is of another one. */
 function entryOf(row: TimelineRow, kind: Kind, vendorId: string): z.infer<typeof TimelineEntry> | null {
   const effects = row.effects === null ? [] : (JSON.parse(row.effects) as Effect[])
-  const effect = effects.find((one) => one.kind === kind && one.id === vendorId)
+  const effect = effects.find((one) => one.id === vendorId && (one.kind === kind || one.kind === 'payment_card'))
   if (!effect && (effects.length > 0 || row.object_id !== vendorId)) return null
   return {
     event_id: row.id,

@@ -15,7 +15,8 @@ export function Effects({ of, project }: { of: readonly Effect[]; project: strin
       heads={['Kind', 'Id', 'Result', 'Change']}
       rows={of.map(({ kind, id, result, change }) => [
         kind,
-        <a href={`${billing}/${PARTS[kind]}/${encodeURIComponent(id)}`}>
+        // A card's payment method may not be there: many a one-off payment leaves none behind.
+        <a href={kind === 'payment_card' ? undefined : `${billing}/${PARTS[kind]}/${encodeURIComponent(id)}`}>
           <code>{id}</code>
         </a>,
         <Badge of={result} />,

@@ -40,6 +40,7 @@ export const ERRORS: Record<FaultName, Line> = {
   rotation_of_revoked_key: { status: 409, title: 'This API key was revoked', code: 'key_revoked' },
   rotation_of_expired_key: { status: 409, title: 'This API key has expired', code: 'key_expired' },
   connection_limit_reached: { status: 409, title: 'The project has as many connections as it may have' },
+  secret_exists: { status: 409, title: 'The connection has this signing secret already' },
   secret_limit_reached: { status: 409, title: 'The connection has as many signing secrets as it may have' },
   payload_gone: { status: 409, title: 'The payload of this event is no longer kept' },
   payload_too_large: { status: 413, title: 'The body is too large' },

@@ -1,4 +1,5 @@
-/** What a credential may do: `<resource>:<read|write>`. One list serves key scopes and roles alike. */
+/** What a credential may do: `<resource>:<read|write>`. One list serves key scopes and roles alike; `members` is
+ * granted from the start, so that a key need not be made anew for calls that are still to come. */
 export const SCOPES = [
   'projects:read',
   'projects:write',

@@ -28,6 +28,7 @@ export const FAULTS = [
   'rotation_of_revoked_key',
   'rotation_of_expired_key',
   'connection_limit_reached',
+  'secret_exists',
   'secret_limit_reached',
   'payload_gone',
   'payload_too_large',

@@ -16,7 +16,7 @@ import { storedEventId } from './process'
 import { type NewDelivery, type NewEvent, type RecordedEvent, recordDelivery } from './record/ingest'
 import { countRefusal } from './refusals'
 import { vendorOf } from './vendors'
-import { type DecodedEvent, type Delivery, Undecodable, type Vendor, type Verification } from './vendors/vendor'
+import { type Delivery, type Envelope, Undecodable, type Vendor, type Verification } from './vendors/vendor'
 
 /** The largest delivery taken, in bytes. */
 export const MAX_DELIVERY_BYTES = 1024 * 1024
@@ -160,7 +160,10 @@ async function spool(
   writeLog('warn', 'spooled', { connection_id: connection.id, events: events.length })
 }
 
-/** The events to record. A verified body that cannot be read is recorded all the same, and fails in processing. */
+/**
+ * The events to record. A verified body that cannot be read is recorded all the same, and fails in processing; under
+ * its own type and id where its envelope can be read, so that it is found by them.
+ */
 async function eventsOf(
   vendor: Vendor,
   text: string | null,
@@ -185,11 +188,11 @@ async function eventsOf(
   return [...new Map(list.map((event) => [event.vendor_event_id, event])).values()]
 }
 
-function readable(vendor: Vendor, text: string, headers: Record<string, string>): DecodedEvent[] {
+function readable(vendor: Vendor, text: string, headers: Record<string, string>): Envelope[] {
   try {
     return vendor.decode(text, headers)
   } catch (error) {
-    if (error instanceof Undecodable) return []
+    if (error instanceof Undecodable) return error.envelope ? [error.envelope] : []
     throw error
   }
 }

@@ -42,7 +42,7 @@ export const BillingEvent = z
     connection_id: z.string(),
     vendor_event_id: z.string().describe('The vendor’s id, or the SHA-256 of the bytes where it has none.'),
     occurred_at: nullable.describe('The vendor’s time, in the vendor’s own precision.'),
-    livemode: z.boolean(),
+    livemode: z.boolean().describe("The connection's; the event's is in `decoded_summary`."),
     deliveries: count.describe('How often the vendor has sent it.'),
     next_attempt_at: timestamp.nullable(),
   })

@@ -24,7 +24,10 @@ it('limits requests by credential: 600 a minute', async () => {
 
 it('blocks an address after 20 failed authentications a minute, before the database is asked, for ten seconds', async () => {
   const { project, secret } = await freshKey()
+  const neighbour = await freshKey()
   const address = { 'CF-Connecting-IP': freshAddress() }
+  const asked = { token: neighbour.secret, project: neighbour.project, headers: address }
+  expect((await call('/platform/v1/projects', asked)).status).toBe(200)
   // A window of the limiter may end under us: it takes 20 failures, or at most as many again.
   let failures = 0
   let code = ''
@@ -39,6 +42,12 @@ it('blocks an address after 20 failed authentications a minute, before the datab
   const blocked = await call('/platform/v1/projects', { token: secret, project, headers: address, bindings: { DB } })
   expect([blocked.status, count.statements]).toEqual([429, 0])
   expect((await call('/platform/v1/projects', { token: secret, project })).status).toBe(200)
+  // A key that was seen authenticated here works on behind the same address, until it is revoked; then it is as any other.
+  expect((await call('/platform/v1/projects', asked)).status).toBe(200)
+  const { id } = (await call('/platform/v1/api-keys/self', asked)).body.key
+  expect((await call(`/platform/v1/api-keys/${id}`, { method: 'DELETE', ...asked })).status).toBe(204)
+  expect((await call('/platform/v1/projects', asked)).body.code).toBe('key_revoked')
+  expect((await call('/platform/v1/projects', asked)).body.code).toBe('rate_limited')
 })
 
 it('limits sign-in requests by address: 10 a minute', async () => {

@@ -202,7 +202,13 @@ describe("Paddle's payment methods", () => {
     const [invoice, card] = await world.effects(event)
     expect(invoice).toMatchObject({ kind: 'invoice', result: 'applied' })
     const change = { card: { from: null, to: CARD } }
-    expect(card).toEqual({ kind: 'payment_method', id, result: 'applied', change })
+    expect(card).toEqual({ kind: 'payment_card', id, result: 'applied', change })
+    // Once the payment method itself is told of, its timeline has the payment that told of its card.
+    await world.say(saved(id))
+    expect((await world.timeline('payment-methods', id)).map(({ result, change }) => [result, change])).toEqual([
+      ['applied', expect.objectContaining({ status: { from: null, to: 'attached' } })],
+      ['applied', change],
+    ])
   })
 
   it('the later payment says what card it is, in either order', async () => {

@@ -182,7 +182,7 @@ describe('the timeline', () => {
   const says = (object: Fields, at: number, type = 'updated') =>
     stripeSays(`customer.subscription.${type}`, object, { at })
 
-  it('lists the events of the object with what each did, the newest received first', async () => {
+  it('lists the events of the object with what each did, the latest by the vendor’s time first', async () => {
     const id = anId('sub')
     const entitled = stripeSays('customer.subscription.updated', sub(id, { status: 'paused' }), {
       at: T0 + 9,
@@ -212,9 +212,10 @@ describe('the timeline', () => {
       [7, 'ambiguous', change('paused', 'unpaid')],
       [6, 'applied', { ...change('past_due', 'paused'), ...at(T0 + 7, T0 + 9) }],
       [5, 'applied', at(T0 + 5, T0 + 7)],
-      [3, 'ignored', null],
-      [2, 'superseded', null],
+      // Received after it, and of a time before it.
       [1, 'applied', { ...change('active', 'past_due'), ...at(T0, T0 + 5) }],
+      [2, 'superseded', null],
+      [3, 'ignored', null],
       [0, 'applied', expect.objectContaining(change(null, 'active'))],
     ])
     expect(entries.at(-1)).toMatchObject({

@@ -122,7 +122,7 @@ describe('a replay asked for with dry_run', () => {
     await preview(event, {
       effects: [
         { kind: 'invoice', id: txn, result: 'applied', change: null },
-        { kind: 'payment_method', id: method, result: 'applied', change: null },
+        { kind: 'payment_card', id: method, result: 'applied', change: null },
       ],
     })
   })

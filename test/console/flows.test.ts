@@ -230,7 +230,7 @@ describe('webhooks, by forms alone', () => {
     const at = made.headers.get('Location') ?? ''
     const id = at.split('/').at(-1) ?? ''
     expect((await visit(at, owner.token)).text).toContain(`${ORIGIN}/ingest/${id}`)
-    await submit(`${at}/secrets`, owner.token, { signing_secret: 'whsec_9876543210' })
+    await submit(`${at}/secrets`, owner.token, { signing_secret: 'whsec_987654329876543210' })
     const read = async () =>
       (await call(`/platform/v1/billing/connections/${id}`, { token: owner.token, project })).body
     const [first] = (await read()).secrets

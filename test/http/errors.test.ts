@@ -19,6 +19,7 @@ import {
   mint,
   ORIGIN,
   type RequestOptions,
+  STRIPE_SECRET,
   signedIn,
   signStripe,
   stripeConnection,
@@ -194,6 +195,11 @@ const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
       })
     for (const n of [2, 3, 4, 5]) expect((await add(n)).status).toBe(201)
     return add(6)
+  },
+  secret_exists: async () => {
+    const { project, secret, connection } = await freshConnection()
+    const json = { signing_secret: STRIPE_SECRET }
+    return call(`${CONNECTIONS}/${connection.id}/secrets`, { method: 'POST', project, token: secret, json })
   },
   payload_gone: async () => {
     const { project, secret, connection } = await freshConnection()

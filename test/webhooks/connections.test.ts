@@ -69,6 +69,10 @@ describe('a connection', () => {
     advance(SECOND)
     expect((await api(at, { method: 'PATCH', json: { name: 'Renamed' } })).body).toEqual({ ...made, name: 'Renamed' })
     advance(SECOND)
+    expect((await api(at, { method: 'PATCH', json: { livemode: true } })).body).toMatchObject({ livemode: true })
+    advance(SECOND)
+    expect((await api(at, { method: 'PATCH', json: { livemode: false } })).body).toEqual({ ...made, name: 'Renamed' })
+    advance(SECOND)
     const disabled = await api(at, { method: 'PATCH', json: { status: 'disabled' } })
     expect(disabled.body).toEqual({ ...made, name: 'Renamed', status: 'disabled' })
     advance(SECOND)
@@ -84,8 +88,10 @@ describe('a connection', () => {
     }
     expect((await api('/connections')).body.data.map(({ id }: any) => id)).toEqual([world.connection.id])
     expect(await storedSecrets(made.id)).toEqual([])
-    expect((await audited(project)).slice(-3)).toEqual([
+    expect((await audited(project)).slice(-5)).toEqual([
       ['connection.updated', { name: 'Renamed' }],
+      ['connection.updated', { livemode: true }],
+      ['connection.updated', { livemode: false }],
       ['connection.updated', { status: 'disabled' }],
       ['connection.deleted', null],
     ])
@@ -103,6 +109,20 @@ describe('a connection', () => {
     expect(body).toMatchObject({ last_received_at: second, secrets: [{ last_used_at: second }] })
     await settle(world)
     await expectConsistent(world.project)
+  })
+
+  it('says by its livemode what its records show, also those of before; the event’s own word stands beside it', async () => {
+    const world = await newWorld()
+    const { body } = await world.send({ ...stripeEvent(), livemode: false })
+    await settle(world)
+    const found = async (livemode: boolean) =>
+      (await world.api(`/webhooks/search?livemode=${livemode}`)).body.data.map(({ id }: any) => id)
+    for (const livemode of [true, false]) {
+      const at = `/connections/${world.connection.id}`
+      expect((await world.api(at, { method: 'PATCH', json: { livemode } })).status).toBe(200)
+      expect(await world.event(body.event_ids[0])).toMatchObject({ livemode, decoded_summary: { livemode: false } })
+      expect([await found(livemode), await found(!livemode)]).toEqual([body.event_ids, []])
+    }
   })
 
   it('of another project is not there', async () => {
@@ -128,6 +148,11 @@ describe('a connection', () => {
     ['an empty name', { name: '' }],
     ['a secret that is not of its vendor’s form', { signing_secret: 'sk_live_12345678' }],
     ['a short secret', { signing_secret: 'whsec_' }],
+    ['one of a byte', { vendor: 'standard', signing_secret: 'whsec_YQ==' }],
+    ['one of 23 bytes', { vendor: 'standard', signing_secret: `whsec_${btoa('x'.repeat(23))}` }],
+    ['one of 65 bytes', { vendor: 'standard', signing_secret: `whsec_${btoa('x'.repeat(65))}` }],
+    ['a pair of seven', { vendor: 'chargebee', signing_secret: 'usr:pwd' }],
+    ['five characters', { vendor: 'lemonsqueezy', signing_secret: '12345' }],
     ['no secret', { signing_secret: undefined }],
     ['a field it has not', { status: 'disabled' }],
     ['livemode as a text', { livemode: 'true' }],
@@ -174,6 +199,37 @@ describe('limits', () => {
 })
 
 describe('a signing secret', () => {
+  it.each([
+    ['standard', `whsec_${btoa('x'.repeat(24))}`, 'eHh4'],
+    ['standard', `whsec_${btoa('x'.repeat(64))}`, 'eA=='],
+    ['stripe', 'whsec_123456789012', '9012'],
+    ['stripe', 'whsec_1234567890', '90'],
+    ['stripe', 'whsec_12345678', ''],
+    ['paddle', 'pdl_ntfset_12345678', ''],
+    ['lemonsqueezy', '123456', ''],
+    ['lemonsqueezy', 'a secret of forty characters, not one more', null],
+    ['chargebee', 'a-user-with-a-long-name:pass', ''],
+    ['chargebee', 'user:a-long-password', 'word'],
+    ['revenuecat', 'Bearer abcdefgh', ''],
+  ])('of %s, %s, has the hint %s: eight characters of it stay hidden', async (vendor, signing_secret, hint) => {
+    const { status, body } = await create(await newWorld(), { vendor, signing_secret })
+    expect([status, body.secrets?.[0].hint ?? null]).toEqual([hint === null ? 422 : 201, hint])
+  })
+
+  it('is added once, however often it is sent, at once too', async () => {
+    const world = await newWorld()
+    const at = `/connections/${world.connection.id}/secrets`
+    const add = (signing_secret: string) => world.api(at, { method: 'POST', json: { signing_secret } })
+    expect(await add(STRIPE_SECRET)).toMatchObject({ status: 409, body: { code: 'secret_exists' } })
+    const answers = await Promise.all(Array.from({ length: 4 }, () => add('whsec_sent_four_times')))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409])
+    expect(await storedSecrets(world.connection.id)).toHaveLength(2)
+    // Removed, it may come again.
+    const added = (await world.api(`/connections/${world.connection.id}`)).body.secrets[1].id
+    expect((await world.api(`${at}/${added}`, { method: 'DELETE' })).status).toBe(204)
+    expect((await add('whsec_sent_four_times')).status).toBe(201)
+  })
+
   it('is encrypted at rest and never shown again', async () => {
     const world = await newWorld()
     const added = 'whsec_added_later_and_never_seen'

@@ -277,6 +277,20 @@ describe('connections', () => {
   })
 })
 
+it.each<[string, { secrets?: number; disabled?: boolean; deleted?: boolean }, string[]]>([
+  ['with a secret', {}, []],
+  ['without', { secrets: 0 }, ['the connection paddle refuses every delivery: add a signing secret']],
+  ['disabled, without', { secrets: 0, disabled: true }, []],
+  ['deleted, without', { secrets: 0, deleted: true }, []],
+])('a connection %s', async (_, options, reasons) => {
+  const { project, read } = await freshReader()
+  await sweptAgo(0)
+  await insertConnection(project, 'stripe')
+  await insertConnection(project, 'paddle', options)
+  const status = reasons.length > 0 ? 'degraded' : 'ok'
+  expect((await read('/health')).body).toMatchObject({ status, reasons })
+})
+
 it('notes the sweep that the cron ran', async () => {
   const { read } = await freshReader()
   await sweptAgo(null)

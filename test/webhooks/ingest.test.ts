@@ -164,6 +164,31 @@ describe('a signed body that cannot be read', () => {
     expect(recorded.last_error).toEqual(expect.any(String))
     await expectConsistent(world.project)
   })
+
+  it.each([
+    ['without its object', { object: 'event', data: {} }, 'the payload has no data.object'],
+    ['that is no event', { object: 'v2.core.event' }, 'the payload is no Stripe event: its object is not "event"'],
+  ])('but for its envelope, %s, fails under its own type and id, and is found by them', async (_, rest, last_error) => {
+    const world = await newWorld()
+    const envelope = { id: 'evt_hollow', type: 'customer.subscription.updated', created: 1_767_225_600 }
+    const send = (more: object) => world.send({ ...envelope, ...rest, ...more })
+    const { body } = await send({})
+    expect((await send({})).body).toEqual({ event_ids: body.event_ids, duplicate: true })
+    await settle(world)
+    const recorded = {
+      id: body.event_ids[0],
+      vendor_event_id: 'evt_hollow',
+      event_type: 'customer.subscription.updated',
+      occurred_at: '2026-01-01T00:00:00Z',
+      status: 'failed',
+      last_error,
+      decoded_summary: null,
+    }
+    for (const search of ['event_type=customer.subscription.*', 'vendor_event_id=evt_hollow']) {
+      expect((await world.api(`/webhooks/search?${search}`)).body.data).toEqual([expect.objectContaining(recorded)])
+    }
+    await expectConsistent(world.project)
+  })
 })
 
 describe('what a delivery costs', () => {

@@ -82,14 +82,27 @@ export async function insertMinutes(project: string, minutes: readonly SeedMinut
 export async function insertConnection(
   project: string,
   vendor: string,
-  options: { livemode?: boolean; deleted?: boolean } = {},
+  options: { livemode?: boolean; deleted?: boolean; disabled?: boolean; secrets?: number } = {},
 ): Promise<string> {
   const now = Date.now()
   const id = newId('con', now)
+  const { livemode = true, deleted = false, disabled = false, secrets = 1 } = options
+  // Secrets that nothing opens: these connections receive nothing.
+  const sealed = Array.from({ length: secrets }, (_, n) => ({
+    id: `sec_${n}`,
+    hint: '',
+    created_at: now,
+    key: 1,
+    box: '',
+  }))
   await env.DB.prepare(
-    "INSERT INTO connections (id, project_id, vendor, name, livemode, secrets, created_at, deleted_at) VALUES (?, ?, ?, ?, ?, '[]', ?, ?)",
+    `INSERT INTO connections (id, project_id, vendor, name, livemode, secrets, created_at, deleted_at, status)
+      VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)`,
   )
-    .bind(id, project, vendor, vendor, options.livemode === false ? 0 : 1, now, options.deleted ? now : null)
+    .bind(
+      ...[id, project, vendor, Number(livemode), JSON.stringify(sealed), now],
+      ...[deleted ? now : null, disabled ? 'disabled' : 'active'],
+    )
     .run()
   return id
 }

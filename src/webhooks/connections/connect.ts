@@ -2,10 +2,11 @@ import * as z from 'zod'
 import type { Change } from '../../audit/store'
 import type { Runtime } from '../../env'
 import { visibleText } from '../../http/fields'
+import { equalBytes, utf8 } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { VENDOR_NAMES, VENDORS, vendorOf } from '../vendors'
-import { seal } from './seal'
+import { seal, unseal } from './seal'
 import {
   addSecret,
   type ConnectionRow,
@@ -17,19 +18,24 @@ import {
 
 const signingSecret = z
   .string()
-  .min(8)
+  .min(1)
   .max(4096)
   .describe('As the vendor shows it; one string whatever the vendor calls its own. Write-only.')
+const livemode = z.boolean().describe('By your word; shown with every record of the connection, older ones too.')
 export const CreateBody = z
   .strictObject({
     vendor: z.enum(VENDOR_NAMES),
     name: visibleText(100),
-    livemode: z.boolean().default(true),
+    livemode: livemode.default(true),
     signing_secret: signingSecret,
   })
   .meta({ id: 'CreateConnection' })
 export const UpdateBody = z
-  .strictObject({ name: visibleText(100).optional(), status: z.enum(['active', 'disabled']).optional() })
+  .strictObject({
+    name: visibleText(100).optional(),
+    status: z.enum(['active', 'disabled']).optional(),
+    livemode: livemode.optional(),
+  })
   .refine((changes) => Object.keys(changes).length > 0, {
     error: 'has to have at least one field to change',
     params: { code: 'required' },
@@ -54,7 +60,7 @@ export async function connect(
   return insertConnection(rt.db, { id, project_id: projectId, vendor, name, livemode, secret }, change)
 }
 
-/** Adds a signing secret. @throws {Fault} `not_found`, `validation_failed`, `secret_limit_reached` */
+/** Adds a signing secret. @throws {Fault} `not_found`, `validation_failed`, `secret_exists`, `secret_limit_reached` */
 export async function addSigningSecret(
   rt: Runtime,
   projectId: string,
@@ -62,9 +68,20 @@ export async function addSigningSecret(
   signingSecret: string,
   change: Change,
 ): Promise<ConnectionRow> {
-  const { vendor } = await readConnection(rt.db, projectId, id)
-  const check = vendorOf(vendor)?.checkSecret ?? (() => null)
-  return addSecret(rt.db, projectId, id, await sealed(rt, check, projectId, id, signingSecret), change)
+  // Each further round follows a change of the connection made meanwhile: the same secret, perhaps.
+  for (;;) {
+    const connection = await readConnection(rt.db, projectId, id)
+    const check = vendorOf(connection.vendor)?.checkSecret ?? (() => null)
+    const secret = await sealed(rt, check, projectId, id, signingSecret)
+    for (const known of connection.secrets) {
+      // One that does not open verifies nothing: it may be added again.
+      const text = await unseal(rt.settings.encryptionKeys, known, sealContext(projectId, id, known.id)).catch(() => '')
+      if (equalBytes(utf8(text), utf8(signingSecret)))
+        throw new Fault('secret_exists', 'Add another one: this one is live already.')
+    }
+    const row = await addSecret(rt.db, connection, secret, change)
+    if (row) return row
+  }
 }
 
 /** A signing secret, checked for its vendor's form and encrypted. */
@@ -83,5 +100,10 @@ async function sealed(
   }
   const id = newId('sec', now)
   const box = await seal(settings.encryptionKeys, secret, sealContext(project, connection, id))
-  return { id, hint: secret.slice(-4), created_at: now, ...box }
+  // Eight characters stay hidden: of the secret itself, without the user or scheme, or vendor's prefix, that comes first.
+  const hint = secret
+    .replace(/^[^:\s]*[:\s]|^(?:[a-z]+_){1,2}/, '')
+    .slice(8)
+    .slice(-4)
+  return { id, hint, created_at: now, ...box }
 }

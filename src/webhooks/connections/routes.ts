@@ -28,14 +28,14 @@ const Connection = z
     id: z.string(),
     vendor: z.enum(VENDOR_NAMES),
     name: z.string(),
-    livemode: z.boolean(),
+    livemode: CreateBody.shape.livemode.unwrap(),
     status: z.enum(['active', 'disabled']),
     ingest_url: z.url().describe('The address to give the vendor.'),
     secrets: z
       .array(
         z.object({
           id: z.string(),
-          hint: z.string().describe('The last four characters.'),
+          hint: z.string().describe('At most the last four characters.'),
           created_at: timestamp,
           last_used_at: timestamp
             .nullable()
@@ -155,7 +155,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       tag,
       policy: write,
       responses: { 201: { description: 'The connection.', schema: Connection } },
-      faults: ['not_found', 'secret_limit_reached'],
+      faults: ['not_found', 'secret_exists', 'secret_limit_reached'],
     }),
     body(SecretBody),
     async (c) => {

@@ -84,11 +84,12 @@ export function updateConnection(
   db: Db,
   projectId: string,
   id: string,
-  changes: { name?: string | undefined; status?: 'active' | 'disabled' | undefined },
+  changes: { name?: string | undefined; status?: 'active' | 'disabled' | undefined; livemode?: boolean | undefined },
   change: Change,
 ): Promise<ConnectionRow> {
   return mutate(db, projectId, id, 'connection.updated', change, changes, {
-    set: sql`name = coalesce(${changes.name ?? null}, name), status = coalesce(${changes.status ?? null}, status)`,
+    set: sql`name = coalesce(${changes.name ?? null}, name), status = coalesce(${changes.status ?? null}, status),
+      livemode = coalesce(${changes.livemode ?? null}, livemode)`,
     where: sql`true`,
   })
 }
@@ -103,27 +104,32 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
   if (updated.rows.length === 0) throw notFound()
 }
 
-/** @throws {Fault} `not_found`, `secret_limit_reached` */
+/**
+ * Adds a secret to a connection that is as it was read.
+ *
+ * @returns null where it changed meanwhile: read again, decide again
+ * @throws {Fault} `not_found`, `secret_limit_reached`
+ */
 export async function addSecret(
   db: Db,
-  projectId: string,
-  id: string,
+  { project_id, id, version }: Pick<Connection, 'project_id' | 'id' | 'version'>,
   secret: StoredSecret,
   change: Change,
-): Promise<ConnectionRow> {
+): Promise<ConnectionRow | null> {
   const row = await mutate(
     db,
-    projectId,
+    project_id,
     id,
     'connection.secret_added',
     change,
     { secret_id: secret.id },
     {
       set: sql`secrets = json_insert(secrets, '$[#]', json(${JSON.stringify(secret)}))`,
-      where: sql`json_array_length(secrets) < ${MAX_SECRETS}`,
+      where: sql`version = ${version} AND json_array_length(secrets) < ${MAX_SECRETS}`,
     },
   )
   if (row.secrets.some(({ id: known }) => known === secret.id)) return row
+  if (row.secrets.length < MAX_SECRETS) return null
   throw new Fault('secret_limit_reached', `A connection has at most ${MAX_SECRETS} live secrets: remove one first.`)
 }
 

@@ -18,7 +18,7 @@ const THRESHOLDS = {
 const ms = z.number().nullable()
 const Window = z.object({
   received: count,
-  processed: count,
+  processed: count.describe('Without ignored events.'),
   ignored: count,
   failed: count,
   duplicates: count,
@@ -83,7 +83,7 @@ export async function readHealth(rt: Runtime, projectId: string): Promise<z.infe
     counts,
     ...facts,
     last_5m: windowOf(snapshot.minutes.filter(({ minute }) => minute > thisMinute - 5)),
-    connections: snapshot.connections.map(({ last_event_id, ...connection }) => ({
+    connections: snapshot.connections.map(({ secrets, last_event_id, ...connection }) => ({
       ...connection,
       last_received_at: last_event_id === null ? null : iso(idTime(last_event_id)),
     })),
@@ -118,6 +118,10 @@ function verdictOf(
     snapshot.last_sweep_at === null && 'the sweep has not run yet',
     failed >= degraded.failed_last_60m && `${failed} of ${received} events of the last hour failed`,
     facts.expired_leases >= degraded.expired_leases && `events whose worker died: ${facts.expired_leases}`,
+    ...snapshot.connections.map(
+      ({ name, status, secrets }) =>
+        status === 'active' && secrets === 0 && `the connection ${name} refuses every delivery: add a signing secret`,
+    ),
   ].filter((reason) => reason !== false)
   if (bad.length > 0) return { status: 'failing', reasons: bad }
   return poor.length > 0 ? { status: 'degraded', reasons: poor } : { status: 'ok', reasons: [] }

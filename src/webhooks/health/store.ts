@@ -10,7 +10,14 @@ export type Snapshot = {
   finals: { status: Status; n: number }[]
   open: OpenCount[]
   minutes: MinuteRow[]
-  connections: { id: string; name: string; vendor: string; status: string; last_event_id: string | null }[]
+  connections: {
+    id: string
+    name: string
+    vendor: string
+    status: string
+    secrets: number
+    last_event_id: string | null
+  }[]
   last_sweep_at: number | null
   ambiguous: number
 }
@@ -27,7 +34,9 @@ export async function readSnapshot(db: Db, projectId: string, sinceMinute: numbe
       FROM (SELECT status, id, lease_until FROM ${events} INDEXED BY events_open
         WHERE project_id = ${projectId} AND due_at IS NOT NULL LIMIT ${MAX_OPEN_COUNTED}) GROUP BY status`,
     sql<MinuteRow>`SELECT * FROM ${minutes} WHERE project_id = ${projectId} AND minute >= ${sinceMinute}`,
-    sql<Snapshot['connections'][number]>`SELECT c.id, c.name, c.vendor, c.status,
+    sql<
+      Snapshot['connections'][number]
+    >`SELECT c.id, c.name, c.vendor, c.status, json_array_length(c.secrets) AS secrets,
         (SELECT max(e.id) FROM ${events} e INDEXED BY events_connection WHERE e.connection_id = c.id) AS last_event_id
       FROM ${connections} c WHERE c.project_id = ${projectId} AND c.deleted_at IS NULL ORDER BY c.id`,
     sql<{ value: number }>`SELECT value FROM ${state} WHERE name = 'last_sweep_at'`,

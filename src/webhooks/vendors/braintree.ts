@@ -90,6 +90,6 @@ function readForm(body: string): { signatures: string[]; payload: string | null 
 }
 
 function keysOf(secret: string): { publicKey: string; privateKey: string } | null {
-  const [, publicKey, privateKey] = /^([^:|&\s]+):([^\s]+)$/.exec(secret) ?? []
+  const [, publicKey, privateKey] = /^(?=.{8})([^:|&\s]+):([^\s]+)$/.exec(secret) ?? []
   return publicKey && privateKey ? { publicKey, privateKey } : null
 }

@@ -1,8 +1,8 @@
 import { fromBase64 } from '../../lib/crypto'
 import { cents } from './money'
-import { eventOf, isObject, type Json, parseObject, refsOf, required, text } from './read'
+import { eventOf, isObject, type Json, parseObject, refsOf, required, subjectOf, text } from './read'
 import { isoSeconds } from './time'
-import { Undecodable, type Vendor } from './vendor'
+import type { Vendor } from './vendor'
 import { refused, verifyShown } from './verify'
 
 /**
@@ -30,9 +30,13 @@ export const chargebee: Vendor = {
 
   decode(body) {
     const event = parseObject(body)
-    const content = event.content
-    if (!isObject(content)) throw new Undecodable('the payload has no content')
     const event_type = required(event.event_type, 'event_type')
+    const envelope = {
+      vendor_event_id: required(event.id, 'id'),
+      event_type,
+      occurred_at: isoSeconds(event.occurred_at),
+    }
+    const content = subjectOf(event.content, 'content', envelope)
     const type = typeOf(event_type, content)
     const object = objectOf(content, type)
     const id = text(object.id)
@@ -42,9 +46,7 @@ export const chargebee: Vendor = {
     const invoice = type === 'invoice' ? id : (text(object.invoice_id) ?? text(objectOf(content, 'invoice').id))
     return [
       eventOf({
-        vendor_event_id: required(event.id, 'id'),
-        event_type,
-        occurred_at: isoSeconds(event.occurred_at),
+        ...envelope,
         api_version: text(event.api_version),
         object: { type, id, status: text(object.status) },
         customer,
@@ -80,5 +82,5 @@ function objectOf(content: Json, name: string | null): Json {
 }
 
 function isPair(secret: string): boolean {
-  return /^[^:]+:.+$/s.test(secret)
+  return /^(?=.{8})[^:]+:.+$/s.test(secret)
 }

@@ -1,8 +1,8 @@
 import { fromHex } from '../../lib/crypto'
 import { cents } from './money'
-import { at, eventOf, isObject, numericId, parseObject, refsOf, required, text } from './read'
+import { at, eventOf, isObject, numericId, parseObject, refsOf, required, subjectOf, text } from './read'
 import { isoTime } from './time'
-import { Undecodable, type Vendor } from './vendor'
+import type { Vendor } from './vendor'
 import { verifyBareMac } from './verify'
 
 /**
@@ -18,8 +18,9 @@ export const lemonsqueezy: Vendor = {
 
   decode(body) {
     const payload = parseObject(body)
-    const data = payload.data
-    if (!isObject(data)) throw new Undecodable('the payload has no data')
+    const event_type = required(at(payload, 'meta', 'event_name'), 'meta.event_name')
+    // Its time stands in the object.
+    const data = subjectOf(payload.data, 'data', { vendor_event_id: null, event_type, occurred_at: null })
     const attributes = isObject(data.attributes) ? data.attributes : {}
     const type = text(data.type)
     const id = numericId(data.id)
@@ -34,7 +35,7 @@ export const lemonsqueezy: Vendor = {
     return [
       eventOf({
         vendor_event_id: null,
-        event_type: required(at(payload, 'meta', 'event_name'), 'meta.event_name'),
+        event_type,
         occurred_at: isoTime(attributes.updated_at),
         livemode: typeof test === 'boolean' ? !test : null,
         object: { type, id, status: text(attributes.status) },

@@ -1,9 +1,9 @@
 import { fromHex, hmac, utf8 } from '../../lib/crypto'
 import { money } from './money'
 import { paddleSnapshots } from './paddle-objects'
-import { at, before, eventOf, isObject, objects, parseObject, refsOf, required, text } from './read'
+import { at, before, eventOf, isObject, objects, parseObject, refsOf, required, subjectOf, text } from './read'
 import { isoTime } from './time'
-import { type StateKind, Undecodable, type Vendor } from './vendor'
+import type { StateKind, Vendor } from './vendor'
 import { isSeconds, matchedAt, matchSecret, refused } from './verify'
 
 /**
@@ -32,9 +32,13 @@ export const paddle: Vendor = {
 
   decode(body) {
     const event = parseObject(body)
-    const data = event.data
-    if (!isObject(data)) throw new Undecodable('the payload has no data')
     const event_type = required(event.event_type, 'event_type')
+    const envelope = {
+      vendor_event_id: required(event.event_id, 'event_id'),
+      event_type,
+      occurred_at: isoTime(event.occurred_at),
+    }
+    const data = subjectOf(event.data, 'data', envelope)
     const type = before(event_type, '.')
     const id = text(data.id)
     const customer = type === 'customer' ? id : text(data.customer_id)
@@ -42,9 +46,7 @@ export const paddle: Vendor = {
     const invoice = type === 'transaction' ? id : text(data.transaction_id)
     return [
       eventOf({
-        vendor_event_id: required(event.event_id, 'event_id'),
-        event_type,
-        occurred_at: isoTime(event.occurred_at),
+        ...envelope,
         object: { type, id, status: text(data.status) },
         customer,
         subscription,

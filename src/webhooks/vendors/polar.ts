@@ -1,9 +1,9 @@
 import { hmac, utf8 } from '../../lib/crypto'
 import { cents } from './money'
-import { before, eventOf, idOf, isObject, parseObject, refsOf, required, text } from './read'
+import { before, eventOf, idOf, parseObject, refsOf, required, subjectOf, text } from './read'
 import { attemptedAt, macOf, readSigned, STANDARD_HEADERS } from './standard'
 import { isoTime } from './time'
-import { Undecodable, type Vendor } from './vendor'
+import type { Vendor } from './vendor'
 import { checkPlain, matchedAt, matchSecret } from './verify'
 
 /**
@@ -31,18 +31,20 @@ export const polar: Vendor = {
 
   decode(body, headers) {
     const event = parseObject(body)
-    const data = event.data
-    if (!isObject(data)) throw new Undecodable('the payload has no data')
     const event_type = required(event.type, 'type')
+    const envelope = {
+      vendor_event_id: text(headers['webhook-id']),
+      event_type,
+      occurred_at: isoTime(event.timestamp) ?? attemptedAt(headers),
+    }
+    const data = subjectOf(event.data, 'data', envelope)
     const type = before(event_type, '.')
     const id = text(data.id)
     const customer = type === 'customer' ? id : (text(data.customer_id) ?? idOf(data.customer))
     const subscription = type === 'subscription' ? id : (text(data.subscription_id) ?? idOf(data.subscription))
     return [
       eventOf({
-        vendor_event_id: text(headers['webhook-id']),
-        event_type,
-        occurred_at: isoTime(event.timestamp) ?? attemptedAt(headers),
+        ...envelope,
         api_version: text(headers['webhook-api-version']),
         object: { type, id, status: text(data.status) },
         customer,

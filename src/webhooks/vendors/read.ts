@@ -1,4 +1,4 @@
-import { type DecodedEvent, MAX_REFS, Undecodable } from './vendor'
+import { type DecodedEvent, type Envelope, MAX_REFS, Undecodable } from './vendor'
 
 /** A JSON object of a vendor's: nothing about its fields is taken on trust. */
 export type Json = { readonly [key: string]: unknown }
@@ -39,6 +39,12 @@ export function required(value: unknown, field: string): string {
   const found = text(value)
   if (found === null) throw new Undecodable(`the payload has no ${field}`)
   return found
+}
+
+/** The object that an event is about. @throws {Undecodable} naming the field; the event keeps its envelope */
+export function subjectOf(value: unknown, field: string, envelope: Envelope): Json {
+  if (isObject(value)) return value
+  throw new Undecodable(`the payload has no ${field}`, envelope)
 }
 
 /** Whether a text can be an object's id: those stand in addresses and cursors. */

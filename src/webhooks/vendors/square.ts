@@ -1,8 +1,8 @@
 import { fromBase64 } from '../../lib/crypto'
 import { money } from './money'
-import { at, eventOf, isObject, type Json, parseObject, refsOf, required, text } from './read'
+import { at, eventOf, isObject, type Json, parseObject, refsOf, required, subjectOf, text } from './read'
 import { isoTime } from './time'
-import { Undecodable, type Vendor } from './vendor'
+import type { Vendor } from './vendor'
 import { checkPlain, verifyBareMac } from './verify'
 
 /**
@@ -18,8 +18,12 @@ export const square: Vendor = {
 
   decode(body, headers) {
     const event = parseObject(body)
-    const data = event.data
-    if (!isObject(data)) throw new Undecodable('the payload has no data')
+    const envelope = {
+      vendor_event_id: required(event.event_id, 'event_id'),
+      event_type: required(event.type, 'type'),
+      occurred_at: isoTime(event.created_at),
+    }
+    const data = subjectOf(event.data, 'data', envelope)
     const type = text(data.type)
     const object = objectOf(data, type)
     const id = text(data.id) ?? text(object.id)
@@ -31,9 +35,7 @@ export const square: Vendor = {
     const environment = headers['square-environment']
     return [
       eventOf({
-        vendor_event_id: required(event.event_id, 'event_id'),
-        event_type: required(event.type, 'type'),
-        occurred_at: isoTime(event.created_at),
+        ...envelope,
         livemode: environment ? environment.toLowerCase() === 'production' : null,
         object: { type, id, status: text(object.status) ?? text(object.state) },
         customer,

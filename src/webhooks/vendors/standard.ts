@@ -24,8 +24,9 @@ export const standard: Vendor = {
     if (/^whsk_/.test(secret)) return 'whsk_ is the sender’s private key: paste the public one, which starts with whpk_'
     const key = keyOf(secret, 'whsec_') ?? keyOf(secret, 'whpk_')
     if (key === null) return 'a Standard Webhooks secret is whsec_ or whpk_ followed by base64'
-    if (secret.startsWith('whpk_') && key.byteLength !== 32) return 'a whpk_ key is the base64 of 32 bytes'
-    return null
+    if (secret.startsWith('whpk_')) return key.byteLength === 32 ? null : 'a whpk_ key is the base64 of 32 bytes'
+    // The specification's bounds: what is shorter can be guessed.
+    return key.byteLength >= 24 && key.byteLength <= 64 ? null : 'a whsec_ key is the base64 of 24 to 64 bytes'
   },
 
   async verify(delivery, secrets) {

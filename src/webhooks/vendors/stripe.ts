@@ -1,6 +1,6 @@
 import { fromHex, hmac, utf8 } from '../../lib/crypto'
 import { money } from './money'
-import { at, flag, idOf, isObject, parseObject, refsOf, required, text } from './read'
+import { at, flag, idOf, isObject, parseObject, refsOf, required, subjectOf, text } from './read'
 import { stripeSnapshot } from './stripe-objects'
 import { isoSeconds } from './time'
 import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './vendor'
@@ -25,9 +25,7 @@ export const stripe: Vendor = {
   },
 
   decode(body) {
-    const event = parseObject(body)
-    if (event.object !== 'event') throw new Undecodable('the payload is no Stripe event: its object is not "event"')
-    return [decodeEvent(event)]
+    return [decodeEvent(parseObject(body))]
   },
 
   snapshots(body) {
@@ -54,8 +52,12 @@ function parse(header: string): { timestamp: string | null; signatures: Uint8Arr
 }
 
 function decodeEvent(event: Record<string, unknown>): DecodedEvent {
-  const object = at(event, 'data', 'object')
-  if (!isObject(object)) throw new Undecodable('the payload has no data.object')
+  const event_type = required(event.type, 'type')
+  const envelope = { vendor_event_id: required(event.id, 'id'), event_type, occurred_at: isoSeconds(event.created) }
+  if (event.object !== 'event') {
+    throw new Undecodable('the payload is no Stripe event: its object is not "event"', envelope)
+  }
+  const object = subjectOf(at(event, 'data', 'object'), 'data.object', envelope)
   const type = text(object.object)
   const id = text(object.id)
   const customer = type === 'customer' ? id : idOf(object.customer)
@@ -64,11 +66,8 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
       ? id
       : (idOf(object.subscription) ?? idOf(at(object, 'parent', 'subscription_details', 'subscription')))
   const invoice = type === 'invoice' ? id : idOf(object.invoice)
-  const event_type = required(event.type, 'type')
   return {
-    vendor_event_id: required(event.id, 'id'),
-    event_type,
-    occurred_at: isoSeconds(event.created),
+    ...envelope,
     livemode: flag(event.livemode),
     api_version: text(event.api_version),
     object: { type, id, status: text(object.status) },

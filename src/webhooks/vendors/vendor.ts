@@ -49,6 +49,9 @@ export type DecodedEvent = {
   state: StateKind | null
 }
 
+/** What of an event can be told without its object. */
+export type Envelope = Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'occurred_at'>
+
 /** Billing vendors: how each signs and what its payloads mean. Nothing outside this folder knows a vendor's fields. */
 export type Vendor = {
   /** Headers (lower case) worth keeping beside the payload; decode() gets them back. Never one that holds a secret. */
@@ -78,7 +81,13 @@ export const MAX_REFS = 8
 /** How far a signature's time may be from ours, either way. */
 export const TOLERANCE_MS = 300_000
 
-/** A payload that cannot be read, and never will be. */
+/** A payload that cannot be read, and never will be; with its envelope, where that much can. */
 export class Undecodable extends Error {
   override readonly name = 'Undecodable'
+  constructor(
+    message: string,
+    readonly envelope?: Envelope,
+  ) {
+    super(message)
+  }
 }

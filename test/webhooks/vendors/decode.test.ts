@@ -401,6 +401,31 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
   it('refuses an empty secret in words', () => expect(VENDORS[name].checkSecret('')).toMatch(/\w+ \w+/))
 })
 
+describe('an event without its object', () => {
+  it.each([
+    ['chargebee', 'content'],
+    ['lemonsqueezy', 'data'],
+    ['paddle', 'data'],
+    ['polar', 'data'],
+    ['square', 'data'],
+    ['stripe', 'data'],
+  ] as const)('of %s keeps its envelope', (name, field) => {
+    const { [field]: _, ...rest } = SAMPLES[name] as Record<string, unknown>
+    const [whole] = VENDORS[name].decode(JSON.stringify(SAMPLES[name]), HEADERS)
+    const { vendor_event_id, event_type, occurred_at } = whole as DecodedEvent
+    let thrown: unknown
+    try {
+      VENDORS[name].decode(JSON.stringify(rest), HEADERS)
+    } catch (error) {
+      thrown = error
+    }
+    // Lemon Squeezy's time stands in the object.
+    const envelope = { vendor_event_id, event_type, occurred_at: name === 'lemonsqueezy' ? null : occurred_at }
+    expect(thrown).toBeInstanceOf(Undecodable)
+    expect((thrown as Undecodable).envelope).toEqual(envelope)
+  })
+})
+
 describe('the table of vendors', () => {
   it('is asked by its own names alone', () => {
     expect(vendorOf('paddle')).toBe(VENDORS.paddle)
