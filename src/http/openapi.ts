@@ -193,9 +193,12 @@ function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): 
   return { $ref: `#/components/schemas/${id}` }
 }
 
-/** Without the bounds that every safe integer has: the samples that viewers make would be -9007199254740991. */
+/**
+ * Without the bounds that every safe integer has: the samples that viewers make would be -9007199254740991. By the
+ * schema's own method: `z.toJSONSchema` does the same, and brings every kind of schema there is into the bundle.
+ */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
-  return z.toJSONSchema(schema, {
+  return schema.toJSONSchema({
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema: made }) => {
