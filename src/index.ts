@@ -1,3 +1,4 @@
+import './bundle-order'
 import { app } from './app'
 import { type Env, openRuntime } from './env'
 import { purgeEnded } from './sessions/store'
