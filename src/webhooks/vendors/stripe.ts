@@ -51,12 +51,13 @@ function parse(header: string): { timestamp: string | null; signatures: Uint8Arr
   return { timestamp, signatures }
 }
 
+const NO_EVENT = 'the payload is no Stripe event: its object is not "event"'
+
 function decodeEvent(event: Record<string, unknown>): DecodedEvent {
+  if (event.object !== 'event' && !(text(event.type) && text(event.id))) throw new Undecodable(NO_EVENT)
   const event_type = required(event.type, 'type')
   const envelope = { vendor_event_id: required(event.id, 'id'), event_type, occurred_at: isoSeconds(event.created) }
-  if (event.object !== 'event') {
-    throw new Undecodable('the payload is no Stripe event: its object is not "event"', envelope)
-  }
+  if (event.object !== 'event') throw new Undecodable(NO_EVENT, envelope)
   const object = subjectOf(at(event, 'data', 'object'), 'data.object', envelope)
   const type = text(object.object)
   const id = text(object.id)
