@@ -36,7 +36,7 @@ export function targetsOf(bench: Bench, syncEngine: string | null): Target[] {
       get('own', '/platform/v1/api-keys/self'),
       goal('+ one limiter call, a D1 batch of two reads', 0.85),
       goal('better-auth verify', 8),
-      goal('better-auth verify, an instance a request'),
+      goal('better-auth verify, one instance for all requests'),
       goal('better-auth session of a key'),
     ),
     ours(
@@ -58,7 +58,7 @@ export function targetsOf(bench: Bench, syncEngine: string | null): Target[] {
     ours('lag, 24 h', get('own', `${EVENTS}/lag-timeseries`)),
     peer('better-auth verify', get('better-auth', '/verify')),
     peer('better-auth verify, its rate limit off', get('better-auth', '/verify-unlimited')),
-    peer('better-auth verify, an instance a request', get('better-auth', '/verify-instance')),
+    peer('better-auth verify, one instance for all requests', get('better-auth', '/verify-shared')),
     peer('better-auth session of a key', get('better-auth', '/session')),
     peer('hand-written webhook handler', event('handwritten', '/webhook')),
     ...(syncEngine === null
