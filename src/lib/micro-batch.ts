@@ -3,6 +3,9 @@ import { within } from './within'
 type Item<T, R> = { value: T; resolve: (result: R) => void; reject: (error: unknown) => void }
 type Group<T, R> = { items: Item<T, R>[]; weight: number; openedAt: number; go: () => void }
 
+/** So many times `waitMs` after another, a value is not near it. With 1, a group's answers make the next ones go alone. */
+const NEAR = 4
+
 /** Sends several values in one call; answers each, in order. */
 export type Send<T, R> = (values: readonly T[]) => Promise<readonly R[]>
 /** Keeps work going that others wait for, when the request that does it has ended. */
@@ -21,8 +24,8 @@ export type Bounds = {
 
 /**
  * Micro-batching: values that requests of this isolate send at about the same time leave in one call. With nobody near,
- * a value leaves at once. It waits only where another came within `waitMs` before it; then the call leaves when no other
- * is out and as many have gathered as the last one took, when it is full, or after `waitMs`.
+ * a value leaves at once. It waits only where another came shortly before it ({@link NEAR}); then the call leaves when no
+ * other is out and as many have gathered as the last one took, when it is full, or after `waitMs`.
  *
  * The request whose value opened the group makes the call for all of it, with its own bindings. What the call throws,
  * each of them throws. Requests may wait for each other's promises since compatibility date 2024-10-14
@@ -81,7 +84,7 @@ export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bound
     const { promise, ...settle } = Promise.withResolvers<R>()
     const item = { value, ...settle }
     const now = Date.now()
-    const alone = now - cameAt >= waitMs || (last === 1 && allBack())
+    const alone = now - cameAt >= NEAR * waitMs || (last === 1 && allBack())
     cameAt = now
     const group = open(weight, now)
     if (group) {
