@@ -20,8 +20,8 @@ export type Lane = 'reads' | 'writes'
 
 /*
  * What requests of one isolate send together. A trip costs several times what a statement does, in D1 as in the Worker:
- * held against a trip a request, `npm run bench` so takes in 2 to 3 times the events and authenticates twice the
- * requests. Bounded, because everyone waits for all of it, and because an invocation may run a thousand statements.
+ * held against a trip a request, twice the events are so taken in and three times the requests authenticated
+ * (bench/README.md, near limiter). Bounded, because everyone waits for all of it, and because an invocation may run a thousand statements.
  */
 const READS = { most: 16, mostWeight: 16, waitMs: 2, answerMs: TIMEOUT_MS } // statements
 const WRITES = { most: 8, mostWeight: 256 * 1024, waitMs: 5, answerMs: TIMEOUT_MS } // bytes
