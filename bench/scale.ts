@@ -317,7 +317,7 @@ ${process.versions.node}). To repeat: \`npm run bench:scale\` (a few minutes; ab
 (nine tenths in one project, the rest in fifty; 60 event types, 2 % failed, 0.1 % open, three refs an event), asks the
 bundle that is deployed over its own fetch handler with a real API key, and fails where a bound does not hold.
 
-Each cell: **rows read · D1 round trips · p50 ms** of a whole request, authentication included (2 rows, 1 trip), 20 events
+Each cell: **rows read · D1 round trips · p50 ms** of a whole request, authentication included (2 rows, in the first trip), 20 events
 a page. Milliseconds are this machine's, without a network; rows and trips are the same anywhere. "Pages": to the last
 one, where a page may meet its bound before it is full (\`truncated\`), and the most rows that one of them read; no page of
 a search reads more than ${MOST_ROWS.toLocaleString('en')}. "What grows" is said of the step to a million: a page of the smallest database is not always full.
