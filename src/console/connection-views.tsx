@@ -190,7 +190,7 @@ export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, mistakes
           ...(write
             ? [
                 <a class="button" href={`${at}/secrets/${secret.id}/remove`} data-dialog>
-                  Remove<span class="unseen"> secret ending in {secret.hint}</span>
+                  Remove<span class="unseen"> {secretName(secret.hint)}</span>
                 </a>,
               ]
             : []),
@@ -241,12 +241,17 @@ export function deletePage(c: Context<HttpEnv>, row: ConnectionRow) {
   )
 }
 
+/** A short secret shows nothing of itself. */
+function secretName(hint: string): string {
+  return hint === '' ? 'secret' : `secret ending in ${hint}`
+}
+
 /** What removing a signing secret breaks. */
 export function removeSecretPage(c: Context<HttpEnv>, row: ConnectionRow, id: string) {
   const secret = row.secrets.find((one) => one.id === id)
   if (!secret) throw new Fault('not_found', 'The connection has no such secret.')
   const others = row.secrets.length - 1
-  const title = `Remove the secret ending in ${secret.hint}?`
+  const title = `Remove the ${secretName(secret.hint)}?`
   return confirmPage(
     c,
     row,

@@ -130,7 +130,7 @@ describe('a customer in the console', () => {
   })
 
   it('adds a second signing secret and removes it', async () => {
-    await page.getByRole('textbox', { name: 'Signing secret' }).fill('whsec_another_secret_0000')
+    await page.getByRole('textbox', { name: 'Signing secret' }).fill('whsec_anotherSecretOf0000')
     await button('Add secret').click()
     await link('Remove secret ending in 0000').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove secret' }).click()
