@@ -119,8 +119,8 @@ export async function upheld(c: Context<HttpEnv>, policy: Policy, { verdict }: A
 
 /**
  * As {@link identify}; but where this isolate has seen the secret before and the request only reads, its first read is
- * not kept waiting: the credential is read in the same trip. A read so costs one round trip, not two, and a revoked key
- * gets nothing all the same.
+ * not kept waiting: the credential is read in the same trip. That is a round trip less, and a revoked key gets nothing
+ * all the same.
  */
 async function admit(
   c: Context<HttpEnv>,
