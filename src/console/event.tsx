@@ -39,7 +39,8 @@ export const onePages = new Hono<HttpEnv>()
     const at = `${events}/${id}`
     const open = isOpen(row.status)
     const actors = attempts.flatMap(({ actor }) => actor ?? [])
-    const [names, links] = await Promise.all([namesOf(db, project, actors), linksOf(db, row)])
+    const summary = presentEvent(row, false).decoded_summary
+    const [names, links] = await Promise.all([namesOf(db, project, actors), linksOf(db, row, summary)])
     return show(
       c,
       { title: row.event_type, section: 'events', above: ['Webhook events', events] },
@@ -63,7 +64,7 @@ export const onePages = new Hono<HttpEnv>()
           )}
         </Head>
         {row.last_error && <p class="error">{row.last_error}</p>}
-        <Summary row={row} links={links} now={c.get('rt').now} />
+        <Summary row={row} summary={summary} links={links} now={c.get('rt').now} />
         <Attempts rows={attempts} names={names} now={c.get('rt').now} />
         <Payload row={row} at={at} />
       </div>,
@@ -108,9 +109,11 @@ export const onePages = new Hono<HttpEnv>()
     return c.redirect(`${projectPaths(project).events}/${id}?done=${done}`, 303)
   })
 
+type Decoded = ReturnType<typeof presentEvent>['decoded_summary']
+
 /** Where the billing state has what an event names: its customer's subscriptions, its subscription. */
-async function linksOf(db: Db, row: EventRow): Promise<Record<string, string>> {
-  const { customer, subscription } = presentEvent(row, false).decoded_summary ?? {}
+async function linksOf(db: Db, row: EventRow, summary: Decoded): Promise<Record<string, string>> {
+  const { customer, subscription } = summary ?? {}
   if (!vendorOf(row.vendor)?.snapshots) return {}
   const list = `${projectPaths(row.project_id).billing}/subscriptions`
   const links = { Customer: `${list}?customer=${encodeURIComponent(customer ?? '')}` }
@@ -118,10 +121,9 @@ async function linksOf(db: Db, row: EventRow): Promise<Record<string, string>> {
   return found ? { ...links, Subscription: `${list}/${encodeURIComponent(subscription)}?vendor=${row.vendor}` } : links
 }
 
-type SummaryProps = { row: EventRow; links: Record<string, string>; now: number }
+type SummaryProps = { row: EventRow; summary: Decoded; links: Record<string, string>; now: number }
 
-function Summary({ row, links, now }: SummaryProps) {
-  const summary = presentEvent(row, false).decoded_summary
+function Summary({ row, summary, links, now }: SummaryProps) {
   const object = summary?.object
   const parts: [string, string | null | undefined][] = [
     ['Object', object && [object.type, object.id].filter(Boolean).join(' ')],

@@ -1,7 +1,7 @@
 import type { SQL } from 'drizzle-orm'
 import { Fault } from '../lib/fault'
 import { SECOND } from '../lib/time'
-import { bounded, classified, type Lane, openTrips, TIMEOUT_MS, type TripOptions } from './trips'
+import { bounded, classified, type Lane, openTrips, type TripOptions } from './trips'
 
 export { ConstraintError } from './trips'
 
@@ -33,7 +33,7 @@ const SQLITE = {
 } as unknown as Parameters<SQL['toQuery']>[0]
 
 export type Db = ReturnType<typeof openDb>
-export type DbOptions = Partial<Pick<TripOptions, 'timeoutMs' | 'waitUntil'>>
+export type DbOptions = Partial<Pick<TripOptions, 'waitUntil'>>
 
 /**
  * The one door to D1. Takes Drizzle's `sql` statements; every call is one round trip, or shares one. They are run here
@@ -48,12 +48,12 @@ export type DbOptions = Partial<Pick<TripOptions, 'timeoutMs' | 'waitUntil'>>
  * @throws {ConstraintError} where a constraint refuses a write
  * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time
  */
-export function openDb(d1: D1Database, { timeoutMs = TIMEOUT_MS, waitUntil = () => {} }: DbOptions = {}) {
+export function openDb(d1: D1Database, { waitUntil = () => {} }: DbOptions = {}) {
   const meter: Meter = { trips: 0, rows_read: 0, rows_written: 0 }
   const onTrip = () => {
     meter.trips += 1
   }
-  const send = openTrips(d1, { timeoutMs, waitUntil, onTrip })
+  const send = openTrips(d1, { waitUntil, onTrip })
   let rider: Rider | null = null
 
   function prepare(statement: SQL): D1PreparedStatement {
@@ -120,7 +120,7 @@ export function openDb(d1: D1Database, { timeoutMs = TIMEOUT_MS, waitUntil = () 
 
     /** Whether D1 answers at all, within a tighter bound. @throws {Fault} `database_unavailable` */
     async ping(): Promise<void> {
-      await bounded(() => d1.prepare('SELECT 1').first(), Math.min(timeoutMs, PING_TIMEOUT_MS))
+      await bounded(() => d1.prepare('SELECT 1').first(), PING_TIMEOUT_MS)
     },
 
     /** Several statements as one transaction and one round trip: if one fails, none has happened. */

@@ -1,10 +1,10 @@
 import { Fault } from '../lib/fault'
-import { microBatcher, type WaitUntil } from '../lib/micro-batch'
+import { microBatchers, type WaitUntil } from '../lib/micro-batch'
 import { SECOND } from '../lib/time'
 import { within } from '../lib/within'
 
 /** D1 that has not answered by then is taken as not answering: 503, and the caller tries again. */
-export const TIMEOUT_MS = 5 * SECOND
+const TIMEOUT_MS = 5 * SECOND
 
 /** A unique key, CHECK or NOT NULL that refused a write. Its message names the constraint, never a value. */
 export class ConstraintError extends Error {
@@ -13,10 +13,6 @@ export class ConstraintError extends Error {
 
 type Statements = readonly D1PreparedStatement[]
 type Results = readonly D1Result[]
-type Lanes = Record<Lane, ReturnType<typeof microBatcher<Statements, Results>>>
-
-/** Where statements may share a trip with those of other requests. */
-export type Lane = 'reads' | 'writes'
 
 /*
  * What requests of one isolate send together. A trip costs several times what a statement does, in D1 as in the Worker:
@@ -25,19 +21,11 @@ export type Lane = 'reads' | 'writes'
  */
 const READS = { most: 16, mostWeight: 16, waitMs: 2, answerMs: TIMEOUT_MS } // statements
 const WRITES = { most: 8, mostWeight: 256 * 1024, waitMs: 5, answerMs: TIMEOUT_MS } // bytes
-const lanes = new WeakMap<D1Database, Lanes>()
-
-function lanesOf(d1: D1Database): Lanes {
-  const known = lanes.get(d1)
-  if (known) return known
-  const made: Lanes = { reads: microBatcher(READS), writes: microBatcher(WRITES) }
-  lanes.set(d1, made)
-  return made
-}
+const LANES = { reads: microBatchers<Statements, Results>(READS), writes: microBatchers<Statements, Results>(WRITES) }
+/** Where statements may share a trip with those of other requests. */
+export type Lane = keyof typeof LANES
 
 export type TripOptions = {
-  /** When D1 is taken as not answering (ms). */
-  timeoutMs: number
   /** Sees a trip that others share through, when its own request has ended. */
   waitUntil: WaitUntil
   /** Told of each trip made. One that another request made with these statements is told there. */
@@ -50,13 +38,13 @@ export type TripOptions = {
  * @throws {ConstraintError} where a constraint refuses a write
  * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time
  */
-export function openTrips(d1: D1Database, { timeoutMs, waitUntil, onTrip }: TripOptions) {
-  function alone(statements: Statements): Promise<D1Result[]> {
+export function openTrips(d1: D1Database, { waitUntil, onTrip }: TripOptions) {
+  async function trip(statements: Statements): Promise<D1Result[]> {
     onTrip()
     const [only] = statements
-    const work = async () => (only && statements.length === 1 ? [await only.all()] : d1.batch([...statements]))
-    return bounded(work, timeoutMs)
+    return only && statements.length === 1 ? [await only.all()] : d1.batch([...statements])
   }
+  const alone = (statements: Statements) => bounded(() => trip(statements), TIMEOUT_MS)
 
   /** @param weight of what shares a trip: statements of reads, bytes of writes */
   return async (statements: Statements, lane: Lane | null = null, weight = 1): Promise<Results> => {
@@ -64,11 +52,11 @@ export function openTrips(d1: D1Database, { timeoutMs, waitUntil, onTrip }: Trip
     let shared = true
     const together = async (parts: readonly Statements[]): Promise<Results[]> => {
       shared = parts.length > 1
-      const results = await alone(parts.flat())
+      const results = await trip(parts.flat()) // bounded as a call of the lane
       return parts.map(({ length }) => results.splice(0, length))
     }
     try {
-      return await lanesOf(d1)[lane](statements, weight, together, waitUntil)
+      return await LANES[lane](d1)(statements, weight, together, waitUntil)
     } catch (error) {
       const said = classified(error)
       if (said instanceof Fault || !shared) throw said

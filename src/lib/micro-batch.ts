@@ -11,6 +11,9 @@ export type Send<T, R> = (values: readonly T[]) => Promise<readonly R[]>
 /** Keeps work going that others wait for, when the request that does it has ended. */
 export type WaitUntil = (work: Promise<unknown>) => void
 
+/** Sends a value, with others where they come together. @throws what the call throws, or where it takes too long */
+export type MicroBatcher<T, R> = (value: T, weight: number, send: Send<T, R>, waitUntil: WaitUntil) => Promise<R>
+
 export type Bounds = {
   /** Values in one call. */
   most: number
@@ -31,7 +34,7 @@ export type Bounds = {
  * each of them throws. Requests may wait for each other's promises since compatibility date 2024-10-14
  * (`handle_cross_request_promise_resolution`); nothing here waits without a bound for a request that may be gone.
  */
-export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bounds) {
+export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bounds): MicroBatcher<T, R> {
   const out = new Set<{ leftAt: number }>()
   let last = 1
   let cameAt = 0
@@ -80,7 +83,7 @@ export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bound
     return boarding.items.length < most && boarding.weight + weight <= mostWeight ? boarding : null
   }
 
-  return (value: T, weight: number, send: Send<T, R>, waitUntil: WaitUntil): Promise<R> => {
+  return (value, weight, send, waitUntil) => {
     const { promise, ...settle } = Promise.withResolvers<R>()
     const item = { value, ...settle }
     const now = Date.now()
@@ -95,5 +98,15 @@ export function microBatcher<T, R>({ most, mostWeight, waitMs, answerMs }: Bound
     }
     waitUntil(alone || weight > mostWeight ? leave([item], send) : board(item, weight, send))
     return promise
+  }
+}
+
+/** A micro-batcher for each binding, such as a database: an isolate may be handed several. */
+export function microBatchers<T, R>(bounds: Bounds): (binding: object) => MicroBatcher<T, R> {
+  const made = new WeakMap<object, MicroBatcher<T, R>>()
+  return (binding) => {
+    const batcher = made.get(binding) ?? microBatcher<T, R>(bounds)
+    made.set(binding, batcher)
+    return batcher
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { microBatcher, type WaitUntil } from '../lib/micro-batch'
+import { microBatchers, type WaitUntil } from '../lib/micro-batch'
 import { SECOND } from '../lib/time'
 import type { EventKey } from './record/claim'
 
@@ -69,7 +69,8 @@ export async function sendEvents(
   }
 }
 
-const sharedSends = new WeakMap<Queue<unknown>, ReturnType<typeof microBatcher<readonly EventKey[], void>>>()
+const SHARED = { most: BATCH, mostWeight: BATCH, waitMs: 5, answerMs: 10 * SECOND }
+const batcherOf = microBatchers<readonly EventKey[], void>(SHARED)
 
 /**
  * As {@link sendEvents}, for the events of a delivery: deliveries that come together share a call.
@@ -77,14 +78,9 @@ const sharedSends = new WeakMap<Queue<unknown>, ReturnType<typeof microBatcher<r
  * @throws where the Queue does not take them
  */
 export function sendShared(queue: Queue<unknown>, keys: readonly EventKey[], waitUntil: WaitUntil): Promise<void> {
-  let send = sharedSends.get(queue)
-  if (!send) {
-    send = microBatcher({ most: BATCH, mostWeight: BATCH, waitMs: 5, answerMs: 10 * SECOND })
-    sharedSends.set(queue, send)
-  }
   const all = async (parts: readonly (readonly EventKey[])[]) => {
     await sendEvents(queue, parts.flat())
     return parts.map(() => undefined)
   }
-  return send(keys, keys.length, all, waitUntil)
+  return batcherOf(queue)(keys, keys.length, all, waitUntil)
 }
