@@ -5,7 +5,7 @@ import { buildAssets } from './scripts/assets.ts'
 
 buildAssets() // wrangler.toml names the folder: it has to be there
 
-const VENDORS = 'test/webhooks/vendors/*.test.ts'
+const VENDORS = 'test/vendors/*.test.ts'
 
 export default defineConfig({
   logLevel: 'error', // the vendors' SDKs ship source maps without sources: hundreds of warnings

@@ -66,7 +66,7 @@ export type Runtime = {
 /** The runtime of one request, batch or cron run. `db` meters what it is asked for that one piece of work. */
 export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>) => void }): Runtime {
   return {
-    db: openDb(env.DB, { waitUntil: (work) => ctx.waitUntil(work) }),
+    db: openDb(env.DB),
     kv: env.KV,
     events: env.EVENTS,
     email: env.EMAIL ?? null,

@@ -1,11 +1,10 @@
-import './bundle-order'
 import { app } from './app'
 import { type Env, openRuntime } from './env'
+import { consume } from './inbox/process/consume'
+import { resendDead } from './inbox/process/dead-letters'
+import { housekeeping, reseal } from './inbox/upkeep/housekeeping'
+import { sweep } from './inbox/upkeep/sweep'
 import { purgeEnded } from './sessions/store'
-import { consume } from './webhooks/consume'
-import { resendDead } from './webhooks/dead-letters'
-import { housekeeping, reseal } from './webhooks/housekeeping'
-import { sweep } from './webhooks/sweep'
 
 export default {
   fetch: app.fetch,

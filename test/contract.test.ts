@@ -2,7 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import contract from '../docs/contract.md?raw'
-import worker from '../src/index'
+import worker from '../src'
 import { sha256Hex } from '../src/lib/crypto'
 import { submit, visit } from './console/visit'
 import {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { Webhook } from 'standardwebhooks'
-import type { VendorName } from '../../src/webhooks/vendors/index.ts'
+import type { VendorName } from '../../src/vendors/index.ts'
 
 /** A delivery to be signed. `name` tells deliveries apart where the vendor's ids are headers; `url` is where it goes. */
 export type Unsigned = { body: Buffer<ArrayBuffer>; secret: string; url: string; name: string; now: number }

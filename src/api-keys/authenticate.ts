@@ -1,10 +1,12 @@
+import { run } from '../db/client'
 import type { Runtime } from '../env'
 import type { Actor, CredentialKind } from '../http/auth'
 import { writeLog } from '../http/log'
-import type { Scope } from '../lib/access'
+import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
+import { LAST_USED_EVERY, MAX_RECORDED_USES } from './limits'
 import { isSecret, KEY_PREFIX } from './secret'
-import { byHash, byRetiredHash, type Credential, LAST_USED_EVERY, touchKey } from './store'
+import { byHash, byRetiredHash, type Credential, touchKey } from './store'
 
 /** An API key as a credential. A live key costs one indexed D1 read; a malformed secret costs none. */
 export const apiKeyCredential: CredentialKind = {
@@ -12,12 +14,17 @@ export const apiKeyCredential: CredentialKind = {
   prefix: KEY_PREFIX,
   wellFormed: isSecret,
   lasting: true, // a key's project and scopes are as they were minted
-  find: async (rt, hash, projectId, how) => judge(rt, await rt.db[how](byHash(hash)), hash, projectId),
+  lookup: (rt, hash, projectId) => ({
+    query: byHash(rt.db, hash),
+    judge: (rows) => judge(rt, rows[0] as Credential | undefined, hash, projectId),
+  }),
+  faults: ['unknown_key', 'key_rotated', 'key_revoked', 'key_expired', 'wrong_project'],
+  scheme: { name: 'api_key', description: '`svc_v1_` + 96 lower-case hex characters.' },
 }
 
-async function judge(rt: Runtime, key: Credential | null, hash: string, projectId: string | null): Promise<Actor> {
+async function judge(rt: Runtime, key: Credential | undefined, hash: string, projectId: string | null): Promise<Actor> {
   if (!key) {
-    const rotated = await byRetiredHash(rt.db, hash)
+    const [rotated] = await run(rt.db, byRetiredHash(rt.db, hash))
     if (!rotated)
       throw new Fault('unknown_key', 'No key has this secret: check that it was copied from this deployment.')
     requireAlive(rt, rotated) // else there is no newer secret to point to
@@ -33,7 +40,7 @@ async function judge(rt: Runtime, key: Credential | null, hash: string, projectI
     type: 'api_key',
     id: key.id,
     project_id: key.project_id,
-    scopes: JSON.parse(key.scopes) as Scope[],
+    scopes: key.scopes,
     minted_by: key.created_by,
   }
 }
@@ -45,8 +52,8 @@ function requireAlive(rt: Runtime, key: Pick<Credential, 'revoked_at' | 'expires
   }
 }
 
-const MAX_REMEMBERED = 10_000
-const recorded = new Map<string, number>() // key id → when this isolate last saw to its last_used_at (ms)
+/** When this isolate last saw to a key's last_used_at (ms), by the key's id. */
+const recorded = new BoundedMap<string, number>(MAX_RECORDED_USES)
 
 /**
  * Keeps last_used_at, at no cost while it is fresh: the row just read says so. Else this isolate's map lets one
@@ -57,7 +64,6 @@ function recordUse(rt: Runtime, key: Credential): void {
   if (key.last_used_at !== null && key.last_used_at > rt.now - LAST_USED_EVERY) return
   const seen = recorded.get(key.id)
   if (seen !== undefined && seen > rt.now - LAST_USED_EVERY) return
-  if (recorded.size >= MAX_REMEMBERED) recorded.clear()
   recorded.set(key.id, rt.now)
   rt.waitUntil(
     writeUse(rt, key.id).catch((error) => {

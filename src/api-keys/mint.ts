@@ -5,15 +5,13 @@ import { type Actor, projectOf, requireScopes } from '../http/auth'
 import { visibleText } from '../http/fields'
 import { invalidField } from '../http/validate'
 import { SCOPES } from '../lib/access'
-import { DAY } from '../lib/time'
+import { MAX_LIFETIME, MAX_NAME } from './limits'
 import { newSecret } from './secret'
 import { insertKey, type KeyRow } from './store'
 
-const MAX_LIFETIME = 3650 * DAY
-
 export const MintBody = z
   .strictObject({
-    name: visibleText(100).describe('A label to recognise the key by; need not be unique.'),
+    name: visibleText(MAX_NAME).describe('A label to recognise the key by; need not be unique.'),
     scopes: z
       .array(z.enum(SCOPES))
       .min(1)
@@ -38,12 +36,13 @@ export async function mintKey(
   requireScopes(actor, scopes)
   const secret = await newSecret()
   const fields = {
+    project_id: projectOf(actor),
     name: wanted.name,
     scopes,
     expires_at: expiry(wanted.expires_at, rt.now),
     created_by: change.actor.id,
   }
-  const row = await insertKey(rt.db, projectOf(actor), fields, secret, change)
+  const row = await insertKey(rt.db, fields, secret, change)
   return { row, secret: secret.secret }
 }
 

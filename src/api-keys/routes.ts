@@ -1,17 +1,19 @@
-import { Hono } from 'hono/tiny'
+import { Hono } from 'hono'
 import * as z from 'zod'
-import { changeOf, projectOf } from '../http/auth'
+import { changeOf, projectOf, read } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { timestamp } from '../http/fields'
-import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
+import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { SCOPES, type Scope } from '../lib/access'
+import { SCOPES } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
+import { findProject } from '../projects/store'
+import { MAX_LIVE_KEYS } from './limits'
 import { MintBody, mintKey } from './mint'
 import { newSecret } from './secret'
-import { findKey, type KeyRow, listKeys, MAX_LIVE_KEYS, revokeKey, rotateKey } from './store'
+import { findKey, type KeyRow, listKeys, revokeKey, rotateKey } from './store'
 
 const tag = 'API keys'
 
@@ -58,19 +60,15 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       summary: 'List the live API keys',
       description: 'Redacted, newest first. Expired keys stay listed until they are revoked.',
       tag,
-      policy: { actors: ['session', 'api_key'], scope: 'api_keys:read', project: true },
+      policy: { actors: ['session', 'api_key'], scope: 'api_keys:read', project: true, reads: true },
       responses: { 200: { description: 'A page of keys.', schema: listOf(ApiKey) } },
     }),
     query(z.strictObject(pageFields)),
     async (c) => {
-      const { limit, cursor } = c.req.valid('query')
       const project = projectOf(c.get('actor'))
-      const binding = cursorBinding('api-keys')
-      const rows = await listKeys(c.get('rt').db, project, readCursor(binding, cursor), limit + 1)
-      return c.json(
-        toPage(rows, limit, binding, (row) => row.id, present),
-        200,
-      )
+      const list = paging('api-keys', c.req.valid('query'))
+      const { rows } = await read(c, { rows: listKeys(c.get('rt').db, project, list.before, list.take) })
+      return c.json(list.page(rows, present), 200)
     },
   )
   .get(
@@ -79,7 +77,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       id: 'getOwnApiKey',
       summary: 'The API key that makes the call',
       tag,
-      policy: { actors: ['api_key'], scope: null, project: true },
+      policy: { actors: ['api_key'], scope: null, project: true, reads: true },
       responses: {
         200: {
           description: 'The key and its project.',
@@ -90,9 +88,15 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     async (c) => {
       const actor = c.get('actor')
       const project = projectOf(actor)
-      const row = await findKey(c.get('rt').db, project, actor.id)
-      if (!row) throw new Fault('key_revoked', 'Mint a new key: this one was revoked.')
-      return c.json({ key: present(row), project: { id: project, name: row.project_name } }, 200)
+      const { db } = c.get('rt')
+      const { keys, projects } = await read(c, {
+        keys: findKey(db, project, actor.id),
+        projects: findProject(db, project),
+      })
+      const [row] = keys
+      const [owner] = projects
+      if (!row || !owner) throw new Fault('key_revoked', 'Mint a new key: this one was revoked.')
+      return c.json({ key: present(row), project: { id: project, name: owner.name } }, 200)
     },
   )
   .post(
@@ -110,14 +114,8 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     async (c) => {
       const actor = c.get('actor')
       const secret = await newSecret()
-      const row = await rotateKey(
-        c.get('rt').db,
-        projectOf(actor),
-        c.req.param('id'),
-        actor.scopes,
-        secret,
-        changeOf(c),
-      )
+      const key = { project_id: projectOf(actor), id: c.req.param('id'), held: actor.scopes }
+      const row = await rotateKey(c.get('rt').db, key, secret, changeOf(c))
       return c.json({ key: present(row), secret: secret.secret }, 200)
     },
   )
@@ -146,8 +144,8 @@ function present(row: KeyRow) {
     key_prefix: row.key_prefix,
     created_at: iso(row.created_at),
     last_used_at: isoOrNull(row.last_used_at),
-    scopes: JSON.parse(row.scopes) as Scope[],
+    scopes: row.scopes,
     expires_at: isoOrNull(row.expires_at),
-    created_by: { user_id: row.created_by, email: row.minter_email, is_member: row.minter_is_member === 1 },
+    created_by: { user_id: row.created_by, email: row.minter_email, is_member: row.minter_is_member },
   }
 }

@@ -1,78 +1,83 @@
-import { sql } from 'drizzle-orm'
-import { audit, type Change } from '../audit/store'
-import type { Db, Statement } from '../db/client'
-import { apiKeys, members, projects, retiredSecrets, users } from '../db/schema'
+import { and, desc, eq, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { audited, type Change } from '../audit/store'
+import { batch, type Db, run } from '../db/client'
+import { insertWhere } from '../db/insert-where'
 import { missingScopes, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { MINUTE } from '../lib/time'
+import { members } from '../members/schema'
+import { projects } from '../projects/schema'
+import { users } from '../sessions/schema'
+import { LAST_USED_EVERY, MAX_LIVE_KEYS } from './limits'
+import { apiKeys, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
 
-/** Live keys a project may have; held by the insert itself. */
-export const MAX_LIVE_KEYS = 100
-/** `last_used_at` is written at most this often a key. */
-export const LAST_USED_EVERY = MINUTE
-
-type StoredKey = typeof apiKeys.$inferSelect
 /** A key as listed: without its hash, with who minted it and whether they still belong to the project. */
-export type KeyRow = Omit<StoredKey, 'hash' | 'project_id' | 'revoked_at'> & {
-  minter_email: string | null
-  minter_is_member: number
-}
+export type KeyRow = Awaited<ReturnType<typeof listKeys>>[number]
 /** What authentication needs to know of a key. */
-export type Credential = Omit<StoredKey, 'name' | 'key_prefix' | 'hash' | 'created_at'>
+export type Credential = Awaited<ReturnType<typeof byHash>>[number]
 
-const shown = sql`k.id, k.name, k.key_prefix, k.scopes, k.expires_at, k.created_by, k.created_at, k.last_used_at,
-  u.email AS minter_email, m.user_id IS NOT NULL AS minter_is_member`
-const minter = sql`LEFT JOIN ${users} u ON u.id = k.created_by
-  LEFT JOIN ${members} m ON m.project_id = k.project_id AND m.user_id = k.created_by`
-
-/** Reads the key whose live secret has this hash, joined to its project: the one read of an authenticated request. */
-export function byHash(hash: string): Statement<Credential> {
-  return sql<Credential>`SELECT k.id, k.project_id, k.scopes, k.expires_at, k.created_by, k.last_used_at, k.revoked_at
-    FROM ${apiKeys} k JOIN ${projects} p ON p.id = k.project_id WHERE k.hash = ${hash}`
+/** Reads the key whose live secret has this hash, if its project exists: the one read of an authenticated request. */
+export function byHash(db: Db, hash: string) {
+  return db
+    .select({
+      id: apiKeys.id,
+      project_id: apiKeys.project_id,
+      scopes: apiKeys.scopes,
+      expires_at: apiKeys.expires_at,
+      created_by: apiKeys.created_by,
+      last_used_at: apiKeys.last_used_at,
+      revoked_at: apiKeys.revoked_at,
+    })
+    .from(apiKeys)
+    .innerJoin(projects, eq(projects.id, apiKeys.project_id))
+    .where(eq(apiKeys.hash, hash))
 }
 
-/** The ends of the key whose secret a rotation retired; or null. Asked only of secrets that no live key has. */
+/** Reads when the key whose secret a rotation replaced ended. Asked only of secrets that no live key has. */
 export function byRetiredHash(db: Db, hash: string) {
-  return db.first(sql<Pick<Credential, 'revoked_at' | 'expires_at'>>`SELECT k.revoked_at, k.expires_at
-    FROM ${retiredSecrets} r JOIN ${apiKeys} k ON k.id = r.key_id WHERE r.hash = ${hash}`)
+  return db
+    .select({ revoked_at: apiKeys.revoked_at, expires_at: apiKeys.expires_at })
+    .from(retiredSecrets)
+    .innerJoin(apiKeys, eq(apiKeys.id, retiredSecrets.key_id))
+    .where(eq(retiredSecrets.hash, hash))
 }
 
-/** A live key of the project, with the project's name; or null. */
+/** Reads a live key of the project. */
 export function findKey(db: Db, projectId: string, id: string) {
-  return db.point(sql<KeyRow & { project_name: string }>`SELECT ${shown}, p.name AS project_name
-    FROM ${apiKeys} k JOIN ${projects} p ON p.id = k.project_id ${minter}
-    WHERE k.id = ${id} AND k.project_id = ${projectId} AND k.revoked_at IS NULL`)
+  return selectKeys(db, and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at)))
 }
 
-/** The project's live keys, newest first, from before the key `before`. */
-export function listKeys(db: Db, projectId: string, before: string | null, limit: number): Promise<KeyRow[]> {
-  return db.all(sql<KeyRow>`SELECT ${shown} FROM ${apiKeys} k ${minter}
-    WHERE k.project_id = ${projectId} AND k.revoked_at IS NULL AND k.id < ${before ?? '~'}
-    ORDER BY k.id DESC LIMIT ${limit}`)
+/** Reads the project's live keys, newest first, from before the key `before`. */
+export function listKeys(db: Db, projectId: string, before: string | null, limit: number) {
+  const live = and(eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at))
+  return selectKeys(db, and(live, before === null ? undefined : lt(apiKeys.id, before)))
+    .orderBy(desc(apiKeys.id))
+    .limit(limit)
 }
 
 /** @throws {Fault} `key_limit_reached` */
 export async function insertKey(
   db: Db,
-  projectId: string,
-  fields: { name: string; scopes: readonly Scope[]; expires_at: number | null; created_by: string },
-  secret: NewSecret,
+  fields: { project_id: string; name: string; scopes: Scope[]; expires_at: number | null; created_by: string },
+  { hash, key_prefix }: NewSecret,
   change: Change,
 ): Promise<KeyRow> {
   const id = newId('key', change.now)
-  const [, , row] = await db.batch([
-    sql`INSERT INTO ${apiKeys} (id, project_id, name, key_prefix, hash, scopes, expires_at, created_by, created_at)
-      SELECT ${id}, ${projectId}, ${fields.name}, ${secret.key_prefix}, ${secret.hash}, ${JSON.stringify(fields.scopes)},
-        ${fields.expires_at}, ${fields.created_by}, ${change.now}
-      WHERE (SELECT count(*) FROM ${apiKeys} WHERE project_id = ${projectId} AND revoked_at IS NULL) < ${MAX_LIVE_KEYS}`,
-    auditKey(projectId, id, 'api_key.minted', change, { name: fields.name, scopes: fields.scopes }),
-    selectKey(projectId, id),
-  ])
-  const key = row.rows[0]
-  if (!key) throw new Fault('key_limit_reached', `A project has at most ${MAX_LIVE_KEYS} live keys: revoke one first.`)
-  return key
+  const { project_id, name, scopes } = fields
+  const live = db.$count(apiKeys, and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at)))
+  const row = { ...fields, id, hash, key_prefix, created_at: change.now }
+  const { key } = await batch(db, {
+    ...audited(
+      db,
+      change,
+      entry(project_id, id, 'api_key.minted', { name, scopes }),
+      insertWhere(db, apiKeys, row, sql`${live} < ${MAX_LIVE_KEYS}`),
+    ),
+    key: selectKeys(db, eq(apiKeys.id, id)),
+  })
+  if (!key[0]) throw new Fault('key_limit_reached', `A project can have ${MAX_LIVE_KEYS} live keys. Revoke one first.`)
+  return key[0]
 }
 
 /**
@@ -83,58 +88,84 @@ export async function insertKey(
  */
 export async function rotateKey(
   db: Db,
-  projectId: string,
-  id: string,
-  held: readonly Scope[],
-  secret: NewSecret,
+  key: { project_id: string; id: string; held: readonly Scope[] },
+  { hash, key_prefix }: NewSecret,
   change: Change,
 ): Promise<KeyRow> {
-  const current = await db.first(
-    sql<typeof apiKeys.$inferSelect>`SELECT * FROM ${apiKeys} WHERE id = ${id} AND project_id = ${projectId}`,
-  )
-  if (!current) throw new Fault('not_found', 'No API key of this project has this id.')
+  const { project_id, id, held } = key
+  const [current] = await run(db, db.select().from(apiKeys).where(ofProject(project_id, id)))
+  if (!current) throw notFound()
   if (current.revoked_at !== null) throw new Fault('rotation_of_revoked_key', 'Mint a new key: this one was revoked.')
   if (current.expires_at !== null && current.expires_at <= change.now) {
-    throw new Fault('rotation_of_expired_key', 'Mint a new key: a new secret of this one would be expired already.')
+    throw new Fault('rotation_of_expired_key', 'Mint a new key: this one has expired.')
   }
-  const [missing] = missingScopes(JSON.parse(current.scopes) as Scope[], held)
+  const [missing] = missingScopes(current.scopes, held)
   if (missing) {
     throw new Fault('insufficient_scope', `This key has the scope ${missing}, which the caller lacks.`, { missing })
   }
-  const [, , , row] = await db.batch([
-    sql`UPDATE ${apiKeys} SET hash = ${secret.hash}, key_prefix = ${secret.key_prefix}
-      WHERE id = ${id} AND hash = ${current.hash} AND revoked_at IS NULL`,
-    sql`INSERT INTO ${retiredSecrets} (hash, key_id, retired_at)
-      SELECT ${current.hash}, ${id}, ${change.now} WHERE changes() > 0`,
-    auditKey(projectId, id, 'api_key.rotated', change, { key_prefix: secret.key_prefix }),
-    sql<KeyRow>`${selectKey(projectId, id)} AND k.hash = ${secret.hash}`,
-  ])
-  const key = row.rows[0]
-  if (!key) throw new Fault('rotation_conflict', 'Read the key again: another call rotated or revoked it meanwhile.')
-  return key
+  const swapped = db
+    .update(apiKeys)
+    .set({ hash, key_prefix })
+    .where(and(eq(apiKeys.id, id), eq(apiKeys.hash, current.hash), isNull(apiKeys.revoked_at)))
+  const retired = { hash: current.hash, key_id: id, retired_at: change.now }
+  const { rotated } = await batch(db, {
+    ...audited(db, change, entry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
+    // Behind the audit row, which is there exactly when the secret was swapped.
+    retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
+    rotated: selectKeys(db, and(ofProject(project_id, id), eq(apiKeys.hash, hash))),
+  })
+  if (!rotated[0]) throw new Fault('rotation_conflict', 'Another call rotated or revoked this key. Read it again.')
+  return rotated[0]
 }
 
 /** Ends a key for good. Ending it again changes nothing. @throws {Fault} `not_found` */
 export async function revokeKey(db: Db, projectId: string, id: string, change: Change): Promise<void> {
-  const [, , found] = await db.batch([
-    sql`UPDATE ${apiKeys} SET revoked_at = ${change.now}
-      WHERE id = ${id} AND project_id = ${projectId} AND revoked_at IS NULL`,
-    auditKey(projectId, id, 'api_key.revoked', change),
-    sql<{ id: string }>`SELECT id FROM ${apiKeys} WHERE id = ${id} AND project_id = ${projectId}`,
-  ])
-  if (found.rows.length === 0) throw new Fault('not_found', 'No API key of this project has this id.')
+  const ended = db
+    .update(apiKeys)
+    .set({ revoked_at: change.now })
+    .where(and(ofProject(projectId, id), isNull(apiKeys.revoked_at)))
+  const { found } = await batch(db, {
+    ...audited(db, change, entry(projectId, id, 'api_key.revoked'), ended),
+    found: db.select({ id: apiKeys.id }).from(apiKeys).where(ofProject(projectId, id)),
+  })
+  if (found.length === 0) throw notFound()
 }
 
 /** Records a use, unless one was recorded in the last minute: the condition holds whatever the caches in front say. */
 export async function touchKey(db: Db, id: string, now: number): Promise<void> {
-  await db.all(sql`UPDATE ${apiKeys} SET last_used_at = ${now} WHERE id = ${id} AND revoked_at IS NULL
-    AND (last_used_at IS NULL OR last_used_at <= ${now - LAST_USED_EVERY})`)
+  const stale = or(isNull(apiKeys.last_used_at), lte(apiKeys.last_used_at, now - LAST_USED_EVERY))
+  const live = and(eq(apiKeys.id, id), isNull(apiKeys.revoked_at), stale)
+  await run(db, db.update(apiKeys).set({ last_used_at: now }).where(live))
 }
 
-function selectKey(projectId: string, id: string) {
-  return sql<KeyRow>`SELECT ${shown} FROM ${apiKeys} k ${minter} WHERE k.id = ${id} AND k.project_id = ${projectId}`
+function selectKeys(db: Db, condition: SQL | undefined) {
+  return db
+    .select({
+      id: apiKeys.id,
+      name: apiKeys.name,
+      key_prefix: apiKeys.key_prefix,
+      scopes: apiKeys.scopes,
+      expires_at: apiKeys.expires_at,
+      created_by: apiKeys.created_by,
+      created_at: apiKeys.created_at,
+      last_used_at: apiKeys.last_used_at,
+      minter_email: users.email,
+      minter_is_member: sql<boolean>`${isNotNull(members.user_id)}`.mapWith(Boolean).as('minter_is_member'),
+    })
+    .from(apiKeys)
+    .leftJoin(users, eq(users.id, apiKeys.created_by))
+    .leftJoin(members, and(eq(members.project_id, apiKeys.project_id), eq(members.user_id, apiKeys.created_by)))
+    .where(condition)
 }
 
-function auditKey(projectId: string, id: string, action: string, change: Change, details?: Record<string, unknown>) {
-  return audit({ project_id: projectId, action, object_type: 'api_key', object_id: id, details }, change)
+function ofProject(projectId: string, id: string) {
+  return and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))
+}
+
+function entry(project_id: string, object_id: string, action: string, details?: Record<string, unknown>) {
+  return { project_id, action, object_type: 'api_key', object_id, details }
+}
+
+function notFound(): Fault {
+  return new Fault('not_found', 'API key not found in this project.')
 }

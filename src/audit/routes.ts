@@ -1,9 +1,9 @@
-import { Hono } from 'hono/tiny'
+import { Hono } from 'hono'
 import * as z from 'zod'
-import { projectOf } from '../http/auth'
+import { projectOf, read } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { timestamp } from '../http/fields'
-import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
+import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
 import { query } from '../http/validate'
 import { idTime } from '../lib/ids'
@@ -29,18 +29,16 @@ export const auditRoutes = new Hono<HttpEnv>().get(
     summary: 'Who did what in the project',
     description: 'Newest first. One row for every change that took effect; never a secret.',
     tag: 'Audit log',
-    policy: { actors: ['session', 'api_key'], scope: 'audit_log:read', project: true },
+    policy: { actors: ['session', 'api_key'], scope: 'audit_log:read', project: true, reads: true },
     responses: { 200: { description: 'A page of entries.', schema: listOf(AuditEntry) } },
   }),
   query(z.strictObject(pageFields)),
   async (c) => {
-    const { limit, cursor } = c.req.valid('query')
-    const binding = cursorBinding('audit-log')
-    const rows = await listAudit(c.get('rt').db, projectOf(c.get('actor')), readCursor(binding, cursor), limit + 1)
-    return c.json(
-      toPage(rows, limit, binding, (row) => row.id, present),
-      200,
-    )
+    const list = paging('audit-log', c.req.valid('query'))
+    const { rows } = await read(c, {
+      rows: listAudit(c.get('rt').db, projectOf(c.get('actor')), list.before, list.take),
+    })
+    return c.json(list.page(rows, present), 200)
   },
 )
 
@@ -52,6 +50,6 @@ function present(row: AuditRow) {
     action: row.action,
     object: { type: row.object_type, id: row.object_id },
     request_id: row.request_id,
-    details: row.details === null ? null : (JSON.parse(row.details) as Record<string, unknown>),
+    details: row.details,
   }
 }

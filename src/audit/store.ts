@@ -1,7 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { Db } from '../db/client'
-import { auditLog } from '../db/schema'
+import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import type { Db, Query } from '../db/client'
+import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
+import { auditLog } from './schema'
 
 /** Who did what to which object. `details` says what changed and never holds a secret. */
 export type AuditEntry = {
@@ -16,9 +17,30 @@ export type Change = { actor: { type: 'user' | 'api_key' | 'system'; id: string 
 export type AuditRow = typeof auditLog.$inferSelect
 
 /**
- * The statement that writes an audit row, if the statement right before it in the batch changed anything: a refused
- * mutation leaves no trace of having happened.
+ * A change and its audit row, for one batch: `batch(db, { ...audited(db, change, entry, mutation), … })`. The row is
+ * written only where the mutation changed anything, so a refused one leaves no trace of having happened.
+ *
+ * @returns the mutation as `changed`, and the audit row right behind it, which is what SQLite's `changes()` asks for
  */
+export function audited<Q extends Query>(db: Db, change: Change, entry: AuditEntry, mutation: Q) {
+  const { actor, request_id, now } = change
+  const { project_id, action, object_type, object_id, details = null } = entry
+  const row = {
+    project_id,
+    id: newId('aud', now),
+    actor_type: actor.type,
+    actor_id: actor.id,
+    action,
+    object_type,
+    object_id,
+    request_id,
+    details,
+  }
+  const audit = insertWhere(db, auditLog, row, sql`changes() > 0`)
+  return { changed: mutation, audit }
+}
+
+/** Until every store states its statements as Drizzle does. */
 export function audit(entry: AuditEntry, { actor, request_id, now }: Change): SQL {
   const { project_id, action, object_type, object_id, details } = entry
   return sql`INSERT INTO ${auditLog} (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id, details)
@@ -28,7 +50,11 @@ export function audit(entry: AuditEntry, { actor, request_id, now }: Change): SQ
 }
 
 /** A project's audit rows, newest first, from before the row `before`. */
-export function listAudit(db: Db, projectId: string, before: string | null, limit: number): Promise<AuditRow[]> {
-  return db.all(sql<AuditRow>`SELECT * FROM ${auditLog}
-    WHERE project_id = ${projectId} AND id < ${before ?? '~'} ORDER BY id DESC LIMIT ${limit}`)
+export function listAudit(db: Db, projectId: string, before: string | null, limit: number) {
+  return db
+    .select()
+    .from(auditLog)
+    .where(and(eq(auditLog.project_id, projectId), before === null ? undefined : lt(auditLog.id, before)))
+    .orderBy(desc(auditLog.id))
+    .limit(limit)
 }

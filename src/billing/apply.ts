@@ -1,11 +1,11 @@
 import type { Db } from '../db/client'
 import type { Kind } from '../lib/billing-kinds'
 import { sha256Hex } from '../lib/crypto'
+import type { PaymentCardBody } from '../vendors/objects'
+import type { Snapshot } from '../vendors/snapshot'
 import type { Effect } from './effect'
-import type { PaymentCardBody } from './objects'
 import { cardOf } from './present'
 import { type Candidate, merge, rankOf } from './reduce'
-import type { Snapshot } from './snapshot'
 import { nameOf, type ObjectKey, type Projection, readObjects } from './store'
 
 /** A recorded event with what it says of objects. */

@@ -1,4 +1,4 @@
-import type { PaymentCardBody } from './objects'
+import type { PaymentCardBody } from '../vendors/objects'
 import type { ObjectRow } from './store'
 
 /** An object as the API shows it: what all kinds have in common. */

@@ -1,4 +1,4 @@
-import type { Snapshot } from './snapshot'
+import type { Snapshot } from '../vendors/snapshot'
 
 /**
  * Which event speaks for an object. The state of an object is a function of the set of its events: in any order, with

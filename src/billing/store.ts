@@ -1,10 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { billingObjects } from '../db/billing-schema'
 import { ConstraintError, type Db } from '../db/client'
-import { events, refs } from '../db/schema'
+import { old } from '../db/old'
+import type { Status } from '../inbox/lifecycle'
+import { events, refs } from '../inbox/schema'
 import type { Kind } from '../lib/billing-kinds'
-import type { Status } from '../lib/statuses'
 import type { Candidate } from './reduce'
+import { billingObjects } from './schema'
 
 export type ObjectKey = { project_id: string; kind: Kind; vendor_id: string; vendor: string }
 
@@ -32,7 +33,7 @@ type Stored = typeof billingObjects.$inferSelect
 export async function readObjects(db: Db, keys: readonly ObjectKey[]): Promise<Map<string, Projection>> {
   const names = new Map(keys.map((key) => [nameOf(key), key]))
   const list = JSON.stringify([...names.values()].map((key) => [key.project_id, key.kind, key.vendor_id, key.vendor]))
-  const rows = await db.all(sql<Stored>`SELECT o.* FROM json_each(${list}) j CROSS JOIN ${billingObjects} o
+  const rows = await old(db).all(sql<Stored>`SELECT o.* FROM json_each(${list}) j CROSS JOIN ${billingObjects} o
     ON o.project_id = j.value->>0 AND o.kind = j.value->>1 AND o.vendor_id = j.value->>2 AND o.vendor = j.value->>3`)
   return new Map(
     rows.map((row) => {
@@ -135,10 +136,14 @@ export async function listObjects(
   const after = before ? sql`AND (o.vendor_id, o.vendor) < (${before.vendor_id}, ${before.vendor})` : sql``
   const from = sql`FROM ${billingObjects} o ${driver} ${after}
     ORDER BY o.vendor_id DESC, o.vendor DESC`
-  const rows = await db.all(sql<ObjectRow>`SELECT ${shown} FROM (SELECT o.* ${from} LIMIT ${MAX_SCANNED}) o ${withCard}
+  const rows = await old(
+    db,
+  ).all(sql<ObjectRow>`SELECT ${shown} FROM (SELECT o.* ${from} LIMIT ${MAX_SCANNED}) o ${withCard}
     WHERE ${residual} ORDER BY o.vendor_id DESC, o.vendor DESC LIMIT ${limit}`)
   if (rows.length === limit) return { rows, resume: null }
-  const resume = await db.first(sql<Position>`SELECT o.vendor_id, o.vendor ${from} LIMIT 1 OFFSET ${MAX_SCANNED - 1}`)
+  const resume = await old(db).first(
+    sql<Position>`SELECT o.vendor_id, o.vendor ${from} LIMIT 1 OFFSET ${MAX_SCANNED - 1}`,
+  )
   return { rows, resume }
 }
 
@@ -168,7 +173,7 @@ export function findObject(
   vendorId: string,
   vendor: string | undefined,
 ): Promise<ObjectRow | null> {
-  return db.first(sql<ObjectRow>`SELECT ${shown} FROM ${billingObjects} o ${withCard}
+  return old(db).first(sql<ObjectRow>`SELECT ${shown} FROM ${billingObjects} o ${withCard}
     WHERE o.project_id = ${projectId} AND o.kind = ${kind} AND o.vendor_id = ${vendorId}
       AND o.vendor = coalesce(${vendor ?? null}, o.vendor) ORDER BY o.vendor LIMIT 1`)
 }
@@ -205,7 +210,7 @@ export function listReferring(
   before: string | null,
   limit: number,
 ): Promise<TimelineRow[]> {
-  return db.all(sql<TimelineRow>`SELECT e.id, e.event_type, e.occurred_at, e.status,
+  return old(db).all(sql<TimelineRow>`SELECT e.id, e.event_type, e.occurred_at, e.status,
       e.summary->>'$.object.id' AS object_id, e.summary->'$.effects' AS effects
     FROM (SELECT event_id FROM ${refs} WHERE project_id = ${projectId} AND ref = ${vendorId} AND event_id < ${before ?? '~'}
       ORDER BY event_id DESC LIMIT ${limit}) r

@@ -3,8 +3,8 @@ import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { HttpEnv } from '../http/context'
 import { asFault, describe, ERRORS } from '../http/errors'
-import { show } from './layout'
 import { forgetSession } from './session'
+import { show } from './ui/layout'
 
 const NOT_SIGNED_IN = ['missing_credentials', 'malformed_credentials', 'unknown_session', 'session_expired']
 

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
+import { type Query, run } from '../db/client'
 import type { HttpEnv } from '../http/context'
-import { cursorBinding, readCursor, toPage } from '../http/page'
+import { type Page, paging } from '../http/page'
 
 const ROWS = 50
 
@@ -8,15 +9,9 @@ const ROWS = 50
 export async function pageOf<Row extends { id: string }>(
   c: Context<HttpEnv>,
   list: string,
-  read: (before: string | null, limit: number) => Promise<Row[]>,
-) {
-  const binding = cursorBinding(`console/${list}`)
-  const rows = await read(readCursor(binding, c.req.query('cursor')), ROWS + 1)
-  return toPage(
-    rows,
-    ROWS,
-    binding,
-    ({ id }) => id,
-    (row) => row,
-  )
+  read: (before: string | null, limit: number) => Query<Row[]> | Promise<Row[]>,
+): Promise<Page<Row>> {
+  const { before, take, page } = paging(`console/${list}`, { limit: ROWS, cursor: c.req.query('cursor') })
+  const asked = read(before, take)
+  return page(asked instanceof Promise ? await asked : await run(c.get('rt').db, asked), (row) => row)
 }

@@ -8,8 +8,8 @@ import { invalid, MAX_BODY_BYTES } from '../http/validate'
 import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { formTokenOf, requireFormToken, requireSameOrigin } from './csrf'
-import { sentence } from './format'
 import { userOf, userOfCookie } from './session'
+import { sentence } from './ui/format'
 
 /**
  * The first middleware of every page: states who may see it and holds requests to that. In this order: a form's origin,

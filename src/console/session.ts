@@ -4,7 +4,7 @@ import type { HttpEnv } from '../http/context'
 import { Fault } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import { sessionCredential } from '../sessions/authenticate'
-import { SESSION_MAX } from '../sessions/secret'
+import { SESSION_MAX } from '../sessions/limits'
 
 /** The token of a session like any other. The plane never looks at it. A `__Host-` cookie is this origin's alone. */
 const COOKIE = /(?:^|;\s*)__Host-session=([^;]*)/

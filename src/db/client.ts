@@ -1,140 +1,132 @@
-import type { SQL } from 'drizzle-orm'
-import { Fault } from '../lib/fault'
+import { Column, is, SQL, sql } from 'drizzle-orm'
+import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
+import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import { SECOND } from '../lib/time'
-import { bounded, classified, type Lane, openTrips, type TripOptions } from './trips'
+import { answered, type Meter, metered } from './metered'
 
-export { ConstraintError } from './trips'
-
-/** What D1 itself says a piece of work cost. */
-export type Meter = { trips: number; rows_read: number; rows_written: number }
-
-export type RunResult<Row> = { rows: Row[]; rows_written: number }
-
-/** A statement of Drizzle's whose rows are `Row`. */
-export type Statement<Row> = SQL<Row>
-
-/** The row type of an `sql<Row>` statement. */
-export type RowOf<S> = S extends SQL<infer Row> ? Row : unknown
-
-/** What each statement of a batch gave. */
-type ResultsOf<S extends readonly SQL[]> = { [K in keyof S]: RunResult<RowOf<S[K]>> }
-
-/** A statement that waits for a trip to leave with. */
-type Rider = { statement: SQL; resolve: (result: RunResult<unknown>) => void; reject: (error: unknown) => void }
+export { ConstraintError, type Meter } from './metered'
 
 const PING_TIMEOUT_MS = 2 * SECOND
 
-/** How Drizzle's statements read in SQLite. Its dialect would say the same, and bring every builder into the bundle. */
-const SQLITE = {
-  escapeName: (name: string) => `"${name}"`,
-  escapeParam: () => '?',
-  escapeString: (text: string) => `'${text.replaceAll("'", "''")}'`,
-  casing: { getColumnCasing: ({ name }: { name: string }) => name },
-} as unknown as Parameters<SQL['toQuery']>[0]
+/** Drizzle over the metered binding. `meter` counts what this database was asked for one piece of work. */
+export type Db = DrizzleD1Database & { meter: Meter; d1: D1Database }
 
-export type Db = ReturnType<typeof openDb>
-export type DbOptions = Partial<Pick<TripOptions, 'waitUntil'>>
+/** A statement that has not been sent: one of Drizzle's builders, or what {@link raw} makes. */
+export type Query<T = unknown> = { readonly _: { readonly result: T } }
+export type Queries = Record<string, Query>
+
+/** What each statement of a batch gives, by its name. */
+export type Results<Q extends Queries> = { [Name in keyof Q]: Q[Name]['_']['result'] }
+
+/** Columns, and `sql<T>` expressions, by the name they are read under. */
+export type Fields = Record<string, Column | SQL | SQL.Aliased>
+
+/** What Drizzle's own `db.batch` asks of a statement; its type declarations leave it out. */
+type Prepared = {
+  getQuery(): { sql: string; params: unknown[] }
+  mapResult(result: D1Result<Record<string, unknown>>, isFromBatch: true): unknown
+  fields?: { field: unknown }[]
+  stmt?: D1PreparedStatement
+}
 
 /**
- * The one door to D1. Takes Drizzle's `sql` statements; every call is one round trip, or shares one. They are run here
- * and never by Drizzle's own session: its `batch` throws on raw SQL with values (drizzle-orm#2277) and hides the meta of
- * statements that return rows. Rows come back as D1 gives them, keyed by column name.
+ * Opens the database for one request, batch or cron run.
  *
  * The plain binding reads the primary, which is what makes a revocation hold from the moment it is answered: never pass
  * a session here (`withSession`).
- *
- * `meter` counts the rows of this door's own statements, and the trips that it made itself.
+ */
+export function openDb(binding: D1Database): Db {
+  const meter: Meter = { trips: 0, rows_read: 0, rows_written: 0 }
+  const d1 = metered(binding, meter)
+  return Object.assign(drizzle(d1), { meter, d1 })
+}
+
+/**
+ * Sends one statement: one round trip.
  *
  * @throws {ConstraintError} where a constraint refuses a write
  * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time
  */
-export function openDb(d1: D1Database, { waitUntil = () => {} }: DbOptions = {}) {
-  const meter: Meter = { trips: 0, rows_read: 0, rows_written: 0 }
-  const onTrip = () => {
-    meter.trips += 1
-  }
-  const send = openTrips(d1, { waitUntil, onTrip })
-  let rider: Rider | null = null
+export async function run<T>(db: Db, query: Query<T>): Promise<T> {
+  const prepared = prepare(query)
+  const result = await bound(db, prepared).all<Record<string, unknown>>()
+  return prepared.mapResult(result, true) as T
+}
 
-  function prepare(statement: SQL): D1PreparedStatement {
-    const { sql, params } = statement.getSQL().toQuery(SQLITE)
-    return d1.prepare(sql).bind(...params)
-  }
+/**
+ * Sends several statements as one transaction and one round trip: if one fails, none has happened. They run in the
+ * order in which they are named.
+ *
+ * It stands in for Drizzle's `db.batch`, whose results have positions instead of names, and which throws on raw `sql`
+ * with values (drizzle-orm#2277).
+ *
+ * @throws {ConstraintError} where a constraint refuses a write
+ * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time
+ */
+export async function batch<Q extends Queries>(db: Db, queries: Q): Promise<Results<Q>> {
+  const named = Object.entries(queries).map(([name, query]) => ({ name, prepared: prepare(query) }))
+  const results = await db.d1.batch<Record<string, unknown>>(named.map(({ prepared }) => bound(db, prepared)))
+  const mapped = named.map(({ name, prepared }, i) => [name, prepared.mapResult(results[i] as never, true)])
+  return Object.fromEntries(mapped) as Results<Q>
+}
 
-  /** @param weight of what shares a trip: statements of reads, bytes of writes */
-  async function run(statements: readonly SQL[], lane?: Lane, weight?: number): Promise<RunResult<unknown>[]> {
-    const taken = rider
-    rider = null
-    try {
-      const all = taken ? [taken.statement, ...statements] : statements
-      const results = (await send(all.map(prepare), lane, weight ?? all.length)).map(metered)
-      if (taken) taken.resolve(results.shift() as RunResult<unknown>)
-      return results
-    } catch (error) {
-      const said = classified(error)
-      // Refused, perhaps for a statement that it left with: it goes again, alone.
-      if (taken && statements.length > 0 && !(said instanceof Fault)) rider = taken
-      else taken?.reject(said)
-      throw said
-    }
-  }
+/** Whether D1 answers at all, within a tighter bound. @throws {Fault} `database_unavailable` */
+export async function ping(db: Db): Promise<void> {
+  await answered(PING_TIMEOUT_MS, () => db.d1.prepare('SELECT 1').all())
+}
 
-  function metered({ meta, results }: D1Result): RunResult<unknown> {
-    meter.rows_read += meta.rows_read
-    meter.rows_written += meta.rows_written
-    return { rows: results ?? [], rows_written: meta.rows_written }
-  }
+/**
+ * A statement in SQL, for what builders cannot say. Its rows have these fields, each read as a builder would read it
+ * (JSON parsed, booleans as such). The statement names them once, where it is handed them: after SELECT or RETURNING.
+ *
+ * ```ts
+ * raw(db, { id: events.id }, (fields) => sql`SELECT ${fields} FROM ${events} INDEXED BY events_open WHERE …`)
+ * ```
+ */
+export function raw<F extends Fields>(
+  db: Db,
+  fields: F,
+  statement: (fields: SQL) => SQL,
+): Query<SelectResultFields<F>[]> {
+  const list = Object.entries(fields).map(([name, field]) => sql`${expression(field)} AS ${sql.identifier(name)}`)
+  const text = statement(sql.join(list, sql`, `))
+  const read = (row: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, decoded(field, row[name])]))
+  return queryOf({
+    getQuery: () => db.all(text).getQuery(),
+    mapResult: ({ results }) => results.map(read),
+  })
+}
 
-  return {
-    meter,
+/** A statement in SQL that returns nothing. */
+export function rawWrite(db: Db, statement: SQL): Query<void> {
+  return queryOf({ getQuery: () => db.all(statement).getQuery(), mapResult: () => undefined })
+}
 
-    /** Every row of one statement. */
-    async all<S extends SQL>(statement: S): Promise<RowOf<S>[]> {
-      const [result] = await run([statement])
-      return (result?.rows ?? []) as RowOf<S>[]
-    },
+function queryOf<T>(prepared: Prepared): Query<T> {
+  return { _prepare: () => prepared } as unknown as Query<T>
+}
 
-    /** The first row of one statement, or null. */
-    async first<S extends SQL>(statement: S): Promise<RowOf<S> | null> {
-      return (await this.all(statement))[0] ?? null
-    },
+function prepare(query: Query): Prepared {
+  const prepared = (query as unknown as { _prepare(): Prepared })._prepare()
+  refuseTwins(prepared.fields ?? [])
+  return prepared
+}
 
-    /** As `first`, for a read of a few rows by key: it may share its trip with those of other requests. */
-    async point<Row>(statement: Statement<Row>): Promise<Row | null> {
-      const [result] = await run([statement], 'reads')
-      return (result?.rows[0] ?? null) as Row | null
-    },
+function bound(db: Db, prepared: Prepared): D1PreparedStatement {
+  const { sql: text, params } = prepared.getQuery()
+  return (prepared.stmt ?? db.d1.prepare(text)).bind(...params)
+}
 
-    /** As `point`, but it leaves with the next trip of this door, or when {@link depart} is called. */
-    async ride<Row>(statement: Statement<Row>): Promise<Row | null> {
-      if (rider) throw new Error('one statement at a time waits for a trip')
-      const { promise, ...settle } = Promise.withResolvers<RunResult<unknown>>()
-      rider = { statement, ...settle }
-      return ((await promise).rows[0] ?? null) as Row | null
-    },
+const expression = (field: Column | SQL | SQL.Aliased) => (is(field, SQL.Aliased) ? field.sql : field)
 
-    /** Sends what has found no trip to leave with. */
-    depart(): void {
-      if (rider) run([], 'reads').catch(() => {}) // thrown where the rider is awaited
-    },
+function decoded(field: Fields[string], value: unknown): unknown {
+  return value === null || !is(field, Column) ? value : field.mapFromDriverValue(value)
+}
 
-    /** Whether D1 answers at all, within a tighter bound. @throws {Fault} `database_unavailable` */
-    async ping(): Promise<void> {
-      await bounded(() => d1.prepare('SELECT 1').first(), PING_TIMEOUT_MS)
-    },
-
-    /** Several statements as one transaction and one round trip: if one fails, none has happened. */
-    async batch<const S extends readonly SQL[]>(statements: S): Promise<ResultsOf<S>> {
-      return (await run(statements)) as ResultsOf<S>
-    },
-
-    /**
-     * As `batch`, for a few small writes: they may share their trip, and its transaction, with those of other requests.
-     *
-     * @param bytes about how large their values are
-     */
-    async batchShared<const S extends readonly SQL[]>(statements: S, bytes: number): Promise<ResultsOf<S>> {
-      return (await run(statements, 'writes', bytes)) as ResultsOf<S>
-    },
-  }
+/** D1 gives rows by column name, so of two selected columns of one name the first would be lost without a word. */
+function refuseTwins(fields: readonly { field: unknown }[]): void {
+  const names = fields.map(({ field }) => (is(field, Column) ? field.name : is(field, SQL.Aliased) && field.fieldAlias))
+  const twin = names.find((name, i) => name && names.indexOf(name) !== i)
+  if (twin) throw new Error(`select one of the columns "${twin}" under another name: sql\`…\`.as(…)`)
 }

@@ -1,8 +1,10 @@
 import type { Context } from 'hono'
+import { batch, type Queries, type Query, type Results, run } from '../db/client'
 import type { Runtime } from '../env'
 import { missingScopes, type Role, type Scope, smallestRole } from '../lib/access'
+import { BoundedMap } from '../lib/bounded-map'
 import { sha256Hex } from '../lib/crypto'
-import { Fault } from '../lib/fault'
+import { Fault, type FaultName } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import type { HttpEnv } from './context'
 import { ERRORS } from './errors'
@@ -24,6 +26,13 @@ export type Actor =
 
 export type ActorType = Actor['type']
 
+/** What the database is asked of one secret, and what is made of its answer. */
+export type Lookup = {
+  query: Query<unknown[]>
+  /** @throws {Fault} one of the 401 codes of its kind; `not_a_member` for a session */
+  judge: (rows: readonly unknown[]) => Promise<Actor>
+}
+
 /** One kind of bearer secret. Kinds are told apart by prefix before any I/O. */
 export type CredentialKind = {
   type: ActorType
@@ -32,18 +41,13 @@ export type CredentialKind = {
   wellFormed: (token: string) => boolean
   /** Whether what an actor may do stays as it is for as long as the secret is good. */
   lasting: boolean
-  /**
-   * The actor of a secret's hash.
-   *
-   * @param projectId what X-Project-Id says, or null
-   * @param how the one read: now, or with the next trip
-   * @throws {Fault} one of the 401 codes; `not_a_member` for a session
-   */
-  find: (rt: Runtime, hash: string, projectId: string | null, how: 'point' | 'ride') => Promise<Actor>
+  /** @param projectId what X-Project-Id says, or null */
+  lookup: (rt: Runtime, hash: string, projectId: string | null) => Lookup
+  /** Why a secret of this kind is refused. */
+  faults: readonly FaultName[]
+  /** The OpenAPI security scheme: its name and definition. */
+  scheme: { name: string; description: string }
 }
-
-/** Who calls, and the database's word for it, which may still be on its way: see {@link upheld}. */
-export type Admission = { actor: Actor; verdict: Promise<Actor> }
 
 /** What a route asks of its caller. */
 export type Policy = {
@@ -56,32 +60,79 @@ export type Policy = {
   project: boolean | 'path'
   /** An API key needs no scope to address itself by this path parameter. */
   selfParam?: string
+  /**
+   * Whether the handler does nothing before its statements, which it sends by {@link read}: those of a credential that
+   * this isolate knows then travel with the credential's own, in one round trip.
+   */
+  reads?: boolean
 }
 
-const MAX_KNOWN = 10_000
-/** Actors that this isolate has seen authenticated, by hash. Never proof: only whom to ask the database of. */
-const known = new Map<string, Actor>()
+/** Actors that this isolate has seen authenticated, by hash. A hint only; the database decides. */
+const known = new BoundedMap<string, Actor>(10_000)
 
 const BLOCK_MS = 10 * SECOND
-const MAX_BLOCKED = 10_000
-const blocked = new Map<string, number>() // address → until (ms); in this isolate
+/** Addresses over their limit of failures, and until when each is refused (ms); in this isolate. */
+const blocked = new BoundedMap<string, number>(10_000)
 
 /**
- * Bearer secret → actor, in the project that the policy asks for. {@link authorize} and {@link upheld} come after it.
+ * Bearer secret → actor, in the project that the policy asks for, and within the policy. Where the route only reads and
+ * this isolate knows the secret, the database's word is still to come: {@link read} or {@link settle} brings it.
  *
- * @throws {Fault} 400, 401, 403, 429 or 503 as docs/api.md lists them
+ * @throws {Fault} 400, 401, 403, 404, 429 or 503 as docs/api.md lists them
  */
-export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise<Admission> {
+export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise<void> {
   const { kind, token } = readBearer(c)
-  const projectId = c.req.header('X-Project-Id')?.trim() || null
-  if (!projectId && (policy.project === true || (kind.type === 'api_key' && policy.actors.includes('api_key')))) {
+  const sent = c.req.header('X-Project-Id')?.trim() || null
+  if (!sent && (policy.project === true || (kind.type === 'api_key' && policy.actors.includes('api_key')))) {
     throw new Fault('project_required', 'Send the project id in the X-Project-Id header.')
   }
+  const projectId = kind.type === 'api_key' ? sent : projectOfSession(c, policy, sent)
+  const admission = await admit(c, kind, token, projectId)
+  const uphold = async (rows: readonly unknown[]) => {
+    try {
+      c.set('actor', await admission.judge(rows))
+    } catch (error) {
+      throw policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member' ? noProject() : error
+    }
+    authorize(c, policy, c.get('actor'))
+  }
+  const pending = { query: admission.query, uphold }
+  const before = policy.reads ? known.get(admission.hash) : undefined
+  c.set('pending', pending)
+  // What the known actor may not do is refused by the database's word, not by what was remembered.
+  if (before?.project_id !== projectId || !before || !isAuthorized(c, policy, before)) return settle(c)
+  c.set('actor', before)
+}
+
+/**
+ * Sends a route's reads. Where the caller's credential is still to be read, it is read first in the same batch, and what
+ * it says decides: what was read leaves here only for a caller whom the database upholds.
+ *
+ * @throws {Fault} 401, 403, 404 or `database_unavailable`
+ */
+export async function read<Q extends Queries>(c: Context<HttpEnv>, queries: Q): Promise<Results<Q>> {
+  const { db } = c.get('rt')
+  const pending = c.get('pending')
+  if (!pending) return batch(db, queries)
+  const { credential, ...found } = await asking(c, batch(db, { credential: pending.query, ...queries }))
+  await pending.uphold(credential)
+  return found as unknown as Results<Q>
+}
+
+/** Asks the database about the caller, where nothing has yet. @throws {Fault} as {@link read} */
+export async function settle(c: Context<HttpEnv>): Promise<void> {
+  const pending = c.get('pending')
+  if (pending) await pending.uphold(await asking(c, run(c.get('rt').db, pending.query)))
+}
+
+/** Asked once: with an answer, or with a database that does not answer, nothing is pending any more. */
+async function asking<T>(c: Context<HttpEnv>, work: Promise<T>): Promise<T> {
   try {
-    const named = kind.type === 'api_key' ? projectId : projectOfSession(c, policy, projectId)
-    return await admit(c, kind, token, named, c.req.method === 'GET' || c.req.method === 'HEAD')
+    const answer = await work
+    c.set('pending', null)
+    return answer
   } catch (error) {
-    if (policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member') throw noProject()
+    if (error instanceof Fault) c.set('pending', null)
     throw error
   }
 }
@@ -97,48 +148,25 @@ export async function identify(
   token: string,
   projectId: string | null,
 ): Promise<Actor> {
-  return (await admit(c, kind, token, projectId, false)).actor
+  const { query, judge } = await admit(c, kind, token, projectId)
+  const actor = await judge(await run(c.get('rt').db, query))
+  c.set('actor', actor)
+  return actor
 }
 
-/**
- * Waits for the database's word on the caller, and holds it against the policy; before that, no answer leaves.
- *
- * @throws {Fault} 401, 403, 404 or `database_unavailable`: what was made ready is thrown away
- */
-export async function upheld(c: Context<HttpEnv>, policy: Policy, { verdict }: Admission): Promise<void> {
-  c.get('rt').db.depart()
-  try {
-    const actor = await verdict
-    c.set('actor', actor)
-    authorize(c, policy, actor)
-  } catch (error) {
-    c.res = undefined
-    throw error
-  }
-}
-
-/**
- * As {@link identify}; but where this isolate has seen the secret before and the request only reads, its first read is
- * not kept waiting: the credential is read in the same trip. That is a round trip less, and a revoked key gets nothing
- * all the same.
- */
-async function admit(
-  c: Context<HttpEnv>,
-  kind: CredentialKind,
-  token: string,
-  projectId: string | null,
-  reads: boolean,
-): Promise<Admission> {
+/** The lookup of a secret whose caller is within their limits, with what follows from its outcome. */
+async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, projectId: string | null) {
   const rt = c.get('rt')
   const address = c.req.header('CF-Connecting-IP') ?? 'local'
   const hash = await sha256Hex(token)
   // A neighbour behind the same address may be what fails: a secret that was good here is asked of the database.
   if (!known.has(hash)) refuseBlocked(address, rt.now)
   await limit(rt.limits.credential, hash.slice(0, 32), 'This credential is over its rate limit.')
-  const find = async (how: 'point' | 'ride') => {
+  const lookup = kind.lookup(rt, hash, projectId)
+  const judge = async (rows: readonly unknown[]) => {
     try {
-      const actor = await kind.find(rt, hash, projectId, how)
-      if (kind.lasting) rememberActor(hash, actor)
+      const actor = await lookup.judge(rows)
+      if (kind.lasting) known.set(hash, actor)
       return actor
     } catch (error) {
       known.delete(hash)
@@ -146,18 +174,16 @@ async function admit(
       throw error
     }
   }
-  const before = reads ? known.get(hash) : undefined
-  const rides = before !== undefined && before.project_id === projectId
-  const verdict = find(rides ? 'ride' : 'point')
-  verdict.catch(() => {}) // thrown where it is awaited, which may be later
-  const actor = rides ? before : await verdict
-  c.set('actor', actor)
-  return { actor, verdict }
+  return { hash, query: lookup.query, judge }
 }
 
-function rememberActor(hash: string, actor: Actor): void {
-  if (known.size >= MAX_KNOWN) known.clear()
-  known.set(hash, actor)
+function isAuthorized(c: Context<HttpEnv>, policy: Policy, actor: Actor): boolean {
+  try {
+    authorize(c, policy, actor)
+    return true
+  } catch {
+    return false // the database decides, and says why
+  }
 }
 
 /** Whether the policy lets this actor through. @throws {Fault} 403, naming what is missing; 404 for a path's project */
@@ -249,6 +275,5 @@ function refuseBlocked(address: string, now: number): void {
 async function countFailure(rt: Runtime, address: string): Promise<void> {
   const { success } = await rt.limits.authFailure.limit({ key: address })
   if (success) return
-  if (blocked.size >= MAX_BLOCKED) blocked.clear()
   blocked.set(address, rt.now + BLOCK_MS)
 }

@@ -1,5 +1,6 @@
-import { Hono } from 'hono/tiny'
+import { Hono } from 'hono'
 import * as z from 'zod'
+import { ping } from '../db/client'
 import type { HttpEnv } from './context'
 import { route } from './route'
 
@@ -15,7 +16,7 @@ export const healthRoutes = new Hono<HttpEnv>().get(
     responses: { 200: { description: 'It can.', schema: z.object({ status: z.literal('ok') }) } },
   }),
   async (c) => {
-    await c.get('rt').db.ping()
+    await ping(c.get('rt').db)
     return c.json({ status: 'ok' as const }, 200)
   },
 )

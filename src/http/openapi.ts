@@ -2,6 +2,7 @@ import type { Hono } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
 import * as z from 'zod'
 import type { FaultName } from '../lib/fault'
+import type { CredentialKind } from './auth'
 import type { HttpEnv } from './context'
 import { codeOf, ERRORS } from './errors'
 import { META, type Meta, type Operation, TAGS, type Tag } from './meta'
@@ -41,7 +42,7 @@ const Problem = z
   .meta({ id: 'Problem' })
 
 /** OpenAPI 3.1 of every route, from the schemas that validate and the policies that are enforced. */
-export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, origin: string): Json {
+export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[], origin: string): Json {
   const components: Json = {}
   const paths: Record<string, Json> = {}
   const tags = new Set<Tag>()
@@ -49,7 +50,9 @@ export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, origin: string): Jso
     if (!meta.operation) continue
     tags.add(meta.operation.tag)
     const template = path.replaceAll(/:(\w+)/g, '{$1}')
-    const operation = { [method.toLowerCase()]: operationOf(path, meta, meta.operation, components) }
+    const operation = {
+      [method.toLowerCase()]: operationOf({ path, meta, operation: meta.operation }, kinds, components),
+    }
     paths[template] = { ...paths[template], ...operation }
   }
   toSchema(Problem, 'output', components)
@@ -67,15 +70,16 @@ export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, origin: string): Jso
     paths,
     components: {
       schemas: components,
-      securitySchemes: {
-        api_key: { type: 'http', scheme: 'bearer', description: '`svc_v1_` + 96 lower-case hex characters.' },
-        console_session: { type: 'http', scheme: 'bearer', description: '`svc_cs_` + 64 lower-case hex characters.' },
-      },
+      securitySchemes: Object.fromEntries(
+        kinds.map(({ scheme: { name, description } }) => [name, { type: 'http', scheme: 'bearer', description }]),
+      ),
     },
   }
 }
 
-function operationOf(path: string, meta: Meta, operation: Operation, components: Json): Json {
+type Described = { path: string; meta: Meta; operation: Operation }
+
+function operationOf({ path, meta, operation }: Described, kinds: readonly CredentialKind[], components: Json): Json {
   const { policy } = operation
   const parameters: Json[] = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
@@ -102,7 +106,7 @@ function operationOf(path: string, meta: Meta, operation: Operation, components:
     summary: operation.summary,
     ...(operation.description && { description: operation.description }),
     tags: [operation.tag],
-    security: policy ? policy.actors.map((type) => ({ [type === 'session' ? 'console_session' : 'api_key']: [] })) : [],
+    security: kinds.filter(({ type }) => policy?.actors.includes(type)).map(({ scheme }) => ({ [scheme.name]: [] })),
     ...(policy?.scope && { 'x-required-scope': policy.scope }),
     ...(parameters.length > 0 && { parameters }),
     ...(meta.body && {
@@ -114,7 +118,7 @@ function operationOf(path: string, meta: Meta, operation: Operation, components:
     ...(operation.rawBody && {
       requestBody: { required: true, content: { [operation.rawBody]: { schema: { type: 'string' } } } },
     }),
-    responses: { ...successes(operation, components), ...failures(meta, operation) },
+    responses: { ...successes(operation, components), ...failures(meta, operation, kinds) },
   }
 }
 
@@ -144,9 +148,9 @@ function successes(operation: Operation, components: Json): Json {
   )
 }
 
-function failures(meta: Meta, operation: Operation): Json {
+function failures(meta: Meta, operation: Operation, kinds: readonly CredentialKind[]): Json {
   const byStatus = new Map<number, string[]>()
-  for (const fault of possibleFaults(meta, operation)) {
+  for (const fault of possibleFaults(meta, operation, kinds)) {
     const { status } = ERRORS[fault]
     byStatus.set(status, [...(byStatus.get(status) ?? []), codeOf(fault)])
   }
@@ -161,15 +165,17 @@ function failures(meta: Meta, operation: Operation): Json {
   )
 }
 
-const KEY_FAULTS: FaultName[] = ['unknown_key', 'key_rotated', 'key_revoked', 'key_expired', 'wrong_project']
-const SESSION_FAULTS: FaultName[] = ['unknown_session', 'session_expired']
-
 /** Every fault a request of this route can meet. */
-export function possibleFaults(meta: Meta, { policy, faults = [] }: Operation): FaultName[] {
+export function possibleFaults(
+  meta: Meta,
+  { policy, faults = [] }: Operation,
+  kinds: readonly CredentialKind[],
+): FaultName[] {
   const all = new Set<FaultName>(['validation_failed', 'database_unavailable', 'internal_error', ...faults])
   if (policy) {
     for (const fault of ['missing_credentials', 'malformed_credentials', 'rate_limited'] as const) all.add(fault)
-    for (const fault of [...KEY_FAULTS, ...SESSION_FAULTS]) all.add(fault)
+    // A secret of any kind is looked up before it is told that the route takes another kind.
+    for (const fault of kinds.flatMap((kind) => kind.faults)) all.add(fault)
     if (policy.project || policy.actors.includes('api_key')) all.add('project_required')
     if (policy.project === true) all.add('not_a_member')
     if (policy.scope) for (const fault of ['insufficient_scope', 'insufficient_role'] as const) all.add(fault)

@@ -70,6 +70,24 @@ export function toPage<Row, T>(
   return { data: shown.map(present), has_more: more, next_cursor: more ? makeCursor(binding, keyOf(last)) : null }
 }
 
+/**
+ * A list as it is asked for: where it starts, how many rows to read, and the page that they make. The cursor is bound to
+ * the list's name and its filters.
+ *
+ * @param asked the query of a list: `limit`, `cursor` and the list's filters
+ */
+export function paging(list: string, asked: { limit: number; cursor?: string | undefined }) {
+  const binding = cursorBinding(list, asked)
+  return {
+    /** The key of the last row of the page before; null on the first page. */
+    before: readCursor(binding, asked.cursor),
+    /** One row more than the page shows: whether there are more. */
+    take: asked.limit + 1,
+    page: <Row extends { id: string }, T>(rows: Row[], present: (row: Row) => T): Page<T> =>
+      toPage(rows, asked.limit, binding, ({ id }) => id, present),
+  }
+}
+
 /** The cursor that reads on after the row with this key. */
 export function makeCursor(binding: string, key: string): string {
   return btoa(crc32Hex(binding + key) + key)

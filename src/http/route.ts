@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { authenticate, authorize, upheld } from './auth'
+import { authenticate, settle } from './auth'
 import type { HttpEnv } from './context'
 import { type Operation, remember } from './meta'
 import { invalid, jsonBody, requireNoBody, takes } from './validate'
@@ -13,16 +13,11 @@ export function route(operation: Operation): MiddlewareHandler<HttpEnv> {
   const middleware: MiddlewareHandler<HttpEnv> = async (c, next) => {
     const { policy } = operation
     if (!policy) return handle(c, operation, next)
-    const admission = await authenticate(c, policy)
-    try {
-      authorize(c, policy, admission.actor)
-    } catch {
-      await upheld(c, policy, admission) // it is the database that decides, not what was remembered
-    }
+    await authenticate(c, policy)
     try {
       await handle(c, operation, next)
     } finally {
-      await upheld(c, policy, admission) // its error outranks whatever was made ready or thrown
+      await outranked(c)
     }
   }
   return remember(middleware, { operation })
@@ -38,4 +33,14 @@ async function handle(c: Context<HttpEnv>, operation: Operation, next: () => Pro
   if (takes('body', handlers)) return jsonBody(c, next)
   if (!operation.rawBody) await requireNoBody(c.req.raw)
   await next()
+}
+
+/** A handler may have thrown before its read, or sent none: the fault of the caller's credential then comes first. */
+async function outranked(c: Context<HttpEnv>): Promise<void> {
+  try {
+    await settle(c)
+  } catch (error) {
+    c.res = undefined
+    throw error
+  }
 }

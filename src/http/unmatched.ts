@@ -1,22 +1,11 @@
-import type { Hono, MiddlewareHandler } from 'hono'
+import type { Hono } from 'hono'
 import { Fault } from '../lib/fault'
 import type { HttpEnv } from './context'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** The small router takes a path that ends in a slash for the one without it; the API serves exact paths alone. */
-export const exactPath: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  if (isInexact(c.req.path)) return c.notFound()
-  return next()
-}
-
-function isInexact(path: string): boolean {
-  return path.endsWith('/') && path !== '/' && !path.startsWith('/console')
-}
-
 /** The methods that a path is served under, HEAD with GET; empty for a path that is not served at all. */
 export function allowedMethods(app: Hono<HttpEnv>, path: string): string[] {
-  if (isInexact(path)) return []
   const allowed = METHODS.filter((method) =>
     app.router.match(method, path)[0].some(([[, { method: of }]]) => of === method),
   )

@@ -1,9 +1,10 @@
-import { Hono } from 'hono/tiny'
+import { Hono } from 'hono'
 import * as z from 'zod'
-import { type Actor, changeOf, userOf } from '../http/auth'
+import { run } from '../db/client'
+import { type Actor, changeOf, read, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { timestamp } from '../http/fields'
-import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
+import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { ROLES, type Role } from '../lib/access'
@@ -47,7 +48,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       const { db } = c.get('rt')
       const actor = c.get('actor')
       const owner = userOf(actor)
-      if (actor.type === 'api_key' && !(await findMemberProject(db, actor.project_id, owner))) {
+      if (actor.type === 'api_key' && (await run(db, findMemberProject(db, actor.project_id, owner))).length === 0) {
         throw new Fault('not_a_member', 'The user who minted this key has left its project: create as a user instead.')
       }
       const project = await insertProject(db, c.req.valid('json').name, owner, changeOf(c))
@@ -61,29 +62,21 @@ export const projectRoutes = new Hono<HttpEnv>()
       summary: 'List the projects the caller can see',
       description: 'A session sees the projects its user is a member of; an API key sees its own project.',
       tag,
-      policy: { actors, scope: 'projects:read', project: false },
+      policy: { actors, scope: 'projects:read', project: false, reads: true },
       responses: { 200: { description: 'A page of projects.', schema: listOf(Project) } },
     }),
     query(z.strictObject(pageFields)),
     async (c) => {
       const { db } = c.get('rt')
       const actor = c.get('actor')
-      const { limit, cursor } = c.req.valid('query')
-      const binding = cursorBinding('projects')
-      const before = readCursor(binding, cursor)
+      const list = paging('projects', c.req.valid('query'))
       if (actor.type === 'api_key') {
-        const project = await findProject(db, actor.project_id)
-        return c.json({ data: project ? [present(project, null)] : [], has_more: false, next_cursor: null }, 200)
+        const { rows } = await read(c, { rows: findProject(db, actor.project_id) })
+        return c.json({ data: rows.map((row) => present(row, null)), has_more: false, next_cursor: null }, 200)
       }
-      const rows = await listMemberProjects(db, actor.user_id, before, limit + 1)
+      const { rows } = await read(c, { rows: listMemberProjects(db, actor.user_id, list.before, list.take) })
       return c.json(
-        toPage(
-          rows,
-          limit,
-          binding,
-          (row) => row.id,
-          (row) => present(row, row.role),
-        ),
+        list.page(rows, (row) => present(row, row.role)),
         200,
       )
     },
@@ -94,14 +87,14 @@ export const projectRoutes = new Hono<HttpEnv>()
       id: 'getProject',
       summary: 'Read a project',
       tag,
-      policy: { actors, scope: 'projects:read', project: 'path' },
+      policy: { actors, scope: 'projects:read', project: 'path', reads: true },
       responses: { 200: { description: 'The project.', schema: Project } },
       faults: ['not_found'],
     }),
     async (c) => {
-      const project = await findProject(c.get('rt').db, c.req.param('id'))
-      if (!project) throw notFound()
-      return c.json(present(project, roleOf(c.get('actor'))), 200)
+      const { rows } = await read(c, { rows: findProject(c.get('rt').db, c.req.param('id')) })
+      if (!rows[0]) throw notFound()
+      return c.json(present(rows[0], roleOf(c.get('actor'))), 200)
     },
   )
   .patch(
@@ -127,7 +120,7 @@ function roleOf(actor: Actor): Role | null {
 }
 
 function notFound(): Fault {
-  return new Fault('not_found', 'You are a member of no project with this id.')
+  return new Fault('not_found', 'Project not found among yours.')
 }
 
 function present(project: ProjectRow, role: Role | null) {

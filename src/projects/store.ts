@@ -1,65 +1,63 @@
-import { sql } from 'drizzle-orm'
-import { audit, type Change } from '../audit/store'
-import type { Db } from '../db/client'
-import { members, projects } from '../db/schema'
-import type { Role } from '../lib/access'
+import { and, desc, eq, getTableColumns, lt, ne } from 'drizzle-orm'
+import { audited, type Change } from '../audit/store'
+import { batch, type Db } from '../db/client'
 import { newId } from '../lib/ids'
+import { members } from '../members/schema'
+import { projects } from './schema'
 
 export type Project = typeof projects.$inferSelect
 /** A project as one of its members sees it. */
-export type MemberProject = Project & { role: Role }
+export type MemberProject = Awaited<ReturnType<typeof listMemberProjects>>[number]
 
-export function findProject(db: Db, id: string): Promise<Project | null> {
-  return db.point(sql<Project>`SELECT * FROM ${projects} WHERE id = ${id}`)
+/** Reads a project. */
+export function findProject(db: Db, id: string) {
+  return db.select().from(projects).where(eq(projects.id, id))
 }
 
-/** A project with the user's role in it; null where there is none, or the user is no member. */
-export function findMemberProject(db: Db, id: string, userId: string): Promise<MemberProject | null> {
-  return db.point(sql<MemberProject>`SELECT p.*, m.role FROM ${members} m JOIN ${projects} p ON p.id = m.project_id
-    WHERE m.project_id = ${id} AND m.user_id = ${userId}`)
+/** Reads a project with the user's role in it; no row where there is none, or the user is not a member. */
+export function findMemberProject(db: Db, id: string, userId: string) {
+  return selectMemberProjects(db).where(and(eq(members.project_id, id), eq(members.user_id, userId)))
 }
 
-/** The projects a user is a member of, newest first, from before the project `before`. */
-export function listMemberProjects(
-  db: Db,
-  userId: string,
-  before: string | null,
-  limit: number,
-): Promise<MemberProject[]> {
-  return db.all(sql<MemberProject>`SELECT p.*, m.role FROM ${members} m JOIN ${projects} p ON p.id = m.project_id
-    WHERE m.user_id = ${userId} AND m.project_id < ${before ?? '~'} ORDER BY m.project_id DESC LIMIT ${limit}`)
+/** Reads the projects a user is a member of, newest first, from before the project `before`. */
+export function listMemberProjects(db: Db, userId: string, before: string | null, limit: number) {
+  return selectMemberProjects(db)
+    .where(and(eq(members.user_id, userId), before === null ? undefined : lt(members.project_id, before)))
+    .orderBy(desc(members.project_id))
+    .limit(limit)
 }
 
-/** A new project with `ownerId` as its owner. */
+function selectMemberProjects(db: Db) {
+  return db
+    .select({ ...getTableColumns(projects), role: members.role })
+    .from(members)
+    .innerJoin(projects, eq(projects.id, members.project_id))
+}
+
+/** Makes a project with `ownerId` as its owner. */
 export async function insertProject(db: Db, name: string, ownerId: string, change: Change): Promise<Project> {
   const { now } = change
   const project: Project = { id: newId('prj', now), name, created_by: ownerId, created_at: now }
-  await db.batch([
-    sql`INSERT INTO ${projects} (id, name, created_by, created_at) VALUES (${project.id}, ${name}, ${ownerId}, ${now})`,
-    sql`INSERT INTO ${members} (project_id, user_id, role, created_at) VALUES (${project.id}, ${ownerId}, 'owner', ${now})`,
-    audit(
-      {
-        project_id: project.id,
-        action: 'project.created',
-        object_type: 'project',
-        object_id: project.id,
-        details: { name },
-      },
-      change,
-    ),
-  ])
+  await batch(db, {
+    owner: db.insert(members).values({ project_id: project.id, user_id: ownerId, role: 'owner', created_at: now }),
+    ...audited(db, change, entry(project.id, 'project.created', name), db.insert(projects).values(project)),
+  })
   return project
 }
 
-/** Renames a project. */
+/** Renames a project. The same name again changes nothing. */
 export async function renameProject(db: Db, id: string, name: string, change: Change): Promise<Project | null> {
-  const [, , row] = await db.batch([
-    sql`UPDATE ${projects} SET name = ${name} WHERE id = ${id} AND name <> ${name}`,
-    audit(
-      { project_id: id, action: 'project.renamed', object_type: 'project', object_id: id, details: { name } },
-      change,
-    ),
-    sql<Project>`SELECT * FROM ${projects} WHERE id = ${id}`,
-  ])
-  return row.rows[0] ?? null
+  const renamed = db
+    .update(projects)
+    .set({ name })
+    .where(and(eq(projects.id, id), ne(projects.name, name)))
+  const { project } = await batch(db, {
+    ...audited(db, change, entry(id, 'project.renamed', name), renamed),
+    project: findProject(db, id),
+  })
+  return project[0] ?? null
+}
+
+function entry(id: string, action: string, name: string) {
+  return { project_id: id, action, object_type: 'project', object_id: id, details: { name } }
 }

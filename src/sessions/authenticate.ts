@@ -3,7 +3,8 @@ import type { Actor, CredentialKind } from '../http/auth'
 import { writeLog } from '../http/log'
 import { ROLE_SCOPES } from '../lib/access'
 import { Fault } from '../lib/fault'
-import { isSessionToken, SESSION_PREFIX, SLIDE_EVERY, sessionEnd } from './secret'
+import { SLIDE_EVERY } from './limits'
+import { isSessionToken, SESSION_PREFIX, sessionEnd } from './secret'
 import { byHash, type SessionCredential, slideSession } from './store'
 
 /** A console session as a credential: one D1 read, which holds the user's role in the named project too. */
@@ -12,10 +13,15 @@ export const sessionCredential: CredentialKind = {
   prefix: SESSION_PREFIX,
   wellFormed: isSessionToken,
   lasting: false, // a role can change
-  find: async (rt, hash, projectId, how) => judge(rt, await rt.db[how](byHash(hash, projectId)), projectId),
+  lookup: (rt, hash, projectId) => ({
+    query: byHash(rt.db, hash, projectId),
+    judge: async (rows) => judge(rt, rows[0] as SessionCredential | undefined, projectId),
+  }),
+  faults: ['unknown_session', 'session_expired'],
+  scheme: { name: 'console_session', description: '`svc_cs_` + 64 lower-case hex characters.' },
 }
 
-function judge(rt: Runtime, session: SessionCredential | null, projectId: string | null): Actor {
+function judge(rt: Runtime, session: SessionCredential | undefined, projectId: string | null): Actor {
   if (!session) throw new Fault('unknown_session', 'Sign in again: no session has this token.')
   if (session.expires_at <= rt.now) throw new Fault('session_expired', 'Sign in again.')
   if (projectId !== null && session.role === null) {

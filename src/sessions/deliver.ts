@@ -1,7 +1,7 @@
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { MINUTE } from '../lib/time'
-import { CODE_TTL } from './secret'
+import { CODE_TTL } from './limits'
 
 /** A code on its way to whoever reads the address. `link` opens a page with a button: mail scanners fetch links. */
 export type SignInMail = { email: string; code: string; link: string }

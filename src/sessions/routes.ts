@@ -1,10 +1,10 @@
-import type { Context } from 'hono'
-import { Hono } from 'hono/tiny'
+import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { run } from '../db/client'
 import type { Actor } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { timestamp } from '../http/fields'
-import { cursorBinding, listOf, pageFields, readCursor, toPage } from '../http/page'
+import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
@@ -88,17 +88,10 @@ export const authRoutes = new Hono<HttpEnv>()
     async (c) => {
       const rt = c.get('rt')
       const actor = sessionOf(c)
-      const { limit, cursor } = c.req.valid('query')
-      const binding = cursorBinding('sessions')
-      const rows = await listSessions(rt.db, actor.user_id, rt.now, readCursor(binding, cursor), limit + 1)
+      const list = paging('sessions', c.req.valid('query'))
+      const rows = await run(rt.db, listSessions(rt.db, actor.user_id, rt.now, list.before, list.take))
       return c.json(
-        toPage(
-          rows,
-          limit,
-          binding,
-          (row) => row.id,
-          (row) => present(row, actor.id),
-        ),
+        list.page(rows, (row) => present(row, actor.id)),
         200,
       )
     },
@@ -114,7 +107,8 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const actor = sessionOf(c)
-      const session = await findSession(c.get('rt').db, actor.user_id, actor.id)
+      const { db } = c.get('rt')
+      const [session] = await run(db, findSession(db, actor.user_id, actor.id))
       if (!session) throw new Fault('unknown_session', 'Sign in again: this session has just been ended.')
       return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
     },

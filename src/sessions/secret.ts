@@ -1,22 +1,8 @@
 import { hex, hmac, randomHex, utf8 } from '../lib/crypto'
-import { DAY, HOUR, MINUTE } from '../lib/time'
+import { SESSION_IDLE, SESSION_MAX } from './limits'
 
 export const SESSION_PREFIX = 'svc_cs_'
 const FORM = /^svc_cs_[0-9a-f]{64}$/
-
-/** A session ends this long after its last use … */
-export const SESSION_IDLE = 12 * HOUR
-/** … and this long after its start whatever happens. */
-export const SESSION_MAX = 7 * DAY
-/** A slide of the end is written at most this often. */
-export const SLIDE_EVERY = 10 * MINUTE
-
-/** A sign-in code lives this long … */
-export const CODE_TTL = 10 * MINUTE
-/** … and stands this many tries. */
-export const CODE_TRIES = 5
-/** Codes an address may be sent an hour. */
-export const CODES_PER_HOUR = 20
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ' // Crockford base32
 const CODE_CHARS = 8 // 40 bits, against five tries

@@ -6,7 +6,8 @@ import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { deliver } from './deliver'
-import { CODE_TTL, hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
+import { CODE_TTL } from './limits'
+import { hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
 import { insertCode, redeemCode, type User } from './store'
 
 /** Counts a sign-in request against its address. @throws {Fault} `rate_limited` */

@@ -1,30 +1,37 @@
-import { sql } from 'drizzle-orm'
-import type { Db, Statement } from '../db/client'
-import { members, sessions, signInCodes, users } from '../db/schema'
-import type { Role } from '../lib/access'
+import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm'
+import { batch, type Db, run } from '../db/client'
+import { insertWhere } from '../db/insert-where'
 import { idFloor, newId } from '../lib/ids'
 import { DAY, HOUR } from '../lib/time'
-import { CODE_TRIES, CODES_PER_HOUR } from './secret'
+import { members } from '../members/schema'
+import { CODE_TRIES, CODES_PER_HOUR, SESSION_MAX } from './limits'
+import { sessions, signInCodes, users } from './schema'
 
 export type User = typeof users.$inferSelect
 export type Session = typeof sessions.$inferSelect
-export type SessionCredential = Pick<Session, 'id' | 'user_id' | 'created_at' | 'expires_at'> & {
-  email: string
-  /** Null where no project was named, or the user is no member of it. */
-  role: Role | null
-}
+/** `role`: null where no project was named, or the user is not a member of it. */
+export type SessionCredential = Awaited<ReturnType<typeof byHash>>[number]
 
 /** Reads the session whose token has this hash, with the user's role in a project. */
-export function byHash(hash: string, projectId: string | null): Statement<SessionCredential> {
-  return sql<SessionCredential>`SELECT s.id, s.user_id, s.created_at, s.expires_at, u.email, m.role
-    FROM ${sessions} s JOIN ${users} u ON u.id = s.user_id
-    LEFT JOIN ${members} m ON m.user_id = s.user_id AND m.project_id = ${projectId}
-    WHERE s.hash = ${hash}`
+export function byHash(db: Db, hash: string, projectId: string | null) {
+  return db
+    .select({
+      id: sessions.id,
+      user_id: sessions.user_id,
+      created_at: sessions.created_at,
+      expires_at: sessions.expires_at,
+      email: users.email,
+      role: members.role,
+    })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.user_id))
+    .leftJoin(members, and(eq(members.user_id, sessions.user_id), sql`${members.project_id} = ${projectId}`))
+    .where(eq(sessions.hash, hash))
 }
 
 /** Moves a session's end ahead. */
 export async function slideSession(db: Db, id: string, expiresAt: number, now: number): Promise<void> {
-  await db.all(sql`UPDATE ${sessions} SET expires_at = ${expiresAt}, last_used_at = ${now} WHERE id = ${id}`)
+  await run(db, db.update(sessions).set({ expires_at: expiresAt, last_used_at: now }).where(eq(sessions.id, id)))
 }
 
 /**
@@ -36,14 +43,13 @@ export async function insertCode(
   code: { id: string; email: string; code_hash: string; expires_at: number },
   now: number,
 ): Promise<{ recorded: boolean; known: boolean }> {
-  const [inserted, user] = await db.batch([
-    sql<{ id: string }>`INSERT INTO ${signInCodes} (id, email, code_hash, created_at, expires_at)
-      SELECT ${code.id}, ${code.email}, ${code.code_hash}, ${now}, ${code.expires_at}
-      WHERE (SELECT count(*) FROM ${signInCodes} WHERE email = ${code.email} AND created_at > ${now - HOUR}) < ${CODES_PER_HOUR}
-      RETURNING id`,
-    sql<{ id: string }>`SELECT id FROM ${users} WHERE email = ${code.email}`,
-  ])
-  return { recorded: inserted.rows.length > 0, known: user.rows.length > 0 }
+  const recent = db.$count(signInCodes, and(eq(signInCodes.email, code.email), gt(signInCodes.created_at, now - HOUR)))
+  const row = { ...code, created_at: now }
+  const { inserted, user } = await batch(db, {
+    inserted: insertWhere(db, signInCodes, row, sql`${recent} < ${CODES_PER_HOUR}`).returning({ id: signInCodes.id }),
+    user: db.select({ id: users.id }).from(users).where(eq(users.email, code.email)),
+  })
+  return { recorded: inserted.length > 0, known: user.length > 0 }
 }
 
 /**
@@ -55,56 +61,69 @@ export async function insertCode(
 export async function redeemCode(
   db: Db,
   attempt: { challenge: string; code_hash: string; signUp: 'open' | 'invited' },
-  session: { id: string; hash: string; expires_at: number; user_agent: string | null },
+  session: Pick<Session, 'id' | 'hash' | 'expires_at' | 'user_agent'>,
   now: number,
 ): Promise<User | null> {
-  const opened = sql`FROM ${signInCodes} c WHERE c.id = ${attempt.challenge} AND c.used_by = ${session.id}`
-  const [, , , found] = await db.batch([
-    sql`UPDATE ${signInCodes} SET tries = tries + 1,
-        used_by = CASE WHEN code_hash = ${attempt.code_hash} THEN ${session.id} END
-      WHERE id = ${attempt.challenge} AND used_by IS NULL AND expires_at > ${now} AND tries < ${CODE_TRIES}`,
-    sql`INSERT INTO ${users} (id, email, created_at) SELECT ${newId('usr', now)}, c.email, ${now} ${opened}
-      AND ${attempt.signUp} = 'open' ON CONFLICT DO NOTHING`,
-    sql`INSERT INTO ${sessions} (id, user_id, hash, created_at, expires_at, last_used_at, user_agent)
-      SELECT ${session.id}, (SELECT id FROM ${users} WHERE email = c.email), ${session.hash}, ${now},
-        ${session.expires_at}, ${now}, ${session.user_agent} ${opened}
-        AND EXISTS (SELECT 1 FROM ${users} WHERE email = c.email)`,
-    sql<User>`SELECT u.* FROM ${sessions} s JOIN ${users} u ON u.id = s.user_id WHERE s.id = ${session.id}`,
-  ])
-  return found.rows[0] ?? null
-}
-
-/** A user's live sessions, newest first, from before the session `before`. */
-export function listSessions(
-  db: Db,
-  userId: string,
-  now: number,
-  before: string | null,
-  limit: number,
-): Promise<Session[]> {
-  return db.all(
-    sql<Session>`SELECT * FROM ${sessions} WHERE user_id = ${userId} AND id < ${before ?? '~'} AND expires_at > ${now}
-      ORDER BY id DESC LIMIT ${limit}`,
+  const { challenge, code_hash, signUp } = attempt
+  const spent = and(eq(signInCodes.id, challenge), eq(signInCodes.used_by, session.id))
+  const email = sql`(SELECT ${signInCodes.email} FROM ${signInCodes} WHERE ${spent})`
+  const user_id = sql`(SELECT ${users.id} FROM ${users} WHERE ${users.email} = ${email})`
+  const live = and(
+    eq(signInCodes.id, challenge),
+    isNull(signInCodes.used_by),
+    gt(signInCodes.expires_at, now),
+    lt(signInCodes.tries, CODE_TRIES),
   )
+  const used_by = sql`CASE WHEN ${signInCodes.code_hash} = ${code_hash} THEN ${session.id} END`
+  const newUser = { id: newId('usr', now), email, created_at: now }
+  const newSession = { ...session, user_id, created_at: now, last_used_at: now }
+  const { user } = await batch(db, {
+    tried: db
+      .update(signInCodes)
+      .set({ tries: sql`${signInCodes.tries} + 1`, used_by })
+      .where(live),
+    ...(signUp === 'open' && {
+      signedUp: insertWhere(db, users, newUser, sql`${email} IS NOT NULL`).onConflictDoNothing(),
+    }),
+    opened: insertWhere(db, sessions, newSession, sql`${user_id} IS NOT NULL`),
+    user: db
+      .select(getTableColumns(users))
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.user_id))
+      .where(eq(sessions.id, session.id)),
+  })
+  return user[0] ?? null
 }
 
-export function findSession(db: Db, userId: string, id: string): Promise<Session | null> {
-  return db.first(sql<Session>`SELECT * FROM ${sessions} WHERE id = ${id} AND user_id = ${userId}`)
+/** Reads a user's live sessions, newest first, from before the session `before`. */
+export function listSessions(db: Db, userId: string, now: number, before: string | null, limit: number) {
+  const live = and(eq(sessions.user_id, userId), gt(sessions.expires_at, now))
+  return db
+    .select()
+    .from(sessions)
+    .where(and(live, before === null ? undefined : lt(sessions.id, before)))
+    .orderBy(desc(sessions.id))
+    .limit(limit)
+}
+
+/** Reads a session of the user. */
+export function findSession(db: Db, userId: string, id: string) {
+  return db
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.id, id), eq(sessions.user_id, userId)))
 }
 
 /** Ends a session of the user. @returns whether there was one */
 export async function deleteSession(db: Db, userId: string, id: string): Promise<boolean> {
-  const rows = await db.all(
-    sql<{ id: string }>`DELETE FROM ${sessions} WHERE id = ${id} AND user_id = ${userId} RETURNING id`,
-  )
-  return rows.length > 0
+  const ended = db.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.user_id, userId)))
+  return (await run(db, ended.returning({ id: sessions.id }))).length > 0
 }
 
-/** Removes what ended over a day ago: codes by their id's time, sessions in chunks. */
+/** Removes what ended over a day ago: by the times of the ids, which are when a code or session began. */
 export async function purgeEnded(db: Db, now: number): Promise<void> {
-  await db.batch([
-    sql`DELETE FROM ${signInCodes} WHERE id < ${idFloor('chl', now - DAY)}`,
-    // A session lives for seven days at most, and its id's time is its start.
-    sql`DELETE FROM ${sessions} WHERE id < ${idFloor('ses', now - 8 * DAY)}`,
-  ])
+  await batch(db, {
+    codes: db.delete(signInCodes).where(lt(signInCodes.id, idFloor('chl', now - DAY))),
+    sessions: db.delete(sessions).where(lt(sessions.id, idFloor('ses', now - SESSION_MAX - DAY))),
+  })
 }

@@ -100,7 +100,9 @@ it('leaves one winner of ten rotations that read the same secret', async () => {
   } as unknown as D1Database
   const change = { actor: { type: 'user' as const, id: owner.user }, request_id: 'req_test', now: Date.now() }
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 10 }, async () => rotateKey(openDb(DB), project, key.id, SCOPES, await newSecret(), change)),
+    Array.from({ length: 10 }, async () =>
+      rotateKey(openDb(DB), { project_id: project, id: key.id, held: SCOPES }, await newSecret(), change),
+    ),
   )
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   for (const outcome of outcomes)

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { hex, hmac, utf8 } from '../../src/lib/crypto'
 import { type Answer, call } from '../harness'
-import { deliverBatch, newWorld, rows, type World } from '../webhooks/pipeline'
+import { deliverBatch, newWorld, rows, type World } from '../inbox/pipeline'
 import { type Course, course, type Life, paddleLife, stripeLife } from './histories'
 
 const PADDLE_SECRET = 'pdl_ntfset_a_secret_of_the_tests'

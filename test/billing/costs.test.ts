@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { countingD1 } from '../harness'
-import { stopClock } from '../webhooks/pipeline'
-import { walk } from '../webhooks/seeding'
+import { stopClock } from '../inbox/pipeline'
+import { walk } from '../inbox/seeding'
 import {
   anId,
   paddlePayment,

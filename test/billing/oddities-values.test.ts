@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { process } from '../../src/webhooks/process'
-import { VENDORS } from '../../src/webhooks/vendors'
+import { process } from '../../src/inbox/process/decide'
+import { VENDORS } from '../../src/vendors'
 import {
   anId,
   isoOf,

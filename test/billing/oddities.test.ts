@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { walk } from '../webhooks/seeding'
+import { walk } from '../inbox/seeding'
 import {
   type Fields,
   paddlePaymentMethod,

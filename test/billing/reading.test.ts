@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { rows } from '../webhooks/pipeline'
-import { walk } from '../webhooks/seeding'
+import { rows } from '../inbox/pipeline'
+import { walk } from '../inbox/seeding'
 import {
   anId,
   type Fields,

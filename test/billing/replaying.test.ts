@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { rows, stopClock } from '../webhooks/pipeline'
+import { rows, stopClock } from '../inbox/pipeline'
 import {
   anId,
   type Fields,

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { merge, rankOf } from '../../src/billing/reduce'
 import type { Kind } from '../../src/lib/billing-kinds'
-import { stripe } from '../../src/webhooks/vendors/stripe'
+import { stripe } from '../../src/vendors/stripe'
 
 const SAMPLES = {
   subscription: ['customer.subscription.updated', { object: 'subscription', status: 'active', customer: 'cus_1' }],

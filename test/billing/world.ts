@@ -1,6 +1,6 @@
 import { hex, hmac, utf8 } from '../../src/lib/crypto'
 import { type Answer, call, type RequestOptions } from '../harness'
-import { newWorld, rows } from '../webhooks/pipeline'
+import { newWorld, rows } from '../inbox/pipeline'
 
 /*
  * A project with a connection of each vendor whose events become billing state. Everything goes the long way: signed

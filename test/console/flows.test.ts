@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { duration, money, relative } from '../../src/console/format'
-import { hexDump, indented } from '../../src/console/payload'
+import { hexDump, indented } from '../../src/console/pages/events/payload'
+import { duration, money, relative } from '../../src/console/ui/format'
 import {
   call,
   countingD1,

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { app } from '../../src/app'
 import { routeTable } from '../../src/http/openapi'
 import { call, countingD1, failingD1, freshProject, mint, stripeConnection } from '../harness'
-import { tamperedD1 } from '../webhooks/pipeline'
+import { tamperedD1 } from '../inbox/pipeline'
 
 /*
  * A key that this isolate has seen is read again with the request's first own read, in one trip. It is no cache: what

@@ -1,0 +1,33 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { Scope } from '../lib/access'
+
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: text().primaryKey(),
+    project_id: text().notNull(),
+    name: text().notNull(),
+    /** `svc_v1_` + first four of the body + `…` + last four. */
+    key_prefix: text().notNull(),
+    /** SHA-256 of the whole live secret, hex. */
+    hash: text().notNull(),
+    scopes: text({ mode: 'json' }).$type<Scope[]>().notNull(),
+    expires_at: integer(),
+    created_by: text().notNull(),
+    created_at: integer().notNull(),
+    last_used_at: integer(),
+    revoked_at: integer(),
+  },
+  (t) => [
+    uniqueIndex('api_keys_hash').on(t.hash),
+    index('api_keys_live').on(t.project_id, t.id).where(sql`revoked_at IS NULL`),
+  ],
+)
+
+/** Hashes of secrets that a rotation replaced: whoever sends one is told `key_rotated`. */
+export const retiredSecrets = sqliteTable('retired_secrets', {
+  hash: text().primaryKey(),
+  key_id: text().notNull(),
+  retired_at: integer().notNull(),
+})

@@ -1,0 +1,19 @@
+import { primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+/** Who did what to which object. The id's time is when. */
+export const auditLog = sqliteTable(
+  'audit_log',
+  {
+    project_id: text().notNull(),
+    id: text().notNull(),
+    actor_type: text({ enum: ['user', 'api_key', 'system'] }).notNull(),
+    actor_id: text().notNull(),
+    action: text().notNull(),
+    object_type: text().notNull(),
+    object_id: text().notNull(),
+    request_id: text().notNull(),
+    /** What changed; never a secret. */
+    details: text({ mode: 'json' }).$type<Record<string, unknown>>(),
+  },
+  (t) => [primaryKey({ columns: [t.project_id, t.id] })],
+)

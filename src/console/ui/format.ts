@@ -1,0 +1,69 @@
+import { DAY, HOUR, iso, MINUTE, SECOND } from '../../lib/time'
+
+const UNITS: [number, string][] = [
+  [DAY, 'd'],
+  [HOUR, 'h'],
+  [MINUTE, 'min'],
+]
+
+/** A time as its distance from now: `just now`, `3 min ago`, `in 2 d`. */
+export function relative(at: number, now: number): string {
+  const distance = Math.abs(now - at)
+  const [size, unit] = UNITS.find(([ms]) => distance >= ms) ?? []
+  if (size === undefined) return at > now ? 'in a moment' : 'just now'
+  const amount = `${Math.floor(distance / size)} ${unit}`
+  return at > now ? `in ${amount}` : `${amount} ago`
+}
+
+/** A time in full: `2026-05-04 03:02:01 UTC`. */
+export function exact(at: number): string {
+  return `${iso(at).slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** How long something took: `0.8 ms`, `120 ms`, `1.3 s`, `2.5 min`, `3 h`. */
+export function duration(ms: number): string {
+  if (ms < SECOND) return `${short(ms)} ms`
+  if (ms < MINUTE) return `${short(ms / SECOND)} s`
+  if (ms < HOUR) return `${short(ms / MINUTE)} min`
+  return `${short(ms / HOUR)} h`
+}
+
+function short(value: number): string {
+  return value < 10 ? String(Math.round(value * 10) / 10) : String(Math.round(value))
+}
+
+/** An amount in minor units: `EUR 19.00`. */
+export function money({ value, currency }: { value: number; currency: string }): string {
+  try {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' })
+    return format.format(value / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2)).replace('\u00a0', ' ')
+  } catch {
+    return `${value} ${currency}` // a currency that is none
+  }
+}
+
+/** `1 event`, `2 events`. */
+export function plural(n: number, one: string): string {
+  return `${n.toLocaleString('en')} ${one}${n === 1 ? '' : 's'}`
+}
+
+const TIME = /^(\d{4}-\d\d-\d\d)T([\d:]{8})(\.\d+)?Z$/
+
+/** A value of a billing object in words: items as `3 × price_1`, times to the second, of other objects what is not null. */
+export function words(value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  if (Array.isArray(value)) return value.map(words).join(', ') || 'none'
+  if (typeof value !== 'object') return String(value).replace(TIME, '$1 $2 UTC')
+  if ('quantity' in value && 'price' in value) return `${value.quantity ?? '?'} × ${value.price ?? '?'}`
+  return Object.entries(value)
+    .filter(([, part]) => part !== null)
+    .map(([name, part]) => `${name} ${words(part)}`)
+    .join(', ')
+}
+
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** A message as a sentence of its own. */
+export function sentence(message: string): string {
+  return capital(message.endsWith('.') ? message : `${message}.`)
+}

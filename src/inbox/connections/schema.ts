@@ -1,0 +1,28 @@
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Sealed } from './seal'
+
+/** A signing secret as stored: sealed, with a hint (its last characters) by which people recognize it. */
+export type StoredSecret = Sealed & { id: string; hint: string; created_at: number }
+
+/** Where a billing vendor's events come in. `version` moves with everything ingest depends on. */
+export const connections = sqliteTable(
+  'connections',
+  {
+    id: text().primaryKey(),
+    project_id: text().notNull(),
+    vendor: text().notNull(),
+    name: text().notNull(),
+    livemode: integer({ mode: 'boolean' }).notNull().default(true),
+    status: text({ enum: ['active', 'disabled'] })
+      .notNull()
+      .default('active'),
+    version: integer().notNull().default(1),
+    /** The live signing secrets, each encrypted under ENCRYPTION_KEY_<key>. */
+    secrets: text({ mode: 'json' }).$type<StoredSecret[]>().notNull(),
+    /** Secret id → when it last verified a delivery (ms); written at most once a minute for each secret. */
+    secrets_used: text({ mode: 'json' }).$type<Record<string, number>>().notNull().default({}),
+    created_at: integer().notNull(),
+    deleted_at: integer(),
+  },
+  (t) => [index('connections_project').on(t.project_id, t.id)],
+)

@@ -1,0 +1,40 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { projectOf } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { listOf, pageFields } from '../../http/page'
+import { route } from '../../http/route'
+import { query } from '../../http/validate'
+import { BillingEvent, presentEvent, view } from '../events/present'
+import { searchFields } from './filters'
+import { searchPage } from './page'
+
+const tag = 'Billing webhooks'
+const actors = ['session', 'api_key'] as const
+const read = { actors, scope: 'billing:read', project: true } as const
+
+export const searchRoutes = new Hono<HttpEnv>().get(
+  '/',
+  route({
+    id: 'searchWebhookEvents',
+    summary: 'Search the billing webhook events',
+    description:
+      'All filters combine. A page looks at a bounded number of events: `truncated` says that it met the bound before it was full, and `next_cursor` goes on from there.',
+    tag,
+    policy: read,
+    responses: {
+      200: { description: 'A page of events.', schema: listOf(BillingEvent).extend({ truncated: z.boolean() }) },
+    },
+  }),
+  query(z.strictObject({ ...pageFields, view, ...searchFields })),
+  async (c) => {
+    const { limit, cursor, view: asked, ...fields } = c.req.valid('query')
+    const full = asked === 'full'
+    const { data, ...page } = await searchPage(c.get('rt').db, projectOf(c.get('actor')), fields, {
+      cursor,
+      limit,
+      full,
+    })
+    return c.json({ data: data.map((row) => presentEvent(row, full)), ...page }, 200)
+  },
+)

@@ -1,0 +1,44 @@
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+export const users = sqliteTable(
+  'users',
+  {
+    id: text().primaryKey(),
+    /** Lower case, as it is compared. */
+    email: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (t) => [uniqueIndex('users_email').on(t.email)],
+)
+
+export const signInCodes = sqliteTable(
+  'sign_in_codes',
+  {
+    /** The challenge: public, and of no use without its code. */
+    id: text().primaryKey(),
+    email: text().notNull(),
+    /** HMAC-SHA256 of challenge and code under the server's pepper, hex. */
+    code_hash: text().notNull(),
+    created_at: integer().notNull(),
+    expires_at: integer().notNull(),
+    tries: integer().notNull().default(0),
+    /** The session this code opened; null while it is unspent. */
+    used_by: text(),
+  },
+  (t) => [index('sign_in_codes_email').on(t.email, t.created_at)],
+)
+
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    id: text().primaryKey(),
+    user_id: text().notNull(),
+    /** SHA-256 of the whole token, hex. */
+    hash: text().notNull(),
+    created_at: integer().notNull(),
+    expires_at: integer().notNull(),
+    last_used_at: integer().notNull(),
+    user_agent: text(),
+  },
+  (t) => [uniqueIndex('sessions_hash').on(t.hash), index('sessions_user').on(t.user_id, t.id)],
+)

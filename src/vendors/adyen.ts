@@ -1,0 +1,109 @@
+import { fromBase64, fromHex, hmac } from '../lib/crypto'
+import { money } from './money'
+import { at, eventOf, isObject, type Json, parseObject, refsOf, required, text } from './read'
+import { isoTime } from './time'
+import { Undecodable, type Vendor } from './vendor'
+import { firstSecret, matched, matchSecret, refused, textOf } from './verify'
+
+/** Adyen sends one item in a JSON delivery, six at the most: more is a way to make us compute MACs for strangers. */
+const MAX_ITEMS = 100
+
+/**
+ * Adyen's standard (payments) webhooks. Each item carries its own `additionalData.hmacSignature`: HMAC-SHA256, base64,
+ * keyed by the **hex** key, of eight of its fields joined by colons. Only those are authentic: not `live`, not
+ * `eventDate`, not the bytes. No time is signed.
+ * https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures
+ */
+export const adyen: Vendor = {
+  keptHeaders: [],
+  checkSecret: (secret) =>
+    (fromHex(secret)?.byteLength ?? 0) >= 16 ? null : 'an Adyen HMAC key is 32 or more hexadecimal digits',
+
+  async verify({ bytes }, secrets) {
+    const items = parseItems(bytes)
+    if (!items || items.length === 0) return refused('signature_missing')
+    const signed: { signature: Uint8Array; content: string }[] = []
+    for (const item of items.slice(0, MAX_ITEMS + 1)) {
+      const given = at(item, 'additionalData', 'hmacSignature')
+      if (given === undefined) return refused('signature_missing')
+      const signature = typeof given === 'string' ? fromBase64(given) : null
+      const content = contentOf(item)
+      if (signature?.byteLength !== 32 || content === null) return refused('signature_malformed')
+      signed.push({ signature, content })
+    }
+    if (items.length > MAX_ITEMS) return refused('signature_malformed')
+    // One secret has to stand for every item: an unverified one must not ride in beside a verified one.
+    return matched(
+      await firstSecret(secrets, async (secret) => {
+        const key = fromHex(secret)
+        if (!key || key.byteLength === 0) return false
+        let all = true
+        for (const { signature, content } of signed) {
+          if ((await matchSecret([secret], [signature], () => hmac('SHA-256', key, content))) !== 0) all = false
+        }
+        return all
+      }),
+    )
+  },
+
+  decode(body) {
+    const notification = parseObject(body)
+    const items = itemsOf(notification)
+    if (!items || items.length === 0) throw new Undecodable('the payload has no notificationItems')
+    return items.map((item) => decodeItem(item, notification.live))
+  },
+}
+
+function decodeItem(item: Json, live: unknown) {
+  const id = required(item.pspReference, 'pspReference')
+  const event_type = required(item.eventCode, 'eventCode')
+  const success = signable(item.success)
+  return eventOf({
+    // The success is part of it: a refused AUTHORISATION may be followed by a successful one under the same reference,
+    // and that one is no duplicate (https://github.com/Adyen/adyen-commercetools/issues/1324).
+    vendor_event_id: `${id}:${event_type}:${success ?? ''}`,
+    event_type,
+    occurred_at: isoTime(item.eventDate),
+    livemode: live === 'true' || live === true ? true : live === 'false' || live === false ? false : null,
+    object: { type: null, id, status: success === 'true' ? 'success' : success === 'false' ? 'failure' : null },
+    customer: text(at(item, 'additionalData', 'shopperReference')),
+    amount: money(at(item, 'amount', 'value'), at(item, 'amount', 'currency')),
+    refs: refsOf(id, text(item.originalReference), text(item.merchantReference)),
+  })
+}
+
+/** The items of a body, unwrapped; null where it is not of Adyen's form. */
+function itemsOf(notification: Json): Json[] | null {
+  const list = notification.notificationItems
+  if (!Array.isArray(list)) return null
+  const items = list.map((entry: unknown) => at(entry, 'NotificationRequestItem'))
+  return items.every(isObject) ? items : null
+}
+
+function parseItems(bytes: Uint8Array): Json[] | null {
+  const text = textOf(bytes)
+  try {
+    return text === null ? null : itemsOf(parseObject(text))
+  } catch {
+    return null // no JSON: nothing in it could be a signature
+  }
+}
+
+/** As Adyen's own library joins them: nothing is escaped, an absent one is empty. */
+function contentOf(item: Json): string | null {
+  const fields = [
+    item.pspReference,
+    item.originalReference ?? '',
+    item.merchantAccountCode,
+    item.merchantReference,
+    at(item, 'amount', 'value'),
+    at(item, 'amount', 'currency'),
+    item.eventCode,
+    item.success,
+  ].map(signable)
+  return fields.includes(null) ? null : fields.join(':')
+}
+
+function signable(value: unknown): string | null {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
+}

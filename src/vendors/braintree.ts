@@ -1,0 +1,95 @@
+import { fromBase64, fromHex, hmac, utf8 } from '../lib/crypto'
+import { decimal } from './money'
+import { eventOf, refsOf } from './read'
+import { isoTime } from './time'
+import { Undecodable, type Vendor } from './vendor'
+import { firstSecret, matched, matchSecret, refused, textOf } from './verify'
+import { childAt, parseXml, textAt } from './xml'
+
+/**
+ * Braintree posts a form: `bt_payload`, base64 of XML, and `bt_signature`, pairs of `public_key|hex` joined by `&`, each
+ * the HMAC-SHA1 of the payload under the SHA-1 of the private key. The secret is `public_key:private_key`. No time is
+ * signed and no notification has an id.
+ * https://developer.paypal.com/braintree/docs/guides/webhooks/parse, https://github.com/braintree/braintree_node
+ * (webhook_notification_gateway.js)
+ */
+export const braintree: Vendor = {
+  keptHeaders: [],
+  checkSecret: (secret) =>
+    keysOf(secret)
+      ? null
+      : 'a Braintree secret is the public and the private key of the API, as public_key:private_key',
+
+  async verify({ bytes }, secrets) {
+    const { signatures, payload } = readForm(textOf(bytes) ?? '')
+    if (signatures.length === 0) return refused('signature_missing')
+    const pairs = signatures
+      .flatMap((pair) => pair.split('&'))
+      .map((pair) => pair.split('|'))
+      .filter((pair) => pair.length === 2 && fromHex(pair[1] ?? '')?.byteLength === 20) as [string, string][]
+    if (pairs.length === 0 || signatures.length > 1 || payload === null) return refused('signature_malformed')
+    // The payload in base64 ends in a line feed that some forms lose: Braintree's own libraries try both.
+    const messages = payload.endsWith('\n') ? [payload] : [payload, `${payload}\n`]
+    return matched(
+      await firstSecret(secrets, async (secret) => {
+        const keys = keysOf(secret)
+        if (!keys) return false
+        // A signature counts for the public key it is filed under alone.
+        const own = pairs.filter(([name]) => name === keys.publicKey).map(([, mac]) => fromHex(mac) as Uint8Array)
+        const key = new Uint8Array(await crypto.subtle.digest('SHA-1', utf8(keys.privateKey)))
+        return (await matchSecret([secret], own, () => Promise.all(messages.map((it) => hmac('SHA-1', key, it))))) === 0
+      }),
+    )
+  },
+
+  decode(body) {
+    const { payload } = readForm(body)
+    const bytes = payload === null ? null : fromBase64(payload)
+    if (!bytes) throw new Undecodable('the form has no bt_payload in base64')
+    const notification = parseXml(new TextDecoder().decode(bytes))
+    const kind = textAt(notification, 'kind')
+    if (notification.name !== 'notification' || !kind) throw new Undecodable('the payload is no notification')
+    const subject = childAt(notification, 'subject')
+    const object = (childAt(subject, 'api-error-response') ?? subject)?.children[0]
+    const type = object?.name.replaceAll('-', '_') ?? null
+    // Payment methods have a token, what is about a merchant has its id.
+    const id = textAt(object, 'id') ?? textAt(object, 'token') ?? textAt(object, 'merchant-id')
+    const customer = type === 'customer' ? id : (textAt(object, 'customer-id') ?? textAt(object, 'customer', 'id'))
+    const subscription = type === 'subscription' ? id : textAt(object, 'subscription-id')
+    const transactions = childAt(object, 'transactions')?.children ?? []
+    return [
+      eventOf({
+        vendor_event_id: null,
+        event_type: kind,
+        occurred_at: isoTime(textAt(notification, 'timestamp')),
+        object: { type, id, status: textAt(object, 'status') },
+        customer,
+        subscription,
+        // A subscription's price names no currency.
+        amount: decimal(textAt(object, 'amount'), textAt(object, 'currency-iso-code')),
+        refs: refsOf(
+          id,
+          customer,
+          subscription,
+          textAt(object, 'transaction', 'id'),
+          textAt(object, 'payment-method-token'),
+          textAt(object, 'plan-id'),
+          ...transactions.map((transaction) => textAt(transaction, 'id')),
+        ),
+      }),
+    ]
+  },
+}
+
+/** The two fields; the payload is null where it is not there once, or not base64 to the letter. */
+function readForm(body: string): { signatures: string[]; payload: string | null } {
+  const form = new URLSearchParams(body)
+  const [payload = '', ...more] = form.getAll('bt_payload')
+  const whole = more.length === 0 && /^[A-Za-z0-9+=/\n]+$/.test(payload)
+  return { signatures: form.getAll('bt_signature').filter((it) => it !== ''), payload: whole ? payload : null }
+}
+
+function keysOf(secret: string): { publicKey: string; privateKey: string } | null {
+  const [, publicKey, privateKey] = /^(?=.{8})([^:|&\s]+):([^\s]+)$/.exec(secret) ?? []
+  return publicKey && privateKey ? { publicKey, privateKey } : null
+}

@@ -1,0 +1,86 @@
+import { fromBase64 } from '../lib/crypto'
+import { cents } from './money'
+import { eventOf, isObject, type Json, parseObject, refsOf, required, subjectOf, text } from './read'
+import { isoSeconds } from './time'
+import type { Vendor } from './vendor'
+import { refused, verifyShown } from './verify'
+
+/**
+ * Chargebee signs nothing: it shows a user and a password (Basic authentication) that the webhook was set up with. The
+ * secret is `user:password`.
+ * https://apidocs.chargebee.com/docs/api/events, https://www.chargebee.com/docs/2.0/webhook_settings.html
+ */
+export const chargebee: Vendor = {
+  keptHeaders: [],
+  checkSecret: (secret) =>
+    isPair(secret) ? null : 'a Chargebee secret is the user name and the password of the webhook, as user:password',
+
+  async verify({ headers }, secrets) {
+    const header = headers.get('authorization')
+    if (!header) return refused('signature_missing')
+    const [, encoded = ''] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header) ?? []
+    const shown = fromBase64(encoded)
+    if (!shown?.includes(0x3a)) return refused('signature_malformed')
+    // A secret without a user or without a password is no secret: it fails closed, in its place among the others.
+    return verifyShown(
+      shown,
+      secrets.map((secret) => (isPair(secret) ? secret : '')),
+    )
+  },
+
+  decode(body) {
+    const event = parseObject(body)
+    const event_type = required(event.event_type, 'event_type')
+    const envelope = {
+      vendor_event_id: required(event.id, 'id'),
+      event_type,
+      occurred_at: isoSeconds(event.occurred_at),
+    }
+    const content = subjectOf(event.content, 'content', envelope)
+    const type = typeOf(event_type, content)
+    const object = objectOf(content, type)
+    const id = text(object.id)
+    const customer = type === 'customer' ? id : (text(object.customer_id) ?? text(objectOf(content, 'customer').id))
+    const subscription =
+      type === 'subscription' ? id : (text(object.subscription_id) ?? text(objectOf(content, 'subscription').id))
+    const invoice = type === 'invoice' ? id : (text(object.invoice_id) ?? text(objectOf(content, 'invoice').id))
+    return [
+      eventOf({
+        ...envelope,
+        api_version: text(event.api_version),
+        object: { type, id, status: text(object.status) },
+        customer,
+        subscription,
+        invoice,
+        // The unit "depends on the type of currency": cents, or the unit itself where there are none. Of thousandths
+        // it is not said.
+        amount: cents(object.total ?? object.amount, object.currency_code, [0, 2]),
+        refs: refsOf(
+          id,
+          customer,
+          subscription,
+          invoice,
+          ...['transaction', 'credit_note', 'payment_source', 'card'].map((name) => text(objectOf(content, name).id)),
+        ),
+      }),
+    ]
+  },
+}
+
+/** What the event is about: the object whose name its type begins with. Payments are called transactions inside. */
+function typeOf(eventType: string, content: Json): string | null {
+  const names = Object.keys(content).filter((name) => name !== '' && isObject(content[name]))
+  const named = names.filter((name) => eventType.startsWith(`${name}_`)).sort((a, b) => b.length - a.length)[0]
+  return (
+    named ?? (eventType.startsWith('payment_') && names.includes('transaction') ? 'transaction' : (names[0] ?? null))
+  )
+}
+
+function objectOf(content: Json, name: string | null): Json {
+  const object = name !== null && Object.hasOwn(content, name) ? content[name] : null
+  return isObject(object) ? object : {}
+}
+
+function isPair(secret: string): boolean {
+  return /^(?=.{8})[^:]+:.+$/s.test(secret)
+}

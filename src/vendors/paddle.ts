@@ -1,0 +1,109 @@
+import { fromHex, hmac, utf8 } from '../lib/crypto'
+import { money } from './money'
+import { paddleSnapshots } from './paddle-objects'
+import { at, before, eventOf, isObject, objects, parseObject, refsOf, required, subjectOf, text } from './read'
+import { isoTime } from './time'
+import type { StateKind, Vendor } from './vendor'
+import { isSeconds, matchedAt, matchSecret, refused } from './verify'
+
+/**
+ * Paddle Billing. `Paddle-Signature: ts=<seconds>;h1=<hex>[;h1=<hex>…]`: HMAC-SHA256 of `ts:body` under the whole key;
+ * several h1 while a key is being rotated.
+ * https://developer.paddle.com/webhooks/signature-verification
+ *
+ * Paddle's SDK reads only the last h1, accepts any time in the future and no more than 5 s in the past; retries carry a
+ * fresh ts, but 5 s is shorter than a slow delivery takes, so the tolerance is the one of all vendors.
+ */
+export const paddle: Vendor = {
+  keptHeaders: [],
+  checkSecret: (secret) =>
+    /^pdl_ntfset_[\x21-\x7e]{8,}$/.test(secret)
+      ? null
+      : 'a Paddle endpoint secret key starts with pdl_ntfset_ (pdl_live_apikey_ and pdl_sdbx_apikey_ are API keys)',
+
+  async verify({ headers, bytes, now }, secrets) {
+    const header = headers.get('paddle-signature')
+    if (!header) return refused('signature_missing')
+    const { timestamp, signatures } = parse(header)
+    if (timestamp === null || signatures.length === 0) return refused('signature_malformed')
+    const secret = await matchSecret(secrets, signatures, (key) => hmac('SHA-256', utf8(key), `${timestamp}:`, bytes))
+    return matchedAt(secret, Number(timestamp) * 1000, now)
+  },
+
+  decode(body) {
+    const event = parseObject(body)
+    const event_type = required(event.event_type, 'event_type')
+    const envelope = {
+      vendor_event_id: required(event.event_id, 'event_id'),
+      event_type,
+      occurred_at: isoTime(event.occurred_at),
+    }
+    const data = subjectOf(event.data, 'data', envelope)
+    const type = before(event_type, '.')
+    const id = text(data.id)
+    const customer = type === 'customer' ? id : text(data.customer_id)
+    const subscription = type === 'subscription' ? id : text(data.subscription_id)
+    const invoice = type === 'transaction' ? id : text(data.transaction_id)
+    return [
+      eventOf({
+        ...envelope,
+        object: { type, id, status: text(data.status) },
+        customer,
+        subscription,
+        invoice,
+        amount: totalOf(data),
+        refs: refsOf(
+          id,
+          customer,
+          subscription,
+          invoice,
+          // Each, because each is told of its card: see paddle-objects.ts.
+          ...objects(data.payments).map((payment) => text(payment.payment_method_id)),
+          text(data.address_id),
+          text(data.business_id),
+          text(data.product_id) ?? text(data.discount_id),
+          text(data.invoice_id),
+        ),
+        state: stateOf(event_type),
+      }),
+    ]
+  },
+
+  snapshots(body) {
+    const event = parseObject(body)
+    const kind = stateOf(required(event.event_type, 'event_type'))
+    return kind && isObject(event.data) ? paddleSnapshots(event, event.data, kind) : []
+  },
+}
+
+function parse(header: string): { timestamp: string | null; signatures: Uint8Array[] } {
+  let timestamp: string | null = null
+  const signatures: Uint8Array[] = []
+  for (const part of header.split(';')) {
+    const [key, value = ''] = part.split('=', 2)
+    if (key === 'ts') {
+      if (timestamp !== null || !isSeconds(value)) return { timestamp: null, signatures: [] }
+      timestamp = value
+    }
+    const bytes = key === 'h1' ? fromHex(value) : null
+    if (bytes?.byteLength === 32) signatures.push(bytes)
+  }
+  return { timestamp, signatures }
+}
+
+/** Transactions, adjustments, prices, payouts and flat discounts; amounts are texts in the currency's minor unit. */
+function totalOf(data: Record<string, unknown>) {
+  const totals = at(data, 'details', 'totals') ?? data.totals
+  return (
+    money(at(totals, 'total'), at(totals, 'currency_code') ?? data.currency_code) ??
+    money(at(data, 'unit_price', 'amount'), at(data, 'unit_price', 'currency_code')) ??
+    // A percentage discount has an amount too, but no currency.
+    money(data.amount, data.currency_code)
+  )
+}
+
+function stateOf(eventType: string): StateKind | null {
+  if (eventType.startsWith('subscription.')) return 'subscription'
+  if (eventType.startsWith('transaction.')) return 'invoice'
+  return eventType === 'payment_method.saved' || eventType === 'payment_method.deleted' ? 'payment_method' : null
+}

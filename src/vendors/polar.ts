@@ -1,0 +1,66 @@
+import { hmac, utf8 } from '../lib/crypto'
+import { cents } from './money'
+import { before, eventOf, idOf, parseObject, refsOf, required, subjectOf, text } from './read'
+import { attemptedAt, macOf, readSigned, STANDARD_HEADERS } from './standard'
+import { isoTime } from './time'
+import type { Vendor } from './vendor'
+import { checkPlain, matchedAt, matchSecret } from './verify'
+
+/**
+ * Polar. Standard Webhooks' headers and content, but two ways to make a key of a secret, and no delivery says which:
+ * secrets of before September 2026 sign with the UTF-8 of the whole string, newer ones as the standard has it, with the
+ * base64 after `whsec_`. Both are tried.
+ * https://docs.polar.sh/integrate/webhooks/delivery,
+ * https://github.com/polarsource/polar/blob/main/server/polar/webhook/tasks.py (sign_webhook)
+ */
+export const polar: Vendor = {
+  keptHeaders: [...STANDARD_HEADERS, 'webhook-api-version'],
+  checkSecret: checkPlain('a Polar webhook secret'),
+
+  async verify(delivery, secrets) {
+    const signed = readSigned(delivery)
+    if ('ok' in signed) return signed
+    const { content, v1, signedAt } = signed
+    const standard = macOf(content)
+    const secret = await matchSecret(secrets, v1, async (secret) => [
+      await hmac('SHA-256', utf8(secret), content),
+      ...(await standard(secret)),
+    ])
+    return matchedAt(secret, signedAt, delivery.now)
+  },
+
+  decode(body, headers) {
+    const event = parseObject(body)
+    const event_type = required(event.type, 'type')
+    const envelope = {
+      vendor_event_id: text(headers['webhook-id']),
+      event_type,
+      occurred_at: isoTime(event.timestamp) ?? attemptedAt(headers),
+    }
+    const data = subjectOf(event.data, 'data', envelope)
+    const type = before(event_type, '.')
+    const id = text(data.id)
+    const customer = type === 'customer' ? id : (text(data.customer_id) ?? idOf(data.customer))
+    const subscription = type === 'subscription' ? id : (text(data.subscription_id) ?? idOf(data.subscription))
+    return [
+      eventOf({
+        ...envelope,
+        api_version: text(headers['webhook-api-version']),
+        object: { type, id, status: text(data.status) },
+        customer,
+        subscription,
+        // "In cents": what that means where a currency has none is not said.
+        amount: cents(data.total_amount ?? data.amount, data.currency),
+        refs: refsOf(
+          id,
+          customer,
+          subscription,
+          text(data.order_id),
+          text(data.checkout_id),
+          text(data.product_id),
+          text(data.discount_id),
+        ),
+      }),
+    ]
+  },
+}

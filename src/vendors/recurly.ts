@@ -1,0 +1,64 @@
+import { fromHex, hmac, utf8 } from '../lib/crypto'
+import { eventOf, numericId, parseObject, refsOf, required, text } from './read'
+import { isoTime } from './time'
+import type { Vendor } from './vendor'
+import { checkPlain, matchedAt, matchSecret, refused } from './verify'
+
+/**
+ * Recurly, JSON endpoints (its XML is not signed). `recurly-signature: <time>,<hex>[,<hex>…]`: HMAC-SHA256 of
+ * `time.body`, several for 24 hours after a key was made anew. The time is documented as milliseconds and shown there
+ * in seconds; both are read.
+ * https://docs.recurly.com/recurly-subscriptions/docs/signature-verification
+ *
+ * The payload's `id` is the id of the object, the same in each of its events ("Fetch an External Subscription … with the
+ * id provided in the webhook"), and must not be taken for the event's. That one is the header recurly-notification-id,
+ * "identical across retries of the same notification"; without it the digest of the bytes has to do.
+ * https://docs.recurly.com/recurly-subscriptions/docs/webhook-payloads-json-vs-xml
+ */
+export const recurly: Vendor = {
+  keptHeaders: ['recurly-notification-id'],
+  checkSecret: checkPlain('a Recurly endpoint’s secret key'),
+
+  async verify({ headers, bytes, now }, secrets) {
+    const header = headers.get('recurly-signature')
+    if (!header) return refused('signature_missing')
+    const [timestamp = '', ...rest] = header.split(',').map((part) => part.trim())
+    const signatures = rest.map(fromHex).filter((signature) => signature?.byteLength === 32) as Uint8Array[]
+    if (!/^\d{1,15}$/.test(timestamp) || signatures.length === 0) return refused('signature_malformed')
+    const secret = await matchSecret(secrets, signatures, (key) => hmac('SHA-256', utf8(key), `${timestamp}.`, bytes))
+    // Seconds will have eleven digits in the year 5138; milliseconds have had twelve since 1973.
+    return matchedAt(secret, Number(timestamp) * (timestamp.length < 12 ? 1000 : 1), now)
+  },
+
+  decode(body, headers) {
+    const event = parseObject(body)
+    const type = required(event.object_type, 'object_type')
+    const id = text(event.id)
+    const account = text(event.account_id) ?? text(event.account_code)
+    const customer = type === 'account' ? id : account
+    const subscription = type === 'subscription' ? id : text(event.subscription_id)
+    const invoice = /^(charge_|credit_|legacy_)?invoice$/.test(type) ? id : text(event.invoice_id)
+    return [
+      eventOf({
+        vendor_event_id: text(headers['recurly-notification-id']),
+        event_type: `${type}.${required(event.event_type, 'event_type')}`,
+        occurred_at: isoTime(event.event_time),
+        // Thin on purpose: no status and no amount, only what to fetch.
+        object: { type, id, status: null },
+        customer,
+        subscription,
+        invoice,
+        refs: refsOf(
+          id,
+          text(event.uuid),
+          customer,
+          text(event.account_code),
+          subscription,
+          invoice,
+          numericId(event.invoice_number),
+          text(event.transaction_id),
+        ),
+      }),
+    ]
+  },
+}

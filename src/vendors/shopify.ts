@@ -1,0 +1,57 @@
+import { fromBase64 } from '../lib/crypto'
+import { decimal } from './money'
+import { at, before, eventOf, isObject, numericId, parseObject, refsOf, required, text } from './read'
+import { isoTime } from './time'
+import type { Vendor } from './vendor'
+import { checkPlain, verifyBareMac } from './verify'
+
+/**
+ * Shopify. `X-Shopify-Hmac-Sha256`: HMAC-SHA256 of the body, base64. What happened, when, and its id stand in headers
+ * beside it, which are not signed. No time is signed either.
+ * https://shopify.dev/docs/apps/build/webhooks/subscribe/https, https://shopify.dev/docs/apps/build/webhooks/ignore-duplicates
+ */
+export const shopify: Vendor = {
+  keptHeaders: ['x-shopify-topic', 'x-shopify-event-id', 'x-shopify-triggered-at', 'x-shopify-api-version'],
+  checkSecret: checkPlain('a Shopify client secret'),
+  verify: ({ headers, bytes }, secrets) =>
+    verifyBareMac(headers.get('x-shopify-hmac-sha256'), fromBase64, secrets, bytes),
+
+  decode(body, headers) {
+    const payload = parseObject(body)
+    const topic = required(headers['x-shopify-topic'], 'X-Shopify-Topic')
+    // Billing topics of apps wrap their object: app_subscriptions/update has an app_subscription.
+    const wrapped = payload.app_subscription ?? payload.app_purchase_one_time
+    const object = isObject(wrapped) ? wrapped : payload
+    const type = before(topic, '/')
+    const gid = text(object.admin_graphql_api_id)
+    const id = numericId(object.id) ?? gid
+    const customer =
+      type === 'customers' ? id : (numericId(at(object, 'customer', 'id')) ?? numericId(object.customer_id))
+    const eventId = text(headers['x-shopify-event-id'])
+    return [
+      eventOf({
+        // With the topic: one act of a merchant may raise several topics, and nothing says that each has its own id.
+        vendor_event_id: eventId && `${eventId}:${topic}`,
+        event_type: topic,
+        occurred_at: isoTime(headers['x-shopify-triggered-at']),
+        livemode: typeof object.test === 'boolean' ? !object.test : null,
+        api_version: text(headers['x-shopify-api-version']),
+        object: { type, id, status: text(object.financial_status) ?? text(object.status) },
+        customer,
+        subscription: type === 'subscription_contracts' || type === 'app_subscriptions' ? id : null,
+        // Decimal texts in the major unit.
+        amount: decimal(object.total_price ?? object.amount ?? object.price, object.currency),
+        refs: refsOf(
+          id,
+          gid,
+          customer,
+          numericId(object.order_id),
+          numericId(object.origin_order_id),
+          numericId(object.parent_id),
+          text(object.admin_graphql_api_subscription_contract_id),
+          text(object.admin_graphql_api_shop_id),
+        ),
+      }),
+    ]
+  },
+}

@@ -1,0 +1,66 @@
+import { fromBase64 } from '../lib/crypto'
+import { money } from './money'
+import { at, eventOf, isObject, type Json, parseObject, refsOf, required, subjectOf, text } from './read'
+import { isoTime } from './time'
+import type { Vendor } from './vendor'
+import { checkPlain, verifyBareMac } from './verify'
+
+/**
+ * Square. `x-square-hmacsha256-signature`: HMAC-SHA256 of the notification URL and the body, base64. The URL is the one
+ * the subscription was made with, to the letter. No time is signed.
+ * https://developer.squareup.com/docs/webhooks/step3validate
+ */
+export const square: Vendor = {
+  keptHeaders: ['square-environment'],
+  checkSecret: checkPlain('a Square signature key'),
+  verify: ({ headers, bytes, url }, secrets) =>
+    verifyBareMac(headers.get('x-square-hmacsha256-signature'), fromBase64, secrets, url, bytes),
+
+  decode(body, headers) {
+    const event = parseObject(body)
+    const envelope = {
+      vendor_event_id: required(event.event_id, 'event_id'),
+      event_type: required(event.type, 'type'),
+      occurred_at: isoTime(event.created_at),
+    }
+    const data = subjectOf(event.data, 'data', envelope)
+    const type = text(data.type)
+    const object = objectOf(data, type)
+    const id = text(data.id) ?? text(object.id)
+    const customer =
+      type === 'customer' ? id : (text(object.customer_id) ?? text(at(object, 'primary_recipient', 'customer_id')))
+    const subscription = type === 'subscription' ? id : text(object.subscription_id)
+    const invoice = type === 'invoice' ? id : text(object.invoice_id)
+    const total = object.total_money ?? object.amount_money
+    const environment = headers['square-environment']
+    return [
+      eventOf({
+        ...envelope,
+        livemode: environment ? environment.toLowerCase() === 'production' : null,
+        object: { type, id, status: text(object.status) ?? text(object.state) },
+        customer,
+        subscription,
+        invoice,
+        // Money is "in the smallest denomination of the currency": https://developer.squareup.com/docs/build-basics/working-with-monetary-amounts
+        amount: money(at(total, 'amount'), at(total, 'currency')),
+        refs: refsOf(
+          id,
+          customer,
+          subscription,
+          invoice,
+          text(object.order_id),
+          text(object.payment_id) ?? text(at(object, 'disputed_payment', 'payment_id')),
+          text(object.card_id),
+          text(object.location_id),
+        ),
+      }),
+    ]
+  },
+}
+
+/** The event's object stands under its own name; events of a deletion carry none. */
+function objectOf(data: Json, type: string | null): Json {
+  const objects = isObject(data.object) ? data.object : {}
+  const named = type !== null && Object.hasOwn(objects, type) ? objects[type] : Object.values(objects)[0]
+  return isObject(named) ? named : {}
+}

@@ -1,0 +1,120 @@
+import { concat, fromBase64, hmac } from '../lib/crypto'
+import { before, eventOf, flag, idOf, isObject, parseObject, refsOf, required, text } from './read'
+import { isoSeconds, isoTime } from './time'
+import type { Delivery, Vendor, Verification } from './vendor'
+import { firstSecret, isSeconds, matchedAt, matchSecret } from './verify'
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** Both are part of the signed content. */
+export const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp'] as const
+
+/** No sender needs more: each Ed25519 check costs, and nobody has proved who he is yet. */
+const MAX_SIGNATURES = 16
+
+/**
+ * Standard Webhooks 1.0: any vendor that follows it. `webhook-signature` lists `v1,<base64>` (HMAC-SHA256 of
+ * `id.timestamp.body`, keyed by the base64 after `whsec_`) and `v1a,<base64>` (Ed25519 over the same, checked with the
+ * public key after `whpk_`), separated by spaces.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export const standard: Vendor = {
+  keptHeaders: STANDARD_HEADERS,
+  checkSecret(secret) {
+    if (/^whsk_/.test(secret)) return 'whsk_ is the sender’s private key: paste the public one, which starts with whpk_'
+    const key = keyOf(secret, 'whsec_') ?? keyOf(secret, 'whpk_')
+    if (key === null) return 'a Standard Webhooks secret is whsec_ or whpk_ followed by base64'
+    if (secret.startsWith('whpk_')) return key.byteLength === 32 ? null : 'a whpk_ key is the base64 of 32 bytes'
+    // The specification's bounds: what is shorter can be guessed.
+    return key.byteLength >= 24 && key.byteLength <= 64 ? null : 'a whsec_ key is the base64 of 24 to 64 bytes'
+  },
+
+  async verify(delivery, secrets) {
+    const signed = readSigned(delivery)
+    if ('ok' in signed) return signed
+    const { content, v1, v1a, signedAt } = signed
+    const secret = await firstSecret(secrets, async (secret) => {
+      // A public key is public: it must never serve as the key of an HMAC.
+      const key = keyOf(secret, 'whpk_')
+      return key ? verifyEd25519(key, v1a, content) : (await matchSecret([secret], v1, macOf(content))) === 0
+    })
+    return matchedAt(secret, signedAt, delivery.now)
+  },
+
+  decode(body, headers) {
+    const event = parseObject(body)
+    const event_type = required(event.type, 'type')
+    // The data may be "squashed as part of the top-level object".
+    const data = isObject(event.data) ? event.data : event
+    const id = text(data.id)
+    const type = text(data.object) ?? (data === event ? null : text(data.type)) ?? before(event_type, '.')
+    const customer = type === 'customer' ? id : (idOf(data.customer) ?? text(data.customer_id))
+    const subscription = type === 'subscription' ? id : (idOf(data.subscription) ?? text(data.subscription_id))
+    const invoice = type === 'invoice' ? id : (idOf(data.invoice) ?? text(data.invoice_id))
+    return [
+      eventOf({
+        vendor_event_id: text(headers['webhook-id']),
+        event_type,
+        occurred_at: isoTime(event.timestamp) ?? attemptedAt(headers),
+        livemode: flag(event.livemode) ?? flag(data.livemode),
+        object: { type, id, status: text(data.status) },
+        customer,
+        subscription,
+        invoice,
+        // The specification says nothing of amounts, so their unit is not known.
+        refs: refsOf(id, customer, subscription, invoice),
+      }),
+    ]
+  },
+}
+
+type Signed = { content: Bytes; v1: Bytes[]; v1a: Bytes[]; signedAt: number }
+
+/** What a Standard Webhooks delivery signs, and its signatures; or why it is not of that form. */
+export function readSigned({ headers, bytes }: Delivery): Signed | (Verification & { ok: false }) {
+  const header = headers.get('webhook-signature')
+  if (!header) return { ok: false, cause: 'signature_missing' }
+  const id = headers.get('webhook-id')
+  const timestamp = headers.get('webhook-timestamp')
+  // With a full stop in the id, id and timestamp could be cut in more than one way: the specification rules it out.
+  if (!id || id.includes('.') || !isSeconds(timestamp)) return { ok: false, cause: 'signature_malformed' }
+  const signatures = header.split(' ').map((part) => part.split(',', 2))
+  const of = (version: string, length: number) =>
+    signatures
+      .map(([name, value = '']) => (name === version ? fromBase64(value) : null))
+      .filter((signature) => signature?.byteLength === length) as Bytes[]
+  const v1 = of('v1', 32)
+  const v1a = of('v1a', 64)
+  const count = v1.length + v1a.length
+  if (count === 0 || count > MAX_SIGNATURES) return { ok: false, cause: 'signature_malformed' }
+  return { content: concat([`${id}.${timestamp}.`, bytes]), v1, v1a, signedAt: Number(timestamp) * 1000 }
+}
+
+/** The MAC of a `whsec_` secret over the content; none where the secret is not of that form. */
+export function macOf(content: Bytes): (secret: string) => Promise<Bytes[]> {
+  return async (secret) => {
+    const key = keyOf(secret, 'whsec_')
+    return key ? [await hmac('SHA-256', key, content)] : []
+  }
+}
+
+/** When the delivery was attempted: the best there is where the payload does not say when the event was. */
+export function attemptedAt(headers: Readonly<Record<string, string>>): string | null {
+  const timestamp = headers['webhook-timestamp']
+  return isSeconds(timestamp) ? isoSeconds(Number(timestamp)) : null
+}
+
+/** The key after a prefix; null where there is none. */
+function keyOf(secret: string, prefix: string): Bytes | null {
+  const key = secret.startsWith(prefix) ? fromBase64(secret.slice(prefix.length)) : null
+  return key && key.byteLength > 0 ? key : null
+}
+
+async function verifyEd25519(publicKey: Bytes, signatures: Bytes[], content: Bytes): Promise<boolean> {
+  if (publicKey.byteLength !== 32) return false
+  const key = await crypto.subtle.importKey('raw', publicKey, { name: 'Ed25519' }, false, ['verify'])
+  const verdicts = await Promise.all(
+    signatures.map((it) => crypto.subtle.verify({ name: 'Ed25519' }, key, it, content)),
+  )
+  return verdicts.includes(true)
+}

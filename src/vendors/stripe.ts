@@ -1,0 +1,99 @@
+import { fromHex, hmac, utf8 } from '../lib/crypto'
+import { money } from './money'
+import { at, flag, idOf, isObject, parseObject, refsOf, required, subjectOf, text } from './read'
+import { stripeSnapshot } from './stripe-objects'
+import { isoSeconds } from './time'
+import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './vendor'
+import { isSeconds, matchedAt, matchSecret, refused } from './verify'
+
+/**
+ * Stripe. `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]`: HMAC-SHA256 of `t.body` under the whole `whsec_…` string.
+ * https://docs.stripe.com/webhooks#verify-manually
+ */
+export const stripe: Vendor = {
+  keptHeaders: [],
+  checkSecret: (secret) =>
+    /^whsec_[\x21-\x7e]{8,}$/.test(secret) ? null : 'a Stripe signing secret starts with whsec_',
+
+  async verify({ headers, bytes, now }, secrets) {
+    const header = headers.get('stripe-signature')
+    if (!header) return refused('signature_missing')
+    const { timestamp, signatures } = parse(header)
+    if (timestamp === null || signatures.length === 0) return refused('signature_malformed')
+    const secret = await matchSecret(secrets, signatures, (key) => hmac('SHA-256', utf8(key), `${timestamp}.`, bytes))
+    return matchedAt(secret, Number(timestamp) * 1000, now)
+  },
+
+  decode(body) {
+    return [decodeEvent(parseObject(body))]
+  },
+
+  snapshots(body) {
+    const event = parseObject(body)
+    const object = at(event, 'data', 'object')
+    const kind = stateOf(required(event.type, 'type'))
+    return kind && isObject(object) ? [stripeSnapshot(event, object, kind)] : []
+  },
+}
+
+function parse(header: string): { timestamp: string | null; signatures: Uint8Array[] } {
+  let timestamp: string | null = null
+  const signatures: Uint8Array[] = []
+  for (const part of header.split(',')) {
+    const [key, value = ''] = part.split('=', 2)
+    if (key === 't') {
+      if (timestamp !== null || !isSeconds(value)) return { timestamp: null, signatures: [] }
+      timestamp = value
+    }
+    const bytes = key === 'v1' ? fromHex(value) : null
+    if (bytes && bytes.byteLength === 32) signatures.push(bytes)
+  }
+  return { timestamp, signatures }
+}
+
+const NO_EVENT = 'the payload is no Stripe event: its object is not "event"'
+
+function decodeEvent(event: Record<string, unknown>): DecodedEvent {
+  if (event.object !== 'event' && !(text(event.type) && text(event.id))) throw new Undecodable(NO_EVENT)
+  const event_type = required(event.type, 'type')
+  const envelope = { vendor_event_id: required(event.id, 'id'), event_type, occurred_at: isoSeconds(event.created) }
+  if (event.object !== 'event') throw new Undecodable(NO_EVENT, envelope)
+  const object = subjectOf(at(event, 'data', 'object'), 'data.object', envelope)
+  const type = text(object.object)
+  const id = text(object.id)
+  const customer = type === 'customer' ? id : idOf(object.customer)
+  const subscription =
+    type === 'subscription'
+      ? id
+      : (idOf(object.subscription) ?? idOf(at(object, 'parent', 'subscription_details', 'subscription')))
+  const invoice = type === 'invoice' ? id : idOf(object.invoice)
+  return {
+    ...envelope,
+    livemode: flag(event.livemode),
+    api_version: text(event.api_version),
+    object: { type, id, status: text(object.status) },
+    customer,
+    subscription,
+    invoice,
+    amount: money(object.total ?? object.amount_due ?? object.amount ?? object.unit_amount, object.currency),
+    refs: refsOf(
+      id,
+      customer,
+      subscription,
+      invoice,
+      idOf(object.payment_intent),
+      idOf(object.charge),
+      idOf(object.payment_method) ?? idOf(object.default_payment_method),
+      idOf(object.setup_intent) ?? idOf(object.latest_charge) ?? idOf(object.product),
+    ),
+    state: stateOf(event_type),
+  }
+}
+
+function stateOf(eventType: string): StateKind | null {
+  if (eventType.startsWith('customer.subscription.')) return 'subscription'
+  // A preview of an invoice to come has no id: it is no invoice yet.
+  if (eventType.startsWith('invoice.') && eventType !== 'invoice.upcoming') return 'invoice'
+  if (/^payment_method\.(attached|updated|automatically_updated|detached)$/.test(eventType)) return 'payment_method'
+  return null
+}

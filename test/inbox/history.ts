@@ -1,0 +1,83 @@
+import { expect } from 'vitest'
+import { openDb } from '../../src/db/client'
+import { claim } from '../../src/inbox/process/claim'
+import { finish, type Verdict } from '../../src/inbox/process/finish'
+import { recordDelivery } from '../../src/inbox/receive/store'
+import { newId } from '../../src/lib/ids'
+import { iso } from '../../src/lib/time'
+import { bound } from '../harness'
+import type { Reader } from './seeding'
+
+/* Events of any past, written by the statements that record, claim and finish them. */
+
+type Outcome = 'processed' | 'ignored' | 'failed'
+/** An event by when it came in and, unless it is pending, how long it then took. */
+export type Story = { received_at: number; lag?: number; status?: Outcome }
+
+const db = openDb(bound.DB)
+let names = 0
+
+/** Has events recorded, claimed and finished at their times, by the statements that do it. */
+export async function happen(project: string, connection: string, stories: readonly Story[]): Promise<void> {
+  const verdicts = new Map<number, { id: string; status: Outcome }[]>()
+  for (const { received_at, lag, status = 'processed' } of stories) {
+    names += 1
+    const id = newId('evt', received_at)
+    await recordDelivery(
+      db,
+      { id: connection, version: 1 },
+      {
+        payload_id: newId('pay', received_at),
+        body: '{}',
+        headers: {},
+        received_at,
+        events: [{ id, vendor_event_id: `evt_${names}`, event_type: 'a', occurred_at: null }],
+      },
+    )
+    if (lag === undefined) continue
+    const at = received_at + lag
+    verdicts.set(at, [...(verdicts.get(at) ?? []), { id, status }])
+  }
+  for (const [at, list] of verdicts) {
+    const lease = newId('lse', at)
+    const claimed = await claim(
+      db,
+      list.map(({ id }) => ({ project_id: project, event_id: id })),
+      lease,
+      at,
+    )
+    expect(claimed).toHaveLength(list.length)
+    const statuses = new Map(list.map(({ id, status }) => [id, status]))
+    const finished = await finish(
+      db,
+      claimed.map((event): Verdict => {
+        const status = statuses.get(event.id) ?? 'processed'
+        return {
+          event,
+          status,
+          error: status === 'failed' ? 'an error' : null,
+          due_at: null,
+          trigger: 'ingest',
+          started_at: at,
+          summary: status === 'failed' ? null : ({ refs: [] } as unknown as Verdict['summary']),
+          snapshots: [],
+        }
+      }),
+      [],
+      lease,
+      at,
+    )
+    expect(finished).toEqual({ done: true })
+  }
+}
+
+/** The series as asked for; times in milliseconds or as text. */
+export async function lagSeries(read: Reader, query: Record<string, string | number> = {}): Promise<any> {
+  const parameters = Object.entries(query).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? iso(value) : value,
+  ])
+  const { status, body } = await read(`/lag-timeseries?${new URLSearchParams(parameters as [string, string][])}`)
+  expect([status, body.code]).toEqual([200, undefined])
+  return body
+}

@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { VENDORS } from '../../../src/vendors'
+import { countingD1, stripeEvent } from '../../harness'
+import { advance, captureLog, cron, expectConsistent, newWorld, stopClock, stored, type World } from '../pipeline'
+
+/*
+ * Rows written, indexes included, as D1's own meta counts them: they are what D1 bills. An event with its four other
+ * indexes, its payload and its minute: 7 to record. A claim: 1. The attempt, the event and its index of final ones: 3 to
+ * finish, and 1 for each ref; totals and rollups are shared by a batch. A billing object with its
+ * two indexes: 3, new or changed. That ingest is one round trip, and that junk writes nothing, is in ingest.test.ts.
+ */
+
+const BATCH = 100
+
+beforeEach(() => {
+  stopClock()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+/** A world that knows its connection and has processed before: what is first or once a minute is behind it. */
+async function warmWorld(): Promise<World> {
+  const world = await newWorld()
+  await world.send(stripeEvent())
+  await world.queue.pump()
+  return world
+}
+
+/** Sends the events, and pumps the Queue until they are done or wait. */
+async function costOf(world: World, events: readonly unknown[]) {
+  const ingest = countingD1()
+  for (const event of events) {
+    expect((await world.send(event, { bindings: { DB: ingest.DB } })).status).toBe(200)
+  }
+  const rest = countingD1()
+  const batches = await world.queue.pump({ DB: rest.DB })
+  return {
+    ingestTrips: ingest.count.trips / events.length,
+    ingestRows: ingest.count.rows_written / events.length,
+    trips: rest.count.trips,
+    batches,
+    rows: rest.count.rows_written / events.length,
+    total: (ingest.count.rows_written + rest.count.rows_written) / events.length,
+  }
+}
+
+const many = (n: number, ...event: Parameters<typeof stripeEvent>) =>
+  Array.from({ length: n }, () => stripeEvent(...event))
+
+/** Every id that Stripe's objects name: eight, the most that are kept. */
+const ALL_REFS = {
+  subscription: 'sub_1',
+  invoice: 'in_1',
+  payment_intent: 'pi_1',
+  charge: 'ch_1',
+  payment_method: 'pm_1',
+  setup_intent: 'seti_1',
+}
+
+describe('a batch of 100 events of 100 objects', () => {
+  it.each<{ of: string; event: Parameters<typeof stripeEvent>; status: string; refs: number; total: number }>([
+    { of: 'a new subscription', event: [], status: 'processed', refs: 2, total: 15.02 },
+    {
+      of: 'a new invoice',
+      event: ['invoice.paid', { object: 'invoice', subscription: 'sub_0' }],
+      status: 'processed',
+      refs: 3,
+      total: 16.02,
+    },
+    {
+      of: 'nothing to apply',
+      event: ['product.created', { object: 'product', customer: null }],
+      status: 'ignored',
+      refs: 1,
+      total: 12.02,
+    },
+    {
+      of: 'nothing to apply',
+      event: ['charge.succeeded', { object: 'charge', ...ALL_REFS }],
+      status: 'ignored',
+      refs: 8,
+      total: 19.02,
+    },
+    // The index of troubled events is one more.
+    { of: 'an event without its object', event: ['broken'], status: 'failed', refs: 0, total: 12.02 },
+  ])('$of, $refs refs: $total rows written an event', async ({ event, status, refs, total }) => {
+    const world = await warmWorld()
+    const [first] = await stored(world.project)
+    const events = many(BATCH, ...event).map((one) => (event[0] === 'broken' ? { ...one, data: {} } : one))
+    const cost = await costOf(world, events)
+    expect(cost).toMatchObject({ ingestTrips: 1, ingestRows: 7, trips: status === 'processed' ? 3 : 2, batches: 1 })
+    expect(cost.total).toBeCloseTo(total, 5)
+    const rows = (await stored(world.project)).filter(({ id }) => id !== first.id)
+    expect(rows.map((row) => row.status)).toEqual(Array(BATCH).fill(status))
+    expect(rows.map((row) => JSON.parse(row.summary ?? '{"refs":[]}').refs.length)).toEqual(Array(BATCH).fill(refs))
+    await expectConsistent(world.project)
+  })
+})
+
+describe('what else an event may cost', () => {
+  it('14.02 rows when it changes a subscription that is there, two refs', async () => {
+    const world = await warmWorld()
+    const events = many(BATCH)
+    await costOf(world, events)
+    advance(20_000)
+    const changes = events.map(({ data }) => stripeEvent('customer.subscription.updated', data.object))
+    const cost = await costOf(world, changes)
+    expect(cost).toMatchObject({ ingestTrips: 1, ingestRows: 7, trips: 3, batches: 1 })
+    expect(cost.total).toBeCloseTo(14.02, 5)
+    await expectConsistent(world.project)
+  })
+
+  it('17 rows when it comes alone: totals and rollup are its own', async () => {
+    const world = await warmWorld()
+    expect(await costOf(world, many(1))).toMatchObject({ ingestRows: 7, trips: 3, rows: 10, total: 17 })
+    await expectConsistent(world.project)
+  })
+
+  it('2 rows and one round trip when it is a repeat of one that is done', async () => {
+    const world = await warmWorld()
+    const events = many(10)
+    await costOf(world, events)
+    expect(await costOf(world, events)).toMatchObject({ ingestTrips: 1, ingestRows: 2, trips: 0, total: 2 })
+    await expectConsistent(world.project)
+  })
+
+  it('nothing when its message comes again', async () => {
+    const world = await warmWorld()
+    await costOf(world, many(BATCH))
+    for (const { body } of [...world.queue.sent]) await world.queue.EVENTS.send(body)
+    expect(await costOf(world, [stripeEvent()])).toMatchObject({ batches: 2, rows: 10 })
+  })
+
+  it('7 rows more when it fails once: 22.02', async () => {
+    const world = await warmWorld()
+    const events = many(BATCH)
+    const decode = vi.spyOn(VENDORS.stripe, 'decode')
+    const ingest = countingD1()
+    for (const event of events) await world.send(event, { bindings: { DB: ingest.DB } })
+    captureLog()
+    decode.mockImplementation(() => {
+      throw new TypeError('a bug of ours')
+    })
+    const first = countingD1()
+    await world.queue.pump({ DB: first.DB })
+    decode.mockRestore()
+    advance(10_000)
+    const second = countingD1()
+    await world.queue.pump({ DB: second.DB })
+    expect((await stored(world.project)).every((row) => row.status === 'processed')).toBe(true)
+    const rows = [ingest, first, second].map(({ count }) => count.rows_written / BATCH)
+    expect(rows).toEqual([7, 5, expect.closeTo(10.02, 5)])
+    await expectConsistent(world.project)
+  })
+
+  it('12 rows when it is replayed: 5 to ask and 7 to run', async () => {
+    const world = await warmWorld()
+    const id = (await stored(world.project))[0].id
+    const asked = countingD1()
+    await world.replay(id, { bindings: { DB: asked.DB } })
+    const run = countingD1()
+    await world.queue.pump({ DB: run.DB })
+    expect(asked.count).toMatchObject({ trips: 3, rows_written: 5 }) // one trip to authenticate, one to show the event
+    expect(run.count).toMatchObject({ trips: 3, rows_written: 7 })
+    await expectConsistent(world.project)
+  })
+
+  it('2 rows each, and six round trips for all, when a hundred are lost and swept', async () => {
+    const world = await warmWorld()
+    for (const event of many(BATCH)) await world.send(event)
+    world.queue.lose()
+    advance(60_000)
+    const swept = countingD1()
+    await cron({ EVENTS: world.queue.EVENTS, DB: swept.DB })
+    expect(swept.count).toMatchObject({ trips: 6, rows_written: 2 * BATCH + 2 })
+    expect(swept.count.rows_read).toBeLessThanOrEqual(10 * BATCH)
+    await world.queue.pump()
+    await expectConsistent(world.project)
+  })
+})

@@ -1,0 +1,436 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { VENDOR_NAMES, VENDORS, type VendorName, vendorOf } from '../../src/vendors'
+import { type DecodedEvent, MAX_REFS, Undecodable } from '../../src/vendors/vendor'
+import { textOf, URL_, utf8 } from './harness'
+
+/** A payload of each vendor with every field that its decoder reads. */
+const SAMPLES: Record<VendorName, unknown> = {
+  adyen: {
+    live: 'true',
+    notificationItems: [
+      {
+        NotificationRequestItem: {
+          pspReference: 'p',
+          originalReference: 'o',
+          merchantReference: 'm',
+          eventCode: 'CAPTURE',
+          success: 'true',
+          eventDate: '2026-01-01T00:00:00+01:00',
+          amount: { value: 1, currency: 'EUR' },
+          additionalData: { shopperReference: 's' },
+        },
+      },
+    ],
+  },
+  braintree: null,
+  chargebee: {
+    id: 'e',
+    event_type: 'invoice_updated',
+    occurred_at: 1,
+    api_version: 'v2',
+    content: {
+      invoice: { id: 'i', status: 'paid', total: 1, currency_code: 'USD', customer_id: 'c', subscription_id: 's' },
+      customer: { id: 'c' },
+      card: { id: 'k' },
+    },
+  },
+  gocardless: {
+    events: [
+      {
+        id: 'e',
+        resource_type: 'payments',
+        action: 'paid',
+        created_at: '2026-01-01T00:00:00.000Z',
+        links: { payment: 'p', customer: 'c', subscription: 's' },
+      },
+    ],
+  },
+  lemonsqueezy: {
+    meta: { event_name: 'order_created', test_mode: true },
+    data: {
+      type: 'orders',
+      id: '1',
+      attributes: {
+        customer_id: 1,
+        status: 'paid',
+        total: 1,
+        currency: 'USD',
+        updated_at: '2026-01-01T00:00:00.000000Z',
+        first_subscription_item: { subscription_id: 3 },
+      },
+    },
+  },
+  paddle: {
+    event_id: 'e',
+    event_type: 'transaction.paid',
+    occurred_at: '2026-01-01T00:00:00.000001Z',
+    data: {
+      id: 't',
+      status: 'paid',
+      customer_id: 'c',
+      subscription_id: 's',
+      details: { totals: { total: '1', currency_code: 'USD' } },
+      unit_price: { amount: '1', currency_code: 'USD' },
+      amount: '1',
+      currency_code: 'USD',
+    },
+  },
+  polar: {
+    type: 'order.paid',
+    timestamp: '2026-01-01T00:00:00Z',
+    data: {
+      id: 'o',
+      status: 'paid',
+      customer_id: 'c',
+      customer: { id: 'c' },
+      subscription_id: 's',
+      total_amount: 1,
+      currency: 'usd',
+    },
+  },
+  recurly: {
+    id: 'i',
+    object_type: 'charge_invoice',
+    event_type: 'paid',
+    event_time: '2026-01-01T00:00:00Z',
+    uuid: 'u',
+    account_code: 'a',
+    invoice_number: 7,
+  },
+  revenuecat: {
+    api_version: '1.0',
+    event: {
+      id: 'e',
+      type: 'RENEWAL',
+      event_timestamp_ms: 1,
+      app_user_id: 'u',
+      transaction_id: 't',
+      original_transaction_id: 'o',
+      environment: 'SANDBOX',
+      price_in_purchased_currency: 1.5,
+      currency: 'USD',
+    },
+  },
+  shopify: {
+    id: 1,
+    admin_graphql_api_id: 'gid://1',
+    customer: { id: 2 },
+    total_price: '1.00',
+    currency: 'USD',
+    financial_status: 'paid',
+    test: true,
+    app_subscription: { id: 3 },
+  },
+  square: {
+    event_id: 'e',
+    type: 'payment.updated',
+    created_at: '2026-01-01T00:00:00Z',
+    data: {
+      type: 'payment',
+      id: 'p',
+      object: {
+        payment: {
+          id: 'p',
+          status: 'X',
+          customer_id: 'c',
+          total_money: { amount: 1, currency: 'USD' },
+          primary_recipient: { customer_id: 'c' },
+        },
+      },
+    },
+  },
+  standard: {
+    type: 'a.b',
+    timestamp: '2026-01-01T00:00:00Z',
+    livemode: true,
+    data: { id: 'i', object: 'x', status: 's', customer: { id: 'c' }, subscription: 's', invoice: 'i' },
+  },
+  stripe: {
+    id: 'e',
+    object: 'event',
+    type: 'invoice.paid',
+    created: 1,
+    livemode: true,
+    api_version: 'v',
+    data: {
+      object: {
+        id: 'i',
+        object: 'invoice',
+        status: 'paid',
+        customer: 'c',
+        parent: { subscription_details: { subscription: 's' } },
+        total: 1,
+        currency: 'usd',
+      },
+    },
+  },
+}
+const XML =
+  '<notification><timestamp type="datetime">2026-01-01T00:00:00Z</timestamp><kind>check</kind><subject><transaction><id>t</id><amount>1.00</amount><currency-iso-code>USD</currency-iso-code></transaction></subject></notification>'
+const form = (xml: string) => new URLSearchParams({ bt_signature: 'a|b', bt_payload: utf8(xml).toBase64() }).toString()
+const HEADERS = {
+  'x-shopify-topic': 'orders/paid',
+  'x-shopify-event-id': 'e',
+  'x-shopify-triggered-at': '2026-01-01T00:00:00Z',
+  'webhook-id': 'i',
+  'webhook-timestamp': '1',
+  'recurly-notification-id': 'n',
+  'square-environment': 'Sandbox',
+}
+
+/** Decodes; null where the payload is refused as it should be. Any other exception fails the test. */
+function attempt(name: VendorName, body: string, headers: Record<string, string> = HEADERS): DecodedEvent[] | null {
+  try {
+    return VENDORS[name].decode(body, headers)
+  } catch (error) {
+    if (error instanceof Undecodable) return null
+    throw error
+  }
+}
+
+const nullable = (kind: string) => (value: unknown) => value === null || typeof value === kind
+
+/** What every decoded event keeps to, whatever the payload was. */
+function expectWellFormed(events: DecodedEvent[]) {
+  expect(events.length).toBeGreaterThan(0)
+  for (const it of events) {
+    expect(it.event_type).toMatch(/./s)
+    const texts = [
+      it.vendor_event_id,
+      it.occurred_at,
+      it.api_version,
+      it.object.type,
+      it.object.id,
+      it.object.status,
+      it.customer,
+      it.subscription,
+      it.invoice,
+    ]
+    expect(texts.every(nullable('string'))).toBe(true)
+    expect(texts).not.toContain('')
+    expect(nullable('boolean')(it.livemode)).toBe(true)
+    if (it.occurred_at !== null) expect(it.occurred_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
+    if (it.amount) {
+      expect(Number.isSafeInteger(it.amount.value)).toBe(true)
+      expect(it.amount.currency).toBe(it.amount.currency.toUpperCase())
+    }
+    expect(it.refs.length).toBeLessThanOrEqual(MAX_REFS)
+    expect(it.refs.every((ref) => typeof ref === 'string' && ref !== '')).toBe(true)
+    expect(new Set(it.refs).size).toBe(it.refs.length)
+    if (it.object.id !== null) expect(it.refs[0]).toBe(it.object.id)
+  }
+}
+
+/** Paths to every value within a payload. */
+function paths(value: unknown, path: (string | number)[] = []): (string | number)[][] {
+  if (typeof value !== 'object' || value === null) return [path]
+  return [path, ...Object.entries(value).flatMap(([key, inner]) => paths(inner, [...path, key]))]
+}
+
+function replaced(value: unknown, path: (string | number)[], by: unknown): unknown {
+  const [key, ...rest] = path
+  if (key === undefined) return by
+  const copy = Array.isArray(value) ? [...value] : { ...(value as object) }
+  const slots = copy as Record<string | number, unknown>
+  if (by === undefined && rest.length === 0) delete slots[key]
+  else slots[key] = replaced(slots[key], rest, by)
+  return copy
+}
+
+const ODD: unknown[] = [
+  undefined,
+  null,
+  '',
+  ' ',
+  'x',
+  '__proto__',
+  'constructor',
+  '1e9',
+  '9'.repeat(400),
+  '2026-02-30T00:00:00Z',
+  -1,
+  0,
+  0.1,
+  1e21,
+  1e308,
+  true,
+  false,
+  [],
+  [null],
+  [[]],
+  {},
+  { id: {} },
+  { id: 7 },
+  { toString: 1, valueOf: 1, length: -1 },
+]
+const GARBAGE = [
+  '',
+  ' ',
+  'null',
+  '[]',
+  '{}',
+  '0',
+  '"x"',
+  'true',
+  'NaN',
+  '{',
+  '{"a":',
+  '\u0000',
+  '\ufeff{}',
+  '[['.repeat(50_000),
+  '{"a":'.repeat(50_000),
+  `{"data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+  '<a/>',
+  'a=b',
+  'bt_payload=%',
+  'bt_payload=AAAA',
+]
+
+describe.each(VENDOR_NAMES)('%s: decode', (name) => {
+  const sample = name === 'braintree' ? form(XML) : JSON.stringify(SAMPLES[name])
+
+  it('reads its sample', () => {
+    const events = attempt(name, sample)
+    expectWellFormed(events ?? [])
+    expect(events?.[0]?.occurred_at).not.toBeNull()
+    expect(events?.[0]?.amount !== null || ['standard', 'gocardless', 'recurly', 'shopify'].includes(name)).toBe(true)
+  })
+
+  it.each(GARBAGE.map((text) => [text.slice(0, 12), text]))('refuses %j as undecodable', (_, text) => {
+    // Shopify’s topic is a header: an object with nothing in it is a payload of any topic.
+    if (name === 'shopify' && text === '{}') return expectWellFormed(attempt(name, text) ?? [])
+    if (name === 'shopify' && text.startsWith('{"data":')) return expectWellFormed(attempt(name, text) ?? [])
+    expect(attempt(name, text)).toBeNull()
+  })
+
+  it('bears every field missing or of another type', () => {
+    if (name === 'braintree') return expect(attempt(name, form(XML.replaceAll(/>[^<]+</g, '><')))).toBeNull()
+    for (const path of paths(SAMPLES[name])) {
+      for (const odd of ODD) {
+        const events = attempt(name, JSON.stringify(replaced(SAMPLES[name], path, odd)) ?? '')
+        if (events) expectWellFormed(events)
+      }
+    }
+  })
+
+  it('bears every header missing or empty', () => {
+    for (const headers of [{}, Object.fromEntries(Object.keys(HEADERS).map((key) => [key, '']))]) {
+      const events = attempt(name, sample, headers)
+      if (events) expectWellFormed(events)
+      else expect(name).toBe('shopify')
+    }
+  })
+
+  it('throws nothing but Undecodable, whatever comes (fast-check)', () => {
+    const text = fc.string({ unit: 'binary' })
+    const where = paths(SAMPLES[name])
+    const payload =
+      name === 'braintree'
+        ? fc.oneof(
+            text,
+            text.map((it) => form(it)),
+            fc.tuple(text, fc.nat(XML.length)).map(([it, i]) => form(XML.slice(0, i) + it + XML.slice(i))),
+          )
+        : fc.oneof(
+            text,
+            fc.json({ maxDepth: 6 }),
+            fc
+              .tuple(fc.constantFrom(...where), fc.jsonValue())
+              .map(([path, value]) => JSON.stringify(replaced(SAMPLES[name], path, value))),
+            fc.tuple(fc.nat(sample.length), text).map(([i, it]) => sample.slice(0, i) + it + sample.slice(i + 1)),
+          )
+    fc.assert(
+      fc.property(payload, fc.dictionary(fc.constantFrom(...Object.keys(HEADERS)), text), (body, headers) => {
+        const events = attempt(name, body, headers)
+        if (events) expectWellFormed(events)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('verify() throws nothing and accepts nothing that is not signed, whatever comes (fast-check)', async () => {
+    const names = [
+      'stripe-signature',
+      'paddle-signature',
+      'webhook-signature',
+      'webhook-id',
+      'webhook-timestamp',
+      'x-signature',
+      'x-square-hmacsha256-signature',
+      'recurly-signature',
+      'x-shopify-hmac-sha256',
+      'authorization',
+    ]
+    const value = fc.oneof(
+      fc.string(),
+      fc.base64String().map((it) => `v1,${it}`),
+      fc.constantFrom('t=1,v1=00', 'ts=1;h1=00', '1', 'Basic Og==', 'Basic', '0'.repeat(64)),
+    )
+    const secret = fc.oneof(
+      fc.string(),
+      fc.constantFrom('', 'whsec_', 'whpk_', 'whpk_AAAA', ':', 'a:', '0', 'whsec_c2VjcmV0c2VjcmV0'),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(fc.constantFrom(...names), value),
+        fc.uint8Array(),
+        fc.boolean(),
+        fc.array(secret),
+        async (fields, junk, own, secrets) => {
+          const headers = new Headers()
+          for (const [key, it] of Object.entries(fields)) headers.set(key, it.replace(/[^\x20-\x7e]/g, ''))
+          // A secret that is shown as it is does count as shown.
+          const live = secrets.filter((it) => it.trim() !== headers.get('authorization'))
+          const bytes = own ? utf8(sample) : new Uint8Array(junk)
+          const verdict = await VENDORS[name].verify({ headers, bytes, url: URL_, now: Date.now() }, live)
+          expect(verdict.ok).toBe(false)
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  it('keeps headers by names in lower case, none of which holds a secret', () => {
+    for (const kept of VENDORS[name].keptHeaders) {
+      expect(kept).toBe(kept.toLowerCase())
+      expect(kept).not.toMatch(/signature|hmac|authorization|cookie|token|secret/)
+    }
+  })
+
+  it('refuses an empty secret in words', () => expect(VENDORS[name].checkSecret('')).toMatch(/\w+ \w+/))
+})
+
+describe('an event without its object', () => {
+  it.each([
+    ['chargebee', 'content'],
+    ['lemonsqueezy', 'data'],
+    ['paddle', 'data'],
+    ['polar', 'data'],
+    ['square', 'data'],
+    ['stripe', 'data'],
+  ] as const)('of %s keeps its envelope', (name, field) => {
+    const { [field]: _, ...rest } = SAMPLES[name] as Record<string, unknown>
+    const [whole] = VENDORS[name].decode(JSON.stringify(SAMPLES[name]), HEADERS)
+    const { vendor_event_id, event_type, occurred_at } = whole as DecodedEvent
+    let thrown: unknown
+    try {
+      VENDORS[name].decode(JSON.stringify(rest), HEADERS)
+    } catch (error) {
+      thrown = error
+    }
+    // Lemon Squeezy's time stands in the object.
+    const envelope = { vendor_event_id, event_type, occurred_at: name === 'lemonsqueezy' ? null : occurred_at }
+    expect(thrown).toBeInstanceOf(Undecodable)
+    expect((thrown as Undecodable).envelope).toEqual(envelope)
+  })
+})
+
+describe('the table of vendors', () => {
+  it('is asked by its own names alone', () => {
+    expect(vendorOf('paddle')).toBe(VENDORS.paddle)
+    for (const unknown of ['', 'Paddle', 'toString', '__proto__']) expect(vendorOf(unknown)).toBeUndefined()
+    expect(Object.keys(SAMPLES).sort()).toEqual([...VENDOR_NAMES].sort())
+    expect(textOf(utf8('ë'))).toBe('ë')
+  })
+})
