@@ -4,7 +4,7 @@ import { sha256Hex } from '../lib/crypto'
 import type { PaymentCardBody } from '../vendors/objects'
 import type { Snapshot } from '../vendors/snapshot'
 import type { Effect } from './effect'
-import { cardOf } from './present'
+import { cardOf } from './read/present'
 import { type Candidate, merge, rankOf } from './reduce'
 import { nameOf, type ObjectKey, type Projection, readObjects } from './store'
 
