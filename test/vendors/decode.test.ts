@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { VENDOR_NAMES, VENDORS, type VendorName, vendorOf } from '../../src/vendors'
-import { type DecodedEvent, MAX_REFS, Undecodable } from '../../src/vendors/vendor'
+import { MAX_REFS } from '../../src/vendors/limits'
+import { type DecodedEvent, Undecodable } from '../../src/vendors/vendor'
 import { textOf, URL_, utf8 } from './harness'
 
 /** A payload of each vendor with every field that its decoder reads. */
