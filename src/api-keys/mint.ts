@@ -50,5 +50,5 @@ function expiry(text: string | null | undefined, now: number): number | null {
   if (text === null || text === undefined) return null
   const at = Date.parse(text)
   if (at > now && at <= now + MAX_LIFETIME) return at
-  throw invalidField('/expires_at', 'out_of_range', 'has to lie in the future, at most ten years ahead')
+  throw invalidField('/expires_at', 'out_of_range', 'must be in the future and at most ten years from now')
 }

@@ -27,7 +27,7 @@ async function handle(c: Context<HttpEnv>, operation: Operation, next: () => Pro
   const handlers = matchedRoutes(c)
   if (!takes('query', handlers)) {
     const keys = Object.keys(c.req.query())
-    const message = 'is not known here: this call takes no query parameters'
+    const message = 'is not a known field; this call takes no query parameters'
     if (keys.length > 0) throw invalid([{ code: 'unrecognized_keys', keys, path: [], message }])
   }
   if (takes('body', handlers)) return jsonBody(c, next)

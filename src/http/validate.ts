@@ -55,7 +55,7 @@ export async function requireNoBody(request: Request): Promise<void> {
   if (request.body === null) return
   const sent = await readBytes(request, MAX_NOTHING_BYTES).catch(() => null)
   if (sent && /^\s*(\{\s*\})?\s*$/.test(new TextDecoder().decode(sent))) return
-  throw invalidField('', 'unknown_field', 'has to be empty: what this call takes is in its path and query')
+  throw invalidField('', 'unknown_field', 'must be empty; this call takes parameters only in its path and query')
 }
 
 /** Whether one of the handlers that serve this request validates what META names. */
@@ -68,7 +68,7 @@ export function invalid(issues: readonly z.core.$ZodIssue[]): Fault {
   return invalidFields(issues.slice(0, 50).flatMap(fieldFaults))
 }
 
-/** One field that a rule refuses. `message` goes on from its name: "has to be …". */
+/** One invalid field. `message` continues a sentence that starts with the field's name: "must be …". */
 export function invalidField(pointer: string, code: string, message: string): Fault {
   return invalidFields([{ pointer, code, message }])
 }
