@@ -26,7 +26,7 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
-/** The one minute of the day, 03:00 UTC, that does a day's work. */
+/** Whether this is the run at 03:00 UTC, which does the daily work. */
 function isDaily(scheduledTime: number): boolean {
   const at = new Date(scheduledTime)
   return at.getUTCHours() === 3 && at.getUTCMinutes() === 0
