@@ -34,7 +34,9 @@ export function byHash(db: Db, hash: string) {
     .where(eq(apiKeys.hash, hash))
 }
 
-/** Reads the key of a secret that a rotation replaced, and whether it has ended. For secrets that {@link byHash} misses. */
+/**
+ * Reads the key of a secret that a rotation replaced, and whether it has ended. For secrets that {@link byHash} misses.
+ */
 export function byRetiredHash(db: Db, hash: string) {
   return db
     .select({ revoked_at: apiKeys.revoked_at, expires_at: apiKeys.expires_at })
@@ -85,7 +87,8 @@ export async function insertKey(
  * Replaces the secret of a key: a compare-and-swap on the hash, so of two concurrent rotations exactly one succeeds.
  *
  * @param key.held the scopes of the caller, who must have every scope of the key
- * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`, `insufficient_scope`
+ * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
+ *   `insufficient_scope`
  */
 export async function rotateKey(
   db: Db,

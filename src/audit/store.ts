@@ -17,10 +17,11 @@ export type Change = { actor: { type: 'user' | 'api_key' | 'system'; id: string 
 export type AuditRow = typeof auditLog.$inferSelect
 
 /**
- * A mutation and its audit row, for one batch: `batch(db, { ...audited(db, change, entry, mutation), … })`. The audit row
- * is written only if the mutation changed a row.
+ * A mutation and its audit row, for one batch: `batch(db, { ...audited(db, change, entry, mutation), … })`. The audit
+ * row is written only if the mutation changed a row.
  *
- * @returns the mutation as `changed`, directly followed by `audit`, because SQLite's `changes()` counts the previous statement
+ * @returns the mutation as `changed`, directly followed by `audit`, because SQLite's `changes()` counts the previous
+ *   statement
  */
 export function audited<Q extends Query>(db: Db, change: Change, entry: AuditEntry, mutation: Q) {
   const { actor, request_id, now } = change

@@ -74,8 +74,8 @@ const BLOCK_MS = 10 * SECOND
 const blocked = new BoundedMap<string, number>(10_000)
 
 /**
- * Authenticates the caller and checks the route's policy. If the route only reads and this isolate knows the secret, the
- * database is not asked yet: {@link read} or {@link settle} does that.
+ * Authenticates the caller and checks the route's policy. If the route only reads and this isolate knows the secret,
+ * the database is not asked yet: {@link read} or {@link settle} does that.
  *
  * @throws {Fault} 400, 401, 403, 404, 429 or 503 as docs/api.md lists them
  */
@@ -185,7 +185,11 @@ function isAuthorized(c: Context<HttpEnv>, policy: Policy, actor: Actor): boolea
   }
 }
 
-/** Checks the actor against the policy. @throws {Fault} 403, naming what is missing; 404 for another project in the path */
+/**
+ * Checks the actor against the policy.
+ *
+ * @throws {Fault} 403, naming what is missing; 404 for another project in the path
+ */
 export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): void {
   if (policy.project === 'path' && actor.project_id !== c.req.param('id')) throw noProject()
   if (!policy.actors.includes(actor.type)) {

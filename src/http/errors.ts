@@ -84,7 +84,10 @@ export function problem(c: Context<HttpEnv>, error: unknown): Response {
   return c.body(JSON.stringify(body), status, headers)
 }
 
-/** RFC 6750 §3: a bare challenge when credentials are missing, `invalid_token` for bad ones, `insufficient_scope` for 403. */
+/**
+ * RFC 6750 §3: a bare challenge when credentials are missing, `invalid_token` for bad ones, `insufficient_scope` for
+ * 403.
+ */
 function challengeOf(fault: Fault, status: number): string | null {
   const realm = 'Bearer realm="platform"'
   if (status === 401) {

@@ -9,7 +9,9 @@ import type { FieldFault } from '../lib/fault'
 const REQUIRED = 'is required'
 const NOT_SEVERAL = 'must be a single value'
 
-/** The code of a Zod issue; any other issue is `malformed`. docs/api.md lists the codes: add to them, never change one. */
+/**
+ * The code of a Zod issue; any other issue is `malformed`. docs/api.md lists the codes: add to them, never change one.
+ */
 const CODES: Record<string, string> = {
   invalid_type: 'wrong_type',
   invalid_value: 'not_one_of',
@@ -29,7 +31,8 @@ const FORMATS: Record<string, string> = {
   datetime: 'must be an RFC 3339 timestamp, for example 2026-01-31T12:00:00Z',
 }
 
-// Zod calls this for every issue whose schema has no message of its own. Only here is the value that was sent available.
+// Zod calls this for every issue whose schema has no message of its own. Only here is the value that was sent
+// available.
 z.config({ customError: wording })
 
 function wording(issue: z.core.$ZodRawIssue): string {

@@ -25,7 +25,9 @@ function refuse(result: { success: boolean; error?: { issues: readonly z.core.$Z
   if (!result.success && result.error) throw invalid(result.error.issues)
 }
 
-/** Runs before {@link body}. Checks the media type, then the size (reading stops at the limit), then that it is UTF-8. */
+/**
+ * Runs before {@link body}. Checks the media type, then the size (reading stops at the limit), then that it is UTF-8.
+ */
 export const jsonBody: MiddlewareHandler = async (c, next) => {
   const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') {

@@ -25,7 +25,9 @@ const VIEWER: Scope[] = ['projects:read', 'members:read', 'api_keys:read', 'bill
 const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write']
 const ADMIN: Scope[] = [...DEVELOPER, 'projects:write', 'members:write', 'connections:write', 'audit_log:read']
 
-/** The scopes of each role. A viewer reads; a developer also mints, rotates, revokes and replays; an admin also manages. */
+/**
+ * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes and replays; an admin also manages.
+ */
 export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   viewer: VIEWER,
   developer: DEVELOPER,

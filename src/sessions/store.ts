@@ -53,8 +53,8 @@ export async function insertCode(
 }
 
 /**
- * Redeems a code and opens a session, in one transaction. Every attempt is counted, a code opens one session, and a first
- * sign-in creates the user if sign-up is open.
+ * Redeems a code and opens a session, in one transaction. Every attempt is counted, a code opens one session, and a
+ * first sign-in creates the user if sign-up is open.
  *
  * @returns the user, or null if the code is wrong, used, expired or out of attempts
  */
