@@ -175,7 +175,7 @@ describe('names a refused field of a body and what it must be', () => {
     const { connection, owner, project } = world
     const at = `${CONNECTIONS}/${connection.id}`
     const answer = await call(at, { method: 'PATCH', token: owner.token, project, json: {} })
-    expectRefused(answer, '', 'required', 'The body must contain at least one field to change.')
+    expectRefused(answer, '', 'required', 'The body must have at least one field to change.')
   })
 })
 

@@ -37,7 +37,7 @@ export const UpdateBody = z
     livemode: livemode.optional(),
   })
   .refine((changes) => Object.keys(changes).length > 0, {
-    error: 'must contain at least one field to change',
+    error: 'has to have at least one field to change',
     params: { code: 'required' },
   })
   .meta({ id: 'UpdateConnection' })
