@@ -50,6 +50,9 @@ export function countingD1() {
   return { DB, count }
 }
 
+/** How D1 says that it cannot be reached. */
+export const D1_LOST = 'D1_ERROR: Network connection lost.'
+
 /** D1 that answers every call with this error. */
 export function failingD1(message: string): D1Database {
   return tamperedD1(async () => {
@@ -84,7 +87,7 @@ async function refuse(): Promise<never> {
 }
 
 /** KV that fails whatever it is asked. */
-export const failingKV = {
+export const KV_OUT = {
   get: async () => {
     throw new Error('KV GET failed: 500')
   },
