@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { applyAll } from '../../billing/apply'
 import { Effect } from '../../billing/effect'
-import type { Db } from '../../db/client'
+import { type Db, run } from '../../db/client'
 import { vendorOf } from '../../vendors'
 import { findRecorded } from '../events/store'
 import { process } from '../process/decide'
@@ -26,14 +26,14 @@ export async function previewReplay(
   projectId: string,
   eventId: string,
 ): Promise<z.infer<typeof ReplayPreview> | null> {
-  const row = await findRecorded(db, projectId, eventId)
+  const [row] = await run(db, findRecorded(db, projectId, eventId))
   if (!row) return null
   const { vendor, vendor_event_id, body, headers } = row
   const { status, snapshots, error } = process(vendorOf(vendor), {
     vendor,
     vendor_event_id,
     body,
-    headers: headers === null ? {} : (JSON.parse(headers) as Record<string, string>),
+    headers: headers ?? {},
   })
   // What it did before is left out: the question is what it would do to the rows as they are.
   const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, snapshots, earlier: [] }

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { run } from '../../db/client'
 import { changeOf, projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { timestamp } from '../../http/fields'
@@ -8,7 +9,7 @@ import { body, query } from '../../http/validate'
 import { Fault } from '../../lib/fault'
 import { iso } from '../../lib/time'
 import { BillingEvent, presentEvent } from '../events/present'
-import { findEvent } from '../events/store'
+import { eventNotFound, findEvent } from '../events/store'
 import { previewReplay, ReplayPreview } from './preview'
 import { BulkReplay, BulkReplayBody, ReplayProgress, readReplay, requestBulkReplay, requestReplay } from './replay'
 
@@ -89,22 +90,18 @@ export const replayRoutes = new Hono<HttpEnv>()
       const id = c.req.param('event_id')
       if (c.req.valid('query').dry_run === 'true') {
         const preview = await previewReplay(rt.db, project, id)
-        if (!preview) throw notFound()
+        if (!preview) throw eventNotFound()
         return c.json(preview, 200)
       }
       const replayed = await requestReplay(rt, project, id, changeOf(c))
-      const row = replayed && (await findEvent(rt.db, project, id))
-      if (!replayed || !row) throw notFound()
+      const [row] = replayed ? await run(rt.db, findEvent(rt.db, project, 'summary', id)) : []
+      if (!replayed || !row) throw eventNotFound()
       const replay = {
         id: replayed.replay_id,
         event_id: id,
         requested_at: iso(rt.now),
         deduplicated: !replayed.opened,
       }
-      return c.json({ replay, event: presentEvent(row, false) }, 202)
+      return c.json({ replay, event: presentEvent(row) }, 202)
     },
   )
-
-function notFound(): Fault {
-  return new Fault('not_found', 'No event of this project has this id.')
-}
