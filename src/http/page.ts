@@ -74,20 +74,35 @@ export function toPage<Row, T>(
 }
 
 /**
- * Paging of one request for a list: where the page starts, how many rows to read, and how to make the page from them.
- * The cursor is bound to the list's name and its filters.
+ * A requested page of a list: where it starts, how many rows to read, and the page made from them. The cursor is bound
+ * to the list's name and its filters.
  *
- * @param asked the query of the list: `limit`, `cursor` and its filters
+ * @param asked the query of a list: `limit`, `cursor` and the list's filters
+ * @param keyOf the key that the list is sorted by; the row's id by default
  */
-export function paging(list: string, asked: { limit: number; cursor?: string | undefined }) {
+export function paging<Key = { id: string }>(
+  list: string,
+  asked: { limit: number; cursor?: string | undefined },
+  keyOf: (row: Key) => string = (row) => (row as { id: string }).id,
+) {
   const binding = cursorBinding(list, asked)
   return {
     /** The key of the last row of the previous page; null on the first page. */
     before: readCursor(binding, asked.cursor),
     /** One row more than the page shows, to know whether there are more. */
     take: asked.limit + 1,
-    page: <Row extends { id: string }, T>(rows: Row[], present: (row: Row) => T): Page<T> =>
-      toPage(rows, asked.limit, binding, ({ id }) => id, present),
+    /** @param most how many of these rows fit on the page, if that may be fewer than `limit` */
+    page: <Row extends Key, T>(rows: Row[], present: (row: Row) => T, most = asked.limit): Page<T> =>
+      toPage(rows, Math.min(asked.limit, most), binding, keyOf, present),
+    /**
+     * A page from a read that stopped at a bound of its own before the page was full (`truncated`).
+     *
+     * @param resume the key after which to continue; null if the read reached its end
+     */
+    stopped: <T>(page: Page<T>, resume: string | null): Page<T> & { truncated: boolean } => {
+      if (page.has_more || resume === null) return { ...page, truncated: false }
+      return { ...page, has_more: true, next_cursor: makeCursor(binding, resume), truncated: true }
+    },
   }
 }
 
