@@ -2,7 +2,9 @@ import { type Context, Hono } from 'hono'
 import { apiKeyCredential } from './api-keys/authenticate'
 import { apiKeyRoutes } from './api-keys/routes'
 import { auditRoutes } from './audit/routes'
-import { invoiceRoutes, paymentMethodRoutes, subscriptionRoutes } from './billing/routes'
+import { invoiceRoutes } from './billing/invoices/routes'
+import { paymentMethodRoutes } from './billing/payment-methods/routes'
+import { subscriptionRoutes } from './billing/subscriptions/routes'
 import { consoleRoutes, linkRoutes } from './console/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
@@ -19,6 +21,7 @@ import { inboxHealthRoutes } from './inbox/health/routes'
 import { ingestRoutes } from './inbox/receive/routes'
 import { replayRoutes } from './inbox/replay/routes'
 import { searchRoutes } from './inbox/search/routes'
+import { invoiceTimelineRoutes, paymentMethodTimelineRoutes, subscriptionTimelineRoutes } from './inbox/timeline/routes'
 import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
@@ -49,8 +52,11 @@ const app = base
   .route('/platform/v1/billing/webhooks', replayRoutes)
   .route('/platform/v1/billing/webhooks', eventRoutes)
   .route('/platform/v1/billing/subscriptions', subscriptionRoutes)
+  .route('/platform/v1/billing/subscriptions', subscriptionTimelineRoutes)
   .route('/platform/v1/billing/invoices', invoiceRoutes)
+  .route('/platform/v1/billing/invoices', invoiceTimelineRoutes)
   .route('/platform/v1/billing/payment-methods', paymentMethodRoutes)
+  .route('/platform/v1/billing/payment-methods', paymentMethodTimelineRoutes)
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)
   .route('/ingest', ingestRoutes)

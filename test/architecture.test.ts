@@ -29,7 +29,7 @@ const LAYERS = [
   /^console\//,
   /^(inbox|api-keys|projects|members|sessions|audit)\//,
   /^billing\//,
-  /^vendors\//,
+  /^vendors(\/|$)/,
   /^http\//,
   /^(env|globals|db\/)/,
   /^lib\//,

@@ -4,3 +4,5 @@
  */
 export const KINDS = ['subscription', 'invoice', 'payment_method', 'payment_card'] as const
 export type Kind = (typeof KINDS)[number]
+/** The kinds that callers see. */
+export type ObjectKind = Exclude<Kind, 'payment_card'>

@@ -1,6 +1,6 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { isStale, type Projection, writeObjects } from '../../billing/store'
-import { ConstraintError, type Db } from '../../db/client'
+import { batch, ConstraintError, type Db, type Queries } from '../../db/client'
 import { old } from '../../db/old'
 import { idTime } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
@@ -41,7 +41,7 @@ export async function finish(
   now: number,
 ): Promise<Finished> {
   try {
-    await old(db).batch(finishStatements(verdicts, projections, lease, now))
+    await batch(db, finishStatements(db, verdicts, projections, lease, now))
     return { done: true }
   } catch (error) {
     if (isStale(error)) return { done: false, stale: true }
@@ -51,25 +51,31 @@ export async function finish(
 }
 
 function finishStatements(
+  db: Db,
   verdicts: readonly Verdict[],
   projections: readonly Projection[],
   lease: string,
   now: number,
-) {
+): Queries {
   const list = JSON.stringify(verdicts.map((verdict) => verdictJson(verdict, now)))
   const fenced = sql`FROM json_each(${list}) j
     CROSS JOIN ${events} e ON e.project_id = j.value->>'p' AND e.id = j.value->>'e' AND e.lease_token = ${lease}`
-  return [
-    ...writeObjects(projections, sql`e.lease_token = ${lease}`),
-    sql`INSERT INTO ${refs} (project_id, ref, event_id)
-      SELECT e.project_id, r.value, e.id ${fenced} CROSS JOIN json_each(j.value, '$.refs') r WHERE true ON CONFLICT DO NOTHING`,
-    sql`INSERT INTO ${attempts} (event_id, number, trigger, actor, started_at, finished_at, outcome, error)
+  const held = (projectId: SQL, eventIds: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${eventIds}) held
+    CROSS JOIN ${events} e ON e.project_id = ${projectId} AND e.id = held.value AND e.lease_token = ${lease})`
+  const plain = (statement: SQL) => old(db).query(statement)
+  return {
+    ...writeObjects(db, projections, held),
+    refs: plain(sql`INSERT INTO ${refs} (project_id, ref, event_id)
+      SELECT e.project_id, r.value, e.id ${fenced} CROSS JOIN json_each(j.value, '$.refs') r WHERE true ON CONFLICT DO NOTHING`),
+    attempts:
+      plain(sql`INSERT INTO ${attempts} (event_id, number, trigger, actor, started_at, finished_at, outcome, error)
       SELECT e.id, e.attempts, j.value->>'trigger',
         CASE WHEN j.value->>'trigger' = 'replay' THEN
           (SELECT r.actor FROM ${replays} r WHERE r.project_id = e.project_id AND r.id = e.replay_id) END,
-        j.value->>'started', CAST(${now} AS INTEGER), j.value->>'s', j.value->>'err' ${fenced} WHERE true ON CONFLICT DO NOTHING`,
+        j.value->>'started', CAST(${now} AS INTEGER), j.value->>'s', j.value->>'err' ${fenced} WHERE true ON CONFLICT DO NOTHING`),
     // The lag series is of first completions: an event that was ever replayed has had its own.
-    sql`INSERT INTO ${minutes} (project_id, minute, connection_id, processed, ignored, failed, lag, lag_sum, lag_max)
+    minutes:
+      plain(sql`INSERT INTO ${minutes} (project_id, minute, connection_id, processed, ignored, failed, lag, lag_sum, lag_max)
       SELECT project_id, minute, connection_id, sum(processed), sum(ignored), sum(failed),
         json_group_object(bin, n) FILTER (WHERE bin IS NOT NULL), sum(lag), max(lag_max) FROM (
           SELECT e.project_id, j.value->>'minute' AS minute, e.connection_id, j.value->>'bin' AS bin, count(*) AS n,
@@ -81,17 +87,18 @@ function finishStatements(
       ON CONFLICT DO UPDATE SET processed = processed + excluded.processed, ignored = ignored + excluded.ignored,
         failed = failed + excluded.failed, lag_sum = lag_sum + excluded.lag_sum, lag_max = max(lag_max, excluded.lag_max),
         lag = (SELECT json_group_object(k, v) FROM (SELECT key AS k, sum(value) AS v FROM
-          (SELECT key, value FROM json_each(minutes.lag) UNION ALL SELECT key, value FROM json_each(excluded.lag)) GROUP BY key))`,
-    sql`INSERT INTO ${totals} (project_id, status, n)
+          (SELECT key, value FROM json_each(minutes.lag) UNION ALL SELECT key, value FROM json_each(excluded.lag)) GROUP BY key))`),
+    totals: plain(sql`INSERT INTO ${totals} (project_id, status, n)
       SELECT e.project_id, j.value->>'s', count(*) ${fenced} WHERE j.value->>'s' IN (${finalList}) GROUP BY 1, 2
-      ON CONFLICT DO UPDATE SET n = n + excluded.n`,
-    sql`UPDATE ${events} SET status = v.s, due_at = v.due, next_attempt_at = v.due, lease_token = NULL, lease_until = NULL,
+      ON CONFLICT DO UPDATE SET n = n + excluded.n`),
+    events:
+      plain(sql`UPDATE ${events} SET status = v.s, due_at = v.due, next_attempt_at = v.due, lease_token = NULL, lease_until = NULL,
         last_error = v.err, summary = coalesce(v.summary, events.summary),
         processed_at = coalesce(processed_at, CASE WHEN v.due IS NULL AND v.err IS NULL THEN ${now} END)
       FROM (SELECT value->>'p' AS p, value->>'e' AS e, value->>'s' AS s, value->>'due' AS due, value->>'err' AS err,
         value->>'summary' AS summary FROM json_each(${list})) v
-      WHERE events.project_id = v.p AND events.id = v.e AND events.lease_token = ${lease}`,
-  ]
+      WHERE events.project_id = v.p AND events.id = v.e AND events.lease_token = ${lease}`),
+  }
 }
 
 function verdictJson(verdict: Verdict, now: number) {
