@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { ConstraintError, type Db } from '../db/client'
+import { ConstraintError, type Db, type Query, rawWrite } from '../db/client'
 import { old } from '../db/old'
 import type { Status } from '../inbox/lifecycle'
 import { events, refs } from '../inbox/schema'
@@ -45,6 +45,9 @@ export async function readObjects(db: Db, keys: readonly ObjectKey[]): Promise<M
   )
 }
 
+/** The condition that a worker still holds one of these events of a project. `eventIds`: a JSON list. */
+export type Held = (projectId: SQL, eventIds: SQL) => SQL
+
 /**
  * The statements that write projections, for the batch that finishes their events. A row that another worker has
  * changed since it was read makes the whole batch fail: see {@link isStale}.
@@ -52,19 +55,18 @@ export async function readObjects(db: Db, keys: readonly ObjectKey[]): Promise<M
  * Rows whose customer stays have a statement of their own: SQLite writes the index of a column that is set, whether or
  * not its value changes.
  *
- * @param leased a condition over an event `e`: that this worker still holds it; a row none of whose events it holds is
- *   left alone
+ * @param held a row none of whose events this worker still holds is left alone
  */
-export function writeObjects(projections: readonly Projection[], leased: SQL): SQL[] {
+export function writeObjects(db: Db, projections: readonly Projection[], held: Held): Record<string, Query> {
   const moved = projections.filter(({ customer, candidates }) => customer !== candidates[0]?.body?.customer)
   const still = projections.filter((one) => !moved.includes(one))
-  return [
-    ...(moved.length > 0 ? [upsert(moved, leased, sql`customer = excluded.customer,`)] : []),
-    ...(still.length > 0 ? [upsert(still, leased, sql``)] : []),
-  ]
+  return {
+    ...(moved.length > 0 && { moved: rawWrite(db, upsert(moved, held, sql`customer = excluded.customer,`)) }),
+    ...(still.length > 0 && { still: rawWrite(db, upsert(still, held, sql``)) }),
+  }
 }
 
-function upsert(projections: readonly Projection[], leased: SQL, customer: SQL): SQL {
+function upsert(projections: readonly Projection[], held: Held, customer: SQL): SQL {
   const list = JSON.stringify(
     projections.map(({ key, version, candidates, ambiguous, by }) => {
       const body = candidates[0]?.body as { customer: string | null; subscription?: string | null; status: string }
@@ -83,8 +85,7 @@ function upsert(projections: readonly Projection[], leased: SQL, customer: SQL):
   return sql`INSERT INTO ${billingObjects} (project_id, kind, vendor_id, vendor, customer, subscription, status, ambiguous,
       version, candidates)
     SELECT ${sql.join(columns, sql`, `)} FROM json_each(${list}) j
-    WHERE EXISTS (SELECT 1 FROM json_each(j.value, '$[2]') b
-      CROSS JOIN ${events} e ON e.project_id = j.value->0->>0 AND e.id = b.value AND ${leased})
+    WHERE ${held(sql`j.value->0->>0`, sql`j.value->2`)}
     ON CONFLICT DO UPDATE SET ${customer} subscription = excluded.subscription, status = excluded.status,
       ambiguous = excluded.ambiguous, candidates = excluded.candidates,
       version = CASE WHEN version = excluded.version - 1 THEN excluded.version END`

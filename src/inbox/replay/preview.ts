@@ -4,7 +4,7 @@ import { Effect } from '../../billing/effect'
 import type { Db } from '../../db/client'
 import { vendorOf } from '../../vendors'
 import { findRecorded } from '../events/store'
-import { process } from '../process/decide'
+import { decide } from '../process/decide'
 
 export const ReplayPreview = z
   .object({
@@ -29,7 +29,7 @@ export async function previewReplay(
   const row = await findRecorded(db, projectId, eventId)
   if (!row) return null
   const { vendor, vendor_event_id, body, headers } = row
-  const { status, snapshots, error } = process(vendorOf(vendor), {
+  const { status, snapshots, error } = decide(vendorOf(vendor), {
     vendor,
     vendor_event_id,
     body,

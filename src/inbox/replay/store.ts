@@ -3,8 +3,9 @@ import { audit, type Change } from '../../audit/store'
 import type { Db } from '../../db/client'
 import { old } from '../../db/old'
 import { Fault } from '../../lib/fault'
-import { FINAL_STATUSES, FIRST_DUE_MS } from '../lifecycle'
+import { FINAL_STATUSES } from '../lifecycle'
 import { events, replays, totals } from '../schema'
+import { FIRST_DUE_MS } from '../upkeep/limits'
 
 const finalList = sql.raw(FINAL_STATUSES.map((status) => `'${status}'`).join(','))
 
