@@ -5,7 +5,7 @@ import { invalidField } from '../../http/validate'
 import { Fault } from '../../lib/fault'
 import { DAY, HOUR, iso, MINUTE } from '../../lib/time'
 import { Histogram } from '../histogram'
-import { MINUTES_KEPT } from '../upkeep/retention'
+import { MINUTES_KEPT_MS } from '../upkeep/limits'
 import { hasConnection, type MinuteRow, readMinutes } from './store'
 
 const BUCKETS = { '1m': MINUTE, '5m': 5 * MINUTE, '1h': HOUR, '1d': DAY } as const
@@ -58,7 +58,7 @@ export async function readLag(
   const to = query.to === undefined ? now : Date.parse(query.to)
   const from = query.from === undefined ? to - DAY : Date.parse(query.from)
   if (from >= to) throw invalidField('/from', 'out_of_range', 'must be earlier than to')
-  const kept = from < now - MINUTES_KEPT ? HOUR : MINUTE
+  const kept = from < now - MINUTES_KEPT_MS ? HOUR : MINUTE
   const bucket = query.bucket ?? defaultBucket(from, to, kept)
   const size = BUCKETS[bucket]
   if (size < kept) {

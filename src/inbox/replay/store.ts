@@ -5,8 +5,9 @@ import { insertWhere } from '../../db/insert-where'
 import { valuesOf } from '../../db/sql'
 import { Fault } from '../../lib/fault'
 import { type EventRow, findEvent } from '../events/store'
-import { FINAL_STATUSES, FIRST_DUE_MS, type Status } from '../lifecycle'
+import { FINAL_STATUSES, type Status } from '../lifecycle'
 import { events, payloads, replays, totals } from '../schema'
+import { FIRST_DUE_MS } from '../upkeep/limits'
 
 /** A replay with the number of its events that are still open. */
 export type ReplayRow = typeof replays.$inferSelect & { open: number }
