@@ -147,7 +147,7 @@ describe('a refused field of a body is named, with what it has to be', () => {
     const { connection, owner, project } = world
     const at = `${CONNECTIONS}/${connection.id}`
     const answer = await call(at, { method: 'PATCH', token: owner.token, project, json: {} })
-    expectRefused(answer, '', 'required', 'The body has to have at least one field to change.')
+    expectRefused(answer, '', 'required', 'The body must have at least one field to change.')
   })
 })
 
