@@ -2,10 +2,10 @@ import type { Snapshot } from '../vendors/snapshot'
 import { MAX_ORDERED, MAX_TIED } from './limits'
 
 /*
- * Which event determines the state of an object. The state is a function of the set of the object's events: their order,
- * repetitions and replays change nothing. A row keeps what is needed of that set: the events of the highest rank, and
- * those of the rank below, which can tell the order among the highest. Merging is therefore commutative, associative and
- * idempotent, and two workers that merge into the same row only have to take turns.
+ * Which event determines the state of an object. The state is a function of the set of the object's events: their
+ * order, repetitions and replays change nothing. A row keeps what is needed of that set: the events of the highest
+ * rank, and those of the rank below, which can tell the order among the highest. Merging is therefore commutative,
+ * associative and idempotent, and two workers that merge into the same row only have to take turns.
  */
 
 /** An event of an object, as the object's row keeps it. */
@@ -67,8 +67,8 @@ function latestFirst(candidates: Candidate[]): Candidate[] {
 }
 
 /**
- * The last of tied events, found from the state that each one reports as the state before it. An order fits if it begins
- * where the rank below ended, and each event finds the state that it reports.
+ * The last of tied events, found from the state that each one reports as the state before it. An order fits if it
+ * begins where the rank below ended, and each event finds the state that it reports.
  *
  * @returns the event that every fitting order ends in; null where they end in different states, or no order fits
  */
@@ -82,7 +82,7 @@ function lastOf(top: readonly Candidate[], anchors: readonly Candidate[]): Candi
   return ends.size === 1 ? (top.find(({ after }) => after === end) ?? null) : null
 }
 
-/** The states that the events can end in, if each is taken once, from one of these starts; null stands for any state. */
+/** The states that the events can end in, each taken once, from one of these starts; null stands for any state. */
 function endsOf(top: readonly Candidate[], starts: readonly (string | null)[]): Set<string> {
   const all = 2 ** top.length - 1
   const ends = new Set<string>()

@@ -65,8 +65,8 @@ export async function readObjects(db: Db, keys: readonly ObjectKey[]): Promise<M
  * The statements that write projections, by name, for the batch that finishes their events. The whole batch fails where
  * another worker has changed a row since it was read: see {@link isStale}.
  *
- * Rows whose customer stays the same have a statement of their own: SQLite writes the index of every column that is set,
- * even where the value does not change.
+ * Rows whose customer stays the same have a statement of their own: SQLite writes the index of every column that is
+ * set, even where the value does not change.
  *
  * @param held a row is written only if the worker still holds one of the events that change it
  */

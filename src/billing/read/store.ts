@@ -92,8 +92,8 @@ export function listObjects(
 }
 
 /**
- * The index that a list goes by, pinned, and what is left to ask of each row. Beside the primary key there is one index,
- * by customer: each more would be a row written for every new object.
+ * The index that a list goes by, pinned, and what is left to ask of each row. Beside the primary key there is one
+ * index, by customer: each more would be a row written for every new object.
  */
 function planOf(projectId: string, kind: ObjectKind, { customer, subscription, status, vendor }: ObjectFilters) {
   const of = and(eq(o.project_id, projectId), eq(o.kind, kind))
