@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openDb } from '../../../src/db/client'
 import { STATUSES, type Status } from '../../../src/inbox/lifecycle'
-import { compactMinutes } from '../../../src/inbox/upkeep/compact'
+import { compactMinutes } from '../../../src/inbox/upkeep/minutes-store'
 import { purgePayloads, purgeRecords } from '../../../src/inbox/upkeep/retention'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
 import { bound, stripeEvent } from '../../harness'
