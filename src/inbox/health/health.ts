@@ -1,11 +1,12 @@
 import * as z from 'zod'
+import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { count, timestamp } from '../../http/fields'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
 import { sealingKey } from '../connections/seal'
-import { countSealedOtherwise } from '../connections/store'
-import { Histogram } from '../histogram'
+import { countSealedOtherwise } from '../connections/secrets-store'
+import { lagPercentiles } from '../histogram'
 import { STATUSES, type Status } from '../lifecycle'
 import { MAX_OPEN_COUNTED, type MinuteRow, readSnapshot, type Snapshot } from './store'
 
@@ -63,10 +64,10 @@ export const Health = z
 export async function readHealth(rt: Runtime, projectId: string): Promise<z.infer<typeof Health>> {
   const { now, db, settings } = rt
   const thisMinute = Math.floor(now / MINUTE)
-  const [snapshot, queue_backlog, secrets_to_reseal] = await Promise.all([
+  const [snapshot, queue_backlog, [sealedOtherwise]] = await Promise.all([
     readSnapshot(db, projectId, thisMinute - 59, now),
     backlog(rt),
-    countSealedOtherwise(db, projectId, sealingKey(settings.encryptionKeys)),
+    run(db, countSealedOtherwise(db, projectId, sealingKey(settings.encryptionKeys))),
   ])
   const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>
   for (const { status, n } of [...snapshot.finals, ...snapshot.open]) counts[status] += n
@@ -90,7 +91,7 @@ export async function readHealth(rt: Runtime, projectId: string): Promise<z.infe
     last_sweep_at: isoOrNull(snapshot.last_sweep_at),
     queue_backlog,
     ambiguous_objects: snapshot.ambiguous,
-    secrets_to_reseal,
+    secrets_to_reseal: sealedOtherwise?.n ?? 0,
   }
 }
 
@@ -130,9 +131,7 @@ function verdictOf(
 function windowOf(rows: readonly MinuteRow[]): z.infer<typeof Window> {
   const sum = (pick: (row: MinuteRow) => number) => rows.reduce((total, row) => total + pick(row), 0)
   const refused: Record<string, number> = {}
-  const lag = new Histogram()
   for (const row of rows) {
-    lag.add(row.lag, row.lag_max)
     for (const [cause, n] of Object.entries(JSON.parse(row.refused) as Record<string, number>)) {
       refused[cause] = (refused[cause] ?? 0) + n
     }
@@ -144,9 +143,7 @@ function windowOf(rows: readonly MinuteRow[]): z.infer<typeof Window> {
     failed: sum((row) => row.failed),
     duplicates: sum((row) => row.duplicates),
     refused,
-    p50_ms: lag.percentile(50),
-    p95_ms: lag.percentile(95),
-    p99_ms: lag.percentile(99),
+    ...lagPercentiles(rows),
   }
 }
 

@@ -13,7 +13,7 @@ const eventType = z
   .string()
   .min(1)
   .max(200)
-  .refine((text) => !text.slice(0, -1).includes('*'), 'may have one *, at its end')
+  .refine((text) => !text.slice(0, -1).includes('*'), 'may contain * only as its last character')
 
 /** What a search filters by; all of them combine. */
 export const searchFields = {
@@ -61,7 +61,7 @@ export function toFilters(fields: SearchFields): Filters {
   const after = fields.received_after === undefined ? null : Date.parse(fields.received_after)
   const before = fields.received_before === undefined ? null : Date.parse(fields.received_before)
   if (after !== null && before !== null && after >= before) {
-    throw invalidField('/received_before', 'out_of_range', 'has to be later than received_after')
+    throw invalidField('/received_before', 'out_of_range', 'must be later than received_after')
   }
   return {
     types: fields.event_type?.includes('*') ? null : (fields.event_type ?? null), // `*` alone is every type

@@ -28,13 +28,8 @@ export const searchRoutes = new Hono<HttpEnv>().get(
   }),
   query(z.strictObject({ ...pageFields, view, ...searchFields })),
   async (c) => {
-    const { limit, cursor, view: asked, ...fields } = c.req.valid('query')
-    const full = asked === 'full'
-    const { data, ...page } = await searchPage(c.get('rt').db, projectOf(c.get('actor')), fields, {
-      cursor,
-      limit,
-      full,
-    })
-    return c.json({ data: data.map((row) => presentEvent(row, full)), ...page }, 200)
+    const { limit, cursor, view, ...fields } = c.req.valid('query')
+    const page = await searchPage(c.get('rt').db, projectOf(c.get('actor')), fields, { cursor, limit, view })
+    return c.json({ ...page, data: page.data.map(presentEvent) }, 200)
   },
 )
