@@ -1,7 +1,8 @@
 import { Fault } from '../../lib/fault'
 import { SECOND } from '../../lib/time'
 import { vendorOf } from '../../vendors'
-import { type Delivery, TOLERANCE_MS, type Vendor, type Verification } from '../../vendors/vendor'
+import { TOLERANCE_MS } from '../../vendors/limits'
+import type { Delivery, Vendor, Verification } from '../../vendors/vendor'
 import type { LiveConnection, LiveSecret } from './known-connections'
 
 /** A delivery's connection and vendor, and the secret that it is signed with. */
