@@ -53,8 +53,11 @@ export async function billingWorld() {
     })
   }
 
-  const api = (path: string, options: RequestOptions = {}): Promise<Answer> =>
-    world.api(path, { ...options, bindings: { LIMIT_CREDENTIAL, ...options.bindings } })
+  /** Asks the API below `/platform/v1/billing`. A type names what the route answers. */
+  const api = async <Body = Answer['body']>(path: string, options: RequestOptions = {}) => {
+    const bindings = { LIMIT_CREDENTIAL, ...options.bindings }
+    return (await world.api(path, { ...options, bindings })) as unknown as Answer<Body>
+  }
 
   return {
     ...world,
@@ -78,16 +81,16 @@ export async function billingWorld() {
       await world.queue.pump()
       return answers.map(({ body }) => body.event_ids[0])
     },
-    event: async (id: string): Promise<Event> => (await api(`/webhooks/${id}`)).body,
+    event: async (id: string): Promise<Event> => (await api<Event>(`/webhooks/${id}`)).body,
     /** An object as the API answers it. */
     one: async (list: List, id: string, query = ''): Promise<Shown> =>
-      (await api(`/${list}/${encodeURIComponent(id)}${query}`)).body,
+      (await api<Shown>(`/${list}/${encodeURIComponent(id)}${query}`)).body,
     timeline: async (list: List, id: string): Promise<TimelineEntry[]> =>
-      (await api(`/${list}/${id}/timeline?limit=100`)).body.data,
+      (await api<{ data: TimelineEntry[] }>(`/${list}/${id}/timeline?limit=100`)).body.data,
     preview: (id: string): Promise<Answer> => api(`/webhooks/${id}/replay?dry_run=true`, { method: 'POST' }),
     /** What the events did, as they themselves say. */
     effects: async (id: string): Promise<Effect[]> => {
-      const { decoded_summary, status }: Event = (await api(`/webhooks/${id}`)).body
+      const { decoded_summary, status } = (await api<Event>(`/webhooks/${id}`)).body
       if (!decoded_summary) throw new Error(`the event ${id} has no effects yet: it is ${status}`)
       return decoded_summary.effects
     },

@@ -35,10 +35,10 @@ export async function requestBulkReplay(
   const ids: string[] = []
   let resume: string | null = null
   for (let round = 0; round < MAX_SEARCHES && ids.length <= limit; round++) {
-    const found = await search(rt.db, projectId, filters, resume, limit + 1 - ids.length)
+    const found = await search(rt.db, projectId, filters, { after: resume, limit: limit + 1 - ids.length })
     ids.push(...found.ids)
     resume = found.resume
-    if (!found.truncated) break
+    if (resume === null) break
   }
   const has_more = ids.length > limit || resume !== null
   const event_ids = ids.slice(0, limit)

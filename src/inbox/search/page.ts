@@ -5,9 +5,8 @@ import { type SearchFields, toFilters } from './filters'
 import { search } from './search'
 
 /**
- * A page of the events that a search finds. `truncated`: the search met its bound before the page was full.
+ * A page of the events that match. `truncated`: the search met its bound before the page was full.
  *
- * @param options `full` reads the payloads too
  * @throws {Fault} `validation_failed`, `invalid_cursor`
  */
 export async function searchPage(
@@ -17,7 +16,7 @@ export async function searchPage(
   { cursor, limit, view }: { cursor: string | undefined; limit: number; view: View },
 ): Promise<Page<EventRow> & { truncated: boolean }> {
   const list = paging('webhooks/search', { ...fields, cursor, limit })
-  const found = await search(db, projectId, toFilters(fields), list.before, list.take)
+  const found = await search(db, projectId, toFilters(fields), { after: list.before, limit: list.take })
   const rows = await run(db, readEvents(db, projectId, view, { ids: found.ids, order: fields.order }))
   return list.stopped(
     list.page(rows, (row) => row, fitting(rows)),

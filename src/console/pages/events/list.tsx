@@ -86,7 +86,12 @@ export const eventPages = new Hono<HttpEnv>()
     const ids = [...shown.keys()].filter((id) => EVENT_ID.test(id))
     const order = EVENT_ID.test(newest) ? ('asc' as const) : ('desc' as const)
     const found = fields
-      ? await search(db, project, { ...toFilters(fields), order }, order === 'asc' ? newest : null, ROWS)
+      ? await search(
+          db,
+          project,
+          { ...toFilters(fields), order },
+          { after: order === 'asc' ? newest : null, limit: ROWS },
+        )
       : { ids: [] as string[] }
     if (found.ids.length + ids.length === 0) return c.body(null, 204)
     const rows = await run(db, readEvents(db, project, 'summary', { ids: [...found.ids, ...ids], order: 'desc' }))
