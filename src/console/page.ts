@@ -1,15 +1,13 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import type * as z from 'zod'
-import { requireScopes } from '../http/auth'
+import { projectOf, requireScopes } from '../http/auth'
 import { readBytes } from '../http/body'
 import type { HttpEnv } from '../http/context'
 import { type PagePolicy, remember } from '../http/meta'
-import { invalid, MAX_BODY_BYTES } from '../http/validate'
+import { MAX_BODY_BYTES } from '../http/validate'
 import type { Scope } from '../lib/access'
-import { Fault } from '../lib/fault'
 import { formTokenOf, requireFormToken, requireSameOrigin } from './csrf'
+import { projectPaths } from './paths'
 import { userOf, userOfCookie } from './session'
-import { sentence } from './ui/format'
 
 /**
  * The first middleware of every page: states who may see it and holds requests to that. In this order: a form's origin,
@@ -41,24 +39,7 @@ export function can(c: Context<HttpEnv>, scope: Scope): boolean {
   return userOf(c).scopes.includes(scope)
 }
 
-/** A form's fields by the API's own schema. @throws {Fault} `validation_failed` */
-export function parse<T extends z.ZodType>(schema: T, fields: unknown): z.infer<T> {
-  const result = schema.safeParse(fields)
-  if (!result.success) throw invalid(result.error.issues)
-  return result.data
-}
-
-/** What is wrong with a form, by field; `form` where it is none of the fields. */
-export type Mistakes = Record<string, string>
-
-/** A refusal as something to say in the form. @throws what is not for its reader to mend */
-export function mistakesOf(error: unknown): { mistakes: Mistakes; status: 409 | 422 } {
-  if (!(error instanceof Fault)) throw error
-  if (error.fault === 'validation_failed') {
-    const faults = error.extra.errors ?? []
-    const mistakes = faults.map(({ pointer, message }) => [pointer.split('/')[1] || 'form', sentence(message)])
-    return { mistakes: Object.fromEntries(mistakes.reverse()), status: 422 }
-  }
-  if (!/limit_reached|conflict|rotation_of/.test(error.fault)) throw error
-  return { mistakes: { form: error.detail }, status: 409 }
+/** Where everything of the page's project is. */
+export function pathsOf(c: Context<HttpEnv>) {
+  return projectPaths(projectOf(c.get('actor')))
 }

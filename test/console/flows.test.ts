@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hexDump, indented } from '../../src/console/pages/events/payload'
+import { hexDump, indented } from '../../src/console/pages/events/payload-text'
 import { duration, money, relative } from '../../src/console/ui/format'
 import {
   call,

@@ -28,6 +28,9 @@ export function duration(ms: number): string {
   return `${short(ms / HOUR)} h`
 }
 
+/** The same where it may not be known. */
+export const took = (ms: number | null) => (ms === null ? '–' : duration(ms))
+
 function short(value: number): string {
   return value < 10 ? String(Math.round(value * 10) / 10) : String(Math.round(value))
 }

@@ -1,45 +1,7 @@
 import { STATUSES } from '../../../inbox/lifecycle'
-import { type SearchFields, SearchQuery } from '../../../inbox/search/filters'
-import { type Mistakes, mistakesOf, parse } from '../../page'
-import { Field, Select } from '../../ui/parts'
-import { VENDOR_OPTIONS } from '../../ui/vendors'
-
-const LISTS = ['event_type', 'status'] as const
-const TEXTS = [
-  'ref',
-  'vendor',
-  'connection_id',
-  'vendor_event_id',
-  'received_after',
-  'received_before',
-  'min_attempts',
-  'error',
-  'livemode',
-  'order',
-] as const
-
-/** A search as its address carries it. `fields` is null where something about it is wrong. */
-export type Asked = { query: URLSearchParams; fields: SearchFields | null; mistakes: Mistakes }
-
-/** The search in an address: what is empty is left out, times without a zone are UTC. */
-export function readSearch(sent: URLSearchParams): Asked {
-  const query = new URLSearchParams()
-  for (const name of LISTS) {
-    for (const one of sent.getAll(name).flatMap((text) => text.split(/[\s,]+/))) if (one !== '') query.append(name, one)
-  }
-  for (const name of TEXTS) {
-    const text = sent.get(name)?.trim() ?? ''
-    if (text !== '')
-      query.set(name, /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text) ? `${text.padEnd(19, ':00')}Z` : text)
-  }
-  const raw: Record<string, unknown> = Object.fromEntries(query)
-  for (const name of LISTS) if (query.has(name)) raw[name] = query.getAll(name)
-  try {
-    return { query, fields: parse(SearchQuery, raw), mistakes: {} }
-  } catch (error) {
-    return { query, fields: null, mistakes: mistakesOf(error).mistakes }
-  }
-}
+import { Field, Select } from '../../ui/controls'
+import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
+import { type Asked, TEXTS } from './search-query'
 
 /** Everything the API searches by. It is a form that gets: the address is the search. */
 export function SearchForm({ asked: { query, mistakes }, action }: { asked: Asked; action: string }) {

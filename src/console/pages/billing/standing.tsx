@@ -1,0 +1,13 @@
+import type { Presented } from '../../../billing/present'
+import { Badge } from '../../ui/badge'
+
+/** The house's word, the vendor's own where it is another, and whether it is undecided. */
+export function Standing({ of }: { of: Pick<Presented, 'status' | 'vendor_status' | 'ambiguous'> }) {
+  const { status, vendor_status, ambiguous } = of
+  return (
+    <>
+      <Badge of={status} /> {vendor_status && vendor_status !== status && <span class="quiet">{vendor_status}</span>}{' '}
+      {ambiguous && <Badge of="ambiguous" />}
+    </>
+  )
+}

@@ -1,0 +1,39 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import type { readTimeline } from '../../../inbox/events/timeline'
+import { pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { Changes } from '../../ui/effects'
+import { words } from '../../ui/format'
+import { Time } from '../../ui/parts'
+import { Table } from '../../ui/table'
+import { timeOf } from './times'
+
+export type TimelinePage = Awaited<ReturnType<typeof readTimeline>>
+
+/** The events of an object, and what each did to it. */
+export function Timeline({ c, page: { entries, resume } }: { c: Context<HttpEnv>; page: TimelinePage }) {
+  const { events } = pathsOf(c)
+  const { now } = c.get('rt')
+  return (
+    <>
+      <h2>Timeline</h2>
+      {entries.length === 0 ? (
+        <p class="quiet">Its events are past their retention.</p>
+      ) : (
+        <Table
+          label="Timeline"
+          rows={entries}
+          columns={[
+            ['Event', (entry) => <a href={`${events}/${entry.event_id}`}>{entry.event_type}</a>],
+            ['Result', (entry) => <Badge of={entry.result ?? entry.status} />],
+            ['Change', (entry) => <Changes of={entry.change} />],
+            ['Vendor’s time', (entry) => entry.occurred_at && words(entry.occurred_at)],
+            ['Received', (entry) => <Time at={timeOf(entry.received_at)} now={now} />],
+          ]}
+        />
+      )}
+      {resume !== null && <p class="quiet">Older events are in the API’s timeline.</p>}
+    </>
+  )
+}

@@ -1,0 +1,63 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { ingestUrl } from '../../../inbox/connections/connect'
+import type { ConnectionRow } from '../../../inbox/connections/store'
+import { UNSENT } from '../../form'
+import { can, pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { show } from '../../ui/layout'
+import { Copyable, Fact, Head, Time } from '../../ui/parts'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { lastOf, modeOf } from './row'
+import { Secrets } from './secrets'
+import { Settings } from './settings'
+
+/** A connection: its address, its secrets, its settings. */
+export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, { mistakes, status } = UNSENT) {
+  const { connections, events } = pathsOf(c)
+  return show(
+    c,
+    { title: row.name, section: 'connections', status, above: ['Connections', connections] },
+    <>
+      <Head
+        title={
+          <>
+            {row.name} <Badge of={row.status} />
+          </>
+        }
+      >
+        <a class="button" href={`${events}?connection_id=${row.id}`}>
+          Its events
+        </a>
+      </Head>
+      <h2>Ingest address</h2>
+      <Copyable id="ingest-url" label="ingest address">
+        {ingestUrl(c.req.url, row.id)}
+      </Copyable>
+      <p class="quiet">
+        Give this address to {vendorTitle(row.vendor)} as the webhook endpoint, with the events you want to record.
+      </p>
+      <Facts row={row} now={c.get('rt').now} />
+      <Secrets c={c} row={row} mistakes={mistakes} />
+      {can(c, 'connections:write') && <Settings c={c} row={row} mistakes={mistakes} />}
+    </>,
+  )
+}
+
+function Facts({ row, now }: { row: ConnectionRow; now: number }) {
+  return (
+    <dl class="facts">
+      <Fact name="Vendor">{vendorTitle(row.vendor)}</Fact>
+      <Fact name="Mode">{modeOf(row)}</Fact>
+      <Fact name="Last event">
+        <Time at={lastOf(row)} now={now} />
+      </Fact>
+      <Fact name="Created">
+        <Time at={row.created_at} now={now} />
+      </Fact>
+      <Fact name="Id">
+        <code>{row.id}</code>
+      </Fact>
+    </dl>
+  )
+}

@@ -1,0 +1,77 @@
+import { type Context, Hono } from 'hono'
+import { type Db, run } from '../../../db/client'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { presentEvent } from '../../../inbox/events/present'
+import { type AttemptRow, type EventRow, findEvent, listAttempts } from '../../../inbox/events/store'
+import { bytesOf } from '../../../inbox/payload'
+import type { SearchFields } from '../../../inbox/search/filters'
+import { searchPage } from '../../../inbox/search/page'
+import { Fault } from '../../../lib/fault'
+import { refusalOf } from '../../form'
+import { pageAsked } from '../../list'
+import { page } from '../../page'
+import { eventPage } from './event'
+import { linksOf } from './links'
+import { listPage } from './list'
+import { freshRows } from './live'
+import { rowsFragment } from './row'
+import { readSearch } from './search-query'
+import { readActors } from './store'
+
+/** Attempts that an event's page shows. */
+const ATTEMPTS = 50
+
+/** Webhook events: the list with its search, what keeps it live, and one event. */
+export const eventPages = new Hono<HttpEnv>()
+  .get('/', page('billing:read'), async (c) => {
+    const asked = readSearch(new URL(c.req.url).searchParams)
+    const found = await find(c, asked.fields)
+    return listPage(c, { ...asked, mistakes: { ...asked.mistakes, ...found.mistakes } }, found)
+  })
+  .get('/live', page('billing:read'), async (c) => {
+    const { fresh, changed } = await freshRows(
+      c.get('rt').db,
+      projectOf(c.get('actor')),
+      new URL(c.req.url).searchParams,
+    )
+    if (fresh.length + changed.length === 0) return c.body(null, 204)
+    c.header('X-New-Rows', String(fresh.length))
+    return c.html(rowsFragment(c, fresh, changed))
+  })
+  .get('/:event', page('billing:read'), async (c) => {
+    const { db } = c.get('rt')
+    const project = projectOf(c.get('actor'))
+    const id = c.req.param('event') ?? ''
+    const [row, attempts] = await Promise.all([findEvent(db, project, id), listAttempts(db, project, id, 0, ATTEMPTS)])
+    if (!row) throw new Fault('not_found', 'No event of this project has this id.')
+    const decoded = presentEvent(row, false).decoded_summary
+    const [names, links] = await Promise.all([namesOf(db, project, attempts), linksOf(db, row, decoded)])
+    return eventPage(c, { row, decoded, links, attempts, names })
+  })
+  .get('/:event/payload', page('billing:read'), async (c) => {
+    const id = c.req.param('event') ?? ''
+    const row = await findEvent(c.get('rt').db, projectOf(c.get('actor')), id)
+    if (!row || row.body === null) throw new Fault('not_found', 'The payload is not kept.')
+    c.header('Content-Disposition', `attachment; filename="${row.id}.bin"`)
+    return c.body(bytesOf(row.body), 200, { 'Content-Type': 'application/octet-stream' })
+  })
+
+/** What a search finds; nothing, and why, where it is not one. */
+async function find(c: Context<HttpEnv>, fields: SearchFields | null) {
+  const nothing = { data: [] as EventRow[], next_cursor: null, truncated: false, mistakes: {} }
+  if (fields === null) return nothing
+  try {
+    const page = { ...pageAsked(c), full: false }
+    return { ...(await searchPage(c.get('rt').db, projectOf(c.get('actor')), fields, page)), mistakes: {} }
+  } catch (error) {
+    return { ...nothing, mistakes: refusalOf(error).mistakes }
+  }
+}
+
+/** Who asked for these attempts, by their ids. */
+async function namesOf(db: Db, project: string, attempts: readonly AttemptRow[]): Promise<Map<string, string>> {
+  const ids = attempts.flatMap(({ actor }) => actor ?? [])
+  const rows = ids.length === 0 ? [] : await run(db, readActors(db, project, ids))
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}

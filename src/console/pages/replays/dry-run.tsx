@@ -1,0 +1,31 @@
+import type { Context } from 'hono'
+import type * as z from 'zod'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import type { ReplayPreview } from '../../../inbox/replay/preview'
+import { pathsOf } from '../../page'
+import { Post } from '../../ui/controls'
+import { Effects } from '../../ui/effects'
+import { show } from '../../ui/layout'
+
+/** What a replay of an event would do. */
+export function dryRunPage(c: Context<HttpEnv>, id: string, preview: z.infer<typeof ReplayPreview>) {
+  const at = `${pathsOf(c).events}/${id}`
+  return show(
+    c,
+    { title: 'Dry run', section: 'events', above: ['The event', at] },
+    <section class="confirm">
+      <h1>A replay would end as {preview.status}</h1>
+      <p>{preview.error ?? 'This is what it would do now. Nothing was written.'}</p>
+      <Effects of={preview.effects} project={projectOf(c.get('actor'))} />
+      <Post c={c} to={`${at}/replay`} class="choice">
+        <button type="submit" class="primary">
+          Replay
+        </button>
+        <a class="button" href={at}>
+          Cancel
+        </a>
+      </Post>
+    </section>,
+  )
+}

@@ -1,0 +1,33 @@
+import type { Context } from 'hono'
+import type * as z from 'zod'
+import type { HttpEnv } from '../../../http/context'
+import type { ReplayProgress } from '../../../inbox/replay/replay'
+import { pathsOf } from '../../page'
+import { plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Head, live, Time } from '../../ui/parts'
+
+/** How far a replay has come. Until it is done the page keeps itself live. */
+export function progressPage(c: Context<HttpEnv>, replay: z.infer<typeof ReplayProgress>) {
+  const { events } = pathsOf(c)
+  const { id, queued, open, requested_at } = replay
+  return show(
+    c,
+    { title: 'Replay', section: 'events', above: ['Webhook events', events] },
+    <div id="replay" {...(open > 0 && live('replay', `${events}/replays/${id}`, '1s'))}>
+      <Head title={open > 0 ? 'Replaying …' : 'Replay done'} />
+      <p>
+        <label for="progress">
+          {(queued - open).toLocaleString('en')} of {plural(queued, 'event')} processed again
+        </label>
+      </p>
+      <progress id="progress" max={queued} value={queued - open} />
+      <p class="quiet">
+        Asked for <Time at={Date.parse(requested_at)} now={c.get('rt').now} />
+      </p>
+      <a class="button" href={events}>
+        Back to the events
+      </a>
+    </div>,
+  )
+}
