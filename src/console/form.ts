@@ -3,23 +3,23 @@ import { invalid } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { sentence } from './ui/format'
 
-/** What is wrong with a form, by field; `form` where it is none of the fields. */
+/** The errors in a form by field name. Errors that belong to no field are under `form`. */
 export type Mistakes = Record<string, string>
 
-/** Why a form is shown again, and the status it is shown with. */
+/** Why a form was refused, and the status of the page that shows it again. */
 export type Refusal = { mistakes: Mistakes; status: 200 | 409 | 422 }
 
-/** A form that nobody has sent yet. */
+/** A form that has not been submitted. */
 export const UNSENT: Refusal = { mistakes: {}, status: 200 }
 
-/** A form's fields by the API's own schema. @throws {Fault} `validation_failed` */
+/** Validates a form's fields with the API's own schema. @throws {Fault} `validation_failed` */
 export function parse<T extends z.ZodType>(schema: T, fields: unknown): z.infer<T> {
   const result = schema.safeParse(fields)
   if (!result.success) throw invalid(result.error.issues)
   return result.data
 }
 
-/** A failure as something to say in the form. @throws what is not for its reader to mend */
+/** Converts an error to messages for the form. @throws the error itself if the user cannot fix it */
 export function refusalOf(error: unknown): Refusal {
   if (!(error instanceof Fault)) throw error
   if (error.fault === 'validation_failed') {

@@ -3,15 +3,21 @@ import { type Query, run } from '../db/client'
 import type { HttpEnv } from '../http/context'
 import { type Page, paging } from '../http/page'
 
-/** Rows of a page of every list. */
+/** The number of rows on a page of a list. */
 export const ROWS = 50
 
-/** What a list's address asks for: where to read on, and how many rows. */
+/** The page of a list that the address asks for. */
 export function pageAsked(c: Context<HttpEnv>): { limit: number; cursor: string | undefined } {
   return { limit: ROWS, cursor: c.req.query('cursor') }
 }
 
-/** The page of a list that the address asks for, from what reads rows before an id. @throws {Fault} `invalid_cursor` */
+/**
+ * Reads the page of a list that the address asks for.
+ *
+ * @param list the list's name; a cursor is valid for one list only
+ * @param read reads up to `limit` rows with ids below `before`, newest first
+ * @throws {Fault} `invalid_cursor`
+ */
 export async function readList<Row extends { id: string }>(
   c: Context<HttpEnv>,
   list: string,

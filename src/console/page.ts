@@ -10,8 +10,8 @@ import { projectPaths } from './paths'
 import { userOf, userOfCookie } from './session'
 
 /**
- * The first middleware of every page: states who may see it and holds requests to that. In this order: a form's origin,
- * the session, its membership of the path's project, the form's token, the role.
+ * The first middleware of every page: states who may use the page and enforces it. It checks, in this order, the origin
+ * of a form, the session, its membership in the path's project, the form's token, and the role.
  */
 export function page(policy: PagePolicy): MiddlewareHandler<HttpEnv> {
   const admit = async (c: Context<HttpEnv>, next: () => Promise<void>) => {
@@ -34,12 +34,12 @@ export function page(policy: PagePolicy): MiddlewareHandler<HttpEnv> {
   return remember(middleware, { page: policy })
 }
 
-/** Whether the user may do what the scope names in the page's project: what he may not do has no button. */
+/** Whether the user has this scope in the page's project. Pages hide the actions that the user may not perform. */
 export function can(c: Context<HttpEnv>, scope: Scope): boolean {
   return userOf(c).scopes.includes(scope)
 }
 
-/** Where everything of the page's project is. */
+/** The paths of the page's project. */
 export function pathsOf(c: Context<HttpEnv>) {
   return projectPaths(projectOf(c.get('actor')))
 }

@@ -21,7 +21,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/sessions', sessionPages)
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
-  // An event's id may stand where these have a word: they come first.
+  // These come before the page of an event, whose path `/:event` would match them.
   .route('/p/:project/platform/billing/webhooks/health', healthPages)
   .route('/p/:project/platform/billing/webhooks', replayPages)
   .route('/p/:project/platform/billing/webhooks', eventPages)
@@ -29,7 +29,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/', referencePages)
   .all('*', missingPage)
 
-/** Where the link of a sign-in mail leads. */
+/** The pages behind the link in a sign-in email. */
 export const linkRoutes = new Hono<HttpEnv>().use('/sign-in', pageHeaders).route('/', linkPages)
 
 for (const pages of [consoleRoutes, linkRoutes]) pages.onError((error, c: Context<HttpEnv>) => errorPage(c, error))

@@ -7,17 +7,17 @@ import { SECOND } from '../lib/time'
 import { sessionCredential } from '../sessions/authenticate'
 import { SESSION_MAX } from '../sessions/limits'
 
-/** The token of a session like any other, in the cookie `__Host-session`. The API never reads it. */
+/** The cookie `__Host-session` holds an ordinary session token. The API does not accept the cookie. */
 const COOKIE = 'session'
-/** The `__Host-` prefix binds the cookie to this origin alone: Secure, Path=/ and no Domain. */
+/** The `__Host-` prefix restricts the cookie to this origin: browsers require Secure, Path=/ and no Domain. */
 const ATTRIBUTES = { prefix: 'host', secure: true, httpOnly: true, sameSite: 'Lax' } as const
 
 export type User = Extract<Actor, { type: 'session' }>
 
 /**
- * The user of the cookie's session, with his role in a project where one is named.
+ * The signed-in user, with the role in a project if one is given.
  *
- * @throws {Fault} 401 where nobody is signed in, `not_a_member`
+ * @throws {Fault} a 401 fault if nobody is signed in; `not_a_member`
  */
 export async function userOfCookie(c: Context<HttpEnv>, projectId: string | null): Promise<User> {
   const token = getCookie(c, COOKIE, ATTRIBUTES.prefix)
@@ -25,17 +25,17 @@ export async function userOfCookie(c: Context<HttpEnv>, projectId: string | null
   return (await identify(c, sessionCredential, token, projectId)) as User
 }
 
-/** Who is signed in on a page that had to ask. */
+/** The signed-in user, on a page that requires one. */
 export function userOf(c: Context<HttpEnv>): User {
   return c.get('actor') as User
 }
 
-/** Signs the browser in. The session's own end is the server's to know; the cookie outlives none. */
+/** Signs the browser in. The server decides when the session ends; the cookie lives as long as a session can. */
 export function keepSession(c: Context<HttpEnv>, token: string): void {
   setCookie(c, COOKIE, token, { ...ATTRIBUTES, maxAge: SESSION_MAX / SECOND })
 }
 
-/** Makes the browser forget its session. */
+/** Deletes the session cookie. */
 export function forgetSession(c: Context<HttpEnv>): void {
   deleteCookie(c, COOKIE, ATTRIBUTES)
 }

@@ -16,7 +16,7 @@ const TONES: Record<string, string> = {
   ambiguous: 'warn',
 }
 
-/** A status as a word, with a colour besides. */
+/** A status: a word with a color. */
 export function Badge({ of }: { of: string }) {
   return <span class={`badge ${TONES[of] ?? ''}`}>{of}</span>
 }

@@ -5,7 +5,7 @@ import { Post } from './controls'
 
 type ConfirmProps = { c: Context<HttpEnv>; title: Child; to: string; verb: string; back: string; danger?: boolean }
 
-/** A question before something that cannot be taken back. Where there is JavaScript it is asked in a dialog. */
+/** A confirmation before an action that cannot be undone. With JavaScript it opens in a dialog. */
 export function Confirm({ c, title, to, verb, back, danger, children }: PropsWithChildren<ConfirmProps>) {
   return (
     <section id="confirm" class="confirm">

@@ -3,7 +3,7 @@ import type { Child, PropsWithChildren } from 'hono/jsx'
 import type { HttpEnv } from '../../http/context'
 import type { Mistakes } from '../form'
 
-/** A form that posts, with the token that shows it to be the session's own. */
+/** A form that posts, with the token that proves it belongs to this session. */
 export function Post(props: PropsWithChildren<{ c: Context<HttpEnv>; to: string; class?: string }>) {
   return (
     <form method="post" action={props.to} class={props.class}>
@@ -26,7 +26,7 @@ type FieldProps = PropsWithChildren<{
   autofocus?: boolean
 }>
 
-/** A labelled field; what is wrong with it stands beside it. Give children to put another control in its place. */
+/** A labeled field with its error message. Pass children to use a control other than a text input. */
 export function Field({ name, label, hint, mistakes, children, ...input }: FieldProps) {
   const wrong = mistakes?.[name]
   return (
@@ -52,7 +52,7 @@ export function Field({ name, label, hint, mistakes, children, ...input }: Field
   )
 }
 
-/** A list to choose from: values with their labels. */
+/** A drop-down list. `options` are values with their labels. */
 export function Select(props: {
   name: string
   value?: string | undefined
@@ -69,7 +69,7 @@ export function Select(props: {
   )
 }
 
-/** What is wrong, said where it is. */
+/** An error message, next to the field it is about. Renders nothing without text. */
 export function Wrong({ id, children }: PropsWithChildren<{ id?: string }>) {
   return children ? (
     <p class="wrong" id={id} role="alert">

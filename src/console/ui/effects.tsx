@@ -6,7 +6,7 @@ import { Table } from './table'
 
 const PARTS = { subscription: 'subscriptions', invoice: 'invoices', payment_method: 'payment-methods' }
 
-/** What an event did, or would do, to the billing state. */
+/** The changes that an event made, or would make, to the billing state. */
 export function Effects({ of, project }: { of: readonly Effect[]; project: string }) {
   if (of.length === 0) return <p class="quiet">None.</p>
   const { billing } = projectPaths(project)
@@ -17,9 +17,9 @@ export function Effects({ of, project }: { of: readonly Effect[]; project: strin
       columns={[
         ['Kind', ({ kind }) => kind],
         [
-          'Id',
+          'ID',
           ({ kind, id }) => (
-            // A card's payment method may not be there: many a one-off payment leaves none behind.
+            // A card has no link: after a one-off payment there is often no payment method to show.
             <a href={kind === 'payment_card' ? undefined : `${billing}/${PARTS[kind]}/${encodeURIComponent(id)}`}>
               <code>{id}</code>
             </a>
@@ -32,7 +32,7 @@ export function Effects({ of, project }: { of: readonly Effect[]; project: strin
   )
 }
 
-/** Changed fields, from what to what. */
+/** Changed fields with their old and new values. */
 export function Changes({ of }: { of: Effect['change'] | undefined }) {
   if (!of) return <span class="quiet">None</span>
   return (

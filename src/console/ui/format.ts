@@ -6,7 +6,7 @@ const UNITS: [number, string][] = [
   [MINUTE, 'min'],
 ]
 
-/** A time as its distance from now: `just now`, `3 min ago`, `in 2 d`. */
+/** A time relative to now: `just now`, `3 min ago`, `in 2 d`. */
 export function relative(at: number, now: number): string {
   const distance = Math.abs(now - at)
   const [size, unit] = UNITS.find(([ms]) => distance >= ms) ?? []
@@ -15,12 +15,12 @@ export function relative(at: number, now: number): string {
   return at > now ? `in ${amount}` : `${amount} ago`
 }
 
-/** A time in full: `2026-05-04 03:02:01 UTC`. */
+/** A time in UTC: `2026-05-04 03:02:01 UTC`. */
 export function exact(at: number): string {
   return `${iso(at).slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** How long something took: `0.8 ms`, `120 ms`, `1.3 s`, `2.5 min`, `3 h`. */
+/** A duration in milliseconds, in a readable unit: `0.8 ms`, `120 ms`, `1.3 s`, `2.5 min`, `3 h`. */
 export function duration(ms: number): string {
   if (ms < SECOND) return `${short(ms)} ms`
   if (ms < MINUTE) return `${short(ms / SECOND)} s`
@@ -28,7 +28,7 @@ export function duration(ms: number): string {
   return `${short(ms / HOUR)} h`
 }
 
-/** The same where it may not be known. */
+/** A duration that may be unknown. */
 export const took = (ms: number | null) => (ms === null ? '–' : duration(ms))
 
 function short(value: number): string {
@@ -41,7 +41,7 @@ export function money({ value, currency }: { value: number; currency: string }):
     const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' })
     return format.format(value / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2)).replace('\u00a0', ' ')
   } catch {
-    return `${value} ${currency}` // a currency that is none
+    return `${value} ${currency}` // not a currency code
   }
 }
 
@@ -52,7 +52,7 @@ export function plural(n: number, one: string): string {
 
 const TIME = /^(\d{4}-\d\d-\d\d)T([\d:]{8})(\.\d+)?Z$/
 
-/** A value of a billing object in words: items as `3 × price_1`, times to the second, of other objects what is not null. */
+/** A value of a billing object as text: items as `3 × price_1`, times to the second, and other objects without their nulls. */
 export function words(value: unknown): string {
   if (value === null || value === undefined) return '–'
   if (Array.isArray(value)) return value.map(words).join(', ') || 'none'
@@ -66,7 +66,7 @@ export function words(value: unknown): string {
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** A message as a sentence of its own. */
+/** A message as a full sentence, with a capital letter and a period. */
 export function sentence(message: string): string {
   return capital(message.endsWith('.') ? message : `${message}.`)
 }

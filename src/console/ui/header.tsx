@@ -7,12 +7,12 @@ import type { User } from '../session'
 import { Post } from './controls'
 import { type Section, Tabs } from './tabs'
 
-/** Projects that the switcher offers. */
+/** The number of projects in the project menu. */
 const SWITCHER = 8
 
 type Known = { id: string; name: string }
 
-/** The project of the page first, then the newest others, for the switcher. */
+/** Projects for the project menu: the current one first, then the newest others. */
 export async function projectsFor(c: Context<HttpEnv>, user: User): Promise<Known[]> {
   const { db } = c.get('rt')
   const all: Known[] = await run(db, listMemberProjects(db, user.user_id, null, SWITCHER + 1))

@@ -21,13 +21,13 @@ type View = {
   title: string
   section?: Section
   status?: StatusCode
-  /** The way back: label and path of the page above. */
+  /** The parent page: its label and path. */
   above?: [string, string]
-  /** Loads the viewer of the API reference. */
+  /** Whether to load the API reference viewer. */
   viewer?: boolean
 }
 
-/** Answers with a whole page. */
+/** Responds with a full page. */
 export async function show(c: Context<HttpEnv>, view: View, content: Child) {
   const user = c.get('actor') as User | undefined
   const projects = user ? await projectsFor(c, user) : []

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../http/context'
 
-/** The way to the page after this one. */
+/** Links to the first page and the next page of a list. */
 export function Pager({ c, cursor }: { c: Context<HttpEnv>; cursor: string | null }) {
   const query = new URL(c.req.url).searchParams
   const first = query.has('cursor')

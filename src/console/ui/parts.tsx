@@ -2,7 +2,7 @@ import type { Child, PropsWithChildren } from 'hono/jsx'
 import { iso } from '../../lib/time'
 import { exact, relative } from './format'
 
-/** A page's heading with what can be done on it. */
+/** A page heading with the actions available on the page. */
 export function Head({ title, children }: PropsWithChildren<{ title: Child }>) {
   return (
     <div class="head">
@@ -12,7 +12,7 @@ export function Head({ title, children }: PropsWithChildren<{ title: Child }>) {
   )
 }
 
-/** A time as its distance from now, exact on hover. */
+/** A time relative to now. The exact time appears on hover. */
 export function Time({ at, now, none = 'Never' }: { at: number | null; now: number; none?: string }) {
   if (at === null) return <span class="quiet">{none}</span>
   return (
@@ -22,7 +22,7 @@ export function Time({ at, now, none = 'Never' }: { at: number | null; now: numb
   )
 }
 
-/** A term and what it is, in a list of such. */
+/** A term and its value in a list of facts. */
 export function Fact({ name, children }: PropsWithChildren<{ name: string }>) {
   return (
     <div>
@@ -32,7 +32,7 @@ export function Fact({ name, children }: PropsWithChildren<{ name: string }>) {
   )
 }
 
-/** A text to copy, with a button where there is JavaScript. */
+/** Text with a copy button. The button needs JavaScript and is hidden without it. */
 export function Copyable({ id, label, children }: { id: string; label: string; children: string }) {
   return (
     <div class="copyable">
@@ -46,7 +46,7 @@ export function Copyable({ id, label, children }: { id: string; label: string; c
   )
 }
 
-/** Attributes of a part that asks for itself again, so often, from where it stands. */
+/** Attributes that make an element reload itself. @param at the page's path @param every the interval, such as `2s` */
 export function live(id: string, at: string, every: string) {
   return {
     'hx-get': at,

@@ -1,6 +1,6 @@
 import type { Child, PropsWithChildren } from 'hono/jsx'
 
-/** A column: its head, and what it shows of a row. A head without a name is one of buttons. */
+/** A column: its heading, and the cell for a row. An empty heading marks a column of buttons. */
 export type Column<Row> = readonly [head: string, cell: (row: Row) => Child]
 
 type TableProps<Row> = PropsWithChildren<{
@@ -9,7 +9,7 @@ type TableProps<Row> = PropsWithChildren<{
   rows?: readonly Row[]
 }>
 
-/** Rows of cells, or cards on a narrow screen. Give children to put another body in the place of plain rows. */
+/** A table; on a narrow screen each row becomes a card. Pass children to replace the table body. */
 export function Table<Row>({ label, columns, rows, children }: TableProps<Row>) {
   return (
     <section class="rows" aria-label={label} tabindex={0}>
@@ -35,7 +35,7 @@ export function Table<Row>({ label, columns, rows, children }: TableProps<Row>) 
   )
 }
 
-/** The cells of a row. On a narrow screen, where a row is a card, each but the first says what it is. */
+/** The cells of a row. On a narrow screen each cell except the first shows its heading. */
 export function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
   return (
     <>

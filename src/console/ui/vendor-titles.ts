@@ -1,7 +1,7 @@
 import { VENDOR_NAMES } from '../../vendors'
 import { capital } from './format'
 
-/** Vendors that write themselves otherwise than with one capital. */
+/** Vendors whose brand name is not just their name with a capital letter. */
 const TITLES: Record<string, string> = {
   gocardless: 'GoCardless',
   lemonsqueezy: 'Lemon Squeezy',
@@ -9,10 +9,10 @@ const TITLES: Record<string, string> = {
   standard: 'Standard Webhooks',
 }
 
-/** A vendor as it writes itself. */
+/** A vendor's brand name. */
 export function vendorTitle(name: string): string {
   return TITLES[name] ?? capital(name)
 }
 
-/** Vendors to choose from. */
+/** The vendors to choose from. */
 export const VENDOR_OPTIONS = VENDOR_NAMES.map((name) => [name, vendorTitle(name)] as const)

@@ -9,7 +9,7 @@ import { plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import type { Column } from '../../ui/table'
 
-/** What the list shows of a key. */
+/** The columns of the list. */
 export function columnsOf(c: Context<HttpEnv>): Column<KeyRow>[] {
   const { now } = c.get('rt')
   const columns: Column<KeyRow>[] = [
@@ -19,10 +19,10 @@ export function columnsOf(c: Context<HttpEnv>): Column<KeyRow>[] {
     ['Last used', (row) => <Time at={row.last_used_at} now={now} />],
     ['Created', (row) => <Time at={row.created_at} now={now} />],
     [
-      'By',
+      'Created by',
       (row) => (
         <>
-          {row.minter_email ?? 'unknown'} {!row.minter_is_member && <Badge of="left the project" />}
+          {row.minter_email ?? 'Unknown'} {!row.minter_is_member && <Badge of="former member" />}
         </>
       ),
     ],
@@ -64,7 +64,7 @@ function Actions({ c, row }: { c: Context<HttpEnv>; row: KeyRow }) {
   )
 }
 
-/** Whether the user may obtain a secret of this key: nobody rotates a key that may do more than he may. */
+/** Whether the user may rotate this key. The user must have all of the key's scopes. */
 function mayRotate(c: Context<HttpEnv>, row: KeyRow): boolean {
   const { scopes } = userOf(c)
   const live = row.expires_at === null || row.expires_at > c.get('rt').now

@@ -8,16 +8,17 @@ import { Wrong } from '../../ui/controls'
 import { exact, relative } from '../../ui/format'
 import { show } from '../../ui/layout'
 
-/** What rotating a key breaks. */
+/** Asks before a key is rotated. */
 export function rotatePage(c: Context<HttpEnv>, row: KeyRow, { mistakes, status } = UNSENT) {
   const what =
-    'You get a new secret for the same key. The old one stops working at once: whatever still sends it gets a 401 until it has the new one.'
+    'The key gets a new secret, and the old secret stops working immediately. Requests that still use the old secret fail with status 401.'
   return confirmPage(c, row, { verb: 'Rotate', status, mistake: mistakes.form, what })
 }
 
-/** What revoking a key breaks. */
+/** Asks before a key is revoked. */
 export function revokePage(c: Context<HttpEnv>, row: KeyRow) {
-  const what = 'The key stops working at once, for good: whatever still sends it gets a 401. This cannot be undone.'
+  const what =
+    'The key stops working immediately, and requests that still use it fail with status 401. This cannot be undone.'
   return confirmPage(c, row, { verb: 'Revoke', status: 200, danger: true, what })
 }
 
@@ -43,10 +44,10 @@ function confirmPage(c: Context<HttpEnv>, row: KeyRow, { verb, status, danger = 
       <p>{what}</p>
       <p>
         {row.last_used_at === null ? (
-          'It has never been used.'
+          'The key has never been used.'
         ) : (
           <strong>
-            It was last used {relative(row.last_used_at, now)}, at {exact(row.last_used_at)}.
+            The key was last used {relative(row.last_used_at, now)}, at {exact(row.last_used_at)}.
           </strong>
         )}
       </p>

@@ -11,7 +11,7 @@ import { EXPIRIES } from './expiry'
 
 type Entered = { name: string; scopes: readonly string[]; expires: string; on: string }
 
-/** The form of a new key: it offers the scopes that its user has. */
+/** The form for a new API key. It offers the scopes that the user has. */
 export function createPage(c: Context<HttpEnv>, entered: Entered, { mistakes, status } = UNSENT) {
   const { keys } = pathsOf(c)
   return show(
@@ -29,11 +29,11 @@ export function createPage(c: Context<HttpEnv>, entered: Entered, { mistakes, st
           maxlength={MAX_NAME}
           autofocus
           mistakes={mistakes}
-          hint="To tell it by, such as the server that will hold it."
+          hint="A label, for example the server that uses the key."
         />
         <fieldset>
           <legend>Scopes</legend>
-          <p class="hint">What the key may do in this project. You can give what your own role has.</p>
+          <p class="hint">What the key can do in this project. You can grant the scopes that your own role has.</p>
           <div class="checks">
             {userOf(c).scopes.map((scope) => (
               <label>

@@ -12,7 +12,7 @@ import { Table } from '../../ui/table'
 import { columnsOf } from './columns'
 import { curlOf } from './curl'
 
-/** The list of keys, or what a first key is for. */
+/** The list of API keys, or an introduction if there are none. */
 export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<KeyRow>) {
   const create = can(c, 'api_keys:write') && (
     <a class="button primary" href={`${pathsOf(c).keys}/new`}>
@@ -27,8 +27,8 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
       <Head title="API keys">{create}</Head>
       {empty ? <NoKeys c={c} create={create} /> : <Table label="API keys" rows={rows} columns={columnsOf(c)} />}
       <Pager c={c} cursor={next_cursor} />
-      <h2>Project id, for X-Project-Id</h2>
-      <Copyable id="project-id" label="project id">
+      <h2>Project ID for the X-Project-Id header</h2>
+      <Copyable id="project-id" label="project ID">
         {projectOf(c.get('actor'))}
       </Copyable>
     </>,
@@ -39,11 +39,11 @@ function NoKeys({ c, create }: { c: Context<HttpEnv>; create: Child }) {
   return (
     <section class="empty">
       <h2>No API keys yet</h2>
-      <p>A key lets a server of yours call the API for this project, and for no other. Put it in $API_KEY and try:</p>
+      <p>An API key lets your server call the API for this project only. Store the secret in $API_KEY and try:</p>
       <Copyable id="first-call" label="curl command">
         {curlOf(c, '$API_KEY')}
       </Copyable>
-      {create || <p>Ask a developer or admin of the project to create one.</p>}
+      {create || <p>Ask a developer or admin of this project to create one.</p>}
     </section>
   )
 }

@@ -41,7 +41,7 @@ export const apiKeyPages = new Hono<HttpEnv>()
   })
   .get('/:id/rotate', page('api_keys:write'), async (c) => {
     const row = await readKey(c)
-    requireScopes(userOf(c), row.scopes) // as the rotation itself would
+    requireScopes(userOf(c), row.scopes) // the rotation itself requires them too
     return rotatePage(c, row)
   })
   .post('/:id/rotate', page('api_keys:write'), async (c) => {
@@ -64,6 +64,6 @@ export const apiKeyPages = new Hono<HttpEnv>()
 async function readKey(c: Context<HttpEnv>): Promise<KeyRow> {
   const { db } = c.get('rt')
   const [row] = await run(db, findKey(db, projectOf(c.get('actor')), c.req.param('id') ?? ''))
-  if (!row) throw new Fault('not_found', 'No live API key of this project has this id.')
+  if (!row) throw new Fault('not_found', 'API key not found.')
   return row
 }

@@ -7,7 +7,7 @@ import { show } from '../../ui/layout'
 import { Copyable, Head } from '../../ui/parts'
 import { curlOf } from './curl'
 
-/** The one answer that holds a secret. It is in no address and is kept nowhere. */
+/** The only page that shows a secret. The secret is never stored and never part of a URL. */
 export function secretPage(c: Context<HttpEnv>, row: KeyRow, secret: string, what: 'created' | 'rotated') {
   const { keys } = pathsOf(c)
   return show(
@@ -16,8 +16,8 @@ export function secretPage(c: Context<HttpEnv>, row: KeyRow, secret: string, wha
     <>
       <Head title={`API key ${what}`} />
       <p class="warning" role="note">
-        <strong>Copy the secret now: it is shown this once.</strong> We keep only its hash. Do not reload this page:
-        that sends the form again and makes another secret.
+        <strong>Copy the secret now. You will not be able to see it again.</strong> We store only a hash of it. Do not
+        reload this page: that would submit the form again and create another secret.
       </p>
       <h2>{row.name}</h2>
       <Copyable id="secret" label="secret">
@@ -25,8 +25,8 @@ export function secretPage(c: Context<HttpEnv>, row: KeyRow, secret: string, wha
       </Copyable>
       <p>
         {row.expires_at === null
-          ? 'It never expires.'
-          : `It expires ${relative(row.expires_at, c.get('rt').now)}, at ${exact(row.expires_at)}.`}
+          ? 'The key never expires.'
+          : `The key expires ${relative(row.expires_at, c.get('rt').now)}, at ${exact(row.expires_at)}.`}
       </p>
       <h2>Try it</h2>
       <Copyable id="try" label="curl command">
@@ -34,7 +34,7 @@ export function secretPage(c: Context<HttpEnv>, row: KeyRow, secret: string, wha
       </Copyable>
       <p>
         <a class="button primary" href={keys}>
-          I have stored it
+          I have stored the secret
         </a>
       </p>
     </>,

@@ -8,15 +8,15 @@ import { vendorTitle } from '../../ui/vendor-titles'
 import { Standing } from './standing'
 import { timeOf } from './times'
 
-export type CommonColumns = Record<'id' | 'status' | 'customer' | 'vendor' | 'changed', Column<Presented>>
+export type CommonColumns = Record<'id' | 'status' | 'customer' | 'vendor' | 'updated', Column<Presented>>
 
-/** The columns that the lists of all kinds have. @param path of the list */
+/** The columns that the lists of all kinds share. @param path the last segment of the list's path */
 export function commonColumns(c: Context<HttpEnv>, path: string): CommonColumns {
   const at = `${pathsOf(c).billing}/${path}`
   const { now } = c.get('rt')
   return {
     id: [
-      'Id',
+      'ID',
       ({ id, vendor }) => (
         <a href={`${at}/${encodeURIComponent(id)}?vendor=${vendor}`}>
           <code>{id}</code>
@@ -26,6 +26,6 @@ export function commonColumns(c: Context<HttpEnv>, path: string): CommonColumns 
     status: ['Status', (row) => <Standing of={row} />],
     customer: ['Customer', (row) => <code>{row.customer}</code>],
     vendor: ['Vendor', (row) => vendorTitle(row.vendor)],
-    changed: ['Changed', (row) => <Time at={timeOf(row.updated_at)} now={now} none="" />],
+    updated: ['Updated', (row) => <Time at={timeOf(row.updated_at)} now={now} none="" />],
   }
 }

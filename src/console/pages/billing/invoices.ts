@@ -3,18 +3,18 @@ import { type Bodies, INVOICE_STATUSES } from '../../../vendors/objects'
 import { money } from '../../ui/format'
 import type { ObjectList } from './kinds'
 
-/** Invoices: a column of their list is a line here. */
+/** The list of invoices. To add a column, add a line to `columns`. */
 export const invoices: ObjectList<Presented & Bodies['invoice']> = {
   kind: 'invoice',
   path: 'invoices',
   title: 'Invoices',
   statuses: INVOICE_STATUSES,
-  columns: ({ id, status, customer, vendor, changed }) => [
+  columns: ({ id, status, customer, vendor, updated }) => [
     id,
     status,
     customer,
-    ['What', ({ total, currency }) => (total !== null && currency ? money({ value: total, currency }) : '')],
+    ['Total', ({ total, currency }) => (total !== null && currency ? money({ value: total, currency }) : '')],
     vendor,
-    changed,
+    updated,
   ],
 }

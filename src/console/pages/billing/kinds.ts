@@ -2,14 +2,14 @@ import type { Presented } from '../../../billing/present'
 import type { Column } from '../../ui/table'
 import type { CommonColumns } from './columns'
 
-/** A kind of billing object, as the console lists it. */
+/** The list of one kind of billing object. */
 export type ObjectList<Row extends Presented> = {
   kind: 'subscription' | 'invoice' | 'payment_method'
-  /** The last step of the list's address. */
+  /** The last segment of the list's path. */
   path: string
   title: string
-  /** The statuses that the list can be searched by. */
+  /** The statuses to filter by. */
   statuses: readonly string[]
-  /** The columns of the list, in order; those that all kinds have are given. */
+  /** The columns in order. `common` holds the columns that all kinds share. */
   columns: (common: CommonColumns) => Column<Row>[]
 }

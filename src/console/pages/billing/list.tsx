@@ -16,7 +16,7 @@ import { subscriptions } from './subscriptions'
 
 type Asked = { customer: string | undefined; status: string | undefined }
 
-/** The list of a kind, with its search. */
+/** A list of billing objects with its search. */
 export function listPage<Row extends Presented>(
   c: Context<HttpEnv>,
   list: ObjectList<Row>,
@@ -38,11 +38,11 @@ export function listPage<Row extends Presented>(
       ) : (
         <p class="quiet">
           {searched || found.truncated
-            ? 'Nothing matches here.'
-            : 'Nothing yet: events of Stripe and Paddle become billing state as they are processed.'}
+            ? `No ${title.toLowerCase()} match this search.`
+            : `No ${title.toLowerCase()} yet. They appear when events from Stripe or Paddle are processed.`}
         </p>
       )}
-      {found.truncated && <p>This page looked at as many rows as it may. Go on with the next one.</p>}
+      {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       <Pager c={c} cursor={found.next_cursor} />
     </>,
   )
@@ -50,7 +50,7 @@ export function listPage<Row extends Presented>(
 
 function Kinds({ billing, current }: { billing: string; current: string }) {
   return (
-    <nav class="tabs" aria-label="Billing state">
+    <nav class="tabs" aria-label="Billing">
       {[subscriptions, invoices, paymentMethods].map(({ path, title }) => (
         <a href={`${billing}/${path}`} aria-current={path === current ? 'page' : undefined}>
           {title}
@@ -66,7 +66,7 @@ function Search({ action, statuses, asked, clear }: SearchProps) {
   return (
     <search>
       <form action={action} class="filters">
-        <Field name="customer" label="Customer id" value={asked.customer ?? ''} maxlength={200} />
+        <Field name="customer" label="Customer ID" value={asked.customer ?? ''} maxlength={200} />
         <Field name="status" label="Status">
           <Select
             name="status"

@@ -9,7 +9,7 @@ import { vendorTitle } from '../../ui/vendor-titles'
 import { Standing } from './standing'
 import { Timeline, type TimelinePage } from './timeline'
 
-/** One billing object: its fields, and the events that it comes from. @param list the list it is in */
+/** A billing object: its fields and its timeline. @param list the list that it belongs to */
 export function objectDetail(
   c: Context<HttpEnv>,
   list: { title: string; path: string },
@@ -31,11 +31,11 @@ export function objectDetail(
       />
       {ambiguous && (
         <p class="warning">
-          Several events of one instant claim the last word, and nothing in them decides: the vendor’s dashboard does.
+          Several events have the same timestamp, so the current state is uncertain. Check it in the vendor’s dashboard.
         </p>
       )}
       <dl class="facts">
-        <Fact name="Said by">
+        <Fact name="Source event">
           <a href={`${events}/${source_event_id}`}>{source_event_id}</a>
         </Fact>
         <Fact name="Vendor">{vendorTitle(vendor)}</Fact>
@@ -48,8 +48,8 @@ export function objectDetail(
   )
 }
 
-/** A field as a fact; what the vendor does not say is left out. */
+/** A field of the object. Fields without a value are not shown. */
 function Value({ name, value }: { name: string; value: unknown }) {
   if (value === null || (Array.isArray(value) && value.length === 0)) return null
-  return <Fact name={capital(name).replaceAll('_', ' ')}>{words(value)}</Fact>
+  return <Fact name={name === 'id' ? 'ID' : capital(name).replaceAll('_', ' ')}>{words(value)}</Fact>
 }

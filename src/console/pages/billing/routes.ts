@@ -16,16 +16,16 @@ import { objectDetail } from './object'
 import { paymentMethods } from './payment-methods'
 import { subscriptions } from './subscriptions'
 
-/** Events that a timeline shows. */
+/** The number of events in a timeline. */
 const EVENTS = 100
 
-/** The billing state: what the vendors' events say of subscriptions, invoices and payment methods. */
+/** The billing state: subscriptions, invoices and payment methods, built from the vendors' events. */
 export const billingPages = new Hono<HttpEnv>()
   .route('/', pagesOf(subscriptions))
   .route('/', pagesOf(invoices))
   .route('/', pagesOf(paymentMethods))
 
-/** The list of a kind, and the page of one object. */
+/** The pages of one kind: the list, and the page of one object. */
 function pagesOf<Row extends Presented>(list: ObjectList<Row>) {
   return new Hono<HttpEnv>()
     .get(`/${list.path}`, page('billing:read'), async (c) => {
@@ -45,6 +45,6 @@ async function one<Row extends Presented>(c: Context<HttpEnv>, list: ObjectList<
     findObject(db, project, list.kind, id, c.req.query('vendor')),
     readTimeline(db, project, list.kind, id, null, EVENTS),
   ])
-  if (!row) throw new Fault('not_found', 'No event of this project says of an object with this id.')
+  if (!row) throw new Fault('not_found', 'Billing object not found.')
   return objectDetail(c, list, present(row), timeline)
 }

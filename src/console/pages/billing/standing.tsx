@@ -1,7 +1,7 @@
 import type { Presented } from '../../../billing/present'
 import { Badge } from '../../ui/badge'
 
-/** The house's word, the vendor's own where it is another, and whether it is undecided. */
+/** The status, with the vendor's own status if that differs, and whether the status is ambiguous. */
 export function Standing({ of }: { of: Pick<Presented, 'status' | 'vendor_status' | 'ambiguous'> }) {
   const { status, vendor_status, ambiguous } = of
   return (

@@ -3,21 +3,21 @@ import { type Bodies, SUBSCRIPTION_STATUSES } from '../../../vendors/objects'
 import { words } from '../../ui/format'
 import type { ObjectList } from './kinds'
 
-/** Characters of a subscription's items that its row shows. */
+/** The number of characters of a subscription's items that a row shows. */
 const ITEMS_SHOWN = 120
 
-/** Subscriptions: a column of their list is a line here. */
+/** The list of subscriptions. To add a column, add a line to `columns`. */
 export const subscriptions: ObjectList<Presented & Bodies['subscription']> = {
   kind: 'subscription',
   path: 'subscriptions',
   title: 'Subscriptions',
   statuses: SUBSCRIPTION_STATUSES,
-  columns: ({ id, status, customer, vendor, changed }) => [
+  columns: ({ id, status, customer, vendor, updated }) => [
     id,
     status,
     customer,
-    ['What', (row) => words(row.items).slice(0, ITEMS_SHOWN)],
+    ['Items', (row) => words(row.items).slice(0, ITEMS_SHOWN)],
     vendor,
-    changed,
+    updated,
   ],
 }

@@ -11,7 +11,7 @@ import { timeOf } from './times'
 
 export type TimelinePage = Awaited<ReturnType<typeof readTimeline>>
 
-/** The events of an object, and what each did to it. */
+/** The events of an object, with the changes that each made. */
 export function Timeline({ c, page: { entries, resume } }: { c: Context<HttpEnv>; page: TimelinePage }) {
   const { events } = pathsOf(c)
   const { now } = c.get('rt')
@@ -19,7 +19,7 @@ export function Timeline({ c, page: { entries, resume } }: { c: Context<HttpEnv>
     <>
       <h2>Timeline</h2>
       {entries.length === 0 ? (
-        <p class="quiet">Its events are past their retention.</p>
+        <p class="quiet">The events of this object are no longer stored: their retention period has ended.</p>
       ) : (
         <Table
           label="Timeline"
@@ -28,12 +28,12 @@ export function Timeline({ c, page: { entries, resume } }: { c: Context<HttpEnv>
             ['Event', (entry) => <a href={`${events}/${entry.event_id}`}>{entry.event_type}</a>],
             ['Result', (entry) => <Badge of={entry.result ?? entry.status} />],
             ['Change', (entry) => <Changes of={entry.change} />],
-            ['Vendor’s time', (entry) => entry.occurred_at && words(entry.occurred_at)],
+            ['Occurred', (entry) => entry.occurred_at && words(entry.occurred_at)],
             ['Received', (entry) => <Time at={timeOf(entry.received_at)} now={now} />],
           ]}
         />
       )}
-      {resume !== null && <p class="quiet">Older events are in the API’s timeline.</p>}
+      {resume !== null && <p class="quiet">Use the API to read the older events of this timeline.</p>}
     </>
   )
 }

@@ -9,23 +9,23 @@ import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
 import { lastOf, pathOf, secretName } from './row'
 
-/** What deleting a connection breaks. */
+/** Asks before a connection is deleted. */
 export function deletePage(c: Context<HttpEnv>, row: ConnectionRow) {
   return confirmPage(
     c,
     row,
     { title: `Delete “${row.name}”?`, to: 'delete', verb: 'Delete connection' },
     <p>
-      Its address answers 404 from then on, and its signing secrets are forgotten. Its events stay. Its last event came{' '}
-      <Time at={lastOf(row)} now={c.get('rt').now} none="never" />.
+      The ingest URL will return 404, and the signing secrets will be deleted. The events will be kept. Last event
+      received: <Time at={lastOf(row)} now={c.get('rt').now} none="never" />.
     </p>,
   )
 }
 
-/** What removing a signing secret breaks. */
+/** Asks before a signing secret is removed. */
 export function removeSecretPage(c: Context<HttpEnv>, row: ConnectionRow, id: string) {
   const secret = row.secrets.find((one) => one.id === id)
-  if (!secret) throw new Fault('not_found', 'The connection has no such secret.')
+  if (!secret) throw new Fault('not_found', 'Signing secret not found.')
   const others = row.secrets.length - 1
   const title = `Remove the ${secretName(secret.hint)}?`
   return confirmPage(
@@ -34,14 +34,14 @@ export function removeSecretPage(c: Context<HttpEnv>, row: ConnectionRow, id: st
     { title, to: `secrets/${id}/remove`, verb: 'Remove secret' },
     <>
       <p>
-        Deliveries signed with it are refused at once. It last verified one{' '}
+        Deliveries signed with this secret will be refused immediately. Last used:{' '}
         <Time at={row.secrets_used[id] ?? null} now={c.get('rt').now} none="never" />.
       </p>
       <p>
         {others === 0 ? (
-          <strong>It is the only secret: without one the connection refuses every delivery.</strong>
+          <strong>This is the only signing secret. Without it, the connection refuses every delivery.</strong>
         ) : (
-          `${plural(others, 'other secret')} will go on working.`
+          `${plural(others, 'other secret')} will keep working.`
         )}
       </p>
     </>,

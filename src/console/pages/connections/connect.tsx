@@ -8,7 +8,7 @@ import { Head } from '../../ui/parts'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
 import { SecretField } from './secret-field'
 
-/** The form of a new connection. What was typed as its secret is not sent back. */
+/** The form for a new connection. It never sends back the secret that was entered. */
 export function connectPage(
   c: Context<HttpEnv>,
   entered: { vendor: string; name: string; livemode: string },
@@ -44,7 +44,7 @@ export function connectPage(
           required
           maxlength={100}
           mistakes={mistakes}
-          hint="To tell it by, such as “Stripe, test mode”."
+          hint="A label, for example “Stripe, test mode”."
         />
         <SecretField mistakes={mistakes} vendors={VENDOR_OPTIONS.map(([name]) => name)} />
         <button type="submit" class="primary">

@@ -12,7 +12,7 @@ import { lastOf, modeOf } from './row'
 import { Secrets } from './secrets'
 import { Settings } from './settings'
 
-/** A connection: its address, its secrets, its settings. */
+/** A connection: its ingest URL, signing secrets and settings. */
 export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, { mistakes, status } = UNSENT) {
   const { connections, events } = pathsOf(c)
   return show(
@@ -27,15 +27,15 @@ export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, { mistak
         }
       >
         <a class="button" href={`${events}?connection_id=${row.id}`}>
-          Its events
+          View events
         </a>
       </Head>
-      <h2>Ingest address</h2>
-      <Copyable id="ingest-url" label="ingest address">
+      <h2>Ingest URL</h2>
+      <Copyable id="ingest-url" label="ingest URL">
         {ingestUrl(c.req.url, row.id)}
       </Copyable>
       <p class="quiet">
-        Give this address to {vendorTitle(row.vendor)} as the webhook endpoint, with the events you want to record.
+        Enter this URL as a webhook endpoint at {vendorTitle(row.vendor)}, and select the events to send.
       </p>
       <Facts row={row} now={c.get('rt').now} />
       <Secrets c={c} row={row} mistakes={mistakes} />
@@ -55,7 +55,7 @@ function Facts({ row, now }: { row: ConnectionRow; now: number }) {
       <Fact name="Created">
         <Time at={row.created_at} now={now} />
       </Fact>
-      <Fact name="Id">
+      <Fact name="ID">
         <code>{row.id}</code>
       </Fact>
     </dl>

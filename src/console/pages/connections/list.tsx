@@ -11,7 +11,7 @@ import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { lastOf, modeOf, pathOf } from './row'
 
-/** The list of connections, or what a first one is for. */
+/** The list of connections, or an introduction if there are none. */
 export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<ConnectionRow>) {
   const { now } = c.get('rt')
   const add = can(c, 'connections:write') && (
@@ -27,12 +27,12 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
       <Head title="Connections">{add}</Head>
       {empty ? (
         <section class="empty">
-          <h2>No billing vendor is connected</h2>
+          <h2>No connections yet</h2>
           <p>
-            A connection gives you an address for the vendor's webhooks. Every event sent there is checked against your
-            signing secret, recorded, and then processed.
+            A connection gives you an ingest URL for a billing vendor's webhooks. Each event sent to that URL is
+            verified with your signing secret, recorded, and processed.
           </p>
-          {add || <p>Ask an admin of the project to connect one.</p>}
+          {add || <p>Ask an admin of this project to connect a vendor.</p>}
         </section>
       ) : (
         <Table

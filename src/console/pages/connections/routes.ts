@@ -17,7 +17,7 @@ import { connectPage } from './connect'
 import { connectionPage } from './connection'
 import { listPage } from './list'
 
-/** Connections of billing vendors and their signing secrets. */
+/** Connections to billing vendors, with their signing secrets. */
 export const connectionPages = new Hono<HttpEnv>()
   .get('/', page('connections:read'), async (c) => {
     const read = (before: string | null, limit: number) =>

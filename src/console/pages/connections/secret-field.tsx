@@ -3,7 +3,7 @@ import type { Mistakes } from '../../form'
 import { Field } from '../../ui/controls'
 import { sentence } from '../../ui/format'
 
-/** Names what each of these vendors calls its secret; where there are several, a script leaves the chosen one's. */
+/** The field for a signing secret, with a hint for each of these vendors. A script shows the selected vendor's hint only. */
 export function SecretField({ mistakes, vendors }: { mistakes: Mistakes; vendors: readonly string[] }) {
   return (
     <Field
@@ -18,14 +18,14 @@ export function SecretField({ mistakes, vendors }: { mistakes: Mistakes; vendors
           {vendors.map((name) => (
             <span data-vendor={name}>{secretHint(name)}</span>
           ))}
-          <span>It is stored encrypted and never shown again.</span>
+          <span>The secret is stored encrypted and never shown again.</span>
         </>
       }
     />
   )
 }
 
-/** What the vendor calls its signing secret and how that looks: what is said of one that is none. */
+/** Describes the vendor's signing secrets: the message that an invalid one gets. */
 function secretHint(name: string): string {
   return sentence(vendorOf(name)?.checkSecret('') ?? '')
 }

@@ -12,7 +12,7 @@ import { SecretField } from './secret-field'
 type Secret = ConnectionRow['secrets'][number]
 type Props = { c: Context<HttpEnv>; row: ConnectionRow; mistakes: Mistakes }
 
-/** A connection's signing secrets, and the form of another one. */
+/** A connection's signing secrets, with a form to add one. */
 export function Secrets({ c, row, mistakes }: Props) {
   const { now } = c.get('rt')
   const write = can(c, 'connections:write')
@@ -29,8 +29,8 @@ export function Secrets({ c, row, mistakes }: Props) {
     <>
       <h2>Signing secrets</h2>
       <p class="quiet">
-        A delivery may be signed with any of these. To rotate, add the new one, let the vendor switch, then remove the
-        old one.
+        A delivery can be signed with any of these secrets. To rotate a secret, add the new one, switch to it at the
+        vendor, then remove the old one.
       </p>
       <Table
         label="Signing secrets"

@@ -5,7 +5,7 @@ import type { Mistakes } from '../../form'
 import { Field, Post } from '../../ui/controls'
 import { pathOf } from './row'
 
-/** What can be changed about a connection: its name, whether it takes deliveries, whether it exists. */
+/** Renames, disables, enables or deletes a connection. */
 export function Settings({ c, row, mistakes }: { c: Context<HttpEnv>; row: ConnectionRow; mistakes: Mistakes }) {
   const at = pathOf(c, row)
   return (
@@ -18,8 +18,8 @@ export function Settings({ c, row, mistakes }: { c: Context<HttpEnv>; row: Conne
       <Post c={c} to={at}>
         <p>
           {row.status === 'active'
-            ? 'A disabled connection refuses deliveries; the vendor keeps trying for a while.'
-            : 'Deliveries are refused while the connection is disabled.'}
+            ? 'A disabled connection refuses deliveries. Most vendors retry them for a while.'
+            : 'This connection is disabled and refuses deliveries.'}
         </p>
         <input type="hidden" name="status" value={row.status === 'active' ? 'disabled' : 'active'} />
         <div class="choice">

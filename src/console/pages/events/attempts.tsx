@@ -6,7 +6,7 @@ import { Table } from '../../ui/table'
 
 type AttemptsProps = { rows: readonly AttemptRow[]; names: ReadonlyMap<string, string>; now: number }
 
-/** An event's attempts. @param names who asked for them, by their ids */
+/** The attempts to process an event. @param names of the users and API keys that requested them, by id */
 export function Attempts({ rows, names, now }: AttemptsProps) {
   return (
     <>
@@ -20,9 +20,9 @@ export function Attempts({ rows, names, now }: AttemptsProps) {
           columns={[
             ['#', (row) => row.number],
             ['Trigger', (row) => row.trigger],
-            ['By', ({ actor }) => actor && (names.get(actor) ?? <code>{actor}</code>)],
+            ['Requested by', ({ actor }) => actor && (names.get(actor) ?? <code>{actor}</code>)],
             ['Started', (row) => <Time at={row.started_at} now={now} />],
-            ['Took', (row) => duration(row.finished_at - row.started_at)],
+            ['Duration', (row) => duration(row.finished_at - row.started_at)],
             ['Outcome', (row) => <Badge of={row.outcome} />],
             ['Error', ({ error }) => error && <span class="error">{error}</span>],
           ]}

@@ -20,7 +20,7 @@ type Shown = {
   names: ReadonlyMap<string, string>
 }
 
-/** One event: its summary, attempts and payload. While it is open the page keeps itself live. */
+/** An event: its summary, attempts and payload. The page updates itself until the event is processed. */
 export function eventPage(c: Context<HttpEnv>, { row, decoded, links, attempts, names }: Shown) {
   const { events } = pathsOf(c)
   const { now } = c.get('rt')

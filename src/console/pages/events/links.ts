@@ -5,13 +5,13 @@ import type { EventRow } from '../../../inbox/events/store'
 import { vendorOf } from '../../../vendors'
 import { projectPaths } from '../../paths'
 
-/** What processing has read from an event; null until then. */
+/** What was decoded from an event; null until the event is processed. */
 export type Decoded = ReturnType<typeof presentEvent>['decoded_summary']
 
-/** Where the pages are of what an event names, for what has one. */
+/** The pages of the objects that an event refers to. */
 export type Links = { customer?: string; subscription?: string }
 
-/** Where the billing state has what an event names: its customer's subscriptions, its subscription. */
+/** Links an event to its customer's subscriptions and, if we know it, to its subscription. */
 export async function linksOf(db: Db, row: EventRow, decoded: Decoded): Promise<Links> {
   const { customer, subscription } = decoded ?? {}
   if (!vendorOf(row.vendor)?.snapshots) return {}

@@ -12,7 +12,7 @@ import type { Asked } from './search-query'
 
 type Found = { data: readonly EventRow[]; next_cursor: string | null; truncated: boolean }
 
-/** The list of events with its search. Its first page, newest first, keeps itself live. */
+/** The list of events with its search. The first page updates itself if the newest events come first. */
 export function listPage(c: Context<HttpEnv>, asked: Asked, found: Found) {
   const { events } = pathsOf(c)
   const wrong = Object.keys(asked.mistakes).length > 0
@@ -26,7 +26,7 @@ export function listPage(c: Context<HttpEnv>, asked: Asked, found: Found) {
       <Head title="Webhook events">
         {can(c, 'billing:write') && !wrong && found.data.length > 0 && (
           <a class="button" href={`${events}/replay${search}`}>
-            Replay {search === '' ? 'all' : 'these'} …
+            Replay {search === '' ? 'all' : 'these'}…
           </a>
         )}
       </Head>
@@ -34,7 +34,7 @@ export function listPage(c: Context<HttpEnv>, asked: Asked, found: Found) {
       <div class="status-line">
         <button type="button" data-show-new hidden />
         {live && <a href={`${events}${search}`}>Refresh</a>}
-        {found.truncated && <span>This page looked at as many events as it may. Go on with the next one.</span>}
+        {found.truncated && <span>The search stopped before this page was full. Continue on the next page.</span>}
       </div>
       <Table label="Webhook events" columns={columnsOf(c)}>
         <tbody id="events" data-live {...(live && polling)}>
@@ -51,11 +51,11 @@ export function listPage(c: Context<HttpEnv>, asked: Asked, found: Found) {
 
 function NoEvents({ c, searched }: { c: Context<HttpEnv>; searched: boolean }) {
   return searched ? (
-    <p id="no-events">No event matches. Loosen the search, or clear it.</p>
+    <p id="no-events">No events match this search. Remove some filters, or clear the search.</p>
   ) : (
     <section class="empty" id="no-events">
       <h2>No events yet</h2>
-      <p>Once a billing vendor is connected and sends an event, it appears here within seconds, without a reload.</p>
+      <p>When a connected billing vendor sends an event, it appears here within seconds. You do not need to reload.</p>
       <a class="button" href={pathsOf(c).connections}>
         Connections
       </a>

@@ -9,10 +9,10 @@ import { readSearch } from './search-query'
 const EVENT_ID = idPattern('evt')
 
 /**
- * What a list that is shown does not show yet.
+ * Finds what has changed since the list was shown.
  *
- * @param query the list's search; `newest`, the id of its first row; `open`, its open rows, each as `id:status`
- * @returns `fresh`: events that are newer; `changed`: open ones whose status is another by now
+ * @param query the list's search; `newest`: the id of its first row; `open`: its unfinished rows, each as `id:status`
+ * @returns `fresh`: newer events; `changed`: unfinished events whose status has changed
  */
 export async function freshRows(
   db: Db,

@@ -1,9 +1,9 @@
 /**
- * JSON with a line for each member. It moves white space alone: numbers and escapes stay as the vendor wrote them,
- * which parsing and writing them anew would not promise.
+ * Indents JSON. It changes only whitespace: numbers and escapes stay as the vendor wrote them, which parsing and
+ * serializing again would not guarantee.
  *
- * @param most characters after which the rest is left out
- * @returns null for a text that is not JSON
+ * @param most stops after about this many characters
+ * @returns null if the text is not JSON
  */
 export function indented(text: string, most = Number.POSITIVE_INFINITY): string | null {
   try {
@@ -30,7 +30,7 @@ export function indented(text: string, most = Number.POSITIVE_INFINITY): string 
 
 const WIDTH = 16
 
-/** Bytes as a hex dump: offset, hex, and what of them is printable ASCII. */
+/** A hex dump: the offset, the bytes in hexadecimal, and the printable ASCII characters. */
 export function hexDump(bytes: Uint8Array): string {
   const lines: string[] = []
   for (let at = 0; at < bytes.length; at += WIDTH) {

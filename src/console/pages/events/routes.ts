@@ -19,10 +19,10 @@ import { rowsFragment } from './row'
 import { readSearch } from './search-query'
 import { readActors } from './store'
 
-/** Attempts that an event's page shows. */
+/** The number of attempts on an event's page. */
 const ATTEMPTS = 50
 
-/** Webhook events: the list with its search, what keeps it live, and one event. */
+/** Webhook events: the list with its search and live updates, and the page of one event. */
 export const eventPages = new Hono<HttpEnv>()
   .get('/', page('billing:read'), async (c) => {
     const asked = readSearch(new URL(c.req.url).searchParams)
@@ -44,7 +44,7 @@ export const eventPages = new Hono<HttpEnv>()
     const project = projectOf(c.get('actor'))
     const id = c.req.param('event') ?? ''
     const [row, attempts] = await Promise.all([findEvent(db, project, id), listAttempts(db, project, id, 0, ATTEMPTS)])
-    if (!row) throw new Fault('not_found', 'No event of this project has this id.')
+    if (!row) throw new Fault('not_found', 'Event not found.')
     const decoded = presentEvent(row, false).decoded_summary
     const [names, links] = await Promise.all([namesOf(db, project, attempts), linksOf(db, row, decoded)])
     return eventPage(c, { row, decoded, links, attempts, names })
@@ -52,12 +52,12 @@ export const eventPages = new Hono<HttpEnv>()
   .get('/:event/payload', page('billing:read'), async (c) => {
     const id = c.req.param('event') ?? ''
     const row = await findEvent(c.get('rt').db, projectOf(c.get('actor')), id)
-    if (!row || row.body === null) throw new Fault('not_found', 'The payload is not kept.')
+    if (!row || row.body === null) throw new Fault('not_found', 'The payload is no longer stored.')
     c.header('Content-Disposition', `attachment; filename="${row.id}.bin"`)
     return c.body(bytesOf(row.body), 200, { 'Content-Type': 'application/octet-stream' })
   })
 
-/** What a search finds; nothing, and why, where it is not one. */
+/** The events that a search finds. An invalid search finds nothing and says why. */
 async function find(c: Context<HttpEnv>, fields: SearchFields | null) {
   const nothing = { data: [] as EventRow[], next_cursor: null, truncated: false, mistakes: {} }
   if (fields === null) return nothing
@@ -69,7 +69,7 @@ async function find(c: Context<HttpEnv>, fields: SearchFields | null) {
   }
 }
 
-/** Who asked for these attempts, by their ids. */
+/** The names of the users and API keys that requested these attempts, by id. */
 async function namesOf(db: Db, project: string, attempts: readonly AttemptRow[]): Promise<Map<string, string>> {
   const ids = attempts.flatMap(({ actor }) => actor ?? [])
   const rows = ids.length === 0 ? [] : await run(db, readActors(db, project, ids))

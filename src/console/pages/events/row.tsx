@@ -10,13 +10,13 @@ import { Time } from '../../ui/parts'
 import { Cells, type Column } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 
-/** Characters of an error that a row shows. */
+/** The number of characters of an error that a row shows. */
 const ERROR_SHOWN = 200
 
-/** Whether a run of the event is still to come. */
+/** Whether the event is still waiting to be processed. */
 export const isOpen = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
 
-/** What the list shows of an event. */
+/** The columns of the list. */
 export function columnsOf(c: Context<HttpEnv>): Column<EventRow>[] {
   const { now } = c.get('rt')
   const { events } = pathsOf(c)
@@ -39,7 +39,7 @@ export function columnsOf(c: Context<HttpEnv>): Column<EventRow>[] {
 
 type RowProps = { c: Context<HttpEnv>; row: EventRow; how?: 'fresh' | 'changed' }
 
-/** An event in the list; `how` a row that a poll brings takes its place there. */
+/** An event in the list. @param how for a row from a live update: `fresh` is added, `changed` replaces its old version */
 export function Row({ c, row, how }: RowProps) {
   return (
     <tr
@@ -53,7 +53,7 @@ export function Row({ c, row, how }: RowProps) {
   )
 }
 
-/** What a poll brings: new rows for the top, and rows to put in the place of those that are shown. */
+/** The rows of a live update. */
 export function rowsFragment(c: Context<HttpEnv>, fresh: readonly EventRow[], changed: readonly EventRow[]) {
   return (
     <>

@@ -3,7 +3,7 @@ import { Field, Select } from '../../ui/controls'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
 import { type Asked, TEXTS } from './search-query'
 
-/** Everything the API searches by. It is a form that gets: the address is the search. */
+/** The search form, with all filters of the API. It uses GET, so the address contains the search. */
 export function SearchForm({ asked: { query, mistakes }, action }: { asked: Asked; action: string }) {
   const text = (name: string) => query.get(name) ?? ''
   const field = (name: string, label: string, type?: string) => {
@@ -26,7 +26,7 @@ export function SearchForm({ asked: { query, mistakes }, action }: { asked: Aske
             value={query.getAll('event_type').join(', ')}
             mistakes={mistakes}
           />
-          {field('ref', 'Object id')}
+          {field('ref', 'Object ID')}
           {field('error', 'Error contains')}
           <div class="field actions">
             <button type="submit" class="primary">
@@ -54,11 +54,11 @@ export function SearchForm({ asked: { query, mistakes }, action }: { asked: Aske
           <summary>More filters</summary>
           <div class="filters">
             {choice('vendor', 'Vendor', [['', 'Any'], ...VENDOR_OPTIONS])}
-            {field('connection_id', 'Connection id')}
-            {field('vendor_event_id', 'Vendor’s event id')}
-            {field('received_after', 'Received from (UTC)', 'datetime-local')}
+            {field('connection_id', 'Connection ID')}
+            {field('vendor_event_id', 'Vendor event ID')}
+            {field('received_after', 'Received since (UTC)', 'datetime-local')}
             {field('received_before', 'Received before (UTC)', 'datetime-local')}
-            {field('min_attempts', 'Attempts, at least', 'number')}
+            {field('min_attempts', 'Minimum attempts', 'number')}
             {choice('livemode', 'Mode', [
               ['', 'Any'],
               ['true', 'Live'],

@@ -15,10 +15,10 @@ export const TEXTS = [
   'order',
 ] as const
 
-/** A search as its address carries it. `fields` is null where something about it is wrong. */
+/** A search from the address. `fields` is null if the search is invalid. */
 export type Asked = { query: URLSearchParams; fields: SearchFields | null; mistakes: Mistakes }
 
-/** The search in an address: what is empty is left out, times without a zone are UTC. */
+/** Reads the search from an address. It drops empty fields and treats times without a zone as UTC. */
 export function readSearch(sent: URLSearchParams): Asked {
   const query = new URLSearchParams()
   for (const name of LISTS) {

@@ -4,7 +4,7 @@ import { apiKeys } from '../../../api-keys/schema'
 import type { Db } from '../../../db/client'
 import { users } from '../../../sessions/schema'
 
-/** Reads who has these ids: the name of a key, revoked ones too, or the address of a user. */
+/** Reads the names of API keys, including revoked ones, and the email addresses of users. */
 export function readActors(db: Db, projectId: string, ids: readonly string[]) {
   const wanted = sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`
   return unionAll(

@@ -9,7 +9,7 @@ import { isOpen } from './row'
 
 type SummaryProps = { row: EventRow; decoded: Decoded; links: Links; now: number }
 
-/** What an event is about, and what it did. */
+/** The summary of an event and its effects. */
 export function Summary({ row, decoded, links, now }: SummaryProps) {
   return (
     <>
@@ -39,21 +39,21 @@ export function Summary({ row, decoded, links, now }: SummaryProps) {
 
 type Named = [name: string, value: string | null | undefined, link?: string | undefined]
 
-/** Facts by name; one without a value is left out. */
+/** Facts by name. Those without a value are not shown. */
 function factsOf(row: EventRow, decoded: Decoded, links: Links): Named[] {
   const object = decoded?.object
   return [
     ['Object', object && [object.type, object.id].filter(Boolean).join(' ')],
-    ['Object’s status', object?.status],
+    ['Object status', object?.status],
     ['Amount', decoded?.amount && money(decoded.amount)],
     ['Customer', decoded?.customer, links.customer],
     ['Subscription', decoded?.subscription, links.subscription],
     ['Invoice', decoded?.invoice],
     ['Vendor', vendorTitle(row.vendor)],
     ['Mode', row.livemode ? 'Live' : 'Test'],
-    ['Vendor’s API version', decoded?.api_version],
-    ['Vendor’s time', row.occurred_at && words(row.occurred_at)],
-    ['Vendor’s event id', row.vendor_event_id],
-    ['Id', row.id],
+    ['Vendor API version', decoded?.api_version],
+    ['Occurred', row.occurred_at && words(row.occurred_at)],
+    ['Vendor event ID', row.vendor_event_id],
+    ['ID', row.id],
   ]
 }

@@ -11,7 +11,7 @@ import { vendorTitle } from '../../ui/vendor-titles'
 export type Health = Awaited<ReturnType<typeof readHealth>>
 type Props = { c: Context<HttpEnv>; health: Health }
 
-/** The pipeline as it stands: its status and why, the last hour, all events, the connections. */
+/** The current health: the status and its reasons, the last hour, all events, and the connections. */
 export function Glance({ c, health }: Props) {
   const refused = Object.entries(health.last_60m.refused)
   return (
@@ -55,7 +55,7 @@ function LastHour({ health }: { health: Health }) {
       <Fact name="p50">{took(hour.p50_ms)}</Fact>
       <Fact name="p95">{took(hour.p95_ms)}</Fact>
       <Fact name="p99">{took(hour.p99_ms)}</Fact>
-      <Fact name="Oldest open">{took(health.oldest_pending_age_ms)}</Fact>
+      <Fact name="Oldest pending">{took(health.oldest_pending_age_ms)}</Fact>
     </dl>
   )
 }

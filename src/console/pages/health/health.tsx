@@ -8,7 +8,7 @@ import { live } from '../../ui/parts'
 import { Glance, type Health } from './glance'
 import { RANGES, type Range } from './ranges'
 
-/** The pipeline as it stands, which keeps itself live, and its lag over a range. */
+/** The current health of the pipeline, which updates itself, and the lag over a time range. */
 export function healthPage(c: Context<HttpEnv>, health: Health, lag: Series, range: Range) {
   return show(
     c,
@@ -17,7 +17,7 @@ export function healthPage(c: Context<HttpEnv>, health: Health, lag: Series, ran
       <div id="health" {...live('health', `${pathsOf(c).health}?range=${range}`, '10s')}>
         <Glance c={c} health={health} />
       </div>
-      <h2 id="lag">Lag, from receipt to completion</h2>
+      <h2 id="lag">Lag from receipt to completion</h2>
       <nav class="choices" aria-label="Range">
         {Object.entries(RANGES).map(([name, { label }]) => (
           <a href={`?range=${name}#lag`} aria-current={name === range ? 'true' : undefined}>

@@ -1,6 +1,6 @@
 import { DAY, HOUR } from '../../../lib/time'
 
-/** How far back the chart can go, in buckets of which size. */
+/** The time ranges of the chart, with the bucket size for each. */
 export const RANGES = {
   '1h': { label: '1 hour', ms: HOUR, bucket: '1m' },
   '6h': { label: '6 hours', ms: 6 * HOUR, bucket: '5m' },
@@ -9,7 +9,7 @@ export const RANGES = {
 } as const
 export type Range = keyof typeof RANGES
 
-/** The range that an address names; the last hour where it names none. */
+/** The range that the address asks for; the last hour by default. */
 export function rangeOf(asked = ''): Range {
   return Object.hasOwn(RANGES, asked) ? (asked as Range) : '1h'
 }

@@ -8,7 +8,7 @@ import { page } from '../../page'
 import { healthPage } from './health'
 import { RANGES, rangeOf } from './ranges'
 
-/** The pipeline at a glance, and its lag over time. */
+/** The health of the pipeline, and its lag over time. */
 export const healthPages = new Hono<HttpEnv>().get('/', page('billing:read'), async (c) => {
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))

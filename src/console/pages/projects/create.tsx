@@ -5,7 +5,7 @@ import { Field, Post } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 
-/** The form of a new project. */
+/** The form for a new project. */
 export function createPage(c: Context<HttpEnv>, name = '', { mistakes, status } = UNSENT) {
   return show(
     c,
@@ -17,14 +17,17 @@ export function createPage(c: Context<HttpEnv>, name = '', { mistakes, status } 
   )
 }
 
-/** The same, for a user who has no project yet. */
+/** The start page of a user who has no projects yet. */
 export function welcomePage(c: Context<HttpEnv>) {
   return show(
     c,
     { title: 'Projects' },
     <section class="empty">
       <h1>Create your first project</h1>
-      <p>A project holds API keys and the billing events of one product or environment. Its keys work nowhere else.</p>
+      <p>
+        A project holds the API keys, connections and webhook events of one product or environment. Its API keys work in
+        this project only.
+      </p>
       <NameForm c={c} />
     </section>,
   )

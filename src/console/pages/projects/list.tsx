@@ -8,7 +8,7 @@ import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 
-/** The projects that the user is a member of. */
+/** The list of the projects that the user is a member of. */
 export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<MemberProject>) {
   return show(
     c,
@@ -24,7 +24,7 @@ export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Member
         rows={data}
         columns={[
           ['Name', (row) => <a href={projectPaths(row.id).start}>{row.name}</a>],
-          ['Id', (row) => <code>{row.id}</code>],
+          ['ID', (row) => <code>{row.id}</code>],
           ['Your role', (row) => row.role],
           ['Created', (row) => <Time at={row.created_at} now={c.get('rt').now} />],
         ]}

@@ -11,7 +11,7 @@ import { userOf } from '../../session'
 import { createPage, welcomePage } from './create'
 import { listPage } from './list'
 
-/** The console's start: the projects of whoever is signed in. */
+/** The console's start page: the user's projects. */
 export const projectPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
     const { db } = c.get('rt')

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { show } from '../../ui/layout'
 
-/** Where a script puts the viewer. */
+/** The page that a script loads the viewer into. */
 export function referencePage(c: Context<HttpEnv>) {
   return show(
     c,
@@ -10,8 +10,8 @@ export function referencePage(c: Context<HttpEnv>) {
     <>
       <h1>API reference</h1>
       <p>
-        As served at <a href="/openapi.json">/openapi.json</a>. The viewer needs JavaScript; every error code is at{' '}
-        <a href="/errors">/errors</a>.
+        This page shows the API description from <a href="/openapi.json">/openapi.json</a>. It requires JavaScript. All
+        error codes are listed at <a href="/errors">/errors</a>.
       </p>
       <h2>Operations</h2>
       <div id="reference" />

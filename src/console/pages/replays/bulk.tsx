@@ -5,7 +5,7 @@ import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 
-/** How many events a search finds, before they are replayed. */
+/** Asks before all events that a search finds are replayed. */
 export function bulkPage(
   c: Context<HttpEnv>,
   query: URLSearchParams,
@@ -18,12 +18,14 @@ export function bulkPage(
     <section class="confirm">
       <h1>Replay {plural(matched, 'event')}?</h1>
       <p>
-        {query.size === 0 ? 'Every event of the project is meant.' : 'Every event that the search finds is meant.'} Each
-        is processed again, a hundred a second. Processing is idempotent: what is applied already is not applied twice.
-        Events that are open already are left to the run that is coming.
+        {query.size === 0 ? 'This replays all events of the project' : 'This replays all events that match the search'},
+        at 100 events per second. Processing is idempotent: changes that were already applied are not applied twice.
+        Events that are already waiting to be processed are skipped.
       </p>
       {has_more && (
-        <p class="warning">There are more: one replay takes {matched}. Replay again when this one is done.</p>
+        <p class="warning">
+          There are more events, but one replay can include only {matched}. Replay again when this one is done.
+        </p>
       )}
       {query.size > 0 && <pre class="code">{[...query].map(([name, value]) => `${name} = ${value}`).join('\n')}</pre>}
       <Post c={c} to={`${events}/replay`} class="choice">

@@ -8,15 +8,15 @@ import { Post } from '../../ui/controls'
 import { Effects } from '../../ui/effects'
 import { show } from '../../ui/layout'
 
-/** What a replay of an event would do. */
+/** Shows what a replay of an event would do. */
 export function dryRunPage(c: Context<HttpEnv>, id: string, preview: z.infer<typeof ReplayPreview>) {
   const at = `${pathsOf(c).events}/${id}`
   return show(
     c,
-    { title: 'Dry run', section: 'events', above: ['The event', at] },
+    { title: 'Dry run', section: 'events', above: ['Event', at] },
     <section class="confirm">
-      <h1>A replay would end as {preview.status}</h1>
-      <p>{preview.error ?? 'This is what it would do now. Nothing was written.'}</p>
+      <h1>A replay would end with the status “{preview.status}”</h1>
+      <p>{preview.error ?? 'This dry run shows the effects that a replay would have now. Nothing has been changed.'}</p>
       <Effects of={preview.effects} project={projectOf(c.get('actor'))} />
       <Post c={c} to={`${at}/replay`} class="choice">
         <button type="submit" class="primary">

@@ -7,7 +7,7 @@ import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head, live, Time } from '../../ui/parts'
 
-/** How far a replay has come. Until it is done the page keeps itself live. */
+/** The progress of a replay. The page updates itself until the replay is done. */
 export function progressPage(c: Context<HttpEnv>, replay: z.infer<typeof ReplayProgress>) {
   const { events } = pathsOf(c)
   const { id, queued, open, requested_at } = replay
@@ -15,7 +15,7 @@ export function progressPage(c: Context<HttpEnv>, replay: z.infer<typeof ReplayP
     c,
     { title: 'Replay', section: 'events', above: ['Webhook events', events] },
     <div id="replay" {...(open > 0 && live('replay', `${events}/replays/${id}`, '1s'))}>
-      <Head title={open > 0 ? 'Replaying …' : 'Replay done'} />
+      <Head title={open > 0 ? 'Replaying…' : 'Replay done'} />
       <p>
         <label for="progress">
           {(queued - open).toLocaleString('en')} of {plural(queued, 'event')} processed again
@@ -23,10 +23,10 @@ export function progressPage(c: Context<HttpEnv>, replay: z.infer<typeof ReplayP
       </p>
       <progress id="progress" max={queued} value={queued - open} />
       <p class="quiet">
-        Asked for <Time at={Date.parse(requested_at)} now={c.get('rt').now} />
+        Requested <Time at={Date.parse(requested_at)} now={c.get('rt').now} />
       </p>
       <a class="button" href={events}>
-        Back to the events
+        Back to webhook events
       </a>
     </div>,
   )

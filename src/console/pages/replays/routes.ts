@@ -13,7 +13,7 @@ import { progressPage } from './progress'
 
 const BulkOptions = BulkReplayBody.pick({ limit: true, dry_run: true })
 
-/** Replays: of one event, and of all that a search finds. They come before the pages of events by id. */
+/** Replays of one event, and of all events that a search finds. */
 export const replayPages = new Hono<HttpEnv>()
   .get('/replay', page('billing:write'), async (c) => {
     const { query, fields } = readSearch(new URL(c.req.url).searchParams)
@@ -32,7 +32,7 @@ export const replayPages = new Hono<HttpEnv>()
   })
   .get('/replays/:replay', page('billing:read'), async (c) => {
     const replay = await readReplay(c.get('rt').db, projectOf(c.get('actor')), c.req.param('replay') ?? '')
-    if (!replay) throw new Fault('not_found', 'No replay of this project has this id.')
+    if (!replay) throw new Fault('not_found', 'Replay not found.')
     return progressPage(c, replay)
   })
   .get('/:event/replay', page('billing:write'), async (c) => {
@@ -48,11 +48,11 @@ export const replayPages = new Hono<HttpEnv>()
     return c.redirect(`${pathsOf(c).events}/${id}?done=${replayed.opened ? 'replayed' : 'replay_coming'}`, 303)
   })
 
-/** Where a search that is wrong says why. */
+/** Sends an invalid search back to the search form, which shows the error. */
 function toSearch(c: Context<HttpEnv>, query: URLSearchParams): Response {
   return c.redirect(`${pathsOf(c).events}?${query}`, 303)
 }
 
 function noEvent(): Fault {
-  return new Fault('not_found', 'No event of this project has this id.')
+  return new Fault('not_found', 'Event not found.')
 }

@@ -1,16 +1,19 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
+import { DAY, HOUR } from '../../../lib/time'
+import { SESSION_IDLE, SESSION_MAX } from '../../../sessions/limits'
 import type { Session } from '../../../sessions/store'
 import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
 import { Post } from '../../ui/controls'
+import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 
-/** Where the user is signed in. */
+/** The list of the user's sessions. */
 export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Session>) {
   return show(
     c,
@@ -18,7 +21,8 @@ export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Sessio
     <>
       <Head title="Sessions" />
       <p>
-        Where you are signed in, by browser or by API. A session ends 12 hours after its last use, and after 7 days.
+        These are your active sessions, in browsers and API clients. A session expires after{' '}
+        {plural(SESSION_IDLE / HOUR, 'hour')} without use, and after {plural(SESSION_MAX / DAY, 'day')} in any case.
       </p>
       <Table label="Sessions" rows={data} columns={columnsOf(c)} />
       <Pager c={c} cursor={next_cursor} />
@@ -34,13 +38,13 @@ function columnsOf(c: Context<HttpEnv>): Column<Session>[] {
       'Client',
       (row) => (
         <>
-          <span class="cut">{row.user_agent ?? 'Unknown'}</span> {row.id === id && <Badge of="this session" />}
+          <span class="cut">{row.user_agent ?? 'Unknown client'}</span> {row.id === id && <Badge of="this session" />}
         </>
       ),
     ],
     ['Signed in', (row) => <Time at={row.created_at} now={now} />],
     ['Last used', (row) => <Time at={row.last_used_at} now={now} />],
-    ['Ends', (row) => <Time at={row.expires_at} now={now} />],
+    ['Expires', (row) => <Time at={row.expires_at} now={now} />],
     [
       '',
       (row) => (

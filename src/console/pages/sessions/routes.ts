@@ -7,7 +7,7 @@ import { page } from '../../page'
 import { userOf } from '../../session'
 import { listPage } from './list'
 
-/** The sessions of whoever is signed in: browsers and API clients alike. */
+/** The user's sessions, in browsers and API clients. */
 export const sessionPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
     const { db, now } = c.get('rt')
@@ -18,6 +18,6 @@ export const sessionPages = new Hono<HttpEnv>()
   .post('/:id/end', page('user'), async (c) => {
     const user = userOf(c)
     const id = c.req.param('id')
-    if (!(await deleteSession(c.get('rt').db, user.user_id, id))) throw new Fault('not_found', 'No such session.')
+    if (!(await deleteSession(c.get('rt').db, user.user_id, id))) throw new Fault('not_found', 'Session not found.')
     return c.redirect(id === user.id ? '/console/sign-in?done=signed_out' : '/console/sessions?done=session_ended', 303)
   })

@@ -5,7 +5,7 @@ import { Field } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 
-/** The first step: the address that a code is sent to. */
+/** Step 1: the email address. */
 export function addressPage(
   c: Context<HttpEnv>,
   { next, email = '' }: { next: string; email?: string },
@@ -16,12 +16,12 @@ export function addressPage(
     { title: 'Sign in', status },
     <>
       <Head title="Sign in" />
-      <p>We send you a code. There is no password to remember.</p>
+      <p>Enter your email address, and we will send you a sign-in code.</p>
       <form method="post" action="/console/sign-in">
         <input type="hidden" name="next" value={next} />
         <Field
           name="email"
-          label="E-mail address"
+          label="Email address"
           type="email"
           value={email}
           autocomplete="email"
@@ -30,7 +30,7 @@ export function addressPage(
           mistakes={mistakes}
         />
         <button type="submit" class="primary">
-          Send the code
+          Send code
         </button>
       </form>
     </>,

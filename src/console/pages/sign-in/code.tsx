@@ -1,10 +1,13 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
+import { MINUTE } from '../../../lib/time'
+import { CODE_TTL } from '../../../sessions/limits'
 import { Field } from '../../ui/controls'
+import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 
-/** The second step: the code. @param wrong whether one was sent that does not sign in */
+/** Step 2: the code. @param wrong whether the code that was entered did not work */
 export function codePage(
   c: Context<HttpEnv>,
   { next, email, challenge }: { next: string; email: string; challenge: string },
@@ -17,9 +20,10 @@ export function codePage(
     <>
       <Head title="Enter the code" />
       <p>
-        {printed ? 'This server prints the code in its terminal' : 'If it can sign in here, a code is on its way to'}
-        {printed ? ', for ' : ' '}
-        <strong>{email}</strong>. It is good for ten minutes.
+        {printed
+          ? 'The server printed a code in its terminal for '
+          : 'If this address can sign in, we have sent a code to '}
+        <strong>{email}</strong>. The code is valid for {plural(CODE_TTL / MINUTE, 'minute')}.
       </p>
       <form method="post" action="/console/sign-in/code">
         <input type="hidden" name="next" value={next} />
@@ -32,7 +36,7 @@ export function codePage(
           maxlength={20}
           required
           autofocus
-          mistakes={wrong ? { code: 'The code is wrong, spent or expired.' } : {}}
+          mistakes={wrong ? { code: 'This code is incorrect, has expired, or was already used.' } : {}}
         />
         <button type="submit" class="primary">
           Sign in

@@ -12,13 +12,13 @@ import { codePage } from './code'
 import { deadLinkPage, linkPage } from './link'
 import { localPath } from './next'
 
-const Email = z.object({ email: z.email('has to be an e-mail address').max(254) })
+const Email = z.object({ email: z.email('must be a valid email address').max(254) })
 
-/** Signing in: an address, then the code that was sent to it. */
+/** Sign-in: an email address, then the code that was sent to it. */
 export const signInPages = new Hono<HttpEnv>()
   .get('/sign-in', page('anyone'), async (c) => {
     const next = localPath(c, c.req.query('next'))
-    // Whoever is signed in already is let through; any failure to tell leads to the form.
+    // A signed-in user skips the form. Any error here shows it.
     const user = await userOfCookie(c, null).catch(() => null)
     return user ? c.redirect(next, 303) : addressPage(c, { next })
   })
@@ -54,8 +54,8 @@ export const signInPages = new Hono<HttpEnv>()
   })
 
 /**
- * Where the link of a sign-in mail leads: a page with a button, because mail scanners fetch links and a code is good
- * once. The button signs this browser in; whoever wants a token sends the code to POST /auth/sessions.
+ * The link in a sign-in email opens a page with a button: mail scanners fetch links, and a code works only once. The
+ * button signs this browser in. API clients send the code to POST /auth/sessions instead.
  */
 export const linkPages = new Hono<HttpEnv>()
   .get('/sign-in', page('anyone'), (c) => {
@@ -71,7 +71,7 @@ export const linkPages = new Hono<HttpEnv>()
     return c.redirect('/console', 303)
   })
 
-/** A new session's token; null for a code that is wrong, spent or expired. */
+/** Exchanges a code for a new session's token. @returns null if the code is incorrect, used or expired */
 async function redeemed(c: Context<HttpEnv>, challenge: string, code: string): Promise<string | null> {
   try {
     return (await signIn(c.get('rt'), challenge, code, c.req.header('User-Agent'))).token

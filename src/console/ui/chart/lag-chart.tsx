@@ -4,13 +4,13 @@ import { Legend } from './legend'
 import { Plot } from './plot'
 import { day, inWords, LINES, type Point, type Series } from './words'
 
-/** Rows of the table below a chart. */
+/** The most rows that the table below the chart shows. */
 const ROWS = 100
 
-/** Percentiles of lag over time, for the eye as lines and for everybody as a sentence and a table. */
+/** Percentiles of lag over time: a line chart, with the same data as a sentence and as a table. */
 export function LagChart({ series, label }: { series: Series; label: string }) {
   const busy = series.data.filter(({ received }) => received > 0)
-  if (busy.length === 0) return <p class="quiet">No event was received in this range.</p>
+  if (busy.length === 0) return <p class="quiet">No events were received in this period.</p>
   return (
     <figure class="chart">
       <section class="plot" tabindex={0} aria-label="Lag chart">
@@ -18,7 +18,7 @@ export function LagChart({ series, label }: { series: Series; label: string }) {
       </section>
       <Legend pending={Math.max(...series.data.map(({ pending }) => pending))} />
       <details>
-        <summary>The figures as a table</summary>
+        <summary>Show as a table</summary>
         <Figures of={busy.slice(-ROWS)} />
       </details>
     </figure>
@@ -31,7 +31,7 @@ function Figures({ of }: { of: readonly Point[] }) {
       label="Lag"
       rows={of}
       columns={[
-        ['From (UTC)', day],
+        ['Start (UTC)', day],
         ['Received', (point) => point.received],
         ['Completed', (point) => point.processed],
         ['Failed', (point) => point.failed],

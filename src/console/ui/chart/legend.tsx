@@ -1,7 +1,7 @@
 import type { PropsWithChildren } from 'hono/jsx'
 import { LINES } from './words'
 
-/** What the lines and columns of a chart are. @param pending the most events that a bucket has pending */
+/** Explains the lines and columns of the chart. @param pending the largest number of pending events in a bucket */
 export function Legend({ pending }: { pending: number }) {
   return (
     <ul class="legend">
@@ -18,10 +18,10 @@ export function Legend({ pending }: { pending: number }) {
           <Sample>
             <rect class="pending" width="26" height="10" />
           </Sample>
-          pending, at most {pending}
+          pending, up to {pending}
         </li>
       )}
-      <li>UTC; logarithmic: each grid line is about ten times the one below</li>
+      <li>Times are in UTC. The scale is logarithmic: each grid line is about ten times the one below.</li>
     </ul>
   )
 }

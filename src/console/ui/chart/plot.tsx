@@ -2,14 +2,14 @@ import { duration } from '../format'
 import { HEIGHT, PLOT, pathOf, type Scale, scaleOf, upright, WIDTH } from './scale'
 import { clock, LINES, type Point, pointInWords, type Series } from './words'
 
-/** The height of the highest column of pending events. */
+/** The height of the tallest column of pending events. */
 const PENDING_HEIGHT = 120
-/** Labels along the time axis. */
+/** The number of labels on the time axis. */
 const LABELS = 6
 
 type Drawn = { points: readonly Point[]; scale: Scale }
 
-/** The chart's drawing; `label` says what it shows. */
+/** The chart as an image. @param label a text alternative */
 export function Plot({ series, label }: { series: Series; label: string }) {
   const points = series.data
   const lags = points.flatMap((point) => LINES.flatMap(([name]) => point[`${name}_ms`] ?? []))
@@ -41,7 +41,7 @@ export function Plot({ series, label }: { series: Series; label: string }) {
   )
 }
 
-/** Columns behind the lines: events that are still to be processed. */
+/** Columns behind the lines: events that are not yet processed. */
 function Pending({ points, scale: { x, step } }: Drawn) {
   const most = Math.max(...points.map(({ pending }) => pending))
   return (
@@ -61,7 +61,7 @@ function Pending({ points, scale: { x, step } }: Drawn) {
   )
 }
 
-/** A line for each step, labelled beside it, or above it where the screen is narrow. */
+/** Grid lines. Each is labeled on the left, or above the line on a narrow screen. */
 function Grid({ scale: { y, grid } }: { scale: Scale }) {
   return (
     <>
@@ -80,7 +80,7 @@ function Grid({ scale: { y, grid } }: { scale: Scale }) {
   )
 }
 
-/** What a pointer rests on to read a bucket's figures. */
+/** Invisible columns that show a bucket's figures on hover. */
 function Targets({ points, scale: { x, step } }: Drawn) {
   return (
     <>

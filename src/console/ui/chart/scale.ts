@@ -1,26 +1,26 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../../lib/time'
 import type { Point } from './words'
 
-/** The chart's own units; a page scales them. */
+/** The size of the chart in SVG units. */
 export const WIDTH = 1160
 export const HEIGHT = 280
-/** Where its lines are, between the labels of the axes. */
+/** The area inside the axis labels. */
 export const PLOT = { left: 56, right: 1152, top: 18, bottom: 252 }
 
-/** Where the axis may start, end and have a line: steps of about ten that people read as durations. */
+/** Possible grid lines in milliseconds: familiar durations, each about ten times the one before. */
 const STEPS = [1, 10, 100, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 10 * HOUR, 4 * DAY, 40 * DAY, 400 * DAY]
 
-/** Where on the chart a point of time and a lag are. */
+/** Converts a bucket's index and a lag to positions on the chart. */
 export type Scale = {
   x: (index: number) => number
   y: (ms: number) => number
-  /** The width of a bucket. */
+  /** The width of one bucket. */
   step: number
-  /** Lags with a grid line, in ms. */
+  /** Grid lines, in milliseconds. */
   grid: readonly number[]
 }
 
-/** A scale on which all of these lags (ms) are within the plot. */
+/** A logarithmic scale that fits all lags. @param lags in milliseconds */
 export function scaleOf(points: readonly Point[], lags: readonly number[]): Scale {
   const floor = STEPS.findLast((step) => step <= Math.min(...lags)) ?? 1
   const ceiling = STEPS.find((step) => step > floor && step >= Math.max(...lags)) ?? 10
@@ -36,15 +36,15 @@ export function scaleOf(points: readonly Point[], lags: readonly number[]): Scal
   }
 }
 
-/** A column from a height down to the axis. */
+/** The attributes of a column that reaches from `top` down to the axis. */
 export const upright = (top: number) => ({ y: round(top), height: round(PLOT.bottom - top) })
 
 const round = (value: number) => Math.round(value * 10) / 10
 
-/** A ring around where the pen is. */
+/** A ring around the current point. */
 const RING = 'm-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0'
 
-/** A line through the lags that are there, with a gap where there is none; one alone is a ring. */
+/** A line through the lags with a gap where a lag is missing. A single lag between two gaps is drawn as a ring. */
 export function pathOf(lags: readonly (number | null)[], { x, y }: Scale): string {
   const has = (index: number) => (lags[index] ?? null) !== null
   return lags
