@@ -6,6 +6,12 @@ const UNITS: [number, string][] = [
   [MINUTE, 'min'],
 ]
 
+/** A timestamp in milliseconds; null if it is missing or invalid. */
+export function timeOf(iso: string | null): number | null {
+  const at = iso === null ? Number.NaN : Date.parse(iso)
+  return Number.isNaN(at) ? null : at
+}
+
 /** A time relative to now: `just now`, `3 min ago`, `in 2 d`. */
 export function relative(at: number, now: number): string {
   const distance = Math.abs(now - at)

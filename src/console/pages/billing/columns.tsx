@@ -2,11 +2,11 @@ import type { Context } from 'hono'
 import type { Presented } from '../../../billing/present'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'
+import { timeOf } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import type { Column } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { Standing } from './standing'
-import { timeOf } from './times'
 
 export type CommonColumns = Record<'id' | 'status' | 'customer' | 'vendor' | 'updated', Column<Presented>>
 

@@ -1,7 +1,7 @@
 import type { Presented } from '../../../billing/present'
 import { type Bodies, INVOICE_STATUSES } from '../../../vendors/objects'
 import { money } from '../../ui/format'
-import type { ObjectList } from './kinds'
+import type { ObjectList } from './object-list'
 
 /** The list of invoices. To add a column, add a line to `columns`. */
 export const invoices: ObjectList<Presented & Bodies['invoice']> = {

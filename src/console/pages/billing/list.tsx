@@ -10,7 +10,7 @@ import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { commonColumns } from './columns'
 import { invoices } from './invoices'
-import type { ObjectList } from './kinds'
+import type { ObjectList } from './object-list'
 import { paymentMethods } from './payment-methods'
 import { subscriptions } from './subscriptions'
 

@@ -1,6 +1,6 @@
 import type { Presented } from '../../../billing/present'
 import { type Bodies, PAYMENT_METHOD_STATUSES } from '../../../vendors/objects'
-import type { ObjectList } from './kinds'
+import type { ObjectList } from './object-list'
 
 /** The list of payment methods. To add a column, add a line to `columns`. */
 export const paymentMethods: ObjectList<Presented & Bodies['payment_method']> = {

@@ -1,7 +1,7 @@
 import type { Presented } from '../../../billing/present'
 import { type Bodies, SUBSCRIPTION_STATUSES } from '../../../vendors/objects'
 import { words } from '../../ui/format'
-import type { ObjectList } from './kinds'
+import type { ObjectList } from './object-list'
 
 /** The number of characters of a subscription's items that a row shows. */
 const ITEMS_SHOWN = 120

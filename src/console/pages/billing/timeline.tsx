@@ -4,10 +4,9 @@ import type { readTimeline } from '../../../inbox/events/timeline'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Changes } from '../../ui/effects'
-import { words } from '../../ui/format'
+import { timeOf, words } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
-import { timeOf } from './times'
 
 export type TimelinePage = Awaited<ReturnType<typeof readTimeline>>
 

@@ -7,7 +7,7 @@ import { Confirm } from '../../ui/confirm'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
-import { lastOf, pathOf, secretName } from './row'
+import { lastOf, pathOf, secretName } from './describe'
 
 /** Asks before a connection is deleted. */
 export function deletePage(c: Context<HttpEnv>, row: ConnectionRow) {

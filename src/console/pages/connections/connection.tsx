@@ -8,7 +8,7 @@ import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head, Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { lastOf, modeOf } from './row'
+import { lastOf, modeOf } from './describe'
 import { Secrets } from './secrets'
 import { Settings } from './settings'
 

@@ -9,7 +9,7 @@ import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { lastOf, modeOf, pathOf } from './row'
+import { lastOf, modeOf, pathOf } from './describe'
 
 /** The list of connections, or an introduction if there are none. */
 export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<ConnectionRow>) {

@@ -6,7 +6,7 @@ import { can } from '../../page'
 import { Post, Wrong } from '../../ui/controls'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { pathOf, secretName } from './row'
+import { pathOf, secretName } from './describe'
 import { SecretField } from './secret-field'
 
 type Secret = ConnectionRow['secrets'][number]

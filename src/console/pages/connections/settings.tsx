@@ -3,7 +3,7 @@ import type { HttpEnv } from '../../../http/context'
 import type { ConnectionRow } from '../../../inbox/connections/store'
 import type { Mistakes } from '../../form'
 import { Field, Post } from '../../ui/controls'
-import { pathOf } from './row'
+import { pathOf } from './describe'
 
 /** Renames, disables, enables or deletes a connection. */
 export function Settings({ c, row, mistakes }: { c: Context<HttpEnv>; row: ConnectionRow; mistakes: Mistakes }) {

@@ -13,7 +13,7 @@ import { vendorTitle } from '../../ui/vendor-titles'
 /** The number of characters of an error that a row shows. */
 const ERROR_SHOWN = 200
 
-/** Whether the event is still waiting to be processed. */
+/** Whether the processing of the event is not finished. */
 export const isOpen = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
 
 /** The columns of the list. */

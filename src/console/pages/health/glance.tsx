@@ -3,7 +3,7 @@ import type { HttpEnv } from '../../../http/context'
 import type { readHealth } from '../../../inbox/health/health'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { took } from '../../ui/format'
+import { timeOf, took } from '../../ui/format'
 import { Fact, Head, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -62,7 +62,6 @@ function LastHour({ health }: { health: Health }) {
 
 function Connections({ c, health }: Props) {
   const { now } = c.get('rt')
-  const timeOf = (iso: string | null) => (iso === null ? null : Date.parse(iso))
   return (
     <Table
       label="Connections"
