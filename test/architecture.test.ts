@@ -29,7 +29,7 @@ const LAYERS = [
   /^console\//,
   /^(inbox|api-keys|projects|members|sessions|audit)\//,
   /^billing\//,
-  /^vendors\//,
+  /^vendors(\/|$)/,
   /^http\//,
   /^(env|globals|db\/)/,
   /^lib\//,
@@ -90,7 +90,7 @@ describe('the layout', () => {
 
   it('keeps Drizzle and SQL in schema.ts, store.ts and the store files of the inbox', () =>
     check((file) =>
-      /(^|\/)(schema\.ts$|store\.ts$|refusals-store\.ts$|claim\.ts$|finish\.ts$|retention\.ts$|search\/(indexes|conditions)\.ts$)|^db\//.test(
+      /(^|\/)(schema\.ts$|([a-z]+-)?store\.ts$|claim\.ts$|finish\.ts$|retention\.ts$|search\/(indexes|conditions)\.ts$)|^db\//.test(
         file,
       )
         ? []

@@ -6,6 +6,16 @@ export function bare(...columns: Column[]): SQL {
   return sql.join(names, sql`, `)
 }
 
+/** In an upsert's SET: the value that the INSERT had for this column. */
+export function excluded(column: Column): SQL {
+  return sql`excluded.${bare(column)}`
+}
+
+/** JSON text, such as a part of a JSON column, read as the value it holds. */
+export function json<T>(expression: SQL): SQL<T> {
+  return expression.mapWith((text: string) => JSON.parse(text) as T) as SQL<T>
+}
+
 /** Words of ours as literals, such as the statuses in an `IN`: a partial index is used only where they are literals. */
 export function literals(words: readonly string[]): SQL {
   return sql.raw(words.map((word) => `'${word}'`).join(', '))

@@ -1,12 +1,12 @@
-import { money } from './money'
+import { money } from './lib/money'
+import { at, integer, isId, isObject, type Json, objects, required, text } from './lib/read'
+import { isoTime } from './lib/time'
 import type { PaymentCardBody } from './objects'
 import { statusOf } from './objects'
-import { at, integer, isId, isObject, type Json, objects, required, text } from './read'
 import { canonical, type Snapshot, STEPS, type Step } from './snapshot'
-import { isoTime } from './time'
 import type { StateKind } from './vendor'
 
-/** Paddle Billing's entities as billing state. Paddle does not say what an entity was before. */
+/** Paddle Billing's entities as billing state. Paddle does not send what an entity was before. */
 export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snapshot[] {
   const told = {
     id: required(data.id, 'data.id'),
@@ -91,7 +91,7 @@ const TRANSACTION = {
   canceled: 'void',
 } as const
 
-/** A transaction. `grand_total` is after credits and before payments, `balance` what is left of it. */
+/** A transaction. `grand_total` is after credits and before payments; `balance` is what remains to be paid. */
 function invoice(data: Json, common: Common) {
   const status = statusOf(common.vendor_status, TRANSACTION)
   const totals = at(data, 'details', 'totals')
@@ -121,7 +121,7 @@ function paymentMethod(type: string, data: Json, common: Common) {
   return { body: { ...common, status, type: text(data.type), card: null }, terminal: false }
 }
 
-/** What a transaction's payments say of the cards they were made with: the events of a payment method do not. */
+/** The cards that a transaction's payments were made with: the events of a payment method do not have them. */
 function cards(data: Json, occurred_at: string | null): Snapshot[] {
   const latest = new Map<string, Snapshot>()
   for (const payment of objects(data.payments)) {
@@ -129,7 +129,7 @@ function cards(data: Json, occurred_at: string | null): Snapshot[] {
     const card = at(payment, 'method_details', 'card')
     if (id === null || !isId(id) || !isObject(card)) continue
     const body: PaymentCardBody = {
-      customer: null, // nobody asks for a customer's cards: they are shown with the payment method
+      customer: null, // cards are not listed by customer: they are shown with the payment method
       status: 'seen',
       updated_at: occurred_at,
       brand: text(card.type),

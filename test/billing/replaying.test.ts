@@ -135,7 +135,7 @@ describe('a replay asked for with dry_run', () => {
     )) as [string, string, string]
     await preview(ignored, { status: 'ignored', effects: [] })
     const error = (await world.event(broken)).last_error
-    expect(error).toMatch(/no Stripe event/)
+    expect(error).toMatch(/not a Stripe event/)
     await preview(broken, { status: 'failed', effects: [], error })
     await preview(nameless, { status: 'failed', effects: [], error: 'the payload has no data.object.id' })
   })

@@ -1,9 +1,10 @@
+import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { Fault } from '../../lib/fault'
 import { MINUTE, SECOND } from '../../lib/time'
-import { unseal } from '../connections/seal'
-import { type Connection, findConnection, sealContext } from '../connections/store'
+import { sealContext, unseal } from '../connections/seal'
+import { type Connection, findConnectionById } from '../connections/store'
 
 /** A connection as ingest needs it: its live secrets opened, in this isolate's memory alone. */
 export type LiveConnection = Pick<Connection, 'id' | 'project_id' | 'vendor' | 'version' | 'status'> & {
@@ -44,7 +45,7 @@ export async function lookUp(rt: Runtime, id: string, fresh: boolean): Promise<K
 /** Reads the connection; while D1 is out, what is remembered has to do: whatever is recorded is fenced again. */
 async function read(rt: Runtime, id: string, remembered: Known | null | undefined) {
   try {
-    return await findConnection(rt.db, id)
+    return (await run(rt.db, findConnectionById(rt.db, id)))[0] ?? null
   } catch (error) {
     if (remembered?.connection && error instanceof Fault && error.fault === 'database_unavailable') return 'remembered'
     throw error

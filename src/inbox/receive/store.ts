@@ -4,8 +4,8 @@ import { old } from '../../db/old'
 import { MINUTE } from '../../lib/time'
 import { connections } from '../connections/schema'
 import type { Status } from '../lifecycle'
-import { FIRST_DUE_MS } from '../lifecycle'
 import { events, minutes, payloads } from '../schema'
+import { FIRST_DUE_MS } from '../upkeep/limits'
 
 /*
  * Every statement that moves an event is in this folder. Lists travel as one JSON parameter (a statement binds at most

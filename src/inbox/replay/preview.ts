@@ -3,7 +3,7 @@ import { applyAll } from '../../billing/apply'
 import { type Db, run } from '../../db/client'
 import { vendorOf } from '../../vendors'
 import { findRecorded } from '../events/store'
-import { process } from '../process/decide'
+import { decide } from '../process/decide'
 import type { ReplayPreview } from './present'
 
 /**
@@ -20,7 +20,7 @@ export async function previewReplay(
   if (!row) return null
   const { vendor, vendor_event_id, body, headers } = row
   const recorded = { vendor, vendor_event_id, body, headers: headers ?? {} }
-  const { status, snapshots, error } = process(vendorOf(vendor), recorded)
+  const { status, snapshots, error } = decide(vendorOf(vendor), recorded)
   // Earlier effects are left out: the question is what the event would change in the rows as they are.
   const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, snapshots, earlier: [] }
   const { effects } = await applyAll(db, [source])

@@ -232,7 +232,7 @@ describe('a replay asked for while D1 fails', () => {
     const world = await newWorld()
     const [id] = await deliverFates(world)
     await settle(world)
-    const DB = tamperedD1((trip) => (trip.sql.includes("'queued'") ? fail(trip, mode) : trip.run()))
+    const DB = tamperedD1((trip) => (/insert into "replays"/i.test(trip.sql) ? fail(trip, mode) : trip.run()))
     const answer = await world.replay(id as string, { bindings: { DB } })
     expect(answer.status).toBe(503)
     await settle(world)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { LEASE_MS } from '../../../src/inbox/lifecycle'
+import { LEASE_MS } from '../../../src/inbox/process/limits'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { VENDORS } from '../../../src/vendors'
 import { stripeEvent } from '../../harness'

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openDb } from '../../../src/db/client'
 import { STATUSES, type Status } from '../../../src/inbox/lifecycle'
-import { compactMinutes, purgePayloads, purgeRecords } from '../../../src/inbox/upkeep/retention'
+import { compactMinutes } from '../../../src/inbox/upkeep/compact'
+import { purgePayloads, purgeRecords } from '../../../src/inbox/upkeep/retention'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
 import { bound, stripeEvent } from '../../harness'
 import { happen, lagSeries } from '../history'
@@ -84,7 +85,7 @@ describe('a payload', () => {
     expect(await world.attempts(id)).toHaveLength(1)
     expect((await world.api(`/webhooks/${id}/replay?dry_run=true`, { method: 'POST' })).body).toMatchObject({
       status: 'failed',
-      error: 'the payload is no longer kept: it is past its retention',
+      error: 'the payload is no longer kept: its retention period has ended',
     })
   })
 

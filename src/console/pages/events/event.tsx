@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { findObject } from '../../../billing/store'
+import { findObject } from '../../../billing/read/store'
 import { batch, type Db, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -122,7 +122,8 @@ async function linksOf(db: Db, row: EventRow, summary: Decoded): Promise<Record<
   if (!vendorOf(row.vendor)?.snapshots) return {}
   const list = `${projectPaths(row.project_id).billing}/subscriptions`
   const links = { Customer: `${list}?customer=${encodeURIComponent(customer ?? '')}` }
-  const found = subscription && (await findObject(db, row.project_id, 'subscription', subscription, row.vendor))
+  if (!subscription) return links
+  const [found] = await run(db, findObject(db, row.project_id, 'subscription', subscription, row.vendor))
   return found ? { ...links, Subscription: `${list}/${encodeURIComponent(subscription)}?vendor=${row.vendor}` } : links
 }
 

@@ -4,8 +4,8 @@ export type Money = { value: number; currency: string }
 
 /**
  * Currencies whose minor unit is not a hundredth, by ISO 4217 (https://www.six-group.com/en/products-services/
- * financial-information/data-standards.html). A table, and not Intl: that one answers with CLDR's habits of writing
- * (no decimals for ALL or LBP), not with what ISO 4217 says.
+ * financial-information/data-standards.html). Intl cannot be used: it follows CLDR, which is about how amounts are
+ * written (no decimals for ALL or LBP), and differs from ISO 4217.
  */
 const DIGITS: Readonly<Record<number, string>> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -16,13 +16,13 @@ const BY_CURRENCY = new Map(
   Object.entries(DIGITS).flatMap(([digits, codes]) => codes.split(' ').map((code) => [code, Number(digits)] as const)),
 )
 
-/** How many decimals a currency has: 2 where it is not listed above; null where the code is no currency code. */
+/** How many decimals a currency has: 2 unless it is listed above; null where the code is not a currency code. */
 export function decimalsOf(currency: string): number | null {
   const code = currency.toUpperCase()
   return /^[A-Z]{3}$/.test(code) ? (BY_CURRENCY.get(code) ?? 2) : null
 }
 
-/** An amount in minor units (a safe integer, or one as a text) with its currency; null unless both are there. */
+/** An amount in minor units (a safe integer, or a string of one) with its currency; null unless both are present. */
 export function money(value: unknown, currency: unknown): Money | null {
   const amount = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value
   const unit = text(currency)
@@ -32,15 +32,15 @@ export function money(value: unknown, currency: unknown): Money | null {
 }
 
 /**
- * As {@link money}, of a vendor whose "cents" are the minor unit for certain only in currencies of so many decimals.
- * In others the number may be off by a factor of 100, so it is not reported.
+ * As {@link money}, for a vendor whose "cents" are known to be the minor unit only in currencies with so many decimals.
+ * In other currencies the number may be off by a factor of 100, so it is not reported.
  */
 export function cents(value: unknown, currency: unknown, decimals: readonly number[] = [2]): Money | null {
   const found = money(value, currency)
   return found && decimals.includes(decimalsOf(found.currency) ?? -1) ? found : null
 }
 
-/** An amount in major units, as a decimal text or a number, in minor units; null where it has more decimals than those. */
+/** Converts an amount in major units (a decimal string or a number) to minor units; null where that is not exact. */
 export function decimal(value: unknown, currency: unknown): Money | null {
   const unit = text(currency)
   const digits = unit === null ? null : decimalsOf(unit)

@@ -1,10 +1,11 @@
-import { equalBytes, hmac, sha256Hex, utf8 } from '../lib/crypto'
-import { type SignatureCause, TOLERANCE_MS, type Verification } from './vendor'
+import { equalBytes, hmac, sha256Hex, utf8 } from '../../lib/crypto'
+import { TOLERANCE_MS } from '../limits'
+import type { SignatureCause, Verification } from '../vendor'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * Tries every live secret, also after one has matched, so that the time taken does not tell which one it was.
+ * Tries every live secret, even after one has matched, so that the time taken does not reveal which one it was.
  *
  * @returns the index of the first secret that passes, or -1
  */
@@ -14,17 +15,17 @@ export async function firstSecret(
 ): Promise<number> {
   let found = -1
   for (const [index, secret] of secrets.entries()) {
-    if (secret === '') continue // an empty secret signs for anybody: it fails closed
+    if (secret === '') continue // anyone can sign with an empty secret, so it never passes
     if ((await passes(secret)) && found < 0) found = index
   }
   return found
 }
 
 /**
- * Tries every live secret against every signature of a delivery, in constant time for each pair.
+ * Compares every live secret with every signature of a delivery, each pair in constant time.
  *
- * @param expected the MACs that a secret makes: one, several where a vendor has had more than one way, or none where
- *   the secret is not of the vendor's form
+ * @param expected the MACs that a secret produces: one; several where the vendor has used several ways; none where the
+ *   secret does not have the vendor's form
  * @returns the index of the first secret that matches, or -1
  */
 export function matchSecret(
@@ -42,7 +43,7 @@ export function matchSecret(
   })
 }
 
-/** A header that is nothing but the HMAC-SHA256 of the message, keyed by the secret's UTF-8. */
+/** Verifies a header that consists of the HMAC-SHA256 of the message; the key is the UTF-8 of the secret. */
 export async function verifyBareMac(
   header: string | null,
   decode: (text: string) => Bytes | null,
@@ -55,13 +56,13 @@ export async function verifyBareMac(
   return matched(await matchSecret(secrets, [signature], (key) => hmac('SHA-256', utf8(key), ...message)))
 }
 
-/** A header that shows the secret itself. Digests are compared, so that not even its length is told. */
+/** Verifies a header that contains the secret itself. Digests are compared, so that not even its length is revealed. */
 export async function verifyShown(shown: string | Uint8Array, secrets: readonly string[]): Promise<Verification> {
   const digest = async (value: string | Uint8Array) => utf8(await sha256Hex(value as string | Bytes))
   return matched(await matchSecret(secrets, [await digest(shown)], digest))
 }
 
-/** Bytes as UTF-8 text, a byte order mark included; null where they are not. For what is signed inside the body. */
+/** Bytes as UTF-8 text, with its byte order mark; null where they are not UTF-8. For signatures inside the body. */
 export function textOf(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -74,24 +75,24 @@ export function refused(cause: SignatureCause, skewMs?: number): Verification {
   return skewMs === undefined ? { ok: false, cause } : { ok: false, cause, skew_ms: skewMs }
 }
 
-/** The verdict of a search for a secret, where the vendor signs no time. */
+/** The result of a search for a secret, where the vendor does not sign a time. */
 export function matched(secret: number): Verification {
   return secret < 0 ? refused('signature_mismatch') : { ok: true, secret }
 }
 
-/** As {@link matched}, and the signature's time has to lie inside the tolerance, both ways. `signedAt` in ms. */
+/** As {@link matched}; the signature's time (ms) must also be within the tolerance, in the past and in the future. */
 export function matchedAt(secret: number, signedAt: number, now: number): Verification {
   if (secret < 0) return refused('signature_mismatch')
   const skew = now - signedAt
   return Math.abs(skew) > TOLERANCE_MS ? refused('signature_timestamp', skew) : { ok: true, secret }
 }
 
-/** The time of a signature, in whole seconds as digits: anything else is not of any vendor's form. */
+/** Whether a string can be the time of a signature: whole seconds, in digits. */
 export function isSeconds(value: string | null | undefined): value is string {
   return typeof value === 'string' && /^\d{1,12}$/.test(value)
 }
 
-/** What is wrong with a secret that has no form of its own: nothing but visible characters, at least eight. */
+/** Checks a secret without a form of its own: at least eight characters, all of them visible. */
 export function checkPlain(what: string): (secret: string) => string | null {
-  return (secret) => (/^[\x21-\x7e]{8,}$/.test(secret) ? null : `${what} is 8 or more characters, none of them a space`)
+  return (secret) => (/^[\x21-\x7e]{8,}$/.test(secret) ? null : `${what} has 8 or more characters and no spaces`)
 }

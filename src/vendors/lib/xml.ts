@@ -1,18 +1,18 @@
-import { Undecodable } from './vendor'
+import { MAX_XML_DEPTH } from '../limits'
+import { Undecodable } from '../vendor'
 
-/** An element: its name, its text without its children's, and its children. */
+/** An element. `text` leaves out the text of its children. */
 export type Element = { name: string; text: string; children: Element[] }
 
-const MAX_DEPTH = 32
-// Sticky: each call reads one piece at one place, so a long document is read once.
+// Sticky: each call reads one piece from where the last one ended, so the document is read once.
 const TAG = /<(\/?)([A-Za-z_][\w.-]*)((?:\s+[\w:.-]+=(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y
 const SKIPPED = /<\?[^>]*\?>|<!--[\s\S]*?-->/y
 const TEXT = /[^<]+/y
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
 /**
- * The little of XML that Braintree sends: elements, attributes (passed over), text and the five entities XML knows by
- * itself. Document types and CDATA are refused, character references stay as they are: nothing is ever expanded.
+ * Parses the part of XML that Braintree uses: elements, attributes (ignored), text and the five predefined entities.
+ * Document types and CDATA are refused, and character references stay as they are: nothing is ever expanded.
  *
  * @returns the root element
  * @throws {Undecodable}
@@ -33,15 +33,16 @@ export function parseXml(xml: string): Element {
     if (words) here.text += plain(words[0])
     if (words || take(SKIPPED)) continue
     const [, closing, name = '', attributes, empty] = take(TAG) ?? []
-    if (name === '' || (closing && (attributes || empty))) throw new Undecodable(`the payload is no XML at ${at}`)
+    if (name === '' || (closing && (attributes || empty))) throw new Undecodable(`the payload is not XML at ${at}`)
     if (closing) {
-      if (open.pop()?.name !== name || open.length === 0) throw new Undecodable(`</${name}> closes nothing`)
+      if (open.pop()?.name !== name || open.length === 0)
+        throw new Undecodable(`the payload has </${name}> without its start tag`)
       continue
     }
     const element: Element = { name, text: '', children: [] }
     here.children.push(element)
     if (!empty) open.push(element)
-    if (open.length > MAX_DEPTH) throw new Undecodable('the payload is nested too deep')
+    if (open.length > MAX_XML_DEPTH) throw new Undecodable('the payload is nested too deeply')
   }
   const [document] = root.children
   if (open.length !== 1 || root.children.length !== 1 || root.text.trim() !== '' || !document) {
@@ -50,14 +51,14 @@ export function parseXml(xml: string): Element {
   return document
 }
 
-/** The element at a path of names below one; undefined where the path ends early. */
+/** The element at a path of names below this one; undefined where a part of the path is missing. */
 export function childAt(element: Element | undefined, ...path: string[]): Element | undefined {
   let here = element
   for (const name of path) here = here?.children.find((child) => child.name === name)
   return here
 }
 
-/** The text of the element at a path, trimmed; null where it is empty or not there. */
+/** The text of the element at a path, trimmed; null where it is empty or missing. */
 export function textAt(element: Element | undefined, ...path: string[]): string | null {
   return childAt(element, ...path)?.text.trim() || null
 }

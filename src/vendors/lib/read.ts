@@ -1,6 +1,7 @@
-import { type DecodedEvent, type Envelope, MAX_REFS, Undecodable } from './vendor'
+import { MAX_OBJECT_ID, MAX_REFS } from '../limits'
+import { type DecodedEvent, type Envelope, Undecodable } from '../vendor'
 
-/** A JSON object of a vendor's: nothing about its fields is taken on trust. */
+/** A JSON object from a vendor. Its fields may have any type. */
 export type Json = { readonly [key: string]: unknown }
 
 /** The payload as a JSON object. @throws {Undecodable} */
@@ -19,7 +20,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value at a path of keys; undefined where the path ends early. */
+/** The value at a path of keys; undefined where a part of the path is missing. */
 export function at(value: unknown, ...path: (string | number)[]): unknown {
   let here = value
   for (const key of path) {
@@ -29,55 +30,55 @@ export function at(value: unknown, ...path: (string | number)[]): unknown {
   return here
 }
 
-/** A non-empty text, else null. */
+/** A string that is not empty; else null. */
 export function text(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** A text that has to be there. @throws {Undecodable} naming the field */
+/** A string that the payload must have. @throws {Undecodable} naming the field */
 export function required(value: unknown, field: string): string {
   const found = text(value)
   if (found === null) throw new Undecodable(`the payload has no ${field}`)
   return found
 }
 
-/** The object that an event is about. @throws {Undecodable} naming the field; the event keeps its envelope */
+/** The object that an event is about. @throws {Undecodable} naming the field, with the envelope */
 export function subjectOf(value: unknown, field: string, envelope: Envelope): Json {
   if (isObject(value)) return value
   throw new Undecodable(`the payload has no ${field}`, envelope)
 }
 
-/** Whether a text can be an object's id: those stand in addresses and cursors. */
+/** Whether a string can be an object's id: ids are part of addresses and cursors. */
 export function isId(value: string): boolean {
-  return /^[\x21-\x7e]{1,200}$/.test(value)
+  return value.length <= MAX_OBJECT_ID && /^[\x21-\x7e]+$/.test(value)
 }
 
-/** The id of what a field refers to: vendors send it bare or expanded to an object with an `id`. */
+/** The id of what a field refers to: vendors send the id alone, or the whole object with its `id`. */
 export function idOf(value: unknown): string | null {
   return text(value) ?? text(at(value, 'id'))
 }
 
-/** Distinct ids, in order, at most {@link MAX_REFS}. */
+/** The distinct ids, in order; at most {@link MAX_REFS}. */
 export function refsOf(...ids: (string | null)[]): string[] {
   return [...new Set(ids.filter((id) => id !== null))].slice(0, MAX_REFS)
 }
 
-/** An id that a vendor sends as a text or as a number; null for a number too large to have survived JSON unchanged. */
+/** An id that a vendor sends as a string or a number; null for a number too large for JSON to keep exactly. */
 export function numericId(value: unknown): string | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : text(value)
 }
 
-/** A boolean, else null. */
+/** A boolean; else null. */
 export function flag(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null
 }
 
-/** The part of a text before the first separator: `invoice` of `invoice.paid`. */
+/** The part of a string before the first separator: `invoice` of `invoice.paid`. */
 export function before(value: string, separator: string): string {
   return value.split(separator, 1)[0] as string
 }
 
-/** An event of a vendor whose events become no billing state: what is not given is null. */
+/** An event, from what is known of it: everything else is null. */
 export function eventOf(
   known: Partial<DecodedEvent> & Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'object'>,
 ): DecodedEvent {
@@ -95,12 +96,12 @@ export function eventOf(
   }
 }
 
-/** The objects of a list; none where it is no list. */
+/** The objects in a list; none where the value is not a list. */
 export function objects(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** A safe integer, else null. */
+/** A safe integer; else null. */
 export function integer(value: unknown): number | null {
   return Number.isSafeInteger(value) ? (value as number) : null
 }
