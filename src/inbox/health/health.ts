@@ -6,7 +6,7 @@ import { idTime } from '../../lib/ids'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
 import { sealingKey } from '../connections/seal'
 import { countSealedOtherwise } from '../connections/secrets-store'
-import { Histogram } from '../histogram'
+import { lagPercentiles } from '../histogram'
 import { STATUSES, type Status } from '../lifecycle'
 import { MAX_OPEN_COUNTED, type MinuteRow, readSnapshot, type Snapshot } from './store'
 
@@ -131,9 +131,7 @@ function verdictOf(
 function windowOf(rows: readonly MinuteRow[]): z.infer<typeof Window> {
   const sum = (pick: (row: MinuteRow) => number) => rows.reduce((total, row) => total + pick(row), 0)
   const refused: Record<string, number> = {}
-  const lag = new Histogram()
   for (const row of rows) {
-    lag.add(row.lag, row.lag_max)
     for (const [cause, n] of Object.entries(JSON.parse(row.refused) as Record<string, number>)) {
       refused[cause] = (refused[cause] ?? 0) + n
     }
@@ -145,9 +143,7 @@ function windowOf(rows: readonly MinuteRow[]): z.infer<typeof Window> {
     failed: sum((row) => row.failed),
     duplicates: sum((row) => row.duplicates),
     refused,
-    p50_ms: lag.percentile(50),
-    p95_ms: lag.percentile(95),
-    p99_ms: lag.percentile(99),
+    ...lagPercentiles(rows),
   }
 }
 

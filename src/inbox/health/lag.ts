@@ -4,7 +4,7 @@ import { count, timestamp } from '../../http/fields'
 import { invalidField } from '../../http/validate'
 import { Fault } from '../../lib/fault'
 import { DAY, HOUR, iso, MINUTE } from '../../lib/time'
-import { Histogram } from '../histogram'
+import { lagPercentiles } from '../histogram'
 import { MINUTES_KEPT_MS } from '../upkeep/limits'
 import { hasConnection, type MinuteRow, readMinutes } from './store'
 
@@ -99,17 +99,13 @@ function pointOf(start: number, rows: readonly MinuteRow[]) {
   const received = sum((row) => row.received)
   const processed = sum((row) => row.processed + row.ignored)
   const failed = sum((row) => row.failed)
-  const lag = new Histogram()
-  for (const row of rows) lag.add(row.lag, row.lag_max)
   return {
     bucket_start: iso(start),
     received,
     processed,
     failed,
     pending: received - processed - failed,
-    p50_ms: lag.percentile(50),
-    p95_ms: lag.percentile(95),
-    p99_ms: lag.percentile(99),
+    ...lagPercentiles(rows),
     max_ms: processed === 0 ? null : Math.max(...rows.map((row) => row.lag_max)),
     avg_ms: processed === 0 ? null : Math.round((sum((row) => row.lag_sum) / processed) * 100) / 100,
   }

@@ -1,5 +1,4 @@
 import { and, eq, inArray, isNotNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
 import type { Effect } from '../../billing/effect'
 import { batch, type Db } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
@@ -46,38 +45,37 @@ export function findExpired(db: Db, keys: readonly EventKey[], now: number) {
 
 /** Takes over one event from a worker that died, and records the attempt that died with it. */
 export async function claimExpired(db: Db, key: EventKey, lease: string, now: number): Promise<Claimed | null> {
+  const isAbandoned = and(eq(events.project_id, key.project_id), eq(events.id, key.event_id), isExpired(now)) as SQL
   const { claimed } = await batch(db, {
-    died: recordDied(db, key, now),
+    died: recordDied(db, isAbandoned),
     taken: db
       .update(events)
       .set(newLease(lease, now))
-      .from(listed([key]))
-      .where(and(isListed, isExpired(now), lt(events.tries, MAX_TRIES))),
+      .where(and(isAbandoned, lt(events.tries, MAX_TRIES))),
     claimed: selectClaimed(db, [key], lease),
   })
   return claimed[0] ?? null
 }
 
 /** Records the attempt of a worker whose lease expired: it can no longer do so itself. */
-function recordDied(db: Db, key: EventKey, now: number) {
-  const e = alias(events, 'e')
+function recordDied(db: Db, isAbandoned: SQL) {
+  const { tries, replay_id, lease_until } = events
   const actor = sql`(SELECT ${replays.actor} FROM ${replays}
-    WHERE ${replays.project_id} = ${e.project_id} AND ${replays.id} = ${e.replay_id})`
+    WHERE ${replays.project_id} = ${events.project_id} AND ${replays.id} = ${replay_id})`
   return insertFrom(
     db,
     attempts,
     {
-      event_id: e.id,
-      number: e.attempts,
-      trigger: sql`CASE WHEN ${e.tries} > 1 THEN 'retry' WHEN ${e.replay_id} IS NULL THEN 'ingest' ELSE 'replay' END`,
-      actor: sql`CASE WHEN ${e.tries} = 1 THEN ${actor} END`,
-      started_at: sql`${e.lease_until} - ${LEASE_MS}`,
-      finished_at: e.lease_until,
+      event_id: events.id,
+      number: events.attempts,
+      trigger: sql`CASE WHEN ${tries} > 1 THEN 'retry' WHEN ${replay_id} IS NULL THEN 'ingest' ELSE 'replay' END`,
+      actor: sql`CASE WHEN ${tries} = 1 THEN ${actor} END`,
+      started_at: sql`${lease_until} - ${LEASE_MS}`,
+      finished_at: lease_until,
       outcome: sql`'died'`,
       error: sql`'the worker did not finish within its lease'`,
     },
-    sql`FROM ${events} ${e} WHERE ${e.project_id} = ${key.project_id} AND ${e.id} = ${key.event_id}
-      AND ${inArray(e.status, leftBy('take_over'))} AND ${e.lease_until} <= ${now} ON CONFLICT DO NOTHING`,
+    sql`FROM ${events} WHERE ${isAbandoned} ON CONFLICT DO NOTHING`,
   )
 }
 

@@ -55,9 +55,9 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish) {
   const isHeld = (row: typeof e | typeof events) =>
     and(eq(row.lease_token, lease), inArray(row.status, leftBy('finish'))) as SQL
   const isEventOf = (row: typeof e | typeof events) =>
-    and(eq(row.project_id, of('project_id')), eq(row.id, of('event_id')), isHeld(row)) as SQL
+    and(eq(row.project_id, field('project_id')), eq(row.id, field('event_id')), isHeld(row)) as SQL
   const held = sql`FROM json_each(${list}) j CROSS JOIN ${events} ${e} ON ${isEventOf(e)}`
-  const isFinal = sql`${of('status')} IN (${literals(FINAL_STATUSES)})`
+  const isFinal = sql`${field('status')} IN (${literals(FINAL_STATUSES)})`
   const holdsOneOf = (projectId: SQL, eventIds: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${eventIds}) b
     CROSS JOIN ${events} ${e} ON ${e.project_id} = ${projectId} AND ${e.id} = b.value AND ${isHeld(e)})`
   return {
@@ -73,22 +73,22 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish) {
     totals: insertFrom(
       db,
       totals,
-      { project_id: e.project_id, status: of('status'), n: sql`count(*)` },
+      { project_id: e.project_id, status: field('status'), n: sql`count(*)` },
       sql`${held} WHERE ${isFinal} GROUP BY 1, 2 ON CONFLICT DO UPDATE SET ${addUp(totals.n)}`,
     ),
     // Last, because it gives up the lease that the others ask for.
     events: db
       .update(events)
       .set({
-        status: of('status'),
-        due_at: of('due_at'),
-        next_attempt_at: of('due_at'),
+        status: field('status'),
+        due_at: field('due_at'),
+        next_attempt_at: field('due_at'),
         lease_token: null,
         lease_until: null,
-        last_error: of('error'),
-        summary: sql`coalesce(${of('summary')}, ${events.summary})`,
+        last_error: field('error'),
+        summary: sql`coalesce(${field('summary')}, ${events.summary})`,
         processed_at: sql`coalesce(${events.processed_at},
-          CASE WHEN ${of('due_at')} IS NULL AND ${of('error')} IS NULL THEN ${now} END)`,
+          CASE WHEN ${field('due_at')} IS NULL AND ${field('error')} IS NULL THEN ${now} END)`,
       })
       .from(sql`json_each(${list}) j`)
       .where(isEventOf(events)),
@@ -101,19 +101,19 @@ function attemptRow(now: number) {
   return {
     event_id: e.id,
     number: e.attempts,
-    trigger: of('trigger'),
-    actor: sql`CASE WHEN ${of('trigger')} = 'replay' THEN ${actor} END`,
-    started_at: of('started_at'),
+    trigger: field('trigger'),
+    actor: sql`CASE WHEN ${field('trigger')} = 'replay' THEN ${actor} END`,
+    started_at: field('started_at'),
     finished_at: sql`CAST(${now} AS INTEGER)`,
-    outcome: of('status'),
-    error: of('error'),
+    outcome: field('status'),
+    error: field('error'),
   }
 }
 
 /** Adds first completions to their minutes of receipt. An event that was ever replayed has had its own. */
 function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
-  const count = (status: (typeof FINAL_STATUSES)[number]) => sql`sum(${of('status')} = ${literals([status])})`
-  const lag = sql`coalesce(${of('lag')}, 0)`
+  const count = (status: (typeof FINAL_STATUSES)[number]) => sql`sum(${field('status')} = ${literals([status])})`
+  const lag = sql`coalesce(${field('lag')}, 0)`
   return insertFrom(
     db,
     minutes,
@@ -129,8 +129,8 @@ function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
       lag_max: sql`max(b.lag_max)`,
     },
     // One row a bin of the histogram, then one a minute.
-    sql`FROM (SELECT ${e.project_id} AS project_id, ${of('minute')} AS minute, ${e.connection_id} AS connection_id,
-        ${of('bin')} AS bin, count(*) AS n, ${count('processed')} AS processed, ${count('ignored')} AS ignored,
+    sql`FROM (SELECT ${e.project_id} AS project_id, ${field('minute')} AS minute, ${e.connection_id} AS connection_id,
+        ${field('bin')} AS bin, count(*) AS n, ${count('processed')} AS processed, ${count('ignored')} AS ignored,
         ${count('failed')} AS failed, sum(${lag}) AS lag_sum, max(${lag}) AS lag_max
       ${held} WHERE ${e.replay_id} IS NULL AND ${isFinal} GROUP BY 1, 2, 3, 4) b
     WHERE true GROUP BY 1, 2, 3
@@ -139,9 +139,9 @@ function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
   )
 }
 
-/** A field of the verdict `j` of a statement's list. */
-function of(field: keyof ReturnType<typeof listed>): SQL {
-  return sql`j.value->>${literals([field])}`
+/** A field of the verdict `j`, of a statement's list. */
+function field(name: keyof ReturnType<typeof listed>): SQL {
+  return sql`j.value->>${literals([name])}`
 }
 
 /** A verdict as it travels in the list. */

@@ -1,7 +1,7 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { DAY } from '../../lib/time'
-import { compactMinutes } from './compact'
+import { compactMinutes } from './minutes-store'
 import { purgePayloads, purgeRecords } from './retention'
 import { writeState } from './store'
 

@@ -6,6 +6,7 @@ import { projects } from '../../projects/schema'
 import { attempts, events, minutes, payloads, refs, replays, totals } from '../schema'
 import { chunkOf, eachProject } from './chunks'
 import { CHUNK_ROWS } from './limits'
+import { projectsWhere } from './store'
 
 /** A project's id, or the column that holds it. */
 type ProjectId = string | Column
@@ -14,10 +15,7 @@ type ProjectId = string | Column
 export function purgePayloads(db: Db, before: number): Promise<number> {
   const isOld = (project: ProjectId) => and(eq(payloads.project_id, project), lt(payloads.id, idFloor('pay', before)))
   const ids = () => db.select({ id: payloads.id }).from(payloads)
-  const concerned = db
-    .select({ id: projects.id })
-    .from(projects)
-    .where(exists(ids().where(isOld(projects.id))))
+  const concerned = projectsWhere(db, exists(ids().where(isOld(projects.id))))
   return eachProject(db, concerned, async (project) => {
     const needed = sql`(SELECT ${events.payload_id} FROM ${events} INDEXED BY events_open
       WHERE ${events.project_id} = ${project} AND ${events.due_at} IS NOT NULL)`
@@ -49,10 +47,7 @@ function purgeEvents(db: Db, before: number): Promise<number> {
   const isOld = (project: ProjectId) =>
     and(eq(events.project_id, project), lt(events.id, idFloor('evt', before)), isNull(events.due_at))
   const ids = () => db.select({ id: events.id }).from(events)
-  const concerned = db
-    .select({ id: projects.id })
-    .from(projects)
-    .where(exists(ids().where(isOld(projects.id))))
+  const concerned = projectsWhere(db, exists(ids().where(isOld(projects.id))))
   return eachProject(db, concerned, async (project) => {
     const chunk = ids().where(isOld(project)).orderBy(events.id).limit(CHUNK_ROWS)
     const ofChunk = and(eq(events.project_id, project), inArray(events.id, chunk))
@@ -77,15 +72,9 @@ function purgeReplaysAndRollups(db: Db, before: number): Promise<number> {
   const isOldReplay = (project: ProjectId) =>
     and(eq(replays.project_id, project), lt(replays.id, idFloor('rpl', before)))
   const isOldMinute = (project: ProjectId) => and(eq(minutes.project_id, project), lt(minutes.minute, before / MINUTE))
-  const concerned = db
-    .select({ id: projects.id })
-    .from(projects)
-    .where(
-      or(
-        exists(db.select({ id: replays.id }).from(replays).where(isOldReplay(projects.id))),
-        exists(db.select({ minute: minutes.minute }).from(minutes).where(isOldMinute(projects.id))),
-      ),
-    )
+  const hasReplay = exists(db.select({ id: replays.id }).from(replays).where(isOldReplay(projects.id)))
+  const hasMinute = exists(db.select({ minute: minutes.minute }).from(minutes).where(isOldMinute(projects.id)))
+  const concerned = projectsWhere(db, or(hasReplay, hasMinute))
   return eachProject(db, concerned, async (project) => {
     const chunk = db
       .select({ minute: minutes.minute, connection_id: minutes.connection_id })

@@ -1,14 +1,13 @@
 import { and, eq, gte, inArray, not, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, run } from '../../db/client'
+import { projects } from '../../projects/schema'
 import { leftBy } from '../lifecycle'
 import { type Claimed, type EventKey, selectClaimed } from '../process/claim'
 import { MAX_TRIES } from '../process/limits'
 import { events } from '../schema'
 import { MAX_GIVEN_UP, MAX_SWEPT_EVENTS, MAX_SWEPT_PROJECTS, RESEND_EVERY_MS } from './limits'
-import { type STATE_NAMES, state } from './schema'
-
-type StateName = (typeof STATE_NAMES)[number]
+import { type StateName, state } from './schema'
 
 const e = alias(events, 'e')
 /** The open events of one project, inside the sweep's statements. */
@@ -79,4 +78,9 @@ export async function writeState(db: Db, name: StateName, value: number): Promis
 /** Reads what was noted under a name; no row where nothing was. */
 export function readState(db: Db, name: StateName) {
   return db.select({ value: state.value }).from(state).where(eq(state.name, name))
+}
+
+/** Reads the projects that meet a condition: which of them have something to do, so that others cost no round trip. */
+export function projectsWhere(db: Db, condition: SQL | undefined) {
+  return db.select({ id: projects.id }).from(projects).where(condition)
 }

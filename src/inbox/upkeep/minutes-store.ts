@@ -9,6 +9,7 @@ import { projects } from '../../projects/schema'
 import { minutes } from '../schema'
 import { eachProject } from './chunks'
 import { MINUTES_KEPT_MS } from './limits'
+import { projectsWhere } from './store'
 
 const HOUR_MINUTES = HOUR / MINUTE
 
@@ -25,10 +26,7 @@ export function compactMinutes(db: Db, now: number): Promise<number> {
     const condition = and(eq(minutes.project_id, project), lt(minutes.minute, before), not(isFirst))
     return db.select({ minute: minutes.minute }).from(minutes).where(condition)
   }
-  const concerned = db
-    .select({ id: projects.id })
-    .from(projects)
-    .where(exists(past(projects.id)))
+  const concerned = projectsWhere(db, exists(past(projects.id)))
   return eachProject(db, concerned, async (project) => {
     // Whole hours: the oldest one that still has a row besides its first.
     const [oldest] = await run(db, past(project).orderBy(minutes.minute).limit(1))
