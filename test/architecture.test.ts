@@ -29,7 +29,7 @@ const LAYERS = [
   /^console\//,
   /^(inbox|api-keys|projects|members|sessions|audit)\//,
   /^billing\//,
-  /^vendors\//,
+  /^vendors(\/|$)/,
   /^http\//,
   /^(env|globals|db\/)/,
   /^lib\//,
@@ -90,7 +90,9 @@ describe('the layout', () => {
 
   it('keeps Drizzle and SQL in schema.ts, store.ts and the store files of the inbox', () =>
     check((file) =>
-      /(^|\/)(schema\.ts$|([a-z]+-)?store\.ts$|claim\.ts$|finish\.ts$|retention\.ts$)|^db\//.test(file)
+      /(^|\/)(schema\.ts$|([a-z]+-)?store\.ts$|claim\.ts$|finish\.ts$|retention\.ts$|compact\.ts$|search\/(indexes|conditions)\.ts$)|^db\//.test(
+        file,
+      )
         ? []
         : importsOf(file).filter((path) => path.startsWith('drizzle-orm')),
     ))

@@ -9,9 +9,8 @@ const ROWS = 50
 export async function pageOf<Row extends { id: string }>(
   c: Context<HttpEnv>,
   list: string,
-  read: (before: string | null, limit: number) => Query<Row[]> | Promise<Row[]>,
+  read: (before: string | null, limit: number) => Query<Row[]>,
 ): Promise<Page<Row>> {
   const { before, take, page } = paging(`console/${list}`, { limit: ROWS, cursor: c.req.query('cursor') })
-  const asked = read(before, take)
-  return page(asked instanceof Promise ? await asked : await run(c.get('rt').db, asked), (row) => row)
+  return page(await run(c.get('rt').db, read(before, take)), (row) => row)
 }

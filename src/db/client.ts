@@ -1,4 +1,4 @@
-import { Column, is, SQL, sql } from 'drizzle-orm'
+import { Column, type DriverValueDecoder, is, SQL, sql } from 'drizzle-orm'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import { SECOND } from '../lib/time'
@@ -120,8 +120,14 @@ function bound(db: Db, prepared: Prepared): D1PreparedStatement {
 
 const expression = (field: Column | SQL | SQL.Aliased) => (is(field, SQL.Aliased) ? field.sql : field)
 
+/** As a builder decodes it: by the column's type, or by what the expression was given with `mapWith`. */
 function decoded(field: Fields[string], value: unknown): unknown {
-  return value === null || !is(field, Column) ? value : field.mapFromDriverValue(value)
+  if (value === null) return null
+  const source = expression(field)
+  const decoder = is(source, Column)
+    ? source
+    : (source as unknown as { decoder: DriverValueDecoder<unknown, unknown> }).decoder
+  return decoder.mapFromDriverValue(value)
 }
 
 /** D1 gives rows by column name, so of two selected columns of one name the first would be lost without a word. */

@@ -1,5 +1,5 @@
 import type { SQL } from 'drizzle-orm'
-import type { Db } from './client'
+import type { Db, Query } from './client'
 
 /** Until every store states its statements as Drizzle does. */
 export type Statement<Row> = SQL<Row>
@@ -12,6 +12,14 @@ export function old(db: Db) {
     return db.d1.prepare(sql).bind(...params)
   }
   return {
+    /** For a batch whose other statements are Drizzle's already. */
+    query<S extends SQL>(statement: S): Query<RowOf<S>[]> {
+      const prepared = {
+        getQuery: () => db.all(statement).getQuery(),
+        mapResult: ({ results }: { results: unknown }) => results,
+      }
+      return { _prepare: () => prepared } as unknown as Query<RowOf<S>[]>
+    },
     async all<S extends SQL>(statement: S): Promise<RowOf<S>[]> {
       return (await prepare(statement).all()).results as RowOf<S>[]
     },

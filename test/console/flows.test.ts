@@ -188,13 +188,13 @@ describe('API keys, by forms alone', () => {
   })
 
   it.each([
-    [{ name: '' }, 'may not be empty'],
+    [{ name: '' }, 'must not be empty'],
     [{ name: 'x'.repeat(101) }, 'at most 100 characters'],
     [{ name: 'Kept', scope: 'everything' }, 'Choose at least one scope'],
     [{ name: 'Kept', expires: 'date', on: '' }, 'Pick the date'],
-    [{ name: 'Kept', expires: 'date', on: '2001-01-01' }, 'has to lie in the future'],
-    [{ name: 'Kept', expires: '-5' }, 'has to lie in the future'],
-    [{ name: 'Kept', expires: '', on: '2001-01-01' }, 'has to lie in the future'],
+    [{ name: 'Kept', expires: 'date', on: '2001-01-01' }, 'must be in the future'],
+    [{ name: 'Kept', expires: '-5' }, 'must be in the future'],
+    [{ name: 'Kept', expires: '', on: '2001-01-01' }, 'must be in the future'],
     [{ name: 'Kept', expires: '', on: 'soon' }, 'Pick the date'],
     [{ name: 'Kept', expires: '30', on: '2001-01-01' }, 'Clear the date'],
   ])('says what is wrong with %o, and keeps what was entered', async (fields, message) => {

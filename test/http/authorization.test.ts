@@ -4,8 +4,9 @@ import { newSecret } from '../../src/api-keys/secret'
 import { app } from '../../src/app'
 import { routeTable } from '../../src/http/openapi'
 import { ROLES, type Role, SCOPES, type Scope } from '../../src/lib/access'
+import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
-import { addMember, call, freshProject, mint, type RequestOptions, signedIn } from '../harness'
+import { type Answer, addMember, call, freshProject, mint, type RequestOptions, signedIn } from '../harness'
 
 /** Who may call what, written out by hand: the routes' own policies are held against this. */
 type Stated = {
@@ -88,7 +89,7 @@ describe('the authorization matrix', () => {
     await call(`/platform/v1/api-keys/${rotated.key.id}/rotate`, { method: 'POST', token, project })
     const revoked = await mint(token, project)
     await call(`/platform/v1/api-keys/${revoked.key.id}`, { method: 'DELETE', token, project })
-    const expired = await mint(token, project, { expires_at: new Date(Date.now() + 60_000).toISOString() })
+    const expired = await mint(token, project, { expires_at: new Date(Date.now() + HOUR).toISOString() })
     await env.DB.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(expired.key.id).run()
     const endedSession = await signedIn()
     await env.DB.prepare('UPDATE sessions SET expires_at = 1 WHERE user_id = ?').bind(endedSession.user).run()
@@ -139,7 +140,7 @@ describe('the authorization matrix', () => {
       })
     }
     /** Past authorization: whatever comes then, it is neither of these. */
-    const passes = ({ status, body }: Awaited<ReturnType<typeof call>>, who: string) =>
+    const passes = ({ status, body }: Answer, who: string) =>
       expect([who, [401, 403, 429, 500, 503].includes(status) ? body?.code : 'passes']).toEqual([who, 'passes'])
 
     it(`${name} refuses every lifeless credential`, async () => {

@@ -216,7 +216,7 @@ describe('retries', () => {
   })
 
   it.each([
-    ['JSON of another kind', async () => '{"object":"list","id":"evt_1"}', /no Stripe event/],
+    ['JSON of another kind', async () => '{"object":"list","id":"evt_1"}', /not a Stripe event/],
     ['no JSON', async () => '<xml/>', /not JSON/],
     ['nothing', async () => '', /not JSON/],
     [

@@ -1,10 +1,11 @@
 import * as z from 'zod'
+import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { count, timestamp } from '../../http/fields'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
 import { sealingKey } from '../connections/seal'
-import { countSealedOtherwise } from '../connections/store'
+import { countSealedOtherwise } from '../connections/secrets-store'
 import { lagPercentiles } from '../histogram'
 import { STATUSES, type Status } from '../lifecycle'
 import { MAX_OPEN_COUNTED, type MinuteRow, readSnapshot, type Snapshot } from './store'
@@ -63,10 +64,10 @@ export const Health = z
 export async function readHealth(rt: Runtime, projectId: string): Promise<z.infer<typeof Health>> {
   const { now, db, settings } = rt
   const thisMinute = Math.floor(now / MINUTE)
-  const [snapshot, queue_backlog, secrets_to_reseal] = await Promise.all([
+  const [snapshot, queue_backlog, [sealedOtherwise]] = await Promise.all([
     readSnapshot(db, projectId, thisMinute - 59, now),
     backlog(rt),
-    countSealedOtherwise(db, projectId, sealingKey(settings.encryptionKeys)),
+    run(db, countSealedOtherwise(db, projectId, sealingKey(settings.encryptionKeys))),
   ])
   const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>
   for (const { status, n } of [...snapshot.finals, ...snapshot.open]) counts[status] += n
@@ -90,7 +91,7 @@ export async function readHealth(rt: Runtime, projectId: string): Promise<z.infe
     last_sweep_at: isoOrNull(snapshot.last_sweep_at),
     queue_backlog,
     ambiguous_objects: snapshot.ambiguous,
-    secrets_to_reseal,
+    secrets_to_reseal: sealedOtherwise?.n ?? 0,
   }
 }
 

@@ -57,18 +57,18 @@ export async function readLag(
 ): Promise<z.infer<typeof LagSeries>> {
   const to = query.to === undefined ? now : Date.parse(query.to)
   const from = query.from === undefined ? to - DAY : Date.parse(query.from)
-  if (from >= to) throw invalidField('/from', 'out_of_range', 'has to be earlier than to')
+  if (from >= to) throw invalidField('/from', 'out_of_range', 'must be earlier than to')
   const kept = from < now - MINUTES_KEPT_MS ? HOUR : MINUTE
   const bucket = query.bucket ?? defaultBucket(from, to, kept)
   const size = BUCKETS[bucket]
   if (size < kept) {
-    throw invalidField('/bucket', 'out_of_range', 'is finer than what is kept: past two days, use 1h or 1d')
+    throw invalidField('/bucket', 'out_of_range', 'must be 1h or 1d for a range that starts more than two days ago')
   }
   const start = Math.floor(from / size) * size
   const points = pointsOf(from, to, size)
   if (points > MAX_POINTS) {
-    const advice = `${bucket === '1d' ? '' : 'take a coarser one, or '}ask for a shorter range`
-    throw invalidField('/bucket', 'out_of_range', `makes ${points} points; ${MAX_POINTS} are the most: ${advice}`)
+    const advice = `${bucket === '1d' ? 'use' : 'use a larger bucket or'} a shorter range`
+    throw invalidField('/bucket', 'out_of_range', `would give ${points} points; the limit is ${MAX_POINTS}: ${advice}`)
   }
   const end = start + points * size
   const { connection_id = null } = query

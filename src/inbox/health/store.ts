@@ -1,6 +1,6 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { ambiguousOf } from '../../billing/store'
-import type { Db } from '../../db/client'
+import { batch, type Db } from '../../db/client'
 import { old } from '../../db/old'
 import { connections } from '../connections/schema'
 import type { Status } from '../lifecycle'
@@ -30,28 +30,31 @@ export const MAX_OPEN_COUNTED = 10_000
 
 /** What health is made of, in one round trip. */
 export async function readSnapshot(db: Db, projectId: string, sinceMinute: number, now: number): Promise<Snapshot> {
-  const [finals, open, recent, list, swept, ambiguous] = await old(db).batch([
-    sql<{ status: Status; n: number }>`SELECT status, n FROM ${totals} WHERE project_id = ${projectId}`,
-    sql<OpenCount>`SELECT status, count(*) AS n, min(id) AS oldest,
+  const plain = <Row>(statement: SQL<Row>) => old(db).query(statement)
+  const found = await batch(db, {
+    finals: plain(sql<{ status: Status; n: number }>`SELECT status, n FROM ${totals} WHERE project_id = ${projectId}`),
+    open: plain(sql<OpenCount>`SELECT status, count(*) AS n, min(id) AS oldest,
         sum(status = 'processing' AND lease_until <= ${now}) AS expired
       FROM (SELECT status, id, lease_until FROM ${events} INDEXED BY events_open
-        WHERE project_id = ${projectId} AND due_at IS NOT NULL LIMIT ${MAX_OPEN_COUNTED}) GROUP BY status`,
-    sql<MinuteRow>`SELECT * FROM ${minutes} WHERE project_id = ${projectId} AND minute >= ${sinceMinute}`,
-    sql<
+        WHERE project_id = ${projectId} AND due_at IS NOT NULL LIMIT ${MAX_OPEN_COUNTED}) GROUP BY status`),
+    minutes: plain(
+      sql<MinuteRow>`SELECT * FROM ${minutes} WHERE project_id = ${projectId} AND minute >= ${sinceMinute}`,
+    ),
+    connections: plain(sql<
       Snapshot['connections'][number]
     >`SELECT c.id, c.name, c.vendor, c.status, json_array_length(c.secrets) AS secrets,
         (SELECT max(e.id) FROM ${events} e INDEXED BY events_connection WHERE e.connection_id = c.id) AS last_event_id
-      FROM ${connections} c WHERE c.project_id = ${projectId} AND c.deleted_at IS NULL ORDER BY c.id`,
-    sql<{ value: number }>`SELECT value FROM ${state} WHERE name = 'last_sweep_at'`,
-    ambiguousOf(projectId, MAX_OPEN_COUNTED),
-  ])
+      FROM ${connections} c WHERE c.project_id = ${projectId} AND c.deleted_at IS NULL ORDER BY c.id`),
+    swept: plain(sql<{ value: number }>`SELECT value FROM ${state} WHERE name = 'last_sweep_at'`),
+    ambiguous: ambiguousOf(db, projectId, MAX_OPEN_COUNTED),
+  })
   return {
-    finals: finals.rows,
-    open: open.rows,
-    minutes: recent.rows,
-    connections: list.rows,
-    last_sweep_at: swept.rows[0]?.value ?? null,
-    ambiguous: ambiguous.rows[0]?.n ?? 0,
+    finals: found.finals,
+    open: found.open,
+    minutes: found.minutes,
+    connections: found.connections,
+    last_sweep_at: found.swept[0]?.value ?? null,
+    ambiguous: found.ambiguous[0]?.n ?? 0,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Effect } from '../../billing/effect'
-import { isId } from '../../vendors/read'
+import { isId } from '../../vendors/lib/read'
 import type { Snapshot } from '../../vendors/snapshot'
 import { type DecodedEvent, Undecodable, type Vendor } from '../../vendors/vendor'
 import { MAX_OBJECT_LENGTH, MAX_VENDOR_EVENT_ID_LENGTH } from './limits'

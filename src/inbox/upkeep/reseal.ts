@@ -1,14 +1,10 @@
 import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
-import { seal, sealingKey, unseal } from '../connections/seal'
-import {
-  type Connection,
-  findSealedOtherwise,
-  replaceSecrets,
-  type StoredSecret,
-  sealContext,
-} from '../connections/store'
+import type { StoredSecret } from '../connections/schema'
+import { seal, sealContext, sealingKey, unseal } from '../connections/seal'
+import { findSealedOtherwise, replaceSecrets } from '../connections/secrets-store'
+import type { Connection } from '../connections/store'
 import { RESEAL_CONNECTIONS } from './limits'
 import { readState, writeState } from './store'
 
@@ -23,7 +19,7 @@ export async function reseal(rt: Runtime): Promise<void> {
   if (sealedUnder?.value === newest) return
   let [done, failed, after] = [0, 0, '']
   while (done < RESEAL_CONNECTIONS) {
-    const rows = await findSealedOtherwise(rt.db, newest, after, RESEAL_CONNECTIONS)
+    const rows = await run(rt.db, findSealedOtherwise(rt.db, newest, after, RESEAL_CONNECTIONS))
     for (const row of rows) {
       if (await resealOne(rt, row)) done += 1
       else failed += 1
@@ -46,7 +42,7 @@ async function resealOne({ db, settings }: Runtime, { id, project_id, version, s
       const context = sealContext(project_id, id, secret.id)
       renewed.push({ ...secret, ...(await seal(keys, await unseal(keys, secret, context), context)) })
     }
-    await replaceSecrets(db, id, version, renewed)
+    await replaceSecrets(db, { id, version }, renewed)
     return true
   } catch (error) {
     writeLog('error', 'secret_not_resealed', { connection_id: id, error: String(error) })

@@ -1,13 +1,15 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
-import { objectPage } from '../../../billing/page'
-import { type Presented, present } from '../../../billing/present'
-import { findObject } from '../../../billing/store'
+import { noObject } from '../../../billing/names'
+import { listing } from '../../../billing/read/list'
+import { type Presented, present } from '../../../billing/read/present'
+import { findObject, listObjects } from '../../../billing/read/store'
+import { batch, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { readTimeline } from '../../../inbox/events/timeline'
-import { Fault } from '../../../lib/fault'
+import { listReferring } from '../../../inbox/timeline/store'
+import { timelineOf } from '../../../inbox/timeline/timeline'
 import { INVOICE_STATUSES, PAYMENT_METHOD_STATUSES, SUBSCRIPTION_STATUSES } from '../../../vendors/objects'
 import { page } from '../../page'
 import { projectPaths } from '../../paths'
@@ -41,8 +43,8 @@ async function list(c: Context<HttpEnv>, part: Part) {
   const project = projectOf(c.get('actor'))
   const { billing } = projectPaths(project)
   const [customer, status] = [c.req.query('customer') || undefined, c.req.query('status') || undefined]
-  const asked = { customer, status, cursor: c.req.query('cursor'), limit: ROWS }
-  const found = await objectPage(db, project, kind, asked)
+  const asked = listing(kind, { customer, status, cursor: c.req.query('cursor'), limit: ROWS })
+  const found = asked.page(await run(db, listObjects(db, project, kind, asked)))
   return show(
     c,
     { title, section: 'billing' },
@@ -111,11 +113,14 @@ async function object(c: Context<HttpEnv>, part: Part) {
   const project = projectOf(c.get('actor'))
   const { billing, events } = projectPaths(project)
   const id = c.req.param('object') ?? ''
-  const [row, { entries, resume }] = await Promise.all([
-    findObject(db, project, kind, id, c.req.query('vendor')),
-    readTimeline(db, project, kind, id, null, EVENTS),
-  ])
-  if (!row) throw new Fault('not_found', 'No event of this project says of an object with this id.')
+  const timeline = timelineOf({ kind, id }, null, EVENTS)
+  const found = await batch(db, {
+    objects: findObject(db, project, kind, id, c.req.query('vendor')),
+    events: listReferring(db, project, id, timeline.before, timeline.take),
+  })
+  const [row] = found.objects
+  if (!row) throw noObject(kind)
+  const { entries, resume } = timeline.page(found.events)
   const { source_event_id, status, vendor_status, ambiguous, vendor, ...fields } = present(row)
   return show(
     c,

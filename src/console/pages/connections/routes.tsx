@@ -1,14 +1,10 @@
 import { type Context, Hono } from 'hono'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { addSigningSecret, CreateBody, connect, SecretBody, UpdateBody } from '../../../inbox/connections/connect'
-import {
-  deleteConnection,
-  listConnections,
-  readConnection,
-  removeSecret,
-  updateConnection,
-} from '../../../inbox/connections/store'
+import { addSigningSecret, connect } from '../../../inbox/connections/connect'
+import { CreateBody, SecretBody, UpdateBody } from '../../../inbox/connections/fields'
+import { removeSecret } from '../../../inbox/connections/secrets-store'
+import { deleteConnection, listConnections, readConnection, updateConnection } from '../../../inbox/connections/store'
 import { pageOf } from '../../list'
 import { mistakesOf, page, parse } from '../../page'
 import { projectPaths } from '../../paths'
@@ -69,7 +65,7 @@ export const connectionPages = new Hono<HttpEnv>()
   )
   .post('/:id/secrets/:secret/remove', page('connections:write'), async (c) => {
     const { id = '', secret = '' } = c.req.param()
-    await removeSecret(c.get('rt').db, projectOf(c.get('actor')), id, secret, changeOf(c))
+    await removeSecret(c.get('rt').db, { project_id: projectOf(c.get('actor')), id }, secret, changeOf(c))
     return back(c, 'secret_removed')
   })
 

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
-import { ingestUrl } from '../../../inbox/connections/connect'
+import { ingestUrl } from '../../../inbox/connections/present'
 import type { ConnectionRow } from '../../../inbox/connections/store'
 import { Fault } from '../../../lib/fault'
 import { idTime } from '../../../lib/ids'
@@ -21,7 +21,7 @@ const pathOf = (c: Context<HttpEnv>, id = '') => {
   return id === '' ? connections : `${connections}/${id}`
 }
 const lastOf = (row: ConnectionRow) => (row.last_event_id === null ? null : idTime(row.last_event_id))
-const modeOf = (row: ConnectionRow) => (row.livemode === 1 ? 'Live' : 'Test')
+const modeOf = (row: ConnectionRow) => (row.livemode ? 'Live' : 'Test')
 
 /** The list of connections, or what a first one is for. */
 export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<ConnectionRow>) {

@@ -1,10 +1,9 @@
 import { Hono } from 'hono'
-import { findObject } from '../../../billing/store'
-import type { Db } from '../../../db/client'
+import { findObject } from '../../../billing/read/store'
+import { batch, type Db, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { presentEvent } from '../../../inbox/events/present'
-import { type AttemptRow, type EventRow, findEvent, listAttempts } from '../../../inbox/events/store'
+import { type AttemptRow, type EventRow, eventNotFound, findEvent, listAttempts } from '../../../inbox/events/store'
 import { bytesOf } from '../../../inbox/payload'
 import { previewReplay } from '../../../inbox/replay/preview'
 import { requestReplay } from '../../../inbox/replay/replay'
@@ -34,12 +33,17 @@ export const onePages = new Hono<HttpEnv>()
     const project = projectOf(c.get('actor'))
     const { events } = projectPaths(project)
     const id = c.req.param('event') ?? ''
-    const [row, attempts] = await Promise.all([findEvent(db, project, id), listAttempts(db, project, id, 0, ATTEMPTS)])
-    if (!row) throw new Fault('not_found', 'No event of this project has this id.')
+    const found = await batch(db, {
+      event: findEvent(db, project, 'full', id),
+      attempts: listAttempts(db, project, id, { after: 0, limit: ATTEMPTS }),
+    })
+    const { attempts } = found
+    const [row] = found.event
+    if (!row) throw eventNotFound()
     const at = `${events}/${id}`
     const open = isOpen(row.status)
     const actors = attempts.flatMap(({ actor }) => actor ?? [])
-    const summary = presentEvent(row, false).decoded_summary
+    const summary = row.summary
     const [names, links] = await Promise.all([namesOf(db, project, actors), linksOf(db, row, summary)])
     return show(
       c,
@@ -72,7 +76,8 @@ export const onePages = new Hono<HttpEnv>()
   })
   .get('/:event/payload', page('billing:read'), async (c) => {
     const id = c.req.param('event') ?? ''
-    const row = await findEvent(c.get('rt').db, projectOf(c.get('actor')), id)
+    const { db } = c.get('rt')
+    const [row] = await run(db, findEvent(db, projectOf(c.get('actor')), 'full', id))
     if (!row || row.body === null) throw new Fault('not_found', 'The payload is not kept.')
     c.header('Content-Disposition', `attachment; filename="${row.id}.bin"`)
     return c.body(bytesOf(row.body), 200, { 'Content-Type': 'application/octet-stream' })
@@ -81,7 +86,7 @@ export const onePages = new Hono<HttpEnv>()
     const project = projectOf(c.get('actor'))
     const at = `${projectPaths(project).events}/${c.req.param('event') ?? ''}`
     const preview = await previewReplay(c.get('rt').db, project, c.req.param('event') ?? '')
-    if (!preview) throw new Fault('not_found', 'No event of this project has this id.')
+    if (!preview) throw eventNotFound()
     return show(
       c,
       { title: 'Dry run', section: 'events', above: ['The event', at] },
@@ -104,12 +109,12 @@ export const onePages = new Hono<HttpEnv>()
     const project = projectOf(c.get('actor'))
     const id = c.req.param('event') ?? ''
     const replayed = await requestReplay(c.get('rt'), project, id, changeOf(c))
-    if (!replayed) throw new Fault('not_found', 'No event of this project has this id.')
+    if (!replayed) throw eventNotFound()
     const done = replayed.opened ? 'replayed' : 'replay_coming'
     return c.redirect(`${projectPaths(project).events}/${id}?done=${done}`, 303)
   })
 
-type Decoded = ReturnType<typeof presentEvent>['decoded_summary']
+type Decoded = EventRow['summary']
 
 /** Where the billing state has what an event names: its customer's subscriptions, its subscription. */
 async function linksOf(db: Db, row: EventRow, summary: Decoded): Promise<Record<string, string>> {
@@ -117,7 +122,8 @@ async function linksOf(db: Db, row: EventRow, summary: Decoded): Promise<Record<
   if (!vendorOf(row.vendor)?.snapshots) return {}
   const list = `${projectPaths(row.project_id).billing}/subscriptions`
   const links = { Customer: `${list}?customer=${encodeURIComponent(customer ?? '')}` }
-  const found = subscription && (await findObject(db, row.project_id, 'subscription', subscription, row.vendor))
+  if (!subscription) return links
+  const [found] = await run(db, findObject(db, row.project_id, 'subscription', subscription, row.vendor))
   return found ? { ...links, Subscription: `${list}/${encodeURIComponent(subscription)}?vendor=${row.vendor}` } : links
 }
 
@@ -133,7 +139,7 @@ function Summary({ row, summary, links, now }: SummaryProps) {
     ['Subscription', summary?.subscription],
     ['Invoice', summary?.invoice],
     ['Vendor', vendorTitle(row.vendor)],
-    ['Mode', row.livemode === 1 ? 'Live' : 'Test'],
+    ['Mode', row.livemode ? 'Live' : 'Test'],
     ['Vendor’s API version', summary?.api_version],
     ['Vendor’s time', row.occurred_at && words(row.occurred_at)],
     ['Vendor’s event id', row.vendor_event_id],

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
+import { run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { presentEvent } from '../../../inbox/events/present'
 import { type EventRow, readEvents } from '../../../inbox/events/store'
 import { FINAL_STATUSES } from '../../../inbox/lifecycle'
 import { type SearchFields, toFilters } from '../../../inbox/search/filters'
@@ -86,10 +86,15 @@ export const eventPages = new Hono<HttpEnv>()
     const ids = [...shown.keys()].filter((id) => EVENT_ID.test(id))
     const order = EVENT_ID.test(newest) ? ('asc' as const) : ('desc' as const)
     const found = fields
-      ? await search(db, project, { ...toFilters(fields), order }, order === 'asc' ? newest : null, ROWS)
+      ? await search(
+          db,
+          project,
+          { ...toFilters(fields), order },
+          { after: order === 'asc' ? newest : null, limit: ROWS },
+        )
       : { ids: [] as string[] }
     if (found.ids.length + ids.length === 0) return c.body(null, 204)
-    const rows = await readEvents(db, project, [...found.ids, ...ids], 'desc', false)
+    const rows = await run(db, readEvents(db, project, 'summary', { ids: [...found.ids, ...ids], order: 'desc' }))
     const fresh = rows.filter(({ id }) => found.ids.includes(id) && !shown.has(id))
     const changed = rows.filter(({ id, status }) => shown.has(id) && shown.get(id) !== status)
     if (fresh.length + changed.length === 0) return c.body(null, 204)
@@ -111,7 +116,7 @@ async function find(c: Context<HttpEnv>, fields: SearchFields | null, cursor: st
   const nothing = { data: [] as EventRow[], next_cursor: null, truncated: false, mistakes: {} }
   if (fields === null) return nothing
   try {
-    const page = { cursor, limit: ROWS, full: false }
+    const page = { cursor, limit: ROWS, view: 'summary' as const }
     return { ...(await searchPage(c.get('rt').db, projectOf(c.get('actor')), fields, page)), mistakes: {} }
   } catch (error) {
     return { ...nothing, mistakes: mistakesOf(error).mistakes }
@@ -119,7 +124,6 @@ async function find(c: Context<HttpEnv>, fields: SearchFields | null, cursor: st
 }
 
 function Row({ c, row, how }: { c: Context<HttpEnv>; row: EventRow; how?: 'fresh' | 'changed' }) {
-  const { decoded_summary } = presentEvent(row, false)
   const { events } = projectPaths(row.project_id)
   return (
     <tr
@@ -135,7 +139,7 @@ function Row({ c, row, how }: { c: Context<HttpEnv>; row: EventRow; how?: 'fresh
           <>
             <Badge of={row.status} /> {row.last_error && <span class="cut error">{row.last_error.slice(0, 200)}</span>}
           </>,
-          <code>{decoded_summary?.object.id}</code>,
+          <code>{row.summary?.object.id}</code>,
           vendorTitle(row.vendor),
           row.attempts,
           <Time at={idTime(row.id)} now={c.get('rt').now} />,

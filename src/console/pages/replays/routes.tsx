@@ -1,8 +1,11 @@
 import { Hono } from 'hono'
+import { run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { BulkReplayBody, readReplay, requestBulkReplay } from '../../../inbox/replay/replay'
-import { Fault } from '../../../lib/fault'
+import { BulkReplayBody } from '../../../inbox/replay/present'
+import { requestBulkReplay } from '../../../inbox/replay/replay'
+import { findReplay, replayNotFound } from '../../../inbox/replay/store'
+import { idTime } from '../../../lib/ids'
 import { page, parse } from '../../page'
 import { projectPaths } from '../../paths'
 import { plural } from '../../ui/format'
@@ -61,8 +64,8 @@ export const replayPages = new Hono<HttpEnv>()
     const project = projectOf(c.get('actor'))
     const { events } = projectPaths(project)
     const id = c.req.param('replay') ?? ''
-    const replay = await readReplay(db, project, id)
-    if (!replay) throw new Fault('not_found', 'No replay of this project has this id.')
+    const [replay] = await run(db, findReplay(db, project, id))
+    if (!replay) throw replayNotFound()
     const { queued, open } = replay
     return show(
       c,
@@ -76,7 +79,7 @@ export const replayPages = new Hono<HttpEnv>()
         </p>
         <progress id="progress" max={queued} value={queued - open} />
         <p class="quiet">
-          Asked for <Time at={Date.parse(replay.requested_at)} now={now} />
+          Asked for <Time at={idTime(replay.id)} now={now} />
         </p>
         <a class="button" href={events}>
           Back to the events

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import contract from '../../docs/contract.md?raw'
+
+/*
+ * The tests of this folder are the specification, sentence by sentence. The first word of a test's name is the reference
+ * that docs/contract.md gives beside the sentence.
+ */
+const sources = import.meta.glob<string>(['./*.test.ts', '!./document.test.ts'], {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+})
+const references = (text: string) => text.match(/\[[a-z]+\.\d+\]/g) ?? []
+
+describe('docs/contract.md', () => {
+  it('[contract] names every test of this folder, and no other', () => {
+    const tested = new Set<string>()
+    for (const [file, source] of Object.entries(sources)) {
+      const tests = source.match(/^ *it(\.\w+)*\b/gm) ?? []
+      const names = source.match(/['"`]\[[a-z]+\.\d+\] \S/g) ?? []
+      expect([file, names.length], 'a reference begins every name').toEqual([file, tests.length])
+      for (const name of names) tested.add(references(name)[0] as string)
+    }
+    expect(tested.size).toBeGreaterThan(50)
+    expect([...new Set(references(contract))].sort()).toEqual([...tested].sort())
+  })
+
+  it('[contract] says of every line of the specification by what it is shown', () => {
+    const rows = contract.split('\n').filter((line) => line.startsWith('| “'))
+    expect(rows.length).toBeGreaterThan(50)
+    const shown = /\| (`\[[a-z]+\.\d+\]`|not shown: decided in docs\/|not built here: )/
+    expect(rows.filter((row) => !shown.test(row))).toEqual([])
+  })
+})

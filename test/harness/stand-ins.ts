@@ -1,0 +1,108 @@
+import { bound } from './call'
+
+/*
+ * What stands in for the bindings: D1, the Queue, KV and limiters that count, record or fail. Pass them as `bindings`.
+ */
+
+/** One call of D1: a statement, or a batch (its statements' texts joined by `;\n`). */
+export type Trip = { index: number; sql: string; statements: number; run: () => Promise<D1Result[]> }
+/** What becomes of a call of D1: run it and return what it gives, or throw. */
+export type Tamper = (trip: Trip) => Promise<D1Result[]>
+
+type Wrapped = { query: string; real: D1PreparedStatement }
+
+/** The real D1, each call of which goes through `tamper`. */
+export function tamperedD1(tamper: Tamper): D1Database {
+  let trips = 0
+  const wrap = (query: string, real: D1PreparedStatement) => ({
+    query,
+    real,
+    bind: (...values: unknown[]) => wrap(query, real.bind(...values)),
+    all: async () => {
+      const run = async () => [await real.all()]
+      const [result] = await tamper({ index: trips++, sql: query, statements: 1, run })
+      return result
+    },
+  })
+  const batch = (statements: Wrapped[]) =>
+    tamper({
+      index: trips++,
+      sql: statements.map(({ query }) => query).join(';\n'),
+      statements: statements.length,
+      run: () => bound.DB.batch(statements.map(({ real }) => real)),
+    })
+  return { prepare: (query: string) => wrap(query, bound.DB.prepare(query)), batch } as unknown as D1Database
+}
+
+/** The real D1, and a count of what it is asked, in D1's own figures. */
+export function countingD1() {
+  const count = { trips: 0, statements: 0, rows_read: 0, rows_written: 0 }
+  const DB = tamperedD1(async ({ statements, run }) => {
+    count.trips += 1
+    count.statements += statements
+    const results = await run()
+    for (const { meta } of results) {
+      count.rows_read += meta.rows_read
+      count.rows_written += meta.rows_written
+    }
+    return results
+  })
+  return { DB, count }
+}
+
+/** How D1 says that it cannot be reached. */
+export const D1_LOST = 'D1_ERROR: Network connection lost.'
+
+/** D1 that answers every call with this error. */
+export function failingD1(message: string): D1Database {
+  return tamperedD1(async () => {
+    throw new Error(message)
+  })
+}
+
+/** A Queue that takes every message, records its body in `sent`, and hands none to `forward` unless there is one. */
+export function recordingQueue(forward?: Queue<unknown>) {
+  const sent: unknown[] = []
+  const EVENTS = {
+    send: async (body: unknown) => {
+      sent.push(body)
+      return forward?.send(body)
+    },
+    sendBatch: async (messages: Iterable<MessageSendRequest>) => {
+      for (const { body } of messages) sent.push(body)
+      return forward?.sendBatch(messages)
+    },
+  } as unknown as Queue<unknown>
+  return { EVENTS, sent }
+}
+
+/** A Queue that takes every message and delivers none. */
+export const lossyQueue = () => recordingQueue()
+
+/** A Queue that refuses every message. */
+export const QUEUE_OUT = { send: refuse, sendBatch: refuse } as unknown as Queue<unknown>
+
+async function refuse(): Promise<never> {
+  throw new Error('Queue is overloaded. Please back off.')
+}
+
+/** KV that fails whatever it is asked. */
+export const KV_OUT = {
+  get: async () => {
+    throw new Error('KV GET failed: 500')
+  },
+} as unknown as KVNamespace
+
+/** A limiter that lets everything through, for tests of something else than its limit. */
+export const NO_LIMIT: RateLimit = { limit: async () => ({ success: true }) }
+/** A limiter whose limit is reached. */
+export const LIMIT_REACHED: RateLimit = { limit: async () => ({ success: false }) }
+
+export type Mail = { from: string; to: string; subject: string; text: string }
+
+/** A mail binding that records what it is to send. */
+export function mailbox() {
+  const mails: Mail[] = []
+  const EMAIL = { send: async (mail: Mail) => void mails.push(mail) } as unknown as SendEmail
+  return { EMAIL, mails }
+}

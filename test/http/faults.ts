@@ -1,0 +1,240 @@
+import { env } from 'cloudflare:workers'
+import { expect } from 'vitest'
+import { newSecret } from '../../src/api-keys/secret'
+import type { FaultName } from '../../src/lib/fault'
+import { newId } from '../../src/lib/ids'
+import { newSessionToken } from '../../src/sessions/secret'
+import {
+  type Answer,
+  addMember,
+  call,
+  D1_LOST,
+  deliver,
+  failingD1,
+  freshKey,
+  freshProject,
+  LIMIT_REACHED,
+  lossyQueue,
+  mint,
+  STRIPE_SECRET,
+  signedIn,
+  stripeConnection,
+  stripeEvent,
+  tamperedD1,
+} from '../harness'
+
+export const KEYS = '/platform/v1/api-keys'
+export const PROJECTS = '/platform/v1/projects'
+const CONNECTIONS = '/platform/v1/billing/connections'
+
+/** What D1 says of a statement of ours that is wrong. */
+export const OUR_MISTAKE = 'D1_ERROR: no such column: hash_of_the_secret at offset 7: SQLITE_ERROR'
+
+/** A project with a key and a Stripe connection. */
+export async function freshConnection() {
+  const world = await freshKey()
+  return { ...world, connection: await stripeConnection(world.secret, world.project) }
+}
+
+/** A key with the secret that it had before it was rotated. */
+export async function rotated() {
+  const world = await freshKey()
+  await call(`${KEYS}/${world.key.id}/rotate`, { method: 'POST', token: world.owner.token, project: world.project })
+  return world
+}
+
+/** A key that was revoked. */
+export async function revoked() {
+  const world = await freshKey()
+  await call(`${KEYS}/${world.key.id}`, { method: 'DELETE', token: world.owner.token, project: world.project })
+  return world
+}
+
+async function expired() {
+  const world = await freshKey()
+  await env.DB.prepare('UPDATE api_keys SET expires_at = ? WHERE id = ?')
+    .bind(Date.now() - 1, world.key.id)
+    .run()
+  return world
+}
+
+/** Copies a row of the project until it has `n` of them. */
+async function fill(table: 'api_keys' | 'connections', project: string, n: number) {
+  const { results } = await env.DB.prepare(`SELECT * FROM ${table} WHERE project_id = ?`).bind(project).all()
+  const [row] = results as Record<string, unknown>[]
+  if (!row) throw new Error(`no row of ${table} to copy`)
+  const columns = Object.keys(row)
+  const insert = env.DB.prepare(
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+  )
+  const copies = Array.from({ length: n - results.length }, (_, i) =>
+    insert.bind(...columns.map((name) => (['id', 'hash'].includes(name) ? `${row[name]}-${i}` : row[name]))),
+  )
+  await env.DB.batch(copies)
+}
+
+/** A request that is refused with each fault. Every fault has one: the type says so, and the first test too. */
+export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
+  invalid_json: async () => {
+    const { token } = await signedIn()
+    const headers = { 'Content-Type': 'application/json' }
+    return call(PROJECTS, { method: 'POST', token, body: '{"name":', headers })
+  },
+  invalid_cursor: async () => call(`${PROJECTS}?cursor=nonsense`, { token: (await signedIn()).token }),
+  project_required: async () => call(KEYS, { token: (await freshKey()).secret }),
+  missing_credentials: async () => call(KEYS, { project: (await freshProject()).project }),
+  malformed_credentials: async () => call(KEYS, { project: (await freshProject()).project, token: 'svc_v1_short' }),
+  unknown_key: async () => call(KEYS, { project: (await freshProject()).project, token: (await newSecret()).secret }),
+  key_rotated: async () => {
+    const { project, secret } = await rotated()
+    return call(KEYS, { project, token: secret })
+  },
+  key_revoked: async () => {
+    const { project, secret } = await revoked()
+    return call(KEYS, { project, token: secret })
+  },
+  key_expired: async () => {
+    const { project, secret } = await expired()
+    return call(KEYS, { project, token: secret })
+  },
+  wrong_project: async () => call(KEYS, { project: (await freshProject()).project, token: (await freshKey()).secret }),
+  unknown_session: async () => call(PROJECTS, { token: newSessionToken() }),
+  session_expired: async () => {
+    const { token, user } = await signedIn()
+    await env.DB.prepare('UPDATE sessions SET expires_at = ? WHERE user_id = ?')
+      .bind(Date.now() - 1, user)
+      .run()
+    return call(PROJECTS, { token })
+  },
+  invalid_code: () => call('/auth/sessions', { method: 'POST', json: { challenge: 'chl_none', code: 'ABCDEFGH' } }),
+  signature_missing: async () => {
+    const { connection } = await freshConnection()
+    return call(`/ingest/${connection.id}`, { method: 'POST', body: '{}' })
+  },
+  signature_malformed: async () => {
+    const { connection } = await freshConnection()
+    return deliver(connection.id, stripeEvent(), { headers: { 'Stripe-Signature': 'nonsense' } })
+  },
+  signature_mismatch: async () => {
+    const { connection } = await freshConnection()
+    return deliver(connection.id, stripeEvent(), { secret: 'whsec_of_somebody_else' })
+  },
+  signature_timestamp: async () => {
+    const { connection } = await freshConnection()
+    return deliver(connection.id, stripeEvent(), { at: Math.floor(Date.now() / 1000) - 600 })
+  },
+  insufficient_scope: async () => {
+    const { project, owner } = await freshProject()
+    const { secret } = await mint(owner.token, project, { scopes: ['billing:read'] })
+    return call(KEYS, { project, token: secret })
+  },
+  insufficient_role: async () => {
+    const { project } = await freshProject()
+    const { token } = await addMember(project, 'viewer')
+    return call(KEYS, { method: 'POST', project, token, json: { name: 'mine' } })
+  },
+  console_session_required: async () => {
+    const { project, secret } = await freshKey()
+    return call(KEYS, { method: 'POST', project, token: secret, json: { name: 'mine' } })
+  },
+  api_key_required: async () => {
+    const { project, owner } = await freshProject()
+    return call(`${KEYS}/self`, { project, token: owner.token })
+  },
+  not_a_member: async () => call(KEYS, { project: (await freshProject()).project, token: (await signedIn()).token }),
+  connection_disabled: async () => {
+    const { connection, project, secret } = await freshConnection()
+    const path = `${CONNECTIONS}/${connection.id}`
+    await call(path, { method: 'PATCH', project, token: secret, json: { status: 'disabled' } })
+    return deliver(connection.id, stripeEvent())
+  },
+  not_found: () => call('/platform/v1/nothing-is-here'),
+  unknown_connection: () => deliver(newId('con', Date.now()), stripeEvent()),
+  method_not_allowed: () => call(KEYS, { method: 'PUT' }),
+  key_limit_reached: async () => {
+    const { project, owner } = await freshKey()
+    await fill('api_keys', project, 99)
+    await mint(owner.token, project) // the hundredth
+    return call(KEYS, { method: 'POST', project, token: owner.token, json: { name: 'one too many' } })
+  },
+  rotation_conflict: async () => {
+    const { project, owner, key } = await freshKey()
+    const path = `${KEYS}/${key.id}/rotate`
+    // Between this rotation's read and its write, another one goes all the way.
+    const DB = tamperedD1(async ({ statements, run }) => {
+      if (statements === 1) return run()
+      const other = await call(path, { method: 'POST', project, token: owner.token })
+      if (other.status !== 200) throw new Error(`the other rotation answered ${other.status}`)
+      return run()
+    })
+    return call(path, { method: 'POST', project, token: owner.token, bindings: { DB } })
+  },
+  rotation_of_revoked_key: async () => {
+    const { project, owner, key } = await revoked()
+    return call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: owner.token })
+  },
+  rotation_of_expired_key: async () => {
+    const { project, owner, key } = await expired()
+    return call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: owner.token })
+  },
+  connection_limit_reached: async () => {
+    const { project, secret } = await freshConnection()
+    await fill('connections', project, 49)
+    await stripeConnection(secret, project) // the fiftieth
+    const json = { vendor: 'stripe', name: 'one too many', signing_secret: 'whsec_0123456789' }
+    return call(CONNECTIONS, { method: 'POST', project, token: secret, json })
+  },
+  secret_limit_reached: async () => {
+    const { project, secret, connection } = await freshConnection()
+    const add = (n: number) =>
+      call(`${CONNECTIONS}/${connection.id}/secrets`, {
+        method: 'POST',
+        project,
+        token: secret,
+        json: { signing_secret: `whsec_number_${n}` },
+      })
+    for (const n of [2, 3, 4, 5]) expect((await add(n)).status).toBe(201)
+    return add(6)
+  },
+  secret_exists: async () => {
+    const { project, secret, connection } = await freshConnection()
+    const json = { signing_secret: STRIPE_SECRET }
+    return call(`${CONNECTIONS}/${connection.id}/secrets`, { method: 'POST', project, token: secret, json })
+  },
+  payload_gone: async () => {
+    const { project, secret, connection } = await freshConnection()
+    const receipt = await deliver(connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
+    const id = receipt.body.event_ids[0]
+    await env.DB.prepare("UPDATE events SET status = 'processed', due_at = NULL WHERE id = ?").bind(id).run()
+    await env.DB.prepare('DELETE FROM payloads WHERE project_id = ?').bind(project).run()
+    return call(`/platform/v1/billing/webhooks/${id}/replay`, { method: 'POST', project, token: secret })
+  },
+  payload_too_large: async () => {
+    const { token } = await signedIn()
+    return call(PROJECTS, { method: 'POST', token, json: { name: 'x'.repeat(65_536) } })
+  },
+  unsupported_media_type: async () => {
+    const { token } = await signedIn()
+    return call(PROJECTS, { method: 'POST', token, body: '{"name":"x"}', headers: { 'Content-Type': 'text/plain' } })
+  },
+  unsupported_encoding: async () => {
+    const { connection } = await freshConnection()
+    return deliver(connection.id, stripeEvent(), { headers: { 'Content-Encoding': 'gzip' } })
+  },
+  validation_failed: async () => {
+    const { token } = await signedIn()
+    return call(PROJECTS, { method: 'POST', token, json: { name: '' } })
+  },
+  rate_limited: async () => {
+    const json = { email: `${newId('usr', Date.now())}@example.com` }
+    return call('/auth/codes', { method: 'POST', json, bindings: { LIMIT_SIGN_IN: LIMIT_REACHED } })
+  },
+  internal_error: async () => {
+    const { project, secret } = await freshKey()
+    return call(KEYS, { project, token: secret, bindings: { DB: failingD1(OUR_MISTAKE) } })
+  },
+  database_unavailable: async () => {
+    const { project, secret } = await freshKey()
+    return call(KEYS, { project, token: secret, bindings: { DB: failingD1(D1_LOST) } })
+  },
+}

@@ -1,0 +1,136 @@
+import { env } from 'cloudflare:workers'
+import { newId } from '../../src/lib/ids'
+import { HOUR } from '../../src/lib/time'
+import { newSessionToken } from '../../src/sessions/secret'
+import { insertObjects, insertTimeline } from '../billing/rows'
+import { call, deliver, type Json, lossyQueue, mint, stripeConnection, stripeEvent } from '../harness'
+import type { World } from '../routes'
+
+/** What a test of any list has to know of one. */
+export type List = {
+  /** Adds rows, one after the other. */
+  add: (world: World, n: number) => Promise<void>
+  /** What identifies a row; the list is sorted by it. */
+  id: (row: Json['data'][0]) => string | number
+  /** Oldest first: rows that are added while a reader walks the list come at its end. */
+  ascending?: true
+  /** Queries that filter it: a cursor of the first is refused under every other. */
+  filters?: [string, ...string[]]
+}
+
+const EVENTS = () => ({ bindings: { EVENTS: lossyQueue().EVENTS } })
+const byId: List['id'] = (row) => row.id
+
+async function times(n: number, work: (i: number) => Promise<unknown>) {
+  for (let i = 0; i < n; i++) await work(i)
+}
+
+const addEvents = (world: World, n: number) =>
+  times(n, () => deliver(world.connection.id, stripeEvent('invoice.paid'), EVENTS()))
+
+async function addAttempts(world: World, n: number) {
+  const last = await env.DB.prepare('SELECT coalesce(max(number), 0) AS n FROM attempts WHERE event_id = ?')
+    .bind(world.event)
+    .first<{ n: number }>()
+  const insert = env.DB.prepare(
+    `INSERT INTO attempts (event_id, number, trigger, started_at, finished_at, outcome) VALUES (?, ?, 'retry', 1, 2, 'retrying')`,
+  )
+  await env.DB.batch(Array.from({ length: n }, (_, i) => insert.bind(world.event, (last?.n ?? 0) + 1 + i)))
+}
+
+async function addSessions(world: World, n: number) {
+  await times(n, async () => {
+    const now = Date.now()
+    await env.DB.prepare(
+      'INSERT INTO sessions (id, user_id, hash, created_at, expires_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?)',
+    )
+      .bind(newId('ses', now), world.owner.user, newSessionToken(), now, now + HOUR, now)
+      .run()
+  })
+}
+
+/** Every list of the API. */
+export const LISTS: Record<string, List> = {
+  'GET /platform/v1/api-keys': {
+    id: byId,
+    add: (world, n) => times(n, () => mint(world.owner.token, world.project)),
+  },
+  'GET /platform/v1/projects': {
+    id: byId,
+    add: (world, n) =>
+      times(n, () =>
+        call('/platform/v1/projects', { method: 'POST', token: world.owner.token, json: { name: 'another' } }),
+      ),
+  },
+  'GET /platform/v1/audit-log': {
+    id: byId,
+    add: (world, n) => times(n, () => mint(world.owner.token, world.project)),
+  },
+  'GET /platform/v1/billing/connections': {
+    id: byId,
+    add: (world, n) => times(n, () => stripeConnection(world.owner.token, world.project)),
+  },
+  'GET /platform/v1/billing/webhooks': {
+    id: byId,
+    add: addEvents,
+  },
+  'GET /platform/v1/billing/webhooks/search': {
+    id: byId,
+    add: addEvents,
+    filters: [
+      'event_type=invoice.*',
+      'event_type=invoice.paid',
+      'event_type=invoice.*&event_type=charge.*',
+      'event_type=invoice.*&status=received',
+      'event_type=invoice.*&order=asc',
+      'event_type=invoice.*&livemode=true',
+      'status=received',
+      '',
+    ],
+  },
+  'GET /platform/v1/billing/webhooks/:event_id/attempts': {
+    id: (row) => row.number,
+    add: addAttempts,
+    ascending: true,
+  },
+  'GET /platform/v1/billing/subscriptions': objectList('subscription', [
+    'status=active',
+    'customer=cus_1',
+    'vendor=stripe',
+    '',
+  ]),
+  'GET /platform/v1/billing/invoices': objectList('invoice', [
+    'status=open',
+    'customer=cus_1',
+    'subscription=sub_1',
+    '',
+  ]),
+  'GET /platform/v1/billing/payment-methods': objectList('payment_method', ['status=attached', 'customer=cus_1', '']),
+  'GET /platform/v1/billing/subscriptions/:id/timeline': timelineOf('subscription', 'sub_sample'),
+  'GET /platform/v1/billing/invoices/:id/timeline': timelineOf('invoice', 'in_sample'),
+  'GET /platform/v1/billing/payment-methods/:id/timeline': timelineOf('payment_method', 'pm_sample'),
+  'GET /auth/sessions': { id: byId, add: addSessions },
+}
+
+/** A list of billing objects. Vendors' ids have no order; these rise, so that new rows sort before the first page. */
+function objectList(kind: 'subscription' | 'invoice' | 'payment_method', filters: [string, ...string[]]): List {
+  const add = (world: World, n: number) =>
+    insertObjects(
+      world.project,
+      kind,
+      Array.from({ length: n }, () => `zz_${newId('evt', Date.now())}`),
+    )
+  return { id: byId, add, filters }
+}
+
+function timelineOf(kind: 'subscription' | 'invoice' | 'payment_method', object: string): List {
+  const add = ({ project, connection }: World, n: number) =>
+    insertTimeline(
+      project,
+      connection.id,
+      kind,
+      object,
+      Array.from({ length: n }, () => newId('evt', Date.now())),
+    )
+  return { id: (row) => row.event_id, add }
+}

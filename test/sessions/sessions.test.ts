@@ -1,0 +1,126 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../src/lib/time'
+import { setClock, stopClock } from '../clock'
+import { call, countingD1, freshKey } from '../harness'
+import { current, freshEmail, redeem, sent, signIn } from './signing-in'
+
+describe('a session', () => {
+  it('is answered once with its token, which is stored hashed', async () => {
+    const { challenge, code, email } = await sent()
+    const start = stopClock()
+    const { status, body } = await redeem(challenge, code, { headers: { 'User-Agent': 'tests/1.0' } })
+    expect(status).toBe(201)
+    expect(Object.keys(body)).toEqual(['token', 'expires_at', 'user'])
+    expect(body.token).toMatch(/^svc_cs_[0-9a-f]{64}$/)
+    expect(body.user).toEqual({ id: expect.stringMatching(/^usr_/), email })
+    expect(Date.parse(body.expires_at)).toBe(start + 12 * HOUR)
+    const { results } = await env.DB.prepare('SELECT * FROM sessions WHERE user_id = ?').bind(body.user.id).all()
+    expect(JSON.stringify(results)).not.toContain(body.token.slice(7))
+    const read = await current(body.token)
+    expect(read.body).toEqual({
+      session: {
+        id: results[0]?.id,
+        created_at: expect.any(String),
+        last_used_at: expect.any(String),
+        expires_at: body.expires_at,
+        user_agent: 'tests/1.0',
+        current: true,
+      },
+      user: { id: body.user.id, email },
+    })
+    expect(read.text).not.toContain(body.token.slice(7))
+  })
+
+  it("is listed among its user's, newest first, and knows itself", async () => {
+    const email = freshEmail()
+    const [one, two, three] = [await signIn(email), await signIn(email), await signIn(email)]
+    await signIn() // somebody else's
+    const list = await call('/auth/sessions', { token: two.token })
+    expect(list.body.data.map((row) => row.current)).toEqual([false, true, false])
+    const own = await Promise.all([three, two, one].map(async ({ token }) => (await current(token)).body.session.id))
+    expect(list.body.data.map((row) => row.id)).toEqual(own)
+  })
+
+  it('ends by itself, by another of its user, and by nobody else', async () => {
+    const email = freshEmail()
+    const [one, two] = [await signIn(email), await signIn(email)]
+    const stranger = await signIn()
+    const id = (await current(one.token)).body.session.id
+
+    const refused = await call(`/auth/sessions/${id}`, { method: 'DELETE', token: stranger.token })
+    expect([refused.status, refused.body.code]).toEqual([404, 'not_found'])
+    expect((await current(one.token)).status).toBe(200)
+
+    expect((await call(`/auth/sessions/${id}`, { method: 'DELETE', token: two.token })).status).toBe(204)
+    const ended = await current(one.token)
+    expect([ended.status, ended.body.code]).toEqual([401, 'unknown_session'])
+    expect((await call(`/auth/sessions/${id}`, { method: 'DELETE', token: two.token })).status).toBe(404)
+
+    expect((await call('/auth/sessions/current', { method: 'DELETE', token: two.token })).status).toBe(204)
+    expect((await current(two.token)).body.code).toBe('unknown_session')
+    expect((await call('/platform/v1/projects', { token: two.token })).body.code).toBe('unknown_session')
+    expect((await current(stranger.token)).status).toBe(200)
+  })
+
+  it('is no place for an API key', async () => {
+    const { project, secret } = await freshKey()
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/current'],
+      ['DELETE', '/current'],
+      ['DELETE', '/ses_x'],
+    ] as const) {
+      const answer = await call(`/auth/sessions${path}`, { method, token: secret, project })
+      expect([answer.status, answer.body.code]).toEqual([403, 'console_session_required'])
+    }
+  })
+
+  it('ends twelve hours after its last use', async () => {
+    const start = stopClock()
+    const { token, email } = await signIn()
+    setClock(start + 12 * HOUR - 1)
+    expect((await current(token)).status).toBe(200) // and slides
+    setClock(start + 24 * HOUR - 2)
+    expect((await current(token)).status).toBe(200)
+    setClock(start + 36 * HOUR - 2)
+    const answer = await current(token)
+    expect([answer.status, answer.body.code]).toEqual([401, 'session_expired'])
+    const other = await signIn(email)
+    expect((await call('/auth/sessions', { token: other.token })).body.data).toHaveLength(1)
+  })
+
+  it('slides at most every ten minutes', async () => {
+    const start = stopClock()
+    const { token } = await signIn()
+    const use = async (ms: number) => {
+      setClock(start + ms)
+      const { DB, count } = countingD1()
+      expect((await call('/platform/v1/projects', { token, bindings: { DB } })).status).toBe(200)
+      return count.rows_written
+    }
+    const ends = async () => Date.parse((await current(token)).body.session.expires_at) - start
+    expect(await use(10 * MINUTE - 1)).toBe(0)
+    expect(await ends()).toBe(12 * HOUR)
+    expect(await use(10 * MINUTE)).toBe(1)
+    expect(await ends()).toBe(12 * HOUR + 10 * MINUTE)
+    expect(await use(20 * MINUTE - 1)).toBe(0)
+    expect(await use(20 * MINUTE)).toBe(1)
+  })
+
+  it('never lives past seven days, however busy', async () => {
+    const start = stopClock()
+    const { token } = await signIn()
+    for (let ms = 0; ms < 7 * DAY; ms += 11 * HOUR) {
+      setClock(start + ms)
+      expect((await current(token)).status, `after ${ms / HOUR} h`).toBe(200)
+      const ends = Date.parse((await current(token)).body.session.expires_at)
+      expect(ends).toBeLessThanOrEqual(start + 7 * DAY)
+    }
+    setClock(start + 7 * DAY - 1)
+    expect((await current(token)).status).toBe(200)
+    setClock(start + 7 * DAY)
+    const answer = await current(token)
+    expect([answer.status, answer.body.code]).toEqual([401, 'session_expired'])
+  })
+})
