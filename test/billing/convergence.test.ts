@@ -83,7 +83,7 @@ async function converges(life: Life, courses: readonly Course[]): Promise<boolea
     { order: [0], cuts: [], twice: [], replays: [], together: false },
   )
   const strip = ({ source_event_id: _, updated_at: __, ambiguous: ___, ...row }: Shown) => row
-  if (!first?.shown.ambiguous) expect(strip(first?.shown)).toEqual(strip(truth.shown))
+  if (!first?.shown.ambiguous) expect(strip(first?.shown as Shown)).toEqual(strip(truth.shown))
   return first?.shown.ambiguous as boolean
 }
 
