@@ -16,7 +16,7 @@ export const healthPages = new Hono<HttpEnv>().get('/', page('billing:read'), as
   const { ms, bucket } = RANGES[range]
   const [health, lag] = await Promise.all([
     readHealth(rt, project),
-    readLag(rt.db, project, { from: iso(rt.now - ms), bucket }, rt.now),
+    readLag(rt, project, { from: iso(rt.now - ms), bucket }),
   ])
   return healthPage(c, health, lag, range)
 })
