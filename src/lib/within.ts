@@ -1,4 +1,4 @@
-/** What the work comes to. @throws where it throws, or has not ended within `ms` */
+/** Waits for work, at most `ms` milliseconds. @throws what the work throws, or an error where it takes longer */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | null = null
   const timeout = new Promise<never>((_, reject) => {
