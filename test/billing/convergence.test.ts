@@ -62,14 +62,14 @@ async function run(life: Life, { order, cuts, twice, replays, together }: Course
     'SELECT * FROM billing_objects WHERE project_id = ? ORDER BY kind, vendor_id',
     world.project,
   )
-  const shown = (await world.api(`/${life.path}/${life.object}`)).body as unknown as Shown
+  const shown = (await world.api<Shown>(`/${life.path}/${life.object}`)).body
   return {
     // Whole rows, but for what differs between projects: its own ids, and how often a row was written.
     rows: objects.map(({ project_id: _, version: __, candidates, ...row }) => ({
       ...row,
       candidates: JSON.parse(candidates).map((one: Candidate) => ({ ...one, event_id: names.get(one.event_id) })),
     })),
-    shown: { ...shown, source_event_id: names.get(shown.source_event_id) as string },
+    shown: { ...shown, source_event_id: names.get(shown.source_event_id) },
   }
 }
 

@@ -5,7 +5,7 @@ import type { billingObjects } from '../../src/billing/schema'
 import type { BillingEvent } from '../../src/inbox/events/present'
 import type { TimelineEntry } from '../../src/inbox/timeline/timeline'
 import { hex, hmac, utf8 } from '../../src/lib/crypto'
-import { type Answer, call, type RequestOptions } from '../harness'
+import { type Answer, call, type Json, type RequestOptions } from '../harness'
 import { newWorld, rows } from '../inbox/pipeline'
 
 /*
@@ -53,11 +53,8 @@ export async function billingWorld() {
     })
   }
 
-  /** Asks the API below `/platform/v1/billing`. A type names what the route answers. */
-  const api = async <Body = Answer['body']>(path: string, options: RequestOptions = {}) => {
-    const bindings = { LIMIT_CREDENTIAL, ...options.bindings }
-    return (await world.api(path, { ...options, bindings })) as unknown as Answer<Body>
-  }
+  const api = <T = Json>(path: string, options: RequestOptions = {}): Promise<Answer<T>> =>
+    world.api<T>(path, { ...options, bindings: { LIMIT_CREDENTIAL, ...options.bindings } })
 
   return {
     ...world,
