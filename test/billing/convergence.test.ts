@@ -28,7 +28,7 @@ async function receiverFor({ vendor }: Life): Promise<Receiver> {
   return { world, deliver }
 }
 
-/** Runs a life through ingest and the consumer by one course, and answers what is stored of its objects in the end. */
+/** Runs a history through ingest and the consumer in one order, and returns what is stored of its objects in the end. */
 async function run(life: Life, { order, cuts, twice, replays, together }: Course) {
   const { world, deliver } = await receiverFor(life)
   const stored = new Map<number, string>()
@@ -64,7 +64,7 @@ async function run(life: Life, { order, cuts, twice, replays, together }: Course
   )
   const shown = (await world.api<Shown>(`/${life.path}/${life.object}`)).body
   return {
-    // Whole rows, but for what differs between projects: its own ids, and how often a row was written.
+    // Whole rows, without what differs between projects: ids, and how often a row was written.
     rows: objects.map(({ project_id: _, version: __, candidates, ...row }) => ({
       ...row,
       candidates: JSON.parse(candidates).map((one: Candidate) => ({ ...one, event_id: names.get(one.event_id) })),
@@ -73,7 +73,7 @@ async function run(life: Life, { order, cuts, twice, replays, together }: Course
   }
 }
 
-/** The last event of a life is the truth, and what an undecided row may differ from. */
+/** The last event of a history is the truth. Only an ambiguous row may differ from it. @returns whether it is ambiguous */
 async function converges(life: Life, courses: readonly Course[]): Promise<boolean> {
   const [first, ...others] = await Promise.all(courses.map((one) => run(life, one)))
   for (const other of others) expect(other).toEqual(first)
@@ -91,7 +91,7 @@ it.each([
   ['Stripe', stripeLife, 25],
   ['Paddle', paddleLife, 10],
 ] as const)(
-  'every order of delivery ends in the same rows, and they are true or flagged: %s',
+  'every order of delivery ends in the same rows, which are correct or ambiguous: %s',
   async (name, lives, numRuns) => {
     let ambiguous = 0
     const life = lives.chain((one) =>
@@ -101,7 +101,7 @@ it.each([
       fc.asyncProperty(life, async ([one, courses]) => {
         if (await converges(one, courses)) ambiguous += 1
       }),
-      // Shrinking would run for minutes: the seed and the path that are printed lead back to a failure.
+      // Shrinking would take minutes. The seed and the path that are printed reproduce a failure.
       { numRuns, endOnFailure: true },
     )
     console.log(`${name}: ${numRuns} histories in 3 orders each, ${ambiguous} of them ended ambiguous`)

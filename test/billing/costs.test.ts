@@ -4,14 +4,14 @@ import { countingD1 } from '../harness'
 import { walk } from '../inbox/seeding'
 import {
   anId,
+  paddleEventOf,
   paddlePayment,
   paddlePaymentMethod,
-  paddleSays,
   paddleSubscription,
   paddleTransaction,
+  stripeEventOf,
   stripeInvoice,
   stripePaymentMethod,
-  stripeSays,
   stripeSubscription,
   T0,
 } from './payloads'
@@ -29,16 +29,16 @@ beforeEach(() => {
   stopClock() // rows that are written once a minute must not be written in between
 })
 
-/** A world that knows its connections and has processed before: what is first or once a minute is behind it. */
+/** A project that has processed events before, so that rows written at the first one or once a minute do not count. */
 async function warmWorld(): Promise<BillingWorld> {
   const world = await billingWorld()
-  await world.say(stripeSays('charge.succeeded', {}), paddleSays('price.created', {}))
+  await world.deliver(stripeEventOf('charge.succeeded', {}), paddleEventOf('price.created', {}))
   return world
 }
 
 const perEvent = (rows: number) => Math.round((rows / BATCH) * 100) / 100
 
-/** Processes what is on its way as one batch, and counts. */
+/** Processes the messages in the queue as one batch, and counts what that costs. */
 async function processed(world: BillingWorld) {
   const { DB, count } = countingD1()
   expect(await world.queue.pump({ DB })).toBe(1)
@@ -52,7 +52,7 @@ async function costOf(world: BillingWorld, events: readonly object[]) {
   return { trips, read, written: perEvent(count.rows_written + written) }
 }
 
-/** `made`, `changed`: rows of the event's objects where they are new, and where they are known. */
+/** Rows written for the objects of an event: `made` where they are new, `changed` where they exist. */
 type Made = { of: string; refs: number; made: number; changed: number; make: (id: string, second: number) => object }
 const at = (second: number) => ({ at: `2026-01-01T00:00:0${second}Z` })
 const in_ = (second: number) => ({ at: T0 + second })
@@ -63,7 +63,7 @@ const MADE: Made[] = [
     made: 2,
     changed: 1,
     make: (id, n) =>
-      stripeSays(
+      stripeEventOf(
         'customer.subscription.updated',
         stripeSubscription({ id, status: n === 2 ? 'past_due' : 'active' }),
         in_(n),
@@ -74,28 +74,28 @@ const MADE: Made[] = [
     refs: 3,
     made: 2,
     changed: 1,
-    make: (id, n) => stripeSays('invoice.updated', stripeInvoice({ id, total: n }), in_(n)),
+    make: (id, n) => stripeEventOf('invoice.updated', stripeInvoice({ id, total: n }), in_(n)),
   },
   {
     of: "Stripe's payment method",
     refs: 2,
     made: 2,
     changed: 1,
-    make: (id, n) => stripeSays('payment_method.updated', stripePaymentMethod({ id, metadata: { n } }), in_(n)),
+    make: (id, n) => stripeEventOf('payment_method.updated', stripePaymentMethod({ id, metadata: { n } }), in_(n)),
   },
   {
     of: "Paddle's subscription",
     refs: 3,
     made: 2,
     changed: 1,
-    make: (id, n) => paddleSays('subscription.updated', paddleSubscription({ id, custom_data: { n } }), at(n)),
+    make: (id, n) => paddleEventOf('subscription.updated', paddleSubscription({ id, custom_data: { n } }), at(n)),
   },
   {
     of: "Paddle's transaction",
     refs: 4,
     made: 2,
     changed: 1,
-    make: (id, n) => paddleSays('transaction.updated', paddleTransaction({ id, custom_data: { n } }), at(n)),
+    make: (id, n) => paddleEventOf('transaction.updated', paddleTransaction({ id, custom_data: { n } }), at(n)),
   },
   {
     of: "Paddle's transaction, paid by a card",
@@ -103,14 +103,14 @@ const MADE: Made[] = [
     made: 3,
     changed: 2,
     make: (id, n) =>
-      paddleSays('transaction.updated', paddleTransaction({ id, payments: [paddlePayment(`paymtd_${id}`)] }), at(n)),
+      paddleEventOf('transaction.updated', paddleTransaction({ id, payments: [paddlePayment(`paymtd_${id}`)] }), at(n)),
   },
   {
     of: "Paddle's payment method",
     refs: 3,
     made: 2,
     changed: 1,
-    make: (id, n) => paddleSays('payment_method.saved', paddlePaymentMethod({ id, custom_data: { n } }), at(n)),
+    make: (id, n) => paddleEventOf('payment_method.saved', paddlePaymentMethod({ id, custom_data: { n } }), at(n)),
   },
 ]
 
@@ -131,7 +131,7 @@ describe.each(MADE)('a batch of 100 events of 100 objects: $of', ({ refs, made, 
       expect(cost).toMatchObject({ trips: 3, written })
       expect(cost.read).toBeLessThan(40)
     }
-    // Older than what speaks and than what is kept to place ties: no object's row is written.
+    // Older than the winner and the events that are kept to order ties: no object's row is written.
     const before = await world.objects()
     const late = ids.map((id) => make(id, 0))
     expect(await costOf(world, late)).toMatchObject({ trips: 3, written: event })
@@ -139,29 +139,29 @@ describe.each(MADE)('a batch of 100 events of 100 objects: $of', ({ refs, made, 
   })
 })
 
-it.each(MADE.slice(0, 3))('the replay of 100 events that speak writes no object: $of', async ({ make }) => {
+it.each(MADE.slice(0, 3))('replaying 100 winning events writes no object: $of', async ({ make }) => {
   const world = await warmWorld()
-  const ids = await world.sayTogether(Array.from({ length: BATCH }, () => make(anId('obj'), 1)))
+  const ids = await world.deliverTogether(Array.from({ length: BATCH }, () => make(anId('obj'), 1)))
   const before = await world.objects()
   for (const id of ids) expect((await world.replay(id)).status).toBe(202)
-  // The claim, the attempt, the event with its index of final ones, and twice that of events tried more than once.
+  // The claim, the attempt, the event and its entry in the index of final events, and two in that of repeated attempts.
   expect(await processed(world)).toMatchObject({ trips: 3, written: 6 * BATCH + 1 })
   expect(await world.objects()).toEqual(before)
 })
 
 describe('reading', () => {
-  /** A project with six objects of each kind to be found, and others beside them. */
+  /** A project with six objects of each kind to find, among others. */
   async function among(others: number): Promise<BillingWorld> {
     const world = await warmWorld()
     const mine = { customer: 'cus_mine' }
-    await world.sayTogether(
+    await world.deliverTogether(
       Array.from({ length: 6 }, (_, i) => [
-        stripeSays(
+        stripeEventOf(
           'customer.subscription.updated',
           stripeSubscription({ ...mine, id: `sub_mine_${i}`, status: 'paused' }),
         ),
-        stripeSays('invoice.updated', stripeInvoice({ ...mine, id: `in_mine_${i}`, subscription: 'sub_mine' })),
-        stripeSays('payment_method.updated', stripePaymentMethod({ ...mine, id: `pm_mine_${i}` })),
+        stripeEventOf('invoice.updated', stripeInvoice({ ...mine, id: `in_mine_${i}`, subscription: 'sub_mine' })),
+        stripeEventOf('payment_method.updated', stripePaymentMethod({ ...mine, id: `pm_mine_${i}` })),
       ]).flat(),
     )
     for (const kind of ['subscription', 'invoice', 'payment_method'] as const) {
@@ -174,9 +174,9 @@ describe('reading', () => {
     return world
   }
 
-  it('of a customer, of a page and of one object goes by an index, whatever else the project has', async () => {
+  it('uses an index for a customer, a page and one object, however many objects the project has', async () => {
     const [few, many] = [await among(20), await among(2000)]
-    // Rows read: 2 of the key, 1 of the deployment's state, and each row of the page with what finds it.
+    // Rows read: 2 for the credential, and each row of the page with its index entry.
     const READS: [string, number, number][] = [
       ['/subscriptions?customer=cus_mine', 6, 20],
       ['/subscriptions?customer=cus_mine&status=paused&vendor=stripe', 6, 20],
@@ -202,9 +202,9 @@ describe('reading', () => {
     }
   })
 
-  it('without an index reads at most 10,000 rows a page, and reads on to the end', async () => {
+  it('reads at most 10,000 rows a page without an index, and continues to the end', async () => {
     const world = await warmWorld()
-    await world.say(stripeSays('invoice.paid', stripeInvoice({ id: 'aa_the_last', status: 'paid' })))
+    await world.deliver(stripeEventOf('invoice.paid', stripeInvoice({ id: 'aa_the_last', status: 'paid' })))
     for (let i = 0; i < 11; i++) {
       await insertObjects(
         world.project,

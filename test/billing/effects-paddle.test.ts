@@ -3,16 +3,16 @@ import {
   anId,
   type Fields,
   PADDLE_T0,
+  paddleEventOf,
   paddleItem,
   paddlePayment,
   paddlePaymentMethod,
-  paddleSays,
   paddleSubscription,
   paddleTransaction,
 } from './payloads'
 import { type BillingWorld, billingWorld, type List } from './world'
 
-/* What each of Paddle's events does, through the real door. */
+/* What each of Paddle's events does, from the signed delivery to the API's answer. */
 
 let world: BillingWorld
 beforeAll(async () => {
@@ -21,10 +21,10 @@ beforeAll(async () => {
 
 type Case = { type: string; fields: Fields; expected: Fields }
 
-/** Delivers one event of an entity of its own, and holds the whole of what the API says then. */
-async function check(list: List, event: ReturnType<typeof paddleSays>, expected: Fields) {
+/** Delivers one event of a new entity, and checks everything that the API then shows of it. */
+async function check(list: List, event: ReturnType<typeof paddleEventOf>, expected: Fields) {
   const { data } = event
-  const [source_event_id] = (await world.say(event)) as [string]
+  const [source_event_id] = (await world.deliver(event)) as [string]
   expect(await world.event(source_event_id)).toMatchObject({ status: 'processed', last_error: null })
   expect(await world.one(list, data.id as string)).toEqual({
     id: data.id,
@@ -108,7 +108,7 @@ describe("Paddle's subscriptions", () => {
     { type: 'imported', fields: { currency_code: 'EUR' }, expected: { currency: 'EUR' } },
   ]
   it.each(CASES)('subscription.$type → $expected', ({ type, fields, expected }) =>
-    check('subscriptions', paddleSays(`subscription.${type}`, paddleSubscription(fields)), {
+    check('subscriptions', paddleEventOf(`subscription.${type}`, paddleSubscription(fields)), {
       ...SUBSCRIPTION,
       ...expected,
     }),
@@ -144,7 +144,7 @@ describe("Paddle's transactions", () => {
     { type: 'paid', fields: { status: 'paid', ...paid }, expected: { status: 'paid', amount_paid: 3640 } },
     { type: 'completed', fields: { status: 'completed', ...paid }, expected: { status: 'paid', amount_paid: 3640 } },
     { type: 'canceled', fields: { status: 'canceled' }, expected: { status: 'void' } },
-    // The status is the snapshot's, whatever the event is called.
+    // The status is that of the snapshot, whatever the event's name.
     { type: 'updated', fields: { status: 'billed' }, expected: { status: 'open' } },
     { type: 'revised', fields: { status: 'completed', ...paid }, expected: { status: 'paid', amount_paid: 3640 } },
     { type: 'created', fields: { subscription_id: null }, expected: { subscription: null } },
@@ -155,7 +155,7 @@ describe("Paddle's transactions", () => {
     },
   ]
   it.each(CASES)('transaction.$type of $fields → $expected', ({ type, fields, expected }) =>
-    check('invoices', paddleSays(`transaction.${type}`, paddleTransaction(fields)), { ...INVOICE, ...expected }),
+    check('invoices', paddleEventOf(`transaction.${type}`, paddleTransaction(fields)), { ...INVOICE, ...expected }),
   )
 })
 
@@ -169,59 +169,59 @@ describe("Paddle's payment methods", () => {
     { type: 'deleted', fields: { deletion_reason: 'api' }, expected: { status: 'detached' } },
   ]
   it.each(CASES)('payment_method.$type → $expected', ({ type, fields, expected }) =>
-    check('payment-methods', paddleSays(`payment_method.${type}`, paddlePaymentMethod(fields)), {
+    check('payment-methods', paddleEventOf(`payment_method.${type}`, paddlePaymentMethod(fields)), {
       ...METHOD,
       ...expected,
     }),
   )
 
-  const saved = (id: string) => paddleSays('payment_method.saved', paddlePaymentMethod({ id }))
+  const saved = (id: string) => paddleEventOf('payment_method.saved', paddlePaymentMethod({ id }))
   const paidBy = (payments: unknown[], at = PADDLE_T0) =>
-    paddleSays('transaction.completed', paddleTransaction({ status: 'completed', payments }), { at })
+    paddleEventOf('transaction.completed', paddleTransaction({ status: 'completed', payments }), { at })
 
   it.each(['the card before its payment method', 'the payment method before its card'])(
     '%s: shown with it',
     async (order) => {
       const id = anId('paymtd')
       const events = [paidBy([paddlePayment(id)]), saved(id)]
-      const ids = await world.say(...(order.startsWith('the card') ? events : events.toReversed()))
+      const ids = await world.deliver(...(order.startsWith('the card') ? events : events.toReversed()))
       const source_event_id = order.startsWith('the card') ? ids[1] : ids[0]
       const row = await world.one('payment-methods', id)
       expect(row).toMatchObject({ id, ...METHOD, card: CARD, source_event_id })
       expect((await world.api('/payment-methods?limit=100')).body.data).toContainEqual(row)
       // Still there when it is detached.
-      await world.say(paddleSays('payment_method.deleted', paddlePaymentMethod({ id }), { at: LATER }))
+      await world.deliver(paddleEventOf('payment_method.deleted', paddlePaymentMethod({ id }), { at: LATER }))
       expect(await world.one('payment-methods', id)).toMatchObject({ status: 'detached', card: CARD })
     },
   )
 
-  it('a card without its payment method is no payment method', async () => {
+  it('a card alone does not make a payment method', async () => {
     const id = anId('paymtd')
-    const [event] = (await world.say(paidBy([paddlePayment(id)]))) as [string]
+    const [event] = (await world.deliver(paidBy([paddlePayment(id)]))) as [string]
     expect((await world.api(`/payment-methods/${id}`)).status).toBe(404)
     const [invoice, card] = await world.effects(event)
     expect(invoice).toMatchObject({ kind: 'invoice', result: 'applied' })
     const change = { card: { from: null, to: CARD } }
     expect(card).toEqual({ kind: 'payment_card', id, result: 'applied', change })
-    // Once the payment method itself is told of, its timeline has the payment that told of its card.
-    await world.say(saved(id))
+    // Once the payment method has an event of its own, its timeline includes the payment that its card comes from.
+    await world.deliver(saved(id))
     expect((await world.timeline('payment-methods', id)).map(({ result, change }) => [result, change])).toEqual([
       ['applied', expect.objectContaining({ status: { from: null, to: 'attached' } })],
       ['applied', change],
     ])
   })
 
-  it('the later payment says what card it is, in either order', async () => {
+  it('the card comes from the later payment, in either order', async () => {
     for (const flip of [false, true]) {
       const id = anId('paymtd')
       const early = paidBy([paddlePayment(id)])
       const late = paidBy([paddlePayment(id, { expiry_year: 2035 })], LATER)
-      await world.say(saved(id), ...(flip ? [late, early] : [early, late]))
+      await world.deliver(saved(id), ...(flip ? [late, early] : [early, late]))
       expect((await world.one('payment-methods', id)).card).toEqual({ ...CARD, exp_year: 2035 })
     }
   })
 
-  it('of a transaction with several payments: each card to its own, the last attempt for one of them', async () => {
+  it('several payments of a transaction: each payment method gets its own card, from its last attempt', async () => {
     const [a, b, c] = [anId('paymtd'), anId('paymtd'), anId('paymtd')]
     const payments = [
       paddlePayment(a, { last4: '0002' }, { created_at: '2026-01-01T00:00:00.9Z', status: 'captured' }),
@@ -230,18 +230,18 @@ describe("Paddle's payment methods", () => {
       paddlePayment(c, {}, { method_details: { type: 'paypal', card: null } }),
       paddlePayment('', {}, { payment_method_id: null }),
     ]
-    const [event] = (await world.say(paidBy(payments), saved(a), saved(b), saved(c))) as [string]
+    const [event] = (await world.deliver(paidBy(payments), saved(a), saved(b), saved(c))) as [string]
     expect((await world.one('payment-methods', a)).card).toEqual({ ...CARD, last4: '0002' })
     expect((await world.one('payment-methods', b)).card).toEqual({ ...CARD, brand: 'mastercard', last4: '1111' })
     expect((await world.one('payment-methods', c)).card).toBeNull()
-    // Every payment method that it spoke of has it in its timeline.
+    // It is in the timeline of each of these payment methods.
     for (const id of [a, b]) {
       expect((await world.timeline('payment-methods', id)).map(({ event_id }) => event_id)).toContain(event)
     }
   })
 })
 
-describe('anything else', () => {
+describe('any other event', () => {
   it.each([
     ['customer.created', { id: 'ctm_1tests', status: 'active' }],
     ['address.created', { id: 'add_1tests', customer_id: 'ctm_1tests' }],
@@ -251,7 +251,7 @@ describe('anything else', () => {
     ['payment_method.unheard_of', paddlePaymentMethod()],
   ])('is ignored, and writes no object: %s', async (type, data) => {
     const before = await world.objects()
-    const [id] = (await world.say(paddleSays(type, data))) as [string]
+    const [id] = (await world.deliver(paddleEventOf(type, data))) as [string]
     expect(await world.event(id)).toMatchObject({ status: 'ignored', last_error: null })
     expect(await world.effects(id)).toEqual([])
     expect(await world.objects()).toEqual(before)

@@ -5,16 +5,16 @@ import {
   isoOf,
   SHAPES,
   type Shape,
+  stripeEventOf,
   stripeInvoice,
   stripeItem,
   stripePaymentMethod,
-  stripeSays,
   stripeSubscription,
   T0,
 } from './payloads'
 import { type BillingWorld, billingWorld, type List } from './world'
 
-/* What each of Stripe's events does, through the real door: signed delivery, the queue's handler, the API's answer. */
+/* What each of Stripe's events does, from the signed delivery to the API's answer. */
 
 const DAY = 86_400
 const inBothShapes = <T>(table: readonly T[]) => SHAPES.flatMap((shape) => table.map((row) => ({ shape, ...row })))
@@ -24,10 +24,10 @@ beforeAll(async () => {
   world = await billingWorld()
 })
 
-/** Delivers one event of an object of its own, and holds the whole of what the API says then. */
-async function check(list: List, kind: string, event: ReturnType<typeof stripeSays>, expected: Fields) {
+/** Delivers one event of a new object, and checks everything that the API then shows of it. */
+async function check(list: List, kind: string, event: ReturnType<typeof stripeEventOf>, expected: Fields) {
   const { object, created } = { object: event.data.object, created: (event as { created?: number }).created }
-  const [source_event_id] = (await world.say(event)) as [string]
+  const [source_event_id] = (await world.deliver(event)) as [string]
   expect((await world.event(source_event_id)).status).toBe('processed')
   const row = await world.one(list, object.id as string)
   expect(row).toEqual({
@@ -116,7 +116,7 @@ describe.each(SHAPES)("Stripe's subscriptions, in the shape of %s", (shape) => {
       fields: { status: 'trialing', trial_end: T0 + 3 * DAY },
       expected: { status: 'trialing', trial_end: isoOf(T0 + 3 * DAY) },
     },
-    // What is pending is not what is: the items are the ones of before.
+    // A pending update has not happened yet: the items are the old ones.
     { type: 'pending_update_applied', fields: { pending_update: null }, expected: {} },
     { type: 'pending_update_expired', fields: { pending_update: { expires_at: T0 + DAY } }, expected: {} },
   ]
@@ -125,18 +125,18 @@ describe.each(SHAPES)("Stripe's subscriptions, in the shape of %s", (shape) => {
     check(
       'subscriptions',
       'subscription',
-      stripeSays(`customer.subscription.${type}`, stripeSubscription(fields, shape), { shape }),
+      stripeEventOf(`customer.subscription.${type}`, stripeSubscription(fields, shape), { shape }),
       { ...SUBSCRIPTION, ...expected },
     ),
   )
 
-  it('of several items: the period that ends first, where each has its own', async () => {
+  it('several items with periods of their own: the period that ends first is shown', async () => {
     const later = { current_period_start: T0, current_period_end: T0 + 365 * DAY }
     const sooner = { current_period_start: T0 + DAY, current_period_end: T0 + 8 * DAY }
     const items = two(later, sooner)
     const id = anId('sub')
     const object = stripeSubscription({ id, items: { object: 'list', data: items } }, shape)
-    await world.say(stripeSays('customer.subscription.created', object, { shape }))
+    await world.deliver(stripeEventOf('customer.subscription.created', object, { shape }))
     const own = shape === '2020-03-02' ? { start: T0, end: T0 + 30 * DAY } : { start: T0 + DAY, end: T0 + 8 * DAY }
     expect(await world.one('subscriptions', id)).toMatchObject({
       current_period_start: isoOf(own.start),
@@ -182,14 +182,14 @@ describe.each(SHAPES)("Stripe's invoices, in the shape of %s", (shape) => {
     { type: 'voided', fields: { status: 'void' }, expected: { status: 'void' } },
     { type: 'marked_uncollectible', fields: { status: 'uncollectible' }, expected: { status: 'uncollectible' } },
     { type: 'deleted', fields: { ...DRAFT, status: 'deleted' }, expected: { ...DRAFT, status: 'deleted' } },
-    // "deleted" is none of the published statuses: the snapshot may still be the draft's.
+    // "deleted" is not a published status: the snapshot may still be that of the draft.
     { type: 'deleted', fields: DRAFT, expected: { ...DRAFT, status: 'deleted' } },
     { type: 'finalized', fields: { subscription: null }, expected: { subscription: null } },
     { type: 'finalized', fields: { subscription: { id: 'sub_Expanded' } }, expected: { subscription: 'sub_Expanded' } },
   ]
 
   it.each(CASES)('invoice.$type → $expected.status', ({ type, fields, expected }) =>
-    check('invoices', 'invoice', stripeSays(`invoice.${type}`, stripeInvoice(fields, shape), { shape }), {
+    check('invoices', 'invoice', stripeEventOf(`invoice.${type}`, stripeInvoice(fields, shape), { shape }), {
       ...INVOICE,
       ...expected,
     }),
@@ -217,17 +217,17 @@ describe("Stripe's payment methods", () => {
     check(
       'payment-methods',
       'payment_method',
-      stripeSays(`payment_method.${type}`, stripePaymentMethod(fields), previous ? { previous } : {}),
+      stripeEventOf(`payment_method.${type}`, stripePaymentMethod(fields), previous ? { previous } : {}),
       { ...METHOD, ...expected },
     ),
   )
 
-  it('a detached one keeps its row, and whose it was', async () => {
+  it('a detached payment method keeps its row and its customer', async () => {
     const id = anId('pm')
     const attached = stripePaymentMethod({ id, customer: 'cus_Keeps' })
-    await world.say(
-      stripeSays('payment_method.attached', attached),
-      stripeSays(
+    await world.deliver(
+      stripeEventOf('payment_method.attached', attached),
+      stripeEventOf(
         'payment_method.detached',
         { ...attached, customer: null },
         { at: T0 + 60, previous: { customer: 'cus_Keeps' } },
@@ -238,7 +238,7 @@ describe("Stripe's payment methods", () => {
   })
 })
 
-describe('anything else', () => {
+describe('any other event', () => {
   const OTHERS: [string, Fields][] = [
     ['invoice.upcoming', stripeInvoice({ id: undefined })],
     [
@@ -257,7 +257,7 @@ describe('anything else', () => {
     'is ignored, and writes no object: $type ($shape)',
     async ({ type, object, shape }) => {
       const before = await world.objects()
-      const [id] = (await world.say(stripeSays(type, object, { shape: shape as Shape }))) as [string]
+      const [id] = (await world.deliver(stripeEventOf(type, object, { shape: shape as Shape }))) as [string]
       expect(await world.event(id)).toMatchObject({ status: 'ignored', last_error: null })
       expect(await world.effects(id)).toEqual([])
       expect(await world.objects()).toEqual(before)

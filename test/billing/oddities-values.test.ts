@@ -4,19 +4,19 @@ import { VENDORS } from '../../src/vendors'
 import {
   anId,
   isoOf,
+  paddleEventOf,
   paddlePayment,
-  paddleSays,
   paddleTransaction,
+  stripeEventOf,
   stripeInvoice,
   stripeItem,
   stripePaymentMethod,
-  stripeSays,
   stripeSubscription,
   T0,
 } from './payloads'
 import { type BillingWorld, billingWorld, type Shown } from './world'
 
-/* Amounts and texts of every kind, and events with parts missing around their object. */
+/* Odd amounts and texts, and events with parts missing around their object. */
 
 let world: BillingWorld
 beforeAll(async () => {
@@ -38,18 +38,24 @@ describe('amounts', () => {
     [' 12', null],
     [[1200], null],
   ]
-  it.each(['usd', 'jpy', 'kwd', 'zzz'])('of %s are minor units as sent, whole and safe, or null', async (currency) => {
-    for (const [value, shown] of AMOUNTS) {
-      const ours = { currency: currency.toUpperCase(), total: shown, amount_due: shown }
-      const invoice = stripeInvoice({ currency, total: value, amount_due: value })
-      const totals = { currency_code: currency.toUpperCase(), total: value, grand_total: value, balance: '0' }
-      const transaction = paddleTransaction({ totals })
-      await world.say(stripeSays('invoice.updated', invoice), paddleSays('transaction.updated', transaction))
-      expect(await world.one('invoices', invoice.id as string), String(value)).toMatchObject(ours)
-      const paid = { ...ours, amount_paid: shown }
-      expect(await world.one('invoices', transaction.id as string), String(value)).toMatchObject(paid)
-    }
-  })
+  it.each(['usd', 'jpy', 'kwd', 'zzz'])(
+    'in %s are shown in minor units as sent, if they are safe integers; else null',
+    async (currency) => {
+      for (const [value, shown] of AMOUNTS) {
+        const ours = { currency: currency.toUpperCase(), total: shown, amount_due: shown }
+        const invoice = stripeInvoice({ currency, total: value, amount_due: value })
+        const totals = { currency_code: currency.toUpperCase(), total: value, grand_total: value, balance: '0' }
+        const transaction = paddleTransaction({ totals })
+        await world.deliver(
+          stripeEventOf('invoice.updated', invoice),
+          paddleEventOf('transaction.updated', transaction),
+        )
+        expect(await world.one('invoices', invoice.id as string), String(value)).toMatchObject(ours)
+        const paid = { ...ours, amount_paid: shown }
+        expect(await world.one('invoices', transaction.id as string), String(value)).toMatchObject(paid)
+      }
+    },
+  )
 })
 
 describe('texts', () => {
@@ -64,16 +70,16 @@ describe('texts', () => {
     '\u0000',
     '\ud800',
     'żółć 🔑',
-  ])('stay what they are: %j', async (words) => {
+  ])('are shown unchanged: %j', async (words) => {
     const [sub, invoice, method] = [
       stripeSubscription({ customer: words, items: { data: [stripeItem({ id: words, price: { id: words } })] } }),
       stripeInvoice({ customer: words, number: words, hosted_invoice_url: words, subscription: words }),
       stripePaymentMethod({ customer: words, type: words, card: { brand: words, last4: words } }),
     ]
-    await world.say(
-      stripeSays('customer.subscription.created', sub),
-      stripeSays('invoice.created', invoice),
-      stripeSays('payment_method.attached', method),
+    await world.deliver(
+      stripeEventOf('customer.subscription.created', sub),
+      stripeEventOf('invoice.created', invoice),
+      stripeEventOf('payment_method.attached', method),
     )
     const items = [expect.objectContaining({ id: words, price: words })]
     expect(await world.one('subscriptions', sub.id as string)).toMatchObject({ customer: words, items })
@@ -92,11 +98,12 @@ describe('texts', () => {
 })
 
 describe('the event around the object', () => {
-  it.each(['livemode', 'created', 'api_version', 'pending_webhooks', 'request'])('may lack its %s', async (field) => {
+  it.each(['livemode', 'created', 'api_version', 'pending_webhooks', 'request'])('may be without %s', async (field) => {
     const object = stripeSubscription()
-    const [id] = (await world.say({ ...stripeSays('customer.subscription.updated', object), [field]: undefined })) as [
-      string,
-    ]
+    const [id] = (await world.deliver({
+      ...stripeEventOf('customer.subscription.updated', object),
+      [field]: undefined,
+    })) as [string]
     expect((await world.event(id)).status).toBe('processed')
     expect(await world.one('subscriptions', object.id as string)).toMatchObject({
       livemode: field === 'livemode' ? null : false,
@@ -108,10 +115,13 @@ describe('the event around the object', () => {
     ['a data that is none', { data: 7 }],
     ['no data', { data: undefined }],
     ['no id', { id: undefined, event_id: undefined }],
-  ])('with %s fails, and writes no object', async (_, fields) => {
+  ])('fails with %s, and writes no object', async (_, fields) => {
     const before = await world.objects()
-    const events = [stripeSays('invoice.paid', stripeInvoice()), paddleSays('transaction.paid', paddleTransaction())]
-    for (const id of await world.say(...events.map((event) => ({ ...event, ...fields })))) {
+    const events = [
+      stripeEventOf('invoice.paid', stripeInvoice()),
+      paddleEventOf('transaction.paid', paddleTransaction()),
+    ]
+    for (const id of await world.deliver(...events.map((event) => ({ ...event, ...fields })))) {
       expect(await world.event(id)).toMatchObject({
         status: 'failed',
         last_error: expect.stringContaining('the payload has no'),
@@ -120,22 +130,22 @@ describe('the event around the object', () => {
     expect(await world.objects()).toEqual(before)
   })
 
-  it('a card whose payment method has no id that can be one is left out; its transaction is not', async () => {
+  it('a card is left out where the id of its payment method is invalid; its transaction is not', async () => {
     const id = anId('txn')
     const payments = [paddlePayment('pay method'), paddlePayment('x'.repeat(300)), paddlePayment('paymtd_good')]
-    const [event] = (await world.say(
-      paddleSays('transaction.paid', paddleTransaction({ id, status: 'paid', payments })),
+    const [event] = (await world.deliver(
+      paddleEventOf('transaction.paid', paddleTransaction({ id, status: 'paid', payments })),
     )) as [string]
     expect((await world.event(event)).status).toBe('processed')
     expect((await world.effects(event)).map((effect) => effect.id)).toEqual([id, 'paymtd_good'])
   })
 })
 
-describe('objects that no row could hold', () => {
-  it('of a thousand items fail at once, and say why', async () => {
+describe('objects that are too large for a row', () => {
+  it('fail at once and say why: a thousand items', async () => {
     const id = anId('sub')
     const items = { object: 'list', data: Array.from({ length: 1000 }, (_, i) => stripeItem({ id: `si_${i}` })) }
-    const event = stripeSays('customer.subscription.updated', stripeSubscription({ id, items }))
+    const event = stripeEventOf('customer.subscription.updated', stripeSubscription({ id, items }))
     const [eventId] = (await world.send(event)).body.event_ids
     await world.queue.pump()
     const { status, processing_attempts, last_error } = await world.event(eventId)
@@ -143,9 +153,9 @@ describe('objects that no row could hold', () => {
     expect((await world.api(`/subscriptions/${id}`)).status).toBe(404)
   })
 
-  it('nested 20,000 deep fail at once, and say why', () => {
+  it('fail at once and say why: 20,000 levels', () => {
     const nested = '['.repeat(20_000) + ']'.repeat(20_000)
-    const event = stripeSays('customer.subscription.updated', stripeSubscription({ metadata: 'here' }))
+    const event = stripeEventOf('customer.subscription.updated', stripeSubscription({ metadata: 'here' }))
     const body = JSON.stringify(event).replace('"metadata":"here"', `"metadata":${nested}`)
     const recorded = { vendor: 'stripe', vendor_event_id: event.id, body, headers: {} }
     expect(decide(VENDORS.stripe, recorded)).toMatchObject({
@@ -154,12 +164,12 @@ describe('objects that no row could hold', () => {
     })
   })
 
-  it('more tied events than a row keeps are ambiguous, whatever their order', async () => {
+  it('are ambiguous where more events tie than a row keeps, whatever their order', async () => {
     const shown: string[] = []
     for (const reversed of [false, true]) {
       const own = await billingWorld()
       const events = Array.from({ length: 20 }, (_, n) => ({
-        ...stripeSays('customer.subscription.updated', stripeSubscription({ id: 'sub_tied', description: `${n}` })),
+        ...stripeEventOf('customer.subscription.updated', stripeSubscription({ id: 'sub_tied', description: `${n}` })),
         id: `evt_tied_${String(n).padStart(2, '0')}`,
         created: T0,
       }))

@@ -2,19 +2,19 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { walk } from '../inbox/seeding'
 import {
   type Fields,
+  paddleEventOf,
   paddlePaymentMethod,
-  paddleSays,
   paddleSubscription,
   paddleTransaction,
+  stripeEventOf,
   stripeInvoice,
   stripePaymentMethod,
-  stripeSays,
   stripeSubscription,
   T0,
 } from './payloads'
 import { type BillingWorld, billingWorld, type List } from './world'
 
-/* What vendors' references allow, and what they do not: an odd field is null, never a failure and never a 500. */
+/* Values inside and outside the vendors' references: an odd field is shown as null, and never causes a failure or a 500. */
 
 let world: BillingWorld
 beforeAll(async () => {
@@ -27,8 +27,8 @@ type Thing = {
   of: string
   list: List
   make: (fields: Fields) => Fields
-  say: (object: Fields) => object
-  /** What a field of the payload shows in, other than under its own name; [] for one that is not shown. */
+  eventOf: (object: Fields) => object
+  /** The fields that show a field of the payload, where not one of the same name; [] where it is not shown. */
   shows: Record<string, Fields>
 }
 const THINGS: Thing[] = [
@@ -37,7 +37,7 @@ const THINGS: Thing[] = [
     list: 'subscriptions',
     make: (fields) =>
       stripeSubscription({ cancel_at: T0 + 1, canceled_at: T0 + 2, trial_end: T0 + 3, ended_at: T0 + 4, ...fields }),
-    say: (object) => stripeSays('customer.subscription.updated', object),
+    eventOf: (object) => stripeEventOf('customer.subscription.updated', object),
     shows: {
       status: { status: 'unknown', vendor_status: null },
       customer: { customer: null },
@@ -55,7 +55,7 @@ const THINGS: Thing[] = [
     of: "Stripe's invoice",
     list: 'invoices',
     make: (fields) => stripeInvoice({ due_date: T0 + 1, next_payment_attempt: T0 + 2, ...fields }),
-    say: (object) => stripeSays('invoice.updated', object),
+    eventOf: (object) => stripeEventOf('invoice.updated', object),
     shows: {
       status: { status: 'unknown', vendor_status: null },
       customer: { customer: null },
@@ -76,14 +76,14 @@ const THINGS: Thing[] = [
     of: "Stripe's payment method",
     list: 'payment-methods',
     make: stripePaymentMethod,
-    say: (object) => stripeSays('payment_method.attached', object),
+    eventOf: (object) => stripeEventOf('payment_method.attached', object),
     shows: { customer: { customer: null, status: 'detached' }, type: { type: null }, card: { card: null } },
   },
   {
     of: "Paddle's subscription",
     list: 'subscriptions',
     make: (fields) => paddleSubscription({ current_billing_period: end, ...fields }),
-    say: (object) => paddleSays('subscription.updated', object),
+    eventOf: (object) => paddleEventOf('subscription.updated', object),
     shows: {
       status: { status: 'unknown', vendor_status: null },
       customer_id: { customer: null },
@@ -96,7 +96,7 @@ const THINGS: Thing[] = [
     of: "Paddle's transaction",
     list: 'invoices',
     make: (fields) => paddleTransaction({ invoice_number: '1-1', ...fields }),
-    say: (object) => paddleSays('transaction.updated', object),
+    eventOf: (object) => paddleEventOf('transaction.updated', object),
     shows: {
       status: { status: 'unknown', vendor_status: null },
       customer_id: { customer: null },
@@ -111,26 +111,26 @@ const THINGS: Thing[] = [
     of: "Paddle's payment method",
     list: 'payment-methods',
     make: paddlePaymentMethod,
-    say: (object) => paddleSays('payment_method.saved', object),
+    eventOf: (object) => paddleEventOf('payment_method.saved', object),
     shows: { customer_id: { customer: null }, type: { type: null } },
   },
 ]
 
-describe.each(THINGS)('$of', ({ list, make, say, shows }) => {
+describe.each(THINGS)('$of', ({ list, make, eventOf, shows }) => {
   const shown = async (object: Fields) => {
-    const [id] = (await world.say(say(object))) as [string]
+    const [id] = (await world.deliver(eventOf(object))) as [string]
     expect((await world.event(id)).status, JSON.stringify(object)).toBe('processed')
     const { id: _, source_event_id: __, ...rest } = await world.one(list, object.id as string)
     return rest
   }
   const optional = Object.keys(make({})).filter((field) => field !== 'id')
 
-  it('may lack each of its fields, or have null there: what shows it is null', async () => {
+  it('may have each of its fields missing or null: the API then shows null', async () => {
     const whole = await shown(make({}))
     const lacking = optional.flatMap((field) =>
       [undefined, null].map((value) => ({ field, object: make({ [field]: value }) })),
     )
-    await world.sayTogether(lacking.map(({ object }) => say(object)))
+    await world.deliverTogether(lacking.map(({ object }) => eventOf(object)))
     for (const { field, object } of lacking) {
       const { id: _, source_event_id: __, ...row } = await world.one(list, object.id as string)
       expect(row, field).toEqual({ ...whole, ...shows[field] })
@@ -142,10 +142,10 @@ describe.each(THINGS)('$of', ({ list, make, say, shows }) => {
     }
   })
 
-  it('may have anything at all in each of its fields', async () => {
+  it('may have any value in each of its fields', async () => {
     const odd = [true, -1.5, 'a text', [[null]], { data: [null, 1, {}] }]
     const objects = optional.flatMap((field) => odd.map((value) => make({ [field]: value })))
-    await world.sayTogether(objects.map(say))
+    await world.deliverTogether(objects.map(eventOf))
     const found = new Set<string>()
     for (const page of await walk((path) => world.api(path), `/${list}`, 100)) {
       for (const row of page.data) if (row.ambiguous === false) found.add(row.id)
@@ -165,9 +165,9 @@ describe.each(THINGS)('$of', ({ list, make, say, shows }) => {
     'nul\u0000',
     'x'.repeat(201),
     'x'.repeat(300),
-  ])('with %j for an id fails, says why, and writes no object', async (id) => {
+  ])('fails with the id %j, says why, and writes no object', async (id) => {
     const objects = await world.objects()
-    const [event] = (await world.say(say(make({ id })))) as [string]
+    const [event] = (await world.deliver(eventOf(make({ id })))) as [string]
     const { status, last_error, decoded_summary } = await world.event(event)
     expect([status, decoded_summary]).toEqual(['failed', null])
     expect(last_error).toEqual(

@@ -2,19 +2,19 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import {
   anId,
   type Fields,
-  paddleSays,
+  paddleEventOf,
   paddleSubscription,
   paddleTransaction,
+  stripeEventOf,
   stripeInvoice,
   stripeItem,
   stripePaymentMethod,
-  stripeSays,
   stripeSubscription,
   T0,
 } from './payloads'
 import { type BillingWorld, billingWorld, type List, type Shown } from './world'
 
-/* Which of an object's events speaks for it, whatever order they come in. */
+/* Which of an object's events determines its state, in whatever order they arrive. */
 
 let world: BillingWorld
 beforeAll(async () => {
@@ -27,9 +27,9 @@ function permutations<T>(list: readonly T[]): T[][] {
 }
 
 /**
- * Says the same events of a fresh object in every order, one by one and together.
+ * Delivers the same events of a new object in every order, one by one and together.
  *
- * @returns what each order ended in, without what tells the objects and events apart
+ * @returns what each order ended in, without the ids of objects and events
  */
 async function inEveryOrder(
   list: List,
@@ -42,10 +42,10 @@ async function inEveryOrder(
   for (const [n, order] of orders.entries()) {
     for (const together of [false, true]) {
       const id = anId(prefix)
-      // Ids as a test names them keep their order: the last resort of a tie.
+      // Ids keep the order of the names that a test gives them: they decide a tie that nothing else does.
       const made = events(id, (name) => `evt_${name}_${id}`)
-      const said = order.map((index) => made[index] as object)
-      const ids = together ? await world.sayTogether(said) : await world.say(...said)
+      const ordered = order.map((index) => made[index] as object)
+      const ids = together ? await world.deliverTogether(ordered) : await world.deliver(...ordered)
       const { source_event_id, id: _, ...row } = await world.one(list, id)
       const by = order[ids.indexOf(source_event_id)]
       ends.push({ ...row, by, order: `${order} ${together ? 'together' : 'one by one'}, of ${n}` })
@@ -54,16 +54,16 @@ async function inEveryOrder(
   return ends
 }
 
-/** Holds that every order ended in the event at this place speaking for the object, and in these fields. */
+/** Expects that in every order the event at this place wins, and the object ends with these fields. */
 async function expectAlways(expected: Fields & { by: number }, ...args: Parameters<typeof inEveryOrder>) {
   for (const end of await inEveryOrder(...args)) expect(end, end.order).toMatchObject({ ambiguous: false, ...expected })
 }
 
 const sub = (id: string, fields: Fields = {}) => stripeSubscription({ id, ...fields })
-const updated = (object: Fields, options: Parameters<typeof stripeSays>[2] = {}) =>
-  stripeSays('customer.subscription.updated', object, options)
+const updated = (object: Fields, options: Parameters<typeof stripeEventOf>[2] = {}) =>
+  stripeEventOf('customer.subscription.updated', object, options)
 
-describe('a final state does not come back', () => {
+describe('a final state is never left', () => {
   const LATER = '2026-02-01T00:00:00Z'
   const FINALS: [string, List, string, (id: string) => object[], string][] = [
     ...['canceled', 'incomplete_expired'].map((status): (typeof FINALS)[number] => [
@@ -78,9 +78,9 @@ describe('a final state does not come back', () => {
       'invoices',
       'in',
       (id) => [
-        stripeSays('invoice.created', stripeInvoice({ id, status: 'draft' })),
-        stripeSays('invoice.updated', stripeInvoice({ id, status }), { at: T0 + 1 }),
-        stripeSays('invoice.updated', stripeInvoice({ id, status: 'open' }), { at: T0 + 9 }),
+        stripeEventOf('invoice.created', stripeInvoice({ id, status: 'draft' })),
+        stripeEventOf('invoice.updated', stripeInvoice({ id, status }), { at: T0 + 1 }),
+        stripeEventOf('invoice.updated', stripeInvoice({ id, status: 'open' }), { at: T0 + 9 }),
       ],
       status,
     ]),
@@ -89,9 +89,9 @@ describe('a final state does not come back', () => {
       'invoices',
       'in',
       (id) => [
-        stripeSays('invoice.created', stripeInvoice({ id, status: 'draft' })),
-        stripeSays('invoice.deleted', stripeInvoice({ id, status: 'draft' }), { at: T0 + 1 }),
-        stripeSays('invoice.updated', stripeInvoice({ id, status: 'draft' }), { at: T0 + 9 }),
+        stripeEventOf('invoice.created', stripeInvoice({ id, status: 'draft' })),
+        stripeEventOf('invoice.deleted', stripeInvoice({ id, status: 'draft' }), { at: T0 + 1 }),
+        stripeEventOf('invoice.updated', stripeInvoice({ id, status: 'draft' }), { at: T0 + 9 }),
       ],
       'deleted',
     ],
@@ -100,11 +100,11 @@ describe('a final state does not come back', () => {
       'subscriptions',
       'sub',
       (id) => [
-        paddleSays('subscription.created', paddleSubscription({ id })),
-        paddleSays('subscription.canceled', paddleSubscription({ id, status: 'canceled' }), {
+        paddleEventOf('subscription.created', paddleSubscription({ id })),
+        paddleEventOf('subscription.canceled', paddleSubscription({ id, status: 'canceled' }), {
           at: '2026-01-02T00:00:00Z',
         }),
-        paddleSays('subscription.updated', paddleSubscription({ id }), { at: LATER }),
+        paddleEventOf('subscription.updated', paddleSubscription({ id }), { at: LATER }),
       ],
       'canceled',
     ],
@@ -116,9 +116,9 @@ describe('a final state does not come back', () => {
       'invoices',
       'txn',
       (id) => [
-        paddleSays('transaction.ready', paddleTransaction({ id })),
-        paddleSays(`transaction.${word}`, paddleTransaction({ id, status: word }), { at: '2026-01-02T00:00:00Z' }),
-        paddleSays('transaction.past_due', paddleTransaction({ id, status: 'past_due' }), { at: LATER }),
+        paddleEventOf('transaction.ready', paddleTransaction({ id })),
+        paddleEventOf(`transaction.${word}`, paddleTransaction({ id, status: word }), { at: '2026-01-02T00:00:00Z' }),
+        paddleEventOf('transaction.past_due', paddleTransaction({ id, status: 'past_due' }), { at: LATER }),
       ],
       status as string,
     ]),
@@ -127,26 +127,26 @@ describe('a final state does not come back', () => {
     await expectAlways({ status, by: 1 }, list, prefix, events)
   })
 
-  it('among final ones the later wins', async () => {
+  it('among final states the later one wins', async () => {
     await expectAlways(
       { status: 'canceled', default_payment_method: 'pm_later', by: 1 },
       'subscriptions',
       'sub',
       (id) => [
-        stripeSays('customer.subscription.deleted', sub(id, { status: 'canceled' })),
+        stripeEventOf('customer.subscription.deleted', sub(id, { status: 'canceled' })),
         updated(sub(id, { status: 'canceled', default_payment_method: 'pm_later' }), { at: T0 + 60 }),
         updated(sub(id), { at: T0 + 90 }),
       ],
     )
   })
 
-  it.each(['uncollectible', 'past_due', 'unpaid', 'paused'])('%s is none, and may', async (status) => {
+  it.each(['uncollectible', 'past_due', 'unpaid', 'paused'])('%s is not final', async (status) => {
     const invoice = status === 'uncollectible'
     await expectAlways({ by: 1 }, invoice ? 'invoices' : 'subscriptions', 'any', (id) =>
       invoice
         ? [
-            stripeSays('invoice.marked_uncollectible', stripeInvoice({ id, status })),
-            stripeSays('invoice.updated', stripeInvoice({ id, status: 'open' }), { at: T0 + 1 }),
+            stripeEventOf('invoice.marked_uncollectible', stripeInvoice({ id, status })),
+            stripeEventOf('invoice.updated', stripeInvoice({ id, status: 'open' }), { at: T0 + 1 }),
           ]
         : [updated(sub(id, { status })), updated(sub(id), { at: T0 + 1 })],
     )
@@ -155,7 +155,7 @@ describe('a final state does not come back', () => {
 
 describe('time', () => {
   const paddle = (id: string, at: unknown, fields: Fields = {}) =>
-    paddleSays('subscription.updated', paddleSubscription({ id, ...fields }), { at })
+    paddleEventOf('subscription.updated', paddleSubscription({ id, ...fields }), { at })
   it.each([
     ['2026-01-01T00:00:00.9Z', '2026-01-01T00:00:00.95Z'],
     ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000001Z'],
@@ -166,14 +166,14 @@ describe('time', () => {
     [undefined, '2026-01-01T00:00:00Z'],
     ['tomorrow', '1999-01-01T00:00:00Z'],
     [null, '1999-01-01T00:00:00Z'],
-  ])('of Paddle: %s is before %s', async (earlier, later) => {
+  ])('Paddle: %s is before %s', async (earlier, later) => {
     await expectAlways({ status: 'paused', by: 1 }, 'subscriptions', 'sub', (id, event) => [
       { ...paddle(id, earlier), event_id: event('z'), occurred_at: earlier },
       { ...paddle(id, later, { status: 'paused' }), event_id: event('a') },
     ])
   })
 
-  it("where Paddle's events are of one time, the entity's own decides", async () => {
+  it("Paddle: events of the same time are ordered by the entity's own time", async () => {
     await expectAlways({ status: 'paused', by: 1 }, 'subscriptions', 'sub', (id, event) => [
       { ...paddle(id, T_SAME, { updated_at: '2026-01-01T00:00:00.9Z' }), event_id: event('z') },
       { ...paddle(id, T_SAME, { updated_at: '2026-01-01T00:00:00.95Z', status: 'paused' }), event_id: event('a') },
@@ -181,32 +181,32 @@ describe('time', () => {
   })
   const T_SAME = '2026-01-01T00:00:05.5Z'
 
-  it('of Stripe: without one ranks lowest', async () => {
+  it('Stripe: an event without a time ranks lowest', async () => {
     await expectAlways({ status: 'past_due', by: 1 }, 'subscriptions', 'sub', (id, event) => [
       updated(sub(id), { at: null, id: event('z') }),
       updated(sub(id, { status: 'past_due' }), { at: 1, id: event('a') }),
     ])
   })
 
-  it('in one second of Stripe: created < updated < deleted', async () => {
+  it('Stripe: within one second, created < updated < deleted', async () => {
     await expectAlways({ status: 'detached', customer: 'cus_1Tests', by: 2 }, 'payment-methods', 'pm', (id, event) => [
-      stripeSays('payment_method.attached', stripePaymentMethod({ id }), { id: event('z') }),
-      stripeSays('payment_method.updated', stripePaymentMethod({ id, type: 'link' }), { id: event('y') }),
-      stripeSays('payment_method.detached', stripePaymentMethod({ id, customer: null }), {
+      stripeEventOf('payment_method.attached', stripePaymentMethod({ id }), { id: event('z') }),
+      stripeEventOf('payment_method.updated', stripePaymentMethod({ id, type: 'link' }), { id: event('y') }),
+      stripeEventOf('payment_method.detached', stripePaymentMethod({ id, customer: null }), {
         id: event('a'),
         previous: { customer: 'cus_1Tests' },
       }),
     ])
     await expectAlways({ status: 'past_due', by: 1 }, 'subscriptions', 'sub', (id, event) => [
-      stripeSays('customer.subscription.created', sub(id), { id: event('z') }),
+      stripeEventOf('customer.subscription.created', sub(id), { id: event('z') }),
       updated(sub(id, { status: 'past_due' }), { id: event('a') }),
     ])
   })
 })
 
-describe('updates of one second', () => {
+describe('updates in the same second', () => {
   const items = (...prices: string[]) => ({ object: 'list', data: prices.map((id) => stripeItem({ price: { id } })) })
-  /** States one after the other, with what the event of each lists of the state before. */
+  /** States one after the other, each with what its event lists of the state before. */
   const CHAINS: [string, Fields[], Fields[]][] = [
     [
       'a field',
@@ -237,7 +237,7 @@ describe('updates of one second', () => {
         return anchored ? [updated(sub(id, state), { id: event(name), at: T0 - 1 })] : []
       })
 
-  it.each(CHAINS)('are chained by what they replaced: %s', async (_, states, previous) => {
+  it.each(CHAINS)('are ordered by what they replaced: %s', async (_, states, previous) => {
     await expectAlways({ by: 2 }, 'subscriptions', 'sub', events(states, previous, true))
     await expectAlways({ by: 1 }, 'subscriptions', 'sub', events(states, previous, false))
   })
@@ -246,11 +246,11 @@ describe('updates of one second', () => {
     [{ status: 'active' }, { status: 'past_due' }, { status: 'active' }],
     [{ status: 'active' }, { status: 'past_due' }],
   ]
-  it('that come back to the state before are anchored by the event before', async () => {
+  it('are ordered by the event before, where they return to its state', async () => {
     await expectAlways({ status: 'active', by: 2 }, 'subscriptions', 'sub', events(...REVERT, true))
   })
 
-  it('without a word of what was before are placed where another one needs them', async () => {
+  it('go where another one needs them, where they do not list what they replaced', async () => {
     await expectAlways({ status: 'paused', by: 2 }, 'subscriptions', 'sub', (id, event) => [
       updated(sub(id), { id: event('a'), at: T0 - 1 }),
       updated(sub(id, { status: 'unpaid' }), { id: event('c') }),
@@ -258,7 +258,7 @@ describe('updates of one second', () => {
     ])
   })
 
-  it('of the same snapshot are no ambiguity', async () => {
+  it('are not ambiguous where their snapshots are equal', async () => {
     await expectAlways({ status: 'past_due', by: 1 }, 'subscriptions', 'sub', (id, event) => [
       updated(sub(id, { status: 'past_due' }), { id: event('a') }),
       updated(sub(id, { status: 'past_due' }), { id: event('b') }),
@@ -267,7 +267,7 @@ describe('updates of one second', () => {
 
   const UNDECIDED: [string, (id: string, event: (name: string) => string) => object[]][] = [
     [
-      'say nothing of what was before',
+      'do not list what they replaced',
       (id, event) => [updated(sub(id), { id: event('a') }), updated(sub(id, { status: 'unpaid' }), { id: event('b') })],
     ],
     [
@@ -277,9 +277,9 @@ describe('updates of one second', () => {
           updated(sub(id, { status }), { id: event('ab'[i] as string), previous: { status: 'active' } }),
         ),
     ],
-    ['come back to a state that no event before tells', events(...REVERT, false)],
+    ['return to a state that no earlier event shows', events(...REVERT, false)],
     [
-      'may have come back without a word of what was before',
+      'may have returned to the state before without listing what they replaced',
       (id, event) => [
         updated(sub(id), { id: event('a'), at: T0 - 1 }),
         updated(sub(id, { status: 'unpaid' }), { id: event('c'), previous: { status: 'active' } }),
@@ -287,25 +287,25 @@ describe('updates of one second', () => {
       ],
     ],
     [
-      "are Paddle's, of one time to the digit",
+      "are Paddle's and have exactly the same time",
       (id, event) =>
         ['paused', 'active'].map((status, i) =>
-          paddleSays('subscription.updated', paddleSubscription({ id, status }), { id: event('ab'[i] as string) }),
+          paddleEventOf('subscription.updated', paddleSubscription({ id, status }), { id: event('ab'[i] as string) }),
         ),
     ],
   ]
-  it.each(UNDECIDED)('that %s are ambiguous: one by a fixed order, and said', async (_, events) => {
+  it.each(UNDECIDED)('are ambiguous where they %s: one wins by a fixed order', async (_, events) => {
     const ends = await inEveryOrder('subscriptions', 'sub', events)
     for (const end of ends)
       expect(end, end.order).toMatchObject({ ambiguous: true, by: ends[0]?.by, status: ends[0]?.status })
   })
 
-  it('that stay undecided are said in the effects and in health, until a later event decides', async () => {
+  it('are shown as ambiguous in effects and health until a later event decides', async () => {
     const own = await billingWorld()
     const undecided = async () => (await own.api('/webhooks/health')).body.ambiguous_objects
     const ids = [anId('sub'), anId('sub')]
     for (const id of ids) {
-      const [a, b] = (await own.say(
+      const [a, b] = (await own.deliver(
         updated(sub(id), { id: `evt_a${id}` }),
         updated(sub(id, { status: 'unpaid' }), { id: `evt_b${id}` }),
       )) as [string, string]
@@ -319,11 +319,11 @@ describe('updates of one second', () => {
       expect(await own.one('subscriptions', id)).toMatchObject({ ambiguous: true, source_event_id: b })
     }
     expect(await undecided()).toBe(2)
-    // A third of the same second that comes after the first by what it replaced leaves the second one loose.
-    await own.say(updated(sub(ids[0] as string, { status: 'paused' }), { previous: { status: 'active' } }))
+    // A third event of the same second, which follows the first by what it replaced, does not place the second one.
+    await own.deliver(updated(sub(ids[0] as string, { status: 'paused' }), { previous: { status: 'active' } }))
     expect(await undecided()).toBe(2)
     for (const [index, id] of ids.entries()) {
-      const [later] = (await own.say(updated(sub(id), { at: T0 + 1 }))) as [string]
+      const [later] = (await own.deliver(updated(sub(id), { at: T0 + 1 }))) as [string]
       expect(await own.one('subscriptions', id)).toMatchObject({ ambiguous: false, source_event_id: later })
       expect((await own.effects(later))[0]).toMatchObject({ result: 'applied' })
       expect(await undecided()).toBe(1 - index)

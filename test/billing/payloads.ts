@@ -1,7 +1,7 @@
 /*
- * Events of Stripe and Paddle in the shapes of their published references, with ids of our own making:
- * https://docs.stripe.com/api/events/object and https://developer.paddle.com/webhooks/overview. Every builder gives the
- * whole object; what matters to a test is put over it, and `undefined` there takes a field out.
+ * Events of Stripe and Paddle in the shapes of their published references, with made-up ids:
+ * https://docs.stripe.com/api/events/object and https://developer.paddle.com/webhooks/overview. Every builder makes a
+ * whole object. A test overrides the fields it is about; `undefined` removes a field.
  */
 
 export type Fields = Record<string, unknown>
@@ -16,7 +16,7 @@ export const T0 = 1_767_225_600
 export const isoOf = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, -5)}Z`
 
 let made = 0
-/** An id nobody else in the tests has. */
+/** A new id, unique among the tests. */
 export function anId(prefix: string): string {
   made += 1
   return `${prefix}_1Tests${String(made).padStart(8, '0')}`
@@ -30,7 +30,7 @@ type StripeOptions = {
 }
 
 /** A Stripe event of an object. */
-export function stripeSays(type: string, object: Fields, options: StripeOptions = {}) {
+export function stripeEventOf(type: string, object: Fields, options: StripeOptions = {}) {
   const { id = anId('evt'), at = T0, previous, shape = NEW } = options
   return {
     id,
@@ -45,7 +45,7 @@ export function stripeSays(type: string, object: Fields, options: StripeOptions 
   }
 }
 
-/** One item of a subscription; its period is on it in the newer shape alone. */
+/** One item of a subscription. Only in the newer shape does it have a period. */
 export function stripeItem(fields: Fields = {}, shape: Shape = NEW) {
   const price = { id: 'price_monthly', object: 'price', active: true, currency: 'usd', product: 'prod_basic' }
   return {
@@ -144,7 +144,7 @@ export function stripePaymentMethod(fields: Fields = {}): Fields {
 }
 
 /** A Paddle event of an entity. */
-export function paddleSays(event_type: string, data: Fields, { id = anId('evt'), at = PADDLE_T0 as unknown } = {}) {
+export function paddleEventOf(event_type: string, data: Fields, { id = anId('evt'), at = PADDLE_T0 as unknown } = {}) {
   return { event_id: id, event_type, occurred_at: at, notification_id: anId('ntf'), data }
 }
 
@@ -184,7 +184,7 @@ export function paddleItem(fields: Fields = {}) {
   }
 }
 
-/** Totals of a transaction: texts of the currency's minor unit. */
+/** The totals of a transaction: strings in the currency's minor unit. */
 export function paddleTotals(fields: Fields = {}) {
   return {
     fee: null,
@@ -223,7 +223,7 @@ export function paddleTransaction({ totals, ...fields }: Fields = {}): Fields {
   }
 }
 
-/** A transaction's payment by a stored card. */
+/** A payment of a transaction, by a stored card. */
 export function paddlePayment(payment_method_id: string, card: Fields = {}, fields: Fields = {}) {
   return {
     amount: '3640',

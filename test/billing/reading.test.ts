@@ -4,19 +4,19 @@ import { walk } from '../inbox/seeding'
 import {
   anId,
   type Fields,
+  paddleEventOf,
   paddlePaymentMethod,
-  paddleSays,
   paddleSubscription,
   paddleTransaction,
+  stripeEventOf,
   stripeInvoice,
   stripePaymentMethod,
-  stripeSays,
   stripeSubscription,
   T0,
 } from './payloads'
 import { type BillingWorld, billingWorld, type List, type Shown } from './world'
 
-/* Lists and their filters against a filter by hand, objects by id, and their timelines. */
+/* Lists and their filters, compared with a filter in the test; objects by id; timelines. */
 
 const LISTS: readonly List[] = ['subscriptions', 'invoices', 'payment-methods']
 const STATUS: Record<List, readonly string[]> = {
@@ -32,7 +32,7 @@ type Filter = Partial<Record<(typeof FILTERS)[number], string>>
 let world: BillingWorld
 const known = {} as Record<List, Shown[]>
 
-/** Objects of every mix of what can be filtered by; every third is Paddle's. */
+/** Objects in every combination of filter values. Every third one is Paddle's. */
 function objects(): object[] {
   const pick = <T>(list: readonly T[], n: number) => list[n % list.length] as T
   return Array.from({ length: 90 }, (_, i) => {
@@ -43,9 +43,12 @@ function objects(): object[] {
       const own = { customer_id: customer }
       return pick(
         [
-          paddleSays('subscription.updated', paddleSubscription({ ...own, status })),
-          paddleSays('transaction.updated', paddleTransaction({ ...own, status: word, subscription_id: subscription })),
-          paddleSays(`payment_method.${pick(['saved', 'deleted'], i >> 3)}`, paddlePaymentMethod(own)),
+          paddleEventOf('subscription.updated', paddleSubscription({ ...own, status })),
+          paddleEventOf(
+            'transaction.updated',
+            paddleTransaction({ ...own, status: word, subscription_id: subscription }),
+          ),
+          paddleEventOf(`payment_method.${pick(['saved', 'deleted'], i >> 3)}`, paddlePaymentMethod(own)),
         ],
         i / 3,
       )
@@ -54,9 +57,9 @@ function objects(): object[] {
     const word = pick(STATUS.invoices, i >> 3)
     return pick(
       [
-        stripeSays('customer.subscription.updated', stripeSubscription({ customer, status })),
-        stripeSays('invoice.updated', stripeInvoice({ customer, status: word, subscription })),
-        stripeSays('payment_method.updated', stripePaymentMethod({ customer })),
+        stripeEventOf('customer.subscription.updated', stripeSubscription({ customer, status })),
+        stripeEventOf('invoice.updated', stripeInvoice({ customer, status: word, subscription })),
+        stripeEventOf('payment_method.updated', stripePaymentMethod({ customer })),
       ],
       i >> 1,
     )
@@ -71,7 +74,7 @@ const all = async (list: List, filter: Filter, limit = 7) =>
 
 beforeAll(async () => {
   world = await billingWorld()
-  await world.sayTogether(objects())
+  await world.deliverTogether(objects())
   for (const list of LISTS) {
     const deleted = list === 'invoices' ? await all(list, { status: 'deleted' }) : []
     known[list] = [...(await all(list, {}, 100)), ...deleted].sort((a, b) => (a.id < b.id ? 1 : -1))
@@ -79,7 +82,7 @@ beforeAll(async () => {
 })
 
 describe.each(LISTS)('the list of %s', (list) => {
-  it('has every mix to be filtered', () => {
+  it('has objects for every filter value', () => {
     const kind = list.replace('-', '_').slice(0, -1)
     return world.objects().then((stored) => {
       expect(idsOf(known[list])).toEqual(
@@ -93,7 +96,7 @@ describe.each(LISTS)('the list of %s', (list) => {
     })
   })
 
-  it('answers every combination of its filters as a filter by hand does', async () => {
+  it('returns for every combination of filters what a filter in the test returns', async () => {
     const values: Record<string, readonly (string | null)[]> = {
       customer: [...CUSTOMERS, 'cus_none'],
       status: STATUS[list],
@@ -121,7 +124,7 @@ describe.each(LISTS)('the list of %s', (list) => {
     expect(found).toBeGreaterThan(12)
   })
 
-  it('refuses what is no filter, or no value of one', async () => {
+  it('refuses unknown filters and invalid values', async () => {
     const wrong: [string, string][] = [
       ['status=gone', '/status'],
       ['status=', '/status'],
@@ -139,7 +142,7 @@ describe.each(LISTS)('the list of %s', (list) => {
     }
   })
 
-  it('gives each by its id, and to its project alone', async () => {
+  it('returns each object by its id, to its own project only', async () => {
     const other = await billingWorld()
     for (const row of known[list].slice(0, 5)) {
       expect(await world.one(list, row.id)).toEqual(row)
@@ -160,17 +163,17 @@ describe.each(LISTS)('the list of %s', (list) => {
   })
 })
 
-it('two vendors may give the same id: ?vendor= tells which, and the list has both', async () => {
+it('two vendors may use the same id: ?vendor= selects one, and the list has both', async () => {
   const id = 'sub_shared_by_two'
-  await world.say(
-    stripeSays('customer.subscription.updated', stripeSubscription({ id, status: 'unpaid', customer: 'cus_two' })),
-    paddleSays('subscription.updated', paddleSubscription({ id, status: 'paused', customer_id: 'cus_two' })),
+  await world.deliver(
+    stripeEventOf('customer.subscription.updated', stripeSubscription({ id, status: 'unpaid', customer: 'cus_two' })),
+    paddleEventOf('subscription.updated', paddleSubscription({ id, status: 'paused', customer_id: 'cus_two' })),
   )
   expect(await world.one('subscriptions', id, '?vendor=stripe')).toMatchObject({ vendor: 'stripe', status: 'unpaid' })
   expect(await world.one('subscriptions', id, '?vendor=paddle')).toMatchObject({ vendor: 'paddle', status: 'paused' })
   expect(await world.one('subscriptions', id)).toMatchObject({ vendor: 'paddle' })
   expect((await read(`/subscriptions/${id}?vendor=square`)).status).toBe(404)
-  // One row a page: the cursor stands between the two.
+  // One row a page: the cursor is between the two.
   expect((await all('subscriptions', { customer: 'cus_two' }, 1)).map(({ vendor }) => vendor)).toEqual([
     'stripe',
     'paddle',
@@ -179,28 +182,28 @@ it('two vendors may give the same id: ?vendor= tells which, and the list has bot
 
 describe('the timeline', () => {
   const sub = (id: string, fields: Fields = {}) => stripeSubscription({ id, ...fields })
-  const says = (object: Fields, at: number, type = 'updated') =>
-    stripeSays(`customer.subscription.${type}`, object, { at })
+  const eventOf = (object: Fields, at: number, type = 'updated') =>
+    stripeEventOf(`customer.subscription.${type}`, object, { at })
 
-  it('lists the events of the object with what each did, the latest by the vendor’s time first', async () => {
+  it('lists the events of the object with their results, the latest by the vendor’s time first', async () => {
     const id = anId('sub')
-    const entitled = stripeSays('customer.subscription.updated', sub(id, { status: 'paused' }), {
+    const entitled = stripeEventOf('customer.subscription.updated', sub(id, { status: 'paused' }), {
       at: T0 + 9,
       id: `evt_z${id}`,
     })
-    const tied = stripeSays('customer.subscription.updated', sub(id, { status: 'unpaid' }), {
+    const tied = stripeEventOf('customer.subscription.updated', sub(id, { status: 'unpaid' }), {
       at: T0 + 9,
       id: `evt_zz${id}`,
     })
-    const ids = await world.say(
-      says(sub(id), T0, 'created'),
-      says(sub(id, { status: 'past_due' }), T0 + 5),
-      says(sub(id, { status: 'active' }), T0 + 2),
-      // Of this object, and of nothing that becomes state.
-      stripeSays('billing.credit_grant.created', { id, object: 'subscription' }),
-      // Refers to the object, and is of another.
-      stripeSays('invoice.created', stripeInvoice({ subscription: id })),
-      says(sub(id, { status: 'past_due' }), T0 + 7),
+    const ids = await world.deliver(
+      eventOf(sub(id), T0, 'created'),
+      eventOf(sub(id, { status: 'past_due' }), T0 + 5),
+      eventOf(sub(id, { status: 'active' }), T0 + 2),
+      // About this object, but of a type that does not change billing state.
+      stripeEventOf('billing.credit_grant.created', { id, object: 'subscription' }),
+      // Refers to the object, but is about another one.
+      stripeEventOf('invoice.created', stripeInvoice({ subscription: id })),
+      eventOf(sub(id, { status: 'past_due' }), T0 + 7),
       entitled,
       tied,
     )
@@ -212,7 +215,7 @@ describe('the timeline', () => {
       [7, 'ambiguous', change('paused', 'unpaid')],
       [6, 'applied', { ...change('past_due', 'paused'), ...at(T0 + 7, T0 + 9) }],
       [5, 'applied', at(T0 + 5, T0 + 7)],
-      // Received after it, and of a time before it.
+      // Received later, but of an earlier time.
       [1, 'applied', { ...change('active', 'past_due'), ...at(T0, T0 + 5) }],
       [2, 'superseded', null],
       [3, 'ignored', null],
@@ -224,7 +227,7 @@ describe('the timeline', () => {
       occurred_at: iso(T0),
       received_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })
-    // Page by page it is the same.
+    // The same, page by page.
     for (const limit of [1, 2, 3]) {
       const pages = await walk(read, `/subscriptions/${id}/timeline`, limit)
       expect(pages.flatMap(({ data }) => data)).toEqual(entries)
@@ -233,9 +236,9 @@ describe('the timeline', () => {
     expect((await read(`/invoices/${id}/timeline`)).status).toBe(404)
   })
 
-  it('shows an event that is not processed yet, without a verdict', async () => {
+  it('shows an event whose replay is still queued, with the result of before', async () => {
     const id = anId('sub')
-    await world.say(says(sub(id), T0))
+    await world.deliver(eventOf(sub(id), T0))
     const { body } = await world.replay((await world.timeline('subscriptions', id))[0]?.event_id as string)
     expect(body.event.status).toBe('queued')
     expect((await world.timeline('subscriptions', id))[0]).toMatchObject({ status: 'queued', result: 'applied' })
@@ -243,13 +246,13 @@ describe('the timeline', () => {
     expect((await world.timeline('subscriptions', id))[0]).toMatchObject({ status: 'processed', result: 'applied' })
   })
 
-  it('reads on past many events that only refer to the object', async () => {
+  it('skips many events that only refer to the object', async () => {
     const id = anId('sub')
-    const [first] = await world.say(says(sub(id), T0))
+    const [first] = await world.deliver(eventOf(sub(id), T0))
     const invoices = Array.from({ length: 30 }, () =>
-      stripeSays('invoice.created', stripeInvoice({ subscription: id })),
+      stripeEventOf('invoice.created', stripeInvoice({ subscription: id })),
     )
-    await world.sayTogether(invoices)
+    await world.deliverTogether(invoices)
     expect(await rows('SELECT event_id FROM refs WHERE project_id = ? AND ref = ?', world.project, id)).toHaveLength(31)
     const { body } = await read(`/subscriptions/${id}/timeline?limit=1`)
     expect(body).toMatchObject({ data: [{ event_id: first }], has_more: false, next_cursor: null })

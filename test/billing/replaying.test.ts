@@ -4,21 +4,21 @@ import { rows } from '../inbox/pipeline'
 import {
   anId,
   type Fields,
+  paddleEventOf,
   paddlePayment,
   paddlePaymentMethod,
-  paddleSays,
   paddleSubscription,
   paddleTransaction,
+  stripeEventOf,
   stripeInvoice,
   stripePaymentMethod,
-  stripeSays,
   stripeSubscription,
   T0,
 } from './payloads'
 import { shuffled } from './shuffle'
 import { type BillingWorld, billingWorld, type Stored } from './world'
 
-/* Replays: what one would do, asked without doing it, and that doing it changes no object. */
+/* Replays: what a dry run reports, and that replaying changes no object. */
 
 let world: BillingWorld
 beforeAll(async () => {
@@ -29,9 +29,9 @@ beforeEach(() => {
 })
 
 const updated = (object: Fields, at = T0, id = anId('evt')) =>
-  stripeSays('customer.subscription.updated', object, { at, id })
+  stripeEventOf('customer.subscription.updated', object, { at, id })
 
-/** Every row of every table, the audit log among them. */
+/** Every row of every table, including the audit log. */
 async function everything(): Promise<Record<string, unknown[]>> {
   const tables = await rows<{ name: string }>(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
@@ -42,7 +42,7 @@ async function everything(): Promise<Record<string, unknown[]>> {
   return all
 }
 
-/** Asks what a replay would do, and holds that nothing was written. */
+/** Asks what a replay would do, and checks that nothing was written. */
 async function preview(event: string, expected: Fields) {
   const before = await everything()
   const { status, body } = await world.preview(event)
@@ -57,31 +57,31 @@ async function preview(event: string, expected: Fields) {
 const forget = (id: string) =>
   rows('DELETE FROM billing_objects WHERE project_id = ? AND vendor_id = ?', world.project, id)
 
-describe('a replay asked for with dry_run', () => {
-  it('tells what it would mend, where the effect of an event is missing', async () => {
+describe('a dry run of a replay', () => {
+  it('reports what it would repair, where the effect of an event is missing', async () => {
     const object = stripeSubscription({ status: 'past_due' })
     const id = object.id as string
-    const [event] = (await world.say(updated(object))) as [string]
+    const [event] = (await world.deliver(updated(object))) as [string]
     const row = await world.one('subscriptions', id)
     const [effect] = await world.effects(event)
     await forget(id)
     expect((await world.api(`/subscriptions/${id}`)).status).toBe(404)
     await preview(event, { effects: [effect] })
     expect(effect).toMatchObject({ result: 'applied', change: { status: { from: null, to: 'past_due' } } })
-    // What it told is what the replay then does.
+    // The replay then does what was reported.
     expect((await world.replay(event)).status).toBe(202)
     await world.queue.pump()
     expect(await world.one('subscriptions', id)).toEqual(row)
     await preview(event, { effects: [{ kind: 'subscription', id, result: 'applied', change: null }] })
   })
 
-  it('tells what it would change, where an older effect stands', async () => {
+  it('reports what it would change, where the row is out of date', async () => {
     const [older, newer] = [stripeInvoice(), stripeInvoice()]
     Object.assign(newer, { ...older, status: 'paid', amount_paid: 2400 })
     const id = older.id as string
-    const [first] = (await world.say(stripeSays('invoice.finalized', older))) as [string]
+    const [first] = (await world.deliver(stripeEventOf('invoice.finalized', older))) as [string]
     const stood = await world.objects()
-    const [last] = (await world.say(stripeSays('invoice.paid', newer, { at: T0 + 60 }))) as [string]
+    const [last] = (await world.deliver(stripeEventOf('invoice.paid', newer, { at: T0 + 60 }))) as [string]
     await preview(first, { effects: [{ kind: 'invoice', id, result: 'superseded', change: null }] })
     // The row as it was before the second event.
     const { candidates } = stood.find((row) => row.vendor_id === id) as Stored
@@ -100,25 +100,28 @@ describe('a replay asked for with dry_run', () => {
     await preview(last, { effects: [{ kind: 'invoice', id, result: 'applied', change }] })
   })
 
-  it('tells of a winner that nothing changes, of a loser that it is superseded, of a tie that it is ambiguous', async () => {
+  it('reports no change for a winner, superseded for a loser, ambiguous for a tie', async () => {
     const id = anId('sub')
     const object = stripeSubscription({ id })
-    const [loser, winner] = (await world.say(updated(object), updated({ ...object, status: 'unpaid' }, T0 + 1))) as [
-      string,
-      string,
-    ]
+    const [loser, winner] = (await world.deliver(
+      updated(object),
+      updated({ ...object, status: 'unpaid' }, T0 + 1),
+    )) as [string, string]
     await preview(winner, { effects: [{ kind: 'subscription', id, result: 'applied', change: null }] })
     await preview(loser, { effects: [{ kind: 'subscription', id, result: 'superseded', change: null }] })
     const tied = updated({ ...object, status: 'paused' }, T0 + 1, `evt_zzz${id}`)
-    const [last] = (await world.say(tied)) as [string]
+    const [last] = (await world.deliver(tied)) as [string]
     await preview(last, { effects: [{ kind: 'subscription', id, result: 'ambiguous', change: null }] })
     await preview(winner, { effects: [{ kind: 'subscription', id, result: 'superseded', change: null }] })
   })
 
-  it('tells of a transaction what it says of its cards too', async () => {
+  it('reports the cards of a transaction too', async () => {
     const [txn, method] = [anId('txn'), anId('paymtd')]
-    const [event] = (await world.say(
-      paddleSays('transaction.paid', paddleTransaction({ id: txn, status: 'paid', payments: [paddlePayment(method)] })),
+    const [event] = (await world.deliver(
+      paddleEventOf(
+        'transaction.paid',
+        paddleTransaction({ id: txn, status: 'paid', payments: [paddlePayment(method)] }),
+      ),
     )) as [string]
     await preview(event, {
       effects: [
@@ -128,10 +131,10 @@ describe('a replay asked for with dry_run', () => {
     })
   })
 
-  it('tells of what is ignored, and of what cannot be decoded, that it would be again', async () => {
-    const [ignored, broken, nameless] = (await world.say(
-      stripeSays('charge.refunded', { id: 'ch_1', object: 'charge' }),
-      { ...stripeSays('invoice.paid', stripeInvoice()), object: 'nothing' },
+  it('reports that an ignored or undecodable event would end the same way', async () => {
+    const [ignored, broken, nameless] = (await world.deliver(
+      stripeEventOf('charge.refunded', { id: 'ch_1', object: 'charge' }),
+      { ...stripeEventOf('invoice.paid', stripeInvoice()), object: 'nothing' },
       updated(stripeSubscription({ id: undefined })),
     )) as [string, string, string]
     await preview(ignored, { status: 'ignored', effects: [] })
@@ -141,15 +144,15 @@ describe('a replay asked for with dry_run', () => {
     await preview(nameless, { status: 'failed', effects: [], error: 'the payload has no data.object.id' })
   })
 
-  it('tells of an event whose payload is past its retention that it would fail', async () => {
+  it('reports that an event without its payload would fail', async () => {
     const object = stripeSubscription()
-    const [event] = (await world.say(updated(object))) as [string]
+    const [event] = (await world.deliver(updated(object))) as [string]
     await rows('DELETE FROM payloads WHERE id = (SELECT payload_id FROM events WHERE id = ?)', event)
     await preview(event, { status: 'failed', effects: [], error: expect.stringContaining('no longer kept') })
   })
 
-  it("is a 404 of no event, and of another project's", async () => {
-    const [event] = (await world.say(updated(stripeSubscription()))) as [string]
+  it("is a 404 for an unknown event and another project's", async () => {
+    const [event] = (await world.deliver(updated(stripeSubscription()))) as [string]
     const other = await billingWorld()
     for (const { status, body } of [
       await other.preview(event),
@@ -165,7 +168,7 @@ describe('a replay asked for with dry_run', () => {
   })
 })
 
-describe('every event of a project replayed, twice, in any order', () => {
+describe('replaying every event of a project, twice, in any order', () => {
   /** Events of every kind, with ties, final states, cards, and some that fail or are ignored. */
   function history(): object[] {
     const [sub, tied, invoice, method] = [anId('sub'), anId('sub'), anId('in'), anId('pm')]
@@ -173,32 +176,32 @@ describe('every event of a project replayed, twice, in any order', () => {
     const object = stripeSubscription({ id: sub })
     const transaction = (status: string) => paddleTransaction({ id: txn, status, payments: [paddlePayment(card)] })
     return [
-      stripeSays('customer.subscription.created', { ...object, status: 'incomplete' }),
-      stripeSays('customer.subscription.updated', object, { previous: { status: 'incomplete' } }),
-      stripeSays('customer.subscription.updated', { ...object, quantity: 3 }, { previous: { quantity: null } }),
+      stripeEventOf('customer.subscription.created', { ...object, status: 'incomplete' }),
+      stripeEventOf('customer.subscription.updated', object, { previous: { status: 'incomplete' } }),
+      stripeEventOf('customer.subscription.updated', { ...object, quantity: 3 }, { previous: { quantity: null } }),
       updated(stripeSubscription({ id: tied })),
       updated(stripeSubscription({ id: tied, status: 'unpaid' })),
-      stripeSays('invoice.paid', stripeInvoice({ id: invoice, status: 'paid' })),
-      stripeSays('invoice.updated', stripeInvoice({ id: invoice }), { at: T0 + 9 }),
-      stripeSays('payment_method.attached', stripePaymentMethod({ id: method })),
-      stripeSays('payment_method.detached', stripePaymentMethod({ id: method, customer: null }), {
+      stripeEventOf('invoice.paid', stripeInvoice({ id: invoice, status: 'paid' })),
+      stripeEventOf('invoice.updated', stripeInvoice({ id: invoice }), { at: T0 + 9 }),
+      stripeEventOf('payment_method.attached', stripePaymentMethod({ id: method })),
+      stripeEventOf('payment_method.detached', stripePaymentMethod({ id: method, customer: null }), {
         previous: { customer: 'cus_1Tests' },
       }),
-      stripeSays('invoice.upcoming', stripeInvoice({ id: undefined })),
+      stripeEventOf('invoice.upcoming', stripeInvoice({ id: undefined })),
       updated(stripeSubscription({ id: undefined })),
-      paddleSays('subscription.created', paddleSubscription({ id: psub })),
-      paddleSays('subscription.paused', paddleSubscription({ id: psub, status: 'paused' }), {
+      paddleEventOf('subscription.created', paddleSubscription({ id: psub })),
+      paddleEventOf('subscription.paused', paddleSubscription({ id: psub, status: 'paused' }), {
         at: '2026-01-01T00:00:00.27Z',
       }),
-      paddleSays('transaction.completed', transaction('completed')),
-      paddleSays('transaction.past_due', transaction('past_due'), { at: '2026-01-03T00:00:00Z' }),
-      paddleSays('payment_method.saved', paddlePaymentMethod({ id: card })),
+      paddleEventOf('transaction.completed', transaction('completed')),
+      paddleEventOf('transaction.past_due', transaction('past_due'), { at: '2026-01-03T00:00:00Z' }),
+      paddleEventOf('payment_method.saved', paddlePaymentMethod({ id: card })),
     ]
   }
 
-  it('changes no object, and no word of what each event did', async () => {
+  it('changes no object and no recorded effect', async () => {
     const own = await billingWorld()
-    const ids = await own.sayTogether(shuffled([...history(), ...history()]))
+    const ids = await own.deliverTogether(shuffled([...history(), ...history()]))
     const before = await own.objects()
     expect(before).toHaveLength(16)
     expect(before.filter(({ ambiguous }) => ambiguous === 1)).toHaveLength(2)
@@ -218,9 +221,9 @@ describe('every event of a project replayed, twice, in any order', () => {
     expect((await own.event(ids[0] as string)).processing_attempts).toBe(3)
   })
 
-  it('brings every object back, where all were lost', async () => {
+  it('restores every object, where all were lost', async () => {
     const own = await billingWorld()
-    const ids = await own.sayTogether(history())
+    const ids = await own.deliverTogether(history())
     const shown = (list: Stored[]) => list.map(({ version: _, ...row }) => row)
     const before = await own.objects()
     await rows('DELETE FROM billing_objects WHERE project_id = ?', own.project)

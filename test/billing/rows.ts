@@ -12,7 +12,7 @@ const SAMPLES = {
   payment_method: ['payment_method.attached', { object: 'payment_method', customer: 'cus_1', type: 'card' }],
 } as const
 
-/** Puts objects into the billing state as their events would, for tests of reading; others go through the pipeline. */
+/** Inserts objects as their events would leave them: for tests of reading. Other tests go through the pipeline. */
 export async function insertObjects(project: string, kind: Exclude<Kind, 'payment_card'>, ids: readonly string[]) {
   const [type, fields] = SAMPLES[kind]
   const insert = env.DB.prepare(
@@ -29,7 +29,7 @@ export async function insertObjects(project: string, kind: Exclude<Kind, 'paymen
         data: { object: { ...fields, id } },
       }
       const [snapshot] = stripe.snapshots?.(JSON.stringify(event)) ?? []
-      if (!snapshot) throw new Error(`${type} says nothing of a ${kind}`)
+      if (!snapshot) throw new Error(`${type} describes no ${kind}`)
       const { body } = snapshot
       const candidate = {
         rank: rankOf(snapshot),
@@ -46,7 +46,7 @@ export async function insertObjects(project: string, kind: Exclude<Kind, 'paymen
   )
 }
 
-/** Puts processed events of an object into the record, for tests of reading its timeline. */
+/** Inserts processed events of an object: for tests of reading its timeline. */
 export async function insertTimeline(
   project: string,
   connection: string,

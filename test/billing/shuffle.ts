@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 const SEED = Math.floor(Math.random() * 2 ** 31)
 let shuffles = 0
 
-/** The items in another order. Its seed is printed where a test fails: put it in for SEED to get the same orders again. */
+/** The items in random order. The seed is printed when a test fails: use it as SEED to repeat the orders. */
 export function shuffled<T>(items: readonly T[]): T[] {
   console.log(`shuffled by the seed ${SEED}`)
   shuffles += 1

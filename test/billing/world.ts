@@ -9,12 +9,12 @@ import { type Answer, call, type Json, type RequestOptions } from '../harness'
 import { newWorld, rows } from '../inbox/pipeline'
 
 /*
- * A project with a connection of each vendor whose events become billing state. Everything goes the long way: signed
+ * A project with a connection of each vendor whose events become billing state. Everything takes the real path: a signed
  * delivery, the queue's handler, the API.
  */
 
 const PADDLE_SECRET = 'pdl_ntfset_a_key_that_only_the_tests_know'
-/** The limiter set wide: these tests are about something else. */
+/** No rate limit: these tests are about something else. */
 const LIMIT_CREDENTIAL = { limit: async () => ({ success: true }) } as unknown as RateLimit
 
 export type List = 'subscriptions' | 'invoices' | 'payment-methods'
@@ -28,7 +28,7 @@ export type Stored = Omit<typeof billingObjects.$inferSelect, 'ambiguous' | 'can
 }
 export type BillingWorld = Awaited<ReturnType<typeof billingWorld>>
 
-/** Connects Paddle; a connection made anew has another address, and the same events. */
+/** Connects Paddle. A second connection has another address, but the same events. */
 export async function paddleConnection({ token, project }: { token: string; project: string }): Promise<string> {
   const json = { vendor: 'paddle', name: 'Paddle', signing_secret: PADDLE_SECRET }
   const { body } = await call('/platform/v1/billing/connections', { method: 'POST', token, project, json })
@@ -62,7 +62,7 @@ export async function billingWorld() {
     send,
     api,
     /** Delivers events one after the other, each processed before the next. @returns their ids */
-    async say(...events: object[]): Promise<string[]> {
+    async deliver(...events: object[]): Promise<string[]> {
       const ids: string[] = []
       for (const event of events) {
         const { status, body, text } = await send(event)
@@ -73,7 +73,7 @@ export async function billingWorld() {
       return ids
     },
     /** Delivers events, then processes them together, as a batch. @returns their ids */
-    async sayTogether(events: readonly object[]): Promise<string[]> {
+    async deliverTogether(events: readonly object[]): Promise<string[]> {
       const answers = await Promise.all(events.map((event) => send(event)))
       await world.queue.pump()
       return answers.map(({ body }) => body.event_ids[0])
@@ -85,7 +85,7 @@ export async function billingWorld() {
     timeline: async (list: List, id: string): Promise<TimelineEntry[]> =>
       (await api<{ data: TimelineEntry[] }>(`/${list}/${id}/timeline?limit=100`)).body.data,
     preview: (id: string): Promise<Answer> => api(`/webhooks/${id}/replay?dry_run=true`, { method: 'POST' }),
-    /** What the events did, as they themselves say. */
+    /** The effects recorded with an event. */
     effects: async (id: string): Promise<Effect[]> => {
       const { decoded_summary, status } = (await api<Event>(`/webhooks/${id}`)).body
       if (!decoded_summary) throw new Error(`the event ${id} has no effects yet: it is ${status}`)

@@ -67,7 +67,7 @@ const fixture: Fixture = {
       ),
     ),
   }),
-  // … and says of each whether it accepts it.
+  // … and tells whether it accepts each one.
   sdk: (signed, secret) => {
     try {
       const items = itemsOf(signed.body)
@@ -191,7 +191,7 @@ mutations('adyen', fixture, cases)
 describe('adyen', () => {
   rotation('adyen', fixture)
 
-  it('refuses two items that two live keys stand for: one has to stand for all', async () => {
+  it('refuses two items signed with two live keys: the same key must sign all', async () => {
     const sign = (it: Item, secret: string) =>
       itemsOf((fixture.sign(utf8(wrap(it)), secret, 0) as Signed).body)[0] as Item
     const mixed: Signed = {
@@ -204,7 +204,7 @@ describe('adyen', () => {
     })
   })
 
-  it('decodes each item, and tells a success from the failure before it', () => {
+  it('decodes each item, and distinguishes a success from the failure before it', () => {
     const [first, last] = adyen.decode(wrap(NotificationRequestItem, second), {})
     expect(first).toEqual({
       vendor_event_id: '7914073381342284:AUTHORISATION:true',
@@ -243,7 +243,7 @@ describe('adyen', () => {
     }
   })
 
-  it('knows a key by its form', () => {
+  it('checks the form of a key', () => {
     expect(adyen.checkSecret(fixture.secret)).toBeNull()
     for (const bad of ['', 'abc', 'zz'.repeat(32), fixture.secret.slice(1)])
       expect(adyen.checkSecret(bad)).toMatch(/hexadecimal/)

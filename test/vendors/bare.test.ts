@@ -20,7 +20,7 @@ import {
   URL_,
 } from './harness'
 
-// Vendors whose header is nothing but the MAC of the body.
+// Vendors whose header consists of the MAC of the body.
 
 const hour = { late: 3_600_000, expected: 'accepted' as const }
 
@@ -146,7 +146,7 @@ mutations('square', sq, [
   { name: 'an hour late: no time is signed', ...hour },
 ])
 
-describe('vendors whose header is the bare MAC', () => {
+describe('vendors whose header is the MAC alone', () => {
   rotation('gocardless', gc)
   rotation('lemonsqueezy', ls)
   rotation('shopify', sp)
@@ -285,7 +285,7 @@ describe('vendors whose header is the bare MAC', () => {
     expect(amount('500.5', 'JPY')).toBeNull()
     expect(amount('1.234', 'KWD')).toEqual({ value: 1234, currency: 'KWD' })
     expect(amount('1.234', 'USD')).toBeNull()
-    // An id beyond what JSON's numbers hold: the text beside it is exact.
+    // An id too large for a JSON number: the string beside it is exact.
     expect(
       decodeOne(
         shopify,
@@ -351,7 +351,7 @@ describe('vendors whose header is the bare MAC', () => {
     expect(decodeOne(square, { ...event, data: { type: 'constructor', id: 'x', object: {} } }).object.id).toBe('x')
   })
 
-  it('knows secrets by their form', () => {
+  it('checks the form of secrets', () => {
     for (const { vendor, secret } of [gc, ls, sp, sq]) {
       expect(vendor.checkSecret(secret)).toBeNull()
       expect(vendor.checkSecret('')).toMatch(/^an? /)

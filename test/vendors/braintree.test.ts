@@ -252,7 +252,7 @@ describe('braintree', () => {
   })
 
   it.each([
-    ['no XML', 'hello'],
+    ['text that is not XML', 'hello'],
     ['no notification', '<other><kind>x</kind></other>'],
     ['no kind', '<notification></notification>'],
     ['an unclosed element', '<notification><kind>x</kind>'],
@@ -270,17 +270,17 @@ describe('braintree', () => {
     expect(() => decodeXml(xml)).toThrow(Undecodable)
   })
 
-  it('expands nothing', () => {
+  it('expands no entities', () => {
     const { event_type } = decodeXml(notification('<check/>', '&e;&amp;lt;&#x3c;'))
     expect(event_type).toBe('&e;&lt;&#x3c;')
   })
 
-  it('refuses a form without its payload, and a payload that is no base64', () => {
+  it('refuses a form without its payload, and a payload that is not base64', () => {
     for (const form of ['', 'bt_payload=', 'bt_payload=A', 'bt_payload=AAAA&bt_payload=AAAA', '{"bt_payload":"AAAA"}'])
       expect(() => braintree.decode(form, {})).toThrow(Undecodable)
   })
 
-  it('knows a pair of keys by its form', () => {
+  it('checks the form of a pair of keys', () => {
     expect(braintree.checkSecret(fixture.secret)).toBeNull()
     for (const bad of ['', 'a', 'a:', ':b', 'a b:c'])
       expect(braintree.checkSecret(bad)).toMatch(/public_key:private_key/)

@@ -6,7 +6,7 @@ import { type DecodedEvent, Undecodable } from '../../src/vendors/vendor'
 import { textOf, URL_, utf8 } from './harness'
 import { form, HEADERS, SAMPLES, XML } from './samples'
 
-/** Decodes; null where the payload is refused as it should be. Any other exception fails the test. */
+/** Decodes; null where the payload is refused with {@link Undecodable}. Any other exception fails the test. */
 function attempt(name: VendorName, body: string, headers: Record<string, string> = HEADERS): DecodedEvent[] | null {
   try {
     return VENDORS[name].decode(body, headers)
@@ -18,7 +18,7 @@ function attempt(name: VendorName, body: string, headers: Record<string, string>
 
 const nullable = (kind: string) => (value: unknown) => value === null || typeof value === kind
 
-/** What every decoded event keeps to, whatever the payload was. */
+/** What holds for every decoded event, whatever the payload was. */
 function expectWellFormed(events: DecodedEvent[]) {
   expect(events.length).toBeGreaterThan(0)
   for (const it of events) {
@@ -125,13 +125,13 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
   })
 
   it.each(GARBAGE.map((text) => [text.slice(0, 12), text]))('refuses %j as undecodable', (_, text) => {
-    // Shopify’s topic is a header: an object with nothing in it is a payload of any topic.
+    // Shopify’s topic is a header: an empty object is a payload of any topic.
     if (name === 'shopify' && text === '{}') return expectWellFormed(attempt(name, text) ?? [])
     if (name === 'shopify' && text.startsWith('{"data":')) return expectWellFormed(attempt(name, text) ?? [])
     expect(attempt(name, text)).toBeNull()
   })
 
-  it('bears every field missing or of another type', () => {
+  it('handles every field missing or of another type', () => {
     if (name === 'braintree') return expect(attempt(name, form(XML.replaceAll(/>[^<]+</g, '><')))).toBeNull()
     for (const path of paths(SAMPLES[name])) {
       for (const odd of ODD) {
@@ -141,7 +141,7 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
     }
   })
 
-  it('bears every header missing or empty', () => {
+  it('handles every header missing or empty', () => {
     for (const headers of [{}, Object.fromEntries(Object.keys(HEADERS).map((key) => [key, '']))]) {
       const events = attempt(name, sample, headers)
       if (events) expectWellFormed(events)
@@ -149,7 +149,7 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
     }
   })
 
-  it('throws nothing but Undecodable, whatever comes (fast-check)', () => {
+  it('throws nothing but Undecodable, for any input (fast-check)', () => {
     const text = fc.string({ unit: 'binary' })
     const where = paths(SAMPLES[name])
     const payload =
@@ -176,7 +176,7 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
     )
   })
 
-  it('verify() throws nothing and accepts nothing that is not signed, whatever comes (fast-check)', async () => {
+  it('verify() throws nothing and accepts nothing unsigned, for any input (fast-check)', async () => {
     const names = [
       'stripe-signature',
       'paddle-signature',
@@ -207,7 +207,7 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
         async (fields, junk, own, secrets) => {
           const headers = new Headers()
           for (const [key, it] of Object.entries(fields)) headers.set(key, it.replace(/[^\x20-\x7e]/g, ''))
-          // A secret that is shown as it is does count as shown.
+          // A header that contains the secret itself is accepted from some vendors.
           const live = secrets.filter((it) => it.trim() !== headers.get('authorization'))
           const bytes = own ? utf8(sample) : new Uint8Array(junk)
           const verdict = await VENDORS[name].verify({ headers, bytes, url: URL_, now: Date.now() }, live)
@@ -218,7 +218,7 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
     )
   })
 
-  it('keeps exactly the headers that it decodes with, by names in lower case, none of which holds a secret', () => {
+  it('keeps exactly the headers that it decodes with, named in lower case, none of them with a secret', () => {
     const read = new Set<string>()
     const headers = new Proxy<Record<string, string>>(HEADERS, {
       get(target, header: string) {
@@ -227,7 +227,7 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
       },
     })
     attempt(name, sample, headers)
-    // Some read a header only where the payload has no time.
+    // Some vendors read a header only where the payload has no time.
     if (name !== 'braintree') attempt(name, JSON.stringify(replaced(SAMPLES[name], ['timestamp'], undefined)), headers)
     const { keptHeaders } = VENDORS[name]
     expect([...read].sort()).toEqual([...keptHeaders].sort())
@@ -237,7 +237,7 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
     }
   })
 
-  it('refuses an empty secret in words', () => expect(VENDORS[name].checkSecret('')).toMatch(/\w+ \w+/))
+  it('says why it refuses an empty secret', () => expect(VENDORS[name].checkSecret('')).toMatch(/\w+ \w+/))
 })
 
 describe('an event without its object', () => {
@@ -258,7 +258,7 @@ describe('an event without its object', () => {
     } catch (error) {
       thrown = error
     }
-    // Lemon Squeezy's time stands in the object.
+    // Lemon Squeezy's time is in the object.
     const envelope = { vendor_event_id, event_type, occurred_at: name === 'lemonsqueezy' ? null : occurred_at }
     expect(thrown).toBeInstanceOf(Undecodable)
     expect((thrown as Undecodable).envelope).toEqual(envelope)
@@ -266,7 +266,7 @@ describe('an event without its object', () => {
 })
 
 describe('the table of vendors', () => {
-  it('is asked by its own names alone', () => {
+  it('knows its own names only', () => {
     expect(vendorOf('paddle')).toBe(VENDORS.paddle)
     for (const unknown of ['', 'Paddle', 'toString', '__proto__']) expect(vendorOf(unknown)).toBeUndefined()
     expect(Object.keys(SAMPLES).sort()).toEqual([...VENDOR_NAMES].sort())

@@ -6,17 +6,17 @@ export type Bytes = Uint8Array<ArrayBuffer>
 export type Signed = { headers: Headers; body: Bytes }
 export type Expected = 'accepted' | SignatureCause
 
-/** One change of a signed delivery and what has to come of it. */
+/** One change of a signed delivery, and the expected verdict. */
 export type Case = {
   name: string
   expected: Expected
   change?: (signed: Signed) => Signed | Promise<Signed>
-  /** In place of the one live secret. */
+  /** Instead of the one live secret. */
   secrets?: string[]
   /** Milliseconds between the signature and its arrival. */
   late?: number
   url?: string
-  /** Why the vendor's own SDK says otherwise. */
+  /** Why the verdict of the vendor's own SDK differs. */
   sdkDiffers?: string
 }
 
@@ -26,7 +26,7 @@ export type Fixture = {
   other: string
   body: string
   sign: (body: Bytes, secret: string, now: number) => Signed | Promise<Signed>
-  /** Whether the vendor's own SDK accepts a delivery, asked for each case that it can be asked for. */
+  /** Whether the vendor's own SDK accepts a delivery. Asked wherever the SDK can answer. */
   sdk?: (signed: Signed, secret: string, url: string) => boolean | Promise<boolean>
 }
 
@@ -36,7 +36,7 @@ const encoder = new TextEncoder()
 export const utf8 = (text: string) => encoder.encode(text) as Bytes
 export const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(bytes)
 
-/** Node's HMAC: another implementation than the one under test. */
+/** Node's HMAC: not the implementation under test. */
 export function mac(
   hash: 'sha256' | 'sha1',
   key: string | Uint8Array,
@@ -55,7 +55,7 @@ export async function verify(fixture: Fixture, signed: Signed, at: number, secre
   return fixture.vendor.verify({ headers: signed.headers, bytes: signed.body, url, now: at }, secrets)
 }
 
-/** Every case is a test: the vendor's verdict, and the SDK's where it has one. */
+/** A test for each case: our verdict, and that of the SDK where there is one. */
 export function mutations(name: string, fixture: Fixture, cases: Case[]) {
   describe(`${name}: mutations`, () => {
     it.each(cases)('$name → $expected', async ({ expected, change, secrets, late = 0, url, sdkDiffers }) => {
@@ -73,7 +73,7 @@ export function mutations(name: string, fixture: Fixture, cases: Case[]) {
   })
 }
 
-/** Old and new secret both count while both are live, and the old one no longer once it is gone. */
+/** The old and the new secret both verify while both are live; the old one no longer does once it is removed. */
 export function rotation(name: string, fixture: Fixture) {
   it(`${name}: a secret is rotated without a gap, and the old one ends`, async () => {
     const at = now()
@@ -85,7 +85,7 @@ export function rotation(name: string, fixture: Fixture) {
     expect(await verify(fixture, next, at, [fixture.other])).toEqual({ ok: true, secret: 0 })
     expect(await verify(fixture, old, at, [fixture.other])).toEqual({ ok: false, cause: 'signature_mismatch' })
     expect(await verify(fixture, next, at, [fixture.secret])).toEqual({ ok: false, cause: 'signature_mismatch' })
-    // A dead secret beside live ones neither verifies nor gets in their way.
+    // A dead secret beside live ones neither verifies nor affects them.
     expect(await verify(fixture, next, at, ['', fixture.other])).toEqual({ ok: true, secret: 1 })
   })
 }
@@ -116,7 +116,7 @@ export const body =
     body: new Uint8Array(change(signed.body)),
   })
 
-/** Changes of the body, each of which a signature over the bytes has to notice. */
+/** Changes of the body, each of which a signature over the bytes must detect. */
 export function bodyCases(expected: Expected, overrides: Record<string, Partial<Case>> = {}): Case[] {
   const changes: Record<string, (bytes: Bytes) => Uint8Array> = {
     'a bit of the body flipped': (bytes) => bytes.map((byte, i) => (i === bytes.length >> 1 ? byte ^ 1 : byte)),
@@ -140,7 +140,7 @@ export function bodyCases(expected: Expected, overrides: Record<string, Partial<
   }))
 }
 
-/** What may befall a header that ends in its signature, in hex or base64, and the secret. */
+/** Changes of the secret, and of a header that ends in its signature, in hex or base64. */
 export function headerCases(
   fixture: Fixture,
   name: string,
@@ -180,7 +180,7 @@ export function headerCases(
     {
       name: 'the signature in upper case',
       expected: encoding === 'hex' ? 'accepted' : 'signature_mismatch',
-      // Base64 not to its end: the bits left over there have to stay zero.
+      // Base64 except its end: the unused bits there must stay zero.
       change: signature((it) => (encoding === 'hex' ? it.toUpperCase() : it.slice(0, 40).toUpperCase() + it.slice(40))),
     },
     { name: 'spaces around the header', expected: 'accepted', change: header(name, (value) => `  ${value} `) },
@@ -197,7 +197,7 @@ export function headerCases(
   return cases.map((it) => ({ ...it, ...overrides[it.name] }))
 }
 
-/** A signature’s time, by how late it comes; the time itself changed is the vendor’s own table’s to try. */
+/** Deliveries that arrive late or early. Changing the time itself is a case for the vendor’s own table. */
 export const TIME_CASES: Case[] = [
   { name: '300 s late', expected: 'accepted', late: 300_000 },
   { name: '300.001 s late', expected: 'signature_timestamp', late: 300_001 },
@@ -214,6 +214,6 @@ const zeros = (signature: string, encoding: 'hex' | 'base64') =>
 export function decodeOne(vendor: Vendor, payload: unknown, headers: Record<string, string> = {}) {
   const events = vendor.decode(typeof payload === 'string' ? payload : JSON.stringify(payload), headers)
   expect(events).toHaveLength(1)
-  // biome-ignore lint/style/noNonNullAssertion: its length was just asked for
+  // biome-ignore lint/style/noNonNullAssertion: its length was just checked
   return events[0]!
 }

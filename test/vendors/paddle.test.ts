@@ -136,7 +136,7 @@ describe('paddle', () => {
     ['customer.updated', null],
     ['adjustment.created', null],
     ['something.new', null],
-  ])('says that %s is about %s', (type, state) => {
+  ])('finds that %s describes %s', (type, state) => {
     expect(decodeOne(paddle, event(type, { id: 'x_1' })).state).toBe(state)
   })
 
@@ -160,7 +160,7 @@ describe('paddle', () => {
     expect(decodeOne(paddle, event('x.y', data)).amount).toEqual(amount)
   })
 
-  it('names the object after its event, and what it refers to', () => {
+  it('takes the object’s type from the event, and lists what it refers to', () => {
     const { object, customer, invoice, subscription } = decodeOne(
       paddle,
       event('adjustment.updated', {
@@ -184,7 +184,7 @@ describe('paddle', () => {
     })
   })
 
-  it('knows an endpoint secret from an API key', () => {
+  it('distinguishes an endpoint secret from an API key', () => {
     expect(paddle.checkSecret(fixture.secret)).toBeNull()
     for (const bad of ['', 'pdl_live_apikey_01abc', 'pdl_ntfset_'])
       expect(paddle.checkSecret(bad)).toMatch(/pdl_ntfset_/)

@@ -38,7 +38,7 @@ describe('times', () => {
     undefined,
     {},
     [],
-  ])('%j is no time', (given) => expect(isoTime(given)).toBeNull())
+  ])('%j is not a time', (given) => expect(isoTime(given)).toBeNull())
 
   it('keeps the instant and every digit, at any offset (fast-check)', () => {
     const range = { min: new Date('0001-01-02T00:00:00Z'), max: new Date('9999-12-30T00:00:00Z'), noInvalidDate: true }
@@ -114,7 +114,7 @@ describe('amounts', () => {
     )
   })
 
-  it('comes back from a decimal to the same minor units (fast-check)', () => {
+  it('converts to a decimal and back to the same minor units (fast-check)', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.constantFrom('USD', 'JPY', 'KWD', 'CLF'), (minor, currency) => {
         const digits = decimalsOf(currency) as number
@@ -138,7 +138,7 @@ describe('amounts', () => {
 })
 
 describe('fields', () => {
-  it('reads paths and ids with no trust in their types', () => {
+  it('reads paths and ids of any type', () => {
     expect(at({ a: [{ b: 1 }] }, 'a', 0, 'b')).toBe(1)
     for (const end of [null, 1, 'x', undefined]) expect(at({ a: end }, 'a', 'b')).toBeUndefined()
     expect([idOf('x'), idOf({ id: 'x' }), idOf({ id: 1 }), idOf('')]).toEqual(['x', 'x', null, null])

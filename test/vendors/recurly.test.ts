@@ -19,7 +19,7 @@ import {
 
 const H = 'recurly-signature'
 
-// By the vendor's documentation only: its Node library has no part that signs or verifies webhooks.
+// From the vendor's documentation only: its Node library neither signs nor verifies webhooks.
 const fixture: Fixture = {
   vendor: recurly,
   secret: 'f29b2fe2f2b14c6f9c4ae3d1f0e5a6b7',
@@ -92,7 +92,7 @@ describe('recurly', () => {
     uuid: '63ab53',
   }
 
-  it('takes the payload’s id for the object’s, and the notification’s from its header', () => {
+  it('takes the object’s id from the payload, and the event’s from a header', () => {
     expect(decodeOne(recurly, event, { 'recurly-notification-id': 'n-1' })).toEqual({
       vendor_event_id: 'n-1',
       event_type: 'subscription.created',
@@ -107,11 +107,11 @@ describe('recurly', () => {
       refs: ['ra8foq26o2dt', '63ab53'],
       state: null,
     })
-    // A later event of the same subscription must not pass for a repetition of the first.
+    // A later event of the same subscription is not a repetition of the first one.
     expect(decodeOne(recurly, { ...event, event_type: 'renewed' }).vendor_event_id).toBeNull()
   })
 
-  it('knows accounts and invoices', () => {
+  it('recognizes accounts and invoices', () => {
     expect(decodeOne(recurly, { ...event, object_type: 'account', account_code: 'verena' })).toMatchObject({
       customer: 'ra8foq26o2dt',
       refs: ['ra8foq26o2dt', '63ab53', 'verena'],

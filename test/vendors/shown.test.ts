@@ -4,7 +4,7 @@ import { revenuecat } from '../../src/vendors/revenuecat'
 import { Undecodable } from '../../src/vendors/vendor'
 import { bodyCases, type Case, decodeOne, type Fixture, header, mutations, rotation, twice, utf8 } from './harness'
 
-// Vendors that sign nothing and show the secret: by their documentation only. The body is not covered by anything.
+// Vendors that sign nothing and send the secret itself; from their documentation only. Nothing covers the body.
 
 const H = 'authorization'
 const basic = (pair: string) => `Basic ${utf8(pair).toBase64()}`
@@ -120,7 +120,7 @@ mutations('revenuecat', rc, [
   { name: 'the secret third of three', expected: 'accepted', secrets: ['', rc.other, rc.secret] },
 ])
 
-describe('vendors that show the secret', () => {
+describe('vendors that send the secret', () => {
   rotation('chargebee', cb)
   rotation('revenuecat', rc)
 
@@ -135,7 +135,7 @@ describe('vendors that show the secret', () => {
   }
   const event = { id: 'ev_1', occurred_at: 1751000000, api_version: 'v2', object: 'event' }
 
-  it('chargebee: the object its type begins with', () => {
+  it('chargebee: the object that its type starts with', () => {
     const content = { subscription: { id: 'su_1', status: 'active' }, customer: { id: 'cu_1' }, invoice }
     expect(decodeOne(chargebee, { ...event, event_type: 'invoice_generated', content })).toEqual({
       vendor_event_id: 'ev_1',
@@ -225,13 +225,13 @@ describe('vendors that show the secret', () => {
     expect(() => revenuecat.decode('{"event":{"type":"TEST"}}', {})).toThrow(Undecodable)
   })
 
-  it('knows secrets by their form', () => {
+  it('checks the form of secrets', () => {
     expect(chargebee.checkSecret('user:password')).toBeNull()
     for (const bad of ['', 'user', 'user:', ':password']) expect(chargebee.checkSecret(bad)).toMatch(/user:password/)
     expect(revenuecat.checkSecret(rc.secret)).toBeNull()
     for (const bad of ['', 'short', ' Bearer a-long-static-value', 'Bearer a\nlong-value'])
       expect(revenuecat.checkSecret(bad)).toMatch(/Authorization/)
-    // No header with a secret in it is kept.
+    // No header that contains a secret is kept.
     for (const { vendor } of [cb, rc]) expect(vendor.keptHeaders).toEqual([])
   })
 })

@@ -132,7 +132,7 @@ const older = fixtureOf(
   (secret) => new Webhook(base64(secret)),
 )
 mutations('polar, a secret of before September 2026', older, cases(older))
-// Newer ones: as the standard has it.
+// Polar, newer secrets: as the standard says.
 const newer = fixtureOf(polar, fixture.secret, fixture.other, (secret) => new Webhook(secret))
 mutations('polar, a newer secret', newer, cases(newer))
 
@@ -181,9 +181,9 @@ describe('standard, asymmetric (v1a): by the specification, Node signs', async (
     { name: 'the signature cut', expected: 'signature_malformed', change: header(H, (v) => v.slice(0, -4)) },
   ])
 
-  it('never takes a public key for the key of an HMAC', async () => {
+  it('never uses a public key as the key of an HMAC', async () => {
     const at = now()
-    // What an attacker who knows the public key can make.
+    // An attacker who knows the public key can make this.
     const forged = await fixture.sign(utf8(fixture.body), `whsec_${whpk.slice(5)}`, at)
     expect(await verify(asymmetric, forged, at, [whpk])).toEqual({ ok: false, cause: 'signature_mismatch' })
     expect(await verify(asymmetric, forged, at, [`whsec_${whpk.slice(5)}`])).toEqual({ ok: true, secret: 0 })
@@ -230,7 +230,7 @@ describe('standard and polar: decode', () => {
     })
   })
 
-  it('reads data squashed into the top level, and the attempt’s time where there is no other', () => {
+  it('reads data at the top level, and the attempt’s time where there is no other', () => {
     expect(decodeOne(standard, { type: 'contact.created', id: 'con_1' }, headers)).toMatchObject({
       occurred_at: '2025-06-27T04:53:20Z',
       object: { type: 'contact', id: 'con_1', status: null },
@@ -278,7 +278,7 @@ describe('standard and polar: decode', () => {
     }
   })
 
-  it('knows secrets by their form', () => {
+  it('checks the form of secrets', () => {
     expect(standard.checkSecret(fixture.secret)).toBeNull()
     expect(standard.checkSecret(`whpk_${new Uint8Array(32).fill(7).toBase64()}`)).toBeNull()
     expect(standard.checkSecret('whsk_c2VjcmV0')).toMatch(/private key/)

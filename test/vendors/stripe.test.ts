@@ -103,7 +103,7 @@ mutations('stripe', fixture, [
 describe('stripe', () => {
   rotation('stripe', fixture)
 
-  it('accepts what is signed with the old and the new secret at once, as Stripe does while it rolls one', async () => {
+  it('accepts a delivery signed with both the old and the new secret, as Stripe sends while it rolls one', async () => {
     const at = now()
     const { headers } = await fixture.sign(utf8(fixture.body), fixture.secret, at)
     const second = mac('sha256', fixture.other, 'hex', `${at / 1000}.`, fixture.body)
@@ -112,7 +112,7 @@ describe('stripe', () => {
     expect(await verify(fixture, both, at, [fixture.secret])).toEqual({ ok: true, secret: 0 })
   })
 
-  it('verifies bytes that are no UTF-8, which its SDK cannot', async () => {
+  it('verifies bytes that are not UTF-8, which its SDK cannot', async () => {
     const at = now()
     const bytes = Uint8Array.of(0x7b, 0xff, 0xfe, 0x7d)
     const headers = new Headers({
@@ -165,11 +165,11 @@ describe('stripe', () => {
     ['invoice_payment.paid', null],
     ['customer.updated', null],
     ['something.new', null],
-  ])('says that %s is about %s', (type, state) => {
+  ])('finds that %s describes %s', (type, state) => {
     expect(decodeOne(stripe, { id: 'evt_1', object: 'event', type, data: { object: {} } }).state).toBe(state)
   })
 
-  it('keeps to 8 refs and refuses what is no event', () => {
+  it('lists at most 8 refs, and refuses what is not an event', () => {
     const object = {
       id: 'a',
       object: 'x',
@@ -195,7 +195,7 @@ describe('stripe', () => {
     }
   })
 
-  it('knows a signing secret by its form', () => {
+  it('checks the form of a signing secret', () => {
     expect(stripe.checkSecret(fixture.secret)).toBeNull()
     for (const bad of ['', 'whsec_', 'sk_live_51H8', ` ${fixture.secret}`])
       expect(stripe.checkSecret(bad)).toMatch(/whsec_/)
