@@ -1,23 +1,23 @@
 /*
- * npm run bench [-- --rounds 8] [--slice 700] [--connections 8] [--limiter near] [--json FILE]: throughput and latency of
- * the Worker beside the least its binding calls cost and beside what people use instead; all of it in one workerd, in
- * turns, with one load generator. See bench/README.md.
+ * npm run bench [-- --rounds 8] [--slice 700] [--connections 8] [--limiter simulated] [--json FILE]: what a request of
+ * the Worker costs (round trips, rows, own CPU, memory), and its throughput beside the least that its binding calls cost
+ * and beside what people use instead; all of it in one workerd, in turns, with one load generator. See bench/README.md.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { printTable, run } from '../scripts/lib/terminal.ts'
+import { run } from '../scripts/lib/terminal.ts'
 import { drain } from './drain.ts'
-import { type Measured, openGenerator, sendOne } from './load.ts'
+import { openGenerator, sendOne } from './load.ts'
+import { withPeak, workerdMemory } from './memory.ts'
+import { type Row, report } from './report.ts'
 import { openSyncEngine, type SyncEngine } from './sync-engine.ts'
 import { type Target, targetsOf } from './targets.ts'
 import { type Bench, type Cost, openBench, SECRET } from './workers.ts'
 
 type Generator = ReturnType<typeof openGenerator>
-type Row = { target: Target; slices: (Measured | null)[]; cost: Cost | null }
-type Ratio = { name: string; to: string; ratio: number; low: number; high: number; least: number | null }
 
 /** What `bench/package.json` brings, by which an older install is told. */
 const PEERS = ['better-auth', '@supabase/stripe-sync-engine']
@@ -31,7 +31,7 @@ await run(async () => {
       rounds: { type: 'string', default: '8' },
       slice: { type: 'string', default: '700' },
       connections: { type: 'string', default: '8' },
-      limiter: { type: 'string', default: 'simulated' },
+      limiter: { type: 'string', default: 'near' },
       json: { type: 'string', default: join(import.meta.dirname, 'bench.json') },
     },
   })
@@ -40,7 +40,7 @@ await run(async () => {
     number,
     number,
   ]
-  const limiter = values.limiter === 'near' ? 'near' : 'simulated'
+  const limiter = values.limiter === 'simulated' ? 'simulated' : 'near'
   installPeers()
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const generator = openGenerator()
@@ -50,16 +50,26 @@ await run(async () => {
     bench = await openBench(folder, limiter)
     syncEngine = await openSyncEngine(SECRET)
     if (!syncEngine) console.log('No PostgreSQL here: stripe-sync-engine is left out.')
-    const rows: Row[] = targetsOf(bench, syncEngine?.url ?? null).map((target) => ({ target, slices: [], cost: null }))
+    const rows: Row[] = targetsOf(bench, syncEngine?.url ?? null).map((target) => ({
+      target,
+      slices: [],
+      cost: null,
+      own: [],
+      peaks: [],
+    }))
     for (const row of rows) {
       const { failed } = await generator.run({ recipe: row.target.recipe, ms: WARM_UP_MS, connections })
       if (failed !== null) throw new Error(`${row.target.name}: ${failed}`)
       if (row.target.recipe.url !== syncEngine?.url) row.cost = await costOf(bench, row.target)
     }
+    const memory = workerdMemory()
     for (let round = 1; round <= rounds; round++) {
       // Each round in another order: what comes after a heavy neighbour is not always the same one.
       for (const row of [...rows].sort(() => Math.random() - 0.5)) {
-        const measured = await sliceOf(generator, row.target, { ms: slice, connections })
+        const settings = { ms: slice, connections }
+        const { result: measured, peak } = await withPeak(memory, () => sliceOf(generator, row.target, settings))
+        if (peak !== null) row.peaks.push(peak)
+        if (row.target.group === 'ours') row.own.push(await ownTime(generator, row.target, settings))
         if (!measured) console.log(`  (${row.target.name} is left out of this round)`)
         row.slices.push(measured)
       }
@@ -91,6 +101,13 @@ async function sliceOf(
   }
 }
 
+/** Microseconds of a request whose bindings all answer from the isolate's memory: the Worker's own code, log and Hono. */
+async function ownTime(generator: Generator, target: Target, settings: { ms: number; connections: number }) {
+  const headers = { ...target.recipe.headers, 'X-Near': 'limiter,queue,db' }
+  const measured = await sliceOf(generator, { ...target, recipe: { ...target.recipe, headers } }, settings)
+  return measured ? (1000 * measured.ms) / measured.count : Number.NaN
+}
+
 /** The peers are installed beside the benchmark, the first time it runs. */
 function installPeers(): void {
   if (PEERS.every((name) => existsSync(join(import.meta.dirname, 'node_modules', name)))) return
@@ -111,77 +128,4 @@ async function costOf(bench: Bench, { recipe }: Target): Promise<Cost | null> {
     (some) => some.some(isCost),
   )
   return lines.findLast(isCost) ?? null
-}
-
-function report(
-  rows: readonly Row[],
-  drained: Awaited<ReturnType<typeof drain>>,
-  json: string,
-  settings: object,
-): void {
-  const table = rows.map(({ target, slices: all, cost }) => {
-    const slices = all.filter((one) => one !== null)
-    const latencies = slices.flatMap((one) => one.latencies).sort((a, b) => a - b)
-    const at = (q: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0
-    const [count, ms] = [sum(slices.map((one) => one.count)), sum(slices.map((one) => one.ms))]
-    return {
-      group: target.group,
-      name: target.name,
-      per_second: (1000 * count) / ms,
-      p50_ms: at(0.5),
-      p99_ms: at(0.99),
-      ...cost,
-    }
-  })
-  console.log()
-  printTable(
-    ['', 'what', 'requests/s', 'p50 ms', 'p99 ms', 'D1 trips', 'rows read', 'rows written'],
-    table.map((one) => [
-      one.group,
-      one.name,
-      one.per_second.toFixed(0),
-      one.p50_ms.toFixed(2),
-      one.p99_ms.toFixed(2),
-      ...[one.d1_trips, one.d1_rows_read, one.d1_rows_written].map((n) => (n === undefined ? '0' : String(n))),
-    ]),
-  )
-  console.log(
-    `\nConsumer: ${drained.per_second.toFixed(0)} events/s in batches of ${drained.batch}; a batch makes ${drained.trips} D1 trips, reads ${drained.rows_read} rows and writes ${drained.rows_written} (p50 ${drained.p50_ms.toFixed(0)} ms, p99 ${drained.p99_ms.toFixed(0)} ms)\n`,
-  )
-  const ratios = ratiosOf(rows)
-  printTable(
-    ['ours', 'held against', 'ratio', 'of rounds', 'goal'],
-    ratios.map(({ name, to, ratio, low, high, least }) => [
-      name,
-      to,
-      ratio.toFixed(2),
-      `${low.toFixed(2)}–${high.toFixed(2)}`,
-      least === null ? '' : `≥ ${least} ${ratio >= least ? '✓' : '✗'}`,
-    ]),
-  )
-  const machine = { cpus: cpus().length, node: process.versions.node, at: new Date().toISOString() }
-  writeFileSync(json, `${JSON.stringify({ machine, settings, table, drained, ratios }, null, 2)}\n`)
-  console.log(`\nWritten to ${json}`)
-}
-
-/** Throughput by throughput, round by round; the median of the rounds is the ratio. */
-function ratiosOf(rows: readonly Row[]): Ratio[] {
-  const speeds = (row: Row | undefined) => row?.slices.map((one) => (one ? one.count / one.ms : Number.NaN)) ?? []
-  return rows.flatMap((row) =>
-    row.target.against
-      .filter(({ target }) => rows.some((one) => one.target.name === target))
-      .map(({ target: to, least }) => {
-        const other = speeds(rows.find(({ target }) => target.name === to))
-        const each = speeds(row)
-          .map((speed, round) => speed / (other[round] ?? Number.NaN))
-          .filter((one) => !Number.isNaN(one))
-          .sort((a, b) => a - b)
-        const ratio = each[Math.floor(each.length / 2)] ?? 0
-        return { name: row.target.name, to, ratio, low: each[0] ?? 0, high: each.at(-1) ?? 0, least }
-      }),
-  )
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, n) => total + n, 0)
 }

@@ -313,14 +313,15 @@ function documentOf(headings: readonly string[], rows: readonly (readonly string
   return `# What reads cost at scale
 
 Measured at 1 k, 100 k and 1 M events, ${new Date().toISOString().slice(0, 10)}, on local D1 (workerd ${version('workerd')}, miniflare ${version('miniflare')}, Node
-${process.versions.node}). To repeat: \`npm run bench:scale\` (a few minutes; about 2 GB of temporary space). It seeds a database of each size
-(nine tenths in one project, the rest in fifty; 60 event types, 2 % failed, 0.1 % open, three refs an event), asks the
-bundle that is deployed over its own fetch handler with a real API key, and fails where a bound does not hold.
+${process.versions.node}). To repeat: \`npm run bench:scale\` (a few minutes; about 2 GB of temporary space). It fills a database of each size
+(nine tenths in one project, the rest in fifty; 60 event types, 2 % failed, 0.1 % open, three refs an event), sends each
+request to the deployed bundle with a real API key, and fails if a bound is exceeded.
 
-Each cell: **rows read · D1 round trips · p50 ms** of a whole request, authentication included (2 rows, in the first trip), 20 events
-a page. Milliseconds are this machine's, without a network; rows and trips are the same anywhere. "Pages": to the last
-one, where a page may meet its bound before it is full (\`truncated\`), and the most rows that one of them read; no page of
-a search reads more than ${MOST_ROWS.toLocaleString('en')}. "What grows" is said of the step to a million: a page of the smallest database is not always full.
+Each cell: **rows read · D1 round trips · p50 ms** of a whole request, including authentication (2 rows, in the first trip),
+with 20 events a page. The milliseconds are those of this machine, without a network; rows and trips are the same
+everywhere. "Pages": the number of pages to the last one (a page may be \`truncated\` at its bound before it is full) and the
+most rows that one of them read. No page of a search reads more than ${MOST_ROWS.toLocaleString('en')}. "What grows" compares 100 k with 1 M events,
+because a page of the smallest database is not always full.
 
 ${line(headings)}
 ${line(headings.map((_, i) => (i === 0 || i === headings.length - 1 ? '---' : '---:')))}

@@ -1,6 +1,6 @@
 /*
- * npm run bootstrap -- --owner EMAIL [--remote]: the first user of a deployment, who can then sign in although SIGN_UP is
- * "invited". Repeating it changes nothing.
+ * npm run bootstrap -- --owner EMAIL [--remote]: creates the first user of a deployment, who can then sign in even if
+ * SIGN_UP is "invited". Running it again changes nothing.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,10 +14,10 @@ import { fail, run } from './lib/terminal.ts'
 
 const COMMAND = {
   usage: 'npm run bootstrap -- --owner EMAIL [--remote]',
-  about: 'Makes the first user of a deployment, who can then sign in although SIGN_UP is "invited".',
+  about: 'Creates the first user of a deployment, who can then sign in even if SIGN_UP is "invited".',
   flags: {
-    owner: { type: 'string', takes: 'EMAIL', help: 'the address of the user' },
-    remote: { type: 'boolean', help: 'in the deployed database, not in the local one' },
+    owner: { type: 'string', takes: 'EMAIL', help: 'the email address of the user' },
+    remote: { type: 'boolean', help: 'use the deployed database instead of the local one' },
   },
 } as const
 
@@ -25,7 +25,7 @@ await run(async () => {
   const { values } = readFlags(COMMAND)
   if (values.owner === undefined) misused(COMMAND, '--owner is missing')
   const parsed = z.email().max(254).safeParse(values.owner.trim().toLowerCase())
-  if (!parsed.success) misused(COMMAND, `${JSON.stringify(values.owner)} is no e-mail address`)
+  if (!parsed.success) misused(COMMAND, `${JSON.stringify(values.owner)} is not an email address`)
   const email = parsed.data
   const target = values.remote ? remote() : 'local'
   if (target === 'local') await migrate(target)
@@ -38,17 +38,17 @@ await run(async () => {
      SELECT id, created_at FROM users WHERE email = ${literal(email)}`,
   )
   const row = results.at(-1)?.[0]
-  if (!row) fail(`The user was not written. Have the migrations been applied?`)
+  if (!row) fail(`The user was not created. Have the migrations been applied?`)
   const where = values.remote ? 'the deployed database' : 'the local database'
   console.log(`${email} is ${row.created_at === now ? 'now' : 'already'} a user of ${where}: ${row.id}
 
-Next: ask for a sign-in code with this address (POST /auth/codes, then POST /auth/sessions), and make a project
-(POST /platform/v1/projects): whoever makes a project is its owner.`)
+Next: sign in with this address (POST /auth/codes, then POST /auth/sessions) and create a project
+(POST /platform/v1/projects). The creator of a project is its owner.`)
 })
 
 function remote(): Target {
   if (!existsSync(join(ROOT, DEPLOY_CONFIG))) {
-    fail(`${DEPLOY_CONFIG} is missing: npm run deploy writes it, with the ids of the deployed database. Deploy first.`)
+    fail(`${DEPLOY_CONFIG} is missing. Run npm run deploy first: it writes this file with the id of the database.`)
   }
   return { config: DEPLOY_CONFIG }
 }

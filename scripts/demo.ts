@@ -1,6 +1,6 @@
 /*
- * npm run demo: drives a running server as a customer would, and says what it does. Ends with an exit code other than 0
- * where the server did anything else than it should.
+ * npm run demo: uses a running server as a customer would and explains each step. The exit code is not 0 if the server
+ * did anything wrong.
  */
 import { projectPaths } from '../src/console/paths.ts'
 import { type Answer, ask, must, type Problem } from './lib/api.ts'
@@ -31,44 +31,44 @@ await run(async () => {
   const { values } = readFlags({
     usage: 'npm run demo [-- OPTIONS]',
     about:
-      'Drives a server as a customer would: a project, a key, a connection, a month of events, a replay, a rotation.',
+      'Uses a server as a customer would: a project, a key, a connection, a month of events, a replay, a rotation.',
     flags: {
-      url: { type: 'string', takes: 'URL', help: 'the server; otherwise the one that npm start runs here' },
-      email: { type: 'string', takes: 'ADDRESS', help: 'who signs in', default: 'demo@example.com' },
+      url: { type: 'string', takes: 'URL', help: 'the server (default: the one that npm start runs in this checkout)' },
+      email: { type: 'string', takes: 'ADDRESS', help: 'the address to sign in with', default: 'demo@example.com' },
     },
   })
   const url = serverUrl(values.url)
   const api = `${url}/platform/v1`
 
-  step(`Signing in to ${url} as ${values.email}: a code is sent, and spent.`)
+  step(`Signing in to ${url} as ${values.email} with a one-time code.`)
   const { token, user } = await signIn(url, values.email)
   say(`user ${user.id}`)
 
-  step('Making a project and minting an API key in it.')
+  step('Creating a project and minting an API key in it.')
   const { id: project } = await must<{ id: string }>(`${api}/projects`, { token, json: { name: 'Demo' } })
   const { key, secret } = await must<Minted>(`${api}/api-keys`, { token, project, json: { name: 'demo key' } })
   say(`project ${project}`)
-  say(`key     ${key.id}, whose secret was shown this once: ${shortened(secret)}`)
+  say(`key     ${key.id}, with a secret that is shown only once: ${shortened(secret)}`)
 
-  step('Using the key: it lists the keys of its project, redacted.')
+  step('Using the key to list the keys of its project, without their secrets.')
   const listed = await must<Keys>(`${api}/api-keys`, { token: secret, project })
   printTable(
     ['id', 'name', 'key_prefix', 'last_used_at'],
     listed.data.map((row) => [row.id, row.name, row.key_prefix, row.last_used_at ?? 'never']),
   )
-  expect(!JSON.stringify(listed).includes(secret), 'no listing carries the secret')
+  expect(!JSON.stringify(listed).includes(secret), 'the list does not contain the secret')
 
   step('Connecting Stripe with a signing secret.')
   const base = { url, vendor: 'stripe', token: secret, project } as const
   const inbox = await connect(base, 'Demo Stripe', newSigningSecret('stripe'))
-  say(`Stripe would send to ${url}/ingest/${inbox.connection}`)
+  say(`Stripe would send its events to ${url}/ingest/${inbox.connection}`)
 
   const events = story()
-  step(`Sending a customer's month: ${events.length} events, signed as Stripe signs.`)
+  step(`Sending a month of one customer: ${events.length} events, signed as Stripe signs them.`)
   const ids: string[] = []
   for (const { name, body } of events) {
     const answer = await deliver(inbox, name, body)
-    expect(isReceipt(answer) && !answer.body.duplicate, `${name} is taken`)
+    expect(isReceipt(answer) && !answer.body.duplicate, `${name} is accepted`)
     if (isReceipt(answer)) ids.push(...answer.body.event_ids)
   }
   const [again] = events.filter(({ name }) => name === 'invoice.paid')
@@ -76,16 +76,16 @@ await run(async () => {
   const repeated = await deliver(inbox, again.name, again.body)
   expect(
     isReceipt(repeated) && repeated.body.duplicate,
-    'invoice.paid, delivered a second time, is known as a duplicate',
+    'invoice.paid, delivered a second time, is recognized as a duplicate',
   )
   const forged = await deliver(inbox, again.name, again.body, newSigningSecret('stripe'))
-  expect(forged.status === 401, `signed with another secret it is refused: ${codeOf(forged)}`)
+  expect(forged.status === 401, `signed with another secret, it is refused: ${codeOf(forged)}`)
 
-  step('Waiting until they are processed.')
+  step('Waiting until the events are processed.')
   const final = await awaitFinal(inbox, ids, 60_000)
   expect(
     [...final.values()].every(({ status }) => ['processed', 'ignored'].includes(status)),
-    'all of them are done',
+    'all events are final',
   )
   const records = await must<{ data: Event[] }>(`${api}/billing/webhooks?view=summary&limit=20`, {
     token: secret,
@@ -105,9 +105,9 @@ await run(async () => {
         event.decoded_summary?.object.id ?? '',
       ]),
   )
-  expect(records.data.length === events.length, `${events.length} records, for ${events.length + 1} deliveries taken`)
+  expect(records.data.length === events.length, `${events.length} records for ${events.length + 1} accepted deliveries`)
 
-  step('Replaying one.')
+  step('Replaying one event.')
   const replayed = records.data.find(({ event_type }) => event_type === 'invoice.paid')
   if (!replayed) throw new Error('invoice.paid is not among the records')
   const id = replayed.id
@@ -118,9 +118,9 @@ await run(async () => {
   step('Rotating the key.')
   const rotated = await must<Minted>(`${api}/api-keys/${key.id}/rotate`, { method: 'POST', token, project })
   const old = await ask<Keys>(`${api}/api-keys`, { token: secret, project })
-  expect(old.status === 401, `the old secret is answered 401 ${codeOf(old)}`)
+  expect(old.status === 401, `the old secret gets 401 ${codeOf(old)}`)
   const fresh = await ask<Keys>(`${api}/api-keys`, { token: rotated.secret, project })
-  expect(fresh.status === 200, `the new one works: ${shortened(rotated.secret)}`)
+  expect(fresh.status === 200, `the new secret works: ${shortened(rotated.secret)}`)
 
   step(`Done. Sign in as ${values.email} to look around: ${url}${projectPaths(project).events}`)
 })
@@ -134,9 +134,9 @@ function say(text: string): void {
   console.log(`   ${text}`)
 }
 
-/** Says that something holds. @throws where it does not */
+/** Checks and prints an expectation. @throws if it does not hold */
 function expect(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`It should hold, and does not: ${what}`)
+  if (!holds) throw new Error(`Expected: ${what}`)
   console.log(`   ✓ ${what}`)
 }
 

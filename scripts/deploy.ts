@@ -1,12 +1,12 @@
 /*
  * npm run deploy -- --email-from sign-in@your-domain.example [--dry-run]
  *
- * UNTRIED: no step of this has run against a real Cloudflare account; the commands and their order are from wrangler's own
- * help and source. --dry-run prints every command and changes nothing.
+ * UNTESTED: no step has run against a real Cloudflare account. The commands and their order follow wrangler's help and
+ * source code. --dry-run prints every command and changes nothing.
  *
- * Each step asks what is there first, so the whole can be repeated. Queues, database and namespace have to exist before
- * the Worker that binds them; the secrets travel with the first upload (--secrets-file), because `wrangler secret put`
- * for a Worker that does not exist would make an empty one. Uploads keep the secrets that are there.
+ * Each step first checks what exists, so the script can be run again. Queues, database and namespace must exist before
+ * the Worker that binds them. The secrets are sent with the first upload (--secrets-file), because `wrangler secret
+ * put` would create an empty Worker if there is none yet. An upload keeps the secrets that the Worker already has.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,21 +24,22 @@ const NAMESPACE = `${NAME}-kv`
 const QUEUES = [tracked('queue'), tracked('dead_letter_queue')]
 const { values: flags } = readFlags({
   usage: 'npm run deploy -- --email-from ADDRESS [--dry-run]',
-  about:
-    'Makes queues, database and namespace where they are missing, migrates, and uploads the Worker with its secrets.',
+  about: 'Creates missing queues, database and namespace, applies migrations, and uploads the Worker with its secrets.',
   flags: {
     'email-from': {
       type: 'string',
       takes: 'ADDRESS',
-      help: 'whom sign-in codes come from, of a domain onboarded to Email Sending',
+      help: 'the sender of sign-in codes; its domain must be onboarded to Email Sending',
     },
-    'dry-run': { type: 'boolean', help: 'print every command, change nothing' },
+    'dry-run': { type: 'boolean', help: 'print every command and change nothing' },
   },
 })
 const dry = flags['dry-run'] === true
 
 await run(async () => {
-  console.log(`Deploying ${NAME}. This has not been tried against a real account: read along, and --dry-run first.`)
+  console.log(
+    `Deploying ${NAME}. This script has not been tested against a real account: use --dry-run first and watch the output.`,
+  )
   const emailFrom = readEmailFrom()
   await requireLogin()
   for (const queue of QUEUES) await ensureQueue(queue)
@@ -49,17 +50,17 @@ await run(async () => {
   await change(['d1', 'migrations', 'apply', 'DB', '--remote', '--config', DEPLOY_CONFIG])
   await upload(await missingSecrets())
   console.log(`
-${dry ? 'Nothing was changed.' : 'Deployed.'} SIGN_UP is "${tracked('SIGN_UP')}" in wrangler.toml: "open" lets anyone who reads mail become a user; with
-"invited", npm run bootstrap -- --owner EMAIL --remote makes the first one.`)
+${dry ? 'Nothing was changed.' : 'Deployed.'} SIGN_UP is "${tracked('SIGN_UP')}" in wrangler.toml. With "open", any email address can sign in and becomes a
+user. With "invited", create the first user: npm run bootstrap -- --owner EMAIL --remote`)
 })
 
-/** Sign-in codes are sent from this address; its domain has to be onboarded to Cloudflare's Email Sending. */
+/** The sender of sign-in codes. Its domain must be onboarded to Cloudflare's Email Sending. */
 function readEmailFrom(): string {
   const address = flags['email-from'] ?? process.env.EMAIL_FROM ?? tracked('EMAIL_FROM')
-  if (!z.email().safeParse(address).success) fail(`${JSON.stringify(address)} is no e-mail address.`)
+  if (!z.email().safeParse(address).success) fail(`${JSON.stringify(address)} is not an email address.`)
   if (address.endsWith('@example.com')) {
-    const what = `Nobody could sign in: no code is sent from ${address}. Give an address of a domain that is onboarded to Cloudflare's
-Email Sending: npm run deploy -- --email-from sign-in@your-domain.example`
+    const what = `Sign-in would not work: Cloudflare cannot send codes from ${address}. Use an address of a domain that is
+onboarded to Email Sending: npm run deploy -- --email-from sign-in@your-domain.example`
     if (!dry) fail(what)
     console.log(`\nA real run would stop here. ${what}`)
   }
@@ -69,17 +70,17 @@ Email Sending: npm run deploy -- --email-from sign-in@your-domain.example`
 async function requireLogin(): Promise<void> {
   const { code, stdout } = await look(['whoami', '--json'])
   if (dry) return
-  if (code !== 0) fail('You are not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
+  if (code !== 0) fail('You are not logged in to Cloudflare. Run npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
   const { accounts = [] } = JSON.parse(stdout) as { accounts?: { id: string; name: string }[] }
   if (accounts.length > 1 && !process.env.CLOUDFLARE_ACCOUNT_ID) {
     const list = accounts.map(({ id, name }) => `  ${id}  ${name}`).join('\n')
-    fail(`Several accounts: say which one with CLOUDFLARE_ACCOUNT_ID.\n${list}`)
+    fail(`You have access to several accounts. Choose one with CLOUDFLARE_ACCOUNT_ID.\n${list}`)
   }
 }
 
 async function ensureQueue(name: string): Promise<void> {
   const { code } = await look(['queues', 'info', name])
-  if (dry || code !== 0) await change(['queues', 'create', name], 'where it does not exist')
+  if (dry || code !== 0) await change(['queues', 'create', name], 'if it does not exist')
 }
 
 async function ensureDatabase(): Promise<string> {
@@ -89,10 +90,10 @@ async function ensureDatabase(): Promise<string> {
   }
   const known = await find()
   if (known !== undefined) return known
-  await change(['d1', 'create', DATABASE, '--update-config=false'], 'where it does not exist')
+  await change(['d1', 'create', DATABASE, '--update-config=false'], 'if it does not exist')
   return dry
     ? '<from the list>'
-    : ((await find()) ?? fail(`${DATABASE} was created and is not listed. Run this again.`))
+    : ((await find()) ?? fail(`${DATABASE} was created but is not listed yet. Run this again.`))
 }
 
 async function ensureNamespace(): Promise<string> {
@@ -102,21 +103,21 @@ async function ensureNamespace(): Promise<string> {
   }
   const known = await find()
   if (known !== undefined) return known
-  await change(['kv', 'namespace', 'create', NAMESPACE, '--update-config=false'], 'where it does not exist')
+  await change(['kv', 'namespace', 'create', NAMESPACE, '--update-config=false'], 'if it does not exist')
   return dry
     ? '<from the list>'
-    : ((await find()) ?? fail(`${NAMESPACE} was created and is not listed. Run this again.`))
+    : ((await find()) ?? fail(`${NAMESPACE} was created but is not listed yet. Run this again.`))
 }
 
 /**
- * The secrets the Worker lacks, with values: from the environment where it has them, else made here and kept nowhere. What
- * the Worker has is never overwritten: ENCRYPTION_KEY_1 alone opens the signing secrets in the database.
+ * The secrets that the Worker lacks. A value comes from the environment, or is generated here and stored nowhere else.
+ * An existing secret is never overwritten: without ENCRYPTION_KEY_1 the signing secrets in the database are lost.
  */
 async function missingSecrets(): Promise<Record<string, string>> {
   const { code, stdout, stderr } = await look(['secret', 'list', '--config', DEPLOY_CONFIG])
   if (dry) return Object.fromEntries(Object.keys(SECRETS).map((name) => [name, '']))
   if (code !== 0 && !/not found/i.test(stderr + stdout))
-    fail(`The Worker's secrets cannot be listed:\n${stderr || stdout}`)
+    fail(`Could not list the secrets of the Worker:\n${stderr || stdout}`)
   const present = new Set(code === 0 ? (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name) : [])
   const missing = Object.entries(SECRETS).filter(([name]) => !present.has(name))
   return Object.fromEntries(missing.map(([name, make]) => [name, process.env[name] ?? make()]))
@@ -127,7 +128,7 @@ async function upload(secrets: Record<string, string>): Promise<void> {
   const command = ['deploy', '--config', DEPLOY_CONFIG]
   if (names.length === 0) return change(command)
   told(
-    `make ${names.join(' and ')} where the Worker has none (their only copy: set them in the environment to keep one)`,
+    `generate ${names.join(' and ')} if the Worker has none (the only copy; set them in the environment to keep your own)`,
   )
   const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
   try {
@@ -143,7 +144,7 @@ function told(what: string): void {
   console.log(`\n# ${what}`)
 }
 
-/** A command that only reads. A dry run does not even do that. */
+/** A command that only reads. A dry run prints it and does not run it. */
 async function look(args: readonly string[]) {
   console.log(`\n$ wrangler ${args.join(' ')}`)
   return dry ? { code: 0, stdout: '', stderr: '' } : wrangler(args)

@@ -1,7 +1,7 @@
 /*
- * npm run fuzz: random requests, good and hostile, made from /openapi.json and sent to a
- * server of its own. A finding is an answer 5xx, one that the document does not describe, one that shows another
- * tenant's data, a change of that tenant's data, or an error that the server logs while it processes what was sent.
+ * npm run fuzz: sends random valid and hostile requests, generated from /openapi.json, to a server of its own. It
+ * reports as a finding: a 5xx, a response that the document does not describe, a response with another tenant's data, a
+ * change to that tenant's data, and an error in the server's log.
  */
 import * as fc from 'fast-check'
 import { readFlags } from './lib/flags.ts'
@@ -9,13 +9,13 @@ import { temporaryState } from './lib/temporary-state.ts'
 
 const { values } = readFlags({
   usage: 'npm run fuzz [-- OPTIONS]',
-  about: 'Random and hostile requests, made from /openapi.json, to a server of its own.',
+  about: 'Sends random valid and hostile requests, generated from /openapi.json, to a server of its own.',
   flags: {
-    requests: { type: 'string', takes: 'N', help: 'how many', default: '20000' },
-    seed: { type: 'string', takes: 'N', help: 'the same requests as a run that named this seed' },
+    requests: { type: 'string', takes: 'N', help: 'number of requests', default: '20000' },
+    seed: { type: 'string', takes: 'N', help: 'repeat the requests of the run with this seed' },
   },
 })
-// Before the modules that read it.
+// This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
 const { remove } = temporaryState('fuzz')
 const { freePort, killServer, startServer } = await import('./lib/server.ts')
 const { ask, must } = await import('./lib/api.ts')
@@ -32,9 +32,9 @@ type Json = import('./lib/json-schema.ts').Json
 type Reply = import('./lib/fuzz/send.ts').Reply
 type Server = import('./lib/server.ts').Server
 
-/** Runs side by side: what one changes, another one meets. */
+/** Concurrent workers, so that requests meet each other's changes. */
 const WORKERS = 4
-/** Secrets of the tenant's keys that are remembered; most of them have been rotated away or revoked since. */
+/** Key secrets of the tenant that are remembered. Most of them have been rotated or revoked since. */
 const KEYS = 8
 const SETTLE_MS = 10_000
 const total = Number(values.requests)
@@ -51,7 +51,7 @@ try {
   server = await startServer(port, { LOCAL_RATE_LIMIT: '100000000' })
   const document = await must<Json>(`${url}/openapi.json`)
   const operations = operationsOf(document)
-  console.log(`${operations.length} operations. Making two tenants …`)
+  console.log(`${operations.length} operations. Creating two tenants …`)
   const other = await newTenant(url, 'other')
   const own = await newTenant(url, 'own')
   const world: World = { url, own, other, spare: await spareSessions(url, own), keys: [own.key] }
@@ -95,7 +95,7 @@ console.log(
 )
 process.exit(found.size === 0 ? 0 : 1)
 
-/** One worker's share. A finding is made as small as it gets, noted once, and the rest goes on without it. */
+/** One worker's share of the requests. A finding is shrunk and reported once, and the rest continues without it. */
 async function work(
   any: fc.Arbitrary<Shot>,
   fire: (shot: Shot) => Promise<void>,
@@ -124,7 +124,7 @@ function learn(world: World, text: string): void {
   if (world.keys.length > KEYS) world.keys.shift()
 }
 
-/** A secret that is dead is used a few times more, then another key is minted in its place. */
+/** Uses a dead secret a few more times, then drops it. A new key is minted when none is left. */
 async function replaceDead(world: World, authorization: string | undefined, reply: Reply): Promise<void> {
   const at = world.keys.findIndex((secret) => authorization === `Bearer ${secret}`)
   if (at < 0 || !/"code":"key_(rotated|revoked|expired)"/.test(reply.text) || Math.random() < 0.5) return
@@ -136,7 +136,7 @@ async function replaceDead(world: World, authorization: string | undefined, repl
   world.keys.push(status === 201 ? (body as { secret: string }).secret : world.own.key)
 }
 
-/** Two findings of one kind are one finding: without what is of one request alone. */
+/** The kind of a finding, without the details of one request. Findings of one kind are reported once. */
 function kindOf(where: string, what: string): string {
   return `${where}: ${what.split(/[:{]/)[0]}`
 }
@@ -147,7 +147,7 @@ function count(status: number | string): void {
   if (sent % 2000 === 0) console.log(`  ${sent.toLocaleString('en')} sent, ${found.size} findings`)
 }
 
-/** What the server logged as an error. An answer 5xx is a finding already. */
+/** Errors in the server's log, without those of requests: a 5xx is already a finding. */
 function errorsOf(said: string): string[] {
   return said.split('\n').filter((line) => line.includes('"level":"error"') && !line.includes('"event":"request"'))
 }

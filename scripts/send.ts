@@ -1,6 +1,6 @@
 /*
- * npm run send -- FOLDER --vendor V: signs every *.json of a folder as the vendor signs, sends it byte for byte, waits and
- * prints what became of each.
+ * npm run send -- FOLDER --vendor V: signs every *.json file in a folder as the vendor does, sends the exact bytes,
+ * waits, and prints the result of each event.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,17 +17,17 @@ import { fail, progress, run } from './lib/terminal.ts'
 
 const COMMAND = {
   usage: 'npm run send -- FOLDER --vendor VENDOR [OPTIONS]',
-  about: `Signs every *.json of a folder as the vendor signs, sends it, waits, and prints what became of each.
+  about: `Signs every *.json file in a folder as the vendor does, sends it, waits, and prints the result of each event.
 Vendors: ${SIGNED_VENDORS.join(', ')}.`,
   flags: {
-    vendor: { type: 'string', takes: 'VENDOR', help: 'whose events they are' },
-    url: { type: 'string', takes: 'URL', help: 'the server; otherwise the one that npm start runs here' },
-    wait: { type: 'string', takes: 'SECONDS', help: 'how long to wait for the last of them', default: '120' },
-    fresh: { type: 'boolean', help: 'to a new connection, whatever is there' },
-    'signing-secret': { type: 'string', takes: 'SECRET', help: 'sign with this one; otherwise with a random one' },
-    connection: { type: 'string', takes: 'ID', help: 'a connection of yours, with its --signing-secret, and:' },
-    token: { type: 'string', takes: 'TOKEN', help: 'a key or session that may read its events' },
-    project: { type: 'string', takes: 'ID', help: 'the project they are in' },
+    vendor: { type: 'string', takes: 'VENDOR', help: 'the vendor of the events' },
+    url: { type: 'string', takes: 'URL', help: 'the server (default: the one that npm start runs in this checkout)' },
+    wait: { type: 'string', takes: 'SECONDS', help: 'how long to wait for the last event', default: '120' },
+    fresh: { type: 'boolean', help: 'send to a new connection even if one exists' },
+    'signing-secret': { type: 'string', takes: 'SECRET', help: 'sign with this secret (default: a random one)' },
+    connection: { type: 'string', takes: 'ID', help: 'an existing connection; also needs --signing-secret and:' },
+    token: { type: 'string', takes: 'TOKEN', help: 'an API key or session that may read its events' },
+    project: { type: 'string', takes: 'ID', help: 'the project of the connection' },
   },
   positionals: true,
   notes: `To a local server the first options are enough: it makes a project "Local" of ${LOCAL_USER}, with connections. To any
@@ -49,12 +49,12 @@ await run(async () => {
   const lanes = Math.max(...parcels.map(({ lane }) => lane)) + 1
   const inboxes = await openInboxes(args, lanes)
   const [first] = inboxes
-  if (!first) throw new Error('there is no connection')
+  if (!first) throw new Error('connection not found')
   console.log(`${parcels.length} files of ${args.folder} → ${first.url}/ingest/${first.connection}`)
   if (inboxes.length > 1) {
     const shared = parcels.filter(({ lane }) => lane > 0).length
-    console.log(`${shared} of them carry the event id of another file with other bytes, which to one connection would be a
-duplicate delivery: they go to ${inboxes.length - 1} more connections of project ${first.project}`)
+    console.log(`${shared} of them have the same event id as another file but different content. One connection would treat them
+as duplicates, so they go to ${inboxes.length - 1} more connections in project ${first.project}`)
   }
   const startedAt = Date.now()
   const sent = await sendAll(inboxes, parcels)
@@ -62,7 +62,7 @@ duplicate delivery: they go to ${inboxes.length - 1} more connections of project
   const events = await awaitFinal(first, ids, args.wait * 1000, progress('final', ids.length))
   const identical = reportSent(sent, events, Date.now() - startedAt)
   await printBilling(first, events.values())
-  const who = args.connection === undefined ? ` (sign in as ${LOCAL_USER}; its code is printed by npm start)` : ''
+  const who = args.connection === undefined ? ` (sign in as ${LOCAL_USER}; npm start prints the code)` : ''
   console.log(`\nIn the console: ${first.url}${projectPaths(first.project).events}${who}`)
   if (!identical) process.exitCode = 1
 })
@@ -75,7 +75,7 @@ function readArgs() {
   if (more.length > 0) misused(COMMAND, `One folder at a time, not ${positionals.join(' and ')}`)
   if (vendor === 'braintree') fail('Braintree sends forms, signed inside: there is no *.json to send.')
   if (!isSignedVendor(vendor)) {
-    misused(COMMAND, vendor === undefined ? '--vendor is missing' : `There is no vendor ${vendor}`)
+    misused(COMMAND, vendor === undefined ? '--vendor is missing' : `Unknown vendor ${vendor}`)
   }
   const wait = Number(values.wait)
   if (!(wait > 0)) fail(`--wait takes seconds, not ${values.wait}.`)
@@ -84,15 +84,15 @@ function readArgs() {
 }
 
 /**
- * The files in order of their names. Vendors give no two events one id; folders of examples do. A file whose event id
- * another one had with other bytes goes to the next connection, where it is no duplicate.
+ * The files in the order of their names. Vendors never reuse an event id, but folders of examples do: a file with the
+ * event id of another file and different bytes goes to another connection, where it is not a duplicate.
  */
 function readFolder({ folder, vendor }: Args): Parcel[] {
-  if (!existsSync(folder)) fail(`There is no folder ${folder}.`)
+  if (!existsSync(folder)) fail(`Folder ${folder} not found.`)
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .sort()
-  if (files.length === 0) fail(`${folder} holds no *.json.`)
+  if (files.length === 0) fail(`${folder} contains no *.json files.`)
   const taken = new Map<string, Buffer[]>()
   return files.map((file) => {
     const body = readFileSync(join(folder, file))
@@ -106,14 +106,14 @@ function readFolder({ folder, vendor }: Args): Parcel[] {
   })
 }
 
-/** The inbox that the flags name, or the local server's own. */
+/** The inbox that the flags name, or inboxes on the local server. */
 async function openInboxes(args: Args, lanes: number): Promise<Inbox[]> {
   const { url, vendor, connection, secret, token, project, fresh } = args
   if (connection === undefined && token === undefined && project === undefined) {
     return localInboxes(url, vendor, lanes, { signingSecret: secret, fresh })
   }
   if (connection === undefined || secret === undefined || token === undefined || project === undefined) {
-    misused(COMMAND, '--connection, --signing-secret, --token and --project belong together')
+    misused(COMMAND, '--connection, --signing-secret, --token and --project must be used together')
   }
   return [{ url, vendor, connection, secret, token, project }]
 }
@@ -134,7 +134,7 @@ async function sendAll(inboxes: readonly Inbox[], parcels: readonly Parcel[]): P
 }
 
 async function sendOne(inbox: Inbox | undefined, { file, body }: Parcel): Promise<Sent> {
-  if (!inbox) throw new Error('there is no connection')
+  if (!inbox) throw new Error('connection not found')
   const answer = await deliver(inbox, file, body)
   return isReceipt(answer)
     ? { file, body: answer.sent, ids: answer.body.event_ids, duplicate: answer.body.duplicate, error: null }

@@ -1,6 +1,6 @@
 /*
- * npm run size: what the Worker weighs (wrangler deploy --dry-run, gzip) against its budget, and what its start costs:
- * workerd loads the bundle with V8's CPU profiler on (wrangler check startup), a few times, here and not at Cloudflare.
+ * npm run size: checks the gzipped size of the bundle (wrangler deploy --dry-run) against its budget, and measures the
+ * CPU time of start-up (wrangler check startup) a few times, in workerd on this machine with V8's profiler on.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ type Profile = {
 await run(async () => {
   const out = await wranglerOrThrow(['deploy', '--dry-run'])
   const [, total = '', gzip = ''] = /Total Upload: ([\d.]+) KiB \/ gzip: ([\d.]+) KiB/.exec(out) ?? []
-  if (gzip === '') fail(`wrangler did not say how large the bundle is:\n${out}`)
+  if (gzip === '') fail(`wrangler did not print the size of the bundle:\n${out}`)
   const kb = (Number(gzip) * 1024) / 1000
   console.log(`Bundle: ${total} KiB, gzipped ${gzip} KiB (${kb.toFixed(1)} KB) of ${BUDGET_KB} KB`)
 
@@ -31,7 +31,7 @@ await run(async () => {
   if (kb > BUDGET_KB) fail(`The bundle is over its budget by ${(kb - BUDGET_KB).toFixed(1)} KB.`)
 })
 
-/** CPU time of each start, in milliseconds: everything sampled that was not idle. */
+/** CPU time of each start (ms): all samples that were not idle. */
 async function startTimes(): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'startup-'))
   const outfile = join(folder, 'startup.cpuprofile')
@@ -40,7 +40,7 @@ async function startTimes(): Promise<number[]> {
     for (let i = 0; i < RUNS; i++) {
       await wranglerOrThrow(['check', 'startup', '--outfile', outfile])
       const busy = busyMs(JSON.parse(readFileSync(outfile, 'utf8')) as Profile)
-      if (busy > 0) times.push(busy) // now and then the profiler comes too late to see anything
+      if (busy > 0) times.push(busy) // Sometimes the profiler starts too late to see anything.
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 /*
- * npm run smoke [-- --json FILE]: starts the real server as npm start does, on a free port and with a state of its own,
- * and uses, stops, kills and restarts it. Each line is a test.
+ * npm run smoke [-- --json FILE]: starts the real server with npm start, on a free port and with a state of its own,
+ * then uses, stops, kills and restarts it. Each line of output is a test.
  */
 import { spawn } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import type { Server } from './lib/server.ts'
 import { temporaryState } from './lib/temporary-state.ts'
 
 const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
-// Before the modules that read it.
+// This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
 const { folder, remove } = temporaryState('smoke')
 const { ROOT, readLocal } = await import('./lib/paths.ts')
 const { crowd } = await import('./lib/crowd.ts')
@@ -32,37 +32,38 @@ const failed: string[] = []
 type Ended = { code: number | null; said: string }
 
 try {
-  await test('npm start serves on a chosen port', async () => {
+  await test('npm start serves on the given port', async () => {
     server = await startServer(port)
   })
-  await test('its secrets are for their owner alone', async () => {
+  await test('only the owner can read the local secrets', async () => {
     const mode = statSync(join(ROOT, '.dev.vars')).mode & 0o777
     if (mode !== 0o600) throw new Error(`.dev.vars has mode ${mode.toString(8)}`)
   })
   await test('a second npm start in the same checkout is refused', async () => {
-    mustFail(await npm(['start', '--', '--port', String(await freePort())]), 'is running already')
+    mustFail(await npm(['start', '--', '--port', String(await freePort())]), 'is already running')
   })
-  await test('npm start on a port that is taken is refused', async () => {
+  await test('npm start on a port in use is refused', async () => {
     const other = { LOCAL_STATE_DIR: join(folder, 'other') }
-    mustFail(await npm(['start', '--', '--port', String(port)], other), 'is taken')
+    mustFail(await npm(['start', '--', '--port', String(port)], other), 'is in use')
   })
-  await test('its OpenAPI document passes a linter', async () => {
+  await test('the OpenAPI document passes a linter', async () => {
     const { errors, warnings } = await lintOpenApi(url)
     for (const line of [...errors, ...warnings]) console.log(`  ${line}`)
     if (errors.length > 0) throw new Error(`${errors.length} errors`)
   })
-  await test('npm run demo finds the server, and does what it says', async () => {
+  await test('npm run demo finds the server and succeeds', async () => {
     if (!mustPass(await npm(['run', 'demo'])).includes(`${url}/console/p/prj_`))
-      throw new Error('no link to look around')
+      throw new Error('it printed no link to the console')
   })
-  await test('--help lists the options, and an unknown one is told so', async () => {
+  await test('--help lists the options, and an unknown option is refused', async () => {
     for (const script of ['start', 'demo', 'send', 'bootstrap', 'deploy']) {
       const run = script === 'start' ? ['start'] : ['run', script]
-      if (!mustPass(await npm([...run, '--', '--help'])).includes('Usage: npm ')) throw new Error(`not by ${script}`)
+      if (!mustPass(await npm([...run, '--', '--help'])).includes('Usage: npm '))
+        throw new Error(`no usage from ${script}`)
       mustFail(await npm([...run, '--', '--nonsense']), 'Usage: npm ')
     }
   })
-  await test('npm run bootstrap makes a user once', async () => {
+  await test('npm run bootstrap creates a user once', async () => {
     const owner = ['run', 'bootstrap', '--', '--owner', "O'Neil@Example.com"]
     if (!mustPass(await npm(owner)).includes("o'neil@example.com is now a user")) throw new Error('no new user')
     if (!mustPass(await npm(owner)).includes('already')) throw new Error('a second user')
@@ -71,22 +72,22 @@ try {
     await test(`npm run send: ${vendor}`, async () => {
       writeEvents(join(folder, vendor), vendor, 4)
       if (!mustPass(await send(vendor)).includes('local@example.com'))
-        throw new Error('who may look at them is not said')
+        throw new Error('it did not say which user can see the events')
     })
   }
-  await test('callers that come together are answered each for themselves, whoever hangs up', async () => {
+  await test('concurrent callers get their own answers even if others hang up', async () => {
     const [inbox] = await localInboxes(url, 'stripe', 1)
-    if (!inbox) throw new Error('no connection')
+    if (!inbox) throw new Error('connection not found')
     const { answers, slowest } = await crowd(inbox)
     console.log(`  ${answers} answers, the slowest after ${slowest.toFixed(0)} ms`)
   })
   await test('SIGTERM stops everything', async () => stopped('SIGTERM', true))
-  await test('a restart keeps the data: the same folder is known', async () => {
+  await test('a restart keeps the data: the same folder is recognized', async () => {
     server = await startServer(port)
-    if (!mustPass(await send('stripe')).includes('4 had been delivered before')) throw new Error('they are new to it')
+    if (!mustPass(await send('stripe')).includes('4 were duplicates')) throw new Error('the events were not recognized')
   })
-  await test('SIGKILL of the script alone leaves no process and no port behind', async () => stopped('SIGKILL', false))
-  await test('events open when everything is killed are finished after a restart', async () => {
+  await test('SIGKILL of the script leaves no process and no open port behind', async () => stopped('SIGKILL', false))
+  await test('events that were open when everything was killed are finished after a restart', async () => {
     server = await startServer(port)
     await finishesAfterCrash()
   })
@@ -94,7 +95,7 @@ try {
   await test('npm run deploy -- --dry-run shows every command', async () => {
     const said = mustPass(await npm(['run', 'deploy', '--', '--dry-run']))
     for (const command of ['queues create', 'd1 create', 'migrations apply', '--secrets-file']) {
-      if (!said.includes(command)) throw new Error(`${command} is not among them`)
+      if (!said.includes(command)) throw new Error(`it did not print ${command}`)
     }
   })
 } finally {
@@ -117,10 +118,10 @@ async function test(name: string, body: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Twenty events taken, and the whole server killed before its Queue has brought them to the consumer. */
+/** Sends twenty events and kills the whole server before the Queue has delivered them to the consumer. */
 async function finishesAfterCrash(): Promise<void> {
   const [inbox] = await localInboxes(url, 'stripe', 1)
-  if (!inbox) throw new Error('no connection')
+  if (!inbox) throw new Error('connection not found')
   const bodies = Array.from({ length: 20 }, (_, n) =>
     Buffer.from(
       JSON.stringify({ id: `evt_crash${n}`, object: 'event', type: 'customer.updated', data: { object: {} } }),
@@ -128,26 +129,26 @@ async function finishesAfterCrash(): Promise<void> {
   )
   const answers = await Promise.all(bodies.map((body, n) => deliver(inbox, String(n), body)))
   const ids = answers.flatMap((answer) => (isReceipt(answer) ? answer.body.event_ids : []))
-  if (ids.length !== bodies.length) throw new Error(`only ${ids.length} of ${bodies.length} were taken`)
+  if (ids.length !== bodies.length) throw new Error(`only ${ids.length} of ${bodies.length} were accepted`)
   killServer(server)
   await portFree(port)
   server = await startServer(port)
   const before = await awaitFinal(inbox, ids, 0)
   const open = [...before.values()].filter(({ status }) => status === 'received' || status === 'processing').length
-  // Those a worker had claimed are taken over when its lease of a minute has run out and a sweep has come by.
+  // An event that a worker had claimed is taken over by a sweep after the worker's lease of one minute has expired.
   const after = await awaitFinal(inbox, ids, 240 * SECOND)
   const done = [...after.values()].filter(({ status }) => status === 'processed' || status === 'ignored').length
   console.log(`  ${open} of ${ids.length} were open after the crash, ${ids.length - done} at the end`)
   if (done !== ids.length) throw new Error(`${ids.length - done} events were not finished`)
-  if (open === 0) throw new Error('none was open when the server was killed: nothing was tried')
+  if (open === 0) throw new Error('no event was open when the server was killed, so nothing was tested')
 }
 
-/** Ends the server by a signal and sees its port free and all of its processes gone. */
+/** Ends the server with a signal, then waits until its port is free and all its processes are gone. */
 async function stopped(signal: NodeJS.Signals, toAll: boolean): Promise<void> {
   const running = readLocal<{ pid: number; group: number }>('server.json')
   const child = server?.process
   if (!running || !child?.pid) throw new Error('no server is running')
-  // A terminal's Ctrl-C goes to npm and its script; what they started is in a group of its own.
+  // Ctrl-C in a terminal reaches npm and its script; the processes that they started are in a group of their own.
   if (toAll) process.kill(signal === 'SIGINT' ? -child.pid : child.pid, signal)
   else process.kill(running.pid, signal)
   await portFree(port)

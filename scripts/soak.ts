@@ -1,7 +1,8 @@
 /*
- * npm run soak: a server of its own under the load of several tenants, killed with SIGKILL at random moments and started
- * again on the same state; the local queue forgets its messages then, so the sweep has to find them. At the end everything is held from outside against what was sent: every event answered 2xx is recorded once and
- * processed, every billing object is as its last event says, every revoked secret is dead.
+ * npm run soak: puts a server of its own under load from several tenants, kills it with SIGKILL at random moments and
+ * restarts it on the same state. The local queue loses its messages each time, so the sweep must find the events. At
+ * the end, everything is compared with what was sent: every event that got a 2xx is recorded once and processed, every
+ * billing object is in the state of its last event, and every revoked secret is dead.
  */
 import { randomBytes } from 'node:crypto'
 import { readFlags } from './lib/flags.ts'
@@ -9,11 +10,10 @@ import { temporaryState } from './lib/temporary-state.ts'
 
 const { values } = readFlags({
   usage: 'npm run soak [-- --minutes N]',
-  about:
-    'Load from three tenants on a server of its own, which is killed at random; then everything is held against what was sent.',
-  flags: { minutes: { type: 'string', takes: 'N', help: 'how long', default: '10' } },
+  about: 'Puts a server of its own under load from three tenants, kills it at random, and checks the data at the end.',
+  flags: { minutes: { type: 'string', takes: 'N', help: 'duration', default: '10' } },
 })
-// Before the modules that read it.
+// This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
 const { remove } = temporaryState('soak')
 const { freePort, killServer, portFree, startServer } = await import('./lib/server.ts')
 const { connect } = await import('./lib/inbox.ts')
@@ -30,15 +30,17 @@ type Server = import('./lib/server.ts').Server
 const TENANTS = ['a', 'b', 'c']
 const LIMITS = { LOCAL_RATE_LIMIT: '100000000' }
 const SECOND = 1000
-/** A server lives this long under load, in milliseconds: somewhere between the two. */
+/** How long a server runs before it is killed: a random time between these two (ms). */
 const LIFE = [3 * SECOND, 22 * SECOND] as const
-/** The local queue itself breaks at ten thousand waiting messages: senders hold back well before. */
+/** The local queue fails at ten thousand waiting messages, so senders pause well before. */
 const MOST_OPEN = 5000
-/** An event that was sent again and lost again by a kill is looked at by the sweep five minutes later. */
+/**
+ * How long to wait at the end (ms). If a kill loses an event that was re-sent, the sweep comes back 5 minutes later.
+ */
 const SETTLE_WITHIN = 15 * 60 * SECOND
 
 const minutes = Number(values.minutes)
-if (!(minutes > 0)) throw new Error(`--minutes takes a number, not ${values.minutes}`)
+if (!(minutes > 0)) throw new Error(`--minutes must be a number, not ${values.minutes}`)
 
 const port = await freePort()
 const run: Run = { url: `http://localhost:${port}`, stopped: false, held: false, answers: new Map(), broken: [] }
@@ -64,14 +66,14 @@ try {
   }
   run.stopped = true
   await Promise.all(loads)
-  console.log('The load has ended. Waiting until everything is processed …')
+  console.log('The load has stopped. Waiting until everything is processed …')
   const open = await settled(run, tenants, SETTLE_WITHIN)
   if (open > 0) run.broken.push(`${open} events are still open`)
   const balances = []
   for (const tenant of tenants) balances.push(await check(run, tenant))
   console.log()
   printTable(
-    ['tenant', 'events answered 2xx', 'deliveries', 'recorded', 'processed', 'objects', 'owed', 'told', 'dead secrets'],
+    ['tenant', 'accepted', 'deliveries', 'recorded', 'processed', 'objects', 'due (sent)', 'due (API)', 'dead secrets'],
     balances.map((one) => Object.values(one).map(String)),
   )
 } finally {
@@ -80,16 +82,16 @@ try {
   remove()
 }
 const answers = [...run.answers].sort().map(([status, n]) => `${status} × ${n}`)
-console.log(`\nAnswers under load: ${answers.join(', ')}`)
+console.log(`\nResponses under load: ${answers.join(', ')}`)
 for (const what of run.broken.slice(0, 50)) console.log(`✗ ${what}`)
 console.log(
   run.broken.length === 0
-    ? `\nSoak of ${minutes} minutes, ${kills} kills: nothing lost, nothing twice.`
-    : `\nSoak of ${minutes} minutes, ${kills} kills: ${run.broken.length} things are wrong.`,
+    ? `\nSoak of ${minutes} minutes, ${kills} kills: nothing was lost or applied twice.`
+    : `\nSoak of ${minutes} minutes, ${kills} kills: ${run.broken.length} problems.`,
 )
 process.exit(run.broken.length === 0 ? 0 : 1)
 
-/** Lets the load run until a moment, and holds it back where too much waits. */
+/** Lets the load run until a time (ms), and pauses it while too many events are open. */
 async function live(tenants: readonly Tenant[], until: number): Promise<void> {
   while (Date.now() < until) {
     let open = 0

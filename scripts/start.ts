@@ -1,4 +1,4 @@
-/* npm start: the whole service on this machine, on an embedded D1, KV and Queue. */
+/* npm start: runs the whole service on this machine, on an embedded D1, KV and Queue. */
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -24,10 +24,10 @@ await run(async () => {
   const url = `http://localhost:${port}`
   await refuseSecond()
   if (await answers(port)) {
-    fail(`Port ${port} is taken by another program. Start on another one: npm start -- --port ${port + 1}`)
+    fail(`Port ${port} is in use by another program. Use another port: npm start -- --port ${port + 1}`)
   }
   const made = ensureDevVars()
-  if (made.length > 0) console.log(`Made local secrets in .dev.vars: ${made.join(', ')}`)
+  if (made.length > 0) console.log(`Created local secrets in .dev.vars: ${made.join(', ')}`)
   console.log('Applying migrations …')
   await migrate('local')
   console.log('Starting …')
@@ -37,22 +37,22 @@ await run(async () => {
 function readPort(): number {
   const { values } = readFlags({
     usage: 'npm start [-- --port N]',
-    about: 'Serves the API and its console on this machine, until Ctrl-C. Data stay in .wrangler/state.',
-    flags: { port: { type: 'string', takes: 'N', help: 'the port to serve on', default: String(PORT) } },
+    about: 'Serves the API and its console on this machine until Ctrl-C. Data is kept in .wrangler/state.',
+    flags: { port: { type: 'string', takes: 'N', help: 'the port to listen on', default: String(PORT) } },
     notes:
-      'In the environment, LOCAL_RATE_LIMIT=N sets every rate limit to N a minute; LOCAL_STATE_DIR=FOLDER keeps the data\nelsewhere, for a second server of this checkout.',
+      'Environment variables: LOCAL_RATE_LIMIT=N sets every rate limit to N a minute. LOCAL_STATE_DIR=FOLDER keeps the\ndata in another folder, to run a second server of this checkout.',
   })
   const port = Number(values.port)
   if (!Number.isInteger(port) || port < 1 || port > 65535)
-    fail(`--port takes a number from 1 to 65535, not ${values.port}`)
+    fail(`--port must be a number from 1 to 65535, not ${values.port}`)
   return port
 }
 
-/** Two servers on one database would get in each other's way. */
+/** Two servers cannot share one database. */
 async function refuseSecond(): Promise<void> {
   const running = readRunning()
   if (running && (await answers(Number(new URL(running.url).port)))) {
-    fail(`This checkout's server is running already: ${running.url} (process ${running.pid}). Stop that one first.`)
+    fail(`A server of this checkout is already running: ${running.url} (process ${running.pid}). Stop it first.`)
   }
 }
 
@@ -78,7 +78,7 @@ function serve(port: number, url: string): void {
     { cwd: ROOT, env: WRANGLER_ENV, stdio: ['pipe', 'pipe', 'pipe'], detached: true },
   )
   const group = child.pid
-  if (group === undefined) fail('wrangler could not be started')
+  if (group === undefined) fail('Could not start wrangler.')
   writeLocal('server.json', { pid: process.pid, group, url } satisfies Running)
 
   let ready = false
@@ -100,12 +100,12 @@ function serve(port: number, url: string): void {
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
   stopWithNpm(stop)
-  child.stdin.on('error', () => {}) // gone already: 'exit' tells
+  child.stdin.on('error', () => {}) // It has already exited: the 'exit' handler deals with that.
   child.on('exit', () => {
     killGroup(group)
     rmSync(join(LOCAL_DIR, 'server.json'), { force: true })
     if (stopping) process.exit(0)
-    fail(ready ? 'The server ended by itself.' : `The server did not start:\n\n${early.slice(-40).join('\n')}`)
+    fail(ready ? 'The server stopped unexpectedly.' : `The server did not start:\n\n${early.slice(-40).join('\n')}`)
   })
 
   awaitReady(url).then(
@@ -124,7 +124,7 @@ function serve(port: number, url: string): void {
   )
 }
 
-/** Lets a line of the server through; a sign-in code stands out, and is kept for npm run demo and npm run send. */
+/** Prints a line of the server. A sign-in code gets a line to paste, and is kept for npm run demo and npm run send. */
 function show(line: string, url: string): void {
   const link = SIGN_IN_LINK.exec(line)
   console.log(line)
@@ -145,8 +145,8 @@ async function awaitReady(url: string): Promise<void> {
 }
 
 /**
- * `wrangler dev` fires no crons and forgets the Queue's messages when it ends: without this, the events of a killed run
- * would wait for ever.
+ * `wrangler dev` runs no crons and loses the Queue's messages when it stops. Without this, the events of a killed run
+ * would wait forever.
  */
 async function triggerScheduled(url: string): Promise<void> {
   const answer = await fetch(`${url}/cdn-cgi/handler/scheduled`).catch((error) => error as Error)
@@ -155,7 +155,7 @@ async function triggerScheduled(url: string): Promise<void> {
   }
 }
 
-/** npm killed with SIGKILL tells its script nothing: the script's parent is then another process. */
+/** If npm is killed with SIGKILL, its script gets no signal, but the script's parent process changes. */
 function stopWithNpm(stop: () => void): void {
   if (process.env.npm_lifecycle_event !== 'start') return
   const parent = process.ppid
@@ -164,7 +164,7 @@ function stopWithNpm(stop: () => void): void {
   }, 1000).unref()
 }
 
-/** Whether something listens on a port of this machine. */
+/** Whether a program listens on a port of this machine. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: 'localhost', autoSelectFamily: true })
@@ -177,6 +177,6 @@ function killGroup(group: number): void {
   try {
     process.kill(-group, 'SIGKILL')
   } catch {
-    // all of it has ended
+    // All of its processes have already ended.
   }
 }

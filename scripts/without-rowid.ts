@@ -1,4 +1,4 @@
-// Adds WITHOUT ROWID to the CREATE TABLE statements of generated migrations: drizzle-kit cannot emit it.
+// Adds WITHOUT ROWID to the CREATE TABLE statements of generated migrations, because drizzle-kit cannot.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 for (const name of readdirSync('drizzle').filter((file) => file.endsWith('.sql'))) {
@@ -7,6 +7,6 @@ for (const name of readdirSync('drizzle').filter((file) => file.endsWith('.sql')
   const after = before.replaceAll(/(CREATE TABLE [^;]*\n\));/g, '$1 WITHOUT ROWID;')
   if (after !== before) {
     writeFileSync(path, after)
-    console.log(`${path}: tables made WITHOUT ROWID`)
+    console.log(`${path}: added WITHOUT ROWID`)
   }
 }

@@ -2,7 +2,9 @@ import { type Context, Hono } from 'hono'
 import { apiKeyCredential } from './api-keys/authenticate'
 import { apiKeyRoutes } from './api-keys/routes'
 import { auditRoutes } from './audit/routes'
-import { invoiceRoutes, paymentMethodRoutes, subscriptionRoutes } from './billing/routes'
+import { invoiceRoutes } from './billing/invoices/routes'
+import { paymentMethodRoutes } from './billing/payment-methods/routes'
+import { subscriptionRoutes } from './billing/subscriptions/routes'
 import { consoleRoutes, linkRoutes } from './console/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
@@ -19,11 +21,12 @@ import { inboxHealthRoutes } from './inbox/health/routes'
 import { ingestRoutes } from './inbox/receive/routes'
 import { replayRoutes } from './inbox/replay/routes'
 import { searchRoutes } from './inbox/search/routes'
+import { invoiceTimelineRoutes, paymentMethodTimelineRoutes, subscriptionTimelineRoutes } from './inbox/timeline/routes'
 import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
 
-/** What a Bearer token may be. */
+/** The kinds of credentials that a Bearer token can be. */
 export const CREDENTIALS = [apiKeyCredential, sessionCredential]
 
 const base = new Hono<HttpEnv>()
@@ -38,38 +41,41 @@ base.use(async (c, next) => {
 for (const plane of ['/platform/*', '/auth/*', '/ingest/*']) base.use(plane, noStore)
 
 const app = base
-  // The plane: server to server, Bearer only.
+  // The API, server to server: Bearer tokens only.
   .route('/platform/v1/api-keys', apiKeyRoutes)
   .route('/platform/v1/projects', projectRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
-  // An event's id may stand where these have a word: they come first.
+  // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)
   .route('/platform/v1/billing/webhooks', inboxHealthRoutes)
   .route('/platform/v1/billing/webhooks', replayRoutes)
   .route('/platform/v1/billing/webhooks', eventRoutes)
   .route('/platform/v1/billing/subscriptions', subscriptionRoutes)
+  .route('/platform/v1/billing/subscriptions', subscriptionTimelineRoutes)
   .route('/platform/v1/billing/invoices', invoiceRoutes)
+  .route('/platform/v1/billing/invoices', invoiceTimelineRoutes)
   .route('/platform/v1/billing/payment-methods', paymentMethodRoutes)
-  // Where people sign in and vendors send.
+  .route('/platform/v1/billing/payment-methods', paymentMethodTimelineRoutes)
+  // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)
   .route('/ingest', ingestRoutes)
-  // About the service itself.
+  // The service itself.
   .route('/healthz', healthRoutes)
   .get('/openapi.json', (c) => c.json(openApi(base, CREDENTIALS, new URL(c.req.url).origin)))
   .get('/errors', errorsPage)
 
-// Pages for people, which no typed client calls: registered on the same app, left out of its type.
+// Pages for people. They are registered on the same app but left out of its type: no typed client calls them.
 base.get('/', front)
 base.route('/console', consoleRoutes)
 base.route('/auth', linkRoutes)
 
 app.onError((error, c) => problem(c, error))
-// Answered, not thrown: thrown from here it would pass by the middlewares that set headers.
+// Returned, not thrown: an error thrown here would bypass the middlewares that set headers.
 app.notFound((c) => problem(c, notFoundOrMethod(allowedMethods(app, c.req.path))))
 
 export { app }
-/** For `hc<App>()`: a client whose paths, bodies and answers are typed. */
+/** For `hc<App>()`: a client with typed paths, bodies and responses. */
 export type App = typeof app
 
 async function noStore(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {

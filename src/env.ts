@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Db, openDb } from './db/client'
 
-/** What wrangler.toml binds. Only this file and the entry point name a raw binding. */
+/** The bindings of wrangler.toml. Only this file and the entry point name a raw binding. */
 export interface Env {
   DB: D1Database
   KV: KVNamespace
@@ -23,17 +23,17 @@ export interface Env {
 }
 
 const Settings = z.object({
-  /** Who may become a user by a first sign-in. */
+  /** Whether any address may create a user by signing in, or only existing users may sign in. */
   SIGN_UP: z.enum(['open', 'invited']).default('invited'),
-  /** `log` prints sign-in codes in the terminal; honoured for a localhost host only. */
+  /** `log` prints sign-in codes in the terminal. It works only for requests to localhost. */
   SIGN_IN_DELIVERY: z.enum(['email', 'log']).default('email'),
   EMAIL_FROM: z.email().default('sign-in@example.com'),
-  /** Keys the hashes of sign-in codes, so that a copy of the database is no help in guessing them. */
-  CODE_PEPPER: z.string().min(32, 'CODE_PEPPER has to be a secret of at least 32 characters'),
-  /** How long payloads of final events, and whole records, are kept. */
+  /** Keys the hashes of sign-in codes, so that a copy of the database does not help to guess them. */
+  CODE_PEPPER: z.string().min(32, 'CODE_PEPPER must be a secret of at least 32 characters'),
+  /** How long the payloads of final events are kept, and how long whole records are (days). */
   PAYLOAD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(90),
   RECORD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
-  /** How long counts of refused deliveries are summed in an isolate before they are written (ms). */
+  /** How long an isolate collects counts of refused deliveries before it writes them (ms). */
   REFUSAL_FLUSH_MS: z.coerce.number().int().min(0).max(25_000).default(10_000),
 })
 
@@ -45,11 +45,11 @@ export type Settings = {
   payloadRetentionDays: number
   recordRetentionDays: number
   refusalFlushMs: number
-  /** Encryption keys at rest by number, 32 bytes each. The highest encrypts, all of them decrypt. */
+  /** Keys for encryption at rest by number, 32 bytes each. The highest encrypts; all of them decrypt. */
   encryptionKeys: ReadonlyMap<number, Uint8Array<ArrayBuffer>>
 }
 
-/** What every part of the product is handed instead of raw bindings. */
+/** What the rest of the code receives instead of raw bindings. */
 export type Runtime = {
   db: Db
   kv: KVNamespace
@@ -57,13 +57,13 @@ export type Runtime = {
   email: SendEmail | null
   limits: { credential: RateLimit; authFailure: RateLimit; signIn: RateLimit; ingest: RateLimit }
   settings: Settings
-  /** Milliseconds since the epoch, read once a request. */
+  /** Milliseconds since the epoch, read once for each request. */
   now: number
   /** Work that outlives the response. */
   waitUntil: (work: Promise<unknown>) => void
 }
 
-/** The runtime of one request, batch or cron run. `db` meters what it is asked for that one piece of work. */
+/** Opens the runtime of one request, batch or cron run. `db.meter` counts the cost of that one piece of work. */
 export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>) => void }): Runtime {
   return {
     db: openDb(env.DB),
@@ -84,7 +84,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
 
 const parsed = new WeakMap<Env, Settings>()
 
-/** Settings, parsed once an isolate. A deployment that lacks one fails loudly on its first request. */
+/** Settings, parsed once for each isolate. A deployment without a required setting fails on its first request. */
 function settingsOf(env: Env): Settings {
   const known = parsed.get(env)
   if (known) return known
@@ -109,9 +109,9 @@ function encryptionKeysOf(env: Env): Map<number, Uint8Array<ArrayBuffer>> {
     const number = /^ENCRYPTION_KEY_([1-9]\d{0,3})$/.exec(name)?.[1]
     if (number === undefined) continue
     const bytes = Uint8Array.fromBase64(value) as Uint8Array<ArrayBuffer>
-    if (bytes.byteLength !== 32) throw new Error(`${name} has to be 32 bytes, base64`)
+    if (bytes.byteLength !== 32) throw new Error(`${name} must be 32 bytes in base64`)
     keys.set(Number(number), bytes)
   }
-  if (keys.size === 0) throw new Error('ENCRYPTION_KEY_1 is missing: 32 random bytes, base64')
+  if (keys.size === 0) throw new Error('ENCRYPTION_KEY_1 is missing; set it to 32 random bytes in base64')
   return keys
 }

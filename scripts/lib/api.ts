@@ -7,19 +7,19 @@ export type Call = {
   json?: unknown
   body?: Uint8Array<ArrayBuffer>
   headers?: Record<string, string>
-  /** How often it is tried at most, where the server says 429 or 503. */
+  /** Attempts in total if the server returns 429 or 503. */
   patience?: number
 }
 
-/** An answer of the API, whatever its status. */
+/** A response of the API with any status. */
 export type Answer<T> = { status: number; body: T }
-/** The parts of problem+json that are worth showing. */
+/** The fields of problem+json that the scripts print. */
 export type Problem = { code?: string; detail?: string; title?: string }
 
-/** How often a request waits out a 429 or a 503 before it gives up. */
+/** Attempts by default if the server returns 429 or 503. */
 const PATIENCE = 6
 
-/** One request. A 429 or 503 is waited out, as its Retry-After says. @throws where the server is not reached */
+/** Sends one request. After a 429 or 503 it waits as Retry-After says. @throws if the server cannot be reached */
 export async function ask<T>(url: string, call: Call = {}): Promise<Answer<T | Problem>> {
   const { token, project, json, body } = call
   const headers: Record<string, string> = { ...call.headers }
@@ -44,18 +44,18 @@ export async function ask<T>(url: string, call: Call = {}): Promise<Answer<T | P
   }
 }
 
-/** As {@link ask}, for answers that have to be good. @throws what the server said instead */
+/** As {@link ask}, but the response must be a success. @throws with the server's error */
 export async function must<T>(url: string, call: Call = {}): Promise<T> {
   const { status, body } = await ask<T>(url, call)
   if (status < 400) return body as T
   throw new Error(
-    `${call.method ?? ''} ${new URL(url).pathname} was answered ${status}: ${explain(body as Problem)}`.trim(),
+    `${call.method ?? ''} ${new URL(url).pathname} returned ${status}: ${explain(body as Problem)}`.trim(),
   )
 }
 
-/** What a problem says, in one line. */
+/** A problem as one line of text. */
 export function explain(problem: Problem): string {
-  return [problem.code, problem.detail ?? problem.title].filter(Boolean).join(': ') || 'no reason was given'
+  return [problem.code, problem.detail ?? problem.title].filter(Boolean).join(': ') || 'no reason given'
 }
 
 function parse<T>(text: string): T | Problem {

@@ -2,7 +2,7 @@ import { ask, must } from './api.ts'
 import type { EventRecord, Inbox } from './deliver.ts'
 import { printTable } from './terminal.ts'
 
-/** Objects shown at most: a table for the eye, not an export. */
+/** The most objects that are printed. */
 const MAX_ROWS = 100
 const PATHS = { subscription: 'subscriptions', invoice: 'invoices', payment_method: 'payment-methods' }
 type Kind = keyof typeof PATHS
@@ -23,7 +23,7 @@ type Row = {
   card?: { brand: string | null; last4: string | null } | null
 }
 
-/** Prints the billing objects that events speak of, as they stand now. */
+/** Prints the current state of the billing objects that the events changed. */
 export async function printBilling(inbox: Inbox, events: Iterable<EventRecord>): Promise<void> {
   const objects = new Map<string, { kind: Kind; id: string }>()
   const types = new Map<string, string>()
@@ -40,9 +40,9 @@ export async function printBilling(inbox: Inbox, events: Iterable<EventRecord>):
     const { url, token, project, vendor } = inbox
     const path = `${PATHS[kind]}/${encodeURIComponent(id)}?vendor=${vendor}`
     const address = `${url}/platform/v1/billing/${path}`
-    // A card is told of by payments, and its payment method perhaps never: many a one-off payment leaves none.
+    // Payments carry card details, but the payment method itself may never get an event: a one-off payment keeps none.
     if (kind === 'payment_method' && (await ask(address, { token, project })).status === 404) {
-      rows.push([kind, id, 'not listed', '', 'its card alone was told of', ''])
+      rows.push([kind, id, 'not listed', '', 'only its card is known', ''])
       continue
     }
     const row: Row = await must(address, { token, project })
@@ -51,8 +51,8 @@ export async function printBilling(inbox: Inbox, events: Iterable<EventRecord>):
     const source = types.get(row.source_event_id) ?? row.source_event_id
     rows.push([kind, id, status, row.customer ?? '', whatOf(row), row.ambiguous ? 'ambiguous' : source])
   }
-  console.log('\nWhat they say of the billing state:\n')
-  printTable(['object', 'id', 'status', 'customer', 'what', 'by'], rows)
+  console.log('\nThe resulting billing state:\n')
+  printTable(['object', 'id', 'status', 'customer', 'details', 'source'], rows)
   if (objects.size > MAX_ROWS) console.log(`… and ${objects.size - MAX_ROWS} more.`)
 }
 

@@ -6,16 +6,16 @@ const ROUNDS = 6
 const DELIVERIES = 40
 const READS = 20
 const HANG_UPS = 20
-/** A hang-up comes within this of its request (ms): before, while and after a trip is shared. */
+/** A caller hangs up within this time (ms): before, during or after the trip that carries its delivery. */
 const HANG_UP_WITHIN = 12
-/** What nobody waits for takes five seconds to be given up: an answer later than this has waited for one (ms). */
+/** A response slower than this (ms) has waited for the timeout of a request whose caller hung up (5 s). */
 const SLOW = 4000
 
 /**
- * Deliveries and reads that come together, so that they share round trips, among callers that hang up. Whoever stays is
- * answered, soon, and with what is their own.
+ * Sends many deliveries and reads at once while other callers hang up, so that deliveries share round trips. Every
+ * caller that stays must get its own result, and soon.
  *
- * @throws where one is not
+ * @throws if one does not
  */
 export async function crowd(inbox: Inbox): Promise<{ answers: number; slowest: number }> {
   const key = await must<{ key: { id: string }; secret: string }>(`${inbox.url}/platform/v1/api-keys`, {
@@ -31,13 +31,13 @@ export async function crowd(inbox: Inbox): Promise<{ answers: number; slowest: n
   }
   const read = async () => {
     const { key: told } = await must<{ key: { id: string } }>(self, { token: key.secret, project: inbox.project })
-    if (told.id !== key.key.id) throw new Error(`the key ${key.key.id} was answered as ${told.id}`)
+    if (told.id !== key.key.id) throw new Error(`the key ${key.key.id} got the data of ${told.id}`)
   }
-  const ids = new Map<string, string>() // ours → the vendor's
+  const ids = new Map<string, string>() // our id → the vendor's id
   const take = async (name: string) => {
     const answer = await deliver(inbox, name, event(name))
     const id = isReceipt(answer) ? answer.body.event_ids[0] : undefined
-    if (id === undefined) throw new Error(`a delivery was answered ${answer.status} ${JSON.stringify(answer.body)}`)
+    if (id === undefined) throw new Error(`a delivery got ${answer.status} ${JSON.stringify(answer.body)}`)
     ids.set(id, name)
   }
   for (let round = 0; round < ROUNDS; round++) {
@@ -47,25 +47,25 @@ export async function crowd(inbox: Inbox): Promise<{ answers: number; slowest: n
     const taken = Array.from({ length: DELIVERIES }, (_, n) => timed(take(name(n))))
     await Promise.all([...gone, ...reads, ...taken])
   }
-  if (ids.size !== ROUNDS * DELIVERIES) throw new Error('two deliveries were answered with one event')
+  if (ids.size !== ROUNDS * DELIVERIES) throw new Error('two deliveries got the same event id')
   await expectOwnEvents(inbox, ids)
   const slowest = Math.max(...times)
-  if (slowest > SLOW) throw new Error(`an answer took ${slowest.toFixed(0)} ms`)
+  if (slowest > SLOW) throw new Error(`a response took ${slowest.toFixed(0)} ms`)
   return { answers: times.length, slowest }
 }
 
-/** Every event is stored as what its own delivery said. */
+/** Checks that every event is stored with the data of its own delivery. */
 async function expectOwnEvents(inbox: Inbox, ids: ReadonlyMap<string, string>): Promise<void> {
   for (const [id, name] of ids) {
     const stored = await must<EventRecord & { vendor_event_id: string }>(
       `${inbox.url}/platform/v1/billing/webhooks/${id}`,
       inbox,
     )
-    if (stored.vendor_event_id !== name) throw new Error(`${name} was answered as ${stored.vendor_event_id}`)
+    if (stored.vendor_event_id !== name) throw new Error(`${name} was stored as ${stored.vendor_event_id}`)
   }
 }
 
-/** A delivery whose caller does not wait for the answer. */
+/** A delivery whose caller does not wait for the response. */
 async function hangUp(inbox: Inbox, name: string): Promise<void> {
   const url = `${inbox.url}/ingest/${inbox.connection}`
   const body = event(name)

@@ -2,7 +2,7 @@ import { type Answer, ask, explain, must, type Problem } from './api.ts'
 import { type SignedVendor, signedBody, signedHeaders } from './sign.ts'
 import { sleep } from './terminal.ts'
 
-/** Where deliveries go, and with which credential their records are read. */
+/** A connection to deliver to, and the credentials to read its events with. */
 export type Inbox = {
   url: string
   vendor: SignedVendor
@@ -10,11 +10,11 @@ export type Inbox = {
   secret: string
   token: string
   project: string
-  /** How often a delivery is tried at most, where the server says 429 or 503. */
+  /** Attempts in total if the server returns 429 or 503. */
   patience?: number
 }
 
-/** The record of an event, as far as the scripts look at it. */
+/** The fields of an event record that the scripts use. */
 export type EventRecord = {
   id: string
   event_type: string
@@ -32,7 +32,12 @@ export type Receipt = { event_ids: string[]; duplicate: boolean }
 const FINAL = ['processed', 'ignored', 'failed']
 const PAGE = 100
 
-/** Sends one body, byte for byte, signed as the vendor signs. `secret` overrides the inbox's own. `sent`: the bytes. */
+/**
+ * Sends one body, byte for byte, signed as the vendor does.
+ *
+ * @param secret overrides the secret of the inbox
+ * @returns the response, and the bytes as `sent`
+ */
 export async function deliver(
   inbox: Inbox,
   name: string,
@@ -50,16 +55,16 @@ export function isReceipt(answer: Answer<Receipt | Problem>): answer is Answer<R
   return answer.status === 200 && 'event_ids' in answer.body
 }
 
-/** Why a delivery was not taken, in a line. */
+/** Why a delivery was refused, in one line. */
 export function refusal({ status, body }: Answer<Receipt | Problem>): string {
   return `${status} ${explain(body as Problem)}`
 }
 
 /**
- * Reads the events until all of them are final, or the time is up. Fresh events stand first in the list, a hundred a
- * request; those that are not among them are asked for one by one.
+ * Polls the events until all of them are final or the time is up. It reads the newest events from the list, a hundred
+ * for each request, and the rest one by one.
  *
- * @returns what is known of each id at the end; an id nobody knows is missing
+ * @returns the last state of each event by id; an unknown id is missing
  */
 export async function awaitFinal(
   inbox: Inbox,
@@ -100,7 +105,7 @@ async function readEvents(inbox: Inbox, ids: readonly string[]): Promise<EventRe
   for (const id of wanted) {
     const { status, body } = await ask<EventRecord>(`${base}/${id}`, { token, project })
     if (status === 200) found.push(body as EventRecord)
-    else if (status !== 404) throw new Error(`reading event ${id} was answered ${status}: ${explain(body as Problem)}`)
+    else if (status !== 404) throw new Error(`reading event ${id} returned ${status}: ${explain(body as Problem)}`)
   }
   return found
 }

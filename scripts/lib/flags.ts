@@ -1,16 +1,18 @@
 import { parseArgs } from 'node:util'
 import { fail } from './terminal.ts'
 
-/** An option of a script. `takes` names its value in the help; one without takes none. */
+/** An option of a script. `takes` names its value in the help; an option without it takes no value. */
 export type Flag =
   | { type: 'string'; takes: string; help: string; default?: string }
   | { type: 'boolean'; help: string; default?: boolean }
 type Flags = Record<string, Flag>
 
-/** A script as its help shows it: the command line, what it is for, its options, what else there is to know. */
+/** What the help of a script shows: the command line, the purpose, the options and notes. */
 export type Command<F extends Flags> = { usage: string; about: string; flags: F; notes?: string; positionals?: boolean }
 
-/** Reads a script's options. --help prints them and ends the program; so does one that is unknown, with exit code 1. */
+/**
+ * Reads the options of a script. --help prints the help and exits. An unknown option does the same with exit code 1.
+ */
 export function readFlags<const F extends Flags>(command: Command<F>) {
   if (process.argv.includes('--help')) {
     console.log(helpOf(command))
@@ -23,7 +25,7 @@ export function readFlags<const F extends Flags>(command: Command<F>) {
   }
 }
 
-/** Says what is wrong with the command line, and how it is used. */
+/** Prints what is wrong with the command line, and the help. */
 export function misused(command: Command<Flags>, what: string): never {
   return fail(`${what}.\n\n${helpOf(command)}`)
 }
@@ -33,7 +35,7 @@ function helpOf({ usage, about, flags, notes }: Command<Flags>): string {
   const rows = Object.entries(flags).map(([name, flag]) => [left(name, flag), flag] as const)
   const width = Math.max(...rows.map(([text]) => text.length))
   const lines = rows.map(([text, flag]) => {
-    const otherwise = typeof flag.default === 'string' ? ` (otherwise ${flag.default})` : ''
+    const otherwise = typeof flag.default === 'string' ? ` (default: ${flag.default})` : ''
     return `${text.padEnd(width)}  ${flag.help}${otherwise}`
   })
   return [`Usage: ${usage}`, about, lines.join('\n'), notes].filter(Boolean).join('\n\n')

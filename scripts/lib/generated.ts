@@ -7,7 +7,7 @@ type Make = (n: number) => { name?: string; event: unknown }
 const at = '2026-05-04T03:02:01.000Z'
 const SECONDS = 1_777_863_721
 
-/** A small event of each vendor, in the shape of its published reference: what `npm run smoke` sends. */
+/** A small event of each vendor, in the format of its published reference. `npm run smoke` sends them. */
 const EVENTS: Record<SignedVendor, Make> = {
   adyen: (n) => ({
     event: {
@@ -98,7 +98,7 @@ const EVENTS: Record<SignedVendor, Make> = {
 
 export const GENERATED_VENDORS = SIGNED_VENDORS
 
-/** Writes a folder of events of a vendor, formatted in different ways: bytes have to survive as they are. */
+/** Writes a folder of events of a vendor, formatted in different ways, because the exact bytes must be preserved. */
 export function writeEvents(folder: string, vendor: SignedVendor, count: number): void {
   mkdirSync(folder, { recursive: true })
   for (let n = 1; n <= count; n++) {

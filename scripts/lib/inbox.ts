@@ -7,18 +7,18 @@ import { localSession } from './sign-in.ts'
 
 type Named = { id: string; name: string }
 type Page<T> = { data: T[]; next_cursor: string | null }
-/** Connections the scripts made. Their signing secrets are random and open nothing else. */
+/** Connections that the scripts created. Their signing secrets are random and used nowhere else. */
 type Kept = Record<string, { connection: string; secret: string }>
 
 const PROJECT = 'Local'
 const FILE = 'connections.json'
 
 /**
- * Inboxes on the local server: the scripts' own user, a project "Local", and connections of the vendor, made where they
- * are missing and used again where they are there.
+ * Inboxes on the local server: connections of the vendor in the project "Local" of the scripts' own user. Existing ones
+ * are reused and missing ones created.
  *
- * @param count how many connections
- * @param options `signingSecret` instead of random ones; `fresh` makes new connections whatever is there
+ * @param count number of connections
+ * @param options `signingSecret` replaces the random secrets; `fresh` creates new connections even if some exist
  */
 export async function localInboxes(
   url: string,
@@ -47,7 +47,7 @@ export async function localInboxes(
 
 type Base = Omit<Inbox, 'connection' | 'secret'>
 
-/** Makes a connection of the vendor in the project. */
+/** Creates a connection of the vendor in the project. */
 export async function connect(base: Base, name: string, secret: string): Promise<Inbox> {
   const { url, vendor, token, project } = base
   const made = await must<Named>(`${url}/platform/v1/billing/connections`, {

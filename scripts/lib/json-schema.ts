@@ -2,31 +2,37 @@
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape
 export type Json = Record<string, any>
 
-/** The part of a document that a reference names; undefined where there is none. */
+/** The part of a document that a reference points to, or undefined. */
 export function resolve(document: Json, ref: string): Json | undefined {
   let here: Json | undefined = document
   for (const key of ref.slice(2).split('/')) here = here?.[key.replaceAll('~1', '/').replaceAll('~0', '~')]
   return here
 }
 
-/** A value against the part of JSON Schema that the document uses. Returns what is wrong, by place. */
+/**
+ * Validates a value with the subset of JSON Schema that the document uses.
+ *
+ * @returns the problems, each with its path
+ */
 export function misfits(document: Json, schema: Json, value: unknown, at = ''): string[] {
   if (schema.$ref) {
     const named = resolve(document, schema.$ref)
-    return named ? misfits(document, named, value, at) : [`${at}: ${schema.$ref} leads nowhere`]
+    return named ? misfits(document, named, value, at) : [`${at}: ${schema.$ref} does not exist`]
   }
   const choices = (schema.anyOf ?? schema.oneOf) as Json[] | undefined
   if (choices) {
-    return choices.some((one) => misfits(document, one, value, at).length === 0) ? [] : [`${at}: fits no choice`]
+    return choices.some((one) => misfits(document, one, value, at).length === 0)
+      ? []
+      : [`${at}: matches none of the alternatives`]
   }
   if (schema.const !== undefined && schema.const !== value) return [`${at}: is not ${schema.const}`]
-  if (schema.enum && !schema.enum.includes(value)) return [`${at}: ${value} is none of ${schema.enum}`]
+  if (schema.enum && !schema.enum.includes(value)) return [`${at}: ${value} is not one of ${schema.enum}`]
   const is = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
   const types: string[] | null = schema.type === undefined ? null : [schema.type].flat()
   const fits = types === null || types.includes(is) || (types.includes('integer') && Number.isInteger(value))
-  if (!fits) return [`${at}: ${is} is no ${types}`]
+  if (!fits) return [`${at}: ${is} is not ${types}`]
   if (schema.pattern && typeof value === 'string' && !new RegExp(schema.pattern).test(value)) {
-    return [`${at}: ${value} fits no pattern`]
+    return [`${at}: ${value} does not match ${schema.pattern}`]
   }
   if (Array.isArray(value)) return value.flatMap((one, i) => misfits(document, schema.items ?? {}, one, `${at}/${i}`))
   if (is !== 'object') return []

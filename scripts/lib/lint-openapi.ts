@@ -1,8 +1,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 
 /**
- * What Redocly's linter, with its recommended rules, finds in the document of a running server.
- * @returns one line a problem, errors apart from warnings
+ * Lints the OpenAPI document of a running server with Redocly's recommended rules.
+ *
+ * @returns one line for each problem
  */
 export async function lintOpenApi(url: string): Promise<{ errors: string[]; warnings: string[] }> {
   const source = await (await fetch(`${url}/openapi.json`)).text()

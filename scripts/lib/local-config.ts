@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { LOCAL_DIR, ROOT } from './paths.ts'
 
 /**
- * wrangler's arguments for a server whose rate limits are all set to one number; none for the limits as they are.
+ * wrangler's arguments for a server with every rate limit set to one number; no arguments to keep the limits.
  *
- * @throws where it is no whole number from 1 up
+ * @throws if the number is not a whole number of at least 1
  */
 export function localConfig(rateLimit: string | undefined): string[] {
   if (rateLimit === undefined || rateLimit === '') return []
-  if (!/^[1-9]\d{0,8}$/.test(rateLimit)) throw new Error(`LOCAL_RATE_LIMIT takes a whole number, not ${rateLimit}`)
+  if (!/^[1-9]\d{0,8}$/.test(rateLimit)) throw new Error(`LOCAL_RATE_LIMIT must be a whole number, not ${rateLimit}`)
   const text = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
     .replaceAll(/limit = \d+, period = 60/g, `limit = ${rateLimit}, period = 60`)
-    // The file lies elsewhere: its paths become absolute.
+    // The file is written to another folder, so its paths become absolute.
     .replaceAll(/^(main|migrations_dir|directory|watch_dir) = "(.+)"$/gm, (_, name: string, path: string) => {
       return `${name} = ${JSON.stringify(join(ROOT, path))}`
     })

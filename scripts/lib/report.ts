@@ -1,7 +1,7 @@
 import { type EventRecord, isFinal } from './deliver.ts'
 import { printTable } from './terminal.ts'
 
-/** What became of a file: the ids it was recorded under, or why it was refused. */
+/** The result of sending a file: the ids of its events, or why it was refused. */
 export type Sent = {
   file: string
   body: Buffer<ArrayBuffer>
@@ -13,7 +13,7 @@ export type Sent = {
 const PROBLEMS = ['refused', 'not recorded', 'stuck', 'failed', 'not identical'] as const
 type Row = { cells: string[]; problem: (typeof PROBLEMS)[number] | null }
 
-/** Prints a row for each event and a summary. @returns whether every event finished with its bytes identical */
+/** Prints a row for each event and a summary. @returns whether every event succeeded with identical bytes */
 export function reportSent(sent: readonly Sent[], events: ReadonlyMap<string, EventRecord>, ms: number): boolean {
   const rows = sent.flatMap((one) => describe(one, events))
   console.log()
@@ -23,19 +23,19 @@ export function reportSent(sent: readonly Sent[], events: ReadonlyMap<string, Ev
   )
   const count = (problem: Row['problem']) => rows.filter((row) => row.problem === problem).length
   const duplicates = sent.filter((one) => one.duplicate).length
-  const parts = [`${count(null)} of ${rows.length} events finished with their bytes identical`]
+  const parts = [`${count(null)} of ${rows.length} events succeeded with identical bytes`]
   for (const problem of PROBLEMS) if (count(problem) > 0) parts.push(`${count(problem)} ${problem}`)
-  if (duplicates > 0) parts.push(`${duplicates} had been delivered before`)
+  if (duplicates > 0) parts.push(`${duplicates} were duplicates`)
   console.log(`\n${parts.join(', ')}; ${(ms / 1000).toFixed(1)} s.`)
   if (sent.some((one) => one.error?.includes('signature_mismatch'))) {
     console.log(
-      'A signature matches no secret where the connection has another one, or where .dev.vars was made anew: --fresh makes a new connection.',
+      'A signature mismatch means that the connection has another secret, or that .dev.vars was recreated. Use --fresh to create a new connection.',
     )
   }
   return count(null) === rows.length
 }
 
-/** A row for each event of a file: a request of some vendors carries several. */
+/** A row for each event of a file. Some vendors send several events in one request. */
 function describe({ file, body, ids, duplicate, error }: Sent, events: ReadonlyMap<string, EventRecord>): Row[] {
   if (ids.length === 0) return [{ cells: [file, '', '', 'refused', '', '', error ?? ''], problem: 'refused' }]
   return ids.map((id) => {
@@ -43,7 +43,8 @@ function describe({ file, body, ids, duplicate, error }: Sent, events: ReadonlyM
     if (!event) return { cells: [file, '', id, 'not recorded', '', '', ''], problem: 'not recorded' }
     const identical = event.raw_payload_b64 !== null && Buffer.from(event.raw_payload_b64, 'base64').equals(body)
     const status = duplicate ? `${event.status} (delivery ${event.deliveries})` : event.status
-    const note = event.last_error ?? (!identical && duplicate ? 'its event id came with other bytes before' : '')
+    const note =
+      event.last_error ?? (!identical && duplicate ? 'this event id was sent before with different bytes' : '')
     return {
       cells: [file, event.event_type, id, status, String(event.processing_attempts), identical ? 'yes' : 'NO', note],
       problem: !isFinal(event) ? 'stuck' : event.status === 'failed' ? 'failed' : identical ? null : 'not identical',

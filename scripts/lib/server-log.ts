@@ -2,14 +2,13 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LOCAL_DIR } from './paths.ts'
 
-/** The line of the local server that carries a sign-in code: challenge and code. */
+/** Matches the line of the local server with a sign-in code: challenge and code. */
 export const SIGN_IN_LINK = /\/auth\/sign-in[#?]challenge=(chl_[0-9a-z]+)&code=([0-9A-Z]+)/
 
 const SIGN_IN_LOG = join(LOCAL_DIR, 'sign-in.log')
 
 /**
- * Lines that say nothing new: answers to health checks, to the console's polls that found nothing, and what wrangler adds
- * to each request and reload.
+ * Lines without information: health checks, console polls that found nothing, and wrangler's lines for each request.
  */
 const NOISE = [
   /"path":"\/healthz","status":200/,
@@ -22,18 +21,18 @@ export function isNoise(line: string): boolean {
   return NOISE.some((pattern) => pattern.test(line))
 }
 
-/** An empty log of sign-in codes, for its owner's eyes only. Codes live for ten minutes and are good once. */
+/** Starts an empty log of sign-in codes that only its owner can read. A code expires in ten minutes and works once. */
 export function startSignInLog(): void {
   mkdirSync(LOCAL_DIR, { recursive: true })
   writeFileSync(SIGN_IN_LOG, '', { mode: 0o600 })
 }
 
-/** Keeps a code that the terminal was shown, so that local scripts can sign in as a customer does. */
+/** Keeps a code that was printed, so that the local scripts can sign in as a customer would. */
 export function rememberCode(challenge: string, code: string): void {
   appendFileSync(SIGN_IN_LOG, `${challenge} ${code}\n`, { mode: 0o600 })
 }
 
-/** The code of a challenge; null while the server has not printed it. */
+/** The code of a challenge; null until the server has printed it. */
 export function findCode(challenge: string): string | null {
   try {
     const line = readFileSync(SIGN_IN_LOG, 'utf8')
@@ -45,7 +44,7 @@ export function findCode(challenge: string): string | null {
   }
 }
 
-/** A line to paste into a shell: spends the code and keeps the session's token in $TOKEN. */
+/** A line to paste into a shell: it redeems the code and puts the session token into $TOKEN. */
 export function redeemLine(url: string, challenge: string, code: string): string {
   const body = JSON.stringify({ challenge, code })
   return `TOKEN=$(curl -s ${url}/auth/sessions -H 'Content-Type: application/json' -d '${body}' | sed -E 's/.*"token":"([^"]+)".*/\\1/')`

@@ -4,14 +4,14 @@ import { ROOT, readLocal } from './paths.ts'
 import { isAlive } from './running.ts'
 import { sleep } from './terminal.ts'
 
-/** A server that a script started as npm start does, and what it has printed so far. */
+/** A server that a script started with npm start, and its output so far. */
 export type Server = { process: ChildProcess; said: () => string }
 
 const SECOND = 1000
-/** What is kept of a long-running server's output, in characters. */
+/** How much of the server's latest output is kept, in characters. */
 const KEPT = 200_000
 
-/** Runs npm start on a port and waits until it says that it is ready. */
+/** Runs npm start on a port and waits until it is ready. */
 export async function startServer(port: number, env: Record<string, string> = {}): Promise<Server> {
   const child = spawn('npm', ['start', '--', '--port', String(port)], {
     cwd: ROOT,
@@ -32,7 +32,7 @@ export async function startServer(port: number, env: Record<string, string> = {}
   throw new Error(`npm start did not become ready:\n${said}`)
 }
 
-/** SIGKILL to all of it: npm, its script, wrangler and workerd, between any two lines of what they do. */
+/** Sends SIGKILL to all of its processes: npm, its script, wrangler and workerd. */
 export function killServer(server: Server | null): void {
   const running = readLocal<{ group: number }>('server.json')
   for (const group of [server?.process.pid, running?.group]) {
@@ -40,15 +40,15 @@ export function killServer(server: Server | null): void {
   }
 }
 
-/** Waits until nothing listens on the port. @throws where something still does */
+/** Waits until nothing listens on the port. @throws if something still does */
 export async function portFree(port: number): Promise<void> {
   for (const until = Date.now() + 15 * SECOND; Date.now() < until; await sleep(100)) {
     if (await canListen(port)) return
   }
-  throw new Error(`port ${port} is still taken`)
+  throw new Error(`port ${port} is still in use`)
 }
 
-/** A port that nothing listens on. */
+/** Finds a free port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()

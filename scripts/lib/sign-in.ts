@@ -4,22 +4,22 @@ import { readLocal, writeLocal } from './paths.ts'
 import { findCode } from './server-log.ts'
 import { sleep } from './terminal.ts'
 
-/** Whom `npm run send` signs in as on this machine. */
+/** The user that `npm run send` signs in as on this machine. */
 export const LOCAL_USER = 'local@example.com'
 
 export type Session = { token: string; expires_at: string; user: { id: string; email: string } }
 
-/** How long the local server has to print a code, in milliseconds. */
+/** How long to wait for the local server to print a code (ms). */
 const CODE_WITHIN = 10_000
 
-/** Whether an address is this machine's: scripts read sign-in codes and make up users there, and nowhere else. */
+/** Whether a URL is on this machine. Only there do the scripts read sign-in codes from the log. */
 export function isLocal(url: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
 }
 
 /**
- * Signs in as a customer does: asks for a code and spends it. npm start notes the codes it prints, so the local server's
- * is read from there; another server's is in the user's mail, and is asked for.
+ * Signs in as a customer would: requests a code and redeems it. npm start keeps the codes that it prints, so the code
+ * of the local server is read from there. The code of another server is in the user's mail, and the script asks for it.
  */
 export async function signIn(url: string, email: string): Promise<Session> {
   const { challenge } = await must<{ challenge: string }>(`${url}/auth/codes`, { json: { email } })
@@ -27,10 +27,12 @@ export async function signIn(url: string, email: string): Promise<Session> {
   return must<Session>(`${url}/auth/sessions`, { json: { challenge, code } })
 }
 
-/** A session for the scripts' own local user, kept between runs. Local servers only. */
+/** A session of the scripts' own user, kept between runs. Local servers only. */
 export async function localSession(url: string): Promise<Session> {
   if (!isLocal(url))
-    throw new Error(`${url} is not this machine: give --connection, --signing-secret, --token and --project.`)
+    throw new Error(
+      `${url} is not on this machine: --connection, --signing-secret, --token and --project are required.`,
+    )
   const name = `session-${new URL(url).port || '80'}.json`
   const kept = readLocal<Session>(name)
   if (kept) {
@@ -48,15 +50,15 @@ async function printedCode(challenge: string): Promise<string> {
     if (code !== null) return code
   }
   throw new Error(
-    'The server printed no sign-in code that this checkout can read. Start the server with npm start in this checkout ' +
-      '(an address is sent at most 20 codes an hour).',
+    'The server did not print a sign-in code. Start it with npm start in this checkout. ' +
+      'An address can get at most 20 codes an hour.',
   )
 }
 
 async function typedCode(email: string): Promise<string> {
-  if (!process.stdin.isTTY) throw new Error(`The code was sent to ${email}: run this in a terminal to type it in.`)
+  if (!process.stdin.isTTY) throw new Error(`The code was sent to ${email}. Run this in a terminal to enter it.`)
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  const code = await terminal.question(`The code that was sent to ${email}: `)
+  const code = await terminal.question(`Enter the code that was sent to ${email}: `)
   terminal.close()
   return code.trim()
 }

@@ -3,17 +3,19 @@ import { createRequire } from 'node:module'
 import { Webhook } from 'standardwebhooks'
 import type { VendorName } from '../../src/vendors/index.ts'
 
-/** A delivery to be signed. `name` tells deliveries apart where the vendor's ids are headers; `url` is where it goes. */
+/**
+ * A delivery to sign. `name` makes the event id unique for vendors that send it in a header; `url`: its destination.
+ */
 export type Unsigned = { body: Buffer<ArrayBuffer>; secret: string; url: string; name: string; now: number }
 
 type Signer = {
-  /** A signing secret of the vendor's form. */
+  /** Makes a random signing secret in the vendor's format. */
   newSecret: () => string
-  /** Where in the body the event's id stands; absent where ids are in headers, in lists, or nowhere. */
+  /** The path of the event id in the body; absent if ids are in headers, in lists, or missing. */
   id?: readonly string[]
-  /** The body as the vendor sends it, where the signature is a part of it. */
+  /** Adds the signature to the body, for a vendor that signs inside it. */
   body?: (body: Buffer<ArrayBuffer>, secret: string) => Buffer<ArrayBuffer>
-  /** The headers that the vendor sends beside the body. */
+  /** The headers that the vendor sends with the body. */
   headers: (delivery: Unsigned) => Record<string, string> | Promise<Record<string, string>>
 }
 
@@ -23,12 +25,12 @@ const hmac = (key: string, ...parts: (string | Buffer)[]) => {
   return mac
 }
 const random = () => randomBytes(16).toString('hex')
-/** The same for the same file, so that sending a folder again is a duplicate delivery, as a vendor's retry is. */
+/** The same file gets the same id, so that sending a folder again gives duplicates, as a vendor's retry does. */
 const idOf = ({ name, body }: Unsigned) =>
   createHash('sha256').update(`${name}\n`).update(body).digest('hex').slice(0, 32)
 const seconds = (now: number) => Math.floor(now / 1000)
 
-/** How each vendor signs what it sends. */
+/** How each vendor signs its deliveries. */
 const SIGNERS: Record<Exclude<VendorName, 'braintree'>, Signer> = {
   stripe: {
     id: ['id'],
@@ -36,7 +38,7 @@ const SIGNERS: Record<Exclude<VendorName, 'braintree'>, Signer> = {
     async headers({ body, secret, now }) {
       const timestamp = seconds(now)
       const payload = body.toString('utf8')
-      // Stripe's own library signs texts. Bytes that are no text have no other signature than the documented one.
+      // Stripe's library signs only strings, so bytes that are not UTF-8 are signed here as documented.
       if (!Buffer.from(payload).equals(body)) {
         return { 'Stripe-Signature': `t=${timestamp},v1=${hmac(secret, `${timestamp}.`, body).digest('hex')}` }
       }
@@ -63,7 +65,7 @@ const SIGNERS: Record<Exclude<VendorName, 'braintree'>, Signer> = {
     headers: (delivery) => ({
       'X-Shopify-Hmac-Sha256': hmac(delivery.secret, delivery.body).digest('base64'),
       'X-Shopify-Event-Id': idOf(delivery),
-      // The topic is in no body: orders-paid.json and orders-paid.2.json are orders/paid.
+      // The topic is not in the body. The file name gives it: orders-paid.json and orders-paid.2.json are orders/paid.
       'X-Shopify-Topic': delivery.name.replace(/(\.\d+)?\.json$/, '').replace(/[-.]/, '/'),
       'X-Shopify-Triggered-At': new Date(delivery.now).toISOString(),
     }),
@@ -107,22 +109,22 @@ export function isSignedVendor(name: string | undefined): name is SignedVendor {
   return name !== undefined && Object.hasOwn(SIGNERS, name)
 }
 
-/** A random signing secret of the vendor's form. */
+/** A random signing secret in the vendor's format. */
 export function newSigningSecret(vendor: SignedVendor): string {
   return SIGNERS[vendor].newSecret()
 }
 
-/** The body as the vendor would send it: the same bytes for all but those that sign inside it. */
+/** The body as the vendor would send it. It changes only for a vendor that signs inside the body. */
 export function signedBody(vendor: SignedVendor, body: Buffer<ArrayBuffer>, secret: string): Buffer<ArrayBuffer> {
   return SIGNERS[vendor].body?.(body, secret) ?? body
 }
 
-/** The headers with which the vendor would send this body. */
+/** The headers that the vendor would send with this body. */
 export async function signedHeaders(vendor: SignedVendor, delivery: Unsigned): Promise<Record<string, string>> {
   return { 'Content-Type': 'application/json', ...(await SIGNERS[vendor].headers(delivery)) }
 }
 
-/** The vendor's id of the event in a body; null where the body does not tell. */
+/** The vendor's event id in a body, or null. */
 export function eventIdOf(vendor: SignedVendor, body: Buffer): string | null {
   const path = SIGNERS[vendor].id
   if (!path) return null
@@ -131,7 +133,7 @@ export function eventIdOf(vendor: SignedVendor, body: Buffer): string | null {
     for (const key of path) here = (here as Record<string, unknown>)[key]
     return typeof here === 'string' ? here : null
   } catch {
-    return null // no event of the vendor's: it is sent all the same
+    return null // Not an event of this vendor: it is sent all the same.
   }
 }
 
@@ -139,7 +141,7 @@ function standardSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** Standard Webhooks; a secret without whsec_ is Polar's older form, whose key is its own UTF-8. */
+/** Standard Webhooks. A secret without whsec_ is in Polar's older format: its UTF-8 bytes are the key. */
 function signStandard(delivery: Unsigned): Record<string, string> {
   const { secret, body, now } = delivery
   const id = `msg_${idOf(delivery)}`
@@ -151,11 +153,11 @@ function signStandard(delivery: Unsigned): Record<string, string> {
   }
 }
 
-/** CommonJS without an interop that Node and the type checker read alike; loaded by the first that is signed. */
+/** The library is CommonJS, which Node and the type checker import differently. It is loaded on first use. */
 const adyenLibrary = createRequire(import.meta.url)
 type AdyenLibrary = typeof import('@adyen/api-library/lib/src/utils/hmacValidator')
 
-/** Adyen signs each item by itself, with its own library. What is no notification, or is signed so, stays as it is. */
+/** Signs each item with Adyen's library. A body that is already signed, or is not a notification, stays unchanged. */
 function signAdyen(body: Buffer<ArrayBuffer>, secret: string): Buffer<ArrayBuffer> {
   const { default: Validator } = adyenLibrary('@adyen/api-library/lib/src/utils/hmacValidator') as AdyenLibrary
   const validator = new Validator()

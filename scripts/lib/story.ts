@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 
-/** A customer's month, in the shape of Stripe's published object reference. */
+/** An event in the format of Stripe's published object reference. */
 export type StoryEvent = { name: string; body: Buffer<ArrayBuffer> }
 
 const API_VERSION = '2026-03-25.dahlia'
 const MONTH = 30 * 86_400
 
-/** Eight events of one customer; ids are new each time, so that the story can be told again. */
+/** A month of one customer: eight events. The ids are new each time, so that the story can be sent again. */
 export function story(now = Date.now()): StoryEvent[] {
   const tail = randomBytes(8).toString('hex')
   const id = (prefix: string) => `${prefix}_demo${tail}`

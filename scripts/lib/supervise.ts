@@ -1,11 +1,11 @@
 /*
- * Runs a command in a process group of its own (it is spawned detached) and ends that whole group when its starter is
- * gone: then this end of standard input closes, even when the starter was killed with SIGKILL. wrangler by itself leaves
- * its workerd processes behind, and the port taken, when it is killed that way.
+ * Runs a command in its own process group (it is spawned detached) and ends the whole group when the parent process is
+ * gone. Standard input closes then, even if the parent was killed with SIGKILL. Without this, killing wrangler would
+ * leave its workerd processes running and the port in use.
  */
 import { spawn } from 'node:child_process'
 
-/** How long the command gets to end by itself, in milliseconds. */
+/** How long the command may take to stop by itself (ms). */
 const GRACE = 3000
 const [command = '', ...args] = process.argv.slice(2)
 const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
@@ -19,12 +19,12 @@ function end(): void {
 }
 
 function killGroup(): void {
-  process.kill(-process.pid, 'SIGKILL') // this process too
+  process.kill(-process.pid, 'SIGKILL') // This ends this process too.
 }
 
 process.stdin.on('end', end).on('error', end).resume()
 process.on('SIGTERM', end)
 process.on('SIGHUP', end)
-process.on('SIGINT', () => {}) // Ctrl-C is the starter's to answer
+process.on('SIGINT', () => {}) // The parent process handles Ctrl-C.
 child.on('error', killGroup)
 child.on('exit', killGroup)

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A folder for a state of its own, named in LOCAL_STATE_DIR. Call it before anything imports paths.ts, which reads that name.
+ * Makes a temporary folder for the data of a server and names it in LOCAL_STATE_DIR. Call it before anything imports
+ * paths.ts, which reads that variable.
  *
- * @returns the folder, and what takes it away again
+ * @returns the folder, and a function that deletes it
  */
 export function temporaryState(name: string): { folder: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), `${name}-`))

@@ -1,10 +1,10 @@
-/** Says what is wrong and what to do about it, and ends the program with exit code 1. */
+/** Prints what is wrong and what to do about it, then exits with code 1. */
 export function fail(message: string): never {
   console.error(`\n${message}\n`)
   process.exit(1)
 }
 
-/** Runs a script's main function; what it throws is told in a line, not as a stack. */
+/** Runs the main function of a script. An error is printed as one line without a stack. */
 export async function run(main: () => Promise<void>): Promise<void> {
   try {
     await main()
@@ -13,7 +13,7 @@ export async function run(main: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Prints rows under their headings, in columns as wide as their widest cell. */
+/** Prints a table. Each column is as wide as its widest cell. */
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => row[i]?.length ?? 0)))
   const line = (cells: readonly string[]) =>
@@ -26,7 +26,7 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
   for (const row of rows) console.log(line(row))
 }
 
-/** A counter that overwrites itself in a terminal, and prints a line now and then elsewhere. */
+/** A progress counter. It overwrites itself in a terminal, and prints a line from time to time elsewhere. */
 export function progress(what: string, total: number): (done: number) => void {
   let printed = 0
   return (done) => {

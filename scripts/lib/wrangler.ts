@@ -4,7 +4,7 @@ import { ROOT } from './paths.ts'
 
 export const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
 
-/** No prompts, no telemetry, no look-up of a request's location, and nothing shared with another checkout. */
+/** No prompts, no telemetry, no lookup of request locations, and nothing shared with other checkouts. */
 export const WRANGLER_ENV: NodeJS.ProcessEnv = {
   ...process.env,
   CI: '1',
@@ -18,7 +18,7 @@ export const WRANGLER_ENV: NodeJS.ProcessEnv = {
 
 export type Finished = { code: number; stdout: string; stderr: string }
 
-/** Runs wrangler to its end. `show` lets its output through to the terminal besides. */
+/** Runs wrangler and waits for it. `show` also prints its output. */
 export function wrangler(args: readonly string[], options: { show?: boolean } = {}): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [WRANGLER, ...args], {
@@ -38,7 +38,7 @@ export function wrangler(args: readonly string[], options: { show?: boolean } = 
   })
 }
 
-/** As {@link wrangler}, and throws what it said where it failed. @returns its standard output */
+/** As {@link wrangler}, but throws its output if it fails. @returns its standard output */
 export async function wranglerOrThrow(args: readonly string[], options: { show?: boolean } = {}): Promise<string> {
   const { code, stdout, stderr } = await wrangler(args, options)
   if (code === 0) return stdout

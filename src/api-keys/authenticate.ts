@@ -13,7 +13,7 @@ export const apiKeyCredential: CredentialKind = {
   type: 'api_key',
   prefix: KEY_PREFIX,
   wellFormed: isSecret,
-  lasting: true, // a key's project and scopes are as they were minted
+  lasting: true, // The project and scopes of a key never change.
   lookup: (rt, hash, projectId) => ({
     query: byHash(rt.db, hash),
     judge: (rows) => judge(rt, rows[0] as Credential | undefined, hash, projectId),
@@ -26,12 +26,12 @@ async function judge(rt: Runtime, key: Credential | undefined, hash: string, pro
   if (!key) {
     const [rotated] = await run(rt.db, byRetiredHash(rt.db, hash))
     if (!rotated)
-      throw new Fault('unknown_key', 'No key has this secret: check that it was copied from this deployment.')
-    requireAlive(rt, rotated) // else there is no newer secret to point to
+      throw new Fault('unknown_key', 'API key not found. Check that the secret was minted in this deployment.')
+    requireAlive(rt, rotated) // If the key has ended since, no newer secret works either.
     throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
   }
   requireAlive(rt, key)
-  // Only calls that take no API key ask for no project: they refuse the key for what it is.
+  // Without a project, the call takes no API keys at all, and the policy refuses this one.
   if (projectId !== null && key.project_id !== projectId) {
     throw new Fault('wrong_project', 'Send the X-Project-Id of the project this key was minted in.')
   }
@@ -46,19 +46,19 @@ async function judge(rt: Runtime, key: Credential | undefined, hash: string, pro
 }
 
 function requireAlive(rt: Runtime, key: Pick<Credential, 'revoked_at' | 'expires_at'>): void {
-  if (key.revoked_at !== null) throw new Fault('key_revoked', 'Mint a new key: this one was revoked.')
+  if (key.revoked_at !== null) throw new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
   if (key.expires_at !== null && key.expires_at <= rt.now) {
-    throw new Fault('key_expired', 'Mint a new key: this one is past its expires_at.')
+    throw new Fault('key_expired', 'This API key has expired. Mint a new one.')
   }
 }
 
-/** When this isolate last saw to a key's last_used_at (ms), by the key's id. */
+/** When this isolate last recorded a use of each key (ms), by the id of the key. */
 const recorded = new BoundedMap<string, number>(MAX_RECORDED_USES)
 
 /**
- * Keeps last_used_at, at no cost while it is fresh: the row just read says so. Else this isolate's map lets one
- * request through (set before any await), the KV marker keeps other isolates off D1, and the statement's condition
- * makes "at most once per minute per key" true whatever the two say. A failure here never fails the request.
+ * Updates last_used_at at most once a minute for each key. If the row that was just read is fresh, this costs nothing.
+ * Otherwise the isolate's map (set before any await) lets one request through, a KV marker keeps other isolates off D1,
+ * and the condition of the UPDATE holds the limit whatever those two say. A failure here never fails the request.
  */
 function recordUse(rt: Runtime, key: Credential): void {
   if (key.last_used_at !== null && key.last_used_at > rt.now - LAST_USED_EVERY) return
@@ -67,7 +67,7 @@ function recordUse(rt: Runtime, key: Credential): void {
   recorded.set(key.id, rt.now)
   rt.waitUntil(
     writeUse(rt, key.id).catch((error) => {
-      recorded.delete(key.id) // the next request tries again
+      recorded.delete(key.id) // The next request tries again.
       writeLog('warn', 'last_used_at_not_recorded', { key_id: key.id, error: String(error) })
     }),
   )

@@ -1,12 +1,12 @@
 import { DAY, MINUTE } from '../lib/time'
 
-/** Live keys of a project. The insert itself holds the limit. */
+/** Live keys in a project. The INSERT enforces the limit. */
 export const MAX_LIVE_KEYS = 100
-/** Characters (code points) of a key's name. */
+/** Length of a key's name, in code points. */
 export const MAX_NAME = 100
-/** `last_used_at` is written at most this often for each key (ms). */
+/** Time between two writes of `last_used_at` of a key (ms). */
 export const LAST_USED_EVERY = MINUTE
-/** How far ahead a key's expiry may be (ms). */
+/** The longest lifetime of a key that expires (ms). */
 export const MAX_LIFETIME = 3650 * DAY
-/** Keys whose use an isolate remembers having recorded. */
+/** Entries in the isolate's map of recorded uses. */
 export const MAX_RECORDED_USES = 10_000

@@ -11,18 +11,22 @@ import { insertKey, type KeyRow } from './store'
 
 export const MintBody = z
   .strictObject({
-    name: visibleText(MAX_NAME).describe('A label to recognise the key by; need not be unique.'),
+    name: visibleText(MAX_NAME).describe('A label, for example the server that uses the key. It need not be unique.'),
     scopes: z
       .array(z.enum(SCOPES))
       .min(1)
       .optional()
-      .describe('Default: all that the minting user has in the project.'),
-    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe('Default: never.'),
+      .describe('Default: every scope that the minting user has in the project.'),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .optional()
+      .describe('When the key expires, at most ten years from now. Default: never.'),
   })
   .meta({ id: 'MintApiKey' })
 
 /**
- * Mints a key in the actor's project. The secret is in this answer alone.
+ * Mints a key in the actor's project. The secret is returned only here.
  *
  * @throws {Fault} `validation_failed`, `insufficient_role`, `key_limit_reached`
  */
@@ -50,5 +54,5 @@ function expiry(text: string | null | undefined, now: number): number | null {
   if (text === null || text === undefined) return null
   const at = Date.parse(text)
   if (at > now && at <= now + MAX_LIFETIME) return at
-  throw invalidField('/expires_at', 'out_of_range', 'has to lie in the future, at most ten years ahead')
+  throw invalidField('/expires_at', 'out_of_range', 'must be in the future and at most ten years from now')
 }

@@ -24,16 +24,18 @@ const ApiKey = z
     name: z.string(),
     key_prefix: z.string().describe('`svc_v1_`, the first four characters of the body, `…`, the last four.'),
     created_at: timestamp,
-    last_used_at: timestamp.nullable().describe('Written at most once a minute; null when never used.'),
-    scopes: scopes.describe('What the key may do in its project.'),
+    last_used_at: timestamp.nullable().describe('Updated at most once a minute. Null if the key was never used.'),
+    scopes: scopes.describe('The permissions of the key in its project.'),
     expires_at: timestamp.nullable(),
     created_by: z
       .object({ user_id: z.string(), email: z.string().nullable(), is_member: z.boolean() })
-      .describe('Who minted it. A key outlives its minter: `is_member` is false once they have left the project.'),
+      .describe(
+        'The user who minted the key. If they leave the project, the key keeps working and `is_member` is false.',
+      ),
   })
   .meta({ id: 'ApiKey' })
 const KeyWithSecret = z
-  .object({ key: ApiKey, secret: z.string().describe('The plaintext, this once.') })
+  .object({ key: ApiKey, secret: z.string().describe('The plaintext secret. It is shown only once.') })
   .meta({ id: 'ApiKeyWithSecret' })
 export const apiKeyRoutes = new Hono<HttpEnv>()
   .post(
@@ -41,7 +43,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'mintApiKey',
       summary: 'Mint an API key',
-      description: `The secret is in this response alone. A project has at most ${MAX_LIVE_KEYS} live keys.`,
+      description: `The secret is returned only in this response. A project can have ${MAX_LIVE_KEYS} live keys.`,
       tag,
       policy: { actors: ['session'], scope: 'api_keys:write', project: true },
       responses: { 201: { description: 'The key and its secret.', schema: KeyWithSecret } },
@@ -58,7 +60,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'listApiKeys',
       summary: 'List the live API keys',
-      description: 'Redacted, newest first. Expired keys stay listed until they are revoked.',
+      description: 'Newest first, without secrets. Expired keys are listed until they are revoked.',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:read', project: true, reads: true },
       responses: { 200: { description: 'A page of keys.', schema: listOf(ApiKey) } },
@@ -75,7 +77,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     '/self',
     route({
       id: 'getOwnApiKey',
-      summary: 'The API key that makes the call',
+      summary: 'Get the API key that makes the call',
       tag,
       policy: { actors: ['api_key'], scope: null, project: true, reads: true },
       responses: {
@@ -95,7 +97,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       })
       const [row] = keys
       const [owner] = projects
-      if (!row || !owner) throw new Fault('key_revoked', 'Mint a new key: this one was revoked.')
+      if (!row || !owner) throw new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
       return c.json({ key: present(row), project: { id: project, name: owner.name } }, 200)
     },
   )
@@ -105,7 +107,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       id: 'rotateApiKey',
       summary: 'Rotate an API key',
       description:
-        'A fresh secret, in this response alone; the old one is dead when it is sent. A key may rotate itself. Nobody rotates a key that may do more than they may.',
+        'Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key.',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id' },
       responses: { 200: { description: 'The key and its new secret.', schema: KeyWithSecret } },
@@ -124,7 +126,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'revokeApiKey',
       summary: 'Revoke an API key',
-      description: 'The key stops authenticating at once. Revoking it again is a 204 too.',
+      description: 'The key stops working immediately. Revoking it again also returns 204.',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true },
       responses: { 204: { description: 'Revoked.' } },
@@ -136,7 +138,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     },
   )
 
-/** The redacted row: the specified fields first. */
+/** The key without its secret. The fields of the specification come first. */
 function present(row: KeyRow) {
   return {
     id: row.id,

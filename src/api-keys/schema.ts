@@ -10,7 +10,7 @@ export const apiKeys = sqliteTable(
     name: text().notNull(),
     /** `svc_v1_` + first four of the body + `…` + last four. */
     key_prefix: text().notNull(),
-    /** SHA-256 of the whole live secret, hex. */
+    /** SHA-256 of the current secret, in hex. */
     hash: text().notNull(),
     scopes: text({ mode: 'json' }).$type<Scope[]>().notNull(),
     expires_at: integer(),
@@ -25,7 +25,7 @@ export const apiKeys = sqliteTable(
   ],
 )
 
-/** Hashes of secrets that a rotation replaced: whoever sends one is told `key_rotated`. */
+/** Hashes of secrets that a rotation replaced. Using one is refused with `key_rotated`. */
 export const retiredSecrets = sqliteTable('retired_secrets', {
   hash: text().primaryKey(),
   key_id: text().notNull(),

@@ -4,12 +4,12 @@ export const KEY_PREFIX = 'svc_v1_'
 const RANDOM_BYTES = 44 // 352 bits, 88 hex characters; the last 8 of the 96 are a checksum
 const FORM = /^svc_v1_[0-9a-f]{96}$/
 
-/** A key's secret as minted: shown once, stored as `hash` and `key_prefix` alone. */
+/** A new secret. It is shown once; only `hash` and `key_prefix` are stored. */
 export type NewSecret = { secret: string; hash: string; key_prefix: string }
 
 /**
- * A new secret: `svc_v1_` + 88 random hex characters + the CRC-32 of everything before, 8 hex characters. The checksum
- * lets a typo, or junk, be refused without a database read, and lets secret scanners tell a real key from noise.
+ * Makes a secret: `svc_v1_`, 88 random hex characters, then the CRC-32 of everything before as 8 hex characters. The
+ * checksum catches typos and junk without a database read, and lets secret scanners recognize a real key.
  */
 export async function newSecret(): Promise<NewSecret> {
   const payload = KEY_PREFIX + randomHex(RANDOM_BYTES)
@@ -17,12 +17,12 @@ export async function newSecret(): Promise<NewSecret> {
   return { secret, hash: await sha256Hex(secret), key_prefix: displayPrefix(secret) }
 }
 
-/** Whether a text has the form and the checksum of a key's secret. Costs no I/O. */
+/** Whether a string has the format and the checksum of a secret. No I/O. */
 export function isSecret(text: string): boolean {
   return FORM.test(text) && crc32Hex(text.slice(0, -8)) === text.slice(-8)
 }
 
-/** What may be shown of a secret: `svc_v1_` + the first four characters of its body + `…` + its last four. */
+/** The part of a secret that may be shown: `svc_v1_`, the first four characters of its body, `…`, its last four. */
 function displayPrefix(secret: string): string {
   return `${secret.slice(0, KEY_PREFIX.length + 4)}…${secret.slice(-4)}`
 }

@@ -12,12 +12,12 @@ import { LAST_USED_EVERY, MAX_LIVE_KEYS } from './limits'
 import { apiKeys, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
 
-/** A key as listed: without its hash, with who minted it and whether they still belong to the project. */
+/** A key as listed: without its hash, with its minter and whether they are still a member of the project. */
 export type KeyRow = Awaited<ReturnType<typeof listKeys>>[number]
-/** What authentication needs to know of a key. */
+/** The columns of a key that authentication needs. */
 export type Credential = Awaited<ReturnType<typeof byHash>>[number]
 
-/** Reads the key whose live secret has this hash, if its project exists: the one read of an authenticated request. */
+/** Reads the key with this hash, if its project exists. This is the only read that authenticates a request. */
 export function byHash(db: Db, hash: string) {
   return db
     .select({
@@ -34,7 +34,9 @@ export function byHash(db: Db, hash: string) {
     .where(eq(apiKeys.hash, hash))
 }
 
-/** Reads when the key whose secret a rotation replaced ended. Asked only of secrets that no live key has. */
+/**
+ * Reads the key of a secret that a rotation replaced, and whether it has ended. For secrets that {@link byHash} misses.
+ */
 export function byRetiredHash(db: Db, hash: string) {
   return db
     .select({ revoked_at: apiKeys.revoked_at, expires_at: apiKeys.expires_at })
@@ -48,7 +50,7 @@ export function findKey(db: Db, projectId: string, id: string) {
   return selectKeys(db, and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at)))
 }
 
-/** Reads the project's live keys, newest first, from before the key `before`. */
+/** Reads the project's live keys, newest first, starting after the key `before`. */
 export function listKeys(db: Db, projectId: string, before: string | null, limit: number) {
   const live = and(eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at))
   return selectKeys(db, and(live, before === null ? undefined : lt(apiKeys.id, before)))
@@ -56,7 +58,7 @@ export function listKeys(db: Db, projectId: string, before: string | null, limit
     .limit(limit)
 }
 
-/** @throws {Fault} `key_limit_reached` */
+/** Inserts a key. @throws {Fault} `key_limit_reached` */
 export async function insertKey(
   db: Db,
   fields: { project_id: string; name: string; scopes: Scope[]; expires_at: number | null; created_by: string },
@@ -76,15 +78,17 @@ export async function insertKey(
     ),
     key: selectKeys(db, eq(apiKeys.id, id)),
   })
-  if (!key[0]) throw new Fault('key_limit_reached', `A project can have ${MAX_LIVE_KEYS} live keys. Revoke one first.`)
+  if (!key[0])
+    throw new Fault('key_limit_reached', `A project can have ${MAX_LIVE_KEYS} live API keys. Revoke one first.`)
   return key[0]
 }
 
 /**
- * Gives a key a new secret: compare and swap on the hash, so of two rotations at once exactly one succeeds.
+ * Replaces the secret of a key: a compare-and-swap on the hash, so of two concurrent rotations exactly one succeeds.
  *
- * @param held the scopes of whoever rotates: nobody obtains a secret that may do more than they may
- * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`, `insufficient_scope`
+ * @param key.held the scopes of the caller, who must have every scope of the key
+ * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
+ *   `insufficient_scope`
  */
 export async function rotateKey(
   db: Db,
@@ -95,13 +99,18 @@ export async function rotateKey(
   const { project_id, id, held } = key
   const [current] = await run(db, db.select().from(apiKeys).where(ofProject(project_id, id)))
   if (!current) throw notFound()
-  if (current.revoked_at !== null) throw new Fault('rotation_of_revoked_key', 'Mint a new key: this one was revoked.')
+  if (current.revoked_at !== null)
+    throw new Fault('rotation_of_revoked_key', 'This API key was revoked. Mint a new one.')
   if (current.expires_at !== null && current.expires_at <= change.now) {
-    throw new Fault('rotation_of_expired_key', 'Mint a new key: this one has expired.')
+    throw new Fault('rotation_of_expired_key', 'This API key has expired. Mint a new one.')
   }
   const [missing] = missingScopes(current.scopes, held)
   if (missing) {
-    throw new Fault('insufficient_scope', `This key has the scope ${missing}, which the caller lacks.`, { missing })
+    throw new Fault(
+      'insufficient_scope',
+      `You cannot rotate this API key: it has the scope ${missing}, which you do not have.`,
+      { missing },
+    )
   }
   const swapped = db
     .update(apiKeys)
@@ -110,15 +119,15 @@ export async function rotateKey(
   const retired = { hash: current.hash, key_id: id, retired_at: change.now }
   const { rotated } = await batch(db, {
     ...audited(db, change, entry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
-    // Behind the audit row, which is there exactly when the secret was swapped.
+    // This follows the audit row, which is written only if the secret was swapped.
     retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
     rotated: selectKeys(db, and(ofProject(project_id, id), eq(apiKeys.hash, hash))),
   })
-  if (!rotated[0]) throw new Fault('rotation_conflict', 'Another call rotated or revoked this key. Read it again.')
+  if (!rotated[0]) throw new Fault('rotation_conflict', 'Another call rotated or revoked this API key. Read it again.')
   return rotated[0]
 }
 
-/** Ends a key for good. Ending it again changes nothing. @throws {Fault} `not_found` */
+/** Revokes a key. Revoking it again changes nothing. @throws {Fault} `not_found` */
 export async function revokeKey(db: Db, projectId: string, id: string, change: Change): Promise<void> {
   const ended = db
     .update(apiKeys)
@@ -131,7 +140,7 @@ export async function revokeKey(db: Db, projectId: string, id: string, change: C
   if (found.length === 0) throw notFound()
 }
 
-/** Records a use, unless one was recorded in the last minute: the condition holds whatever the caches in front say. */
+/** Records a use, unless one was recorded in the last minute. The condition holds whatever the caches say. */
 export async function touchKey(db: Db, id: string, now: number): Promise<void> {
   const stale = or(isNull(apiKeys.last_used_at), lte(apiKeys.last_used_at, now - LAST_USED_EVERY))
   const live = and(eq(apiKeys.id, id), isNull(apiKeys.revoked_at), stale)

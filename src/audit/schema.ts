@@ -1,6 +1,6 @@
 import { primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** Who did what to which object. The id's time is when. */
+/** Who changed which object. The id holds the time. */
 export const auditLog = sqliteTable(
   'audit_log',
   {
@@ -12,7 +12,7 @@ export const auditLog = sqliteTable(
     object_type: text().notNull(),
     object_id: text().notNull(),
     request_id: text().notNull(),
-    /** What changed; never a secret. */
+    /** The details of the change; never a secret. */
     details: text({ mode: 'json' }).$type<Record<string, unknown>>(),
   },
   (t) => [primaryKey({ columns: [t.project_id, t.id] })],

@@ -1,10 +1,10 @@
-import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Db, Query } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
 import { auditLog } from './schema'
 
-/** Who did what to which object. `details` says what changed and never holds a secret. */
+/** One change to one object. `details` describes it and never holds a secret. */
 export type AuditEntry = {
   project_id: string
   action: string
@@ -12,15 +12,16 @@ export type AuditEntry = {
   object_id: string
   details?: Record<string, unknown> | undefined
 }
-/** By whom, in which request and when (ms) a change is made. */
+/** The author, request and time (ms) of a change. */
 export type Change = { actor: { type: 'user' | 'api_key' | 'system'; id: string }; request_id: string; now: number }
 export type AuditRow = typeof auditLog.$inferSelect
 
 /**
- * A change and its audit row, for one batch: `batch(db, { ...audited(db, change, entry, mutation), … })`. The row is
- * written only where the mutation changed anything, so a refused one leaves no trace of having happened.
+ * A mutation and its audit row, for one batch: `batch(db, { ...audited(db, change, entry, mutation), … })`. The audit
+ * row is written only if the mutation changed a row.
  *
- * @returns the mutation as `changed`, and the audit row right behind it, which is what SQLite's `changes()` asks for
+ * @returns the mutation as `changed`, directly followed by `audit`, because SQLite's `changes()` counts the previous
+ *   statement
  */
 export function audited<Q extends Query>(db: Db, change: Change, entry: AuditEntry, mutation: Q) {
   const { actor, request_id, now } = change
@@ -40,16 +41,7 @@ export function audited<Q extends Query>(db: Db, change: Change, entry: AuditEnt
   return { changed: mutation, audit }
 }
 
-/** Until every store states its statements as Drizzle does. */
-export function audit(entry: AuditEntry, { actor, request_id, now }: Change): SQL {
-  const { project_id, action, object_type, object_id, details } = entry
-  return sql`INSERT INTO ${auditLog} (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id, details)
-    SELECT ${project_id}, ${newId('aud', now)}, ${actor.type}, ${actor.id}, ${action}, ${object_type}, ${object_id},
-      ${request_id}, ${details ? JSON.stringify(details) : null}
-    WHERE changes() > 0`
-}
-
-/** A project's audit rows, newest first, from before the row `before`. */
+/** Reads a project's audit rows, newest first, starting after the row `before`. */
 export function listAudit(db: Db, projectId: string, before: string | null, limit: number) {
   return db
     .select()

@@ -4,34 +4,34 @@ import { sha256Hex } from '../lib/crypto'
 import type { PaymentCardBody } from '../vendors/objects'
 import type { Snapshot } from '../vendors/snapshot'
 import type { Effect } from './effect'
-import { cardOf } from './present'
-import { type Candidate, merge, rankOf } from './reduce'
+import { cardOf } from './read/present'
+import { type Candidate, merge, type Resolved, rankOf } from './reduce'
 import { nameOf, type ObjectKey, type Projection, readObjects } from './store'
 
-/** A recorded event with what it says of objects. */
+/** A recorded event, and the objects it describes. */
 export type Source = {
   project_id: string
   event_id: string
   vendor: string
   vendor_event_id: string
   snapshots: readonly Snapshot[]
-  /** What it did when it was processed before: that stands where processing it again changes nothing. */
+  /** What it did when it was processed before. That stays recorded where processing it again changes nothing. */
   earlier: readonly Effect[]
 }
 
-/** Rows to write with the events that change them, and what each event did. Nothing is written yet. */
+/** What each event does, by its id, and the rows to write. Nothing is written yet. */
 export type Applied = { effects: Map<string, Effect[]>; projections: Projection[] }
 
 /**
- * Applies events to the rows of their objects, one after the other, in one round trip; none where they say nothing.
- * Rows that stay as they are, are not among the projections.
+ * Applies events to the rows of their objects, one after the other. Reads the rows in one round trip; in none where no
+ * event describes an object. Rows that stay as they are have no projection.
  */
 export async function applyAll(db: Db, sources: readonly Source[]): Promise<Applied> {
-  const speaking = sources.filter(({ snapshots }) => snapshots.length > 0)
+  const describing = sources.filter(({ snapshots }) => snapshots.length > 0)
   const applied: Applied = { effects: new Map(), projections: [] }
-  if (speaking.length === 0) return applied
-  const rows = await readObjects(db, speaking.flatMap(keysOf))
-  for (const source of speaking) {
+  if (describing.length === 0) return applied
+  const rows = await readObjects(db, describing.flatMap(keysOf))
+  for (const source of describing) {
     const effects: Effect[] = []
     for (const snapshot of source.snapshots) {
       const key = keyOf(source, snapshot)
@@ -39,9 +39,10 @@ export async function applyAll(db: Db, sources: readonly Source[]): Promise<Appl
       const row = rows.get(name) ?? { key, version: 0, customer: undefined, candidates: [], ambiguous: false, by: [] }
       const candidate = await candidateOf(source, snapshot)
       const next = merge(row.candidates, candidate)
-      const same = JSON.stringify(next.candidates) === JSON.stringify(row.candidates)
-      if (!same) rows.set(name, { ...row, ...next, by: [...row.by, source.event_id] })
-      effects.push(effectOf(source, snapshot, candidate, row.candidates[0], next, same))
+      const changed = JSON.stringify(next.candidates) !== JSON.stringify(row.candidates)
+      if (changed) rows.set(name, { ...row, ...next, by: [...row.by, source.event_id] })
+      const known = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
+      effects.push((!changed && known) || effectOf(snapshot, candidate, row.candidates[0], next))
     }
     applied.effects.set(source.event_id, effects)
   }
@@ -69,33 +70,30 @@ async function candidateOf({ vendor_event_id, event_id }: Source, snapshot: Snap
   }
 }
 
-/** 128 bits tell states apart; the states themselves would make rows of kilobytes. */
+/** 128 bits tell two states apart. The states themselves would make each row kilobytes long. */
 async function digest(text: string): Promise<string> {
   return (await sha256Hex(text)).slice(0, 32)
 }
 
+/** @param before the winner until then */
 function effectOf(
-  { earlier }: Source,
   { kind, id }: Snapshot,
   candidate: Candidate,
   before: Candidate | undefined,
-  { candidates, ambiguous }: { candidates: Candidate[]; ambiguous: boolean },
-  same: boolean,
+  { candidates, ambiguous }: Resolved,
 ): Effect {
-  const known = same && earlier.find((one) => one.kind === kind && one.id === id)
-  if (known) return known
-  const speaks = candidates[0]?.vendor_event_id === candidate.vendor_event_id && candidates[0].after === candidate.after
-  if (!speaks) return { kind, id, result: 'superseded', change: null }
+  const wins = candidates[0]?.vendor_event_id === candidate.vendor_event_id && candidates[0].after === candidate.after
+  if (!wins) return { kind, id, result: 'superseded', change: null }
   const change = changeOf(shownOf(kind, before?.body), shownOf(kind, candidate.body))
   return { kind, id, result: ambiguous ? 'ambiguous' : 'applied', change }
 }
 
-/** A body's fields as they are shown: a payment card is its payment method's `card`. */
+/** The fields of a body as the API shows them: a payment card is the `card` of its payment method. */
 function shownOf(kind: Kind, body: Candidate['body'] | undefined): Record<string, unknown> {
   return body && kind === 'payment_card' ? { card: cardOf(body as PaymentCardBody) } : { ...body }
 }
 
-/** Fields that differ; a field that is null on both sides, or was not there and is null, does not. */
+/** The fields that differ. A field that was missing and is now null does not differ. */
 function changeOf(before: Record<string, unknown>, after: Record<string, unknown>): Effect['change'] {
   const change: Record<string, { from: unknown; to: unknown }> = {}
   for (const [field, to] of Object.entries(after)) {

@@ -1,42 +1,40 @@
 import type { Snapshot } from '../vendors/snapshot'
+import { MAX_ORDERED, MAX_TIED } from './limits'
 
-/**
- * Which event speaks for an object. The state of an object is a function of the set of its events: in any order, with
- * any repetition, any replay, the same. What a row keeps of that set is enough to go on from: the events of the highest
+/*
+ * Which event determines the state of an object. The state is a function of the set of the object's events: their
+ * order, repetitions and replays change nothing. A row keeps what is needed of that set: the events of the highest
  * rank, and those of the rank below, which can tell the order among the highest. Merging is therefore commutative,
- * associative and idempotent, and two workers that merge into the same row need only take turns.
+ * associative and idempotent, and two workers that merge into the same row only have to take turns.
  */
 
-/** One event of an object, as its row keeps it. */
+/** An event of an object, as the object's row keeps it. */
 export type Candidate = {
   rank: string
   vendor_event_id: string
   event_id: string
-  /** Digests of the vendor's object before (null: not told) and after the event. */
+  /** Digests of the vendor's object before the event (null where the vendor does not tell) and after it. */
   before: string | null
   after: string
-  /** Null in the rank below: it will never be shown. */
+  /** Null for an event of the rank below, which is never shown. */
   body: Snapshot['body'] | null
 }
 
-/** `candidates`: the one that speaks for the object first, then those tied with it, then those of the rank below. */
+/** `candidates`: first the winner, then the events tied with it, then those of the rank below. */
 export type Resolved = { candidates: Candidate[]; ambiguous: boolean }
 
-/** Events of one rank that are kept; so many in one instant are reported as ambiguous. */
-export const MAX_TIED = 16
-
-/** One comparable text: final states first, then the vendor's times to the nanosecond, then what happened. */
+/** A string to compare by: final states rank highest, then the vendor's times to the nanosecond, then the step. */
 export function rankOf({ terminal, occurred_at, updated_at, step }: Snapshot): string {
   return [terminal ? 1 : 0, nanoseconds(occurred_at), nanoseconds(updated_at), step].join('|')
 }
 
-/** A JS Date would lose microseconds, and bare texts sort `.9Z` after `.95Z`. */
+/** A JS Date would lose microseconds, and as plain strings `.9Z` sorts after `.95Z`. */
 function nanoseconds(iso: string | null): string {
   const [seconds = '', fraction = ''] = (iso ?? '0000-00-00T00:00:00').replace('Z', '').split('.')
   return `${seconds}.${fraction.padEnd(9, '0').slice(0, 9)}`
 }
 
-/** An object's events with one more. */
+/** Adds an event to those of an object. */
 export function merge(known: readonly Candidate[], added: Candidate): Resolved {
   const all = [...known]
   const twin = all.findIndex((one) => sameEvent(one, added))
@@ -57,37 +55,34 @@ export function merge(known: readonly Candidate[], added: Candidate): Resolved {
   }
 }
 
-/** One vendor event may be recorded twice: by the connection of before and by the one made anew. */
+/** A vendor's event may be recorded twice: by an earlier connection, and by the one that replaced it. */
 function sameEvent(a: Candidate, b: Candidate): boolean {
   return a.vendor_event_id === b.vendor_event_id && a.rank === b.rank && a.after === b.after
 }
 
-/** A fixed order, and the last resort of a tie: by the vendor's event id, the greatest first. */
+/** A fixed order, which also decides a tie that nothing else does: by the vendor's event id, the greatest first. */
 function latestFirst(candidates: Candidate[]): Candidate[] {
   const key = ({ vendor_event_id, after }: Candidate) => `${vendor_event_id} ${after}`
   return candidates.sort((a, b) => (key(a) < key(b) ? 1 : -1))
 }
 
 /**
- * The last one of tied events, told by what each says of the state before it. Of all the orders in which every event
- * that tells what was before finds just that, beginning where the rank below ended: the state that they all end in.
+ * The last of tied events, found from the state that each one reports as the state before it. An order fits if it
+ * begins where the rank below ended, and each event finds the state that it reports.
  *
- * @returns null where they end differently, or there is no such order
+ * @returns the event that every fitting order ends in; null where they end in different states, or no order fits
  */
 function lastOf(top: readonly Candidate[], anchors: readonly Candidate[]): Candidate | null {
   if (new Set(top.map(({ after }) => after)).size === 1) return top[0] as Candidate
   if (top.length > MAX_ORDERED) return null
   const begun = endsOf(top, [...new Set(anchors.map(({ after }) => after))])
-  // Where no order begins there, an event between has not come, or never will: the events alone may still tell.
+  // Where an event in between is missing, no order begins there. The tied events alone may still decide.
   const ends = begun.size > 0 ? begun : endsOf(top, [null])
   const [end] = ends
   return ends.size === 1 ? (top.find(({ after }) => after === end) ?? null) : null
 }
 
-/** So many tied events are put in order; each one more doubles the work. */
-const MAX_ORDERED = 10
-
-/** The states that the events can end in, each taken once, from one of these states; null is any state. */
+/** The states that the events can end in, each taken once, from one of these starts; null stands for any state. */
 function endsOf(top: readonly Candidate[], starts: readonly (string | null)[]): Set<string> {
   const all = 2 ** top.length - 1
   const ends = new Set<string>()

@@ -4,8 +4,8 @@ import { KINDS } from '../lib/billing-kinds'
 import type { Candidate } from './reduce'
 
 /**
- * The project's subscriptions, invoices and payment methods, as the vendors' events say. Keyed by the vendor's id: a
- * connection made anew converges on the same rows.
+ * The project's subscriptions, invoices and payment methods, as the vendors' events describe them. The key is the
+ * vendor's id, so that a connection that replaces another one ends in the same rows.
  */
 export const billingObjects = sqliteTable(
   'billing_objects',
@@ -15,14 +15,14 @@ export const billingObjects = sqliteTable(
     vendor_id: text().notNull(),
     vendor: text().notNull(),
     customer: text(),
-    /** Of an invoice. */
+    /** Invoices only. */
     subscription: text(),
     status: text().notNull(),
-    /** Whether several events claim the last word and nothing decides between them. */
+    /** Whether several events of the same instant disagree about the state, and nothing decides between them. */
     ambiguous: integer({ mode: 'boolean' }).notNull().default(false),
-    /** Moves with every change; who writes over another version than it read is refused (see billing/store.ts). */
+    /** Goes up with every change. A write over another version than the one that was read is refused: see store.ts. */
     version: integer().notNull(),
-    /** The event that the object's state comes from, first, and what is needed to place the next one. */
+    /** The event that the state comes from, first; then the events needed to place the next one: see reduce.ts. */
     candidates: text({ mode: 'json' }).$type<Candidate[]>().notNull(),
   },
   (t) => [

@@ -1,6 +1,6 @@
 // Made by scripts/assets.ts: where each asset of the console is served.
-export const STYLE = '/assets/style-d9c12c38d0.css'
-export const SCRIPT = '/assets/script-7b2458d69f.js'
+export const STYLE = '/assets/style-4047730725.css'
+export const SCRIPT = '/assets/script-b99c4a6389.js'
 export const ICON = '/assets/icon-1528e32439.svg'
-export const REFERENCE_STYLE = '/assets/reference-style-9b70f81e81.css'
-export const REFERENCE_SCRIPT = '/assets/reference-script-4494ff4cdb.js'
+export const REFERENCE_STYLE = '/assets/reference-style-7e73ba655e.css'
+export const REFERENCE_SCRIPT = '/assets/reference-script-48ed734656.js'

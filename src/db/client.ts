@@ -1,4 +1,4 @@
-import { Column, is, SQL, sql } from 'drizzle-orm'
+import { Column, type DriverValueDecoder, is, SQL, sql } from 'drizzle-orm'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import { SECOND } from '../lib/time'
@@ -17,6 +17,9 @@ export type Queries = Record<string, Query>
 
 /** What each statement of a batch gives, by its name. */
 export type Results<Q extends Queries> = { [Name in keyof Q]: Q[Name]['_']['result'] }
+
+/** Sends several statements in one round trip: {@link batch}, or a route's read with the caller's credential. */
+export type Ask = <Q extends Queries>(queries: Q) => Promise<Results<Q>>
 
 /** Columns, and `sql<T>` expressions, by the name they are read under. */
 export type Fields = Record<string, Column | SQL | SQL.Aliased>
@@ -120,8 +123,14 @@ function bound(db: Db, prepared: Prepared): D1PreparedStatement {
 
 const expression = (field: Column | SQL | SQL.Aliased) => (is(field, SQL.Aliased) ? field.sql : field)
 
+/** As a builder decodes it: by the column's type, or by what the expression was given with `mapWith`. */
 function decoded(field: Fields[string], value: unknown): unknown {
-  return value === null || !is(field, Column) ? value : field.mapFromDriverValue(value)
+  if (value === null) return null
+  const source = expression(field)
+  const decoder = is(source, Column)
+    ? source
+    : (source as unknown as { decoder: DriverValueDecoder<unknown, unknown> }).decoder
+  return decoder.mapFromDriverValue(value)
 }
 
 /** D1 gives rows by column name, so of two selected columns of one name the first would be lost without a word. */

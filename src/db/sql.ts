@@ -1,4 +1,4 @@
-import { type Column, type SQL, sql } from 'drizzle-orm'
+import { type Column, type SQL, type Subquery, sql } from 'drizzle-orm'
 
 /** Columns by their bare names, as INSERT lists them and as the left side of SET has them. */
 export function bare(...columns: Column[]): SQL {
@@ -6,7 +6,28 @@ export function bare(...columns: Column[]): SQL {
   return sql.join(names, sql`, `)
 }
 
+/** In an upsert's SET: the value that the INSERT had for this column. */
+export function excluded(column: Column): SQL {
+  return sql`excluded.${bare(column)}`
+}
+
+/** JSON text, such as a part of a JSON column, read as the value it holds. */
+export function json<T>(expression: SQL): SQL<T> {
+  return expression.mapWith((text: string) => JSON.parse(text) as T) as SQL<T>
+}
+
 /** Words of ours as literals, such as the statuses in an `IN`: a partial index is used only where they are literals. */
 export function literals(words: readonly string[]): SQL {
   return sql.raw(words.map((word) => `'${word}'`).join(', '))
+}
+
+/** The values of a list, for `inArray(column, valuesOf(list))`: one bound parameter, however long the list is. */
+export function valuesOf(list: readonly (string | number)[]): SQL {
+  return sql`(SELECT value FROM json_each(${JSON.stringify(list)}))`
+}
+
+/** The columns of a subquery, to select them together with others. */
+export function columnsOf<S extends Subquery>(subquery: S): S['_']['selectedFields'] {
+  const names = Object.keys(subquery._.selectedFields)
+  return Object.fromEntries(names.map((name) => [name, (subquery as Record<string, unknown>)[name]])) as never
 }

@@ -10,7 +10,7 @@ import type { HttpEnv } from './context'
 import { ERRORS } from './errors'
 import { limit } from './rate-limit'
 
-/** Who is calling. `scopes` is what this credential may do in `project_id`. */
+/** The caller. `scopes` are its permissions in `project_id`. */
 export type Actor =
   | { type: 'api_key'; id: string; project_id: string; scopes: readonly Scope[]; minted_by: string }
   | {
@@ -18,7 +18,7 @@ export type Actor =
       id: string
       user_id: string
       email: string
-      /** The project that X-Project-Id named, if it named one. */
+      /** The project in X-Project-Id, or null. */
       project_id: string | null
       role: Role | null
       scopes: readonly Scope[]
@@ -26,57 +26,56 @@ export type Actor =
 
 export type ActorType = Actor['type']
 
-/** What the database is asked of one secret, and what is made of its answer. */
+/** The read that looks up one secret, and the function that turns its rows into an actor. */
 export type Lookup = {
   query: Query<unknown[]>
   /** @throws {Fault} one of the 401 codes of its kind; `not_a_member` for a session */
   judge: (rows: readonly unknown[]) => Promise<Actor>
 }
 
-/** One kind of bearer secret. Kinds are told apart by prefix before any I/O. */
+/** One kind of bearer secret. The prefix tells the kinds apart before any I/O. */
 export type CredentialKind = {
   type: ActorType
   prefix: string
-  /** Whether the text has the form of this kind, checked without I/O. */
+  /** Whether the text has the format of this kind. No I/O. */
   wellFormed: (token: string) => boolean
-  /** Whether what an actor may do stays as it is for as long as the secret is good. */
+  /** Whether the permissions of the actor stay the same for as long as the secret is valid. */
   lasting: boolean
-  /** @param projectId what X-Project-Id says, or null */
+  /** @param projectId the value of X-Project-Id, or null */
   lookup: (rt: Runtime, hash: string, projectId: string | null) => Lookup
-  /** Why a secret of this kind is refused. */
+  /** The faults that a secret of this kind can be refused with. */
   faults: readonly FaultName[]
-  /** The OpenAPI security scheme: its name and definition. */
+  /** The OpenAPI security scheme. */
   scheme: { name: string; description: string }
 }
 
-/** What a route asks of its caller. */
+/** What a route requires of its caller. */
 export type Policy = {
   actors: readonly ActorType[]
   scope: Scope | null
   /**
-   * Whether a session has to name a project in X-Project-Id (an API key always has to); `path` where the project is
-   * the path's `:id`.
+   * Whether a session must send X-Project-Id (an API key always must); `path` if the `:id` of the path is the project.
    */
   project: boolean | 'path'
-  /** An API key needs no scope to address itself by this path parameter. */
+  /** The path parameter with which an API key may address itself without the scope. */
   selfParam?: string
   /**
-   * Whether the handler does nothing before its statements, which it sends by {@link read}: those of a credential that
-   * this isolate knows then travel with the credential's own, in one round trip.
+   * Whether the handler only reads, and does so through {@link read} before anything else. If this isolate knows the
+   * credentials, their read and the handler's statements then share one round trip.
    */
   reads?: boolean
 }
 
-/** Actors that this isolate has seen authenticated, by hash. A hint only; the database decides. */
+/** Actors that this isolate has authenticated before, by hash of the secret. A hint only: the database decides. */
 const known = new BoundedMap<string, Actor>(10_000)
 
 const BLOCK_MS = 10 * SECOND
-/** Addresses over their limit of failures, and until when each is refused (ms); in this isolate. */
+/** Addresses with too many failures in this isolate, and until when each is refused (ms). */
 const blocked = new BoundedMap<string, number>(10_000)
 
 /**
- * Bearer secret → actor, in the project that the policy asks for, and within the policy. Where the route only reads and
- * this isolate knows the secret, the database's word is still to come: {@link read} or {@link settle} brings it.
+ * Authenticates the caller and checks the route's policy. If the route only reads and this isolate knows the secret,
+ * the database is not asked yet: {@link read} or {@link settle} does that.
  *
  * @throws {Fault} 400, 401, 403, 404, 429 or 503 as docs/api.md lists them
  */
@@ -99,14 +98,14 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
   const pending = { query: admission.query, uphold }
   const before = policy.reads ? known.get(admission.hash) : undefined
   c.set('pending', pending)
-  // What the known actor may not do is refused by the database's word, not by what was remembered.
+  // A refusal must come from the database, never from what this isolate remembers.
   if (before?.project_id !== projectId || !before || !isAuthorized(c, policy, before)) return settle(c)
   c.set('actor', before)
 }
 
 /**
- * Sends a route's reads. Where the caller's credential is still to be read, it is read first in the same batch, and what
- * it says decides: what was read leaves here only for a caller whom the database upholds.
+ * Sends the reads of a route. If the caller's credentials have not been read yet, their read comes first in the same
+ * batch, and the results are returned only if it confirms the caller.
  *
  * @throws {Fault} 401, 403, 404 or `database_unavailable`
  */
@@ -119,13 +118,13 @@ export async function read<Q extends Queries>(c: Context<HttpEnv>, queries: Q): 
   return found as unknown as Results<Q>
 }
 
-/** Asks the database about the caller, where nothing has yet. @throws {Fault} as {@link read} */
+/** Reads the caller's credentials if nothing has yet. @throws {Fault} as {@link read} */
 export async function settle(c: Context<HttpEnv>): Promise<void> {
   const pending = c.get('pending')
   if (pending) await pending.uphold(await asking(c, run(c.get('rt').db, pending.query)))
 }
 
-/** Asked once: with an answer, or with a database that does not answer, nothing is pending any more. */
+/** Runs the read of the credentials once: nothing is pending after an answer, or after the database failed. */
 async function asking<T>(c: Context<HttpEnv>, work: Promise<T>): Promise<T> {
   try {
     const answer = await work
@@ -138,7 +137,7 @@ async function asking<T>(c: Context<HttpEnv>, work: Promise<T>): Promise<T> {
 }
 
 /**
- * The actor of a well-formed secret, within the limits of its credential and of failures from its address.
+ * Looks up the actor of a well-formed secret, subject to the rate limits of the credential and of its address.
  *
  * @throws {Fault} 401, `not_a_member`, `rate_limited` or `database_unavailable`
  */
@@ -154,14 +153,14 @@ export async function identify(
   return actor
 }
 
-/** The lookup of a secret whose caller is within their limits, with what follows from its outcome. */
+/** Checks the rate limits, then prepares the lookup of the secret together with the side effects of its result. */
 async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, projectId: string | null) {
   const rt = c.get('rt')
   const address = c.req.header('CF-Connecting-IP') ?? 'local'
   const hash = await sha256Hex(token)
-  // A neighbour behind the same address may be what fails: a secret that was good here is asked of the database.
+  // The failures may come from another client behind the same address, so a known secret is still looked up.
   if (!known.has(hash)) refuseBlocked(address, rt.now)
-  await limit(rt.limits.credential, hash.slice(0, 32), 'This credential is over its rate limit.')
+  await limit(rt.limits.credential, hash.slice(0, 32), 'These credentials have exceeded their rate limit.')
   const lookup = kind.lookup(rt, hash, projectId)
   const judge = async (rows: readonly unknown[]) => {
     try {
@@ -182,52 +181,56 @@ function isAuthorized(c: Context<HttpEnv>, policy: Policy, actor: Actor): boolea
     authorize(c, policy, actor)
     return true
   } catch {
-    return false // the database decides, and says why
+    return false // The database decides and gives the reason.
   }
 }
 
-/** Whether the policy lets this actor through. @throws {Fault} 403, naming what is missing; 404 for a path's project */
+/**
+ * Checks the actor against the policy.
+ *
+ * @throws {Fault} 403, naming what is missing; 404 for another project in the path
+ */
 export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): void {
   if (policy.project === 'path' && actor.project_id !== c.req.param('id')) throw noProject()
   if (!policy.actors.includes(actor.type)) {
     if (actor.type === 'api_key') {
       throw new Fault(
         'console_session_required',
-        'Use the Bearer token of a console session: an API key may not do this.',
+        'Use the Bearer token of a console session. An API key cannot make this call.',
       )
     }
-    throw new Fault('api_key_required', 'Use an API key: this call describes the key that makes it.')
+    throw new Fault('api_key_required', 'Use an API key. This call returns the key that makes it.')
   }
   if (!policy.scope) return
   if (actor.type === 'api_key' && policy.selfParam && c.req.param(policy.selfParam) === actor.id) return
-  if (actor.type === 'session' && actor.project_id === null) return // nothing of a project's is asked for
+  if (actor.type === 'session' && actor.project_id === null) return // The call concerns no project.
   requireScopes(actor, [policy.scope])
 }
 
-/** @throws {Fault} 403 where the actor lacks one of the scopes */
+/** @throws {Fault} 403 if the actor lacks one of the scopes */
 export function requireScopes(actor: Actor, wanted: readonly Scope[]): void {
   const [missing] = missingScopes(wanted, actor.scopes)
   if (!missing) return
   if (actor.type === 'api_key') {
-    throw new Fault('insufficient_scope', `This needs the scope ${missing}.`, { missing })
+    throw new Fault('insufficient_scope', `This call requires the scope ${missing}.`, { missing })
   }
-  throw new Fault('insufficient_role', `This needs the role ${smallestRole(missing)} or above in the project.`, {
+  throw new Fault('insufficient_role', `This call requires the role ${smallestRole(missing)} or higher.`, {
     missing,
   })
 }
 
-/** The project a request is scoped to. Routes whose policy asks for a project always have one. */
+/** The project of a request. A route whose policy requires a project always has one. */
 export function projectOf(actor: Actor): string {
   if (actor.project_id === null) throw new Fault('project_required', 'Send the project id in the X-Project-Id header.')
   return actor.project_id
 }
 
-/** The user a request acts for: the session's, or the one who minted the key. */
+/** The user that a request acts for: the user of the session, or the one who minted the key. */
 export function userOf(actor: Actor): string {
   return actor.type === 'session' ? actor.user_id : actor.minted_by
 }
 
-/** By whom, in which request and when a change is made: what its audit row needs. */
+/** The author, request and time of a change, for its audit row. */
 export function changeOf(c: Context<HttpEnv>) {
   const actor = c.get('actor')
   const by =
@@ -238,40 +241,40 @@ export function changeOf(c: Context<HttpEnv>) {
 function readBearer(c: Context<HttpEnv>): { kind: CredentialKind; token: string } {
   const header = c.req.header('Authorization')
   if (header === undefined || header.trim() === '') {
-    throw new Fault('missing_credentials', 'Send an API key or a console session as Authorization: Bearer.')
+    throw new Fault('missing_credentials', 'Send an API key or a console session token as "Authorization: Bearer".')
   }
   const token = /^Bearer +([^\s,]+)$/i.exec(header.trim())?.[1]
   const kind = token === undefined ? undefined : c.get('credentialKinds').find(({ prefix }) => token.startsWith(prefix))
   if (!token || !kind?.wellFormed(token)) {
     throw new Fault(
       'malformed_credentials',
-      'Send Authorization: Bearer followed by one whole secret; this one is cut short, mistyped or of another kind.',
+      'Send "Authorization: Bearer" followed by one complete secret. This one is truncated, mistyped or of an unknown kind.',
     )
   }
   return { kind, token }
 }
 
-/** A session asked for no project is not held to the one it happens to name. */
+/** The project of a session: from the path, from X-Project-Id if the policy requires one, or none. */
 function projectOfSession(c: Context<HttpEnv>, policy: Policy, named: string | null): string | null {
   if (policy.project === 'path') return c.req.param('id') ?? null
   return policy.project ? named : null
 }
 
-/** Where the path names the project, one that is not the caller's looks like one that is not there. */
+/** Another tenant's project in the path looks the same as one that does not exist. */
 function noProject(): Fault {
-  return new Fault('not_found', 'You are a member of no project with this id.')
+  return new Fault('not_found', 'Project not found, or you are not a member of it.')
 }
 
 function refuseBlocked(address: string, now: number): void {
   const until = blocked.get(address)
   if (until === undefined) return
   if (until > now) {
-    throw new Fault('rate_limited', 'Too many failed authentications from this address. Wait, then try again.')
+    throw new Fault('rate_limited', 'Too many failed authentications from this address. Wait and try again.')
   }
   blocked.delete(address)
 }
 
-/** Failures are counted by address; one over its limit is refused for a while before the database is asked. */
+/** Counts a failure against its address. An address over the limit is refused for a while before any database read. */
 async function countFailure(rt: Runtime, address: string): Promise<void> {
   const { success } = await rt.limits.authFailure.limit({ key: address })
   if (success) return

@@ -1,8 +1,9 @@
 import { Fault } from '../lib/fault'
 
 /**
- * The whole body, read once and never past the bound; what is left of it is not waited for.
- * @param max bytes
+ * Reads the whole body. It stops at the limit and cancels the rest.
+ *
+ * @param max the largest body, in bytes
  * @throws {Fault} `payload_too_large`
  */
 export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -10,7 +11,7 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   if (Number(request.headers.get('Content-Length') ?? 0) > max) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
-  // Leaving the loop cancels the stream.
+  // Leaving the loop early cancels the stream.
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength
     if (size > max) throw tooLarge()

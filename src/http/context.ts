@@ -1,22 +1,22 @@
 import type { Env, Runtime } from '../env'
 import type { Actor, CredentialKind, Lookup } from './auth'
 
-/** What every handler finds on its context. */
+/** What every handler finds in its context. */
 export type HttpEnv = {
   Bindings: Env
   Variables: {
     rt: Runtime
     requestId: string
-    /** Fields that a handler adds to the request's one log line. */
+    /** Fields that a handler adds to the log line of the request. */
     log: Record<string, unknown>
     credentialKinds: readonly CredentialKind[]
-    /** Set by a route whose policy asks for a credential. */
+    /** Set by every route with a policy. */
     actor: Actor
-    /** The credential's read while it is still to be sent, and what holds the request to its outcome. */
+    /** The read of the caller's credentials while it has not been sent, and the function that enforces its result. */
     pending: { query: Lookup['query']; uphold: (rows: readonly unknown[]) => Promise<void> } | null
-    /** The fields of a form that a console page sent. */
+    /** The fields of a submitted console form. */
     form: URLSearchParams
-    /** What the forms of a console page carry to show that they are its own. */
+    /** The CSRF token of the forms on a console page. */
     formToken: string
   }
 }

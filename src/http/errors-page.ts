@@ -3,9 +3,9 @@ import { html } from 'hono/html'
 import { FAULTS, type FaultName } from '../lib/fault'
 import { codeOf, ERRORS } from './errors'
 
-/** The table of error codes, for people: where the `type` of every problem points. */
+/** The table of error codes as a page. The `type` of every problem points here. */
 export function errorsPage(c: Context) {
-  // Faults of one code are one row: its id is where their `type` points.
+  // Faults that share a code share a row; the row's id is the fragment that `type` names.
   const rows = [...Map.groupBy(FAULTS, codeOf)].map(([code, faults]) => {
     const status = faults.map((fault) => ERRORS[fault].status).join(', ')
     return { status, code, title: ERRORS[faults[0] as FaultName].title }
@@ -21,7 +21,7 @@ export function errorsPage(c: Context) {
   </head>
   <body>
     <h1>Error codes</h1>
-    <p>Every error is problem+json (RFC 9457). Program against <code>code</code>; <code>detail</code> says what to do next.</p>
+    <p>Every error is problem+json (RFC 9457). Write code against <code>code</code>, which is stable. <code>detail</code> explains what to do next.</p>
     <table>
       <thead>
         <tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr>

@@ -4,60 +4,60 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Fault, type FaultName } from '../lib/fault'
 import type { HttpEnv } from './context'
 
-/** `code` is what callers see, where it differs from the fault's own name. */
+/** `code` is set where callers see a different code from the fault's name. */
 type Line = { status: ContentfulStatusCode; title: string; code?: string }
 
-/** The one table of errors: fault → status, title and code. Served as documentation at /errors. */
+/** The table of errors: fault → status, title and code. GET /errors shows it to people. */
 export const ERRORS: Record<FaultName, Line> = {
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
-  invalid_cursor: { status: 400, title: 'The cursor is not of this list' },
-  project_required: { status: 400, title: 'X-Project-Id is missing' },
-  missing_credentials: { status: 401, title: 'No credentials were sent' },
+  invalid_cursor: { status: 400, title: 'The cursor does not belong to this list' },
+  project_required: { status: 400, title: 'The X-Project-Id header is missing' },
+  missing_credentials: { status: 401, title: 'Credentials are missing' },
   malformed_credentials: { status: 401, title: 'The credentials are malformed' },
-  unknown_key: { status: 401, title: 'No such API key' },
+  unknown_key: { status: 401, title: 'Unknown API key' },
   key_rotated: { status: 401, title: 'This secret was replaced by a rotation' },
   key_revoked: { status: 401, title: 'This API key was revoked' },
   key_expired: { status: 401, title: 'This API key has expired' },
   wrong_project: { status: 401, title: 'The API key belongs to another project' },
-  unknown_session: { status: 401, title: 'No such session' },
+  unknown_session: { status: 401, title: 'Unknown session' },
   session_expired: { status: 401, title: 'The session has expired' },
   invalid_code: { status: 401, title: 'The sign-in code is not valid' },
   signature_missing: { status: 401, title: 'The signature header is missing' },
   signature_malformed: { status: 401, title: 'The signature header cannot be parsed' },
-  signature_mismatch: { status: 401, title: 'The signature matches no live secret' },
-  signature_timestamp: { status: 401, title: 'The signature is too old or too new' },
-  insufficient_scope: { status: 403, title: 'The API key lacks a scope' },
-  insufficient_role: { status: 403, title: 'The role is too small' },
+  signature_mismatch: { status: 401, title: 'The signature does not match any live secret' },
+  signature_timestamp: { status: 401, title: 'The timestamp of the signature is too far from the current time' },
+  insufficient_scope: { status: 403, title: 'The API key lacks a required scope' },
+  insufficient_role: { status: 403, title: 'The role does not allow this' },
   console_session_required: { status: 403, title: 'A console session is required' },
   api_key_required: { status: 403, title: 'An API key is required' },
   not_a_member: { status: 403, title: 'Not a member of this project' },
   connection_disabled: { status: 403, title: 'The connection is disabled' },
   not_found: { status: 404, title: 'Not found' },
-  unknown_connection: { status: 404, title: 'No such connection' },
+  unknown_connection: { status: 404, title: 'Connection not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
-  key_limit_reached: { status: 409, title: 'The project has as many live API keys as it may have' },
-  rotation_conflict: { status: 409, title: 'Another rotation of this API key came first' },
+  key_limit_reached: { status: 409, title: 'The project has reached its limit of live API keys' },
+  rotation_conflict: { status: 409, title: 'Another call rotated or revoked this API key first' },
   rotation_of_revoked_key: { status: 409, title: 'This API key was revoked', code: 'key_revoked' },
   rotation_of_expired_key: { status: 409, title: 'This API key has expired', code: 'key_expired' },
-  connection_limit_reached: { status: 409, title: 'The project has as many connections as it may have' },
-  secret_exists: { status: 409, title: 'The connection has this signing secret already' },
-  secret_limit_reached: { status: 409, title: 'The connection has as many signing secrets as it may have' },
-  payload_gone: { status: 409, title: 'The payload of this event is no longer kept' },
+  connection_limit_reached: { status: 409, title: 'The project has reached its limit of connections' },
+  secret_exists: { status: 409, title: 'The connection already has this signing secret' },
+  secret_limit_reached: { status: 409, title: 'The connection has reached its limit of signing secrets' },
+  payload_gone: { status: 409, title: 'The payload of this event is no longer stored' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported' },
   validation_failed: { status: 422, title: 'The request has invalid fields' },
   rate_limited: { status: 429, title: 'Too many requests' },
-  internal_error: { status: 500, title: 'Something went wrong on our side' },
-  database_unavailable: { status: 503, title: 'The database does not answer' },
+  internal_error: { status: 500, title: 'Internal server error' },
+  database_unavailable: { status: 503, title: 'The database is unavailable' },
 }
 
-/** The code a caller sees for a fault. */
+/** The code that callers see for a fault. */
 export function codeOf(fault: FaultName): string {
   return ERRORS[fault].code ?? fault
 }
 
-/** A failure as RFC 9457 problem+json. Anything that is not a decided {@link Fault} is a 500 that says nothing more. */
+/** A failure as RFC 9457 problem+json. Anything other than a {@link Fault} becomes a 500 that reveals nothing. */
 export function problem(c: Context<HttpEnv>, error: unknown): Response {
   const fault = asFault(error)
   const { status, title } = ERRORS[fault.fault]
@@ -84,7 +84,10 @@ export function problem(c: Context<HttpEnv>, error: unknown): Response {
   return c.body(JSON.stringify(body), status, headers)
 }
 
-/** RFC 6750 §3: a bare challenge without credentials, `invalid_token` with bad ones, `insufficient_scope` with 403. */
+/**
+ * RFC 6750 §3: a bare challenge when credentials are missing, `invalid_token` for bad ones, `insufficient_scope` for
+ * 403.
+ */
 function challengeOf(fault: Fault, status: number): string | null {
   const realm = 'Bearer realm="platform"'
   if (status === 401) {
@@ -98,13 +101,13 @@ function challengeOf(fault: Fault, status: number): string | null {
   return null
 }
 
-/** Any failure as a decided one; what is none is an `internal_error`. */
+/** Any failure as a fault; an unexpected one is an `internal_error`. */
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error
   if (error instanceof HTTPException && error.status === 400) {
-    return new Fault('invalid_json', 'Send one JSON value, in UTF-8, as the body.')
+    return new Fault('invalid_json', 'Send one JSON value in UTF-8 as the body.')
   }
-  return new Fault('internal_error', 'The failure was logged under this request_id. Try again later.')
+  return new Fault('internal_error', 'The error was logged under this request_id. Try again later.')
 }
 
 /** A failure for the log. */

@@ -1,18 +1,18 @@
 import * as z from 'zod'
 
-/** A time as the API writes it: ISO 8601 UTC with milliseconds. */
+/** A timestamp in a response: ISO 8601 UTC with milliseconds. */
 export const timestamp = z.iso.datetime()
 
-/** How many: never less than none. */
+/** A number of things: 0 or more. */
 export const count = z.int().min(0)
 
-/** A whole number, in a body or as the digits of a query parameter: `1e1`, `0x10` and ` 1` are none. */
+/** A whole number in a body, or decimal digits in a query parameter. `1e1`, `0x10` and ` 1` are refused. */
 export function wholeNumber<T extends z.ZodType<number>>(range: T) {
   return z.preprocess((sent) => (typeof sent === 'string' && /^-?\d{1,15}$/.test(sent) ? Number(sent) : sent), range)
 }
 
 // Cc: control characters; Zl, Zp: line and paragraph separators; Cs: lone surrogates; the rest are bidi overrides,
-// which make a label read as what it is not.
+// which can disguise a label.
 const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
 /** A label: 1 to `max` characters (code points) after trimming, without control characters. */
@@ -22,9 +22,9 @@ export function visibleText(max: number) {
     .trim()
     .min(1)
     .refine((text) => [...text].length <= max, {
-      error: `may have at most ${max} characters`,
+      error: `must be at most ${max} characters long`,
       params: { code: 'out_of_range' },
     })
-    .refine((text) => !INVISIBLE.test(text), 'may not contain control characters')
+    .refine((text) => !INVISIBLE.test(text), 'must not contain control characters')
     .meta({ minLength: 1, maxLength: max })
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 
-/** The bare address: a browser is led to the console, anything else is told what is served. */
+/** `GET /`: redirects a browser to the console and lists the main paths for any other client. */
 export function front(c: Context): Response {
   c.header('Vary', 'Accept')
   if (c.req.header('Accept')?.includes('text/html')) return c.redirect('/console', 302)

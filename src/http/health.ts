@@ -4,16 +4,21 @@ import { ping } from '../db/client'
 import type { HttpEnv } from './context'
 import { route } from './route'
 
-/** Whether the deployment can serve: 200 when D1 answers within its bound, else 503. */
+/** Liveness of the deployment: 200 when D1 answers in time, else 503. */
 export const healthRoutes = new Hono<HttpEnv>().get(
   '/',
   route({
     id: 'getHealth',
-    summary: 'Whether the service can serve',
-    description: 'No credential needed. 503 when the database does not answer.',
+    summary: 'Check the health of the service',
+    description: 'Needs no credentials. Returns 503 when the database does not answer.',
     tag: 'Service',
     policy: null,
-    responses: { 200: { description: 'It can.', schema: z.object({ status: z.literal('ok') }) } },
+    responses: {
+      200: {
+        description: 'The service is up and reaches its database.',
+        schema: z.object({ status: z.literal('ok') }),
+      },
+    },
   }),
   async (c) => {
     await ping(c.get('rt').db)

@@ -2,14 +2,16 @@ import * as z from 'zod'
 import type { FieldFault } from '../lib/fault'
 
 /*
- * What is wrong with a field, in words and codes of our own: Zod's speak of its types, and change with its versions.
- * A message goes on from the field's name: "`limit` has to be at least 1."
+ * Messages and codes for invalid fields. Zod's own messages name its types and change with its versions.
+ * A message continues a sentence that starts with the field's name: "`limit` must be at least 1."
  */
 
 const REQUIRED = 'is required'
-const NOT_SEVERAL = 'has to be one value, not several'
+const NOT_SEVERAL = 'must be a single value'
 
-/** The code of an issue; what is not here is `malformed`. Stated in docs/api.md: added to, never changed. */
+/**
+ * The code of a Zod issue; any other issue is `malformed`. docs/api.md lists the codes: add to them, never change one.
+ */
 const CODES: Record<string, string> = {
   invalid_type: 'wrong_type',
   invalid_value: 'not_one_of',
@@ -17,16 +19,20 @@ const CODES: Record<string, string> = {
   too_big: 'out_of_range',
 }
 const KINDS: Record<string, string> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a whole number',
   int: 'a whole number',
   boolean: 'true or false',
-  array: 'a list',
+  array: 'an array',
   object: 'an object',
 }
-const FORMATS: Record<string, string> = { email: 'an e-mail address', datetime: 'a time, as 2026-01-31T12:00:00Z' }
+const FORMATS: Record<string, string> = {
+  email: 'must be a valid email address',
+  datetime: 'must be an RFC 3339 timestamp, for example 2026-01-31T12:00:00Z',
+}
 
-// Asked wherever a schema has no message of its own, and the one place that sees what was sent.
+// Zod calls this for every issue whose schema has no message of its own. Only here is the value that was sent
+// available.
 z.config({ customError: wording })
 
 function wording(issue: z.core.$ZodRawIssue): string {
@@ -34,36 +40,36 @@ function wording(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       if (Array.isArray(issue.input) && issue.expected !== 'object') return NOT_SEVERAL
-      return `has to be ${KINDS[issue.expected] ?? 'of another type'}`
+      return KINDS[issue.expected] ? `must be ${KINDS[issue.expected]}` : 'has the wrong type'
     case 'invalid_value':
-      return Array.isArray(issue.input) ? NOT_SEVERAL : `has to be one of ${issue.values.join(', ')}`
+      return Array.isArray(issue.input) ? NOT_SEVERAL : `must be one of ${issue.values.join(', ')}`
     case 'too_small':
       return bound('least', issue.origin, issue.minimum)
     case 'too_big':
       return bound('most', issue.origin, issue.maximum)
     case 'invalid_format':
-      return `has to be ${FORMATS[issue.format] ?? 'of another form'}`
+      return FORMATS[issue.format] ?? 'has the wrong format'
     case 'unrecognized_keys':
-      return `is not known here: this takes ${Object.keys((issue.inst as z.ZodObject).shape).join(', ')}`
+      return `is not a known field; this call takes ${Object.keys((issue.inst as z.ZodObject).shape).join(', ')}`
     default:
       return 'is not valid'
   }
 }
 
 function bound(end: 'least' | 'most', origin: string, n: number | bigint): string {
-  if (origin === 'number' || origin === 'int') return `has to be at ${end} ${n}`
-  if (end === 'least' && n === 1) return 'may not be empty'
-  return `has to have at ${end} ${n} ${origin === 'string' ? 'characters' : 'entries'}`
+  if (origin === 'number' || origin === 'int') return `must be at ${end} ${n}`
+  if (end === 'least' && n === 1) return 'must not be empty'
+  return origin === 'string' ? `must be at ${end} ${n} characters long` : `must have at ${end} ${n} items`
 }
 
-/** One of Zod's issues as faults of fields: unknown ones come several to an issue. */
+/** One Zod issue as field faults. An issue about unknown fields names several. */
 export function fieldFaults(issue: z.core.$ZodIssue): FieldFault[] {
   const { message, path } = issue
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, 50).map((key) => ({ pointer: pointer([...path, key]), code: 'unknown_field', message }))
   }
   if (issue.code === 'invalid_union') {
-    // Of the shapes a value may have, the one that it was meant to have.
+    // Report the issues of the alternative whose type matches the value that was sent.
     const branch = issue.errors.find((issues) => !issues.some(isOtherShape)) ?? issue.errors[0] ?? []
     return branch.flatMap((inner) => fieldFaults({ ...inner, path: [...path, ...inner.path] }))
   }
@@ -74,7 +80,10 @@ function isOtherShape({ code, path, message }: z.core.$ZodIssue): boolean {
   return path.length === 0 && (code === 'invalid_type' || message === NOT_SEVERAL)
 }
 
-/** Zod drops what was sent, but for what our own message says of it. A refinement states its code, if it has one. */
+/**
+ * Zod has dropped the value by now, so our own messages tell a missing field from a wrong one. A refinement may state
+ * its code in `params.code`.
+ */
 function codeOf(issue: z.core.$ZodIssue): string {
   if (issue.message === REQUIRED) return 'required'
   if (issue.message === NOT_SEVERAL) return 'wrong_type'

@@ -2,12 +2,12 @@ import type { MiddlewareHandler } from 'hono'
 import { newId } from '../lib/ids'
 import type { HttpEnv } from './context'
 
-/** A caller's own request id is kept when it is sane: it ends up in logs and headers. */
+/** A caller's own request id is kept if it matches this, because it ends up in logs and headers. */
 const SANE_ID = /^[A-Za-z0-9._:-]{8,64}$/
 
 /**
- * One wide event a request, as a line of JSON. Never the query string (a sign-in link carries a code), a body, or the
- * Authorization header.
+ * Logs one line of JSON for each request. The line never holds the query string (a sign-in link carries a code), a body
+ * or the Authorization header.
  */
 export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const startedAt = Date.now()
@@ -18,7 +18,7 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   await next()
   c.res.headers.set('X-Request-Id', requestId)
   const actor = c.get('actor')
-  // There is no runtime where a setting is missing: that is logged all the same.
+  // A missing setting leaves `rt` unset; the request is logged all the same.
   const meter = (c.get('rt') as HttpEnv['Variables']['rt'] | undefined)?.db.meter
   writeLog(c.res.status >= 500 ? 'error' : 'info', 'request', {
     request_id: requestId,
@@ -36,7 +36,7 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   })
 }
 
-/** One line of JSON. Callers pass no secrets. */
+/** Writes one line of JSON. Never pass a secret. */
 export function writeLog(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>): void {
   const line = JSON.stringify({ level, event, ...fields })
   if (level === 'error') console.error(line)

@@ -3,7 +3,7 @@ import type { Scope } from '../lib/access'
 import type { FaultName } from '../lib/fault'
 import type { Policy } from './auth'
 
-/** What a route says of itself: its policy, its documentation, its schemas. */
+/** The metadata of a route: its policy, its documentation, its schemas. */
 export type Meta = {
   operation?: Operation
   body?: z.ZodType
@@ -11,20 +11,20 @@ export type Meta = {
   page?: PagePolicy
 }
 
-/** The parts that the API's document is sorted into. */
+/** The sections of the OpenAPI document. */
 export const TAGS = {
-  'API keys': 'Project-bound credentials: mint, list, rotate, revoke.',
+  'API keys': 'Mint, list, rotate and revoke the API keys of a project.',
   'Audit log': 'Who changed what, and when.',
-  'Billing connections': 'Where a vendor sends its events, and the secrets they are signed with.',
-  'Billing state': "Subscriptions, invoices and payment methods, as the vendors' events say.",
-  Ingest: 'The address that vendors send to.',
-  Projects: 'What everything else belongs to.',
-  Service: 'About the service itself.',
-  Sessions: 'Codes by e-mail, and the sessions of people.',
+  'Billing connections': 'The endpoints that billing vendors send events to, and their signing secrets.',
+  'Billing state': 'Subscriptions, invoices and payment methods, derived from webhook events.',
+  Ingest: 'The endpoint that billing vendors call.',
+  Projects: 'Every other resource belongs to a project.',
+  Service: 'The service itself.',
+  Sessions: 'Sign-in codes by email, and console sessions.',
   'Billing webhooks': 'Recorded events: list, search, replay, health and lag.',
 }
 export type Tag = keyof typeof TAGS
-/** Who may see a page of the console: anyone, any signed-in user, or who has this scope in the path's project. */
+/** Who may see a console page: anyone, any signed-in user, or a user with this scope in the project of the path. */
 export type PagePolicy = 'anyone' | 'user' | Scope
 
 export type Operation = {
@@ -33,21 +33,21 @@ export type Operation = {
   summary: string
   description?: string
   tag: Tag
-  /** Null for a route that takes no credential. */
+  /** Null for a route that takes no credentials. */
   policy: Policy | null
   responses: Record<number, { description: string; schema?: z.ZodType }>
-  /** Faults beyond those of credentials, validation and limits, which follow from the policy. */
+  /** Faults besides those of credentials, validation and rate limits, which follow from the policy. */
   faults?: readonly FaultName[]
-  /** A body that is no JSON of ours, by media type. */
+  /** The media type of a body that is not parsed as JSON. */
   rawBody?: string
-  /** Request headers of note: name → description. */
+  /** Request headers to document: name → description. */
   headers?: Record<string, string>
 }
 
-/** Metadata by middleware function: the route table is walked for policies (tests) and for OpenAPI. */
+/** Metadata by middleware function. The tests and the OpenAPI document read it off the route table. */
 export const META = new WeakMap<object, Meta>()
 
-/** Remembers what a middleware stands for. Returns it unchanged. */
+/** Attaches metadata to a middleware and returns the middleware unchanged. */
 export function remember<T extends object>(middleware: T, meta: Meta): T {
   META.set(middleware, { ...META.get(middleware), ...meta })
   return middleware

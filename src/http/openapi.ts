@@ -7,10 +7,10 @@ import type { HttpEnv } from './context'
 import { codeOf, ERRORS } from './errors'
 import { META, type Meta, type Operation, TAGS, type Tag } from './meta'
 
-/** A route as the table holds it: one entry for each method and path, with what its middlewares remember. */
+/** A route: one entry for each method and path, with the metadata of its middlewares. */
 export type RouteEntry = { method: string; path: string; meta: Meta }
 
-/** Every route of the app with an operation, in the order of registration. */
+/** Every route of the app, in the order of registration. */
 export function routeTable(app: Pick<Hono<HttpEnv>, 'routes'>): RouteEntry[] {
   const table = new Map<string, RouteEntry>()
   for (const { method, path, handler } of app.routes) {
@@ -26,22 +26,22 @@ type Json = Record<string, unknown>
 
 const Problem = z
   .object({
-    type: z.url().describe('Where the code is documented.'),
+    type: z.url().describe('The documentation of the code.'),
     title: z.string(),
     status: z.int(),
     detail: z.string().describe('What to do next.'),
-    code: z.string().describe('Stable; the one to program against.'),
+    code: z.string().describe('Stable: write code against this field.'),
     request_id: z.string(),
     errors: z
       .array(z.object({ pointer: z.string(), code: z.string(), message: z.string() }))
       .optional()
       .describe(
-        'With 422: each invalid field by JSON Pointer; its code is `required`, `wrong_type`, `out_of_range`, `not_one_of`, `malformed` or `unknown_field`.',
+        'On 422: one entry for each invalid field, with its JSON Pointer. `code` is one of `required`, `wrong_type`, `out_of_range`, `not_one_of`, `malformed` and `unknown_field`.',
       ),
   })
   .meta({ id: 'Problem' })
 
-/** OpenAPI 3.1 of every route, from the schemas that validate and the policies that are enforced. */
+/** The OpenAPI 3.1 document, built from the same schemas that validate and the same policies that are enforced. */
 export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[], origin: string): Json {
   const components: Json = {}
   const paths: Record<string, Json> = {}
@@ -61,7 +61,7 @@ export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly Cred
     info: {
       title: 'Platform API',
       version: '1',
-      description: 'Project-bound API keys and a billing webhook inbox, server to server.',
+      description: 'A server-to-server API for project-bound API keys and a billing webhook inbox.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: origin }],
@@ -88,7 +88,8 @@ function operationOf({ path, meta, operation }: Described, kinds: readonly Crede
     schema: { type: 'string' },
   }))
   if (policy && (policy.project || policy.actors.includes('api_key'))) {
-    const description = policy.project === true ? 'The project.' : 'The project; required with an API key.'
+    const description =
+      policy.project === true ? 'The id of the project.' : 'The id of the project. Required with an API key.'
     parameters.push({
       name: 'X-Project-Id',
       in: 'header',
@@ -165,7 +166,7 @@ function failures(meta: Meta, operation: Operation, kinds: readonly CredentialKi
   )
 }
 
-/** Every fault a request of this route can meet. */
+/** Every fault that a request to this route can meet. */
 export function possibleFaults(
   meta: Meta,
   { policy, faults = [] }: Operation,
@@ -174,7 +175,7 @@ export function possibleFaults(
   const all = new Set<FaultName>(['validation_failed', 'database_unavailable', 'internal_error', ...faults])
   if (policy) {
     for (const fault of ['missing_credentials', 'malformed_credentials', 'rate_limited'] as const) all.add(fault)
-    // A secret of any kind is looked up before it is told that the route takes another kind.
+    // The secret is looked up before the route refuses its kind, so faults of every kind are possible.
     for (const fault of kinds.flatMap((kind) => kind.faults)) all.add(fault)
     if (policy.project || policy.actors.includes('api_key')) all.add('project_required')
     if (policy.project === true) all.add('not_a_member')
@@ -188,20 +189,20 @@ export function possibleFaults(
   return [...all]
 }
 
-/** A schema as JSON Schema; schemas with an id (`.meta({ id })`) become components. */
+/** Converts a schema to JSON Schema. A schema with an id (`.meta({ id })`) becomes a component. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
   const { $schema: _, $defs, ...root } = jsonSchema(schema, io) as Json & { $defs?: Json }
   for (const [id, definition] of Object.entries($defs ?? {})) components[id] = relink(definition as Json)
   const id = schema.meta()?.id
   if (!id) return relink(root)
-  // Some schemas with an id come as a reference to their own definition.
+  // Zod gives some schemas with an id as a reference to their own definition.
   if (!$defs?.[id]) components[id] = relink(root)
   return { $ref: `#/components/schemas/${id}` }
 }
 
 /**
- * Without the bounds that every safe integer has: the samples that viewers make would be -9007199254740991. By the
- * schema's own method: `z.toJSONSchema` does the same, and brings every kind of schema there is into the bundle.
+ * Leaves out the bounds of a safe integer, because API viewers would show -9007199254740991 as a sample. It calls the
+ * schema's own method: `z.toJSONSchema` does the same and adds every kind of schema to the bundle.
  */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
   return schema.toJSONSchema({
@@ -214,7 +215,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
   })
 }
 
-/** Points `#/$defs/X` at the document's components. */
+/** Rewrites `#/$defs/X` references to the document's components. */
 function relink<T>(value: T): T {
   if (Array.isArray(value)) return value.map(relink) as T
   if (value === null || typeof value !== 'object') return value

@@ -3,14 +3,14 @@ import { crc32Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { wholeNumber } from './fields'
 
-/** Query fields of every list. */
+/** Query parameters of every list. */
 export const pageFields = {
-  limit: wholeNumber(z.int().min(1).max(100).default(20)).describe('Rows a page.'),
+  limit: wholeNumber(z.int().min(1).max(100).default(20)).describe('Number of rows on a page.'),
   cursor: z
     .string()
     .max(400)
     .optional()
-    .describe('`next_cursor` of the page before; bound to the route and its filters.'),
+    .describe('`next_cursor` of the previous page. It is valid only for the same path and filters.'),
 }
 
 /** The envelope of every list. */
@@ -18,16 +18,16 @@ export function listOf<T extends z.ZodType>(row: T) {
   return z.object({
     data: z.array(row),
     has_more: z.boolean(),
-    next_cursor: z.string().nullable().describe('Send it as `cursor` to read on; null on the last page.'),
+    next_cursor: z.string().nullable().describe('Pass it as `cursor` to get the next page. Null on the last page.'),
   })
 }
 
-/** A list as sent. */
+/** A page of a list, as returned. */
 export type Page<T> = { data: T[]; has_more: boolean; next_cursor: string | null }
 
 /**
- * What a cursor belongs to: a list's name and its filters; how much of a row is shown filters none. Whose rows it reads
- * is the query's own condition.
+ * What a cursor is bound to: the name of the list and its filters. `view` is left out, because it changes how much of a
+ * row is shown, not which rows. The project is not part of it either: every query has its own condition for that.
  */
 export function cursorBinding(list: string, filters: Record<string, unknown> = {}): string {
   const { limit: _limit, cursor: _cursor, view: _view, ...rest } = filters
@@ -35,8 +35,11 @@ export function cursorBinding(list: string, filters: Record<string, unknown> = {
   return JSON.stringify([list, parts.sort(([a], [b]) => (a < b ? -1 : 1))])
 }
 
-/** The key of the last row seen, from a cursor made under the same binding; null without a cursor.
- * @throws {Fault} `invalid_cursor` for another list's or filter's cursor, or a damaged one */
+/**
+ * The key of the last row of the previous page, from a cursor with the same binding; null without a cursor.
+ *
+ * @throws {Fault} `invalid_cursor` for a damaged cursor, or one of another list or filter
+ */
 export function readCursor(binding: string, cursor: string | undefined): string | null {
   if (cursor === undefined) return null
   try {
@@ -44,18 +47,18 @@ export function readCursor(binding: string, cursor: string | undefined): string 
     const key = text.slice(8)
     if (text.slice(0, 8) === crc32Hex(binding + key) && key !== '') return key
   } catch {
-    // not base64: answered as any other cursor that is not ours
+    // Not base64: treated like any other invalid cursor.
   }
   throw new Fault(
     'invalid_cursor',
-    'Use next_cursor as it was given, with the same path and filters, or start without one.',
+    'Pass next_cursor unchanged, with the same path and filters, or start again without a cursor.',
   )
 }
 
 /**
- * One page from `limit + 1` rows read.
+ * Makes a page from up to `limit + 1` rows.
  *
- * @param keyOf the keyset key of a row, as the list is sorted by it
+ * @param keyOf the key of a row that the list is sorted by
  */
 export function toPage<Row, T>(
   rows: Row[],
@@ -71,24 +74,39 @@ export function toPage<Row, T>(
 }
 
 /**
- * A list as it is asked for: where it starts, how many rows to read, and the page that they make. The cursor is bound to
- * the list's name and its filters.
+ * A requested page of a list: where it starts, how many rows to read, and the page made from them. The cursor is bound
+ * to the list's name and its filters.
  *
  * @param asked the query of a list: `limit`, `cursor` and the list's filters
+ * @param keyOf the key that the list is sorted by; the row's id by default
  */
-export function paging(list: string, asked: { limit: number; cursor?: string | undefined }) {
+export function paging<Key = { id: string }>(
+  list: string,
+  asked: { limit: number; cursor?: string | undefined },
+  keyOf: (row: Key) => string = (row) => (row as { id: string }).id,
+) {
   const binding = cursorBinding(list, asked)
   return {
-    /** The key of the last row of the page before; null on the first page. */
+    /** The key of the last row of the previous page; null on the first page. */
     before: readCursor(binding, asked.cursor),
-    /** One row more than the page shows: whether there are more. */
+    /** One row more than the page shows, to know whether there are more. */
     take: asked.limit + 1,
-    page: <Row extends { id: string }, T>(rows: Row[], present: (row: Row) => T): Page<T> =>
-      toPage(rows, asked.limit, binding, ({ id }) => id, present),
+    /** @param most how many of these rows fit on the page, if that may be fewer than `limit` */
+    page: <Row extends Key, T>(rows: Row[], present: (row: Row) => T, most = asked.limit): Page<T> =>
+      toPage(rows, Math.min(asked.limit, most), binding, keyOf, present),
+    /**
+     * A page from a read that stopped at a bound of its own before the page was full (`truncated`).
+     *
+     * @param resume the key after which to continue; null if the read reached its end
+     */
+    stopped: <T>(page: Page<T>, resume: string | null): Page<T> & { truncated: boolean } => {
+      if (page.has_more || resume === null) return { ...page, truncated: false }
+      return { ...page, has_more: true, next_cursor: makeCursor(binding, resume), truncated: true }
+    },
   }
 }
 
-/** The cursor that reads on after the row with this key. */
+/** The cursor of the page that starts after the row with this key. */
 export function makeCursor(binding: string, key: string): string {
   return btoa(crc32Hex(binding + key) + key)
     .replaceAll('+', '-')

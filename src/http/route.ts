@@ -6,8 +6,8 @@ import { type Operation, remember } from './meta'
 import { invalid, jsonBody, requireNoBody, takes } from './validate'
 
 /**
- * The first middleware of every route: states who may call it and what it answers, and holds requests to that, in
- * this order: credential, permission, no query and no body where it takes none. Validators come after it.
+ * The first middleware of every route. It documents the route and enforces its policy in this order: credentials,
+ * permission, then no query and no body on a route that takes none. Validators follow it.
  */
 export function route(operation: Operation): MiddlewareHandler<HttpEnv> {
   const middleware: MiddlewareHandler<HttpEnv> = async (c, next) => {
@@ -27,7 +27,7 @@ async function handle(c: Context<HttpEnv>, operation: Operation, next: () => Pro
   const handlers = matchedRoutes(c)
   if (!takes('query', handlers)) {
     const keys = Object.keys(c.req.query())
-    const message = 'is not known here: this call takes no query parameters'
+    const message = 'is not a known field; this call takes no query parameters'
     if (keys.length > 0) throw invalid([{ code: 'unrecognized_keys', keys, path: [], message }])
   }
   if (takes('body', handlers)) return jsonBody(c, next)
@@ -35,7 +35,7 @@ async function handle(c: Context<HttpEnv>, operation: Operation, next: () => Pro
   await next()
 }
 
-/** A handler may have thrown before its read, or sent none: the fault of the caller's credential then comes first. */
+/** The handler may have failed before its read. A fault of the caller's credentials then takes precedence. */
 async function outranked(c: Context<HttpEnv>): Promise<void> {
   try {
     await settle(c)

@@ -4,7 +4,7 @@ import type { HttpEnv } from './context'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** The methods that a path is served under, HEAD with GET; empty for a path that is not served at all. */
+/** The methods that a path supports (HEAD wherever GET is); empty for an unknown path. */
 export function allowedMethods(app: Hono<HttpEnv>, path: string): string[] {
   const allowed = METHODS.filter((method) =>
     app.router.match(method, path)[0].some(([[, { method: of }]]) => of === method),
@@ -12,10 +12,9 @@ export function allowedMethods(app: Hono<HttpEnv>, path: string): string[] {
   return allowed.includes('GET') ? ['HEAD', ...allowed] : allowed
 }
 
-/** What a request that met no route is told. */
+/** The fault for a request that matches no route. */
 export function notFoundOrMethod(allowed: readonly string[]): Fault {
-  if (allowed.length === 0)
-    return new Fault('not_found', 'Nothing is served under this path: /openapi.json lists what is.')
+  if (allowed.length === 0) return new Fault('not_found', 'Path not found. /openapi.json lists the paths of this API.')
   const Allow = allowed.join(', ')
-  return new Fault('method_not_allowed', `This path takes ${Allow}.`, { headers: { Allow } })
+  return new Fault('method_not_allowed', `This path supports ${Allow}.`, { headers: { Allow } })
 }

@@ -6,17 +6,17 @@ import { readBytes } from './body'
 import { fieldFaults } from './issues'
 import { META, remember } from './meta'
 
-/** Bytes of a JSON body of the plane; the ingest address has its own, larger bound. */
+/** The largest JSON body, in bytes. The ingest endpoint has a larger limit of its own. */
 export const MAX_BODY_BYTES = 64 * 1024
-/** Bytes that are read to see that a body is nothing. */
+/** How many bytes are read to see whether a body is empty. */
 const MAX_NOTHING_BYTES = 64
 
-/** Validates the JSON body: `c.req.valid('json')`. Give a strict object, so that a misspelt field is refused. */
+/** Validates the JSON body: `c.req.valid('json')`. Pass a strict object, so that a misspelt field is refused. */
 export function body<T extends z.ZodType>(schema: T) {
   return remember(zValidator('json', schema, refuse), { body: schema })
 }
 
-/** Validates the query: `c.req.valid('query')`. Give a strict object, so that a misspelt filter is refused. */
+/** Validates the query: `c.req.valid('query')`. Pass a strict object, so that a misspelt filter is refused. */
 export function query<T extends z.ZodType>(schema: T) {
   return remember(zValidator('query', schema, refuse), { query: schema })
 }
@@ -25,7 +25,9 @@ function refuse(result: { success: boolean; error?: { issues: readonly z.core.$Z
   if (!result.success && result.error) throw invalid(result.error.issues)
 }
 
-/** Before {@link body}: media type, then size, both refused without reading on; then that the bytes are UTF-8. */
+/**
+ * Runs before {@link body}. Checks the media type, then the size (reading stops at the limit), then that it is UTF-8.
+ */
 export const jsonBody: MiddlewareHandler = async (c, next) => {
   const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') {
@@ -37,17 +39,18 @@ export const jsonBody: MiddlewareHandler = async (c, next) => {
   await next()
 }
 
-/** Left alone, the parser would put U+FFFD in the place of what it cannot read, and keep that. */
+/** Without this check, the parser would replace invalid bytes with U+FFFD and the replacement would be stored. */
 function requireUtf8(bytes: Uint8Array): void {
   try {
     new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
   } catch {
-    throw new Fault('invalid_json', 'Send one JSON value, in UTF-8, as the body.')
+    throw new Fault('invalid_json', 'Send one JSON value in UTF-8 as the body.')
   }
 }
 
 /**
- * For a call that takes no body: one that is sent all the same would look as if it had been heeded. `{}` asks for nothing.
+ * Refuses a body on a call that takes none, because the caller would think that it had an effect. An empty body and
+ * `{}` pass.
  *
  * @throws {Fault} `validation_failed`
  */
@@ -55,20 +58,20 @@ export async function requireNoBody(request: Request): Promise<void> {
   if (request.body === null) return
   const sent = await readBytes(request, MAX_NOTHING_BYTES).catch(() => null)
   if (sent && /^\s*(\{\s*\})?\s*$/.test(new TextDecoder().decode(sent))) return
-  throw invalidField('', 'unknown_field', 'has to be empty: what this call takes is in its path and query')
+  throw invalidField('', 'unknown_field', 'must be empty; this call takes parameters only in its path and query')
 }
 
-/** Whether one of the handlers that serve this request validates what META names. */
+/** Whether one of the handlers of this request validates its body or query. */
 export function takes(part: 'body' | 'query', handlers: readonly { handler: unknown }[]): boolean {
   return handlers.some(({ handler }) => META.get(handler as object)?.[part] !== undefined)
 }
 
-/** Zod's issues as one 422 with a JSON Pointer a field. */
+/** Zod's issues as one 422, with a JSON Pointer for each field. */
 export function invalid(issues: readonly z.core.$ZodIssue[]): Fault {
   return invalidFields(issues.slice(0, 50).flatMap(fieldFaults))
 }
 
-/** One field that a rule refuses. `message` goes on from its name: "has to be …". */
+/** One invalid field. `message` continues a sentence that starts with the field's name: "must be …". */
 export function invalidField(pointer: string, code: string, message: string): Fault {
   return invalidFields([{ pointer, code, message }])
 }

@@ -1,9 +1,12 @@
 /*
- * Lag as a log-spaced histogram: bin 0 holds 0 ms, bin n ≥ 1 holds (RATIO^(n-1) … RATIO^n] ms. A percentile read off
- * it is at most half a bin away from the exact one: 1 %.
+ * Lag as a log-spaced histogram: bin 0 holds 0 ms, bin n ≥ 1 holds (RATIO^(n-1) … RATIO^n] ms. A percentile that is
+ * read off it differs from the exact one by half a bin at most: 1 %.
  */
 const RATIO = 1.02
 const LOG_RATIO = Math.log(RATIO)
+
+/** A histogram as stored: bin → count; and the greatest lag in it (ms). */
+type Stored = { lag: Readonly<Record<string, number>>; lag_max: number }
 
 /** The bin of a lag in milliseconds. */
 export function binOf(lagMs: number): number {
@@ -15,30 +18,33 @@ export function lagOf(bin: number): number {
   return bin === 0 ? 0 : RATIO ** (bin - 1.5)
 }
 
-/** Several stored histograms added up. */
-export class Histogram {
-  private readonly bins = new Map<number, number>()
-  private total = 0
-  private max = 0
-
-  /** Adds one as it is stored: JSON, bin → count; and the greatest lag in it (ms). */
-  add(stored: string, max: number): void {
-    this.max = Math.max(this.max, max)
-    for (const [bin, n] of Object.entries(JSON.parse(stored) as Record<string, number>)) {
-      this.bins.set(Number(bin), (this.bins.get(Number(bin)) ?? 0) + n)
-      this.total += n
-    }
+/**
+ * Percentiles of several stored histograms together, by nearest rank.
+ *
+ * @returns milliseconds, within 1 % and never above the greatest lag; null where there is none
+ */
+export function lagPercentiles(histograms: readonly Stored[]) {
+  const counts = new Map<number, number>()
+  for (const { lag } of histograms) {
+    for (const [bin, n] of Object.entries(lag)) counts.set(Number(bin), (counts.get(Number(bin)) ?? 0) + n)
   }
-
-  /** The nearest-rank percentile in milliseconds, within 1 % and never above the greatest; null where there is nothing. */
-  percentile(p: number): number | null {
-    if (this.total === 0) return null
-    const rank = Math.max(1, Math.ceil((p / 100) * this.total))
-    let seen = 0
-    for (const [bin, n] of [...this.bins].sort(([a], [b]) => a - b)) {
-      seen += n
-      if (seen >= rank) return Math.min(this.max, Math.round(lagOf(bin) * 100) / 100)
-    }
-    return null
+  const bins = [...counts].sort(([a], [b]) => a - b)
+  const max = histograms.reduce((greatest, { lag_max }) => Math.max(greatest, lag_max), 0)
+  const read = (p: number) => {
+    const bin = binAt(bins, p)
+    return bin === null ? null : Math.min(max, Math.round(lagOf(bin) * 100) / 100)
   }
+  return { p50_ms: read(50), p95_ms: read(95), p99_ms: read(99) }
+}
+
+/** The bin that holds the percentile `p`, of bins in ascending order. */
+function binAt(bins: readonly [number, number][], p: number): number | null {
+  const total = bins.reduce((sum, [, n]) => sum + n, 0)
+  const rank = Math.max(1, Math.ceil((p / 100) * total))
+  let seen = 0
+  for (const [bin, n] of bins) {
+    seen += n
+    if (seen >= rank) return bin
+  }
+  return null
 }

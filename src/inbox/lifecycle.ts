@@ -1,52 +1,55 @@
-import { HOUR, MINUTE, SECOND } from '../lib/time'
-
 /** The statuses of a billing webhook event. */
 export const STATUSES = ['received', 'processing', 'retrying', 'queued', 'processed', 'ignored', 'failed'] as const
 export type Status = (typeof STATUSES)[number]
 
-/** Statuses that nothing but a replay leaves. */
-export const FINAL_STATUSES = ['processed', 'ignored', 'failed'] as const satisfies readonly Status[]
-
-/** What moves an event from one status to another. */
-export type Move = 'claim' | 'finish' | 'replay' | 'give_up'
+/**
+ * What takes an event out of its status:
+ * - `claim`: a worker takes it as soon as its message arrives
+ * - `retry`: a worker takes it, but not before `next_attempt_at`
+ * - `take_over`: a worker takes it from another one whose lease has expired
+ * - `finish`: the worker that holds the lease writes how the attempt ended
+ * - `give_up`: the sweep fails it, because each of its tries ended with a dead worker
+ * - `replay`: a user or an API key asks for it to be processed again
+ */
+export type Move = 'claim' | 'retry' | 'take_over' | 'finish' | 'give_up' | 'replay'
 
 /**
- * The lifecycle of an event, as data. `record.ts` writes statuses by it and nothing else does; the database holds the
- * rest: `due_at` is NULL exactly when the status is final, so the sweep, which goes by `due_at`, covers every open one.
+ * The lifecycle of an event: which moves leave each status. Every statement that writes a status takes its condition
+ * from here (see {@link leftBy}). The database guards the rest: `due_at` is NULL exactly when the status is final, so
+ * the sweep, which goes by `due_at`, covers every open event.
  */
-export const LIFECYCLE: Record<Status, { meaning: string; leftBy: readonly Move[] }> = {
-  received: { meaning: 'recorded, not tried yet', leftBy: ['claim'] },
-  processing: { meaning: 'claimed, its lease is running', leftBy: ['finish', 'claim', 'give_up'] },
-  retrying: { meaning: 'an attempt failed; the next one is at next_attempt_at', leftBy: ['claim'] },
-  queued: { meaning: 'a replay was asked for', leftBy: ['claim'] },
-  processed: { meaning: 'done, its effects are applied', leftBy: ['replay'] },
-  ignored: { meaning: 'done: there is nothing to apply for this type', leftBy: ['replay'] },
-  failed: { meaning: 'the attempts are used up, or no retry mends the error', leftBy: ['replay'] },
+const LIFECYCLE = {
+  /** Recorded, not tried yet. */
+  received: ['claim'],
+  /** Claimed by a worker whose lease is running, or has expired. */
+  processing: ['finish', 'take_over', 'give_up'],
+  /** An attempt failed. The next one is due at `next_attempt_at`. */
+  retrying: ['retry'],
+  /** A replay was requested. */
+  queued: ['claim'],
+  /** Done. Its effects are applied. */
+  processed: ['replay'],
+  /** Done. An event of this type has no effects. */
+  ignored: ['replay'],
+  /** The attempts are used up, or the error is one that no retry can fix. */
+  failed: ['replay'],
+} as const satisfies Record<Status, readonly Move[]>
+
+type LeftBy<M extends Move> = { [S in Status]: M extends (typeof LIFECYCLE)[S][number] ? S : never }[Status]
+
+/** The statuses that a move may leave. */
+export function leftBy<M extends Move>(move: M): LeftBy<M>[] {
+  const leaves = (status: Status): status is LeftBy<M> => (LIFECYCLE[status] as readonly Move[]).includes(move)
+  return STATUSES.filter(leaves)
 }
 
-export const OPEN_STATUSES = STATUSES.filter((status) => !(FINAL_STATUSES as readonly Status[]).includes(status))
+/** Statuses that only a replay leaves. */
+export const FINAL_STATUSES = leftBy('replay')
+export type FinalStatus = (typeof FINAL_STATUSES)[number]
 
-/** How long a claim holds before another worker may take the event over. */
-export const LEASE_MS = 60 * SECOND
-/** The sweep re-sends an event that the Queue has not brought this long after its receipt … */
-export const FIRST_DUE_MS = 30 * SECOND
-/** … and then looks again after this long, so that a slow queue is not flooded. */
-export const RESEND_EVERY_MS = 5 * MINUTE
+/** Statuses of events that still have an attempt to come. */
+export const OPEN_STATUSES = STATUSES.filter((status) => !isFinal(status))
 
-/** Waits between attempts; after the last one the event has failed. */
-export const RETRY_DELAYS_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, 10 * HOUR]
-/** Attempts one trigger (a receipt, a replay) is good for. */
-export const MAX_TRIES = RETRY_DELAYS_MS.length + 1
-const JITTER = 0.2
-
-/**
- * How long to wait after the given try.
- *
- * @param tries attempts since the last trigger, this one included (1 …)
- * @param random 0 … 1
- * @returns milliseconds, ±20 %; null when the tries are used up
- */
-export function retryDelay(tries: number, random: number): number | null {
-  const base = RETRY_DELAYS_MS[tries - 1]
-  return base === undefined ? null : Math.round(base * (1 - JITTER + 2 * JITTER * random))
+export function isFinal(status: Status): status is FinalStatus {
+  return (FINAL_STATUSES as readonly Status[]).includes(status)
 }

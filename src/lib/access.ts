@@ -1,5 +1,7 @@
-/** What a credential may do: `<resource>:<read|write>`. One list serves key scopes and roles alike; `members` is
- * granted from the start, so that a key need not be made anew for calls that are still to come. */
+/**
+ * The permissions of credentials: `<resource>:<read|write>`. API keys and roles share this list. The `members` scopes
+ * exist before their calls do, so that keys minted today will work with them.
+ */
 export const SCOPES = [
   'projects:read',
   'projects:write',
@@ -15,7 +17,7 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** From the smallest to the largest; each includes what the ones before it may do. */
+/** From the lowest to the highest. Each role includes the permissions of the roles before it. */
 export const ROLES = ['viewer', 'developer', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -23,7 +25,9 @@ const VIEWER: Scope[] = ['projects:read', 'members:read', 'api_keys:read', 'bill
 const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write']
 const ADMIN: Scope[] = [...DEVELOPER, 'projects:write', 'members:write', 'connections:write', 'audit_log:read']
 
-/** What each role may do. Viewer reads; developer also mints, rotates, revokes, replays; admin also manages. */
+/**
+ * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes and replays; an admin also manages.
+ */
 export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   viewer: VIEWER,
   developer: DEVELOPER,
@@ -31,12 +35,12 @@ export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   owner: ADMIN,
 }
 
-/** The smallest role that may do what the scope names: what a refused caller is told to ask for. */
+/** The lowest role that has the scope. Refusals name it. */
 export function smallestRole(scope: Scope): Role {
   return ROLES.find((role) => ROLE_SCOPES[role].includes(scope)) ?? 'owner'
 }
 
-/** The scopes of `wanted` that `held` lacks. */
+/** The scopes in `wanted` that are missing from `held`. */
 export function missingScopes(wanted: readonly Scope[], held: readonly Scope[]): Scope[] {
   return wanted.filter((scope) => !held.includes(scope))
 }

@@ -1,4 +1,4 @@
-/** A map that holds at most `max` entries: the one that was set longest ago makes room for a new one. */
+/** A map with at most `max` entries. A new entry evicts the one that was set longest ago. */
 export class BoundedMap<K, V> extends Map<K, V> {
   constructor(private readonly max: number) {
     super()

@@ -1,6 +1,6 @@
 const encoder = new TextEncoder()
 
-/** UTF-8 bytes of a text. */
+/** A string as UTF-8 bytes. */
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text) as Uint8Array<ArrayBuffer>
 }
@@ -21,7 +21,7 @@ export async function sha256Hex(data: string | Uint8Array<ArrayBuffer>): Promise
   return hex(await crypto.subtle.digest('SHA-256', typeof data === 'string' ? utf8(data) : data))
 }
 
-/** An HMAC (Web Crypto) over the parts, one after the other. */
+/** The HMAC (Web Crypto) of the concatenated parts. */
 export async function hmac(
   hash: 'SHA-256' | 'SHA-1',
   key: Uint8Array<ArrayBuffer>,
@@ -31,27 +31,27 @@ export async function hmac(
   return new Uint8Array(await crypto.subtle.sign('HMAC', cryptoKey, concat(parts)))
 }
 
-/** Whether two byte strings are equal, in time that depends on their lengths alone. */
+/** Whether two byte strings are equal, in a time that depends only on their lengths. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && crypto.subtle.timingSafeEqual(a, b)
 }
 
-/** Hex → bytes; null where the text is no hex. */
+/** Hex → bytes; null if the string is not hex. */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> | null {
   if (text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return null
   return Uint8Array.fromHex(text) as Uint8Array<ArrayBuffer>
 }
 
-/** Base64 → bytes; null where the text is no base64. */
+/** Base64 → bytes; null if the string is not base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   try {
     return Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' }) as Uint8Array<ArrayBuffer>
   } catch {
-    return null // not base64: the caller decides what that means
+    return null // Not base64: the caller decides what that means.
   }
 }
 
-/** The byte strings, one after the other; texts as UTF-8. */
+/** The concatenated parts; strings as UTF-8. */
 export function concat(parts: (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
   const chunks = parts.map((part) => (typeof part === 'string' ? utf8(part) : part))
   const out = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0))
@@ -69,7 +69,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   return c >>> 0
 })
 
-/** CRC-32 (IEEE 802.3, as zlib's) of a text's UTF-8 bytes, as 8 lower-case hex characters. */
+/** CRC-32 (IEEE 802.3, as in zlib) of a string's UTF-8 bytes, as 8 lower-case hex characters. */
 export function crc32Hex(text: string): string {
   let c = 0xffffffff
   for (const byte of utf8(text)) c = (CRC_TABLE[(c ^ byte) & 0xff] as number) ^ (c >>> 8)

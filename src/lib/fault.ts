@@ -1,6 +1,6 @@
 /**
- * Everything that can go wrong in a way a caller should hear of. Stores and rules throw these; they know nothing of
- * HTTP. `http/errors.ts` has one line for each.
+ * Every failure that callers are told about. Stores and rules throw them and know nothing about HTTP; `http/errors.ts`
+ * maps each to a status and a title.
  */
 export const FAULTS = [
   'invalid_json',
@@ -48,10 +48,10 @@ export const FAULTS = [
 
 export type FaultName = (typeof FAULTS)[number]
 
-/** One fault in a request's fields. `pointer` is a JSON Pointer (RFC 6901) into the body, or `?name` of a query. */
+/** One invalid field. `pointer` is a JSON Pointer (RFC 6901) into the body or the query: `/name`. */
 export type FieldFault = { pointer: string; code: string; message: string }
 
-/** A decided failure. `detail` tells the caller what to do next, and holds no secret. */
+/** An expected failure. `detail` tells the caller what to do next and never holds a secret. */
 export class Fault extends Error {
   override readonly name = 'Fault'
   constructor(

@@ -1,4 +1,4 @@
-/** Prefixes of the public identifiers. The prefix tells a reader, and a log search, what an id is of. */
+/** Prefixes of the public ids. The prefix shows, also in logs, what kind of object an id names. */
 export type IdPrefix =
   | 'key'
   | 'prj'
@@ -30,12 +30,12 @@ export function newId(prefix: IdPrefix, now: number): string {
   return `${prefix}_${encodeTime(now)}${tail}`
 }
 
-/** The smallest id of a prefix at a time (ms): ids received at or after `now` are `>=` it. */
+/** The smallest id of a prefix at a time (ms): ids made at or after `now` are `>=` it. */
 export function idFloor(prefix: IdPrefix, now: number): string {
   return `${prefix}_${encodeTime(Math.max(0, now))}${'0'.repeat(RANDOM_CHARS)}`
 }
 
-/** The time (ms) inside an id made by {@link newId}; NaN for a string that is none. */
+/** The time (ms) in an id made by {@link newId}; NaN for any other string. */
 export function idTime(id: string): number {
   const digits = id.slice(id.indexOf('_') + 1, id.indexOf('_') + 1 + TIME_CHARS)
   let ms = digits.length === TIME_CHARS ? 0 : Number.NaN
@@ -46,7 +46,7 @@ export function idTime(id: string): number {
   return ms
 }
 
-/** The pattern of ids of a prefix, for checks that cost no database read. */
+/** The pattern of the ids of a prefix, for checks without a database read. */
 export function idPattern(prefix: IdPrefix): RegExp {
   return new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`)
 }

@@ -3,7 +3,7 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** Milliseconds since the epoch → ISO 8601 UTC with milliseconds, the API's one form of a time. */
+/** Milliseconds since the epoch → ISO 8601 UTC with milliseconds, the API's only time format. */
 export function iso(ms: number): string {
   return new Date(ms).toISOString()
 }

@@ -1,4 +1,4 @@
-/** What the work comes to. @throws where it throws, or has not ended within `ms` */
+/** Waits for the work. @throws what it throws, or an error if it takes longer than `ms` */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | null = null
   const timeout = new Promise<never>((_, reject) => {

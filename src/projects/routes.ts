@@ -26,7 +26,7 @@ const Project = z
     id: z.string(),
     name: z.string(),
     created_at: timestamp,
-    role: z.enum(ROLES).nullable().describe('Your role in it; null for an API key.'),
+    role: z.enum(ROLES).nullable().describe('Your role in the project. Null for an API key.'),
   })
   .meta({ id: 'Project' })
 const actors = ['session', 'api_key'] as const
@@ -37,7 +37,7 @@ export const projectRoutes = new Hono<HttpEnv>()
     route({
       id: 'createProject',
       summary: 'Create a project',
-      description: 'Its creator becomes the owner. An API key creates on behalf of the user who minted it.',
+      description: 'The creator becomes its owner. An API key creates the project on behalf of the user who minted it.',
       tag,
       policy: { actors, scope: 'projects:write', project: false },
       responses: { 201: { description: 'The project.', schema: Project } },
@@ -49,7 +49,10 @@ export const projectRoutes = new Hono<HttpEnv>()
       const actor = c.get('actor')
       const owner = userOf(actor)
       if (actor.type === 'api_key' && (await run(db, findMemberProject(db, actor.project_id, owner))).length === 0) {
-        throw new Fault('not_a_member', 'The user who minted this key has left its project: create as a user instead.')
+        throw new Fault(
+          'not_a_member',
+          'The user who minted this API key has left its project. Create the project with a console session.',
+        )
       }
       const project = await insertProject(db, c.req.valid('json').name, owner, changeOf(c))
       return c.json(present(project, actor.type === 'session' ? 'owner' : null), 201)
@@ -59,8 +62,8 @@ export const projectRoutes = new Hono<HttpEnv>()
     '/',
     route({
       id: 'listProjects',
-      summary: 'List the projects the caller can see',
-      description: 'A session sees the projects its user is a member of; an API key sees its own project.',
+      summary: 'List projects',
+      description: 'A session sees the projects of its user. An API key sees its own project.',
       tag,
       policy: { actors, scope: 'projects:read', project: false, reads: true },
       responses: { 200: { description: 'A page of projects.', schema: listOf(Project) } },
@@ -85,7 +88,7 @@ export const projectRoutes = new Hono<HttpEnv>()
     '/:id',
     route({
       id: 'getProject',
-      summary: 'Read a project',
+      summary: 'Get a project',
       tag,
       policy: { actors, scope: 'projects:read', project: 'path', reads: true },
       responses: { 200: { description: 'The project.', schema: Project } },
@@ -120,7 +123,7 @@ function roleOf(actor: Actor): Role | null {
 }
 
 function notFound(): Fault {
-  return new Fault('not_found', 'Project not found among yours.')
+  return new Fault('not_found', 'Project not found, or you are not a member of it.')
 }
 
 function present(project: ProjectRow, role: Role | null) {

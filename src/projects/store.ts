@@ -14,12 +14,12 @@ export function findProject(db: Db, id: string) {
   return db.select().from(projects).where(eq(projects.id, id))
 }
 
-/** Reads a project with the user's role in it; no row where there is none, or the user is not a member. */
+/** Reads a project with the user's role in it. No row if the user is not a member. */
 export function findMemberProject(db: Db, id: string, userId: string) {
   return selectMemberProjects(db).where(and(eq(members.project_id, id), eq(members.user_id, userId)))
 }
 
-/** Reads the projects a user is a member of, newest first, from before the project `before`. */
+/** Reads the projects a user is a member of, newest first, starting after the project `before`. */
 export function listMemberProjects(db: Db, userId: string, before: string | null, limit: number) {
   return selectMemberProjects(db)
     .where(and(eq(members.user_id, userId), before === null ? undefined : lt(members.project_id, before)))
@@ -34,7 +34,7 @@ function selectMemberProjects(db: Db) {
     .innerJoin(projects, eq(projects.id, members.project_id))
 }
 
-/** Makes a project with `ownerId` as its owner. */
+/** Creates a project with `ownerId` as its owner. */
 export async function insertProject(db: Db, name: string, ownerId: string, change: Change): Promise<Project> {
   const { now } = change
   const project: Project = { id: newId('prj', now), name, created_by: ownerId, created_at: now }
@@ -45,7 +45,7 @@ export async function insertProject(db: Db, name: string, ownerId: string, chang
   return project
 }
 
-/** Renames a project. The same name again changes nothing. */
+/** Renames a project. The same name again changes nothing. @returns null if there is no such project */
 export async function renameProject(db: Db, id: string, name: string, change: Change): Promise<Project | null> {
   const renamed = db
     .update(projects)

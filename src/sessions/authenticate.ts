@@ -7,12 +7,12 @@ import { SLIDE_EVERY } from './limits'
 import { isSessionToken, SESSION_PREFIX, sessionEnd } from './secret'
 import { byHash, type SessionCredential, slideSession } from './store'
 
-/** A console session as a credential: one D1 read, which holds the user's role in the named project too. */
+/** A console session as a credential. One D1 read gets the session and the user's role in the project. */
 export const sessionCredential: CredentialKind = {
   type: 'session',
   prefix: SESSION_PREFIX,
   wellFormed: isSessionToken,
-  lasting: false, // a role can change
+  lasting: false, // A role can change.
   lookup: (rt, hash, projectId) => ({
     query: byHash(rt.db, hash, projectId),
     judge: async (rows) => judge(rt, rows[0] as SessionCredential | undefined, projectId),
@@ -22,10 +22,10 @@ export const sessionCredential: CredentialKind = {
 }
 
 function judge(rt: Runtime, session: SessionCredential | undefined, projectId: string | null): Actor {
-  if (!session) throw new Fault('unknown_session', 'Sign in again: no session has this token.')
-  if (session.expires_at <= rt.now) throw new Fault('session_expired', 'Sign in again.')
+  if (!session) throw new Fault('unknown_session', 'Session not found. Sign in again.')
+  if (session.expires_at <= rt.now) throw new Fault('session_expired', 'The session has expired. Sign in again.')
   if (projectId !== null && session.role === null) {
-    throw new Fault('not_a_member', 'You are a member of no project with this id.')
+    throw new Fault('not_a_member', 'Project not found, or you are not a member of it.')
   }
   const end = sessionEnd(session.created_at, rt.now)
   if (end - session.expires_at >= SLIDE_EVERY) {

@@ -3,12 +3,12 @@ import { writeLog } from '../http/log'
 import { MINUTE } from '../lib/time'
 import { CODE_TTL } from './limits'
 
-/** A code on its way to whoever reads the address. `link` opens a page with a button: mail scanners fetch links. */
+/** A sign-in message. `link` opens a page with a button, because mail scanners open links. */
 export type SignInMail = { email: string; code: string; link: string }
 
 /**
- * Delivers a sign-in code: by the send_email binding, or in the terminal where local start-up asked for that. It runs
- * after the response, so that the answer says nothing about the address; a failure is logged, and the user asks again.
+ * Delivers a sign-in code through the send_email binding, or prints it in the terminal of the local server. It runs
+ * after the response, so that the response time does not show whether the address is known. A failure is logged.
  */
 export async function deliver(rt: Runtime, host: string, mail: SignInMail): Promise<void> {
   if (rt.settings.signInDelivery === 'log' && isLocalhost(host)) {
@@ -21,7 +21,7 @@ export async function deliver(rt: Runtime, host: string, mail: SignInMail): Prom
       from: rt.settings.emailFrom,
       to: mail.email,
       subject: `${mail.code} is your sign-in code`,
-      text: `Your sign-in code is ${mail.code}. It is good for ${CODE_TTL / MINUTE} minutes.\n\nOr open ${mail.link}\n\nIf you did not ask for it, ignore this message.\n`,
+      text: `Your sign-in code is ${mail.code}. It expires in ${CODE_TTL / MINUTE} minutes.\n\nOr open ${mail.link}\n\nIf you did not request this code, ignore this message.\n`,
     })
   } catch (error) {
     writeLog('error', 'sign_in_code_not_sent', { error: error instanceof Error ? error.message : String(error) })

@@ -21,11 +21,11 @@ const Session = z
     last_used_at: timestamp,
     expires_at: timestamp,
     user_agent: z.string().nullable(),
-    current: z.boolean().describe('Whether it is the one that makes this call.'),
+    current: z.boolean().describe('Whether this session makes the call.'),
   })
   .meta({ id: 'Session' })
 const CodeBody = z
-  .strictObject({ email: z.email().max(254).describe('Where the code is sent.') })
+  .strictObject({ email: z.email().max(254).describe('The address that the code is sent to.') })
   .meta({ id: 'AskForSignInCode' })
 const RedeemBody = z
   .strictObject({ challenge: z.string().max(100), code: z.string().max(100) })
@@ -37,12 +37,15 @@ export const authRoutes = new Hono<HttpEnv>()
     '/codes',
     route({
       id: 'requestSignInCode',
-      summary: 'Ask for a sign-in code by e-mail',
-      description: 'Answers the same whether the address is known or not.',
+      summary: 'Request a sign-in code by email',
+      description: 'The response is the same whether the address is known or not.',
       tag,
       policy: null,
       responses: {
-        202: { description: 'On its way.', schema: z.object({ challenge: z.string(), expires_at: timestamp }) },
+        202: {
+          description: 'The code is on its way.',
+          schema: z.object({ challenge: z.string(), expires_at: timestamp }),
+        },
       },
       faults: ['rate_limited'],
     }),
@@ -58,7 +61,8 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'createSession',
       summary: 'Sign in with a code',
-      description: 'The token is in this response alone. A code is good once, with its challenge, for five tries.',
+      description:
+        'The token is returned only in this response. A code works once, with its challenge, and allows five attempts.',
       tag,
       policy: null,
       responses: {
@@ -79,7 +83,7 @@ export const authRoutes = new Hono<HttpEnv>()
     '/sessions',
     route({
       id: 'listSessions',
-      summary: "List the user's sessions",
+      summary: 'List your sessions',
       tag,
       policy: sessionOnly,
       responses: { 200: { description: 'A page of sessions.', schema: listOf(Session) } },
@@ -100,7 +104,7 @@ export const authRoutes = new Hono<HttpEnv>()
     '/sessions/current',
     route({
       id: 'getCurrentSession',
-      summary: 'The session that makes the call, and its user',
+      summary: 'Get the current session and its user',
       tag,
       policy: sessionOnly,
       responses: { 200: { description: 'The session.', schema: z.object({ session: Session, user: User }) } },
@@ -109,7 +113,7 @@ export const authRoutes = new Hono<HttpEnv>()
       const actor = sessionOf(c)
       const { db } = c.get('rt')
       const [session] = await run(db, findSession(db, actor.user_id, actor.id))
-      if (!session) throw new Fault('unknown_session', 'Sign in again: this session has just been ended.')
+      if (!session) throw new Fault('unknown_session', 'This session has just ended. Sign in again.')
       return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
     },
   )
@@ -132,7 +136,7 @@ export const authRoutes = new Hono<HttpEnv>()
     '/sessions/:id',
     route({
       id: 'endSession',
-      summary: "End one of the user's sessions",
+      summary: 'End one of your sessions',
       tag,
       policy: sessionOnly,
       responses: { 204: { description: 'Ended.' } },
@@ -140,7 +144,7 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       if (!(await deleteSession(c.get('rt').db, sessionOf(c).user_id, c.req.param('id')))) {
-        throw new Fault('not_found', 'You have no session with this id.')
+        throw new Fault('not_found', 'Session not found among your sessions.')
       }
       return c.body(null, 204)
     },
@@ -148,7 +152,8 @@ export const authRoutes = new Hono<HttpEnv>()
 
 function sessionOf(c: Context<HttpEnv>): Extract<Actor, { type: 'session' }> {
   const actor = c.get('actor')
-  if (actor.type !== 'session') throw new Fault('console_session_required', 'Use a console session.')
+  if (actor.type !== 'session')
+    throw new Fault('console_session_required', 'Use the Bearer token of a console session.')
   return actor
 }
 

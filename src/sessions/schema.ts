@@ -4,7 +4,7 @@ export const users = sqliteTable(
   'users',
   {
     id: text().primaryKey(),
-    /** Lower case, as it is compared. */
+    /** In lower case, because addresses are compared without case. */
     email: text().notNull(),
     created_at: integer().notNull(),
   },
@@ -14,15 +14,15 @@ export const users = sqliteTable(
 export const signInCodes = sqliteTable(
   'sign_in_codes',
   {
-    /** The challenge: public, and of no use without its code. */
+    /** The challenge. It is public and useless without the code. */
     id: text().primaryKey(),
     email: text().notNull(),
-    /** HMAC-SHA256 of challenge and code under the server's pepper, hex. */
+    /** HMAC-SHA256 of challenge and code, keyed with CODE_PEPPER, in hex. */
     code_hash: text().notNull(),
     created_at: integer().notNull(),
     expires_at: integer().notNull(),
     tries: integer().notNull().default(0),
-    /** The session this code opened; null while it is unspent. */
+    /** The session that this code opened; null while the code is unused. */
     used_by: text(),
   },
   (t) => [index('sign_in_codes_email').on(t.email, t.created_at)],
@@ -33,7 +33,7 @@ export const sessions = sqliteTable(
   {
     id: text().primaryKey(),
     user_id: text().notNull(),
-    /** SHA-256 of the whole token, hex. */
+    /** SHA-256 of the token, in hex. */
     hash: text().notNull(),
     created_at: integer().notNull(),
     expires_at: integer().notNull(),

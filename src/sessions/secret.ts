@@ -5,7 +5,7 @@ export const SESSION_PREFIX = 'svc_cs_'
 const FORM = /^svc_cs_[0-9a-f]{64}$/
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ' // Crockford base32
-const CODE_CHARS = 8 // 40 bits, against five tries
+const CODE_CHARS = 8 // 40 bits, for five attempts
 
 export function newSessionToken(): string {
   return SESSION_PREFIX + randomHex(32)
@@ -15,23 +15,23 @@ export function isSessionToken(text: string): boolean {
   return FORM.test(text)
 }
 
-/** Eight characters of Crockford base32, drawn evenly. */
+/** A new sign-in code: eight random characters of Crockford base32. */
 export function newCode(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(CODE_CHARS))
   return Array.from(bytes, (byte) => ALPHABET[byte & 31]).join('')
 }
 
-/** A code as its reader may have typed it: any case, O for 0, I and L for 1, with spaces or a dash. */
+/** Normalizes a code as people type it: any case, O for 0, I or L for 1, spaces or dashes anywhere. */
 export function normalizeCode(typed: string): string {
   return typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1')
 }
 
-/** What is stored of a code: useless without the pepper, and for any challenge but its own. */
+/** The hash of a code that is stored. It is useless without the pepper, and for any other challenge. */
 export async function hashCode(pepper: string, challenge: string, code: string): Promise<string> {
   return hex(await hmac('SHA-256', utf8(pepper), `${challenge}:${code}`))
 }
 
-/** When a session used now ends (ms). */
+/** The end of a session that is used now (ms). */
 export function sessionEnd(createdAt: number, now: number): number {
   return Math.min(now + SESSION_IDLE, createdAt + SESSION_MAX)
 }

@@ -10,16 +10,16 @@ import { CODE_TTL } from './limits'
 import { hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
 import { insertCode, redeemCode, type User } from './store'
 
-/** Counts a sign-in request against its address. @throws {Fault} `rate_limited` */
+/** Counts a sign-in request against the client's address. @throws {Fault} `rate_limited` */
 export function limitSignIn(c: Context<HttpEnv>): Promise<void> {
   const address = c.req.header('CF-Connecting-IP') ?? 'local'
   return limit(c.get('rt').limits.signIn, address, 'Too many sign-in requests from this address.')
 }
 
 /**
- * Sends a sign-in code to an address, after the answer, which is the same whether the address is known or not.
+ * Makes a sign-in code and sends it after the response, which is the same whether the address is known or not.
  *
- * @param url this request's, for the link of the mail
+ * @param url the URL of this request, for the link in the message
  */
 export async function requestCode(
   rt: Runtime,
@@ -41,7 +41,7 @@ export async function requestCode(
 }
 
 /**
- * Opens a session with a code. The token is returned this once; its hash is what is stored.
+ * Opens a session with a code. The token is returned only here; only its hash is stored.
  *
  * @throws {Fault} `invalid_code`
  */
@@ -63,6 +63,6 @@ export async function signIn(
     { id: newId('ses', rt.now), hash, expires_at, user_agent: userAgent?.slice(0, 200) ?? null },
     rt.now,
   )
-  if (!user) throw new Fault('invalid_code', 'The code is wrong, spent or expired: ask for a new one.')
+  if (!user) throw new Fault('invalid_code', 'The code is wrong, used or expired. Request a new one.')
   return { token, expires_at, user }
 }

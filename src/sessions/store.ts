@@ -9,10 +9,10 @@ import { sessions, signInCodes, users } from './schema'
 
 export type User = typeof users.$inferSelect
 export type Session = typeof sessions.$inferSelect
-/** `role`: null where no project was named, or the user is not a member of it. */
+/** `role`: null if the request names no project, or the user is not a member of it. */
 export type SessionCredential = Awaited<ReturnType<typeof byHash>>[number]
 
-/** Reads the session whose token has this hash, with the user's role in a project. */
+/** Reads the session with this hash, with the user's role in a project. */
 export function byHash(db: Db, hash: string, projectId: string | null) {
   return db
     .select({
@@ -29,14 +29,14 @@ export function byHash(db: Db, hash: string, projectId: string | null) {
     .where(eq(sessions.hash, hash))
 }
 
-/** Moves a session's end ahead. */
+/** Extends a session. */
 export async function slideSession(db: Db, id: string, expiresAt: number, now: number): Promise<void> {
   await run(db, db.update(sessions).set({ expires_at: expiresAt, last_used_at: now }).where(eq(sessions.id, id)))
 }
 
 /**
- * Records a sign-in code, unless the address has had its hourly share. Whether the address is known is read in the
- * same round trip, so that both cost the same.
+ * Records a sign-in code, unless the address has had its hourly number. The same round trip reads whether the address
+ * is known, so that a known and an unknown address take the same time.
  */
 export async function insertCode(
   db: Db,
@@ -53,10 +53,10 @@ export async function insertCode(
 }
 
 /**
- * Spends a code and opens a session with it, in one transaction: a try is counted whatever comes of it, a code opens
- * one session, and a first sign-in makes the user where sign-up is open.
+ * Redeems a code and opens a session, in one transaction. Every attempt is counted, a code opens one session, and a
+ * first sign-in creates the user if sign-up is open.
  *
- * @returns the user, or null where the code is wrong, spent, expired or out of tries
+ * @returns the user, or null if the code is wrong, used, expired or out of attempts
  */
 export async function redeemCode(
   db: Db,
@@ -95,7 +95,7 @@ export async function redeemCode(
   return user[0] ?? null
 }
 
-/** Reads a user's live sessions, newest first, from before the session `before`. */
+/** Reads a user's live sessions, newest first, starting after the session `before`. */
 export function listSessions(db: Db, userId: string, now: number, before: string | null, limit: number) {
   const live = and(eq(sessions.user_id, userId), gt(sessions.expires_at, now))
   return db
@@ -106,7 +106,7 @@ export function listSessions(db: Db, userId: string, now: number, before: string
     .limit(limit)
 }
 
-/** Reads a session of the user. */
+/** Reads one of the user's sessions. */
 export function findSession(db: Db, userId: string, id: string) {
   return db
     .select()
@@ -114,13 +114,13 @@ export function findSession(db: Db, userId: string, id: string) {
     .where(and(eq(sessions.id, id), eq(sessions.user_id, userId)))
 }
 
-/** Ends a session of the user. @returns whether there was one */
+/** Ends one of the user's sessions. @returns whether it existed */
 export async function deleteSession(db: Db, userId: string, id: string): Promise<boolean> {
   const ended = db.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.user_id, userId)))
   return (await run(db, ended.returning({ id: sessions.id }))).length > 0
 }
 
-/** Removes what ended over a day ago: by the times of the ids, which are when a code or session began. */
+/** Deletes codes and sessions that ended more than a day ago. Their ids hold the time when they began. */
 export async function purgeEnded(db: Db, now: number): Promise<void> {
   await batch(db, {
     codes: db.delete(signInCodes).where(lt(signInCodes.id, idFloor('chl', now - DAY))),

@@ -1,16 +1,16 @@
 import { fromBase64, fromHex, hmac } from '../lib/crypto'
-import { money } from './money'
-import { at, eventOf, isObject, type Json, parseObject, refsOf, required, text } from './read'
-import { isoTime } from './time'
+import { money } from './lib/money'
+import { at, eventOf, isObject, type Json, parseObject, refsOf, required, text } from './lib/read'
+import { isoTime } from './lib/time'
+import { firstSecret, matched, matchSecret, refused, textOf } from './lib/verify'
 import { Undecodable, type Vendor } from './vendor'
-import { firstSecret, matched, matchSecret, refused, textOf } from './verify'
 
-/** Adyen sends one item in a JSON delivery, six at the most: more is a way to make us compute MACs for strangers. */
+/** Items of a delivery. Adyen sends one, at most six; more would let strangers make us compute MACs. */
 const MAX_ITEMS = 100
 
 /**
- * Adyen's standard (payments) webhooks. Each item carries its own `additionalData.hmacSignature`: HMAC-SHA256, base64,
- * keyed by the **hex** key, of eight of its fields joined by colons. Only those are authentic: not `live`, not
+ * Adyen's standard (payment) webhooks. Each item has its own `additionalData.hmacSignature`: HMAC-SHA256, base64,
+ * keyed by the **hex** key, of eight of its fields joined by colons. Only those fields are authentic: not `live`, not
  * `eventDate`, not the bytes. No time is signed.
  * https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures
  */
@@ -32,7 +32,7 @@ export const adyen: Vendor = {
       signed.push({ signature, content })
     }
     if (items.length > MAX_ITEMS) return refused('signature_malformed')
-    // One secret has to stand for every item: an unverified one must not ride in beside a verified one.
+    // The same secret must verify every item: an unverified item must not get in with a verified one.
     return matched(
       await firstSecret(secrets, async (secret) => {
         const key = fromHex(secret)
@@ -59,8 +59,8 @@ function decodeItem(item: Json, live: unknown) {
   const event_type = required(item.eventCode, 'eventCode')
   const success = signable(item.success)
   return eventOf({
-    // The success is part of it: a refused AUTHORISATION may be followed by a successful one under the same reference,
-    // and that one is no duplicate (https://github.com/Adyen/adyen-commercetools/issues/1324).
+    // With the success: a refused AUTHORISATION may be followed by a successful one with the same reference, which is
+    // not a duplicate (https://github.com/Adyen/adyen-commercetools/issues/1324).
     vendor_event_id: `${id}:${event_type}:${success ?? ''}`,
     event_type,
     occurred_at: isoTime(item.eventDate),
@@ -72,7 +72,7 @@ function decodeItem(item: Json, live: unknown) {
   })
 }
 
-/** The items of a body, unwrapped; null where it is not of Adyen's form. */
+/** The items of a body, unwrapped; null where it does not have Adyen's form. */
 function itemsOf(notification: Json): Json[] | null {
   const list = notification.notificationItems
   if (!Array.isArray(list)) return null
@@ -85,11 +85,11 @@ function parseItems(bytes: Uint8Array): Json[] | null {
   try {
     return text === null ? null : itemsOf(parseObject(text))
   } catch {
-    return null // no JSON: nothing in it could be a signature
+    return null // not JSON: it cannot contain a signature
   }
 }
 
-/** As Adyen's own library joins them: nothing is escaped, an absent one is empty. */
+/** The signed fields, joined as Adyen's own library does: nothing is escaped, a missing field is empty. */
 function contentOf(item: Json): string | null {
   const fields = [
     item.pspReference,

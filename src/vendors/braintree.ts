@@ -1,15 +1,15 @@
 import { fromBase64, fromHex, hmac, utf8 } from '../lib/crypto'
-import { decimal } from './money'
-import { eventOf, refsOf } from './read'
-import { isoTime } from './time'
+import { decimal } from './lib/money'
+import { eventOf, refsOf } from './lib/read'
+import { isoTime } from './lib/time'
+import { firstSecret, matched, matchSecret, refused, textOf } from './lib/verify'
+import { childAt, parseXml, textAt } from './lib/xml'
 import { Undecodable, type Vendor } from './vendor'
-import { firstSecret, matched, matchSecret, refused, textOf } from './verify'
-import { childAt, parseXml, textAt } from './xml'
 
 /**
- * Braintree posts a form: `bt_payload`, base64 of XML, and `bt_signature`, pairs of `public_key|hex` joined by `&`, each
- * the HMAC-SHA1 of the payload under the SHA-1 of the private key. The secret is `public_key:private_key`. No time is
- * signed and no notification has an id.
+ * Braintree. It posts a form: `bt_payload`, base64 of XML, and `bt_signature`, pairs of `public_key|hex` joined by `&`,
+ * each the HMAC-SHA1 of the payload under the SHA-1 of the private key. The secret is `public_key:private_key`. No time
+ * is signed and no notification has an id.
  * https://developer.paypal.com/braintree/docs/guides/webhooks/parse, https://github.com/braintree/braintree_node
  * (webhook_notification_gateway.js)
  */
@@ -18,7 +18,7 @@ export const braintree: Vendor = {
   checkSecret: (secret) =>
     keysOf(secret)
       ? null
-      : 'a Braintree secret is the public and the private key of the API, as public_key:private_key',
+      : 'a Braintree secret is the public key and the private key of the API, as public_key:private_key',
 
   async verify({ bytes }, secrets) {
     const { signatures, payload } = readForm(textOf(bytes) ?? '')
@@ -28,13 +28,13 @@ export const braintree: Vendor = {
       .map((pair) => pair.split('|'))
       .filter((pair) => pair.length === 2 && fromHex(pair[1] ?? '')?.byteLength === 20) as [string, string][]
     if (pairs.length === 0 || signatures.length > 1 || payload === null) return refused('signature_malformed')
-    // The payload in base64 ends in a line feed that some forms lose: Braintree's own libraries try both.
+    // The base64 ends in a line feed, which some forms lose: Braintree's own libraries try both.
     const messages = payload.endsWith('\n') ? [payload] : [payload, `${payload}\n`]
     return matched(
       await firstSecret(secrets, async (secret) => {
         const keys = keysOf(secret)
         if (!keys) return false
-        // A signature counts for the public key it is filed under alone.
+        // A signature counts only for the public key that it is listed with.
         const own = pairs.filter(([name]) => name === keys.publicKey).map(([, mac]) => fromHex(mac) as Uint8Array)
         const key = new Uint8Array(await crypto.subtle.digest('SHA-1', utf8(keys.privateKey)))
         return (await matchSecret([secret], own, () => Promise.all(messages.map((it) => hmac('SHA-1', key, it))))) === 0
@@ -48,11 +48,11 @@ export const braintree: Vendor = {
     if (!bytes) throw new Undecodable('the form has no bt_payload in base64')
     const notification = parseXml(new TextDecoder().decode(bytes))
     const kind = textAt(notification, 'kind')
-    if (notification.name !== 'notification' || !kind) throw new Undecodable('the payload is no notification')
+    if (notification.name !== 'notification' || !kind) throw new Undecodable('the payload is not a notification')
     const subject = childAt(notification, 'subject')
     const object = (childAt(subject, 'api-error-response') ?? subject)?.children[0]
     const type = object?.name.replaceAll('-', '_') ?? null
-    // Payment methods have a token, what is about a merchant has its id.
+    // Payment methods have a token; objects about a merchant have the merchant's id.
     const id = textAt(object, 'id') ?? textAt(object, 'token') ?? textAt(object, 'merchant-id')
     const customer = type === 'customer' ? id : (textAt(object, 'customer-id') ?? textAt(object, 'customer', 'id'))
     const subscription = type === 'subscription' ? id : textAt(object, 'subscription-id')
@@ -81,7 +81,7 @@ export const braintree: Vendor = {
   },
 }
 
-/** The two fields; the payload is null where it is not there once, or not base64 to the letter. */
+/** The two fields of the form. The payload is null unless it occurs exactly once and is strictly base64. */
 function readForm(body: string): { signatures: string[]; payload: string | null } {
   const form = new URLSearchParams(body)
   const [payload = '', ...more] = form.getAll('bt_payload')

@@ -1,13 +1,13 @@
 import { fromBase64 } from '../lib/crypto'
-import { cents } from './money'
-import { eventOf, isObject, type Json, parseObject, refsOf, required, subjectOf, text } from './read'
-import { isoSeconds } from './time'
+import { cents } from './lib/money'
+import { eventOf, isObject, type Json, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { isoSeconds } from './lib/time'
+import { refused, verifyShown } from './lib/verify'
 import type { Vendor } from './vendor'
-import { refused, verifyShown } from './verify'
 
 /**
- * Chargebee signs nothing: it shows a user and a password (Basic authentication) that the webhook was set up with. The
- * secret is `user:password`.
+ * Chargebee. It signs nothing: it sends the user and the password (Basic authentication) that the webhook was set up
+ * with. The secret is `user:password`.
  * https://apidocs.chargebee.com/docs/api/events, https://www.chargebee.com/docs/2.0/webhook_settings.html
  */
 export const chargebee: Vendor = {
@@ -21,7 +21,8 @@ export const chargebee: Vendor = {
     const [, encoded = ''] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header) ?? []
     const shown = fromBase64(encoded)
     if (!shown?.includes(0x3a)) return refused('signature_malformed')
-    // A secret without a user or without a password is no secret: it fails closed, in its place among the others.
+    // A secret without a user or a password never passes. It keeps its place, because the index of the match is
+    // returned.
     return verifyShown(
       shown,
       secrets.map((secret) => (isPair(secret) ? secret : '')),
@@ -52,8 +53,8 @@ export const chargebee: Vendor = {
         customer,
         subscription,
         invoice,
-        // The unit "depends on the type of currency": cents, or the unit itself where there are none. Of thousandths
-        // it is not said.
+        // The unit "depends on the type of currency": cents, or the major unit where the currency has none. Currencies
+        // with thousandths are not documented.
         amount: cents(object.total ?? object.amount, object.currency_code, [0, 2]),
         refs: refsOf(
           id,
@@ -67,7 +68,7 @@ export const chargebee: Vendor = {
   },
 }
 
-/** What the event is about: the object whose name its type begins with. Payments are called transactions inside. */
+/** What the event is about: the object whose name its type starts with. In the payload, payments are transactions. */
 function typeOf(eventType: string, content: Json): string | null {
   const names = Object.keys(content).filter((name) => name !== '' && isObject(content[name]))
   const named = names.filter((name) => eventType.startsWith(`${name}_`)).sort((a, b) => b.length - a.length)[0]

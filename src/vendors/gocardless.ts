@@ -1,12 +1,12 @@
 import { fromHex } from '../lib/crypto'
-import { eventOf, isObject, type Json, parseObject, refsOf, required, text } from './read'
-import { isoTime } from './time'
+import { eventOf, isObject, type Json, parseObject, refsOf, required, text } from './lib/read'
+import { isoTime } from './lib/time'
+import { checkPlain, verifyBareMac } from './lib/verify'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendor'
-import { checkPlain, verifyBareMac } from './verify'
 
 /**
- * GoCardless. `Webhook-Signature`: HMAC-SHA256 of the body, hex. One delivery carries up to 250 events, each of them
- * thin: ids of what it is about, no object and no amount. No time is signed.
+ * GoCardless. `Webhook-Signature`: HMAC-SHA256 of the body, hex. A delivery has up to 250 events. They are thin:
+ * the ids of what an event is about, no object and no amount. No time is signed.
  * https://developer.gocardless.com/api-reference/#webhooks-overview
  */
 export const gocardless: Vendor = {
@@ -25,7 +25,7 @@ function decodeEvent(event: unknown): DecodedEvent {
   if (!isObject(event)) throw new Undecodable('an event of the payload is not a JSON object')
   const type = required(event.resource_type, 'resource_type')
   const links: Json = isObject(event.links) ? event.links : {}
-  // The event's own object is the link named as its resource type, in the singular: "payments" → "payment".
+  // The event's own object is the link named like its resource type, in the singular: "payments" → "payment".
   const id = link(links, type.replace(/s$/, ''))
   const customer = link(links, 'customer')
   const subscription = link(links, 'subscription')

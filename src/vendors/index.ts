@@ -13,7 +13,7 @@ import { standard } from './standard'
 import { stripe } from './stripe'
 import type { Vendor } from './vendor'
 
-/** Every vendor, by the name a connection gives. Adding one is a file and a line here. */
+/** Every vendor, by the name that a connection gives. To add one, see vendor.ts. */
 export const VENDORS = {
   adyen,
   braintree,
@@ -33,7 +33,7 @@ export const VENDORS = {
 export type VendorName = keyof typeof VENDORS
 export const VENDOR_NAMES = Object.keys(VENDORS) as VendorName[]
 
-/** @returns the vendor of a stored name; undefined for one that a later version knew */
+/** @returns the vendor with a stored name; undefined for a name that only another version of this service knows */
 export function vendorOf(name: string): Vendor | undefined {
   return Object.hasOwn(VENDORS, name) ? VENDORS[name as VendorName] : undefined
 }

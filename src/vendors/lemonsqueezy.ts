@@ -1,25 +1,25 @@
 import { fromHex } from '../lib/crypto'
-import { cents } from './money'
-import { at, eventOf, isObject, numericId, parseObject, refsOf, required, subjectOf, text } from './read'
-import { isoTime } from './time'
+import { cents } from './lib/money'
+import { at, eventOf, isObject, numericId, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { isoTime } from './lib/time'
+import { verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'
-import { verifyBareMac } from './verify'
 
 /**
- * Lemon Squeezy. `X-Signature`: HMAC-SHA256 of the body, hex. No time is signed and no event has an id: a repeated
- * delivery is known by the digest of its bytes alone.
+ * Lemon Squeezy. `X-Signature`: HMAC-SHA256 of the body, hex. No time is signed and no event has an id: only the
+ * digest of its bytes identifies a repeated delivery.
  * https://docs.lemonsqueezy.com/help/webhooks/signing-requests, https://docs.lemonsqueezy.com/help/webhooks/webhook-requests
  */
 export const lemonsqueezy: Vendor = {
   keptHeaders: [],
-  // 6 to 40 characters that the merchant makes up: https://docs.lemonsqueezy.com/help/webhooks
+  // 6 to 40 characters, chosen by the merchant: https://docs.lemonsqueezy.com/help/webhooks
   checkSecret: (secret) => (/^.{6,40}$/u.test(secret) ? null : 'a Lemon Squeezy signing secret has 6 to 40 characters'),
   verify: ({ headers, bytes }, secrets) => verifyBareMac(headers.get('x-signature'), fromHex, secrets, bytes),
 
   decode(body) {
     const payload = parseObject(body)
     const event_type = required(at(payload, 'meta', 'event_name'), 'meta.event_name')
-    // Its time stands in the object.
+    // The event's time is in the object.
     const data = subjectOf(payload.data, 'data', { vendor_event_id: null, event_type, occurred_at: null })
     const attributes = isObject(data.attributes) ? data.attributes : {}
     const type = text(data.type)
@@ -42,7 +42,7 @@ export const lemonsqueezy: Vendor = {
         customer,
         subscription,
         invoice,
-        // "In cents", of currencies without cents too: only what is certain is reported.
+        // "In cents", even for currencies without cents: only amounts that are certain are reported.
         amount: cents(attributes.total, attributes.currency),
         refs: refsOf(
           id,

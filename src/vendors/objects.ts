@@ -1,8 +1,11 @@
 import * as z from 'zod'
 
-/**
- * The project's billing objects in the house's terms, one vocabulary over vendors. Times are ISO 8601 UTC in the
- * vendor's own precision; amounts are integers in the currency's minor unit, as vendors send them.
+/*
+ * The project's billing objects, in one vocabulary for all vendors. Times are ISO 8601 UTC in the vendor's own
+ * precision; amounts are integers in the currency's minor unit, as vendors send them.
+ *
+ * To add a field: add it to the body here. The compiler then asks for it in each vendor's file (`*-objects.ts`); the
+ * API, its OpenAPI document and the console then show it. Objects stored before get it when their events are replayed.
  */
 
 export const SUBSCRIPTION_STATUSES = [
@@ -25,9 +28,9 @@ const amount = z.int().nullable()
 
 const common = {
   customer: word.describe("The vendor's id of the customer."),
-  vendor_status: word.describe("The vendor's own word; where it is new to us, `status` is `unknown`."),
-  livemode: z.boolean().nullable().describe('Null where the vendor does not say.'),
-  updated_at: time.describe('When the event occurred that says so, by the vendor.'),
+  vendor_status: word.describe("The vendor's own status. Where we do not know it, `status` is `unknown`."),
+  livemode: z.boolean().nullable().describe('Null where the vendor does not tell.'),
+  updated_at: time.describe("The vendor's time of the event that this state comes from."),
 }
 
 export const SubscriptionBody = z.object({
@@ -35,12 +38,12 @@ export const SubscriptionBody = z.object({
   status: z.enum(SUBSCRIPTION_STATUSES),
   currency: word,
   items: z.array(z.object({ id: word, price: word, product: word, quantity: z.number().nullable() })),
-  current_period_start: time.describe('Of the item whose period ends first, where items have periods of their own.'),
+  current_period_start: time.describe('Where each item has a period of its own: of the item whose period ends first.'),
   current_period_end: time,
   trial_end: time,
   cancel_at: time,
   cancel_at_period_end: z.boolean().nullable(),
-  canceled_at: time.describe('When the cancellation was asked for.'),
+  canceled_at: time.describe('When the cancellation was requested.'),
   ended_at: time,
   default_payment_method: word,
   scheduled_change: z.object({ action: word, effective_at: time, resume_at: time }).nullable(),
@@ -72,11 +75,11 @@ const Card = z.object({
 export const PaymentMethodBody = z.object({
   ...common,
   status: z.enum(PAYMENT_METHOD_STATUSES),
-  type: word.describe('As the vendor calls it: card, sepa_debit, paypal …'),
+  type: word.describe("The vendor's own name for it, for example card, sepa_debit or paypal."),
   card: Card.nullable(),
 })
 
-/** What a vendor's payments say of a payment method whose own events do not: shown as its `card`. */
+/** A card as a vendor's payments report it. It is shown as the `card` of a payment method whose own events lack it. */
 export type PaymentCardBody = { customer: null; status: 'seen'; updated_at: string | null } & z.infer<typeof Card>
 
 export type Bodies = {
@@ -86,7 +89,7 @@ export type Bodies = {
   payment_card: PaymentCardBody
 }
 
-/** A vendor's word for a status as one of the house's; `unknown`, never a guess, where it is new to us. */
+/** A vendor's status as one of ours; `unknown`, never a guess, where we do not know it. */
 export function statusOf<S extends string>(word: string | null, known: Readonly<Record<string, S>>): S | 'unknown' {
   return (word !== null && Object.hasOwn(known, word) && known[word]) || 'unknown'
 }

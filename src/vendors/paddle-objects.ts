@@ -1,14 +1,14 @@
-import { money } from './money'
+import { money } from './lib/money'
+import { at, integer, isId, isObject, type Json, objects, required, text } from './lib/read'
+import { isoTime } from './lib/time'
 import type { PaymentCardBody } from './objects'
 import { statusOf } from './objects'
-import { at, integer, isId, isObject, type Json, objects, required, text } from './read'
 import { canonical, type Snapshot, STEPS, type Step } from './snapshot'
-import { isoTime } from './time'
 import type { StateKind } from './vendor'
 
-/** Paddle Billing's entities as billing state. Paddle does not say what an entity was before. */
+/** Paddle Billing's entities as billing state. Paddle does not send what an entity was before. */
 export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snapshot[] {
-  const told = {
+  const base = {
     id: required(data.id, 'data.id'),
     occurred_at: isoTime(event.occurred_at),
     updated_at: isoTime(data.updated_at),
@@ -20,11 +20,11 @@ export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snaps
     customer: text(data.customer_id),
     vendor_status: text(data.status),
     livemode: null,
-    updated_at: told.occurred_at,
+    updated_at: base.occurred_at,
   }
-  if (kind === 'subscription') return [{ kind, ...told, ...subscription(data, common) }]
-  if (kind === 'invoice') return [{ kind, ...told, ...invoice(data, common) }, ...cards(data, told.occurred_at)]
-  return [{ kind, ...told, ...paymentMethod(String(event.event_type), data, common) }]
+  if (kind === 'subscription') return [{ kind, ...base, ...subscription(data, common) }]
+  if (kind === 'invoice') return [{ kind, ...base, ...invoice(data, common) }, ...cards(data, base.occurred_at)]
+  return [{ kind, ...base, ...paymentMethod(String(event.event_type), data, common) }]
 }
 
 function stepOf(type: string): Step {
@@ -91,7 +91,7 @@ const TRANSACTION = {
   canceled: 'void',
 } as const
 
-/** A transaction. `grand_total` is after credits and before payments, `balance` what is left of it. */
+/** A transaction. `grand_total` is after credits and before payments; `balance` is what remains to be paid. */
 function invoice(data: Json, common: Common) {
   const status = statusOf(common.vendor_status, TRANSACTION)
   const totals = at(data, 'details', 'totals')
@@ -121,7 +121,7 @@ function paymentMethod(type: string, data: Json, common: Common) {
   return { body: { ...common, status, type: text(data.type), card: null }, terminal: false }
 }
 
-/** What a transaction's payments say of the cards they were made with: the events of a payment method do not. */
+/** The cards that a transaction's payments were made with: the events of a payment method do not have them. */
 function cards(data: Json, occurred_at: string | null): Snapshot[] {
   const latest = new Map<string, Snapshot>()
   for (const payment of objects(data.payments)) {
@@ -129,7 +129,7 @@ function cards(data: Json, occurred_at: string | null): Snapshot[] {
     const card = at(payment, 'method_details', 'card')
     if (id === null || !isId(id) || !isObject(card)) continue
     const body: PaymentCardBody = {
-      customer: null, // nobody asks for a customer's cards: they are shown with the payment method
+      customer: null, // cards are not listed by customer: they are shown with the payment method
       status: 'seen',
       updated_at: occurred_at,
       brand: text(card.type),
@@ -141,8 +141,8 @@ function cards(data: Json, occurred_at: string | null): Snapshot[] {
     const { updated_at: _, ...said } = body
     const known = latest.get(id)
     if (known && (known.updated_at ?? '') >= (updated_at ?? '')) continue
-    const told = { occurred_at, updated_at, step: STEPS.updated, after: canonical(said), before: null }
-    latest.set(id, { kind: 'payment_card', id, body, terminal: false, ...told })
+    const base = { occurred_at, updated_at, step: STEPS.updated, after: canonical(said), before: null }
+    latest.set(id, { kind: 'payment_card', id, body, terminal: false, ...base })
   }
   return [...latest.values()]
 }

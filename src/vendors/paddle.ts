@@ -1,18 +1,18 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
-import { money } from './money'
+import { money } from './lib/money'
+import { at, before, eventOf, isObject, objects, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { isoTime } from './lib/time'
+import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { paddleSnapshots } from './paddle-objects'
-import { at, before, eventOf, isObject, objects, parseObject, refsOf, required, subjectOf, text } from './read'
-import { isoTime } from './time'
 import type { StateKind, Vendor } from './vendor'
-import { isSeconds, matchedAt, matchSecret, refused } from './verify'
 
 /**
  * Paddle Billing. `Paddle-Signature: ts=<seconds>;h1=<hex>[;h1=<hex>…]`: HMAC-SHA256 of `ts:body` under the whole key;
- * several h1 while a key is being rotated.
+ * several h1 while a key is rotated.
  * https://developer.paddle.com/webhooks/signature-verification
  *
- * Paddle's SDK reads only the last h1, accepts any time in the future and no more than 5 s in the past; retries carry a
- * fresh ts, but 5 s is shorter than a slow delivery takes, so the tolerance is the one of all vendors.
+ * Paddle's SDK reads only the last h1, and accepts times up to 5 s ago and any time in the future. Retries have a new
+ * ts, but a slow delivery takes more than 5 s, so the tolerance is the same as for all vendors.
  */
 export const paddle: Vendor = {
   keptHeaders: [],
@@ -57,7 +57,7 @@ export const paddle: Vendor = {
           customer,
           subscription,
           invoice,
-          // Each, because each is told of its card: see paddle-objects.ts.
+          // All of them, because each one gets its card from here: see paddle-objects.ts.
           ...objects(data.payments).map((payment) => text(payment.payment_method_id)),
           text(data.address_id),
           text(data.business_id),
@@ -91,13 +91,13 @@ function parse(header: string): { timestamp: string | null; signatures: Uint8Arr
   return { timestamp, signatures }
 }
 
-/** Transactions, adjustments, prices, payouts and flat discounts; amounts are texts in the currency's minor unit. */
+/** The amount of a transaction, adjustment, price, payout or flat discount: a string in the currency's minor unit. */
 function totalOf(data: Record<string, unknown>) {
   const totals = at(data, 'details', 'totals') ?? data.totals
   return (
     money(at(totals, 'total'), at(totals, 'currency_code') ?? data.currency_code) ??
     money(at(data, 'unit_price', 'amount'), at(data, 'unit_price', 'currency_code')) ??
-    // A percentage discount has an amount too, but no currency.
+    // A percentage discount also has an amount, but no currency.
     money(data.amount, data.currency_code)
   )
 }

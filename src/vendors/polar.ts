@@ -1,15 +1,15 @@
 import { hmac, utf8 } from '../lib/crypto'
-import { cents } from './money'
-import { before, eventOf, idOf, parseObject, refsOf, required, subjectOf, text } from './read'
+import { cents } from './lib/money'
+import { before, eventOf, idOf, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { isoTime } from './lib/time'
+import { checkPlain, matchedAt, matchSecret } from './lib/verify'
 import { attemptedAt, macOf, readSigned, STANDARD_HEADERS } from './standard'
-import { isoTime } from './time'
 import type { Vendor } from './vendor'
-import { checkPlain, matchedAt, matchSecret } from './verify'
 
 /**
- * Polar. Standard Webhooks' headers and content, but two ways to make a key of a secret, and no delivery says which:
- * secrets of before September 2026 sign with the UTF-8 of the whole string, newer ones as the standard has it, with the
- * base64 after `whsec_`. Both are tried.
+ * Polar. The headers and the content of Standard Webhooks, but two ways to derive the key from the secret, and a
+ * delivery does not tell which one was used: secrets from before September 2026 sign with the UTF-8 of the whole
+ * string, newer ones as the standard says, with the base64 after `whsec_`. Both are tried.
  * https://docs.polar.sh/integrate/webhooks/delivery,
  * https://github.com/polarsource/polar/blob/main/server/polar/webhook/tasks.py (sign_webhook)
  */
@@ -49,7 +49,7 @@ export const polar: Vendor = {
         object: { type, id, status: text(data.status) },
         customer,
         subscription,
-        // "In cents": what that means where a currency has none is not said.
+        // "In cents": what that means for a currency without cents is not documented.
         amount: cents(data.total_amount ?? data.amount, data.currency),
         refs: refsOf(
           id,

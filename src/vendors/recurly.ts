@@ -1,18 +1,18 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
-import { eventOf, numericId, parseObject, refsOf, required, text } from './read'
-import { isoTime } from './time'
+import { eventOf, numericId, parseObject, refsOf, required, text } from './lib/read'
+import { isoTime } from './lib/time'
+import { checkPlain, matchedAt, matchSecret, refused } from './lib/verify'
 import type { Vendor } from './vendor'
-import { checkPlain, matchedAt, matchSecret, refused } from './verify'
 
 /**
  * Recurly, JSON endpoints (its XML is not signed). `recurly-signature: <time>,<hex>[,<hex>…]`: HMAC-SHA256 of
- * `time.body`, several for 24 hours after a key was made anew. The time is documented as milliseconds and shown there
- * in seconds; both are read.
+ * `time.body`; several for 24 hours after a key was regenerated. The documentation says that the time is in
+ * milliseconds, but its example is in seconds; both are accepted.
  * https://docs.recurly.com/recurly-subscriptions/docs/signature-verification
  *
- * The payload's `id` is the id of the object, the same in each of its events ("Fetch an External Subscription … with the
- * id provided in the webhook"), and must not be taken for the event's. That one is the header recurly-notification-id,
- * "identical across retries of the same notification"; without it the digest of the bytes has to do.
+ * The payload's `id` is the id of the object, the same in all of its events ("Fetch an External Subscription … with
+ * the id provided in the webhook"), not the id of the event. That is the header recurly-notification-id, "identical
+ * across retries of the same notification"; without it, the digest of the bytes is used.
  * https://docs.recurly.com/recurly-subscriptions/docs/webhook-payloads-json-vs-xml
  */
 export const recurly: Vendor = {
@@ -26,7 +26,7 @@ export const recurly: Vendor = {
     const signatures = rest.map(fromHex).filter((signature) => signature?.byteLength === 32) as Uint8Array[]
     if (!/^\d{1,15}$/.test(timestamp) || signatures.length === 0) return refused('signature_malformed')
     const secret = await matchSecret(secrets, signatures, (key) => hmac('SHA-256', utf8(key), `${timestamp}.`, bytes))
-    // Seconds will have eleven digits in the year 5138; milliseconds have had twelve since 1973.
+    // Seconds get their twelfth digit after the year 5138; milliseconds have had twelve or more since 1973.
     return matchedAt(secret, Number(timestamp) * (timestamp.length < 12 ? 1000 : 1), now)
   },
 
@@ -43,7 +43,7 @@ export const recurly: Vendor = {
         vendor_event_id: text(headers['recurly-notification-id']),
         event_type: `${type}.${required(event.event_type, 'event_type')}`,
         occurred_at: isoTime(event.event_time),
-        // Thin on purpose: no status and no amount, only what to fetch.
+        // Thin on purpose: no status and no amount, only the id of what to fetch.
         object: { type, id, status: null },
         customer,
         subscription,

@@ -1,21 +1,21 @@
-import { decimal } from './money'
-import { eventOf, isObject, parseObject, refsOf, required, text } from './read'
-import { isoMillis } from './time'
+import { decimal } from './lib/money'
+import { eventOf, isObject, parseObject, refsOf, required, text } from './lib/read'
+import { isoMillis } from './lib/time'
+import { checkPlain, refused, verifyShown } from './lib/verify'
 import { Undecodable, type Vendor } from './vendor'
-import { checkPlain, refused, verifyShown } from './verify'
 
 /**
- * RevenueCat signs nothing: it sends the Authorization header that its dashboard was given. The secret is the whole value
- * of it, `Bearer ` and all where it begins so.
+ * RevenueCat. It signs nothing: it sends the Authorization header that was entered in its dashboard. The secret is the
+ * whole value, including `Bearer ` where it starts with that.
  * https://www.revenuecat.com/docs/integrations/webhooks#authorization,
  * https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
  */
 export const revenuecat: Vendor = {
   keptHeaders: [],
   checkSecret: (secret) =>
-    // Around a header's value spaces are dropped on the way: a secret with them would never match.
+    // Spaces around a header's value are dropped in transit: a secret with them would never match.
     checkPlain('')(secret.replaceAll(' ', '_')) || secret !== secret.trim()
-      ? 'a RevenueCat secret is the whole value of the Authorization header, 8 or more characters without spaces around'
+      ? 'a RevenueCat secret is the whole value of the Authorization header: 8 or more characters, not starting or ending with a space'
       : null,
 
   async verify({ headers }, secrets) {
@@ -39,11 +39,11 @@ export const revenuecat: Vendor = {
         occurred_at: isoMillis(event.event_timestamp_ms),
         livemode: environment === 'PRODUCTION' ? true : environment === 'SANDBOX' ? false : null,
         api_version: text(payload.api_version),
-        // A transfer between users is about no transaction.
+        // A transfer between users has no transaction.
         object: { type: id && 'transaction', id, status: null },
         customer,
         subscription,
-        // `price` is an estimate in US dollars; this one is what was paid.
+        // `price` is an estimate in US dollars; this is what was paid.
         amount: decimal(event.price_in_purchased_currency, event.currency),
         refs: refsOf(id, subscription, customer, text(event.original_app_user_id), text(event.product_id)),
       }),

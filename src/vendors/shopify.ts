@@ -1,13 +1,13 @@
 import { fromBase64 } from '../lib/crypto'
-import { decimal } from './money'
-import { at, before, eventOf, isObject, numericId, parseObject, refsOf, required, text } from './read'
-import { isoTime } from './time'
+import { decimal } from './lib/money'
+import { at, before, eventOf, isObject, numericId, parseObject, refsOf, required, text } from './lib/read'
+import { isoTime } from './lib/time'
+import { checkPlain, verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'
-import { checkPlain, verifyBareMac } from './verify'
 
 /**
- * Shopify. `X-Shopify-Hmac-Sha256`: HMAC-SHA256 of the body, base64. What happened, when, and its id stand in headers
- * beside it, which are not signed. No time is signed either.
+ * Shopify. `X-Shopify-Hmac-Sha256`: HMAC-SHA256 of the body, base64. The event's type, time and id are in other
+ * headers, which are not signed. No time is signed either.
  * https://shopify.dev/docs/apps/build/webhooks/subscribe/https, https://shopify.dev/docs/apps/build/webhooks/ignore-duplicates
  */
 export const shopify: Vendor = {
@@ -19,7 +19,7 @@ export const shopify: Vendor = {
   decode(body, headers) {
     const payload = parseObject(body)
     const topic = required(headers['x-shopify-topic'], 'X-Shopify-Topic')
-    // Billing topics of apps wrap their object: app_subscriptions/update has an app_subscription.
+    // The billing topics of apps wrap their object: app_subscriptions/update has an app_subscription.
     const wrapped = payload.app_subscription ?? payload.app_purchase_one_time
     const object = isObject(wrapped) ? wrapped : payload
     const type = before(topic, '/')
@@ -30,7 +30,7 @@ export const shopify: Vendor = {
     const eventId = text(headers['x-shopify-event-id'])
     return [
       eventOf({
-        // With the topic: one act of a merchant may raise several topics, and nothing says that each has its own id.
+        // With the topic: one action of a merchant may raise several topics, and they may share an id.
         vendor_event_id: eventId && `${eventId}:${topic}`,
         event_type: topic,
         occurred_at: isoTime(headers['x-shopify-triggered-at']),
@@ -39,7 +39,7 @@ export const shopify: Vendor = {
         object: { type, id, status: text(object.financial_status) ?? text(object.status) },
         customer,
         subscription: type === 'subscription_contracts' || type === 'app_subscriptions' ? id : null,
-        // Decimal texts in the major unit.
+        // Decimal strings in the major unit.
         amount: decimal(object.total_price ?? object.amount ?? object.price, object.currency),
         refs: refsOf(
           id,

@@ -1,10 +1,7 @@
 import type { Kind } from '../lib/billing-kinds'
 import type { Bodies } from './objects'
 
-/**
- * What one event says of one object: the whole of it, as it was after the event. Vendors' files make these; nothing
- * here knows a vendor's field names.
- */
+/** One object as one event describes it: the whole object, as it was after the event. Made by the vendors' files. */
 export type Snapshot = { [K in Kind]: SnapshotOf<K> }[Kind]
 
 type SnapshotOf<K extends Kind> = {
@@ -12,24 +9,24 @@ type SnapshotOf<K extends Kind> = {
   /** The vendor's id of the object. */
   id: string
   body: Bodies[K]
-  /** A final state does not come back: it outranks every state that is not final. */
+  /** Whether the state is final: it outranks every state that is not, because objects do not leave it. */
   terminal: boolean
-  /** When the event occurred, ISO 8601 UTC; null ranks below any time. */
+  /** When the event occurred, in ISO 8601 UTC; null ranks below every time. */
   occurred_at: string | null
-  /** A second, finer clock for events of one time, where the vendor has one. */
+  /** A second, finer time that orders events of the same `occurred_at`, where the vendor has one. */
   updated_at: string | null
-  /** What happened, for events of one time: created < updated < deleted. */
+  /** Orders events of the same time: created < updated < deleted. */
   step: Step
-  /** The vendor's object as sent, in canonical form: what ties are chained by. */
+  /** The vendor's object as sent, in canonical form: tied events are put in order by it. */
   after: string
-  /** The same before the event; null where the vendor does not tell. */
+  /** The vendor's object before the event, in the same form; null where the vendor does not tell. */
   before: string | null
 }
 
 export const STEPS = { created: 0, updated: 1, deleted: 2 } as const
 export type Step = (typeof STEPS)[keyof typeof STEPS]
 
-/** JSON with sorted keys and without nulls: equal for equal objects, whether a field is null or left out. */
+/** JSON with sorted keys and without nulls: the same for equal objects, whether a field is null or missing. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -43,8 +40,8 @@ export function canonical(value: unknown): string {
 }
 
 /**
- * An object as it was before a change that lists what it replaced: listed objects are merged into, anything else
- * (arrays, too) is put back whole.
+ * An object as it was before a change, from the values that the change replaced. Objects among them are merged;
+ * anything else, arrays included, replaces the present value.
  */
 export function undo(object: unknown, previous: unknown): unknown {
   if (!isRecord(object) || !isRecord(previous)) return previous

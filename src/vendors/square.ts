@@ -1,13 +1,13 @@
 import { fromBase64 } from '../lib/crypto'
-import { money } from './money'
-import { at, eventOf, isObject, type Json, parseObject, refsOf, required, subjectOf, text } from './read'
-import { isoTime } from './time'
+import { money } from './lib/money'
+import { at, eventOf, isObject, type Json, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { isoTime } from './lib/time'
+import { checkPlain, verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'
-import { checkPlain, verifyBareMac } from './verify'
 
 /**
- * Square. `x-square-hmacsha256-signature`: HMAC-SHA256 of the notification URL and the body, base64. The URL is the one
- * the subscription was made with, to the letter. No time is signed.
+ * Square. `x-square-hmacsha256-signature`: HMAC-SHA256 of the notification URL and the body, base64. The URL is
+ * exactly the one that the subscription was created with. No time is signed.
  * https://developer.squareup.com/docs/webhooks/step3validate
  */
 export const square: Vendor = {
@@ -41,7 +41,8 @@ export const square: Vendor = {
         customer,
         subscription,
         invoice,
-        // Money is "in the smallest denomination of the currency": https://developer.squareup.com/docs/build-basics/working-with-monetary-amounts
+        // Money is "in the smallest denomination of the currency":
+        // https://developer.squareup.com/docs/build-basics/working-with-monetary-amounts
         amount: money(at(total, 'amount'), at(total, 'currency')),
         refs: refsOf(
           id,
@@ -58,7 +59,7 @@ export const square: Vendor = {
   },
 }
 
-/** The event's object stands under its own name; events of a deletion carry none. */
+/** The event's object is under its own name. Deletion events have no object. */
 function objectOf(data: Json, type: string | null): Json {
   const objects = isObject(data.object) ? data.object : {}
   const named = type !== null && Object.hasOwn(objects, type) ? objects[type] : Object.values(objects)[0]

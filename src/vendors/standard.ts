@@ -1,19 +1,19 @@
 import { concat, fromBase64, hmac } from '../lib/crypto'
-import { before, eventOf, flag, idOf, isObject, parseObject, refsOf, required, text } from './read'
-import { isoSeconds, isoTime } from './time'
+import { before, eventOf, flag, idOf, isObject, parseObject, refsOf, required, text } from './lib/read'
+import { isoSeconds, isoTime } from './lib/time'
+import { firstSecret, isSeconds, matchedAt, matchSecret } from './lib/verify'
 import type { Delivery, Vendor, Verification } from './vendor'
-import { firstSecret, isSeconds, matchedAt, matchSecret } from './verify'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Both are part of the signed content. */
+/** Both headers are part of the signed content. */
 export const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp'] as const
 
-/** No sender needs more: each Ed25519 check costs, and nobody has proved who he is yet. */
+/** Signatures of a delivery. No sender needs more, and each Ed25519 check costs time before the sender is known. */
 const MAX_SIGNATURES = 16
 
 /**
- * Standard Webhooks 1.0: any vendor that follows it. `webhook-signature` lists `v1,<base64>` (HMAC-SHA256 of
+ * Standard Webhooks 1.0, for any vendor that follows it. `webhook-signature` lists `v1,<base64>` (HMAC-SHA256 of
  * `id.timestamp.body`, keyed by the base64 after `whsec_`) and `v1a,<base64>` (Ed25519 over the same, checked with the
  * public key after `whpk_`), separated by spaces.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
@@ -25,7 +25,7 @@ export const standard: Vendor = {
     const key = keyOf(secret, 'whsec_') ?? keyOf(secret, 'whpk_')
     if (key === null) return 'a Standard Webhooks secret is whsec_ or whpk_ followed by base64'
     if (secret.startsWith('whpk_')) return key.byteLength === 32 ? null : 'a whpk_ key is the base64 of 32 bytes'
-    // The specification's bounds: what is shorter can be guessed.
+    // The specification's bounds: a shorter key could be guessed.
     return key.byteLength >= 24 && key.byteLength <= 64 ? null : 'a whsec_ key is the base64 of 24 to 64 bytes'
   },
 
@@ -61,7 +61,7 @@ export const standard: Vendor = {
         customer,
         subscription,
         invoice,
-        // The specification says nothing of amounts, so their unit is not known.
+        // The specification does not define amounts, so their unit is not known.
         refs: refsOf(id, customer, subscription, invoice),
       }),
     ]
@@ -70,13 +70,13 @@ export const standard: Vendor = {
 
 type Signed = { content: Bytes; v1: Bytes[]; v1a: Bytes[]; signedAt: number }
 
-/** What a Standard Webhooks delivery signs, and its signatures; or why it is not of that form. */
+/** What a Standard Webhooks delivery signs, and its signatures; or why it does not have that form. */
 export function readSigned({ headers, bytes }: Delivery): Signed | (Verification & { ok: false }) {
   const header = headers.get('webhook-signature')
   if (!header) return { ok: false, cause: 'signature_missing' }
   const id = headers.get('webhook-id')
   const timestamp = headers.get('webhook-timestamp')
-  // With a full stop in the id, id and timestamp could be cut in more than one way: the specification rules it out.
+  // With a full stop in the id, id and timestamp could be split in more than one way. The specification forbids it.
   if (!id || id.includes('.') || !isSeconds(timestamp)) return { ok: false, cause: 'signature_malformed' }
   const signatures = header.split(' ').map((part) => part.split(',', 2))
   const of = (version: string, length: number) =>
@@ -90,7 +90,7 @@ export function readSigned({ headers, bytes }: Delivery): Signed | (Verification
   return { content: concat([`${id}.${timestamp}.`, bytes]), v1, v1a, signedAt: Number(timestamp) * 1000 }
 }
 
-/** The MAC of a `whsec_` secret over the content; none where the secret is not of that form. */
+/** The MAC of the content under a `whsec_` secret; none for other secrets. */
 export function macOf(content: Bytes): (secret: string) => Promise<Bytes[]> {
   return async (secret) => {
     const key = keyOf(secret, 'whsec_')
@@ -98,13 +98,13 @@ export function macOf(content: Bytes): (secret: string) => Promise<Bytes[]> {
   }
 }
 
-/** When the delivery was attempted: the best there is where the payload does not say when the event was. */
+/** When the delivery was attempted: used where the payload has no time of the event. */
 export function attemptedAt(headers: Readonly<Record<string, string>>): string | null {
   const timestamp = headers['webhook-timestamp']
   return isSeconds(timestamp) ? isoSeconds(Number(timestamp)) : null
 }
 
-/** The key after a prefix; null where there is none. */
+/** The key after a prefix; null where the secret does not have this form. */
 function keyOf(secret: string, prefix: string): Bytes | null {
   const key = secret.startsWith(prefix) ? fromBase64(secret.slice(prefix.length)) : null
   return key && key.byteLength > 0 ? key : null

@@ -1,15 +1,15 @@
-import { money } from './money'
+import { money } from './lib/money'
+import { at, flag, idOf, integer, isObject, type Json, objects, required, text } from './lib/read'
+import { isoSeconds } from './lib/time'
 import { statusOf } from './objects'
-import { at, flag, idOf, integer, isObject, type Json, objects, required, text } from './read'
 import { canonical, type Snapshot, STEPS, type Step, undo } from './snapshot'
-import { isoSeconds } from './time'
 import type { StateKind } from './vendor'
 
-/** Stripe's objects as billing state, in the shapes of API versions before and after 2025-03-31 (basil). */
+/** Stripe's objects as billing state, for API versions before and after 2025-03-31 (basil). */
 export function stripeSnapshot(event: Json, object: Json, kind: StateKind): Snapshot {
   const type = String(event.type)
   const previous = at(event, 'data', 'previous_attributes')
-  const told = {
+  const base = {
     id: required(object.id, 'data.object.id'),
     occurred_at: isoSeconds(event.created),
     updated_at: null,
@@ -21,11 +21,11 @@ export function stripeSnapshot(event: Json, object: Json, kind: StateKind): Snap
     customer: idOf(object.customer),
     vendor_status: text(object.status),
     livemode: flag(event.livemode),
-    updated_at: told.occurred_at,
+    updated_at: base.occurred_at,
   }
-  if (kind === 'subscription') return { kind, ...told, ...subscription(object, common) }
-  if (kind === 'invoice') return { kind, ...told, ...invoice(type, object, common) }
-  return { kind, ...told, ...paymentMethod(object, previous, common) }
+  if (kind === 'subscription') return { kind, ...base, ...subscription(object, common) }
+  if (kind === 'invoice') return { kind, ...base, ...invoice(type, object, common) }
+  return { kind, ...base, ...paymentMethod(object, previous, common) }
 }
 
 function stepOf(type: string): Step {
@@ -79,7 +79,7 @@ function subscription(object: Json, common: Common) {
   return { body, terminal: status === 'canceled' || status === 'incomplete_expired' }
 }
 
-/** On the subscription before, on each item since: of those, the period that ends first. */
+/** On the subscription in older versions, on each item in newer ones: of those, the period that ends first. */
 function periodOf(object: Json, items: readonly Json[]): { start: string | null; end: string | null } {
   const ends = ({ current_period_end: end }: Json) => (typeof end === 'number' ? end : Number.POSITIVE_INFINITY)
   const from = isoSeconds(object.current_period_end) ? object : [...items].sort((a, b) => ends(a) - ends(b) || 0)[0]
@@ -100,7 +100,7 @@ const INVOICE = {
 } as const
 
 function invoice(type: string, object: Json, common: Common) {
-  // Of the published statuses none is "deleted": the snapshot may be the draft that is gone.
+  // No published status is "deleted": the snapshot may be the draft that was deleted.
   const status = type === 'invoice.deleted' ? 'deleted' : statusOf(common.vendor_status, INVOICE)
   const amount = (value: unknown) => money(value, object.currency)?.value ?? null
   const body = {
@@ -121,7 +121,7 @@ function invoice(type: string, object: Json, common: Common) {
   return { body, terminal: status === 'paid' || status === 'void' || status === 'deleted' }
 }
 
-/** Attached exactly while it has a customer; a detached one's is no longer in the object, but in what was before. */
+/** Attached exactly while it has a customer. When it is detached, the customer is only in the previous attributes. */
 function paymentMethod(object: Json, previous: unknown, common: Common) {
   const card = object.card
   const body = {

@@ -1,13 +1,14 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
-import { money } from './money'
-import { at, flag, idOf, isObject, parseObject, refsOf, required, subjectOf, text } from './read'
+import { money } from './lib/money'
+import { at, flag, idOf, isObject, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { isoSeconds } from './lib/time'
+import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { stripeSnapshot } from './stripe-objects'
-import { isoSeconds } from './time'
 import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './vendor'
-import { isSeconds, matchedAt, matchSecret, refused } from './verify'
 
 /**
- * Stripe. `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]`: HMAC-SHA256 of `t.body` under the whole `whsec_…` string.
+ * Stripe. `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]`: HMAC-SHA256 of `t.body` under the whole `whsec_…`
+ * string.
  * https://docs.stripe.com/webhooks#verify-manually
  */
 export const stripe: Vendor = {
@@ -51,7 +52,7 @@ function parse(header: string): { timestamp: string | null; signatures: Uint8Arr
   return { timestamp, signatures }
 }
 
-const NO_EVENT = 'the payload is no Stripe event: its object is not "event"'
+const NO_EVENT = 'the payload is not a Stripe event: its object is not "event"'
 
 function decodeEvent(event: Record<string, unknown>): DecodedEvent {
   if (event.object !== 'event' && !(text(event.type) && text(event.id))) throw new Undecodable(NO_EVENT)
@@ -92,7 +93,7 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
 
 function stateOf(eventType: string): StateKind | null {
   if (eventType.startsWith('customer.subscription.')) return 'subscription'
-  // A preview of an invoice to come has no id: it is no invoice yet.
+  // A preview of an upcoming invoice has no id: it is not an invoice yet.
   if (eventType.startsWith('invoice.') && eventType !== 'invoice.upcoming') return 'invoice'
   if (/^payment_method\.(attached|updated|automatically_updated|detached)$/.test(eventType)) return 'payment_method'
   return null

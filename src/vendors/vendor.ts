@@ -1,39 +1,39 @@
 import type { Snapshot } from './snapshot'
 
-/** One delivery as it came in. */
+/** A delivery as it was received. */
 export type Delivery = {
   headers: Headers
   bytes: Uint8Array<ArrayBuffer>
-  /** The address the vendor was told to send to: scheme, host and path, no query. */
+  /** The address that the vendor sends to: scheme, host and path, no query. */
   url: string
-  /** When it came in, milliseconds since the epoch. */
+  /** When it was received, in milliseconds since the epoch. */
   now: number
 }
 
 /** Why a signature was refused. */
 export type SignatureCause =
-  /** No signature header at all. */
+  /** There is no signature header. */
   | 'signature_missing'
-  /** A header, but not of the vendor's form. */
+  /** The header does not have the vendor's form. */
   | 'signature_malformed'
-  /** Well-formed, but no live secret makes it. */
+  /** It is well-formed, but no live secret produces it. */
   | 'signature_mismatch'
-  /** Made by a live secret, too long ago or too far ahead. */
+  /** A live secret produces it, but its time is too long ago or too far in the future. */
   | 'signature_timestamp'
 
 /** `secret`: the index of the secret that matched. `skew_ms`: now minus the signature's time, where it has one. */
 export type Verification = { ok: true; secret: number } | { ok: false; cause: SignatureCause; skew_ms?: number }
 
-/** The vendor's objects that become billing state; null for events of anything else. */
+/** The kinds of objects whose events become billing state. */
 export type StateKind = 'subscription' | 'invoice' | 'payment_method'
 
-/** One event of a delivery, in the house's terms. Absent values are null. */
+/** One event of a delivery, in our terms. A value that the payload lacks is null. */
 export type DecodedEvent = {
-  /** The vendor's own id of the event; null where it has none: the digest of the bytes then takes its place. */
+  /** The vendor's id of the event. Null where it has none: the digest of the bytes is used instead. */
   vendor_event_id: string | null
-  /** The vendor's own name of the event. */
+  /** The vendor's name of the event. */
   event_type: string
-  /** ISO 8601 UTC in the vendor's own precision: never rounded. */
+  /** ISO 8601 UTC in the vendor's own precision, never rounded. */
   occurred_at: string | null
   livemode: boolean | null
   api_version: string | null
@@ -43,45 +43,49 @@ export type DecodedEvent = {
   invoice: string | null
   /** The object's total in the currency's minor unit, and the currency in upper case. */
   amount: { value: number; currency: string } | null
-  /** Ids of the event's own object and of what it refers to directly: its own first, at most {@link MAX_REFS}. */
+  /** The id of the event's own object, then the ids that it refers to directly; at most `MAX_REFS`. */
   refs: string[]
-  /** What of the billing state this event speaks of. */
+  /** The kind of object that the event describes; null where it does not become billing state. */
   state: StateKind | null
 }
 
-/** What of an event can be told without its object. */
+/** What can be read of an event whose object cannot. */
 export type Envelope = Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'occurred_at'>
 
-/** Billing vendors: how each signs and what its payloads mean. Nothing outside this folder knows a vendor's fields. */
+/**
+ * A billing vendor: how it signs, and what its payloads mean. Nothing outside this folder knows a vendor's field names.
+ *
+ * To add a vendor, copy the file of one that signs in a similar way and name the new file in index.ts:
+ * - gocardless.ts: a header with a MAC of the body; stripe.ts: of a time and the body
+ * - polar.ts: the headers of Standard Webhooks
+ * - revenuecat.ts: a header that contains the secret itself
+ * - adyen.ts: a signature inside the body
+ */
 export type Vendor = {
-  /** Headers (lower case) worth keeping beside the payload; decode() gets them back. Never one that holds a secret. */
+  /** Headers (lower case) to keep with the payload, for decode(). Never one that contains a secret. */
   keptHeaders: readonly string[]
-  /** What is wrong with a signing secret's form, as a sentence; null where nothing is. */
+  /** What is wrong with the form of a signing secret, as a sentence; null where nothing is. */
   checkSecret: (secret: string) => string | null
-  /** Checks the signature over the bytes as they came, against every live secret, in constant time. */
+  /** Checks the signature over the bytes as received, against every live secret, in constant time. */
   verify: (delivery: Delivery, secrets: readonly string[]) => Promise<Verification>
   /**
    * The events of a verified delivery.
    *
    * @param text the bytes as UTF-8
    * @param headers the kept headers
-   * @throws {Undecodable} where the payload is not what the vendor sends: no retry mends that
+   * @throws {Undecodable} where the payload is not what the vendor sends, so that no retry can help
    */
   decode: (text: string, headers: Readonly<Record<string, string>>) => DecodedEvent[]
   /**
-   * What the event of a delivery says of billing objects, for a vendor that sends one event a delivery.
+   * The billing objects that the event of a delivery describes. Only for vendors that send one event a delivery and
+   * whose events become billing state.
    *
-   * @throws {Undecodable} where it names no object
+   * @throws {Undecodable} where the event names no object
    */
   snapshots?: (text: string) => Snapshot[]
 }
 
-export const MAX_REFS = 8
-
-/** How far a signature's time may be from ours, either way. */
-export const TOLERANCE_MS = 300_000
-
-/** A payload that cannot be read, and never will be; with its envelope, where that much can. */
+/** A payload that can never be decoded, with its envelope where that much can be read. */
 export class Undecodable extends Error {
   override readonly name = 'Undecodable'
   constructor(

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { process } from '../../src/inbox/process/decide'
+import { decide } from '../../src/inbox/process/decide'
 import { VENDORS } from '../../src/vendors'
 import {
   anId,
@@ -14,7 +14,7 @@ import {
   stripeSubscription,
   T0,
 } from './payloads'
-import { type BillingWorld, billingWorld } from './world'
+import { type BillingWorld, billingWorld, type Shown } from './world'
 
 /* Amounts and texts of every kind, and events with parts missing around their object. */
 
@@ -87,7 +87,7 @@ describe('texts', () => {
     })
     if (words === '\ud800' || words === '\u0000') return
     const { body } = await world.api(`/subscriptions?customer=${encodeURIComponent(words)}`)
-    expect(body.data.map(({ id }: any) => id)).toEqual([sub.id])
+    expect(body.data.map(({ id }: Shown) => id)).toEqual([sub.id])
   })
 })
 
@@ -127,7 +127,7 @@ describe('the event around the object', () => {
       paddleSays('transaction.paid', paddleTransaction({ id, status: 'paid', payments })),
     )) as [string]
     expect((await world.event(event)).status).toBe('processed')
-    expect((await world.effects(event)).map((effect: any) => effect.id)).toEqual([id, 'paymtd_good'])
+    expect((await world.effects(event)).map((effect) => effect.id)).toEqual([id, 'paymtd_good'])
   })
 })
 
@@ -139,7 +139,7 @@ describe('objects that no row could hold', () => {
     const [eventId] = (await world.send(event)).body.event_ids
     await world.queue.pump()
     const { status, processing_attempts, last_error } = await world.event(eventId)
-    expect([status, processing_attempts, last_error]).toEqual(['failed', 1, 'its object is too large'])
+    expect([status, processing_attempts, last_error]).toEqual(['failed', 1, 'its billing object is too large'])
     expect((await world.api(`/subscriptions/${id}`)).status).toBe(404)
   })
 
@@ -148,7 +148,7 @@ describe('objects that no row could hold', () => {
     const event = stripeSays('customer.subscription.updated', stripeSubscription({ metadata: 'here' }))
     const body = JSON.stringify(event).replace('"metadata":"here"', `"metadata":${nested}`)
     const recorded = { vendor: 'stripe', vendor_event_id: event.id, body, headers: {} }
-    expect(process(VENDORS.stripe, recorded)).toMatchObject({
+    expect(decide(VENDORS.stripe, recorded)).toMatchObject({
       status: 'failed',
       error: 'the payload is nested too deeply',
     })

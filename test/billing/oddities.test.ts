@@ -172,7 +172,7 @@ describe.each(THINGS)('$of', ({ list, make, say, shows }) => {
     expect([status, decoded_summary]).toEqual(['failed', null])
     expect(last_error).toEqual(
       typeof id === 'string' && id !== ''
-        ? 'the id of its object is no id'
+        ? 'the id of its billing object is not valid'
         : expect.stringMatching(/^the payload has no data(\.object)?\.id$/),
     )
     expect(await world.objects()).toEqual(objects)

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { openDb } from '../../src/db/client'
 import { claim } from '../../src/inbox/process/claim'
-import { finish, type Verdict } from '../../src/inbox/process/finish'
+import { finish } from '../../src/inbox/process/finish'
+import type { Verdict } from '../../src/inbox/process/verdict'
 import { recordDelivery } from '../../src/inbox/receive/store'
 import { newId } from '../../src/lib/ids'
 import { iso } from '../../src/lib/time'
@@ -19,7 +20,7 @@ let names = 0
 
 /** Has events recorded, claimed and finished at their times, by the statements that do it. */
 export async function happen(project: string, connection: string, stories: readonly Story[]): Promise<void> {
-  const verdicts = new Map<number, { id: string; status: Outcome }[]>()
+  const outcomes = new Map<number, { id: string; status: Outcome }[]>()
   for (const { received_at, lag, status = 'processed' } of stories) {
     names += 1
     const id = newId('evt', received_at)
@@ -36,9 +37,9 @@ export async function happen(project: string, connection: string, stories: reado
     )
     if (lag === undefined) continue
     const at = received_at + lag
-    verdicts.set(at, [...(verdicts.get(at) ?? []), { id, status }])
+    outcomes.set(at, [...(outcomes.get(at) ?? []), { id, status }])
   }
-  for (const [at, list] of verdicts) {
+  for (const [at, list] of outcomes) {
     const lease = newId('lse', at)
     const claimed = await claim(
       db,
@@ -48,26 +49,20 @@ export async function happen(project: string, connection: string, stories: reado
     )
     expect(claimed).toHaveLength(list.length)
     const statuses = new Map(list.map(({ id, status }) => [id, status]))
-    const finished = await finish(
-      db,
-      claimed.map((event): Verdict => {
-        const status = statuses.get(event.id) ?? 'processed'
-        return {
-          event,
-          status,
-          error: status === 'failed' ? 'an error' : null,
-          due_at: null,
-          trigger: 'ingest',
-          started_at: at,
-          summary: status === 'failed' ? null : ({ refs: [] } as unknown as Verdict['summary']),
-          snapshots: [],
-        }
-      }),
-      [],
-      lease,
-      at,
-    )
-    expect(finished).toEqual({ done: true })
+    const verdicts = claimed.map((event): Verdict => {
+      const status = statuses.get(event.id) ?? 'processed'
+      return {
+        event,
+        status,
+        error: status === 'failed' ? 'an error' : null,
+        due_at: null,
+        trigger: 'ingest',
+        started_at: at,
+        summary: status === 'failed' ? null : ({ refs: [] } as unknown as Verdict['summary']),
+        snapshots: [],
+      }
+    })
+    expect(await finish(db, { verdicts, projections: [], lease, now: at })).toBe('written')
   }
 }
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cents, decimal, decimalsOf, money } from '../../src/vendors/money'
-import { at, idOf, numericId, refsOf } from '../../src/vendors/read'
-import { isoMillis, isoSeconds, isoTime } from '../../src/vendors/time'
+import { cents, decimal, decimalsOf, money } from '../../src/vendors/lib/money'
+import { at, idOf, numericId, refsOf } from '../../src/vendors/lib/read'
+import { isoMillis, isoSeconds, isoTime } from '../../src/vendors/lib/time'
 
 describe('times', () => {
   it.each([

@@ -5,13 +5,13 @@ import type { Caller, Shot } from './shots.ts'
 import type { Value } from './values.ts'
 import type { Tenant } from './world.ts'
 
-/** The tenant that does everything, the one that only reads, and the first one's sessions that may end. */
+/** The tenant that makes changes, the tenant that only reads, and sessions of the first that may end. */
 export type World = { url: string; own: Tenant; other: Tenant; spare: string[]; keys: string[] }
 
-/** `foreign`: what must not stand in the answer. `trespasses`: it names something of another tenant's, so nothing is done. */
+/** `foreign`: strings that the response must not contain. `trespasses`: the request names another tenant's object. */
 export type Aimed = { wire: Wire; foreign: string[]; trespasses: boolean }
 
-/** A shot as it is sent now. */
+/** Turns a shot into the request to send, with the current ids and secrets. */
 export async function aim(world: World, shot: Shot): Promise<Aimed> {
   const caller = callerOf(shot)
   const theirs = caller.startsWith('other')
@@ -33,14 +33,14 @@ export async function aim(world: World, shot: Shot): Promise<Aimed> {
   return { wire, foreign: tenants.flatMap((tenant) => traces(tenant, wire)), trespasses }
 }
 
-/** What must stand in no answer to a stranger: the tenant's mark, and its ids but for those that the request names. */
+/** Strings that no other tenant may see: the tenant's mark, and its ids except those that the request itself names. */
 function traces({ mark, ids }: Tenant, { path, headers, body }: Wire): string[] {
   const named = `${path} ${JSON.stringify(headers)} ${body ?? ''}`
   const own = Object.entries(ids).flatMap(([pool, some]) => (pool === 'cursor' ? [] : some))
   return [mark, ...own.filter((id) => !named.includes(id))]
 }
 
-/** Whoever may sign out is somebody else than the session that all the others are sent with. */
+/** A request that ends a session uses a spare one, because the main session is needed for all other requests. */
 function callerOf({ caller, operation, method }: Shot): Caller {
   const ends = operation.template.startsWith('/auth/sessions') && method === 'DELETE'
   return ends && caller === 'session' ? 'spare' : caller
@@ -58,7 +58,7 @@ function tokenOf({ own, other, spare, keys }: World, caller: Caller, { vendor }:
       return other.token
     case 'other-key':
       return other.key
-    case 'nobody':
+    case 'anonymous':
       return null
     case 'made-up':
       return (
@@ -99,7 +99,7 @@ function look({ own, other }: World, value: Value): string {
   return pool[value.index % Math.max(1, pool.length)] ?? 'none'
 }
 
-/** Percent-encoded, but for what a path may hold as it is; a `%` is sent raw, so that bad escapes are tried too. */
+/** Percent-encodes a string but leaves `%` raw, so that invalid escapes are tried too. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replaceAll('%25', '%').slice(0, 2000)
 }

@@ -3,16 +3,12 @@ import type { Aimed } from './aim.ts'
 import { type Operation, operationOf } from './operations.ts'
 import type { Reply, Wire } from './send.ts'
 
-/** Faults that any path may be answered with, whatever operation it is of. */
+/** The codes for a path that no operation matches. */
 const UNMATCHED = ['not_found', 'method_not_allowed']
-/** Served beside the API and described by no operation: pages for people, and the document itself. */
+/** Paths outside the OpenAPI document: pages for people, and the document itself. */
 const UNDESCRIBED = /^\/(errors|openapi\.json|auth\/sign-in)$/
 
-/**
- * What is wrong with an answer; null where nothing is. The first words say of which kind it is, so that one fault is
- * told once.
- *
- */
+/** What is wrong with a response, or null. The first words name the kind, so that each kind is reported once. */
 export function findingOf(
   document: Json,
   operations: readonly Operation[],
@@ -21,24 +17,24 @@ export function findingOf(
 ): string | null {
   if (reply.status >= 500) return `${reply.status}: ${reply.text.slice(0, 200)}`
   for (const mark of foreign) {
-    if (holds(reply.text, mark)) return `cross-tenant read: the answer holds another tenant's data (${mark})`
+    if (holds(reply.text, mark)) return `cross-tenant read: the response contains another tenant's data (${mark})`
   }
   const operation = operationOf(operations, wire.method, wire.path)
   if (trespasses && operation && reply.status < 300 && !operation.template.startsWith('/ingest')) {
-    return `cross-tenant access: ${reply.status} to a request that names what is another tenant's`
+    return `cross-tenant access: ${reply.status} for a request that names another tenant's object`
   }
   if (!operation) return unmatched(wire, reply)
   const documented = operation.spec.responses[String(reply.status)] as Json | undefined
   if (!documented) return `undocumented status ${reply.status}: ${reply.text.slice(0, 200)}`
   const type = typeOf(reply)
-  if (wire.method === 'HEAD') return reply.text === '' ? null : 'HEAD is answered with a body'
-  if (!documented.content) return reply.text === '' ? null : `${reply.status} has a body that is not documented`
+  if (wire.method === 'HEAD') return reply.text === '' ? null : 'the response to HEAD has a body'
+  if (!documented.content) return reply.text === '' ? null : `${reply.status} has an undocumented body`
   const content = documented.content[type] as Json | undefined
   if (!content) return `content type ${type || '(none)'} is not documented for ${reply.status}`
   const body = parsed(reply.text)
-  if (body === undefined) return `${reply.status} is no JSON: ${reply.text.slice(0, 100)}`
+  if (body === undefined) return `${reply.status} is not JSON: ${reply.text.slice(0, 100)}`
   const [misfit] = misfits(document, content.schema, body)
-  if (misfit) return `${reply.status} does not fit its schema: ${misfit}`
+  if (misfit) return `${reply.status} does not match its schema: ${misfit}`
   if (reply.status >= 400 && !documented.description.includes(`\`${(body as Json).code}\``)) {
     return `undocumented code ${(body as Json).code} with ${reply.status}`
   }
@@ -50,7 +46,7 @@ function unmatched({ method, path }: Wire, reply: Reply): string | null {
   if (method === 'HEAD') return reply.status === 404 || reply.status === 405 ? null : `unmatched HEAD: ${reply.status}`
   const body = parsed(reply.text) as Json | undefined
   if (typeOf(reply) === 'application/problem+json' && UNMATCHED.includes(body?.code)) return null
-  return `unmatched path answered ${reply.status} ${typeOf(reply)}: ${reply.text.slice(0, 100)}`
+  return `unmatched path returned ${reply.status} ${typeOf(reply)}: ${reply.text.slice(0, 100)}`
 }
 
 function headersOf({ path }: Wire, { headers, status }: Reply): string | null {
@@ -63,7 +59,7 @@ function headersOf({ path }: Wire, { headers, status }: Reply): string | null {
   return null
 }
 
-/** Whether a text, or what it carries in base64, holds a mark. */
+/** Whether a string, or base64 data in it, contains a mark. */
 function holds(text: string, mark: string): boolean {
   if (text.includes(mark)) return true
   return [...text.matchAll(/_b64":"([^"]+)"/g)].some(([, b64 = '']) => Buffer.from(b64, 'base64').includes(mark))

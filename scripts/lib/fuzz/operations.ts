@@ -1,6 +1,6 @@
 import type { Json } from '../json-schema.ts'
 
-/** An operation of the document. `segments`: its path's parts, parameters in braces. */
+/** An operation of the document. `segments`: the parts of its path, with parameters in braces. */
 export type Operation = { method: string; template: string; segments: string[]; spec: Json }
 
 export function operationsOf(document: Json): Operation[] {
@@ -16,12 +16,12 @@ export function operationsOf(document: Json): Operation[] {
 
 export const isParameter = (segment: string) => segment.startsWith('{')
 
-/** What a server does with a path before it looks for a route: dot segments and the like are put in order. */
+/** Normalizes a path as the server does before routing: it resolves dot segments, for example. */
 export function pathOf(target: string): string {
   return new URL(target, 'http://fuzz.test').pathname
 }
 
-/** The operation that serves a request, if one does; HEAD is served as GET. Fixed parts go before parameters. */
+/** The operation that matches a request, or null. HEAD matches GET. Fixed segments win over parameters. */
 export function operationOf(operations: readonly Operation[], method: string, target: string): Operation | null {
   const parts = pathOf(target).split('/').slice(1)
   const served = method === 'HEAD' ? 'GET' : method

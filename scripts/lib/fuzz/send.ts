@@ -1,13 +1,13 @@
 import { Agent, request } from 'node:http'
 
-/** A request as it goes over the wire: the path is sent as it stands here, nothing is put in order first. */
+/** A raw request. The path is sent unchanged, without normalization. */
 export type Wire = { method: string; path: string; headers: Record<string, string>; body: Buffer<ArrayBuffer> | null }
 export type Reply = { status: number; headers: Record<string, string | string[] | undefined>; text: string }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })
 const TIMEOUT_MS = 30_000
 
-/** Sends a request to a port of this machine. @throws where no answer comes */
+/** Sends a request to a port of this machine. @throws if there is no response */
 export function send(port: number, { method, path, headers, body }: Wire): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const call = request({ agent, host: '127.0.0.1', port, method, path, headers, timeout: TIMEOUT_MS }, (answer) => {
@@ -28,7 +28,7 @@ export function send(port: number, { method, path, headers, body }: Wire): Promi
   })
 }
 
-/** The same request as a line for a shell. */
+/** The same request as a curl command. */
 export function curlOf(url: string, { method, path, headers, body }: Wire): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
   const parts = ['curl -sS --path-as-is -i -X', method, quote(url + path)]

@@ -4,15 +4,15 @@ import type { Json } from '../json-schema.ts'
 import { isParameter, type Operation } from './operations.ts'
 import { fitting, hostileJson, hostileText, refTo, type Value } from './values.ts'
 
-/** Who sends: the tenant itself in three ways, the other tenant (who only reads), nobody, or somebody who makes it up. */
-export const CALLERS = ['session', 'key', 'spare', 'other-session', 'other-key', 'nobody', 'made-up'] as const
+/** Who sends: the tenant in three ways, the other tenant (which only reads), no credentials, or invented ones. */
+export const CALLERS = ['session', 'key', 'spare', 'other-session', 'other-key', 'anonymous', 'made-up'] as const
 export type Caller = (typeof CALLERS)[number]
 export type BodyOf =
   | { kind: 'none' }
   | { kind: 'json'; value: unknown }
   | { kind: 'bytes'; base64: string }
   | { kind: 'large'; size: number }
-/** A request before the names in it are looked up. */
+/** A random request with placeholders for ids. */
 export type Shot = {
   operation: Operation
   method: string
@@ -22,12 +22,12 @@ export type Shot = {
   query: [string, Value][]
   headers: [string, string][]
   body: BodyOf
-  /** For an ingest address: the vendor whose connection it is, and whose signature it carries, if any. */
+  /** For an ingest request: the vendor of the connection, and whether the request is signed. */
   vendor: number
   signed: boolean
 }
 
-/** The pool of ids that belongs to a parameter, by the fixed part of the path before it. */
+/** The pool of ids for a path parameter, by the fixed segment before it. */
 const POOLS: Record<string, string> = {
   'api-keys': 'key',
   projects: 'prj',
@@ -50,10 +50,10 @@ const CONTENT_TYPES = [
   '',
   '*/*',
 ]
-/** What of a header value Node lets through. */
+/** Characters that Node.js allows in a header value. */
 const headerText = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map((n) => String.fromCharCode(n)) })
 
-/** Mostly good requests with something wrong in them, because those get furthest. */
+/** Random requests. Most are valid except for one thing, because those get furthest. */
 export function shots(document: Json, operations: readonly Operation[]): fc.Arbitrary<Shot> {
   return fc.oneof(...operations.map((operation) => shotAt(document, operation)))
 }
@@ -157,7 +157,7 @@ function bodyOf(document: Json, spec: Json, template: string): fc.Arbitrary<Body
   ) as fc.Arbitrary<BodyOf>
 }
 
-/** One field made wrong, or one too many, or one taken away. */
+/** Spoils one field, adds an unknown one, or removes one. */
 function spoilt(value: unknown, key: string, bad: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad
   const keys = Object.keys(value)
@@ -192,7 +192,7 @@ const type = fc.oneof(
   ),
   hostileText,
 )
-/** What could be an event of one vendor or another, with anything in its fields. */
+/** Bodies in the format of some vendor's events, with arbitrary values. */
 const deliveries: fc.Arbitrary<unknown> = fc.oneof(
   fc.record({
     id: word,
@@ -207,7 +207,7 @@ const deliveries: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
 )
 
-/** Seldom the odd one, one time in `times`. */
+/** The odd value once in `times`, else the usual one. */
 function rarely<T, U>(odd: fc.Arbitrary<T>, usual: U, times = 25): fc.Arbitrary<T | U> {
   return fc.oneof({ weight: times - 1, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: odd })
 }

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { type Json, resolve } from '../json-schema.ts'
 
-/** A value that names something by what it is; it is looked up when the request is sent. */
+/** A placeholder for an id of a tenant. It is replaced when the request is sent. */
 export type Ref = { ref: 'own' | 'other'; pool: string; index: number }
 export type Value = string | Ref
 
-/** Texts that have broken things elsewhere. */
+/** Strings that are known to break software. */
 const HOSTILE = [
   '',
   ' ',
@@ -61,7 +61,7 @@ export function refTo(pool: string): fc.Arbitrary<Ref> {
   return fc.record({ ref: fc.constantFrom('own', 'other'), pool: fc.constant(pool), index: fc.nat(59) })
 }
 
-/** A value that fits a schema, as far as a schema says it. */
+/** A value that matches a schema. */
 export function fitting(document: Json, schema: Json): fc.Arbitrary<unknown> {
   if (schema.$ref) return fitting(document, resolve(document, schema.$ref) ?? {})
   const choices = (schema.anyOf ?? schema.oneOf) as Json[] | undefined

@@ -8,26 +8,26 @@ import { signIn } from '../sign-in.ts'
 import { story } from '../story.ts'
 
 type Minted = { key: { id: string }; secret: string }
-/** `mark` stands in everything of the tenant's that a caller can name or send, and in nothing else. */
+/** `mark` is in every name and payload of the tenant, and nowhere else. */
 export type Tenant = {
   mark: string
   email: string
   token: string
-  /** The session of `token`: it is never named, so that nothing ends it. */
+  /** The id of the session of `token`. No request names it, so that nothing ends it. */
   session: string
   project: string
   key: string
   inboxes: Inbox[]
   ids: Pool
 }
-/** Ids by prefix (`key`, `evt`, …), `vendor` for those that vendors gave, `cursor` for cursors. */
+/** Ids by prefix (`key`, `evt`, …); `vendor` holds vendors' ids and `cursor` cursors. */
 export type Pool = Record<string, string[]>
 
 const MOST = 60
 const ID = /"([a-z]{3}_[0-9a-z]{26})"/g
 const SPARE_SESSIONS = 8
 
-/** A tenant with something of everything: keys, a connection of each vendor, events, billing objects, a replay. */
+/** Creates a tenant with keys, a connection of each vendor, events, billing objects and a replay. */
 export async function newTenant(url: string, name: string): Promise<Tenant> {
   const mark = `mark${name}${randomBytes(12).toString('hex')}`
   const email = `${mark}@example.com`
@@ -48,7 +48,7 @@ export async function newTenant(url: string, name: string): Promise<Tenant> {
   return tenant
 }
 
-/** Sessions that may end: what the fuzzer signs out is one of these, never the one it works with. */
+/** Sessions that requests may end, so that the main session stays alive. */
 export async function spareSessions(url: string, { email }: Tenant): Promise<string[]> {
   const tokens: string[] = []
   for (let i = 0; i < SPARE_SESSIONS; i++) tokens.push((await signIn(url, email)).token)
@@ -57,7 +57,7 @@ export async function spareSessions(url: string, { email }: Tenant): Promise<str
 
 async function sendStory({ mark, inboxes }: Tenant): Promise<void> {
   const stripe = inboxes.find(({ vendor }) => vendor === 'stripe')
-  if (!stripe) throw new Error('there is no Stripe connection')
+  if (!stripe) throw new Error('no Stripe connection was created')
   const ids: string[] = []
   for (const { name, body } of story()) {
     const event = JSON.parse(body.toString('utf8'))
@@ -65,13 +65,13 @@ async function sendStory({ mark, inboxes }: Tenant): Promise<void> {
     event.data.object.description = mark
     if ('number' in event.data.object) event.data.object.number = mark
     const answer = await deliver(stripe, name, Buffer.from(JSON.stringify(event)))
-    if (!isReceipt(answer)) throw new Error(`${name} was not taken: ${answer.status}`)
+    if (!isReceipt(answer)) throw new Error(`${name} was not accepted: ${answer.status}`)
     ids.push(...answer.body.event_ids)
   }
   await awaitFinal(stripe, ids, 60_000)
 }
 
-/** Reads what the tenant has and remembers its ids. */
+/** Reads the tenant's data and remembers its ids. */
 async function learn(url: string, tenant: Tenant): Promise<void> {
   const { token, project, ids } = tenant
   const api = `${url}/platform/v1`
@@ -92,7 +92,7 @@ const READS = [
   '/auth/sessions',
 ]
 
-/** Keeps the ids and cursors of an answer, for later requests to name. */
+/** Keeps the ids and cursors of a response for later requests. */
 export function remember(ids: Pool, text: string, except: string): void {
   for (const [, id = ''] of text.matchAll(ID)) if (id !== except) add(ids, id.slice(0, 3), id)
   for (const [, cursor = ''] of text.matchAll(/"next_cursor":"([^"]+)"/g)) add(ids, 'cursor', cursor)
@@ -106,7 +106,7 @@ function add(ids: Pool, pool: string, id: string): void {
   known.push(id)
 }
 
-/** Everything of a tenant's that nobody else may move: what is only touched by being read is left out. */
+/** All data of a tenant that no other tenant may change, without the times of last use, which change on every read. */
 export async function stateOf(url: string, { token, project, inboxes }: Tenant): Promise<string> {
   const as = { token, project }
   const api = `${url}/platform/v1`

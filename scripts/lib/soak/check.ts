@@ -20,7 +20,7 @@ type Row = {
   items?: { quantity: number }[]
 }
 type Health = { counts: Record<string, number>; reasons: string[] }
-/** What a tenant's books say at the end, one column each. */
+/** The totals of a tenant at the end, one column each. */
 export type Balance = {
   tenant: string
   taken: number
@@ -28,7 +28,7 @@ export type Balance = {
   recorded: number
   processed: number
   objects: number
-  /** The sum of what open invoices ask for: as the vendor sent it, and as the API says it. */
+  /** The total of all open invoices: as the vendor sent it, and as the API reports it. */
   owed: number
   told: number
   dead: number
@@ -42,7 +42,7 @@ export async function openOf({ url }: Run, { token, project }: Tenant): Promise<
   return OPEN.reduce((sum, status) => sum + (counts[status] ?? 0), 0)
 }
 
-/** Waits until nothing is open any more. */
+/** Waits until no event is open. @returns the number of events that are still open when the time is up */
 export async function settled(run: Run, tenants: readonly Tenant[], withinMs: number): Promise<number> {
   for (const until = Date.now() + withinMs; ; await sleep(5000)) {
     let open = 0
@@ -52,7 +52,7 @@ export async function settled(run: Run, tenants: readonly Tenant[], withinMs: nu
   }
 }
 
-/** Holds what the API says against what was sent. Everything that does not agree is added to `run.broken`. */
+/** Compares the data in the API with what was sent. Every difference is added to `run.broken`. */
 export async function check(run: Run, tenant: Tenant): Promise<Balance> {
   const { token, project } = tenant
   const as = { token, project }
@@ -67,34 +67,35 @@ export async function check(run: Run, tenant: Tenant): Promise<Balance> {
   let deliveries = 0
   for (const { vendorId, receipts, body } of tenant.sent) {
     const rows = byVendorId.get(vendorId) ?? []
-    if (receipts.length === 0) continue // never answered 2xx: nothing was promised
+    if (receipts.length === 0) continue // It never got a 2xx, so it may be missing.
     taken += 1
     deliveries += receipts.length
     const [row] = rows
-    if (!row) wrong(`${vendorId} was answered 2xx and is not recorded`)
+    if (!row) wrong(`${vendorId} got a 2xx but is not recorded`)
     else if (rows.length > 1) wrong(`${vendorId} is recorded ${rows.length} times`)
-    else if (receipts.some((id) => id !== row.id)) wrong(`${vendorId} was answered with more than one id`)
-    else if (!Buffer.from(row.raw_payload_b64, 'base64').equals(body)) wrong(`${vendorId} has other bytes`)
+    else if (receipts.some((id) => id !== row.id)) wrong(`${vendorId} got more than one id`)
+    else if (!Buffer.from(row.raw_payload_b64, 'base64').equals(body)) wrong(`${vendorId} has different bytes`)
     else if (row.status !== 'processed') wrong(`${vendorId} is ${row.status}`)
-    else if (row.deliveries < receipts.length) wrong(`${vendorId}: ${row.deliveries} deliveries of ${receipts.length}`)
-    else if (row.decoded_summary?.effects.length !== 1) wrong(`${vendorId} has not one effect`)
+    else if (row.deliveries < receipts.length)
+      wrong(`${vendorId}: ${row.deliveries} deliveries instead of ${receipts.length}`)
+    else if (row.decoded_summary?.effects.length !== 1) wrong(`${vendorId} must have exactly one effect`)
   }
   const known = new Set(tenant.sent.map(({ vendorId }) => vendorId))
   for (const { vendor_event_id } of recorded)
     if (!known.has(vendor_event_id)) wrong(`${vendor_event_id} was never sent`)
   const { objects, owed, told } = await checkObjects(api, tenant, byVendorId, wrong)
   for (const key of tenant.deadKeys) {
-    if ((await mustBeDead(run, tenant, key)) !== 401) wrong('a dead key was not answered 401')
+    if ((await mustBeDead(run, tenant, key)) !== 401) wrong('a dead key did not get 401')
   }
   for (const secret of tenant.deadSigning) {
-    if ((await mustNotSign(run, tenant, secret)) !== 401) wrong('a removed signing secret was not answered 401')
+    if ((await mustNotSign(run, tenant, secret)) !== 401) wrong('a removed signing secret did not get 401')
   }
   const processed = recorded.filter(({ status }) => status === 'processed').length
   const dead = tenant.deadKeys.length + tenant.deadSigning.length
   return { tenant: tenant.name, taken, deliveries, recorded: recorded.length, processed, objects, owed, told, dead }
 }
 
-/** Every object is as its last event says, and each of its events stands in its timeline once. */
+/** Checks that every object has the state of its last event, and that its timeline has each of its events once. */
 async function checkObjects(
   api: string,
   tenant: Tenant,
@@ -113,8 +114,8 @@ async function checkObjects(
   for (const [object, event] of last) {
     const row = rows.get(object)
     const [source] = recorded.get(event.vendorId) ?? []
-    if (!row) wrong(`${object} is not there`)
-    else if (row.source_event_id !== source?.id) wrong(`${object} is not as its last event says`)
+    if (!row) wrong(`${object} is missing`)
+    else if (row.source_event_id !== source?.id) wrong(`${object} does not have the state of its last event`)
     else if (row.ambiguous) wrong(`${object} is ambiguous`)
     else if (event.kind === 'subscription' && row.items?.[0]?.quantity !== event.version) wrong(`${object}: quantity`)
     if (event.kind === 'invoice') {
@@ -125,11 +126,11 @@ async function checkObjects(
     const path = `${api}/${event.kind}s/${object}/timeline`
     const timeline = (await all<{ event_id: string }>(path, as)).map(({ event_id }) => event_id)
     if (timeline.length !== events || new Set(timeline).size !== events) {
-      wrong(`${object}: ${timeline.length} entries of ${events} events in its timeline`)
+      wrong(`${object}: ${timeline.length} timeline entries for ${events} events`)
     }
   }
   if (rows.size !== last.size) wrong(`${rows.size} objects instead of ${last.size}`)
-  if (owed !== told) wrong(`invoices ask for ${told} instead of ${owed}`)
+  if (owed !== told) wrong(`invoices total ${told} instead of ${owed}`)
   return { objects: rows.size, owed, told }
 }
 

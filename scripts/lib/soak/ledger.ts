@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Inbox } from '../deliver.ts'
 
-/** One event as the vendor knows it. `version` counts the changes of its object; the greatest one is its last state. */
+/** One event as the vendor sent it. `version` counts the changes of its object; the highest is its last state. */
 export type Sent = {
   vendorId: string
   object: string
@@ -9,7 +9,7 @@ export type Sent = {
   version: number
   amount: number
   body: Buffer<ArrayBuffer>
-  /** What it was answered with 2xx, each time: our id of it. */
+  /** The event id in each 2xx response. */
   receipts: string[]
 }
 export type Tenant = {
@@ -17,7 +17,7 @@ export type Tenant = {
   token: string
   project: string
   inbox: Inbox
-  /** API keys that answered requests are sent with; replaced as they are rotated. */
+  /** API keys in use; replaced as they are rotated. */
   keys: { id: string; secret: string }[]
   deadKeys: string[]
   deadSigning: string[]
@@ -25,12 +25,12 @@ export type Tenant = {
   versions: Map<string, number>
 }
 
-/** Objects a tenant has; each has a long life. */
+/** Objects of a tenant. Each gets many events. */
 const OBJECTS = 25
-/** When the first event of every object happened, in seconds: each later one is a second younger. */
+/** The time of the first event of every object (s). Each later event is one second newer. */
 const FIRST = 1_770_000_000
 
-/** The next event of one of a tenant's objects. */
+/** Makes the next event of a random object of a tenant. */
 export function nextEvent(tenant: Tenant): Sent {
   const n = Math.floor(Math.random() * OBJECTS)
   const kind = n % 3 === 0 ? 'invoice' : 'subscription'
@@ -60,7 +60,7 @@ export function nextEvent(tenant: Tenant): Sent {
   return sent
 }
 
-/** The event that speaks for an object at the end: the youngest. */
+/** The newest event of each object, which decides its state at the end. */
 export function lastOf(tenant: Tenant): Map<string, Sent> {
   const last = new Map<string, Sent>()
   for (const one of tenant.sent) if (one.version > (last.get(one.object)?.version ?? 0)) last.set(one.object, one)

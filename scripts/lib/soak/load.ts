@@ -4,13 +4,13 @@ import { sleep } from '../terminal.ts'
 import { call } from './call.ts'
 import { nextEvent, type Sent, type Tenant } from './ledger.ts'
 
-/** What the load is told, and tells. */
+/** The shared state of a run. */
 export type Run = {
   url: string
   stopped: boolean
-  /** More would wait than the local queue bears: senders hold back. */
+  /** Whether senders pause because the local queue is nearly full. */
   held: boolean
-  /** Answers by status, and those that never came. */
+  /** Number of responses by status, and of missing ones. */
   answers: Map<string, number>
   broken: string[]
 }
@@ -18,7 +18,7 @@ export type Run = {
 const SENDERS = 2
 const PAUSE_MS = 120
 const GIVE_UP_MS = 300
-/** So often several events come at once, which then share round trips; and how many. */
+/** The share of sends that are bursts, whose deliveries share round trips, and the number of events in a burst. */
 const BURSTS = 0.2
 const BURST = 6
 const READS = [
@@ -30,7 +30,7 @@ const READS = [
   '/platform/v1/billing/subscriptions',
 ]
 
-/** Everything that one tenant does at once, until the run is stopped. */
+/** Runs everything that one tenant does concurrently, until the run is stopped. */
 export async function load(run: Run, tenant: Tenant): Promise<void> {
   const senders = Array.from({ length: SENDERS }, () => keepOn(run, () => sendOne(run, tenant), PAUSE_MS))
   await Promise.all([
@@ -50,7 +50,7 @@ async function keepOn(run: Run, work: () => Promise<void>, pause: number): Promi
   }
 }
 
-/** A vendor: sends an event, or several at once, until they are answered 2xx, and some of them again afterwards. */
+/** Acts as the vendor: sends one or several events until each gets a 2xx, and sends some of them again. */
 async function sendOne(run: Run, tenant: Tenant): Promise<void> {
   if (run.held) return
   const burst = Array.from({ length: Math.random() < BURSTS ? BURST : 1 }, () => nextEvent(tenant))
@@ -67,13 +67,13 @@ async function sendUntilTaken(run: Run, tenant: Tenant, event: Sent): Promise<vo
   }
 }
 
-/** @returns our id of the event, where it was answered 2xx */
+/** @returns the event id if the response was a 2xx */
 async function sendOnce(run: Run, { inbox }: Tenant, event: Sent, secret: string): Promise<string | null> {
   const answer = await deliver({ ...inbox, patience: 1 }, event.vendorId, event.body, secret).catch(() => null)
   note(run, answer?.status ?? 0)
   if (!answer || answer.status >= 500 || answer.status === 401) return null
   if (answer.status !== 200 || !('event_ids' in answer.body)) {
-    run.broken.push(`a signed delivery was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    run.broken.push(`a signed delivery got ${answer.status}: ${JSON.stringify(answer.body)}`)
     return null
   }
   const [id = ''] = answer.body.event_ids
@@ -81,7 +81,7 @@ async function sendOnce(run: Run, { inbox }: Tenant, event: Sent, secret: string
   return id
 }
 
-/** A live key is answered 200, whatever has been killed since it was minted. */
+/** Reads with a live key, which must work however often the server was killed. */
 async function read(run: Run, tenant: Tenant): Promise<void> {
   const { url } = run
   const { project } = tenant
@@ -93,11 +93,13 @@ async function read(run: Run, tenant: Tenant): Promise<void> {
   note(run, status)
   const rotated = !tenant.keys.some((one) => one.secret === secret)
   if (status >= 400 && status < 500 && !rotated) {
-    run.broken.push(`a live key was answered ${status}: ${JSON.stringify(body)}`)
+    run.broken.push(`a live key got ${status}: ${JSON.stringify(body)}`)
   }
 }
 
-/** Rotates, revokes or mints. A secret whose end was answered 2xx is dead; one whose answer was lost is not used again. */
+/**
+ * Rotates, revokes or mints a key. After a 2xx the old secret is dead; if the response was lost, it is not used again.
+ */
 async function rotateKey(run: Run, tenant: Tenant): Promise<void> {
   const { token, project, keys } = tenant
   const api = `${run.url}/platform/v1/api-keys`
@@ -121,7 +123,7 @@ async function rotateKey(run: Run, tenant: Tenant): Promise<void> {
 type Minted = { key: { id: string }; secret: string }
 type Connection = { secrets: { id: string; hint: string }[] }
 
-/** Adds a signing secret, signs with it, and takes the others away. */
+/** Adds a signing secret, signs with it, and removes the others. */
 async function rotateSigning(run: Run, tenant: Tenant): Promise<void> {
   const { token, project, inbox } = tenant
   const api = `${run.url}/platform/v1/billing/connections/${inbox.connection}`
@@ -140,7 +142,7 @@ async function rotateSigning(run: Run, tenant: Tenant): Promise<void> {
   }
 }
 
-/** What has ended stays ended. */
+/** Dead secrets must stay dead. */
 export async function tryDead(run: Run, tenant: Tenant): Promise<void> {
   const key = pick(tenant.deadKeys)
   if (key) await mustBeDead(run, tenant, key)
@@ -151,7 +153,7 @@ export async function tryDead(run: Run, tenant: Tenant): Promise<void> {
 export async function mustBeDead(run: Run, { project }: Tenant, key: string): Promise<number> {
   const { status } = await call(`${run.url}/platform/v1/api-keys/self`, { token: key, project })
   note(run, status)
-  if (status > 0 && status < 400) run.broken.push(`a dead API key was answered ${status}`)
+  if (status > 0 && status < 400) run.broken.push(`a dead API key got ${status}`)
   return status
 }
 
@@ -159,7 +161,7 @@ export async function mustNotSign(run: Run, { inbox }: Tenant, secret: string): 
   const body = Buffer.from('{"id":"evt_forged","object":"event","type":"customer.updated","data":{"object":{}}}')
   const answer = await deliver({ ...inbox, patience: 1 }, 'forged', body, secret).catch(() => null)
   note(run, answer?.status ?? 0)
-  if (answer && answer.status < 400) run.broken.push(`a delivery under a removed signing secret was taken`)
+  if (answer && answer.status < 400) run.broken.push(`a delivery signed with a removed secret was accepted`)
   return answer?.status ?? 0
 }
 
@@ -169,7 +171,7 @@ async function replay(run: Run, { sent, token, project }: Tenant): Promise<void>
   const path = `${run.url}/platform/v1/billing/webhooks/${id}/replay`
   const { status, body } = await call(path, { method: 'POST', token, project })
   note(run, status)
-  if (status >= 400 && status < 500) run.broken.push(`a replay was answered ${status}: ${JSON.stringify(body)}`)
+  if (status >= 400 && status < 500) run.broken.push(`a replay got ${status}: ${JSON.stringify(body)}`)
 }
 
 function pick<T>(list: readonly T[]): T | undefined {

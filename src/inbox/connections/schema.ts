@@ -1,10 +1,10 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Sealed } from './seal'
 
-/** A signing secret as stored: sealed, with a hint (its last characters) by which people recognize it. */
+/** A signing secret as stored: sealed, with a hint (its last characters) for people to recognize it by. */
 export type StoredSecret = Sealed & { id: string; hint: string; created_at: number }
 
-/** Where a billing vendor's events come in. `version` moves with everything ingest depends on. */
+/** Where a billing vendor sends its events. `version` grows with every change that ingest depends on. */
 export const connections = sqliteTable(
   'connections',
   {

@@ -1,21 +1,24 @@
 import { concat, utf8 } from '../../lib/crypto'
 
-/** Encryption keys by number; the highest encrypts, every one decrypts. */
+/** Encryption keys by number: the highest encrypts, and all of them decrypt. */
 export type KeyRing = ReadonlyMap<number, Uint8Array<ArrayBuffer>>
 
-/** A secret at rest: which key encrypted it, and base64 of nonce and AES-256-GCM ciphertext. */
+/** A secret at rest: the number of the key that encrypted it, and its nonce and AES-256-GCM ciphertext in base64. */
 export type Sealed = { key: number; box: string }
 
 const NONCE_BYTES = 12
+
+/** What a sealed secret is bound to: in another row, or under another id, it does not open. */
+export function sealContext(projectId: string, connectionId: string, secretId: string): string {
+  return `${projectId}:${connectionId}:${secretId}`
+}
 
 /** The number of the key that encrypts now. */
 export function sealingKey(keys: KeyRing): number {
   return Math.max(...keys.keys())
 }
 
-/**
- * Encrypts a secret. `context` is bound to the ciphertext as associated data: a box moved to another row does not open.
- */
+/** Encrypts a secret. @param context bound to the ciphertext as associated data, see {@link sealContext} */
 export async function seal(keys: KeyRing, secret: string, context: string): Promise<Sealed> {
   const number = sealingKey(keys)
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
@@ -27,7 +30,7 @@ export async function seal(keys: KeyRing, secret: string, context: string): Prom
   return { key: number, box: concat([nonce, new Uint8Array(ciphertext)]).toBase64() }
 }
 
-/** @throws where the key is gone, the box was tampered with, or it belongs to another context */
+/** Decrypts a secret. @throws where the key is gone, the box was tampered with, or the context is another */
 export async function unseal(keys: KeyRing, sealed: Sealed, context: string): Promise<string> {
   const bytes = Uint8Array.fromBase64(sealed.box)
   const plain = await crypto.subtle.decrypt(

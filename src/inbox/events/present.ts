@@ -5,7 +5,6 @@ import { idTime } from '../../lib/ids'
 import { iso, isoOrNull } from '../../lib/time'
 import { STATUSES } from '../lifecycle'
 import { base64 } from '../payload'
-import type { DecodedSummary } from '../process/decide'
 import type { AttemptRow, EventRow } from './store'
 
 const nullable = z.string().nullable()
@@ -16,34 +15,38 @@ const Summary = z
     customer: nullable,
     subscription: nullable,
     invoice: nullable,
-    amount: z.object({ value: z.int().describe('Minor units.'), currency: z.string() }).nullable(),
+    amount: z
+      .object({ value: z.int().describe('In minor units, for example cents.'), currency: z.string() })
+      .nullable(),
     occurred_at: nullable,
     livemode: z.boolean().nullable(),
     api_version: nullable,
-    refs: z.array(z.string()).describe('The event’s object, then what it refers to directly.'),
-    effects: z.array(Effect).describe('What it did to the billing state.'),
+    refs: z.array(z.string()).describe('The ids of the event’s own object and of those it refers to directly.'),
+    effects: z.array(Effect).describe('What the event changed in the billing state.'),
   })
   .meta({ id: 'DecodedSummary' })
 
 export const BillingEvent = z
   .object({
     id: z.string(),
-    event_type: z.string().describe('The vendor’s own name.'),
+    event_type: z.string().describe('The vendor’s name for it.'),
     status: z.enum(STATUSES),
     processing_attempts: count,
     received_at: timestamp,
-    processed_at: timestamp.nullable().describe('The first completion.'),
-    last_error: nullable.describe('Set exactly when the last attempt did not succeed.'),
+    processed_at: timestamp.nullable().describe('When processing first completed.'),
+    last_error: nullable.describe('Why the last attempt failed; null after a successful one.'),
     raw_payload_b64: nullable.describe(
-      'The bytes as they came, base64; null in `view=summary` and past their retention.',
+      'The payload as received, base64-encoded; null in `view=summary` and after its retention period.',
     ),
-    decoded_summary: Summary.nullable().describe('Null until it is processed.'),
+    decoded_summary: Summary.nullable().describe('Null until the event is processed.'),
     vendor: z.string(),
     connection_id: z.string(),
-    vendor_event_id: z.string().describe('The vendor’s id, or the SHA-256 of the bytes where it has none.'),
-    occurred_at: nullable.describe('The vendor’s time, in the vendor’s own precision.'),
-    livemode: z.boolean().describe("The connection's; the event's is in `decoded_summary`."),
-    deliveries: count.describe('How often the vendor has sent it.'),
+    vendor_event_id: z
+      .string()
+      .describe('The vendor’s event id, or the SHA-256 of the payload if the vendor sends none.'),
+    occurred_at: nullable.describe('The vendor’s timestamp, in the vendor’s precision.'),
+    livemode: z.boolean().describe("The connection's mode. The event's own is in `decoded_summary`."),
+    deliveries: count.describe('How many times the vendor delivered it.'),
     next_attempt_at: timestamp.nullable(),
   })
   .meta({ id: 'BillingWebhookEvent' })
@@ -52,21 +55,21 @@ export const Attempt = z
   .object({
     number: count,
     trigger: z.enum(['ingest', 'retry', 'sweep', 'replay']),
-    actor: nullable.describe('Who asked for the replay: the id of a user or a key.'),
+    actor: nullable.describe('The id of the user or API key that requested the replay.'),
     started_at: timestamp,
     finished_at: timestamp,
-    outcome: z.string().describe('The status it ended in, or `died`.'),
+    outcome: z.string().describe('The status after the attempt, or `died` if its worker did.'),
     error: nullable,
   })
   .meta({ id: 'Attempt' })
 
-/** Whether events are shown with their payloads. */
+/** Whether events are returned with their payloads. */
 export const view = z
   .enum(['full', 'summary'])
   .default('full')
-  .describe('`summary` leaves the payload out (`raw_payload_b64: null`).')
+  .describe('`summary` omits the payload: `raw_payload_b64` is null.')
 
-export function presentEvent(row: EventRow, withBody: boolean) {
+export function presentEvent(row: EventRow) {
   return {
     id: row.id,
     event_type: row.event_type,
@@ -75,13 +78,13 @@ export function presentEvent(row: EventRow, withBody: boolean) {
     received_at: iso(idTime(row.id)),
     processed_at: isoOrNull(row.processed_at),
     last_error: row.last_error,
-    raw_payload_b64: withBody && row.body !== null ? base64(row.body) : null,
-    decoded_summary: row.summary === null ? null : (JSON.parse(row.summary) as DecodedSummary),
+    raw_payload_b64: row.body === null ? null : base64(row.body),
+    decoded_summary: row.summary,
     vendor: row.vendor,
     connection_id: row.connection_id,
     vendor_event_id: row.vendor_event_id,
     occurred_at: row.occurred_at,
-    livemode: row.livemode === 1,
+    livemode: row.livemode,
     deliveries: row.deliveries,
     next_attempt_at: isoOrNull(row.next_attempt_at),
   }

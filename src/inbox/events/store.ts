@@ -1,96 +1,168 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { Db } from '../../db/client'
-import { old } from '../../db/old'
+import { and, asc, type Column, desc, eq, exists, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import type { Db, Query } from '../../db/client'
+import { columnsOf, valuesOf } from '../../db/sql'
+import { Fault } from '../../lib/fault'
 import { connections } from '../connections/schema'
 import { attempts, events, payloads } from '../schema'
+import { MAX_PAGE_BYTES } from './limits'
 
-export type EventRow = Omit<
-  typeof events.$inferSelect,
-  'lease_token' | 'lease_until' | 'due_at' | 'tries' | 'payload_id'
-> & {
+/** Whether events are read with their payloads. */
+export type View = 'full' | 'summary'
+/** A stored payload: text, or the bytes of a BLOB as D1 returns them. */
+export type Body = string | number[]
+
+export type EventRow = Pick<typeof events.$inferSelect, keyof typeof shown> & {
   vendor: string
-  livemode: number
-  /** Text, or the bytes of a BLOB as D1 gives them; null where the payload is past its retention, or was not asked for. */
-  body: string | number[] | null
-  /** Bytes of the payloads of the page so far, this row's included. */
+  livemode: boolean
+  /** Null in the summary view, after the payload's retention, and for a row that does not fit on the page. */
+  body: Body | null
+  /** Total bytes of the page's payloads up to and including this row. */
   running: number
 }
 export type AttemptRow = typeof attempts.$inferSelect
 
-/** A page stops before its payloads pass this many bytes. */
-export const MAX_PAGE_BYTES = 4 * 1024 * 1024
+const shown = {
+  project_id: events.project_id,
+  id: events.id,
+  connection_id: events.connection_id,
+  vendor_event_id: events.vendor_event_id,
+  event_type: events.event_type,
+  occurred_at: events.occurred_at,
+  status: events.status,
+  next_attempt_at: events.next_attempt_at,
+  attempts: events.attempts,
+  deliveries: events.deliveries,
+  last_delivered_at: events.last_delivered_at,
+  processed_at: events.processed_at,
+  last_error: events.last_error,
+  replay_id: events.replay_id,
+  summary: events.summary,
+}
 
-const EVENT_COLUMNS = `project_id, id, connection_id, vendor_event_id, event_type, occurred_at, status, next_attempt_at,
-  attempts, deliveries, last_delivered_at, processed_at, last_error, replay_id, summary`
-const fromEvent = sql.raw(EVENT_COLUMNS.replaceAll(/(\w+)/g, 'e.$1'))
-const outer = sql.raw(`${EVENT_COLUMNS}, vendor, livemode, running`)
-
-/** The project's events, newest first, from before the event `before`. Bodies past {@link MAX_PAGE_BYTES} are left out. */
+/** Reads the project's events, newest first, starting before the event `before`. */
 export function listEvents(
   db: Db,
   projectId: string,
-  before: string | null,
-  limit: number,
-  withBody: boolean,
-): Promise<EventRow[]> {
-  const page = sql`SELECT * FROM ${events} WHERE project_id = ${projectId} AND id < ${before ?? '~'} ORDER BY id DESC LIMIT ${limit}`
-  return old(db).all(rowsOf(page, withBody, sql`ORDER BY e.id DESC`))
+  view: View,
+  { before, limit }: { before: string | null; limit: number },
+): Query<EventRow[]> {
+  const where = and(eq(events.project_id, projectId), before === null ? undefined : lt(events.id, before))
+  return selectEvents(db, view, { where, order: 'desc', limit })
 }
 
-/** The events of these ids, in this order of time. */
+/** Reads the events with these ids, ordered by time of receipt. */
 export function readEvents(
   db: Db,
   projectId: string,
-  ids: readonly string[],
-  order: 'asc' | 'desc',
-  withBody: boolean,
-): Promise<EventRow[]> {
-  const page = sql`SELECT * FROM ${events} WHERE project_id = ${projectId}
-    AND id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
-  return old(db).all(rowsOf(page, withBody, sql`ORDER BY e.id ${sql.raw(order)}`))
+  view: View,
+  { ids, order }: { ids: readonly string[]; order: 'asc' | 'desc' },
+): Query<EventRow[]> {
+  const where = and(eq(events.project_id, projectId), inArray(events.id, valuesOf(ids)))
+  return selectEvents(db, view, { where, order, limit: ids.length })
 }
 
-/** One event of the project with its payload, or null. */
-export function findEvent(db: Db, projectId: string, id: string): Promise<EventRow | null> {
-  return old(db).first(rowsOf(sql`SELECT * FROM ${events} WHERE project_id = ${projectId} AND id = ${id}`, true, sql``))
+/** Reads one event of the project. */
+export function findEvent(db: Db, projectId: string, view: View, id: string): Query<EventRow[]> {
+  return selectEvents(db, view, { where: ofProject(projectId, id), order: 'desc', limit: 1 })
 }
 
-/** What processing an event would start from. */
-export type RecordedRow = Pick<typeof events.$inferSelect, 'id' | 'vendor_event_id'> & {
-  vendor: string
-  body: string | number[] | null
-  headers: string | null
+/** Reads whether the project has this event: a row if it does. */
+export function eventExists(db: Db, projectId: string, id: string) {
+  return db.select({ id: events.id }).from(events).where(ofProject(projectId, id))
 }
 
-/** An event as its processing needs it, or null. */
-export function findRecorded(db: Db, projectId: string, id: string): Promise<RecordedRow | null> {
-  return old(db).first(sql<RecordedRow>`SELECT e.id, e.vendor_event_id, c.vendor, p.body, p.headers
-    FROM ${events} e CROSS JOIN ${connections} c ON c.id = e.connection_id
-      LEFT JOIN ${payloads} p ON p.project_id = e.project_id AND p.id = e.payload_id
-    WHERE e.project_id = ${projectId} AND e.id = ${id}`)
+/** Reads what processing the event starts from. */
+export function findRecorded(db: Db, projectId: string, id: string) {
+  return db
+    .select({
+      id: events.id,
+      vendor_event_id: events.vendor_event_id,
+      vendor: connections.vendor,
+      body: sql<Body | null>`${payloads.body}`.as('body'),
+      headers: payloads.headers,
+    })
+    .from(events)
+    .crossJoin(connections)
+    .leftJoin(payloads, ofEvent)
+    .where(and(ofProject(projectId, id), eq(connections.id, events.connection_id)))
 }
 
-/** The tries at processing an event, first one first. Asks for the event's project, so that no other's are shown. */
+/** Reads the attempts at processing an event, first to last; no rows if the event belongs to another project. */
 export function listAttempts(
   db: Db,
   projectId: string,
   eventId: string,
-  after: number,
-  limit: number,
-): Promise<AttemptRow[]> {
-  return old(db).all(sql<AttemptRow>`SELECT a.* FROM ${attempts} a WHERE a.event_id = ${eventId} AND a.number > ${after}
-    AND EXISTS (SELECT 1 FROM ${events} WHERE project_id = ${projectId} AND id = ${eventId})
-    ORDER BY a.number LIMIT ${limit}`)
+  { after, limit }: { after: number; limit: number },
+) {
+  return db
+    .select()
+    .from(attempts)
+    .where(
+      and(
+        eq(attempts.event_id, eventId),
+        gt(attempts.number, after),
+        exists(db.select({ id: events.id }).from(events).where(ofProject(projectId, eventId))),
+      ),
+    )
+    .orderBy(attempts.number)
+    .limit(limit)
 }
 
-function rowsOf(page: SQL, withBody: boolean, order: SQL) {
-  if (!withBody) {
-    return sql<EventRow>`SELECT ${fromEvent}, c.vendor, c.livemode, NULL AS body, 0 AS running
-      FROM (${page}) e CROSS JOIN ${connections} c ON c.id = e.connection_id ${order}`
-  }
-  return sql<EventRow>`SELECT ${outer}, CASE WHEN running <= ${MAX_PAGE_BYTES} OR running = bytes THEN raw END AS body FROM (
-      SELECT ${fromEvent}, c.vendor, c.livemode, p.body AS raw, octet_length(p.body) AS bytes,
-        sum(coalesce(octet_length(p.body), 0)) OVER (${order} ROWS UNBOUNDED PRECEDING) AS running
-      FROM (${page}) e CROSS JOIN ${connections} c ON c.id = e.connection_id
-        LEFT JOIN ${payloads} p ON p.project_id = e.project_id AND p.id = e.payload_id) e ${order}`
+/** How many rows fit on one page by the size of their payloads. The first row always fits. */
+export function fitting(rows: readonly EventRow[]): number {
+  const over = rows.findIndex((row, index) => index > 0 && row.running > MAX_PAGE_BYTES)
+  return over < 0 ? rows.length : over
+}
+
+type Page = { where: SQL | undefined; order: 'asc' | 'desc'; limit: number }
+
+function selectEvents(db: Db, view: View, page: Page): Query<EventRow[]> {
+  return view === 'full' ? withPayloads(db, page) : withoutPayloads(db, page)
+}
+
+function withoutPayloads(db: Db, { where, order, limit }: Page) {
+  const body = sql<Body | null>`NULL`.as('body')
+  const running = sql<number>`0`.as('running')
+  return db
+    .select({ ...shown, vendor: connections.vendor, livemode: connections.livemode, body, running })
+    .from(events)
+    .crossJoin(connections)
+    .where(and(where, eq(connections.id, events.connection_id)))
+    .orderBy(sorted(events.id, order))
+    .limit(limit)
+}
+
+/** Payloads that would exceed {@link MAX_PAGE_BYTES} are not sent: SQLite sums their sizes along the page. */
+function withPayloads(db: Db, { where, order, limit }: Page) {
+  const page = db
+    .select({ ...shown, vendor: connections.vendor, livemode: connections.livemode, payload: payloads.body })
+    .from(events)
+    .crossJoin(connections)
+    .leftJoin(payloads, ofEvent)
+    .where(and(where, eq(connections.id, events.connection_id)))
+    .orderBy(sorted(events.id, order))
+    .limit(limit)
+    .as('page')
+  const { payload, ...columns } = columnsOf(page)
+  const bytes = sql`coalesce(octet_length(${payload}), 0)`
+  const running = sql<number>`sum(${bytes}) OVER (ORDER BY ${sorted(page.id, order)} ROWS UNBOUNDED PRECEDING)`
+  const fits = sql`${running} <= ${MAX_PAGE_BYTES} OR ${running} = ${bytes}`
+  const body = sql<Body | null>`CASE WHEN ${fits} THEN ${payload} END`.as('body')
+  return db
+    .select({ ...columns, body, running: running.as('running') })
+    .from(page)
+    .orderBy(sorted(page.id, order))
+}
+
+const ofEvent = and(eq(payloads.project_id, events.project_id), eq(payloads.id, events.payload_id))
+
+const sorted = (id: Column, order: 'asc' | 'desc') => (order === 'asc' ? asc(id) : desc(id))
+
+function ofProject(projectId: string, id: string) {
+  return and(eq(events.project_id, projectId), eq(events.id, id))
+}
+
+/** For an event that does not exist and for one of another project alike. */
+export function eventNotFound(): Fault {
+  return new Fault('not_found', 'Event not found in this project.')
 }

@@ -1,95 +1,128 @@
-import { sql } from 'drizzle-orm'
-import type { Db } from '../../db/client'
-import { old } from '../../db/old'
+import { and, eq, inArray, isNotNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import type { Effect } from '../../billing/effect'
+import { batch, type Db } from '../../db/client'
+import { insertFrom } from '../../db/insert-from'
+import { json } from '../../db/sql'
 import { connections } from '../connections/schema'
-import type { Status } from '../lifecycle'
-import { LEASE_MS, MAX_TRIES } from '../lifecycle'
+import { leftBy } from '../lifecycle'
 import { attempts, events, payloads, replays } from '../schema'
+import { LEASE_MS, MAX_TRIES } from './limits'
 
-/** A claimed event, with all that its processing needs. */
-export type Claimed = {
-  project_id: string
-  id: string
-  connection_id: string
-  vendor: string
-  vendor_event_id: string
-  status: Status
-  attempts: number
-  tries: number
-  replay_id: string | null
-  /** Null where the payload is past its retention. */
-  body: string | number[] | null
-  headers: string | null
-  /** JSON, of a replay: what the event did when it was processed before. */
-  earlier: string | null
-}
 export type EventKey = { project_id: string; event_id: string }
+/** A claimed event, with all that its processing needs. */
+export type Claimed = Awaited<ReturnType<typeof selectClaimed>>[number]
 
 /**
- * Claims what is there to do of a list, in one round trip. What is not returned is done, or another worker's.
+ * Claims the events of a list that are there to be processed, in one round trip. An event that is not returned is done,
+ * or another worker's.
  *
- * An event whose last lease ran out is left to {@link claimExpired}: it may be what killed the worker.
+ * An event whose last lease expired is left to {@link claimExpired}: it may be what killed its worker.
  *
  * @param lease the token that fences what this worker writes
  */
 export async function claim(db: Db, keys: readonly EventKey[], lease: string, now: number): Promise<Claimed[]> {
-  const list = keysJson(keys)
-  const [, claimed] = await old(db).batch([
-    sql`UPDATE ${events} SET status = 'processing', lease_token = ${lease}, lease_until = ${now + LEASE_MS},
-        attempts = attempts + 1, tries = tries + 1
-      FROM (SELECT value->>0 AS p, value->>1 AS i FROM json_each(${list})) m
-      WHERE events.project_id = m.p AND events.id = m.i AND tries < ${MAX_TRIES}
-        AND (status IN ('received', 'queued') OR (status = 'retrying' AND next_attempt_at <= ${now}))`,
-    claimedOf(list, lease),
-  ])
-  return claimed.rows
+  const due = and(inArray(events.status, leftBy('retry')), lte(events.next_attempt_at, now))
+  const { claimed } = await batch(db, {
+    taken: db
+      .update(events)
+      .set(newLease(lease, now))
+      .from(listed(keys))
+      .where(and(isListed, lt(events.tries, MAX_TRIES), or(inArray(events.status, leftBy('claim')), due))),
+    claimed: selectClaimed(db, keys, lease),
+  })
+  return claimed
 }
 
-/** Which of a list are claimed by a worker whose lease ran out, with tries left: what has died more often comes later. */
-export function findExpired(db: Db, keys: readonly EventKey[], now: number): Promise<EventKey[]> {
-  return old(db).all(sql<EventKey>`SELECT e.project_id, e.id AS event_id FROM json_each(${keysJson(keys)}) m
-    CROSS JOIN ${events} e ON e.project_id = m.value->>0 AND e.id = m.value->>1
-    WHERE e.status = 'processing' AND e.lease_until <= ${now} AND e.tries < ${MAX_TRIES} ORDER BY e.tries`)
+/** Reads which events of a list a worker left whose lease expired, with tries to go: the most tried ones last. */
+export function findExpired(db: Db, keys: readonly EventKey[], now: number) {
+  return db
+    .select({ project_id: events.project_id, event_id: events.id })
+    .from(listed(keys))
+    .crossJoin(events)
+    .where(and(isListed, isExpired(now), lt(events.tries, MAX_TRIES)))
+    .orderBy(events.tries)
 }
 
-/** Takes over one event from a worker that died, and writes the attempt that died with it. */
+/** Takes over one event from a worker that died, and records the attempt that died with it. */
 export async function claimExpired(db: Db, key: EventKey, lease: string, now: number): Promise<Claimed | null> {
-  const list = keysJson([key])
-  const [, , claimed] = await old(db).batch([
-    died(list, now),
-    sql`UPDATE ${events} SET lease_token = ${lease}, lease_until = ${now + LEASE_MS}, attempts = attempts + 1, tries = tries + 1
-      WHERE project_id = ${key.project_id} AND id = ${key.event_id} AND status = 'processing' AND lease_until <= ${now}
-        AND tries < ${MAX_TRIES}`,
-    claimedOf(list, lease),
-  ])
-  return claimed.rows[0] ?? null
+  const isAbandoned = and(eq(events.project_id, key.project_id), eq(events.id, key.event_id), isExpired(now)) as SQL
+  const { claimed } = await batch(db, {
+    died: recordDied(db, isAbandoned),
+    taken: db
+      .update(events)
+      .set(newLease(lease, now))
+      .where(and(isAbandoned, lt(events.tries, MAX_TRIES))),
+    claimed: selectClaimed(db, [key], lease),
+  })
+  return claimed[0] ?? null
 }
 
-/** Writes the attempt of a worker that died: its lease ran out, and nobody else will. */
-function died(list: string, now: number) {
-  return sql`INSERT INTO ${attempts} (event_id, number, trigger, actor, started_at, finished_at, outcome, error)
-    SELECT e.id, e.attempts, CASE WHEN e.tries > 1 THEN 'retry' WHEN e.replay_id IS NULL THEN 'ingest' ELSE 'replay' END,
-      CASE WHEN e.tries = 1 THEN (SELECT r.actor FROM ${replays} r WHERE r.project_id = e.project_id AND r.id = e.replay_id) END,
-      e.lease_until - ${LEASE_MS}, e.lease_until, 'died', 'the worker did not finish within its lease'
-    FROM json_each(${list}) m CROSS JOIN ${events} e ON e.project_id = m.value->>0 AND e.id = m.value->>1
-    WHERE e.status = 'processing' AND e.lease_until <= ${now} ON CONFLICT DO NOTHING`
+/** Records the attempt of a worker whose lease expired: it can no longer do so itself. */
+function recordDied(db: Db, isAbandoned: SQL) {
+  const { tries, replay_id, lease_until } = events
+  const actor = sql`(SELECT ${replays.actor} FROM ${replays}
+    WHERE ${replays.project_id} = ${events.project_id} AND ${replays.id} = ${replay_id})`
+  return insertFrom(
+    db,
+    attempts,
+    {
+      event_id: events.id,
+      number: events.attempts,
+      trigger: sql`CASE WHEN ${tries} > 1 THEN 'retry' WHEN ${replay_id} IS NULL THEN 'ingest' ELSE 'replay' END`,
+      actor: sql`CASE WHEN ${tries} = 1 THEN ${actor} END`,
+      started_at: sql`${lease_until} - ${LEASE_MS}`,
+      finished_at: lease_until,
+      outcome: sql`'died'`,
+      error: sql`'the worker did not finish within its lease'`,
+    },
+    sql`FROM ${events} WHERE ${isAbandoned} ON CONFLICT DO NOTHING`,
+  )
 }
 
-/** What a worker holds under its lease, with all that processing needs. */
-export function claimedBy(keys: readonly EventKey[], lease: string) {
-  return claimedOf(keysJson(keys), lease)
+/** Reads those events of a list that are held under this lease. */
+export function selectClaimed(db: Db, keys: readonly EventKey[], lease: string) {
+  return db
+    .select({
+      project_id: events.project_id,
+      id: events.id,
+      connection_id: events.connection_id,
+      vendor: connections.vendor,
+      vendor_event_id: events.vendor_event_id,
+      status: events.status,
+      attempts: events.attempts,
+      tries: events.tries,
+      replay_id: events.replay_id,
+      /** Null where the payload is past its retention. D1 returns a BLOB as an array of numbers. */
+      body: sql<string | number[] | null>`${payloads.body}`.as(payloads.body.name),
+      headers: payloads.headers,
+      /** Of a replay: what the event did when it was processed before. */
+      earlier: json<Effect[] | null>(effectsOfReplayed).as('earlier'),
+    })
+    .from(listed(keys))
+    .crossJoin(events)
+    .crossJoin(connections)
+    .leftJoin(payloads, and(eq(payloads.project_id, events.project_id), eq(payloads.id, events.payload_id)))
+    .where(and(isListed, eq(events.lease_token, lease), eq(connections.id, events.connection_id)))
 }
 
-function claimedOf(list: string, lease: string) {
-  return sql<Claimed>`SELECT e.project_id, e.id, e.connection_id, c.vendor, e.vendor_event_id, e.status, e.attempts, e.tries,
-      e.replay_id, p.body, p.headers,
-      CASE WHEN e.replay_id IS NOT NULL THEN e.summary->'$.effects' END AS earlier
-    FROM json_each(${list}) m
-    CROSS JOIN ${events} e ON e.project_id = m.value->>0 AND e.id = m.value->>1 AND e.lease_token = ${lease}
-    CROSS JOIN ${connections} c ON c.id = e.connection_id
-    LEFT JOIN ${payloads} p ON p.project_id = e.project_id AND p.id = e.payload_id`
+const effectsOfReplayed = sql`CASE WHEN ${isNotNull(events.replay_id)} THEN ${events.summary}->'$.effects' END`
+
+/** A list of events as a table `m`: one parameter, however long the list is. */
+function listed(keys: readonly EventKey[]): SQL {
+  return sql`json_each(${JSON.stringify(keys.map(({ project_id, event_id }) => [project_id, event_id]))}) m`
+}
+const isListed = and(eq(events.project_id, sql`m.value->>0`), eq(events.id, sql`m.value->>1`))
+
+function isExpired(now: number) {
+  return and(inArray(events.status, leftBy('take_over')), lte(events.lease_until, now))
 }
 
-function keysJson(keys: readonly EventKey[]): string {
-  return JSON.stringify(keys.map(({ project_id, event_id }) => [project_id, event_id]))
+function newLease(lease: string, now: number) {
+  return {
+    status: 'processing' as const,
+    lease_token: lease,
+    lease_until: now + LEASE_MS,
+    attempts: sql`${events.attempts} + 1`,
+    tries: sql`${events.tries} + 1`,
+  }
 }

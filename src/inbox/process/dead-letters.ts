@@ -1,24 +1,22 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { SpooledMessage, sendSpooled } from '../messages'
-
-/** How long a message rests before it goes round again, in seconds. */
-const REST_S = 600
+import { DEAD_LETTER_WAIT_S } from './limits'
 
 /**
- * The dead-letter queue's consumer. What ends there has met a long failure of ours, not one of its own: it is sent
- * round again, and is acked only once the main queue has it.
+ * The dead-letter queue's consumer. A message ends there because of a long failure of ours, not because of what it
+ * holds: it goes back to the main queue, and is acked only once it is there.
  */
 export async function resendDead(rt: Runtime, batch: MessageBatch<unknown>): Promise<void> {
   for (const message of batch.messages) {
     try {
       const spooled = SpooledMessage.safeParse(message.body)
-      if (spooled.success) await sendSpooled(rt.events, spooled.data, REST_S)
-      else await rt.events.send(message.body, { contentType: 'json', delaySeconds: REST_S })
+      if (spooled.success) await sendSpooled(rt.events, spooled.data, DEAD_LETTER_WAIT_S)
+      else await rt.events.send(message.body, { contentType: 'json', delaySeconds: DEAD_LETTER_WAIT_S })
       message.ack()
     } catch (error) {
       writeLog('error', 'dead_letter_not_resent', { message_id: message.id, error: String(error) })
-      message.retry({ delaySeconds: REST_S })
+      message.retry({ delaySeconds: DEAD_LETTER_WAIT_S })
     }
   }
   writeLog('warn', 'dead_letters', { messages: batch.messages.length })

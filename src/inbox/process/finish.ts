@@ -1,111 +1,161 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { isStale, type Projection, writeObjects } from '../../billing/store'
-import { ConstraintError, type Db } from '../../db/client'
-import { old } from '../../db/old'
+import { batch, ConstraintError, type Db } from '../../db/client'
+import { insertFrom } from '../../db/insert-from'
+import { bare, excluded, literals } from '../../db/sql'
+import { addUp, addUpCounts } from '../../db/upsert'
 import { idTime } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
-import type { Snapshot } from '../../vendors/snapshot'
 import { binOf } from '../histogram'
-import { FINAL_STATUSES, type Status } from '../lifecycle'
+import { FINAL_STATUSES, leftBy } from '../lifecycle'
 import { attempts, events, minutes, refs, replays, totals } from '../schema'
-import type { Claimed } from './claim'
-import type { DecodedSummary } from './decide'
+import { MAX_ERROR_LENGTH } from './limits'
+import type { Verdict } from './verdict'
 
-const finalList = sql.raw(FINAL_STATUSES.map((status) => `'${status}'`).join(','))
-
-/** The verdict on one claimed event. */
-export type Verdict = {
-  event: Claimed
-  status: Status
-  error: string | null
-  /** When it is to be tried again (ms); null exactly when the status is final. */
-  due_at: number | null
-  trigger: 'ingest' | 'retry' | 'sweep' | 'replay'
-  started_at: number
-  summary: DecodedSummary | null
-  snapshots: readonly Snapshot[]
+/** The attempts of a batch, as they ended. */
+export type Finish = {
+  verdicts: readonly Verdict[]
+  /** What they do to billing objects. */
+  projections: readonly Projection[]
+  /** The token under which the events were claimed. */
+  lease: string
+  /** Milliseconds. */
+  now: number
 }
 
-/** `stale`: an object's row had moved since it was read. `refused`: a constraint's words. Then nothing was written. */
-export type Finished = { done: true } | { done: false; stale: true } | { done: false; stale: false; refused: string }
+/**
+ * `stale`: another worker has changed a billing object since it was read. `refused`: a constraint, in the database's
+ * words. Unless `written`, nothing was.
+ */
+export type Finished = 'written' | 'stale' | { refused: string }
 
 /**
- * Writes the verdicts of a batch with what they do to billing objects: set-based statements, one transaction, each
- * fenced by the lease, so that a worker whose lease ran out writes nothing.
+ * Writes the verdicts of a batch with what they do to billing objects: set-based statements in one transaction, each
+ * fenced by the lease, so that a worker whose lease was taken over writes nothing.
+ *
+ * @throws {Fault} `database_unavailable`
  */
-export async function finish(
-  db: Db,
-  verdicts: readonly Verdict[],
-  projections: readonly Projection[],
-  lease: string,
-  now: number,
-): Promise<Finished> {
+export async function finish(db: Db, what: Finish): Promise<Finished> {
   try {
-    await old(db).batch(finishStatements(verdicts, projections, lease, now))
-    return { done: true }
+    await batch(db, finishQueries(db, what))
+    return 'written'
   } catch (error) {
-    if (isStale(error)) return { done: false, stale: true }
-    if (error instanceof ConstraintError) return { done: false, stale: false, refused: error.message }
+    if (isStale(error)) return 'stale'
+    if (error instanceof ConstraintError) return { refused: error.message }
     throw error
   }
 }
 
-function finishStatements(
-  verdicts: readonly Verdict[],
-  projections: readonly Projection[],
-  lease: string,
-  now: number,
-) {
-  const list = JSON.stringify(verdicts.map((verdict) => verdictJson(verdict, now)))
-  const fenced = sql`FROM json_each(${list}) j
-    CROSS JOIN ${events} e ON e.project_id = j.value->>'p' AND e.id = j.value->>'e' AND e.lease_token = ${lease}`
-  return [
-    ...writeObjects(projections, sql`e.lease_token = ${lease}`),
-    sql`INSERT INTO ${refs} (project_id, ref, event_id)
-      SELECT e.project_id, r.value, e.id ${fenced} CROSS JOIN json_each(j.value, '$.refs') r WHERE true ON CONFLICT DO NOTHING`,
-    sql`INSERT INTO ${attempts} (event_id, number, trigger, actor, started_at, finished_at, outcome, error)
-      SELECT e.id, e.attempts, j.value->>'trigger',
-        CASE WHEN j.value->>'trigger' = 'replay' THEN
-          (SELECT r.actor FROM ${replays} r WHERE r.project_id = e.project_id AND r.id = e.replay_id) END,
-        j.value->>'started', CAST(${now} AS INTEGER), j.value->>'s', j.value->>'err' ${fenced} WHERE true ON CONFLICT DO NOTHING`,
-    // The lag series is of first completions: an event that was ever replayed has had its own.
-    sql`INSERT INTO ${minutes} (project_id, minute, connection_id, processed, ignored, failed, lag, lag_sum, lag_max)
-      SELECT project_id, minute, connection_id, sum(processed), sum(ignored), sum(failed),
-        json_group_object(bin, n) FILTER (WHERE bin IS NOT NULL), sum(lag), max(lag_max) FROM (
-          SELECT e.project_id, j.value->>'minute' AS minute, e.connection_id, j.value->>'bin' AS bin, count(*) AS n,
-            sum(j.value->>'s' = 'processed') AS processed, sum(j.value->>'s' = 'ignored') AS ignored,
-            sum(j.value->>'s' = 'failed') AS failed, sum(coalesce(j.value->>'lag', 0)) AS lag,
-            max(coalesce(j.value->>'lag', 0)) AS lag_max
-          ${fenced} WHERE e.replay_id IS NULL AND j.value->>'s' IN (${finalList}) GROUP BY 1, 2, 3, 4)
-      GROUP BY 1, 2, 3
-      ON CONFLICT DO UPDATE SET processed = processed + excluded.processed, ignored = ignored + excluded.ignored,
-        failed = failed + excluded.failed, lag_sum = lag_sum + excluded.lag_sum, lag_max = max(lag_max, excluded.lag_max),
-        lag = (SELECT json_group_object(k, v) FROM (SELECT key AS k, sum(value) AS v FROM
-          (SELECT key, value FROM json_each(minutes.lag) UNION ALL SELECT key, value FROM json_each(excluded.lag)) GROUP BY key))`,
-    sql`INSERT INTO ${totals} (project_id, status, n)
-      SELECT e.project_id, j.value->>'s', count(*) ${fenced} WHERE j.value->>'s' IN (${finalList}) GROUP BY 1, 2
-      ON CONFLICT DO UPDATE SET n = n + excluded.n`,
-    sql`UPDATE ${events} SET status = v.s, due_at = v.due, next_attempt_at = v.due, lease_token = NULL, lease_until = NULL,
-        last_error = v.err, summary = coalesce(v.summary, events.summary),
-        processed_at = coalesce(processed_at, CASE WHEN v.due IS NULL AND v.err IS NULL THEN ${now} END)
-      FROM (SELECT value->>'p' AS p, value->>'e' AS e, value->>'s' AS s, value->>'due' AS due, value->>'err' AS err,
-        value->>'summary' AS summary FROM json_each(${list})) v
-      WHERE events.project_id = v.p AND events.id = v.e AND events.lease_token = ${lease}`,
-  ]
+/** The event of a verdict, in the statements below. */
+const e = alias(events, 'e')
+
+function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish) {
+  const list = JSON.stringify(verdicts.map((verdict) => listed(verdict, now)))
+  const isHeld = (row: typeof e | typeof events) =>
+    and(eq(row.lease_token, lease), inArray(row.status, leftBy('finish'))) as SQL
+  const isEventOf = (row: typeof e | typeof events) =>
+    and(eq(row.project_id, field('project_id')), eq(row.id, field('event_id')), isHeld(row)) as SQL
+  const held = sql`FROM json_each(${list}) j CROSS JOIN ${events} ${e} ON ${isEventOf(e)}`
+  const isFinal = sql`${field('status')} IN (${literals(FINAL_STATUSES)})`
+  const holdsOneOf = (projectId: SQL, eventIds: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${eventIds}) b
+    CROSS JOIN ${events} ${e} ON ${e.project_id} = ${projectId} AND ${e.id} = b.value AND ${isHeld(e)})`
+  return {
+    ...writeObjects(db, projections, holdsOneOf),
+    refs: insertFrom(
+      db,
+      refs,
+      { project_id: e.project_id, ref: sql`r.value`, event_id: e.id },
+      sql`${held} CROSS JOIN json_each(j.value, '$.refs') r WHERE true ON CONFLICT DO NOTHING`,
+    ),
+    attempts: insertFrom(db, attempts, attemptRow(now), sql`${held} WHERE true ON CONFLICT DO NOTHING`),
+    minutes: addToMinutes(db, held, isFinal),
+    totals: insertFrom(
+      db,
+      totals,
+      { project_id: e.project_id, status: field('status'), n: sql`count(*)` },
+      sql`${held} WHERE ${isFinal} GROUP BY 1, 2 ON CONFLICT DO UPDATE SET ${addUp(totals.n)}`,
+    ),
+    // Last, because it gives up the lease that the others ask for.
+    events: db
+      .update(events)
+      .set({
+        status: field('status'),
+        due_at: field('due_at'),
+        next_attempt_at: field('due_at'),
+        lease_token: null,
+        lease_until: null,
+        last_error: field('error'),
+        summary: sql`coalesce(${field('summary')}, ${events.summary})`,
+        processed_at: sql`coalesce(${events.processed_at},
+          CASE WHEN ${field('due_at')} IS NULL AND ${field('error')} IS NULL THEN ${now} END)`,
+      })
+      .from(sql`json_each(${list}) j`)
+      .where(isEventOf(events)),
+  }
 }
 
-function verdictJson(verdict: Verdict, now: number) {
-  const { event, status, error, due_at, trigger, started_at, summary } = verdict
+function attemptRow(now: number) {
+  const actor = sql`(SELECT ${replays.actor} FROM ${replays}
+    WHERE ${replays.project_id} = ${e.project_id} AND ${replays.id} = ${e.replay_id})`
+  return {
+    event_id: e.id,
+    number: e.attempts,
+    trigger: field('trigger'),
+    actor: sql`CASE WHEN ${field('trigger')} = 'replay' THEN ${actor} END`,
+    started_at: field('started_at'),
+    finished_at: sql`CAST(${now} AS INTEGER)`,
+    outcome: field('status'),
+    error: field('error'),
+  }
+}
+
+/** Adds first completions to their minutes of receipt. An event that was ever replayed has had its own. */
+function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
+  const count = (status: (typeof FINAL_STATUSES)[number]) => sql`sum(${field('status')} = ${literals([status])})`
+  const lag = sql`coalesce(${field('lag')}, 0)`
+  return insertFrom(
+    db,
+    minutes,
+    {
+      project_id: sql`b.project_id`,
+      minute: sql`b.minute`,
+      connection_id: sql`b.connection_id`,
+      processed: sql`sum(b.processed)`,
+      ignored: sql`sum(b.ignored)`,
+      failed: sql`sum(b.failed)`,
+      lag: sql`json_group_object(b.bin, b.n) FILTER (WHERE b.bin IS NOT NULL)`,
+      lag_sum: sql`sum(b.lag_sum)`,
+      lag_max: sql`max(b.lag_max)`,
+    },
+    // One row a bin of the histogram, then one a minute.
+    sql`FROM (SELECT ${e.project_id} AS project_id, ${field('minute')} AS minute, ${e.connection_id} AS connection_id,
+        ${field('bin')} AS bin, count(*) AS n, ${count('processed')} AS processed, ${count('ignored')} AS ignored,
+        ${count('failed')} AS failed, sum(${lag}) AS lag_sum, max(${lag}) AS lag_max
+      ${held} WHERE ${e.replay_id} IS NULL AND ${isFinal} GROUP BY 1, 2, 3, 4) b
+    WHERE true GROUP BY 1, 2, 3
+    ON CONFLICT DO UPDATE SET ${addUp(minutes.processed, minutes.ignored, minutes.failed, minutes.lag_sum)},
+      ${bare(minutes.lag_max)} = max(${minutes.lag_max}, ${excluded(minutes.lag_max)}), ${addUpCounts(minutes.lag)}`,
+  )
+}
+
+/** A field of the verdict `j`, of a statement's list. */
+function field(name: keyof ReturnType<typeof listed>): SQL {
+  return sql`j.value->>${literals([name])}`
+}
+
+/** A verdict as it travels in the list. */
+function listed({ event, status, error, due_at, trigger, started_at, summary }: Verdict, now: number) {
   const receivedAt = idTime(event.id)
   const lag = status === 'processed' || status === 'ignored' ? Math.max(0, now - receivedAt) : null
   return {
-    p: event.project_id,
-    e: event.id,
-    s: status,
-    err: error?.slice(0, 1000) ?? null,
-    due: due_at,
+    project_id: event.project_id,
+    event_id: event.id,
+    status,
+    error: error?.slice(0, MAX_ERROR_LENGTH) ?? null,
+    due_at,
     trigger,
-    started: started_at,
+    started_at,
     summary: summary && JSON.stringify(summary),
     refs: summary?.refs ?? [],
     minute: Math.floor(receivedAt / MINUTE),

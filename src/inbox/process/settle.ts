@@ -1,57 +1,61 @@
 import { applyAll, type Source } from '../../billing/apply'
 import type { Effect } from '../../billing/effect'
 import type { Db } from '../../db/client'
-import { retryDelay } from '../lifecycle'
-import { finish, type Verdict } from './finish'
-
-/** Batches that meet another worker's write to the same object decide again: so many times together, then alone. */
-const MAX_ROUNDS = 5
+import { finish } from './finish'
+import { MAX_ROUNDS } from './limits'
+import { retried, type Verdict } from './verdict'
 
 /**
- * Applies what was judged to the billing state, and finishes it, in two round trips: one that reads the rows of the
- * objects, where there are any, and one that writes all. Where the database refuses the batch, each event is settled
- * alone, so that one failure touches no other.
+ * Applies verdicts to the billing state and writes them, in two round trips: one that reads the rows of the billing
+ * objects, if there are any, and one that writes everything. If the database refuses the batch, each verdict is written
+ * alone, so that one failure affects no other event.
  *
  * @returns the verdicts as they were written
+ * @throws where one can neither be written nor be recorded as a failed attempt: another worker takes its event over
+ *   when the lease has expired
  */
 export async function settle(db: Db, verdicts: readonly Verdict[], lease: string): Promise<Verdict[]> {
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const { effects, projections } = await applyAll(db, verdicts.map(sourceOf))
-    const applied = verdicts.map((verdict) => withEffects(verdict, effects.get(verdict.event.id)))
-    const result = await finish(db, applied, projections, lease, Date.now())
-    if (result.done) return applied
-    if (!result.stale) return settleEach(db, verdicts, lease, result.refused)
-  }
-  return settleEach(db, verdicts, lease, 'other workers kept changing the same object')
-}
+  const together = await write(db, verdicts, lease)
+  if ('written' in together) return together.written
+  const [first, ...others] = verdicts
+  if (first && others.length === 0) return [await writeFailure(db, first, together.refused, lease)]
 
-async function settleEach(db: Db, verdicts: readonly Verdict[], lease: string, error: string): Promise<Verdict[]> {
-  const [only] = verdicts
-  if (verdicts.length === 1 && only) {
-    const again = retried(only, `the database refused its effects: ${error}`)
-    const result = await finish(db, [again], [], lease, Date.now())
-    // Neither its effects nor its failure: the message comes again when the lease has run out.
-    if (!result.done) throw new Error(`event ${only.event.id} cannot be finished: ${error}`)
-    return [again]
-  }
   const settled: Verdict[] = []
-  for (const verdict of verdicts) settled.push(...(await settle(db, [verdict], lease)))
+  for (const verdict of verdicts) {
+    const alone = await write(db, [verdict], lease)
+    if ('written' in alone) settled.push(...alone.written)
+    else settled.push(await writeFailure(db, verdict, alone.refused, lease))
+  }
   return settled
 }
 
-/** The verdict of a failed attempt: another one later, or failed when the tries are used up. */
-export function retried(verdict: Verdict, error: string): Verdict {
-  const delay = retryDelay(verdict.event.tries, Math.random())
-  const next = { ...verdict, error, summary: null, snapshots: [] }
-  return delay === null
-    ? { ...next, status: 'failed', due_at: null }
-    : { ...next, status: 'retrying', due_at: Date.now() + delay }
+/** Applies and writes verdicts as one, in several rounds where another worker keeps changing the same objects. */
+async function write(
+  db: Db,
+  verdicts: readonly Verdict[],
+  lease: string,
+): Promise<{ written: Verdict[] } | { refused: string }> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const { effects, projections } = await applyAll(db, verdicts.map(sourceOf))
+    const applied = verdicts.map((verdict) => withEffects(verdict, effects.get(verdict.event.id)))
+    const finished = await finish(db, { verdicts: applied, projections, lease, now: Date.now() })
+    if (finished === 'written') return { written: applied }
+    if (finished !== 'stale') return finished
+  }
+  return { refused: 'other workers kept changing the same object' }
+}
+
+/** Writes a verdict that the database refused as a failed attempt, without effects. */
+async function writeFailure(db: Db, verdict: Verdict, refused: string, lease: string): Promise<Verdict> {
+  const failure = retried(verdict, `the database rejected its effects: ${refused}`)
+  const finished = await finish(db, { verdicts: [failure], projections: [], lease, now: Date.now() })
+  if (finished !== 'written') throw new Error(`event ${verdict.event.id} cannot be finished: ${refused}`)
+  return failure
 }
 
 function sourceOf({ event, snapshots }: Verdict): Source {
   const { project_id, id, vendor, vendor_event_id, earlier } = event
-  const effects = earlier === null ? [] : (JSON.parse(earlier) as Effect[])
-  return { project_id, event_id: id, vendor, vendor_event_id, snapshots, earlier: effects }
+  return { project_id, event_id: id, vendor, vendor_event_id, snapshots, earlier: earlier ?? [] }
 }
 
 function withEffects(verdict: Verdict, effects: Effect[] | undefined): Verdict {

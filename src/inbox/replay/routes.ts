@@ -1,21 +1,21 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { changeOf, projectOf } from '../../http/auth'
+import { changeOf, projectOf, read } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
-import { timestamp } from '../../http/fields'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
-import { Fault } from '../../lib/fault'
 import { iso } from '../../lib/time'
-import { BillingEvent, presentEvent } from '../events/present'
-import { findEvent } from '../events/store'
-import { previewReplay, ReplayPreview } from './preview'
-import { BulkReplay, BulkReplayBody, ReplayProgress, readReplay, requestBulkReplay, requestReplay } from './replay'
+import { presentEvent } from '../events/present'
+import { eventNotFound } from '../events/store'
+import { MAX_REPLAYED, REPLAYED_PER_SECOND } from './limits'
+import { BulkReplay, BulkReplayBody, presentReplay, Replayed, ReplayPreview, ReplayProgress } from './present'
+import { previewReplay } from './preview'
+import { requestBulkReplay, requestReplay } from './replay'
+import { findReplay, replayNotFound } from './store'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
-const read = { actors, scope: 'billing:read', project: true } as const
-const write = { actors, scope: 'billing:write', project: true } as const
+const policy = { actors, scope: 'billing:write', project: true } as const
 
 const dryRun = z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') })
 
@@ -24,14 +24,13 @@ export const replayRoutes = new Hono<HttpEnv>()
     '/replay',
     route({
       id: 'replayWebhookEvents',
-      summary: 'Process all events that a filter matches again',
-      description:
-        'At most 1,000, paced. Events that are open already are left to the run that is coming. `dry_run` in the query or in the body counts what matches, and changes nothing.',
+      summary: 'Replay all events that match a filter',
+      description: `At most ${MAX_REPLAYED.toLocaleString('en')}, at ${REPLAYED_PER_SECOND} per second. Events that are already open are left to their own run. \`dry_run\`, in the query or the body, counts the matching events and changes nothing.`,
       tag,
-      policy: write,
-      responses: { 202: { description: 'They will be processed.', schema: BulkReplay } },
+      policy,
+      responses: { 202: { description: 'The events will be processed again.', schema: BulkReplay } },
     }),
-    query(dryRun), // where a single replay has it
+    query(dryRun), // accepted here because the replay of one event takes it here
     body(BulkReplayBody),
     async (c) => {
       const asked = c.req.valid('json')
@@ -44,41 +43,34 @@ export const replayRoutes = new Hono<HttpEnv>()
     '/replays/:replay_id',
     route({
       id: 'getWebhookReplay',
-      summary: 'How far a replay has come',
+      summary: 'Get the progress of a replay',
       tag,
-      policy: read,
-      responses: { 200: { description: 'Its progress.', schema: ReplayProgress } },
+      policy: { actors, scope: 'billing:read', project: true, reads: true },
+      responses: { 200: { description: 'The progress.', schema: ReplayProgress } },
       faults: ['not_found'],
     }),
     async (c) => {
-      const progress = await readReplay(c.get('rt').db, projectOf(c.get('actor')), c.req.param('replay_id'))
-      if (!progress) throw new Fault('not_found', 'No replay of this project has this id.')
-      return c.json(progress, 200)
+      const replay = findReplay(c.get('rt').db, projectOf(c.get('actor')), c.req.param('replay_id'))
+      const [row] = (await read(c, { replay })).replay
+      if (!row) throw replayNotFound()
+      return c.json(presentReplay(row), 200)
     },
   )
   .post(
     '/:event_id/replay',
     route({
       id: 'replayWebhookEvent',
-      summary: 'Process an event again',
+      summary: 'Replay an event',
       description:
-        'Safe at any time: processing is idempotent. An event that is open already has a run coming: that run is the answer (`deduplicated`).',
+        'Safe at any time: processing is idempotent. If the event is already open, its run is the answer (`deduplicated`).',
       tag,
-      policy: write,
+      policy,
       responses: {
-        200: { description: 'With `dry_run=true`: what it would do. Nothing was written.', schema: ReplayPreview },
-        202: {
-          description: 'It will be processed.',
-          schema: z.object({
-            replay: z.object({
-              id: z.string().nullable().describe('Null where the run that is coming is no replay.'),
-              event_id: z.string(),
-              requested_at: timestamp,
-              deduplicated: z.boolean(),
-            }),
-            event: BillingEvent,
-          }),
+        200: {
+          description: 'With `dry_run=true`: what the replay would do. Nothing was written.',
+          schema: ReplayPreview,
         },
+        202: { description: 'The event will be processed again.', schema: Replayed },
       },
       faults: ['not_found', 'payload_gone'],
     }),
@@ -86,25 +78,16 @@ export const replayRoutes = new Hono<HttpEnv>()
     async (c) => {
       const rt = c.get('rt')
       const project = projectOf(c.get('actor'))
-      const id = c.req.param('event_id')
+      const event_id = c.req.param('event_id')
       if (c.req.valid('query').dry_run === 'true') {
-        const preview = await previewReplay(rt.db, project, id)
-        if (!preview) throw notFound()
+        const preview = await previewReplay(rt.db, project, event_id)
+        if (!preview) throw eventNotFound()
         return c.json(preview, 200)
       }
-      const replayed = await requestReplay(rt, project, id, changeOf(c))
-      const row = replayed && (await findEvent(rt.db, project, id))
-      if (!replayed || !row) throw notFound()
-      const replay = {
-        id: replayed.replay_id,
-        event_id: id,
-        requested_at: iso(rt.now),
-        deduplicated: !replayed.opened,
-      }
-      return c.json({ replay, event: presentEvent(row, false) }, 202)
+      const replayed = await requestReplay(rt, project, event_id, changeOf(c))
+      if (!replayed) throw eventNotFound()
+      const { opened, event } = replayed
+      const replay = { id: event.replay_id, event_id, requested_at: iso(rt.now), deduplicated: !opened }
+      return c.json({ replay, event: presentEvent(event) }, 202)
     },
   )
-
-function notFound(): Fault {
-  return new Fault('not_found', 'No event of this project has this id.')
-}

@@ -1,104 +1,134 @@
-import { sql } from 'drizzle-orm'
-import { audit, type Change } from '../../audit/store'
-import type { Db } from '../../db/client'
-import { old } from '../../db/old'
+import { and, count, eq, exists, getTableColumns, gt, inArray, type SQL, sql } from 'drizzle-orm'
+import { audited, type Change } from '../../audit/store'
+import { batch, type Db } from '../../db/client'
+import { insertWhere } from '../../db/insert-where'
+import { valuesOf } from '../../db/sql'
 import { Fault } from '../../lib/fault'
-import { FINAL_STATUSES, FIRST_DUE_MS } from '../lifecycle'
-import { events, replays, totals } from '../schema'
+import { type EventRow, findEvent } from '../events/store'
+import { isFinal, leftBy } from '../lifecycle'
+import { events, payloads, replays, totals } from '../schema'
+import { FIRST_DUE_MS } from '../upkeep/limits'
 
-const finalList = sql.raw(FINAL_STATUSES.map((status) => `'${status}'`).join(','))
-
-/** What processing starts from is still there: without it, a run could only end in failure. */
-const kept = (table: string) =>
-  sql.raw(`EXISTS (SELECT 1 FROM payloads p WHERE p.project_id = ${table}.project_id AND p.id = ${table}.payload_id)`)
-
-/** `opened`: whether this call opened the event again; false where a run was coming anyway. */
-export type Replayed = { opened: boolean; replay_id: string | null }
+/** A replay with the number of its events that are still open. */
+export type ReplayRow = typeof replays.$inferSelect & { open: number }
 
 /**
- * Opens a final event again. One that is open already has a run coming: then nothing changes, but that a retry which
- * waits is due now.
+ * Opens a final event again. An event that is already open has a run on its way, so nothing changes, except that a
+ * waiting retry becomes due now.
  *
- * @returns null where the project has no such event
+ * @returns whether this call opened the event, and the event as it is now; null if the project has no such event
  * @throws {Fault} `payload_gone`
  */
 export async function reopen(
   db: Db,
-  projectId: string,
-  eventId: string,
-  replayId: string,
+  target: { project_id: string; event_id: string; replay_id: string },
   change: Change,
-): Promise<Replayed | null> {
-  const { now } = change
-  const one = sql`project_id = ${projectId} AND id = ${eventId}`
-  const final = sql`${one} AND status IN (${finalList}) AND ${kept('events')}`
-  const [, , , opened, , found] = await old(db).batch([
-    sql`UPDATE ${events} SET due_at = ${now}, next_attempt_at = ${now} WHERE ${one} AND status = 'retrying'`,
-    // The total moves and the replay is noted before the event does, by the condition that lets it.
-    sql`UPDATE ${totals} SET n = n - 1
-      WHERE project_id = ${projectId} AND status = (SELECT status FROM ${events} WHERE ${final})`,
-    sql`INSERT INTO ${replays} (project_id, id, actor, event_id, queued)
-      SELECT project_id, ${replayId}, ${change.actor.id}, id, 1 FROM ${events} WHERE ${final}`,
-    sql<{ id: string }>`UPDATE ${events} SET status = 'queued', due_at = ${now + FIRST_DUE_MS}, tries = 0,
-      replay_id = ${replayId} WHERE ${final} RETURNING id`,
-    audit({ project_id: projectId, action: 'event.replayed', object_type: 'event', object_id: eventId }, change),
-    sql<{
-      replay_id: string | null
-      open: number
-    }>`SELECT replay_id, due_at IS NOT NULL AS open FROM ${events} WHERE ${one}`,
-  ])
-  const row = found.rows[0]
+): Promise<{ opened: boolean; event: EventRow } | null> {
+  const { project_id, event_id, replay_id } = target
+  const { now, actor } = change
+  const one = and(eq(events.project_id, project_id), eq(events.id, event_id))
+  const final = and(one, replayable(db))
+  const statusNow = db.select({ status: events.status }).from(events).where(final)
+  const entry = { project_id, action: 'event.replayed', object_type: 'event', object_id: event_id }
+  const { changed, event } = await batch(db, {
+    retry: db
+      .update(events)
+      .set({ due_at: now, next_attempt_at: now })
+      .where(and(one, eq(events.status, 'retrying'))),
+    // The total and the replay's row change before the event does, on the condition under which it will.
+    total: db
+      .update(totals)
+      .set({ n: sql`${totals.n} - 1` })
+      .where(and(eq(totals.project_id, project_id), eq(totals.status, sql`(${statusNow})`))),
+    replay: insertWhere(
+      db,
+      replays,
+      { project_id, id: replay_id, actor: actor.id, event_id, queued: 1 },
+      exists(statusNow),
+    ),
+    ...audited(db, change, entry, queue(db, replay_id, now, final)),
+    event: findEvent(db, project_id, 'summary', event_id),
+  })
+  const [row] = event
   if (!row) return null
-  if (row.open === 0) {
-    throw new Fault('payload_gone', 'Its payload is past its retention: what was decoded of it stays as it is.')
+  if (isFinal(row.status)) {
+    throw new Fault('payload_gone', 'The payload was deleted after its retention period. The decoded summary remains.')
   }
-  return { opened: opened.rows.length > 0, replay_id: row.replay_id }
+  return { opened: changed.length > 0, event: row }
 }
 
 /**
  * Opens many final events again, as one replay.
  *
- * @returns the ids it opened; the others were open already, or their payloads are past their retention
+ * @returns the ids of the events it opened. The others are already open, or their payloads have been deleted.
  */
 export async function reopenMany(
   db: Db,
-  projectId: string,
-  ids: readonly string[],
-  replayId: string,
-  filter: string,
+  target: { project_id: string; replay_id: string; event_ids: readonly string[]; filter: Record<string, unknown> },
   change: Change,
 ): Promise<string[]> {
-  const { now } = change
-  const list = JSON.stringify(ids)
-  const finalOf = (table: string) => sql`${sql.raw(table)}.project_id = ${projectId}
-    AND ${sql.raw(table)}.id IN (SELECT value FROM json_each(${list})) AND ${sql.raw(table)}.status IN (${finalList}) AND ${kept(table)}`
-  const final = finalOf('events')
-  const [, , opened] = await old(db).batch([
-    sql`UPDATE ${totals} SET n = n - (SELECT count(*) FROM ${events} e WHERE e.status = totals.status AND ${finalOf('e')})
-      WHERE project_id = ${projectId}`,
-    sql`INSERT INTO ${replays} (project_id, id, actor, filter, queued)
-      SELECT ${projectId}, ${replayId}, ${change.actor.id}, ${filter}, count(*) FROM ${events} WHERE ${final} HAVING count(*) > 0`,
-    sql<{ id: string }>`UPDATE ${events} SET status = 'queued', due_at = ${now + FIRST_DUE_MS}, tries = 0,
-      replay_id = ${replayId} WHERE ${final} RETURNING id`,
-    audit(
-      {
-        project_id: projectId,
-        action: 'events.replayed',
-        object_type: 'replay',
-        object_id: replayId,
-        details: { filter, matched: ids.length },
-      },
-      change,
+  const { project_id, replay_id, event_ids, filter } = target
+  const { now, actor } = change
+  const final = and(eq(events.project_id, project_id), inArray(events.id, valuesOf(event_ids)), replayable(db))
+  const entry = {
+    project_id,
+    action: 'events.replayed',
+    object_type: 'replay',
+    object_id: replay_id,
+    details: { filter, matched: event_ids.length },
+  }
+  const { changed } = await batch(db, {
+    totals: db
+      .update(totals)
+      .set({ n: sql`${totals.n} - ${db.$count(events, and(final, eq(events.status, totals.status)))}` })
+      .where(eq(totals.project_id, project_id)),
+    replay: db.insert(replays).select(
+      db
+        .select({
+          project_id: sql`${project_id}`.as('project_id'),
+          id: sql`${replay_id}`.as('id'),
+          actor: sql`${actor.id}`.as('actor'),
+          event_id: sql`NULL`.as('event_id'),
+          filter: sql`${sql.param(filter, replays.filter)}`.as('filter'),
+          queued: count().as('queued'),
+        })
+        .from(events)
+        .where(final)
+        .having(gt(count(), 0)),
     ),
-  ])
-  return opened.rows.map(({ id }) => id)
+    ...audited(db, change, entry, queue(db, replay_id, now, final)),
+  })
+  return changed.map(({ id }) => id)
 }
 
-type ReplayRow = typeof replays.$inferSelect & { open: number }
+/** Reads a replay of the project. */
+export function findReplay(db: Db, projectId: string, id: string) {
+  const open = sql<number>`(SELECT count(*) FROM ${events} INDEXED BY events_open
+    WHERE ${events.project_id} = ${projectId} AND ${events.due_at} IS NOT NULL AND ${events.replay_id} = ${id})`
+  return db
+    .select({ ...getTableColumns(replays), open: open.as('open') })
+    .from(replays)
+    .where(and(eq(replays.project_id, projectId), eq(replays.id, id)))
+}
 
-/** A replay with how many of its events are still open. */
-export function findReplay(db: Db, projectId: string, id: string): Promise<ReplayRow | null> {
-  return old(db).first(sql<ReplayRow>`SELECT r.*, (SELECT count(*) FROM ${events} e INDEXED BY events_open
-      WHERE e.project_id = r.project_id AND e.due_at IS NOT NULL AND e.replay_id = r.id) AS open
-    FROM ${replays} r WHERE r.project_id = ${projectId} AND r.id = ${id}`)
+function queue(db: Db, replay_id: string, now: number, condition: SQL | undefined) {
+  return db
+    .update(events)
+    .set({ status: 'queued', due_at: now + FIRST_DUE_MS, tries: 0, replay_id })
+    .where(condition)
+    .returning({ id: events.id })
+}
+
+/** A final event whose payload is still there: without it, processing could only fail. */
+function replayable(db: Db) {
+  const payload = and(eq(payloads.project_id, events.project_id), eq(payloads.id, events.payload_id))
+  return and(
+    inArray(events.status, leftBy('replay')),
+    exists(db.select({ id: payloads.id }).from(payloads).where(payload)),
+  )
+}
+
+/** For a replay that does not exist and for one of another project alike. */
+export function replayNotFound(): Fault {
+  return new Fault('not_found', 'Replay not found in this project.')
 }

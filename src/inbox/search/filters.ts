@@ -3,35 +3,46 @@ import { wholeNumber } from '../../http/fields'
 import { invalidField } from '../../http/validate'
 import { VENDOR_NAMES } from '../../vendors'
 import { STATUSES, type Status } from '../lifecycle'
+import {
+  ERROR_LENGTH,
+  MAX_CONNECTION_ID_LENGTH,
+  MAX_MIN_ATTEMPTS,
+  MAX_TYPE_LENGTH,
+  MAX_VALUES,
+  MAX_VENDOR_ID_LENGTH,
+} from './limits'
 
-/** A parameter that may be given several times. */
+/** A parameter that may be repeated. */
 function several<T extends z.ZodType<string>>(one: T) {
-  return z.union([one.transform((value) => [value]), z.array(one).min(1).max(20)])
+  return z.union([one.transform((value) => [value]), z.array(one).min(1).max(MAX_VALUES)])
 }
 const when = z.iso.datetime({ offset: true })
+const vendorId = z.string().min(1).max(MAX_VENDOR_ID_LENGTH)
 const eventType = z
   .string()
   .min(1)
-  .max(200)
-  .refine((text) => !text.slice(0, -1).includes('*'), 'may have one *, at its end')
+  .max(MAX_TYPE_LENGTH)
+  .refine((text) => !text.slice(0, -1).includes('*'), 'may contain * only as its last character')
 
-/** What a search filters by; all of them combine. */
+/** The filters of a search. An event must match all of them. */
 export const searchFields = {
-  event_type: several(eventType).optional().describe('Exact, or a prefix: `customer.*`. Repeatable.'),
+  event_type: several(eventType).optional().describe('An exact type, or a prefix such as `customer.*`. Repeatable.'),
   status: several(z.enum(STATUSES)).optional().describe('Repeatable.'),
   vendor: z.enum(VENDOR_NAMES).optional(),
-  connection_id: z.string().max(100).optional(),
-  vendor_event_id: z.string().min(1).max(300).optional(),
-  ref: z
-    .string()
-    .min(1)
-    .max(300)
+  connection_id: z.string().max(MAX_CONNECTION_ID_LENGTH).optional(),
+  vendor_event_id: vendorId.optional().describe("The vendor's event id."),
+  ref: vendorId
     .optional()
-    .describe("A vendor's object id: the event's own or one it refers to directly."),
+    .describe("A vendor's object id: that of the event's own object, or of one it refers to directly."),
   received_after: when.optional().describe('Inclusive.'),
   received_before: when.optional().describe('Exclusive.'),
-  min_attempts: wholeNumber(z.int().min(1).max(1000)).optional(),
-  error: z.string().min(3).max(200).optional().describe('A part of `last_error`, in any case.'),
+  min_attempts: wholeNumber(z.int().min(1).max(MAX_MIN_ATTEMPTS)).optional(),
+  error: z
+    .string()
+    .min(ERROR_LENGTH.min)
+    .max(ERROR_LENGTH.max)
+    .optional()
+    .describe('Text contained in `last_error`. ASCII letters match in either case.'),
   livemode: z.union([z.enum(['true', 'false']).transform((text) => text === 'true'), z.boolean()]).optional(),
   order: z.enum(['desc', 'asc']).default('desc').describe('By time of receipt.'),
 }
@@ -39,42 +50,44 @@ export const searchFields = {
 export const SearchQuery = z.strictObject(searchFields)
 export type SearchFields = z.infer<typeof SearchQuery>
 
-/** The filters in the terms that the statements use. */
+/** The filters as the statements use them; null where nothing was asked. */
 export type Filters = {
+  /** Exact types, and prefixes that end in `*`. */
   types: string[] | null
   statuses: Status[] | null
   vendor: string | null
   connection_id: string | null
+  livemode: boolean | null
   vendor_event_id: string | null
   ref: string | null
-  /** Milliseconds; inclusive and exclusive. */
+  /** Milliseconds, inclusive. */
   after: number | null
+  /** Milliseconds, exclusive. */
   before: number | null
-  min_attempts: number
+  min_attempts: number | null
   error: string | null
-  livemode: boolean | null
   order: 'asc' | 'desc'
 }
 
-/** @throws {Fault} `validation_failed` where the range is empty */
+/** @throws {Fault} `validation_failed` if the time range is empty */
 export function toFilters(fields: SearchFields): Filters {
   const after = fields.received_after === undefined ? null : Date.parse(fields.received_after)
   const before = fields.received_before === undefined ? null : Date.parse(fields.received_before)
   if (after !== null && before !== null && after >= before) {
-    throw invalidField('/received_before', 'out_of_range', 'has to be later than received_after')
+    throw invalidField('/received_before', 'out_of_range', 'must be later than received_after')
   }
   return {
-    types: fields.event_type?.includes('*') ? null : (fields.event_type ?? null), // `*` alone is every type
+    types: fields.event_type?.includes('*') ? null : (fields.event_type ?? null), // a lone `*` is every type
     statuses: (fields.status as Status[] | undefined) ?? null,
     vendor: fields.vendor ?? null,
     connection_id: fields.connection_id ?? null,
+    livemode: fields.livemode ?? null,
     vendor_event_id: fields.vendor_event_id ?? null,
     ref: fields.ref ?? null,
     after,
     before,
-    min_attempts: fields.min_attempts ?? 0,
+    min_attempts: fields.min_attempts ?? null,
     error: fields.error ?? null,
-    livemode: fields.livemode ?? null,
     order: fields.order,
   }
 }

@@ -1,38 +1,25 @@
-import type { Db } from '../../db/client'
-import { cursorBinding, makeCursor, type Page, readCursor, toPage } from '../../http/page'
-import { type EventRow, MAX_PAGE_BYTES, readEvents } from '../events/store'
+import { type Db, run } from '../../db/client'
+import { type Page, paging } from '../../http/page'
+import { type EventRow, fitting, readEvents, type View } from '../events/store'
 import { type SearchFields, toFilters } from './filters'
 import { search } from './search'
 
 /**
- * A page of the events that a search finds. `truncated`: the search met its bound before the page was full.
+ * A page of the events that match. `truncated`: the search met its bound before the page was full.
  *
- * @param options `full` reads the payloads too
  * @throws {Fault} `validation_failed`, `invalid_cursor`
  */
 export async function searchPage(
   db: Db,
   projectId: string,
   fields: SearchFields,
-  { cursor, limit, full }: { cursor: string | undefined; limit: number; full: boolean },
+  { cursor, limit, view }: { cursor: string | undefined; limit: number; view: View },
 ): Promise<Page<EventRow> & { truncated: boolean }> {
-  const binding = cursorBinding('webhooks/search', fields)
-  const found = await search(db, projectId, toFilters(fields), readCursor(binding, cursor), limit + 1)
-  const rows = await readEvents(db, projectId, found.ids, fields.order, full)
-  const page = pageOf(rows, limit, binding)
-  if (page.has_more || found.resume === null) return { ...page, truncated: false }
-  return { ...page, has_more: true, next_cursor: makeCursor(binding, found.resume), truncated: true }
-}
-
-/** A page that stops before its payloads grow too large; its first row is shown whatever its size. */
-export function pageOf(rows: EventRow[], limit: number, binding: string): Page<EventRow> {
-  const over = rows.findIndex((row, index) => index > 0 && row.running > MAX_PAGE_BYTES)
-  const shown = over < 0 ? limit : Math.min(limit, over)
-  return toPage(
-    rows,
-    shown,
-    binding,
-    (row) => row.id,
-    (row) => row,
+  const list = paging('webhooks/search', { ...fields, cursor, limit })
+  const found = await search(db, projectId, toFilters(fields), { after: list.before, limit: list.take })
+  const rows = await run(db, readEvents(db, projectId, view, { ids: found.ids, order: fields.order }))
+  return list.stopped(
+    list.page(rows, (row) => row, fitting(rows)),
+    found.resume,
   )
 }

@@ -11,30 +11,25 @@ import { searchPage } from './page'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
-const read = { actors, scope: 'billing:read', project: true } as const
+const policy = { actors, scope: 'billing:read', project: true } as const
 
 export const searchRoutes = new Hono<HttpEnv>().get(
   '/',
   route({
     id: 'searchWebhookEvents',
-    summary: 'Search the billing webhook events',
+    summary: 'Search billing webhook events',
     description:
-      'All filters combine. A page looks at a bounded number of events: `truncated` says that it met the bound before it was full, and `next_cursor` goes on from there.',
+      'An event must match all filters. A page looks at a limited number of events: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
     tag,
-    policy: read,
+    policy,
     responses: {
       200: { description: 'A page of events.', schema: listOf(BillingEvent).extend({ truncated: z.boolean() }) },
     },
   }),
   query(z.strictObject({ ...pageFields, view, ...searchFields })),
   async (c) => {
-    const { limit, cursor, view: asked, ...fields } = c.req.valid('query')
-    const full = asked === 'full'
-    const { data, ...page } = await searchPage(c.get('rt').db, projectOf(c.get('actor')), fields, {
-      cursor,
-      limit,
-      full,
-    })
-    return c.json({ data: data.map((row) => presentEvent(row, full)), ...page }, 200)
+    const { limit, cursor, view, ...fields } = c.req.valid('query')
+    const page = await searchPage(c.get('rt').db, projectOf(c.get('actor')), fields, { cursor, limit, view })
+    return c.json({ ...page, data: page.data.map(presentEvent) }, 200)
   },
 )

@@ -1,134 +1,72 @@
 import type { Db } from '../../db/client'
 import { idFloor } from '../../lib/ids'
+import { checksOf } from './conditions'
 import type { Filters } from './filters'
-import {
-  connectionsOf,
-  countOf,
-  countOpen,
-  INDEXES,
-  isFinal,
-  type Plan,
-  type Range,
-  residualOf,
-  type Stretch,
-  scan,
-  typesWithPrefix,
-} from './store'
-
-/** Candidates a page looks at: at most two rows read each, so that a page reads at most 10,000 rows. */
-const MAX_CANDIDATES = 4000
-/** Up to this many open events are sorted by id for a page; with more, time is the better way to them. */
-const FEW_OPEN = 2000
-/** Up to this many events of the connections asked for, all of them are looked at, once another way found too little. */
-const FEW_OF_CONNECTIONS = 1000
-/** Up to this many types have a stream each; with more, types are checked on what another index gives. */
-const MAX_TYPES = 300
-
-/** Ids of matching events in order. `truncated`: the bound was met first; `resume` is where to go on. */
-export type Found = { ids: string[]; truncated: boolean; resume: string | null }
+import { chooseIndex } from './indexes'
+import { MAX_LOOKED_AT } from './limits'
+import { type Range, type Read, readFacts, scan } from './store'
 
 /**
- * Finds up to `want` matching events after `cursor`.
+ * Ids of matching events, in order. `resume`: the id to continue after, if the search met its bound before it found as
+ * many as were asked for; else null.
+ */
+export type Found = { ids: string[]; resume: string | null }
+
+/**
+ * Finds the first `limit` events that match, after the event `after`.
  *
- * @param cursor the id to go on after, or null
+ * It reads one index (see indexes.ts), of which each key has a list of events in order of time. It reads the first
+ * events of every list, and as many again, and so on, until it has found enough or looked at {@link MAX_LOOKED_AT}.
  */
 export async function search(
   db: Db,
   project: string,
   filters: Filters,
-  cursor: string | null,
-  want: number,
+  { after, limit }: { after: string | null; limit: number },
 ): Promise<Found> {
-  let plan = await planOf(db, project, filters)
-  const { order } = filters
-  const range = rangeOf(filters, cursor)
+  const facts = await readFacts(db, project, filters)
+  const { index, keys } = chooseIndex(filters, facts)
+  if (keys.length === 0) return { ids: [], resume: null }
+  const checks = checksOf(filters, facts, index.answers)
   const ids: string[] = []
-  let left = MAX_CANDIDATES
-  let each = plan.few ? MAX_CANDIDATES : plan.residual ? want * 4 : want
-  while (plan.streams.length > 0) {
-    const most = Math.max(1, Math.min(each, Math.floor(left / plan.streams.length)))
-    const stretches = await scan(db, plan, range, order, most)
-    const edge = edgeOf(stretches, order, most)
-    const found = stretches.flatMap((stretch) => stretch.ids.filter((id) => within(id, edge, order))).sort()
-    ids.push(...(order === 'desc' ? found.reverse() : found))
-    if (ids.length >= want || edge === null) break
-    left -= stretches.reduce((sum, { n }) => sum + n, 0)
-    if (left < plan.streams.length) return { ids, truncated: true, resume: edge }
-    if (order === 'desc') range.below = edge
-    else range.above = edge
+  let range = rangeOf(filters, after)
+  let left = MAX_LOOKED_AT
+  let each = index.short ? left : checks === null ? limit : limit * 4
+  for (;;) {
+    const most = Math.max(1, Math.min(each, Math.floor(left / keys.length)))
+    const lists = await scan(db, project, filters, { index, keys, checks, range, limit: most })
+    const end = commonEnd(lists, most, filters.order)
+    ids.push(...merged(lists, end, filters.order))
+    if (ids.length >= limit || end === null) return { ids: ids.slice(0, limit), resume: null }
+    left -= lists.reduce((sum, { looked }) => sum + looked, 0)
+    if (left < keys.length) return { ids, resume: end }
+    range = filters.order === 'desc' ? { ...range, below: end } : { ...range, above: end }
     each *= 4
-    // A quiet connection among a million events would take many pages that have next to nothing.
-    const { instead } = plan
-    plan = { ...plan, instead: null }
-    if (instead && (await countOf(db, instead.connections, FEW_OF_CONNECTIONS + 1)) <= FEW_OF_CONNECTIONS) {
-      plan = instead.plan
-      each = FEW_OF_CONNECTIONS
-    }
   }
-  return { ids: ids.slice(0, want), truncated: false, resume: null }
 }
 
 /**
- * How far all streams together have been read: the id that the first of those with more to give has come to. What lies
- * behind it may still have company from that stream. Null where every stream has ended.
+ * The id up to which every list was read: the nearest last id of those lists that may go on. Null if no list goes on.
+ * What was read beyond it is left for the next time, when the other lists have come as far.
  */
-function edgeOf(stretches: readonly Stretch[], order: 'asc' | 'desc', each: number): string | null {
-  const edges = stretches.flatMap(({ n, last }) => (n >= each && last !== null ? [last] : [])).sort()
-  return (order === 'desc' ? edges.at(-1) : edges[0]) ?? null
+function commonEnd(lists: readonly Read[], most: number, order: 'asc' | 'desc'): string | null {
+  const ends = lists.flatMap(({ looked, last }) => (looked >= most && last !== null ? [last] : [])).sort()
+  return (order === 'desc' ? ends.at(-1) : ends[0]) ?? null
 }
 
-function within(id: string, edge: string | null, order: 'asc' | 'desc'): boolean {
-  return edge === null || (order === 'desc' ? id >= edge : id <= edge)
+function merged(lists: readonly Read[], end: string | null, order: 'asc' | 'desc'): string[] {
+  const ids = lists.flatMap(({ matches }) => matches).sort()
+  const until = ids.filter((id) => end === null || (order === 'desc' ? id >= end : id <= end))
+  return order === 'desc' ? until.reverse() : until
 }
 
-/** The ids of the time range, from the cursor on. Receipt times are in the ids. */
-function rangeOf(filters: Filters, cursor: string | null): Range {
-  // An id of the first millisecond is above its floor; the floor itself is nobody's.
-  const above = filters.after === null ? '' : idFloor('evt', filters.after)
-  const below = filters.before === null ? '~' : idFloor('evt', filters.before)
-  if (cursor === null) return { above, below }
-  return filters.order === 'desc'
-    ? { above, below: cursor < below ? cursor : below }
-    : { above: cursor > above ? cursor : above, below }
-}
-
-/** Picks the index that narrows most. */
-async function planOf(db: Db, project: string, filters: Filters): Promise<Plan> {
-  const { types, statuses, vendor, connection_id, vendor_event_id, ref, min_attempts, error, livemode } = filters
-  const byConnection = vendor !== null || connection_id !== null || livemode !== null
-  const ids = byConnection || vendor_event_id !== null ? await connectionsOf(db, project, filters) : null
-  const connectionIds = byConnection ? ids : null
-  const plan = (index: keyof typeof INDEXES, streams: readonly string[], answered: string[], argument = ''): Plan => ({
-    streams: ids?.length === 0 ? [] : streams, // of no connection there is no event
-    ...INDEXES[index](project, argument),
-    residual: residualOf(filters, connectionIds, new Set(answered)),
-    few: index === 'open',
-    instead: null,
-  })
-  const orConnections = (way: Plan): Plan =>
-    connectionIds === null
-      ? way
-      : { ...way, instead: { connections: connectionIds, plan: plan('connection', connectionIds, ['connections']) } }
-  const one = ['']
-  if (vendor_event_id !== null)
-    return plan('vendorEvent', ids ?? [], ['vendor_event_id', 'connections'], vendor_event_id)
-  if (ref !== null) return orConnections(plan('ref', one, ['ref'], ref))
-  if (error !== null || min_attempts > 1) return orConnections(plan('trouble', one, []))
-  if (statuses !== null && !statuses.some(isFinal) && (await countOpen(db, project, FEW_OPEN + 1)) <= FEW_OPEN) {
-    return plan('open', one, [])
-  }
-  const exact = types === null ? null : await exactTypes(db, project, types)
-  if (exact !== null) return orConnections(plan('type', exact, ['types']))
-  if (statuses?.every(isFinal)) return orConnections(plan('final', [...new Set(statuses)], ['statuses']))
-  if (connectionIds !== null) return plan('connection', connectionIds, ['connections'])
-  return plan('time', one, [])
-}
-
-/** The types that are meant, prefixes spelt out; null where they are too many for a stream each. */
-async function exactTypes(db: Db, project: string, types: readonly string[]): Promise<string[] | null> {
-  const prefixes = types.filter((type) => type.endsWith('*')).map((type) => type.slice(0, -1))
-  const most = Math.floor(MAX_TYPES / Math.max(1, prefixes.length))
-  const found = await typesWithPrefix(db, project, prefixes, most)
-  if (found.some((list) => list.length === most)) return null // there may be more of them
-  return [...new Set([...types.filter((type) => !type.endsWith('*')), ...found.flat()])]
+/** The time range as a range of ids, which begin with the time of receipt, from the last event shown on. */
+function rangeOf({ after, before, order }: Filters, shown: string | null): Range {
+  // The floor of a millisecond is below all of its ids, and no event's id.
+  const above = after === null ? '' : idFloor('evt', after)
+  const below = before === null ? '~' : idFloor('evt', before)
+  if (shown === null) return { above, below }
+  return order === 'desc'
+    ? { above, below: shown < below ? shown : below }
+    : { above: shown > above ? shown : above, below }
 }

@@ -1,170 +1,133 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { Db } from '../../db/client'
-import { old } from '../../db/old'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { batch, type Db, type Queries, type Query, raw, run } from '../../db/client'
+import { json } from '../../db/sql'
 import { connections } from '../connections/schema'
-import { FINAL_STATUSES, type Status } from '../lifecycle'
-import { events, refs } from '../schema'
+import { isFinal } from '../lifecycle'
+import { events } from '../schema'
+import { isPrefix } from './conditions'
 import type { Filters } from './filters'
+import { type Index, i } from './indexes'
+import { FEW_EVENTS, MAX_TYPES } from './limits'
 
-/*
- * SQLite's planner, left alone, scans at a million rows. So each search picks the one index that narrows it most (the
- * driver, pinned by INDEXED BY), takes the newest few ids of each of its streams (one stream a type, status or
- * connection), and checks whatever else is asked on those.
- */
-
-/** A search's way through an index. */
-export type Plan = {
-  /** What `t.value` stands for in `from`: one stream of ids each. */
-  streams: readonly string[]
-  /** Events `i` of one stream, but for the bounds of their ids, which {@link scan} adds. */
-  from: SQL
-  id: SQL
-  /** What the index does not answer, of `i`; null where it answers everything. */
-  residual: SQL | null
-  /** Whether the streams end soon, and are read to their end at once: their order is not the index's. */
-  few: boolean
-  /** The way to go on where this one finds too little and these connections have few events. */
-  instead: { connections: readonly string[]; plan: Plan } | null
+/** What the database says of the filters, as far as the choice of an index depends on it. */
+export type Facts = {
+  /** The project's connections that match, deleted ones too; null if connections need not be known. */
+  connections: string[] | null
+  /** Whether these have few events in all. */
+  fewOfConnections: boolean
+  /** Whether the project has few open events. */
+  fewOpen: boolean
+  /** The types that match, with prefixes spelled out; null if every type does, or too many. */
+  types: string[] | null
 }
 
+/** Reads the facts: one round trip, or none. */
+export async function readFacts(db: Db, project: string, filters: Filters): Promise<Facts> {
+  const { statuses, types, ref, error, min_attempts, vendor_event_id } = filters
+  const ofConnections = filters.vendor !== null || filters.connection_id !== null || filters.livemode !== null
+  const others = [statuses, types, ref, error, min_attempts].some((filter) => filter !== null)
+  const prefixes = types?.filter(isPrefix) ?? []
+  const found = await asked(db, {
+    connections: ofConnections || vendor_event_id !== null ? matchingConnections(db, project, filters) : null,
+    manyOfConnections: ofConnections && others ? manyOfConnections(db, project, filters) : null,
+    manyOpen: statuses?.every((status) => !isFinal(status)) ? manyOpen(db, project) : null,
+    types: prefixes.length > 0 ? typesWithPrefix(db, project, prefixes) : null,
+  })
+  const exact = types?.filter((type) => !isPrefix(type)) ?? []
+  const all = [...new Set([...exact, ...(found.types ?? []).flatMap(({ type }) => type ?? [])])]
+  return {
+    connections: found.connections?.map(({ id }) => id) ?? null,
+    fewOfConnections: found.manyOfConnections?.length === 0,
+    fewOpen: found.manyOpen?.length === 0,
+    types: types === null || all.length > MAX_TYPES ? null : all,
+  }
+}
+
+/** One list of an index, as far as it was read: how many events, the last of them, and those that match. */
+export type Read = { looked: number; last: string | null; matches: string[] }
 /** Ids, exclusive at both ends. */
 export type Range = { above: string; below: string }
 
-/** What was read of a stream: how many ids, the last one of them, and those that are what was asked for. */
-export type Stretch = { n: number; last: string | null; ids: string[] }
+type Scan = { index: Index; keys: readonly string[]; checks: SQL | null; range: Range; limit: number }
 
-/** The first `each` ids of every stream of a plan: one row read for each, two by way of {@link refs}. */
-export async function scan(db: Db, plan: Plan, range: Range, order: 'asc' | 'desc', each: number): Promise<Stretch[]> {
-  const { streams, from, id, residual } = plan
-  const last = sql.raw(order === 'desc' ? 'min' : 'max')
-  // A scalar subquery a stream: as a join, each id would be read four times.
-  const rows = await old(db).all(sql<{ stretch: string }>`SELECT (
-      SELECT json_object('n', count(*), 'last', ${last}(id), 'ids', json_group_array(id) FILTER (WHERE ok)) FROM (
-        SELECT ${id} AS id, (${residual ?? sql`1`}) AS ok FROM ${from} AND ${id} > ${range.above} AND ${id} < ${range.below}
-        ORDER BY ${id} ${sql.raw(order)} LIMIT ${each})) AS stretch
-    FROM json_each(${JSON.stringify(streams)}) t`)
-  return rows.map(({ stretch }) => JSON.parse(stretch) as Stretch)
-}
-
-/** The event types of a project that start with each of the prefixes, at most `most` of each. */
-export async function typesWithPrefix(
+/**
+ * Reads the first `limit` events in the range from the list of each key: one row per event, or two if there are
+ * conditions to check.
+ */
+export async function scan(
   db: Db,
   project: string,
-  prefixes: readonly string[],
-  most: number,
-): Promise<string[][]> {
-  if (prefixes.length === 0) return []
-  const found = await old(db).batch(prefixes.map((prefix) => skipThroughTypes(project, prefix, most)))
-  return found.map(({ rows }) => rows.map(({ v }) => v))
-}
-
-/** From one type to the next in their index, without the events between. */
-function skipThroughTypes(project: string, prefix: string, most: number) {
-  const end = `${prefix}\u{10ffff}`
-  const of = sql`FROM ${events} INDEXED BY events_type WHERE project_id = ${project}`
-  return sql<{ v: string }>`WITH RECURSIVE ty(v) AS (
-      SELECT min(event_type) ${of} AND event_type >= ${prefix} AND event_type < ${end}
-      UNION ALL
-      SELECT (SELECT min(event_type) ${of} AND event_type > ty.v AND event_type < ${end}) FROM ty WHERE ty.v IS NOT NULL LIMIT ${most})
-    SELECT v FROM ty WHERE v IS NOT NULL`
-}
-
-/** The project's connections, deleted ones too, of a vendor and mode. */
-export async function connectionsOf(db: Db, project: string, filters: Filters): Promise<string[]> {
-  const { vendor, livemode, connection_id } = filters
-  const rows = await old(db).all(sql<{ id: string }>`SELECT id FROM ${connections} WHERE project_id = ${project}
-    AND (${vendor} IS NULL OR vendor = ${vendor}) AND (${connection_id} IS NULL OR id = ${connection_id})
-    AND (${livemode} IS NULL OR livemode = ${livemode === true ? 1 : 0})`)
-  return rows.map(({ id }) => id)
-}
-
-/** How many open events a project has, counted up to `most`. */
-export async function countOpen(db: Db, project: string, most: number): Promise<number> {
-  const row = await old(db).first(sql<{ n: number }>`SELECT count(*) AS n FROM (
-    SELECT 1 FROM ${events} INDEXED BY events_open WHERE project_id = ${project} AND due_at IS NOT NULL LIMIT ${most})`)
-  return row?.n ?? 0
-}
-
-/** How many events the connections have together, counted up to `most`. */
-export async function countOf(db: Db, connectionIds: readonly string[], most: number): Promise<number> {
-  const row = await old(db).first(sql<{ n: number }>`SELECT count(*) AS n FROM (
-    SELECT 1 FROM json_each(${JSON.stringify(connectionIds)}) t
-      CROSS JOIN ${events} i INDEXED BY events_connection ON i.connection_id = t.value LIMIT ${most})`)
-  return row?.n ?? 0
-}
-
-type Index = (project: string, argument: string) => { from: SQL; id: SQL }
-
-/** The ways into the events: what of a stream `t.value` stands for in each. */
-export const INDEXES = {
-  time: (project) => ({ from: sql`${events} i WHERE i.project_id = ${project}`, id: sql`i.id` }),
-  type: (project) => ({
-    from: sql`${events} i INDEXED BY events_type WHERE i.project_id = ${project} AND i.event_type = t.value`,
-    id: sql`i.id`,
-  }),
-  connection: () => ({
-    from: sql`${events} i INDEXED BY events_connection WHERE i.connection_id = t.value`,
-    id: sql`i.id`,
-  }),
-  vendorEvent: (_, vendorEventId) => ({
-    from: sql`${events} i INDEXED BY events_dedupe WHERE i.connection_id = t.value AND i.vendor_event_id = ${vendorEventId}`,
-    id: sql`i.id`,
-  }),
-  ref: (project, ref) => ({
-    from: sql`${refs} r CROSS JOIN ${events} i ON i.project_id = r.project_id AND i.id = r.event_id WHERE r.project_id = ${project} AND r.ref = ${ref}`,
-    id: sql`r.event_id`,
-  }),
-  trouble: (project) => ({
-    from: sql`${events} i INDEXED BY events_trouble WHERE i.project_id = ${project}
-      AND (i.attempts > 1 OR i.last_error IS NOT NULL)`,
-    id: sql`i.id`,
-  }),
-  final: (project) => ({
-    from: sql`${events} i INDEXED BY events_final WHERE i.project_id = ${project} AND i.status = t.value AND i.due_at IS NULL`,
-    id: sql`i.id`,
-  }),
-  /** Sorted by id here: for a project with few open events. */
-  open: (project) => ({
-    from: sql`${events} i INDEXED BY events_open WHERE i.project_id = ${project} AND i.due_at IS NOT NULL`,
-    id: sql`i.id`,
-  }),
-} as const satisfies Record<string, Index>
-
-/** The conditions that are left when `answered` is what the driver answers. */
-export function residualOf(
   filters: Filters,
-  connectionIds: readonly string[] | null,
-  answered: ReadonlySet<string>,
-): SQL | null {
-  const { types, statuses, vendor_event_id, ref, min_attempts, error } = filters
-  const conditions = {
-    types: types && typeCondition(types),
-    statuses: statuses && among(sql`i.status`, statuses),
-    connections: connectionIds && among(sql`i.connection_id`, connectionIds),
-    vendor_event_id: vendor_event_id && sql`i.vendor_event_id = ${vendor_event_id}`,
-    ref:
-      ref &&
-      sql`EXISTS (SELECT 1 FROM ${refs} r WHERE r.project_id = i.project_id AND r.ref = ${ref} AND r.event_id = i.id)`,
-    min_attempts: min_attempts > 0 && sql`i.attempts >= ${min_attempts}`,
-    // SQLite's own lower() on both sides: it knows ASCII alone, JavaScript's knows more.
-    error: error !== null && sql`coalesce(instr(lower(i.last_error), lower(${error})), 0) > 0`,
-  }
-  const parts = Object.entries(conditions).flatMap(([name, part]) => (part && !answered.has(name) ? [part] : []))
-  return parts.length === 0 ? null : sql.join(parts, sql` AND `)
+  { index, keys, checks, range, limit }: Scan,
+): Promise<Read[]> {
+  const order = sql.raw(filters.order)
+  const last = sql.raw(filters.order === 'desc' ? 'min' : 'max')
+  const list = sql`SELECT ${index.id} AS id, (${checks ?? sql`1`}) AS ok FROM ${index.events(project, filters)}
+    AND ${index.id} > ${range.above} AND ${index.id} < ${range.below} ORDER BY ${index.id} ${order} LIMIT ${limit}`
+  // A scalar subquery a list: as a join, each id would be read four times.
+  const read = json<Read>(sql`(SELECT json_object('looked', count(*), 'last', ${last}(id),
+    'matches', json_group_array(id) FILTER (WHERE ok)) FROM (${list}))`)
+  const lists = raw(db, { read }, (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(keys)}) t`)
+  return (await run(db, lists)).map((row) => row.read)
 }
 
-function typeCondition(types: readonly string[]): SQL {
-  const each = types.map((type) => {
-    if (!type.endsWith('*')) return sql`i.event_type = ${type}`
-    const prefix = type.slice(0, -1)
-    return sql`substr(i.event_type, 1, ${[...prefix].length}) = ${prefix}`
-  })
-  return sql`(${sql.join(each, sql` OR `)})`
+function connectionCondition(project: string, { vendor, connection_id, livemode }: Filters) {
+  return and(
+    eq(connections.project_id, project),
+    vendor === null ? undefined : eq(connections.vendor, vendor),
+    connection_id === null ? undefined : eq(connections.id, connection_id),
+    livemode === null ? undefined : eq(connections.livemode, livemode),
+  )
 }
 
-/** For ids and statuses, which hold no quotes: a list in a table, as `IN` makes it, counts as one more row read each. */
-function among(column: SQL, values: readonly string[]): SQL {
-  return sql`instr(${JSON.stringify(values)}, '"' || ${column} || '"') > 0`
+function matchingConnections(db: Db, project: string, filters: Filters) {
+  return db.select({ id: connections.id }).from(connections).where(connectionCondition(project, filters))
 }
 
-export const isFinal = (status: Status): boolean => (FINAL_STATUSES as readonly Status[]).includes(status)
+/** A row if the matching connections have more than {@link FEW_EVENTS} events. */
+function manyOfConnections(db: Db, project: string, filters: Filters) {
+  return raw(
+    db,
+    { id: i.id },
+    (fields) => sql`SELECT ${fields} FROM ${connections}
+      CROSS JOIN ${events} i INDEXED BY events_connection ON ${i.connection_id} = ${connections.id}
+      WHERE ${connectionCondition(project, filters)} LIMIT 1 OFFSET ${FEW_EVENTS}`,
+  )
+}
+
+/** A row if the project has more than {@link FEW_EVENTS} open events. */
+function manyOpen(db: Db, project: string) {
+  return raw(
+    db,
+    { id: i.id },
+    (fields) => sql`SELECT ${fields} FROM ${events} i INDEXED BY events_open
+      WHERE ${i.project_id} = ${project} AND ${i.due_at} IS NOT NULL LIMIT 1 OFFSET ${FEW_EVENTS}`,
+  )
+}
+
+/** Steps from one type of a prefix to the next, without the events between. A prefix ends with a row of null. */
+function typesWithPrefix(db: Db, project: string, prefixes: readonly string[]) {
+  const next = (after: SQL) => sql`(SELECT min(${i.event_type}) FROM ${events} i INDEXED BY events_type
+    WHERE ${i.project_id} = ${project} AND ${i.event_type} ${after} AND ${i.event_type} < prefix || char(0x10ffff))`
+  const list = JSON.stringify(prefixes.map((type) => type.slice(0, -1)))
+  return raw(
+    db,
+    { type: sql<string | null>`type` },
+    (fields) => sql`WITH RECURSIVE
+      prefixes (prefix) AS (SELECT value FROM json_each(${list})),
+      types (prefix, type) AS (
+        SELECT prefix, ${next(sql`>= prefix`)} FROM prefixes
+        UNION ALL
+        SELECT prefix, ${next(sql`> type`)} FROM types WHERE type IS NOT NULL
+        LIMIT ${MAX_TYPES + prefixes.length + 1})
+      SELECT ${fields} FROM types`,
+  )
+}
+
+type Answers<Q> = { [Name in keyof Q]?: Q[Name] extends Query<infer T> | null ? T : never }
+
+/** Sends the queries that are not null. */
+async function asked<Q extends Record<string, Query | null>>(db: Db, queries: Q): Promise<Answers<Q>> {
+  const some = Object.fromEntries(Object.entries(queries).filter(([, query]) => query !== null)) as Queries
+  return (Object.keys(some).length === 0 ? {} : await batch(db, some)) as Answers<Q>
+}

@@ -1,4 +1,15 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** What the deployment remembers of itself: when the sweep last ran, which key seals every secret. */
-export const state = sqliteTable('state', { name: text().primaryKey(), value: integer().notNull() })
+const NAMES = [
+  /** When the sweep last ran (ms). */
+  'last_sweep_at',
+  /** The number of the encryption key under which every secret was found to be sealed. */
+  'sealed_under',
+] as const
+export type StateName = (typeof NAMES)[number]
+
+/** What the deployment remembers of itself. */
+export const state = sqliteTable('state', {
+  name: text({ enum: NAMES }).primaryKey(),
+  value: integer().notNull(),
+})

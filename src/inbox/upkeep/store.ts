@@ -1,62 +1,86 @@
-import { sql } from 'drizzle-orm'
-import type { Db } from '../../db/client'
-import { old } from '../../db/old'
-import { MAX_TRIES, RESEND_EVERY_MS } from '../lifecycle'
-import { type Claimed, claimedBy, type EventKey } from '../process/claim'
+import { and, eq, gte, inArray, not, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { type Db, run } from '../../db/client'
+import { projects } from '../../projects/schema'
+import { leftBy } from '../lifecycle'
+import { type Claimed, type EventKey, selectClaimed } from '../process/claim'
+import { MAX_TRIES } from '../process/limits'
 import { events } from '../schema'
-import { state } from './schema'
+import { MAX_GIVEN_UP, MAX_SWEPT_EVENTS, MAX_SWEPT_PROJECTS, RESEND_EVERY_MS } from './limits'
+import { type StateName, state } from './schema'
 
-/** Projects, and events a project, that one sweep looks at. */
-const MAX_PROJECTS = 1000
-const MAX_EVENTS_EACH = 100
-/** Events given up in one sweep. */
-const MAX_DEAD = 100
+const e = alias(events, 'e')
+/** The open events of one project, inside the sweep's statements. */
+const i = alias(events, 'i')
+const key = { project_id: events.project_id, event_id: events.id }
 
-/** Every project that has open events, by skipping from one to the next in the index of open events. */
-const openProjects = sql`p(v) AS (
-    SELECT min(project_id) FROM ${events} INDEXED BY events_open WHERE due_at IS NOT NULL
-    UNION ALL
-    SELECT (SELECT min(project_id) FROM ${events} INDEXED BY events_open WHERE due_at IS NOT NULL AND project_id > p.v)
-    FROM p WHERE p.v IS NOT NULL LIMIT ${MAX_PROJECTS})`
-
-/** What is due in a project and nobody is working on; `more` narrows it. */
-const dueIn = (now: number, more: ReturnType<typeof sql>) => sql`SELECT e.project_id, e.id FROM p CROSS JOIN ${events} e
-    WHERE p.v IS NOT NULL AND e.project_id = p.v AND e.id IN (
-      SELECT i.id FROM ${events} i INDEXED BY events_open
-      WHERE i.project_id = p.v AND i.due_at <= ${now} AND (i.lease_until IS NULL OR i.lease_until <= ${now}) AND ${more}
-      ORDER BY i.due_at LIMIT ${MAX_EVENTS_EACH})`
-
-const usedUp = sql`(i.status = 'processing' AND i.tries >= ${MAX_TRIES})`
+/** The last try ended with its worker: there is none left. */
+const usedUp = and(inArray(i.status, leftBy('give_up')), gte(i.tries, MAX_TRIES)) as SQL
 
 /**
- * Takes what is due and nobody is working on, fair over projects, and pushes it ahead: what is re-sent is not looked
- * at again before the Queue has had its time.
+ * Takes the events that are due and that no worker holds, fair over projects, and moves their `due_at` ahead: what is
+ * sent again is not looked at before the Queue has had its time.
  */
 export function takeDue(db: Db, now: number): Promise<EventKey[]> {
-  return old(db).all(sql<EventKey>`WITH RECURSIVE ${openProjects}
-    UPDATE ${events} SET due_at = ${now + RESEND_EVERY_MS} WHERE (project_id, id) IN (${dueIn(now, sql`NOT ${usedUp}`)})
-    RETURNING project_id, id AS event_id`)
+  return run(
+    db,
+    db
+      .update(events)
+      .set({ due_at: now + RESEND_EVERY_MS })
+      .where(isAmong(due(now, not(usedUp))))
+      .returning(key),
+  )
 }
 
 /**
- * Takes over events whose last try died with its worker: there is none left, and only a verdict to write. They are
- * fenced by the lease as any claim is.
+ * Takes over the events whose last try ended with a dead worker, so that a verdict can be written. They are fenced by
+ * the lease, as any claim is.
  */
 export async function takeDead(db: Db, lease: string, leaseUntil: number, now: number): Promise<Claimed[]> {
-  const taken = await old(db).all(sql<EventKey>`WITH RECURSIVE ${openProjects}
-    UPDATE ${events} SET lease_token = ${lease}, lease_until = ${leaseUntil}
-    WHERE (project_id, id) IN (${dueIn(now, usedUp)} LIMIT ${MAX_DEAD})
-    RETURNING project_id, id AS event_id`)
-  return taken.length === 0 ? [] : old(db).all(claimedBy(taken, lease))
+  const taken = await run(
+    db,
+    db
+      .update(events)
+      .set({ lease_token: lease, lease_until: leaseUntil })
+      .where(isAmong(sql`${due(now, usedUp)} LIMIT ${MAX_GIVEN_UP}`))
+      .returning(key),
+  )
+  return taken.length === 0 ? [] : run(db, selectClaimed(db, taken, lease))
 }
+
+function isAmong(keys: SQL): SQL {
+  return sql`(${events.project_id}, ${events.id}) IN (${keys})`
+}
+
+/** The keys of due events that no worker holds, project by project. A condition on `i` narrows them. */
+function due(now: number, condition: SQL): SQL {
+  return sql`WITH RECURSIVE ${openProjects} SELECT ${e.project_id}, ${e.id} FROM p CROSS JOIN ${events} ${e}
+    WHERE p.id IS NOT NULL AND ${e.project_id} = p.id AND ${e.id} IN (
+      SELECT ${i.id} FROM ${events} ${i} INDEXED BY events_open
+      WHERE ${i.project_id} = p.id AND ${i.due_at} <= ${now} AND (${i.lease_until} IS NULL OR ${i.lease_until} <= ${now})
+        AND ${condition}
+      ORDER BY ${i.due_at} LIMIT ${MAX_SWEPT_EVENTS})`
+}
+
+/** The projects that have open events, found by skipping from one to the next in the index of open events. */
+const openProjects = sql`p(id) AS (
+    SELECT min(${i.project_id}) FROM ${events} ${i} INDEXED BY events_open WHERE ${i.due_at} IS NOT NULL
+    UNION ALL
+    SELECT (SELECT min(${i.project_id}) FROM ${events} ${i} INDEXED BY events_open
+      WHERE ${i.due_at} IS NOT NULL AND ${i.project_id} > p.id)
+    FROM p WHERE p.id IS NOT NULL LIMIT ${MAX_SWEPT_PROJECTS})`
 
 /** Notes a moment (ms) or a number under a name. */
-export async function writeState(db: Db, name: string, value: number): Promise<void> {
-  await old(db).all(sql`INSERT INTO ${state} (name, value) VALUES (${name}, ${value})
-    ON CONFLICT DO UPDATE SET value = excluded.value`)
+export async function writeState(db: Db, name: StateName, value: number): Promise<void> {
+  await run(db, db.insert(state).values({ name, value }).onConflictDoUpdate({ target: state.name, set: { value } }))
 }
 
-export async function readState(db: Db, name: string): Promise<number | null> {
-  const row = await old(db).first(sql<{ value: number }>`SELECT value FROM ${state} WHERE name = ${name}`)
-  return row?.value ?? null
+/** Reads what was noted under a name; no row where nothing was. */
+export function readState(db: Db, name: StateName) {
+  return db.select({ value: state.value }).from(state).where(eq(state.name, name))
+}
+
+/** Reads the projects that meet a condition: which of them have something to do, so that others cost no round trip. */
+export function projectsWhere(db: Db, condition: SQL | undefined) {
+  return db.select({ id: projects.id }).from(projects).where(condition)
 }

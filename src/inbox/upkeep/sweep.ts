@@ -1,41 +1,48 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { newId } from '../../lib/ids'
-import { LEASE_MS } from '../lifecycle'
 import { sendEvents } from '../messages'
-import type { Verdict } from '../process/finish'
+import type { Claimed } from '../process/claim'
+import { LEASE_MS } from '../process/limits'
 import { settle } from '../process/settle'
+import type { Verdict } from '../process/verdict'
 import { takeDead, takeDue, writeState } from './store'
 
 /**
- * Re-sends every event that is due and that nobody is working on: whatever the Queue lost, this finds. An event that
- * has killed a worker on every one of its tries fails.
+ * Sends every event again that is due and that no worker holds: this finds whatever the Queue has lost. An event fails
+ * once each of its tries has ended with a dead worker.
  */
 export async function sweep(rt: Runtime): Promise<void> {
   const due = await takeDue(rt.db, rt.now)
   if (due.length > 0) await sendEvents(rt.events, due, { via: 'sweep' })
-  const failed = await giveUp(rt)
+  const given_up = await giveUp(rt)
   await writeState(rt.db, 'last_sweep_at', rt.now)
-  if (due.length + failed > 0) {
-    writeLog('info', 'sweep', { resent: due.length, given_up: failed, d1_rows_read: rt.db.meter.rows_read })
+  if (due.length + given_up > 0) {
+    writeLog('info', 'sweep', { resent: due.length, given_up, d1_rows_read: rt.db.meter.rows_read })
   }
 }
 
-async function giveUp(rt: Runtime): Promise<number> {
-  const lease = newId('lse', rt.now)
-  const dead = await takeDead(rt.db, lease, rt.now + LEASE_MS, rt.now)
-  const verdicts = dead.map(
-    (event): Verdict => ({
-      event,
-      status: 'failed',
-      error: `worker_died: ${event.tries} workers in a row did not finish it within their lease`,
-      due_at: null,
-      trigger: 'retry',
-      started_at: rt.now,
-      summary: null,
-      snapshots: [],
-    }),
-  )
-  if (verdicts.length > 0) await settle(rt.db, verdicts, lease)
-  return verdicts.length
+async function giveUp({ db, now }: Runtime): Promise<number> {
+  const lease = newId('lse', now)
+  const dead = await takeDead(db, lease, now + LEASE_MS, now)
+  if (dead.length > 0)
+    await settle(
+      db,
+      dead.map((event) => diedWithWorkers(event, now)),
+      lease,
+    )
+  return dead.length
+}
+
+function diedWithWorkers(event: Claimed, now: number): Verdict {
+  return {
+    event,
+    status: 'failed',
+    error: `worker_died: ${event.tries} workers in a row did not finish it within their lease`,
+    due_at: null,
+    trigger: 'retry',
+    started_at: now,
+    summary: null,
+    snapshots: [],
+  }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openDb } from '../../../src/db/client'
-import { compactMinutes } from '../../../src/inbox/upkeep/retention'
+import { compactMinutes } from '../../../src/inbox/upkeep/minutes-store'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
 import { bound } from '../../harness'
 import { happen, lagSeries, type Story } from '../history'

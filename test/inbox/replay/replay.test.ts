@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { LEASE_MS } from '../../../src/inbox/lifecycle'
+import { LEASE_MS } from '../../../src/inbox/process/limits'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { VENDORS } from '../../../src/vendors'
 import { stripeEvent } from '../../harness'
@@ -270,7 +270,8 @@ describe('the replay of what a filter matches', () => {
     expect(await audited(project)).toMatchObject([
       { action: 'events.replayed', object_type: 'replay', object_id: body.replay_id, actor_id: world.key.id },
     ])
-    expect(JSON.parse((await audited(project))[0].details)).toMatchObject({ matched: 220, filter: expect.any(String) })
+    const { body: log } = await world.api('/../audit-log')
+    expect(log.data[0].details).toEqual({ matched: 220, filter: { connection_id, order: 'desc' } })
     const replayed = (await stored(project)).filter((row) => row.replay_id === body.replay_id)
     expect(replayed).toHaveLength(220)
     for (const row of [replayed[0], replayed[219]]) {

@@ -1,11 +1,30 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { STATUSES } from '../../../src/inbox/lifecycle'
 import { walk } from '../seeding'
 import { at, BASE, expected, idsOf, oracleWorld, pathOf, type Query, REFS, TYPES } from './oracle'
 
-it('search finds what looking at every event finds, by any combination of filters, in both orders, in pages of any size', async () => {
-  const here = await oracleWorld(210)
+let here: Awaited<ReturnType<typeof oracleWorld>>
+beforeAll(async () => {
+  here = await oracleWorld(210)
+})
+
+const FILTERS = [
+  'event_type',
+  'status',
+  'vendor',
+  'connection_id',
+  'vendor_event_id',
+  'ref',
+  'received_after',
+  'received_before',
+  'min_attempts',
+  'error',
+  'livemode',
+] as const
+
+/** Queries of at most four filters: with all of them nothing is ever found. */
+function combinations(connections: readonly string[]): fc.Arbitrary<Query> {
   const some = <T>(list: readonly T[]) => fc.option(fc.constantFrom(...list), { nil: undefined, freq: 2 })
   const several = <T>(list: readonly T[]) =>
     fc.option(fc.array(fc.constantFrom(...list), { minLength: 1, maxLength: 4 }), { nil: undefined, freq: 2 })
@@ -14,7 +33,7 @@ it('search finds what looking at every event finds, by any combination of filter
     event_type: several([...TYPES, 'customer.*', 'invoice*', '*']),
     status: several(STATUSES),
     vendor: some(['stripe', 'stripe', 'paddle', 'shopify']),
-    connection_id: some(here.connections),
+    connection_id: some(connections),
     vendor_event_id: some(['evt_3', 'evt_100']),
     ref: some(REFS),
     received_after: seconds,
@@ -24,45 +43,31 @@ it('search finds what looking at every event finds, by any combination of filter
     livemode: some([true, false]),
     order: fc.constantFrom('asc', 'desc'),
   })
-  /** At most four filters of a query: with all of them nothing is ever found. */
-  const combination = fc
-    .tuple(
-      query,
-      fc.subarray(
-        [
-          'event_type',
-          'status',
-          'vendor',
-          'connection_id',
-          'vendor_event_id',
-          'ref',
-          'received_after',
-          'received_before',
-          'min_attempts',
-          'error',
-          'livemode',
-        ] as const,
-        { maxLength: 4 },
-      ),
+  return fc.tuple(query, fc.subarray([...FILTERS], { maxLength: 4 })).map(([all, kept]) => {
+    const { order, received_after: after, received_before: before } = all
+    const out: Record<string, unknown> = { order }
+    for (const name of kept) if (all[name] !== undefined) out[name] = all[name]
+    if (out.received_after !== undefined) out.received_after = at(BASE + (after ?? 0) * 1000)
+    if (out.received_before !== undefined) out.received_before = at(BASE + (before ?? 0) * 1000)
+    if (out.received_after && out.received_before && (after ?? 0) >= (before ?? 0)) delete out.received_before
+    return out as Query
+  })
+}
+
+/** In parts, so that none of them is long on a slow machine. */
+it.each(Array.from({ length: 15 }, (_, part) => part))(
+  'search finds what looking at every event finds, by any combination of filters, in both orders, in pages of any size (%i)',
+  async (part) => {
+    let found = 0
+    await fc.assert(
+      fc.asyncProperty(combinations(here.connections), fc.integer({ min: 1, max: 100 }), async (one, least) => {
+        const wanted = expected(here.events, here.vendors, one)
+        if (wanted.length > 0) found += 1
+        const limit = Math.max(least, Math.ceil(wanted.length / 6)) // few enough pages to walk
+        expect(idsOf(await walk(here.read, pathOf(one), limit))).toEqual(wanted)
+      }),
+      { numRuns: 20, seed: 20260504 + part },
     )
-    .map(([all, kept]) => {
-      const { order, received_after: after, received_before: before } = all
-      const out: Record<string, unknown> = { order }
-      for (const name of kept) if (all[name] !== undefined) out[name] = all[name]
-      if (out.received_after !== undefined) out.received_after = at(BASE + (after ?? 0) * 1000)
-      if (out.received_before !== undefined) out.received_before = at(BASE + (before ?? 0) * 1000)
-      if (out.received_after && out.received_before && (after ?? 0) >= (before ?? 0)) delete out.received_before
-      return out as Query
-    })
-  let found = 0
-  await fc.assert(
-    fc.asyncProperty(combination, fc.integer({ min: 1, max: 100 }), async (one, least) => {
-      const wanted = expected(here.events, here.vendors, one)
-      if (wanted.length > 0) found += 1
-      const limit = Math.max(least, Math.ceil(wanted.length / 6)) // few enough pages to walk
-      expect(idsOf(await walk(here.read, pathOf(one), limit))).toEqual(wanted)
-    }),
-    { numRuns: 300, seed: 20260504 },
-  )
-  expect(found).toBeGreaterThan(100)
-})
+    expect(found).toBeGreaterThan(5)
+  },
+)

@@ -1,0 +1,14 @@
+/** Rows that one page of a list goes through at most, full or not. */
+export const MAX_SCANNED = 5_000
+/** Rows that one page of a list reads at most: a page that is not full goes through them again, for where it ended. */
+export const MAX_ROWS_READ = 2 * MAX_SCANNED
+
+/** Events of one rank that an object keeps. With this many of the same instant the object is ambiguous. */
+export const MAX_TIED = 16
+/** Tied events that are put in order. Each one more doubles the work; with more the object is ambiguous. */
+export const MAX_ORDERED = 10
+
+/** Characters of a vendor's id in a filter. */
+export const MAX_ID_LENGTH = 200
+/** Characters of a vendor's name in a filter. */
+export const MAX_VENDOR_LENGTH = 40

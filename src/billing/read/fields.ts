@@ -1,0 +1,23 @@
+import * as z from 'zod'
+import { pageFields } from '../../http/page'
+import { MAX_ID_LENGTH, MAX_VENDOR_LENGTH } from '../limits'
+
+/** A vendor's id as a filter. */
+export const vendorId = z.string().min(1).max(MAX_ID_LENGTH)
+export const vendorName = z.string().min(1).max(MAX_VENDOR_LENGTH)
+
+/** Query fields of every list of objects; each kind adds its `status`. */
+export const listFields = { ...pageFields, customer: vendorId.optional(), vendor: vendorName.optional() }
+
+/** An object as the API shows it: the state that its winning event gives it, where it comes from, and how certain it is. */
+export function shownObject<Body extends z.ZodRawShape>(body: Body) {
+  return z.object({
+    id: z.string().describe("The vendor's id."),
+    vendor: z.string(),
+    ...body,
+    ambiguous: z
+      .boolean()
+      .describe('Whether several events of the same instant disagree about the state, and nothing in them decides.'),
+    source_event_id: z.string().describe('The recorded event that this state comes from.'),
+  })
+}

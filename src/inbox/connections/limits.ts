@@ -1,0 +1,16 @@
+import { MINUTE } from '../../lib/time'
+
+/** Connections of a project. The insert itself holds the limit. */
+export const MAX_CONNECTIONS = 50
+/** Live signing secrets of a connection. The update itself holds the limit. */
+export const MAX_SECRETS = 5
+/** Characters (code points) of a connection's name. */
+export const MAX_NAME = 100
+/** Characters of a signing secret. */
+export const MAX_SECRET_LENGTH = 4096
+/** Characters at the start of a secret that its hint never shows. */
+export const HINT_HIDES = 8
+/** Characters at the end of a secret that its hint shows, at most. */
+export const HINT_SHOWS = 4
+/** A secret's last use is written at most this often (ms). */
+export const SECRET_USED_EVERY = MINUTE

@@ -1,0 +1,56 @@
+import * as z from 'zod'
+import { timestamp } from '../../http/fields'
+import { idTime } from '../../lib/ids'
+import { iso } from '../../lib/time'
+import { VENDOR_NAMES } from '../../vendors'
+import { CreateBody } from './fields'
+import { HINT_SHOWS, MAX_SECRETS } from './limits'
+import type { ConnectionRow } from './store'
+
+const Secret = z.object({
+  id: z.string(),
+  hint: z.string().describe(`At most the last ${HINT_SHOWS} characters.`),
+  created_at: timestamp,
+  last_used_at: timestamp.nullable().describe('When it last verified a delivery. Written at most once a minute.'),
+})
+
+export const Connection = z
+  .object({
+    id: z.string(),
+    vendor: z.enum(VENDOR_NAMES),
+    name: z.string(),
+    livemode: CreateBody.shape.livemode.unwrap(),
+    status: z.enum(['active', 'disabled']),
+    ingest_url: z.url().describe('The address to give the vendor.'),
+    secrets: z
+      .array(Secret)
+      .describe(`The live signing secrets, at most ${MAX_SECRETS}. A delivery may be signed with any of them.`),
+    last_received_at: timestamp.nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Connection' })
+
+/** The address to give the vendor, on the origin of this request. */
+export function ingestUrl(url: string, connectionId: string): string {
+  return `${new URL(url).origin}/ingest/${connectionId}`
+}
+
+/** A connection as the API shows it: its secrets by their hints alone. @param url of the request */
+export function present(url: string, row: ConnectionRow) {
+  return {
+    id: row.id,
+    vendor: row.vendor as (typeof VENDOR_NAMES)[number],
+    name: row.name,
+    livemode: row.livemode,
+    status: row.status,
+    ingest_url: ingestUrl(url, row.id),
+    secrets: row.secrets.map(({ id, hint, created_at }) => ({
+      id,
+      hint,
+      created_at: iso(created_at),
+      last_used_at: row.secrets_used[id] === undefined ? null : iso(row.secrets_used[id]),
+    })),
+    last_received_at: row.last_event_id === null ? null : iso(idTime(row.last_event_id)),
+    created_at: iso(row.created_at),
+  }
+}

@@ -1,0 +1,89 @@
+import { and, asc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
+import { audited, type Change } from '../../audit/store'
+import { batch, type Db, run } from '../../db/client'
+import { Fault } from '../../lib/fault'
+import { MAX_SECRETS, SECRET_USED_EVERY } from './limits'
+import { connections, type StoredSecret } from './schema'
+import { type Connection, type ConnectionRow, entry, findConnection, live, nextVersion, required } from './store'
+
+/**
+ * Adds a secret to a connection that is as it was read.
+ *
+ * @returns null where the connection has changed meanwhile: read it again and decide again
+ * @throws {Fault} `not_found`, `secret_limit_reached`
+ */
+export async function addSecret(
+  db: Db,
+  { project_id, id, version }: Pick<Connection, 'project_id' | 'id' | 'version'>,
+  secret: StoredSecret,
+  change: Change,
+): Promise<ConnectionRow | null> {
+  const asRead = eq(connections.version, version)
+  const room = sql`json_array_length(${connections.secrets}) < ${MAX_SECRETS}`
+  const secrets = sql`json_insert(${connections.secrets}, '$[#]', json(${JSON.stringify(secret)}))`
+  const added = db
+    .update(connections)
+    .set({ secrets, version: nextVersion })
+    .where(and(live(project_id, id), asRead, room))
+  const { rows } = await batch(db, {
+    ...audited(db, change, entry(project_id, id, 'connection.secret_added', { secret_id: secret.id }), added),
+    rows: findConnection(db, project_id, id),
+  })
+  const row = required(rows)
+  if (row.secrets.some(({ id: known }) => known === secret.id)) return row
+  if (row.secrets.length < MAX_SECRETS) return null
+  throw new Fault('secret_limit_reached', `A connection can have ${MAX_SECRETS} live secrets. Remove one first.`)
+}
+
+/** Removes a signing secret: it stops working at once. @throws {Fault} `not_found` */
+export async function removeSecret(
+  db: Db,
+  connection: { project_id: string; id: string },
+  secretId: string,
+  change: Change,
+): Promise<void> {
+  const { project_id, id } = connection
+  const each = sql`json_each(${connections.secrets})`
+  const others = sql`(SELECT json_group_array(json(value)) FROM ${each} WHERE value->>'id' <> ${secretId})`
+  const has = sql`EXISTS (SELECT 1 FROM ${each} WHERE value->>'id' = ${secretId})`
+  const removed = db
+    .update(connections)
+    .set({ secrets: others, version: nextVersion })
+    .where(and(live(project_id, id), has))
+    .returning({ id: connections.id })
+  const about = entry(project_id, id, 'connection.secret_removed', { secret_id: secretId })
+  const { changed } = await batch(db, audited(db, change, about, removed))
+  if (changed.length === 0) throw new Fault('not_found', 'Signing secret not found on this connection.')
+}
+
+/** Records that a secret verified a delivery. `version` stays: ingest need not decide again. */
+export async function touchSecret(db: Db, id: string, secretId: string, now: number): Promise<void> {
+  const path = `$.${secretId}`
+  const used = sql`coalesce(${connections.secrets_used}->>${path}, 0)`
+  const touched = db
+    .update(connections)
+    .set({ secrets_used: sql`json_set(${connections.secrets_used}, ${path}, CAST(${now} AS INTEGER))` })
+    .where(and(eq(connections.id, id), lte(used, now - SECRET_USED_EVERY)))
+  await run(db, touched)
+}
+
+/** Reads connections with a secret that is sealed under another key than this one, in the order of their ids. */
+export function findSealedOtherwise(db: Db, key: number, after: string, limit: number) {
+  const has = sql`EXISTS (SELECT 1 FROM json_each(${connections.secrets}) WHERE value->>'key' <> ${key})`
+  return db
+    .select()
+    .from(connections)
+    .where(and(gt(connections.id, after), isNull(connections.deleted_at), has))
+    .orderBy(asc(connections.id))
+    .limit(limit)
+}
+
+/** Replaces the secrets of this version by the same ones, sealed anew. A newer version is left alone. */
+export async function replaceSecrets(
+  db: Db,
+  { id, version }: Pick<Connection, 'id' | 'version'>,
+  secrets: StoredSecret[],
+): Promise<void> {
+  const same = and(eq(connections.id, id), eq(connections.version, version))
+  await run(db, db.update(connections).set({ secrets }).where(same))
+}

@@ -1,0 +1,31 @@
+import { HOUR, MINUTE, SECOND } from '../../lib/time'
+
+/** Waits between the attempts at an event (ms), each ± {@link RETRY_JITTER}. After the last one the event has failed. */
+export const RETRY_DELAYS_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, 10 * HOUR]
+/** The share by which a wait may be shorter or longer, so that events that failed together do not return together. */
+export const RETRY_JITTER = 0.2
+/** Attempts that one trigger (a delivery, a replay) is good for. */
+export const MAX_TRIES = RETRY_DELAYS_MS.length + 1
+
+/** How long a claim holds before another worker may take the event over (ms). */
+export const LEASE_MS = 60 * SECOND
+
+/** Waits up to this long (ms) are left to the Queue. Longer ones are left to the sweep. */
+export const MAX_QUEUE_WAIT_MS = MINUTE * (1 + RETRY_JITTER)
+/** How long a message waits (s) after D1 failed under it: by then the leases of its events have expired. */
+export const WAIT_AFTER_FAILURE_S = Math.ceil(LEASE_MS / SECOND) + 5
+/** How long a message from the dead-letter queue waits (s) before it is delivered again. */
+export const DEAD_LETTER_WAIT_S = 600
+
+/** How often a batch is decided again because another worker changed one of its objects meanwhile. */
+export const MAX_ROUNDS = 5
+
+/** Characters of an error that are kept. */
+export const MAX_ERROR_LENGTH = 1000
+/** Characters of a vendor's event id that are kept. */
+export const MAX_VENDOR_EVENT_ID_LENGTH = 300
+/**
+ * Characters of what is kept of a billing object. A hundred items, the most a vendor allows, take 12,000. A row that
+ * keeps several tied events stays far below D1's 2,000,000 bytes a row.
+ */
+export const MAX_OBJECT_LENGTH = 40_000

@@ -1,0 +1,56 @@
+import type { Runtime } from '../../env'
+import { writeLog } from '../../http/log'
+import { EventMessage, SpooledMessage } from '../messages'
+import { asText } from '../payload'
+import { countRefusal } from '../receive/count-refusals'
+import { recordDelivery } from '../receive/store'
+import type { EventKey } from './claim'
+import { WAIT_AFTER_FAILURE_S } from './limits'
+
+/** An event that a message asks to have processed. */
+export type Task = {
+  message: Message<unknown>
+  key: EventKey
+  /** What sent the message, where that was the sweep. */
+  via: 'sweep' | undefined
+  /** Whether the message may come back for a retry of the event. That of a spooled delivery may not. */
+  carrier: boolean
+}
+
+/** Reads which events a message asks to have processed. A message that asks for none is acked, or sent back, here. */
+export async function readMessage(rt: Runtime, queue: string, message: Message<unknown>): Promise<Task[]> {
+  const event = EventMessage.safeParse(message.body)
+  if (event.success) {
+    const { project_id, event_id, via } = event.data
+    return [{ message, key: { project_id, event_id }, via, carrier: true }]
+  }
+  const spooled = SpooledMessage.safeParse(message.body)
+  if (spooled.success) return recordSpooled(rt, message, spooled.data)
+  writeLog('error', 'malformed_message', { queue, message_id: message.id })
+  message.ack()
+  return []
+}
+
+/** Records a delivery that arrived while D1 was down. Its message is not acked before that is done. */
+async function recordSpooled(rt: Runtime, message: Message<unknown>, spooled: SpooledMessage): Promise<Task[]> {
+  const { project_id, connection_id, secret_id, payload_id, received_at, headers, events, body } = spooled
+  const bytes = Uint8Array.from(body)
+  try {
+    const rows = await recordDelivery(
+      rt.db,
+      { id: connection_id, secret_id },
+      { payload_id, body: asText(bytes) ?? bytes.buffer, headers, events, received_at },
+    )
+    if (rows.length === 0) {
+      // Its secret or its connection was removed in the meantime, so its signature no longer counts.
+      writeLog('warn', 'spooled_refused', { connection_id, secret_id, event_ids: events.map(({ id }) => id) })
+      countRefusal(rt, { id: connection_id, project_id }, 'secret_removed')
+      message.ack()
+    }
+    return rows.map(({ id }) => ({ message, key: { project_id, event_id: id }, via: undefined, carrier: false }))
+  } catch (error) {
+    writeLog('error', 'spooled_not_recorded', { connection_id, error: String(error) })
+    message.retry({ delaySeconds: WAIT_AFTER_FAILURE_S })
+    return []
+  }
+}

@@ -1,0 +1,65 @@
+import * as z from 'zod'
+import { Effect } from '../../billing/effect'
+import { count, timestamp } from '../../http/fields'
+import { idTime } from '../../lib/ids'
+import { iso } from '../../lib/time'
+import { BillingEvent } from '../events/present'
+import { FINAL_STATUSES } from '../lifecycle'
+import { searchFields } from '../search/filters'
+import { MAX_REPLAYED } from './limits'
+import type { ReplayRow } from './store'
+
+export const Replayed = z.object({
+  replay: z.object({
+    id: z.string().nullable().describe('Null if the run already on its way is not a replay.'),
+    event_id: z.string(),
+    requested_at: timestamp,
+    deduplicated: z.boolean().describe('True if a run was already on its way.'),
+  }),
+  event: BillingEvent,
+})
+
+export const ReplayPreview = z
+  .object({
+    dry_run: z.literal(true),
+    event_id: z.string(),
+    status: z.enum(FINAL_STATUSES).describe('The status the event would end in.'),
+    error: z.string().nullable(),
+    effects: z.array(Effect).describe('What the replay would do; a null `change` changes nothing.'),
+  })
+  .meta({ id: 'ReplayPreview' })
+
+export const BulkReplayBody = z
+  .strictObject({
+    filter: z.strictObject(searchFields).describe('The same filters as in a search.'),
+    limit: z.int().min(1).max(MAX_REPLAYED).default(MAX_REPLAYED),
+    dry_run: z.boolean().default(false).describe('Counts the matching events and changes nothing.'),
+  })
+  .meta({ id: 'BulkReplayRequest' })
+
+export const BulkReplay = z
+  .object({
+    replay_id: z.string().nullable().describe('Null for a dry run, and if no event was reopened.'),
+    matched: count.describe('Matching events, up to `limit`.'),
+    queued: count.describe('Events reopened. The others are already open, or their payloads have been deleted.'),
+    has_more: z
+      .boolean()
+      .describe('Whether more events may match: narrow the filter, or replay again when this replay is done.'),
+  })
+  .meta({ id: 'BulkReplay' })
+
+export const ReplayProgress = z
+  .object({
+    id: z.string(),
+    requested_at: timestamp,
+    requested_by: z.string(),
+    event_id: z.string().nullable().describe('Null for a bulk replay.'),
+    filter: z.record(z.string(), z.unknown()).nullable().describe('Null for the replay of one event.'),
+    queued: count,
+    open: count.describe('Events still to be processed: 0 when the replay is done.'),
+  })
+  .meta({ id: 'ReplayProgress' })
+
+export function presentReplay({ id, actor, event_id, filter, queued, open }: ReplayRow) {
+  return { id, requested_at: iso(idTime(id)), requested_by: actor, event_id, filter, queued, open }
+}

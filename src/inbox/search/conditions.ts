@@ -1,0 +1,52 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { refs } from '../schema'
+import type { Filters } from './filters'
+import { i } from './indexes'
+import type { Facts } from './store'
+
+export type Condition = keyof ReturnType<typeof conditionsOf>
+
+/** The conditions of the filters on an event `i`, except those that an index answers; null if none is left. */
+export function checksOf(filters: Filters, facts: Facts, answered: readonly Condition[]): SQL | null {
+  const conditions = Object.entries(conditionsOf(filters, facts))
+  const left = conditions.flatMap(([name, condition]) =>
+    condition && !answered.includes(name as Condition) ? [condition] : [],
+  )
+  return left.length === 0 ? null : sql.join(left, sql` AND `)
+}
+
+function conditionsOf(filters: Filters, facts: Facts) {
+  const { types, statuses, vendor_event_id, ref, min_attempts, error } = filters
+  return {
+    types: types && ofTypes(types),
+    statuses: statuses && among(sql`${i.status}`, statuses),
+    connections: facts.connections && among(sql`${i.connection_id}`, facts.connections),
+    vendor_event_id: vendor_event_id === null ? null : sql`${i.vendor_event_id} = ${vendor_event_id}`,
+    ref: ref === null ? null : refersTo(ref),
+    min_attempts: min_attempts === null ? null : sql`${i.attempts} >= ${min_attempts}`,
+    // SQLite's own lower() on both sides: it knows only ASCII, JavaScript's knows more.
+    error: error === null ? null : sql`coalesce(instr(lower(${i.last_error}), lower(${error})), 0) > 0`,
+  }
+}
+
+function ofTypes(types: readonly string[]): SQL {
+  const each = types.map((type) => {
+    if (!isPrefix(type)) return sql`${i.event_type} = ${type}`
+    const prefix = type.slice(0, -1)
+    return sql`substr(${i.event_type}, 1, ${[...prefix].length}) = ${prefix}`
+  })
+  return sql`(${sql.join(each, sql` OR `)})`
+}
+
+function refersTo(ref: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM ${refs}
+    WHERE ${refs.project_id} = ${i.project_id} AND ${refs.ref} = ${ref} AND ${refs.event_id} = ${i.id})`
+}
+
+/** For ids and statuses, which hold no quotes: a list in a table, as `IN` makes it, counts as one more row read each. */
+function among(column: SQL, values: readonly string[]): SQL {
+  return sql`instr(${JSON.stringify(values)}, '"' || ${column} || '"') > 0`
+}
+
+/** Whether a type is a prefix, as in `customer.*`. */
+export const isPrefix = (type: string) => type.endsWith('*')

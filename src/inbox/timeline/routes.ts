@@ -1,0 +1,50 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { NAMES, noObject } from '../../billing/names'
+import { findObject } from '../../billing/read/store'
+import { projectOf, read } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { cursorBinding, listOf, makeCursor, pageFields, readCursor } from '../../http/page'
+import { route } from '../../http/route'
+import { query } from '../../http/validate'
+import type { ObjectKind } from '../../lib/billing-kinds'
+import { listReferring } from './store'
+import { TimelineEntry, timelineOf } from './timeline'
+
+/** `GET /:id/timeline` of one kind of object: mounted beside the routes that read the object itself. */
+function timelineRoutes(kind: ObjectKind) {
+  const { one, aNoun } = NAMES[kind]
+  return new Hono<HttpEnv>().get(
+    '/:id/timeline',
+    route({
+      id: `get${one}Timeline`,
+      summary: `List the events of ${aNoun}`,
+      description: "The latest by the vendor's time first. `result` is what the event did when it was processed.",
+      tag: 'Billing state',
+      policy: { actors: ['session', 'api_key'], scope: 'billing:read', project: true, reads: true },
+      responses: { 200: { description: 'A page of events.', schema: listOf(TimelineEntry) } },
+      faults: ['not_found'],
+    }),
+    query(z.strictObject(pageFields)),
+    async (c) => {
+      const { limit, cursor } = c.req.valid('query')
+      const { db } = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const id = c.req.param('id')
+      const binding = cursorBinding(`timeline:${kind}:${id}`)
+      const timeline = timelineOf({ kind, id }, readCursor(binding, cursor), limit)
+      const { objects, rows } = await read(c, {
+        objects: findObject(db, project, kind, id),
+        rows: listReferring(db, project, id, timeline.before, timeline.take),
+      })
+      if (objects.length === 0) throw noObject(kind)
+      const { entries, resume } = timeline.page(rows)
+      const next_cursor = resume === null ? null : makeCursor(binding, resume)
+      return c.json({ data: entries, has_more: resume !== null, next_cursor }, 200)
+    },
+  )
+}
+
+export const subscriptionTimelineRoutes = timelineRoutes('subscription')
+export const invoiceTimelineRoutes = timelineRoutes('invoice')
+export const paymentMethodTimelineRoutes = timelineRoutes('payment_method')

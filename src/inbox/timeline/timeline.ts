@@ -1,0 +1,67 @@
+import * as z from 'zod'
+import { Effect } from '../../billing/effect'
+import { timestamp } from '../../http/fields'
+import type { ObjectKind } from '../../lib/billing-kinds'
+import { idTime } from '../../lib/ids'
+import { iso } from '../../lib/time'
+import { STATUSES } from '../lifecycle'
+import { MAX_LOOKED_AT } from './limits'
+import type { TimelineRow } from './store'
+
+export const TimelineEntry = z
+  .object({
+    event_id: z.string(),
+    event_type: z.string(),
+    occurred_at: z.string().nullable(),
+    received_at: timestamp,
+    status: z.enum(STATUSES).describe('The status of the event.'),
+    result: z
+      .enum(['applied', 'superseded', 'ambiguous', 'ignored'])
+      .nullable()
+      .describe('`ignored`: events of this type do not change billing state. Null until the event has been processed.'),
+    change: Effect.shape.change,
+  })
+  .meta({ id: 'TimelineEntry' })
+export type TimelineEntry = z.infer<typeof TimelineEntry>
+
+/**
+ * A page of an object's timeline as it is asked for: what to give `listReferring`, and the entries that its rows make.
+ * Rows are the most recently received events that refer to the object; their order is that of the vendor's time.
+ *
+ * @param from the `resume` of the page before; null for the first page
+ */
+export function timelineOf(object: { kind: ObjectKind; id: string }, from: string | null, limit: number) {
+  const [before, after] = from?.split(' ') ?? []
+  return {
+    before: before || null,
+    take: MAX_LOOKED_AT,
+    /** `resume`: where the next page starts; null at the end. */
+    page(rows: readonly TimelineRow[]): { entries: TimelineEntry[]; resume: string | null } {
+      const entries: TimelineEntry[] = []
+      for (const row of rows.slice(rows.findIndex(({ id }) => id === after) + 1)) {
+        const entry = entryOf(row, object)
+        if (entry && entries.length === limit) {
+          return { entries, resume: `${before ?? ''} ${entries.at(-1)?.event_id}` }
+        }
+        if (entry) entries.push(entry)
+      }
+      return { entries, resume: rows.length === MAX_LOOKED_AT ? (rows.map(({ id }) => id).sort()[0] ?? null) : null }
+    },
+  }
+}
+
+/** Null for an event that refers to the object but is about another one. */
+function entryOf(row: TimelineRow, { kind, id }: { kind: ObjectKind; id: string }): TimelineEntry | null {
+  const effects = row.effects ?? []
+  const effect = effects.find((one) => one.id === id && (one.kind === kind || one.kind === 'payment_card'))
+  if (!effect && (effects.length > 0 || row.object_id !== id)) return null
+  return {
+    event_id: row.id,
+    event_type: row.event_type,
+    occurred_at: row.occurred_at,
+    received_at: iso(idTime(row.id)),
+    status: row.status,
+    result: effect?.result ?? (row.status === 'ignored' ? 'ignored' : null),
+    change: effect?.change ?? null,
+  }
+}

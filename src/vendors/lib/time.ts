@@ -1,0 +1,37 @@
+/*
+ * Vendors' times to ISO 8601 UTC, with all of their digits: billing orders events by them, and a JS Date keeps only
+ * milliseconds.
+ */
+
+const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d{1,9})?(?:[Zz]|([+-])(\d{2}):?(\d{2}))$/
+
+/** Converts an RFC 3339 time to UTC, keeping every digit of the fraction; null for anything else. */
+export function isoTime(value: unknown): string | null {
+  const match = typeof value === 'string' ? RFC3339.exec(value) : null
+  if (!match) return null
+  const [, date, clock, fraction = '', sign, hours, minutes] = match
+  const local = Date.parse(`${date}T${clock}Z`)
+  // Date.parse turns 30 February into a day in March: such a time is not valid.
+  if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(`${date}T${clock}`)) return null
+  const offset = sign ? (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1) : 0
+  const seconds = isoOf(local - offset)
+  return seconds && `${seconds.slice(0, -5)}${fraction}Z`
+}
+
+/** Converts seconds since the epoch to ISO 8601 in whole seconds. */
+export function isoSeconds(value: unknown): string | null {
+  const iso = typeof value === 'number' ? isoOf(Math.floor(value) * 1000) : null
+  return iso && `${iso.slice(0, -5)}Z`
+}
+
+/** Converts milliseconds since the epoch to ISO 8601 in milliseconds. */
+export function isoMillis(value: unknown): string | null {
+  return typeof value === 'number' ? isoOf(Math.floor(value)) : null
+}
+
+/** Only for years of four digits: as text, longer ones would sort before them. */
+function isoOf(ms: number): string | null {
+  if (!(Math.abs(ms) <= 8.64e15)) return null
+  const iso = new Date(ms).toISOString()
+  return /^\d{4}-/.test(iso) ? iso : null
+}

@@ -1,0 +1,98 @@
+import { equalBytes, hmac, sha256Hex, utf8 } from '../../lib/crypto'
+import { TOLERANCE_MS } from '../limits'
+import type { SignatureCause, Verification } from '../vendor'
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/**
+ * Tries every live secret, even after one has matched, so that the time taken does not reveal which one it was.
+ *
+ * @returns the index of the first secret that passes, or -1
+ */
+export async function firstSecret(
+  secrets: readonly string[],
+  passes: (secret: string) => Promise<boolean>,
+): Promise<number> {
+  let found = -1
+  for (const [index, secret] of secrets.entries()) {
+    if (secret === '') continue // anyone can sign with an empty secret, so it never passes
+    if ((await passes(secret)) && found < 0) found = index
+  }
+  return found
+}
+
+/**
+ * Compares every live secret with every signature of a delivery, each pair in constant time.
+ *
+ * @param expected the MACs that a secret produces: one; several where the vendor has used several ways; none where the
+ *   secret does not have the vendor's form
+ * @returns the index of the first secret that matches, or -1
+ */
+export function matchSecret(
+  secrets: readonly string[],
+  signatures: readonly Uint8Array[],
+  expected: (secret: string) => Promise<Uint8Array | readonly Uint8Array[]>,
+): Promise<number> {
+  return firstSecret(secrets, async (secret) => {
+    const made = await expected(secret)
+    let found = false
+    for (const mac of made instanceof Uint8Array ? [made] : made) {
+      for (const signature of signatures) if (equalBytes(mac, signature)) found = true
+    }
+    return found
+  })
+}
+
+/** Verifies a header that consists of the HMAC-SHA256 of the message; the key is the UTF-8 of the secret. */
+export async function verifyBareMac(
+  header: string | null,
+  decode: (text: string) => Bytes | null,
+  secrets: readonly string[],
+  ...message: (string | Uint8Array)[]
+): Promise<Verification> {
+  if (!header) return refused('signature_missing')
+  const signature = decode(header)
+  if (signature?.byteLength !== 32) return refused('signature_malformed')
+  return matched(await matchSecret(secrets, [signature], (key) => hmac('SHA-256', utf8(key), ...message)))
+}
+
+/** Verifies a header that contains the secret itself. Digests are compared, so that not even its length is revealed. */
+export async function verifyShown(shown: string | Uint8Array, secrets: readonly string[]): Promise<Verification> {
+  const digest = async (value: string | Uint8Array) => utf8(await sha256Hex(value as string | Bytes))
+  return matched(await matchSecret(secrets, [await digest(shown)], digest))
+}
+
+/** Bytes as UTF-8 text, with its byte order mark; null where they are not UTF-8. For signatures inside the body. */
+export function textOf(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+export function refused(cause: SignatureCause, skewMs?: number): Verification {
+  return skewMs === undefined ? { ok: false, cause } : { ok: false, cause, skew_ms: skewMs }
+}
+
+/** The result of a search for a secret, where the vendor does not sign a time. */
+export function matched(secret: number): Verification {
+  return secret < 0 ? refused('signature_mismatch') : { ok: true, secret }
+}
+
+/** As {@link matched}; the signature's time (ms) must also be within the tolerance, in the past and in the future. */
+export function matchedAt(secret: number, signedAt: number, now: number): Verification {
+  if (secret < 0) return refused('signature_mismatch')
+  const skew = now - signedAt
+  return Math.abs(skew) > TOLERANCE_MS ? refused('signature_timestamp', skew) : { ok: true, secret }
+}
+
+/** Whether a string can be the time of a signature: whole seconds, in digits. */
+export function isSeconds(value: string | null | undefined): value is string {
+  return typeof value === 'string' && /^\d{1,12}$/.test(value)
+}
+
+/** Checks a secret without a form of its own: at least eight characters, all of them visible. */
+export function checkPlain(what: string): (secret: string) => string | null {
+  return (secret) => (/^[\x21-\x7e]{8,}$/.test(secret) ? null : `${what} has 8 or more characters and no spaces`)
+}

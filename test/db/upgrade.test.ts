@@ -1,0 +1,103 @@
+import { applyD1Migrations, type D1Migration } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { beforeAll, expect, it } from 'vitest'
+import { newSecret } from '../../src/api-keys/secret'
+import { call } from '../harness'
+import { rows } from '../inbox/pipeline'
+import ROWS from './rows-0001.json'
+
+/*
+ * A database as of migration 0001, with rows that the pipeline of that version wrote in every table, upgraded by all
+ * later migrations. A migration that changes a table on purpose says so here, in what it expects of the rows.
+ */
+
+type Row = Record<string, unknown>
+type Tables = Record<string, Row[]>
+
+const { TEST_MIGRATIONS } = env as unknown as { TEST_MIGRATIONS: D1Migration[] }
+const project = ROWS.projects[0]?.id ?? ''
+const event = ROWS.events[0]?.id ?? ''
+const replay = ROWS.replays[0]?.id ?? ''
+const connection = ROWS.connections[0]?.id ?? ''
+
+let token: string
+let before: Tables
+let after: Tables
+beforeAll(async () => {
+  for (const name of [...(await tableNames()), 'd1_migrations']) await rows(`DROP TABLE ${name}`)
+  await applyD1Migrations(env.DB, TEST_MIGRATIONS.slice(0, 2))
+  const { secret, hash } = await newSecret()
+  token = secret
+  const seeds: Tables = { ...ROWS, api_keys: ROWS.api_keys.map((key) => ({ ...key, hash })) }
+  for (const [table, list] of Object.entries(seeds)) for (const row of list) await insert(table, row)
+  before = await dump()
+  await applyD1Migrations(env.DB, TEST_MIGRATIONS)
+  after = await dump()
+})
+
+async function tableNames(): Promise<string[]> {
+  const list = await rows<{ name: string }>(`SELECT name FROM sqlite_master WHERE type = 'table'
+    AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_cf_%' AND name <> 'd1_migrations' ORDER BY name`)
+  return list.map(({ name }) => name)
+}
+
+async function insert(table: string, row: Row): Promise<void> {
+  const marks = Object.keys(row).map(() => '?')
+  await rows(`INSERT INTO ${table} (${Object.keys(row)}) VALUES (${marks})`, ...Object.values(row))
+}
+
+async function dump(): Promise<Tables> {
+  const names = await tableNames()
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await rows(`SELECT * FROM ${name}`)])))
+}
+
+const FILTER = { event_type: ['customer.*'], received_after: '2026-05-01T00:00:00Z', order: 'desc' }
+
+it('starts from a row in every table, and from a filter that is JSON inside JSON', () => {
+  expect(Object.keys(before)).toEqual(Object.keys(ROWS).sort())
+  expect(Object.values(before).every((list) => list.length > 0)).toBe(true)
+  const details = before.audit_log?.find(({ action }) => action === 'events.replayed')?.details as string
+  expect(JSON.parse(details)).toEqual({ filter: JSON.stringify(FILTER), matched: 1 })
+})
+
+it('keeps every row as it was, except the filter of a bulk replay’s audit row, which becomes an object', () => {
+  const mended = (row: Row) =>
+    row.action === 'events.replayed' ? { ...row, details: JSON.stringify({ filter: FILTER, matched: 1 }) } : row
+  for (const [table, list] of Object.entries(before)) {
+    expect(after[table], table).toEqual(list.map((row) => expect.objectContaining(mended(row))))
+  }
+})
+
+it('leaves an audit row alone that has no filter, or has an object', async () => {
+  const sql = TEST_MIGRATIONS[2]?.queries.join('\n') ?? ''
+  expect(sql).toContain('audit_log')
+  await rows(sql)
+  expect(await dump()).toEqual(after)
+})
+
+it('can be read through the API', async () => {
+  const get = (path: string) => call(`/platform/v1${path}`, { token, project })
+  const log = (await get('/audit-log')).body.data
+  expect(log.map(({ action, details }: Row) => [action, details])).toEqual([
+    ['event.replayed', null],
+    ['events.replayed', { filter: FILTER, matched: 1 }],
+    ['project.created', { name: 'Test' }],
+  ])
+  expect((await get(`/billing/webhooks/${event}`)).body).toMatchObject({
+    id: event,
+    status: 'processed',
+    raw_payload_b64: btoa(ROWS.payloads[0]?.body ?? ''),
+    decoded_summary: { subscription: 'sub_1', refs: ['sub_1', 'cus_1'], effects: [{ result: 'applied' }] },
+    livemode: true,
+  })
+  expect((await get(`/billing/webhooks/${event}/attempts`)).body.data).toHaveLength(2)
+  expect((await get('/billing/webhooks/search?ref=sub_1')).body.data).toMatchObject([{ id: event }])
+  expect((await get(`/billing/webhooks/replays/${replay}`)).body).toMatchObject({ filter: FILTER, queued: 1, open: 0 })
+  expect((await get('/billing/webhooks/health')).body).toMatchObject({ counts: { processed: 1 } })
+  const lag = await get('/billing/webhooks/lag-timeseries?bucket=1d&from=2026-05-04T00:00:00Z&to=2026-05-05T00:00:00Z')
+  expect(lag.body.data).toMatchObject([{ received: 1, processed: 1, max_ms: 150 }])
+  expect((await get(`/billing/connections/${connection}`)).body).toMatchObject({ secrets: [{ hint: 'know' }] })
+  expect((await get('/billing/subscriptions/sub_1')).body).toMatchObject({ status: 'active', customer: 'cus_1' })
+  expect((await get('/projects')).status).toBe(200)
+  expect((await get('/api-keys')).body.data).toMatchObject([{ name: 'test key' }])
+})

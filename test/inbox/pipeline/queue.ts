@@ -1,0 +1,96 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
+import worker from '../../../src'
+import type { Env } from '../../../src/env'
+import { bound } from '../../harness'
+
+/** What became of a message: acked, or to be delivered again. */
+export type Settled = 'ack' | { delaySeconds: number }
+
+/**
+ * Hands a batch to the Worker's own queue handler, as the Queue does: the first of ack and retry holds, what a handler
+ * returns without either is acked, what it throws over is delivered again. (`getQueueResult` keeps no delays.)
+ */
+export async function deliverBatch(
+  bodies: readonly unknown[],
+  bindings: Partial<Env> = {},
+  queue = 'platform-api-events',
+): Promise<Settled[]> {
+  const results: (Settled | undefined)[] = bodies.map(() => undefined)
+  const messages = bodies.map((body, index) => ({
+    id: `message-${index}`,
+    timestamp: new Date(),
+    attempts: 1,
+    body,
+    ack: () => {
+      results[index] ??= 'ack'
+    },
+    retry: ({ delaySeconds = 0 }: QueueRetryOptions = {}) => {
+      results[index] ??= { delaySeconds }
+    },
+  }))
+  const ctx = createExecutionContext()
+  let thrown = false
+  try {
+    await worker.queue({ queue, messages } as never, { ...bound, ...bindings } as Env, ctx)
+  } catch {
+    thrown = true
+  }
+  await waitOnExecutionContext(ctx)
+  return results.map((result) => result ?? (thrown ? { delaySeconds: 0 } : 'ack'))
+}
+
+export type Sent = { body: any; delaySeconds: number; contentType: string | undefined; at: number }
+
+/** A Queue held in memory: delays are kept by the (moved) clock, bodies pass through their own encoding. */
+export function memoryQueue() {
+  const sent: Sent[] = []
+  let waiting: { body: any; dueAt: number }[] = []
+  const take = (body: unknown, options: QueueSendOptions | undefined) => {
+    const { delaySeconds = 0, contentType } = options ?? {}
+    const carried = contentType === 'v8' ? structuredClone(body) : JSON.parse(JSON.stringify(body))
+    sent.push({ body: carried, delaySeconds, contentType, at: Date.now() })
+    waiting.push({ body: carried, dueAt: Date.now() + delaySeconds * 1000 })
+  }
+  const EVENTS = {
+    send: async (body: unknown, options?: QueueSendOptions) => take(body, options),
+    sendBatch: async (messages: Iterable<MessageSendRequest>, options?: QueueSendBatchOptions) => {
+      for (const { body, contentType } of messages) {
+        take(body, { ...options, ...(contentType && { contentType }) } as QueueSendOptions)
+      }
+    },
+  } as unknown as Queue<unknown>
+  return {
+    EVENTS,
+    sent,
+    /** Messages not delivered yet. */
+    waiting: () => waiting,
+    /** Loses every message that is on its way. */
+    lose: () => {
+      waiting = []
+    },
+    /**
+     * Delivers what is due in batches, as the Queue does; what is to be retried waits again.
+     *
+     * @param killed says, after a batch, whether its worker was killed: then nothing of it was acked
+     */
+    async pump(bindings: Partial<Env> = {}, { batches = 100, killed = (): boolean => false } = {}): Promise<number> {
+      let done = 0
+      for (; done < batches; done++) {
+        const due = waiting.filter(({ dueAt }) => dueAt <= Date.now()).slice(0, 100)
+        if (due.length === 0) break
+        waiting = waiting.filter((message) => !due.includes(message))
+        const results = await deliverBatch(
+          due.map(({ body }) => body),
+          { EVENTS, ...bindings },
+        )
+        for (const [index, message] of due.entries()) {
+          const result = killed() ? { delaySeconds: 0 } : results[index]
+          if (result !== 'ack')
+            waiting.push({ body: message.body, dueAt: Date.now() + (result?.delaySeconds ?? 0) * 1000 })
+        }
+      }
+      return done
+    },
+  }
+}
+export type MemoryQueue = ReturnType<typeof memoryQueue>
