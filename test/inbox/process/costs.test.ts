@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { VENDORS } from '../../../src/vendors'
 import { countingD1, stripeEvent } from '../../harness'
 import { advance, captureLog, cron, expectConsistent, newWorld, stopClock, stored, type World } from '../pipeline'
@@ -14,10 +14,6 @@ const BATCH = 100
 
 beforeEach(() => {
   stopClock()
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
 })
 
 /** A world that knows its connection and has processed before: what is first or once a minute is behind it. */

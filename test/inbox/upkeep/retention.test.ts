@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openDb } from '../../../src/db/client'
 import { STATUSES, type Status } from '../../../src/inbox/lifecycle'
 import { compactMinutes } from '../../../src/inbox/upkeep/minutes-store'
@@ -29,10 +29,6 @@ const db = openDb(bound.DB)
 
 beforeEach(() => {
   stopClock(NIGHT)
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
 })
 
 /** Lets days pass, and the cron do that day's work. */
@@ -108,7 +104,7 @@ describe('a payload', () => {
     const connection = await gocardlessConnection(world)
     const { event_ids } = (await sendGocardless(world, connection, ['EV1', 'EV2', 'EV3'])).body
     await settle(world)
-    await world.replay(event_ids[1] ?? '')
+    await world.replay(event_ids[1] as string)
     world.queue.lose()
     await nightAfter(world, 91, { PAYLOAD_RETENTION_DAYS: '90' })
     expect(sizes(await left(world.project))).toMatchObject({ events: 3, payloads: 1 })
