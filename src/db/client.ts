@@ -8,8 +8,11 @@ export { ConstraintError, type Meter } from './metered'
 
 const PING_TIMEOUT_MS = 2 * SECOND
 
-/** Drizzle over the metered binding. `meter` counts what this database was asked for one piece of work. */
-export type Db = DrizzleD1Database & { meter: Meter; d1: D1Database }
+/**
+ * Drizzle over the metered binding `d1`. `meter` counts what this database was asked for one piece of work; `binding` is
+ * the same object for all of them.
+ */
+export type Db = DrizzleD1Database & { meter: Meter; d1: D1Database; binding: D1Database }
 
 /** A statement that has not been sent: one of Drizzle's builders, or what {@link raw} makes. */
 export type Query<T = unknown> = { readonly _: { readonly result: T } }
@@ -17,6 +20,9 @@ export type Queries = Record<string, Query>
 
 /** What each statement of a batch gives, by its name. */
 export type Results<Q extends Queries> = { [Name in keyof Q]: Q[Name]['_']['result'] }
+
+/** Sends several statements in one round trip: {@link batch}, or a route's read with the caller's credential. */
+export type Ask = <Q extends Queries>(queries: Q) => Promise<Results<Q>>
 
 /** Columns, and `sql<T>` expressions, by the name they are read under. */
 export type Fields = Record<string, Column | SQL | SQL.Aliased>
@@ -38,7 +44,7 @@ type Prepared = {
 export function openDb(binding: D1Database): Db {
   const meter: Meter = { trips: 0, rows_read: 0, rows_written: 0 }
   const d1 = metered(binding, meter)
-  return Object.assign(drizzle(d1), { meter, d1 })
+  return Object.assign(drizzle(d1), { meter, d1, binding })
 }
 
 /**

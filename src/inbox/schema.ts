@@ -5,37 +5,37 @@ import type { DecodedSummary } from './process/decide'
 
 const list = (values: readonly string[]) => sql.raw(values.map((value) => `'${value}'`).join(','))
 
-/** One row a vendor event. Small and hot; the payload lies apart. The id's time is the time of receipt. */
+/** One row per vendor event, small and often written; payloads have their own table. The id holds the time of receipt. */
 export const events = sqliteTable(
   'events',
   {
     project_id: text().notNull(),
     id: text().notNull(),
     connection_id: text().notNull(),
-    /** The vendor's id of the event, or the SHA-256 of the bytes where the vendor has none. */
+    /** The vendor's id of the event, or the SHA-256 of the payload if the vendor sends none. */
     vendor_event_id: text().notNull(),
     event_type: text().notNull(),
-    /** The vendor's time of the event in ISO 8601 UTC, in the vendor's own precision. */
+    /** The vendor's time of the event: ISO 8601 UTC, in the vendor's precision. */
     occurred_at: text(),
-    /** One delivery may carry several events: its bytes are kept once. */
+    /** Several events of one delivery share its payload. */
     payload_id: text().notNull(),
     status: text({ enum: STATUSES }).notNull(),
-    /** When the sweep looks next; null exactly when the status is final. */
+    /** When the sweep looks at the event next (ms); null exactly when the status is final. */
     due_at: integer(),
-    /** When a retry may be claimed: the sweep moves `due_at`, and must not move this. */
+    /** When a retry may be claimed (ms). Apart from `due_at`, which the sweep moves. */
     next_attempt_at: integer(),
-    /** Fences a worker whose lease ran out. Not indexed: a claim writes one row. */
+    /** Keeps out a worker whose lease has expired. Not indexed, so that a claim writes one row. */
     lease_token: text(),
     lease_until: integer(),
     attempts: integer().notNull().default(0),
-    /** Attempts since the last trigger: what the retry budget counts. A replay starts it anew. */
+    /** Attempts since the receipt or the last replay: the retry budget counts these. */
     tries: integer().notNull().default(0),
     deliveries: integer().notNull().default(1),
     last_delivered_at: integer().notNull(),
     processed_at: integer(),
     last_error: text(),
     replay_id: text(),
-    /** The decoded view; null until the event is processed. */
+    /** The decoded view; null until the event has been processed. */
     summary: text({ mode: 'json' }).$type<DecodedSummary>(),
   },
   (t) => [
@@ -44,7 +44,7 @@ export const events = sqliteTable(
     index('events_type').on(t.project_id, t.event_type, t.id),
     index('events_connection').on(t.connection_id, t.id),
     index('events_open').on(t.project_id, t.due_at).where(sql`due_at IS NOT NULL`),
-    // What the search for a final status goes by; open events are few, and have events_open.
+    // For searches by a final status. Open events are few, and have events_open.
     index('events_final').on(t.project_id, t.status, t.id).where(sql`due_at IS NULL`),
     index('events_trouble').on(t.project_id, t.id).where(sql`attempts > 1 OR last_error IS NOT NULL`),
     check('events_status', sql`${t.status} IN (${list(STATUSES)})`),
@@ -52,29 +52,29 @@ export const events = sqliteTable(
   ],
 )
 
-/** A delivery's bytes, verbatim: TEXT when they are UTF-8 without NUL, else BLOB. */
+/** A delivery's body, byte for byte: TEXT if it is UTF-8 without NUL, else BLOB. */
 export const payloads = sqliteTable(
   'payloads',
   {
     project_id: text().notNull(),
     id: text().notNull(),
-    // TEXT affinity leaves a BLOB as it is. TEXT where it can be: a BLOB crosses the binding as a JSON array of
-    // numbers, 28 times slower at 1 MiB.
+    // A column of TEXT keeps a BLOB as it is. TEXT is preferred because a BLOB crosses the binding as a JSON array of
+    // numbers: 28 times slower at 1 MiB.
     body: text().$type<string | ArrayBuffer>().notNull(),
-    /** The few headers that carry meaning; never a secret. */
+    /** The few headers that decoding needs; never a secret. */
     headers: text({ mode: 'json' }).$type<Record<string, string>>(),
   },
   (t) => [primaryKey({ columns: [t.project_id, t.id] })],
 )
 
-/** Vendor object ids an event is of or refers to directly: what the `ref` search asks. */
+/** Ids of the vendor objects that an event is about or refers to directly, for searches by `ref`. */
 export const refs = sqliteTable(
   'refs',
   { project_id: text().notNull(), ref: text().notNull(), event_id: text().notNull() },
   (t) => [primaryKey({ columns: [t.project_id, t.ref, t.event_id] })],
 )
 
-/** Every try at processing an event. */
+/** Every attempt at processing an event. */
 export const attempts = sqliteTable(
   'attempts',
   {
@@ -90,24 +90,24 @@ export const attempts = sqliteTable(
   (t) => [primaryKey({ columns: [t.event_id, t.number] })],
 )
 
-/** Who asked for a replay, of one event or of all that a filter matched. */
+/** Replays: of one event, or of all events that matched a filter. */
 export const replays = sqliteTable(
   'replays',
   {
     project_id: text().notNull(),
     id: text().notNull(),
-    /** The actor's id: a user's or a key's. */
+    /** The id of the user or API key that requested it. */
     actor: text().notNull(),
     event_id: text(),
-    /** The search's filters, for a replay by filter. */
+    /** The search filters of a bulk replay. */
     filter: text({ mode: 'json' }).$type<Record<string, unknown>>(),
-    /** How many events it opened again. */
+    /** How many events it reopened. */
     queued: integer().notNull(),
   },
   (t) => [primaryKey({ columns: [t.project_id, t.id] })],
 )
 
-/** Rollup, one row a connection and minute of receipt. `lag` is a JSON histogram: bin → count. */
+/** Rollups: one row per connection and minute of receipt. `lag` is a histogram, bin → count (see histogram.ts). */
 export const minutes = sqliteTable(
   'minutes',
   {
@@ -130,7 +130,7 @@ export const minutes = sqliteTable(
   (t) => [primaryKey({ columns: [t.project_id, t.minute, t.connection_id] })],
 )
 
-/** Final events by status: the counts of health without a scan. */
+/** How many events have each final status, so that health needs no scan. */
 export const totals = sqliteTable(
   'totals',
   { project_id: text().notNull(), status: text({ enum: STATUSES }).notNull(), n: integer().notNull().default(0) },

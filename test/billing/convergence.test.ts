@@ -62,7 +62,7 @@ async function run(life: Life, { order, cuts, twice, replays, together }: Course
     'SELECT * FROM billing_objects WHERE project_id = ? ORDER BY kind, vendor_id',
     world.project,
   )
-  const shown = (await world.api(`/${life.path}/${life.object}`)).body
+  const shown = (await world.api<Shown>(`/${life.path}/${life.object}`)).body
   return {
     // Whole rows, but for what differs between projects: its own ids, and how often a row was written.
     rows: objects.map(({ project_id: _, version: __, candidates, ...row }) => ({
@@ -83,7 +83,7 @@ async function converges(life: Life, courses: readonly Course[]): Promise<boolea
     { order: [0], cuts: [], twice: [], replays: [], together: false },
   )
   const strip = ({ source_event_id: _, updated_at: __, ambiguous: ___, ...row }: Shown) => row
-  if (!first?.shown.ambiguous) expect(strip(first?.shown)).toEqual(strip(truth.shown))
+  if (!first?.shown.ambiguous) expect(strip(first?.shown as Shown)).toEqual(strip(truth.shown))
   return first?.shown.ambiguous as boolean
 }
 

@@ -5,7 +5,7 @@ import type { billingObjects } from '../../src/billing/schema'
 import type { BillingEvent } from '../../src/inbox/events/present'
 import type { TimelineEntry } from '../../src/inbox/timeline/timeline'
 import { hex, hmac, utf8 } from '../../src/lib/crypto'
-import { type Answer, call, type RequestOptions } from '../harness'
+import { type Answer, call, type Json, type RequestOptions } from '../harness'
 import { newWorld, rows } from '../inbox/pipeline'
 
 /*
@@ -53,8 +53,8 @@ export async function billingWorld() {
     })
   }
 
-  const api = (path: string, options: RequestOptions = {}): Promise<Answer> =>
-    world.api(path, { ...options, bindings: { LIMIT_CREDENTIAL, ...options.bindings } })
+  const api = <T = Json>(path: string, options: RequestOptions = {}): Promise<Answer<T>> =>
+    world.api<T>(path, { ...options, bindings: { LIMIT_CREDENTIAL, ...options.bindings } })
 
   return {
     ...world,
@@ -78,16 +78,16 @@ export async function billingWorld() {
       await world.queue.pump()
       return answers.map(({ body }) => body.event_ids[0])
     },
-    event: async (id: string): Promise<Event> => (await api(`/webhooks/${id}`)).body,
+    event: async (id: string): Promise<Event> => (await api<Event>(`/webhooks/${id}`)).body,
     /** An object as the API answers it. */
     one: async (list: List, id: string, query = ''): Promise<Shown> =>
-      (await api(`/${list}/${encodeURIComponent(id)}${query}`)).body,
+      (await api<Shown>(`/${list}/${encodeURIComponent(id)}${query}`)).body,
     timeline: async (list: List, id: string): Promise<TimelineEntry[]> =>
-      (await api(`/${list}/${id}/timeline?limit=100`)).body.data,
+      (await api<{ data: TimelineEntry[] }>(`/${list}/${id}/timeline?limit=100`)).body.data,
     preview: (id: string): Promise<Answer> => api(`/webhooks/${id}/replay?dry_run=true`, { method: 'POST' }),
     /** What the events did, as they themselves say. */
     effects: async (id: string): Promise<Effect[]> => {
-      const { decoded_summary, status }: Event = (await api(`/webhooks/${id}`)).body
+      const { decoded_summary, status } = (await api<Event>(`/webhooks/${id}`)).body
       if (!decoded_summary) throw new Error(`the event ${id} has no effects yet: it is ${status}`)
       return decoded_summary.effects
     },

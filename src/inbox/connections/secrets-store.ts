@@ -78,17 +78,6 @@ export function findSealedOtherwise(db: Db, key: number, after: string, limit: n
     .limit(limit)
 }
 
-/** Counts the project's secrets that are sealed under another key than this one: one row, `n`. */
-export function countSealedOtherwise(db: Db, projectId: string, key: number) {
-  return db
-    .select({ n: sql<number>`count(*)`.as('n') })
-    .from(connections)
-    .crossJoin(sql`json_each(${connections.secrets}) secret`)
-    .where(
-      and(eq(connections.project_id, projectId), isNull(connections.deleted_at), sql`secret.value->>'key' <> ${key}`),
-    )
-}
-
 /** Replaces the secrets of this version by the same ones, sealed anew. A newer version is left alone. */
 export async function replaceSecrets(
   db: Db,

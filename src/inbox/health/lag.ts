@@ -1,27 +1,21 @@
 import * as z from 'zod'
-import type { Db } from '../../db/client'
+import { type Ask, batch, type Query } from '../../db/client'
+import type { Runtime } from '../../env'
 import { count, timestamp } from '../../http/fields'
-import { invalidField } from '../../http/validate'
 import { Fault } from '../../lib/fault'
-import { DAY, HOUR, iso, MINUTE } from '../../lib/time'
+import { iso, MINUTE } from '../../lib/time'
 import { lagPercentiles } from '../histogram'
-import { MINUTES_KEPT_MS } from '../upkeep/limits'
-import { hasConnection, type MinuteRow, readMinutes } from './store'
+import { rangeOf } from './lag-range'
+import { DEFAULT_POINTS } from './limits'
+import { connectionExists, type MinuteRow, readMinutes } from './store'
+import { sum } from './window'
 
-const BUCKETS = { '1m': MINUTE, '5m': 5 * MINUTE, '1h': HOUR, '1d': DAY } as const
-type Bucket = keyof typeof BUCKETS
-/** Points that the default bucket keeps to, and that any bucket may make. */
-const DEFAULT_POINTS = 300
-const MAX_POINTS = 1500
-
+const bucket = z.enum(['1m', '5m', '1h', '1d'])
 const when = z.iso.datetime({ offset: true })
 export const LagQuery = z.strictObject({
-  from: when.optional().describe('Default: a day before `to`.'),
+  from: when.optional().describe('Inclusive. Default: a day before `to`.'),
   to: when.optional().describe('Exclusive. Default: now.'),
-  bucket: z
-    .enum(['1m', '5m', '1h', '1d'])
-    .optional()
-    .describe(`Default: the finest with at most ${DEFAULT_POINTS} points.`),
+  bucket: bucket.optional().describe(`Default: the smallest that gives at most ${DEFAULT_POINTS} points.`),
   connection_id: z.string().max(100).optional(),
 })
 
@@ -30,12 +24,12 @@ export const LagSeries = z
   .object({
     from: timestamp,
     to: timestamp,
-    bucket: z.enum(['1m', '5m', '1h', '1d']),
+    bucket,
     data: z.array(
       z.object({
         bucket_start: timestamp,
         received: count,
-        processed: count.describe('Ignored events count as processed: they have a processed_at.'),
+        processed: count.describe('Includes ignored events, which have a `processed_at` too.'),
         failed: count,
         pending: count,
         p50_ms: ms,
@@ -48,57 +42,42 @@ export const LagSeries = z
   })
   .meta({ id: 'LagSeries' })
 
-/** @throws {Fault} `validation_failed` where the range is empty, or has more points than one answer takes; `not_found` */
+/**
+ * The lag of a project's events by time of receipt.
+ *
+ * @param ask sends the statements: one round trip
+ * @throws {Fault} `validation_failed` for a range that is empty or too long, or a bucket too small for it; `not_found`
+ *   for a connection that the project never had
+ */
 export async function readLag(
-  db: Db,
+  { db, now }: Pick<Runtime, 'db' | 'now'>,
   projectId: string,
   query: z.infer<typeof LagQuery>,
-  now: number,
+  ask: Ask = (queries) => batch(db, queries),
 ): Promise<z.infer<typeof LagSeries>> {
-  const to = query.to === undefined ? now : Date.parse(query.to)
-  const from = query.from === undefined ? to - DAY : Date.parse(query.from)
-  if (from >= to) throw invalidField('/from', 'out_of_range', 'must be earlier than to')
-  const kept = from < now - MINUTES_KEPT_MS ? HOUR : MINUTE
-  const bucket = query.bucket ?? defaultBucket(from, to, kept)
-  const size = BUCKETS[bucket]
-  if (size < kept) {
-    throw invalidField('/bucket', 'out_of_range', 'must be 1h or 1d for a range that starts more than two days ago')
-  }
-  const start = Math.floor(from / size) * size
-  const points = pointsOf(from, to, size)
-  if (points > MAX_POINTS) {
-    const advice = `${bucket === '1d' ? 'use' : 'use a larger bucket or'} a shorter range`
-    throw invalidField('/bucket', 'out_of_range', `would give ${points} points; the limit is ${MAX_POINTS}: ${advice}`)
-  }
+  const { bucket, size, start, points } = rangeOf(query, now)
   const end = start + points * size
   const { connection_id = null } = query
-  const rows = await readMinutes(db, projectId, start / MINUTE, end / MINUTE, connection_id)
-  // Asked where there is nothing to show: whatever has rows is one.
-  if (connection_id !== null && rows.length === 0 && !(await hasConnection(db, projectId, connection_id))) {
-    throw new Fault('not_found', 'This project has, and had, no connection with this id.')
-  }
+  const minutes = readMinutes(db, projectId, { from: start / MINUTE, to: end / MINUTE }, connection_id)
+  const connection = connection_id === null ? null : connectionExists(db, projectId, connection_id)
+  const rows = await readRows(ask, minutes, connection)
   const byBucket = Map.groupBy(rows, ({ minute }) => Math.floor((minute * MINUTE - start) / size))
   const data = Array.from({ length: points }, (_, index) => pointOf(start + index * size, byBucket.get(index) ?? []))
   return { from: iso(start), to: iso(end), bucket, data }
 }
 
-/** The buckets of this size (ms) that a range touches. */
-function pointsOf(from: number, to: number, size: number): number {
-  return Math.ceil(to / size) - Math.floor(from / size)
-}
-
-function defaultBucket(from: number, to: number, kept: number): Bucket {
-  const fits = (Object.keys(BUCKETS) as Bucket[]).find(
-    (name) => BUCKETS[name] >= kept && pointsOf(from, to, BUCKETS[name]) <= DEFAULT_POINTS,
-  )
-  return fits ?? '1d'
+/** @throws {Fault} `not_found` if there is a connection to look for, and it is not found */
+async function readRows(ask: Ask, rows: Query<MinuteRow[]>, connection: Query<unknown[]> | null): Promise<MinuteRow[]> {
+  if (connection === null) return (await ask({ rows })).rows
+  const found = await ask({ rows, connection })
+  if (found.connection.length === 0) throw new Fault('not_found', 'Connection not found in this project.')
+  return found.rows
 }
 
 function pointOf(start: number, rows: readonly MinuteRow[]) {
-  const sum = (pick: (row: MinuteRow) => number) => rows.reduce((total, row) => total + pick(row), 0)
-  const received = sum((row) => row.received)
-  const processed = sum((row) => row.processed + row.ignored)
-  const failed = sum((row) => row.failed)
+  const received = sum(rows, 'received')
+  const processed = sum(rows, 'processed') + sum(rows, 'ignored')
+  const failed = sum(rows, 'failed')
   return {
     bucket_start: iso(start),
     received,
@@ -107,6 +86,6 @@ function pointOf(start: number, rows: readonly MinuteRow[]) {
     pending: received - processed - failed,
     ...lagPercentiles(rows),
     max_ms: processed === 0 ? null : Math.max(...rows.map((row) => row.lag_max)),
-    avg_ms: processed === 0 ? null : Math.round((sum((row) => row.lag_sum) / processed) * 100) / 100,
+    avg_ms: processed === 0 ? null : Math.round((sum(rows, 'lag_sum') / processed) * 100) / 100,
   }
 }

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { projectOf } from '../../http/auth'
+import { projectOf, read } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
@@ -8,36 +8,36 @@ import { LagQuery, LagSeries, readLag } from './lag'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
-const read = { actors, scope: 'billing:read', project: true } as const
+const policy = { actors, scope: 'billing:read', project: true, reads: true } as const
 
 export const inboxHealthRoutes = new Hono<HttpEnv>()
   .get(
     '/health',
     route({
       id: 'getWebhookHealth',
-      summary: "A snapshot of the pipeline's state",
-      description: 'Cheap: counts are kept as rows, and open events have an index of their own.',
+      summary: 'Get the health of the webhook pipeline',
+      description: 'Cheap at any number of events: totals are kept as rows, and open events have their own index.',
       tag,
-      policy: read,
-      responses: { 200: { description: 'The snapshot.', schema: Health } },
+      policy,
+      responses: { 200: { description: 'A snapshot.', schema: Health } },
     }),
-    async (c) => c.json(await readHealth(c.get('rt'), projectOf(c.get('actor'))), 200),
+    async (c) => c.json(await readHealth(c.get('rt'), projectOf(c.get('actor')), (queries) => read(c, queries)), 200),
   )
   .get(
     '/lag-timeseries',
     route({
       id: 'getWebhookLag',
-      summary: 'Lag from receipt to completion, over time',
+      summary: 'Get the lag from receipt to completion over time',
       description:
-        'By time of receipt, UTC, zero-filled. `pending` is shown because percentiles of the finished hide those still waiting. Percentiles are within 1 %. 404 for a connection that the project never had.',
+        'By time of receipt, in UTC, with a point for every bucket. Percentiles cover finished events and are accurate to 1 %; `pending` counts the events that are not finished. 404 for a connection that the project never had.',
       tag,
-      policy: read,
+      policy,
       responses: { 200: { description: 'The series.', schema: LagSeries } },
       faults: ['not_found'],
     }),
     query(LagQuery),
     async (c) => {
-      const rt = c.get('rt')
-      return c.json(await readLag(rt.db, projectOf(c.get('actor')), c.req.valid('query'), rt.now), 200)
+      const project = projectOf(c.get('actor'))
+      return c.json(await readLag(c.get('rt'), project, c.req.valid('query'), (queries) => read(c, queries)), 200)
     },
   )

@@ -1,85 +1,76 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gte, inArray, isNotNull, lt, lte, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { ambiguousOf } from '../../billing/store'
-import { batch, type Db } from '../../db/client'
-import { old } from '../../db/old'
+import { type Db, type Query, type Results, raw } from '../../db/client'
+import { MAX_CONNECTIONS } from '../connections/limits'
 import { connections } from '../connections/schema'
-import type { Status } from '../lifecycle'
+import { listConnections } from '../connections/store'
+import { leftBy } from '../lifecycle'
 import { events, minutes, totals } from '../schema'
 import { state } from '../upkeep/schema'
+import { MAX_COUNTED } from './limits'
 
 export type MinuteRow = typeof minutes.$inferSelect
-export type OpenCount = { status: Status; n: number; oldest: string; expired: number }
-export type Snapshot = {
-  finals: { status: Status; n: number }[]
-  open: OpenCount[]
-  minutes: MinuteRow[]
-  connections: {
-    id: string
-    name: string
-    vendor: string
-    status: string
-    secrets: number
-    last_event_id: string | null
-  }[]
-  last_sweep_at: number | null
-  ambiguous: number
-}
+export type Snapshot = Results<ReturnType<typeof snapshot>>
 
-/** Open events a snapshot looks at; with more, its counts of open ones are a lower bound. */
-export const MAX_OPEN_COUNTED = 10_000
+const open = alias(events, 'open')
 
-/** What health is made of, in one round trip. */
-export async function readSnapshot(db: Db, projectId: string, sinceMinute: number, now: number): Promise<Snapshot> {
-  const plain = <Row>(statement: SQL<Row>) => old(db).query(statement)
-  const found = await batch(db, {
-    finals: plain(sql<{ status: Status; n: number }>`SELECT status, n FROM ${totals} WHERE project_id = ${projectId}`),
-    open: plain(sql<OpenCount>`SELECT status, count(*) AS n, min(id) AS oldest,
-        sum(status = 'processing' AND lease_until <= ${now}) AS expired
-      FROM (SELECT status, id, lease_until FROM ${events} INDEXED BY events_open
-        WHERE project_id = ${projectId} AND due_at IS NOT NULL LIMIT ${MAX_OPEN_COUNTED}) GROUP BY status`),
-    minutes: plain(
-      sql<MinuteRow>`SELECT * FROM ${minutes} WHERE project_id = ${projectId} AND minute >= ${sinceMinute}`,
-    ),
-    connections: plain(sql<
-      Snapshot['connections'][number]
-    >`SELECT c.id, c.name, c.vendor, c.status, json_array_length(c.secrets) AS secrets,
-        (SELECT max(e.id) FROM ${events} e INDEXED BY events_connection WHERE e.connection_id = c.id) AS last_event_id
-      FROM ${connections} c WHERE c.project_id = ${projectId} AND c.deleted_at IS NULL ORDER BY c.id`),
-    swept: plain(sql<{ value: number }>`SELECT value FROM ${state} WHERE name = 'last_sweep_at'`),
-    ambiguous: ambiguousOf(db, projectId, MAX_OPEN_COUNTED),
-  })
+/** Reads what health is made of. */
+export function snapshot(db: Db, projectId: string, { since_minute, now }: { since_minute: number; now: number }) {
+  const expired = and(inArray(open.status, leftBy('take_over')), lte(open.lease_until, now))
   return {
-    finals: found.finals,
-    open: found.open,
-    minutes: found.minutes,
-    connections: found.connections,
-    last_sweep_at: found.swept[0]?.value ?? null,
-    ambiguous: found.ambiguous[0]?.n ?? 0,
+    finals: db.select({ status: totals.status, n: totals.n }).from(totals).where(eq(totals.project_id, projectId)),
+    open: raw(
+      db,
+      {
+        status: open.status,
+        n: sql<number>`count(*)`,
+        oldest: sql<string>`min(${open.id})`,
+        expired: sql<number>`sum(coalesce(${expired}, 0))`,
+      },
+      (fields) => sql`SELECT ${fields} FROM (
+        SELECT ${events.status}, ${events.id}, ${events.lease_until} FROM ${events} INDEXED BY events_open
+        WHERE ${and(eq(events.project_id, projectId), isNotNull(events.due_at))} LIMIT ${MAX_COUNTED}) open
+        GROUP BY ${open.status}`,
+    ),
+    minutes: db
+      .select()
+      .from(minutes)
+      .where(and(eq(minutes.project_id, projectId), gte(minutes.minute, since_minute))),
+    connections: listConnections(db, projectId, null, MAX_CONNECTIONS),
+    swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
+    ambiguous: ambiguousOf(db, projectId, MAX_COUNTED),
   }
 }
 
-/** Whether the connection is one of the project's; a deleted one still is. */
-export async function hasConnection(db: Db, projectId: string, id: string): Promise<boolean> {
-  const own = sql<{ id: string }>`SELECT id FROM ${connections} WHERE id = ${id} AND project_id = ${projectId}`
-  return (await old(db).first(own)) !== null
+/** Reads whether the project has, or had, this connection: a row if so. */
+export function connectionExists(db: Db, projectId: string, id: string) {
+  return db
+    .select({ id: connections.id })
+    .from(connections)
+    .where(and(eq(connections.id, id), eq(connections.project_id, projectId)))
 }
 
-/** Rollups of a range of minutes (from inclusive, to exclusive), of one connection or of all. */
+/** Reads the rollups of a range of minutes, `to` exclusive, for one connection or for all. */
 export function readMinutes(
   db: Db,
   projectId: string,
-  from: number,
-  to: number,
+  range: { from: number; to: number },
   connectionId: string | null,
-): Promise<MinuteRow[]> {
-  if (connectionId !== null) {
-    // The key is (project, minute, connection): each minute is looked up by itself, or one connection of many would
-    // cost the rows of all.
-    return old(db).all(sql<MinuteRow>`WITH RECURSIVE t(minute) AS (
-        SELECT CAST(${from} AS INTEGER) UNION ALL SELECT minute + 1 FROM t WHERE minute + 1 < ${to})
-      SELECT m.* FROM t CROSS JOIN ${minutes} m ON m.project_id = ${projectId} AND m.minute = t.minute
-        AND m.connection_id = ${connectionId}`)
+): Query<MinuteRow[]> {
+  const { from, to } = range
+  if (connectionId === null) {
+    const within = and(eq(minutes.project_id, projectId), gte(minutes.minute, from), lt(minutes.minute, to))
+    return db.select().from(minutes).where(within).orderBy(minutes.minute)
   }
-  return old(db).all(sql<MinuteRow>`SELECT * FROM ${minutes}
-    WHERE project_id = ${projectId} AND minute >= ${from} AND minute < ${to} ORDER BY minute`)
+  // The key is (project, minute, connection): each minute is looked up by itself, or one connection of many would cost
+  // the rows of all.
+  return raw(
+    db,
+    getTableColumns(minutes),
+    (fields) => sql`WITH RECURSIVE t(minute) AS (
+        SELECT CAST(${from} AS INTEGER) UNION ALL SELECT minute + 1 FROM t WHERE minute + 1 < ${to})
+      SELECT ${fields} FROM t CROSS JOIN ${minutes} ON ${minutes.project_id} = ${projectId}
+        AND ${minutes.minute} = t.minute AND ${minutes.connection_id} = ${connectionId}`,
+  )
 }

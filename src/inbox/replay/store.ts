@@ -5,7 +5,7 @@ import { insertWhere } from '../../db/insert-where'
 import { valuesOf } from '../../db/sql'
 import { Fault } from '../../lib/fault'
 import { type EventRow, findEvent } from '../events/store'
-import { FINAL_STATUSES, type Status } from '../lifecycle'
+import { isFinal, leftBy } from '../lifecycle'
 import { events, payloads, replays, totals } from '../schema'
 import { FIRST_DUE_MS } from '../upkeep/limits'
 
@@ -123,7 +123,7 @@ function queue(db: Db, replay_id: string, now: number, condition: SQL | undefine
 function replayable(db: Db) {
   const payload = and(eq(payloads.project_id, events.project_id), eq(payloads.id, events.payload_id))
   return and(
-    inArray(events.status, FINAL_STATUSES),
+    inArray(events.status, leftBy('replay')),
     exists(db.select({ id: payloads.id }).from(payloads).where(payload)),
   )
 }
@@ -132,5 +132,3 @@ function replayable(db: Db) {
 export function replayNotFound(): Fault {
   return new Fault('not_found', 'Replay not found in this project.')
 }
-
-const isFinal = (status: Status) => (FINAL_STATUSES as readonly Status[]).includes(status)

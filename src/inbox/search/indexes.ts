@@ -1,6 +1,6 @@
 import { type Column, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { FINAL_STATUSES, OPEN_STATUSES, type Status } from '../lifecycle'
+import { isFinal } from '../lifecycle'
 import { events, refs } from '../schema'
 import type { Condition } from './conditions'
 import type { Filters } from './filters'
@@ -65,7 +65,7 @@ const INDEXES: readonly Index[] = [
   },
   {
     // Not in order of time: SQLite sorts these few.
-    keys: ({ statuses }, { fewOpen }) => (fewOpen && areAll(OPEN_STATUSES, statuses) ? ONE_LIST : null),
+    keys: ({ statuses }, { fewOpen }) => (fewOpen && statuses?.every((status) => !isFinal(status)) ? ONE_LIST : null),
     events: (project) => sql`${events} i INDEXED BY events_open
       WHERE ${i.project_id} = ${project} AND ${i.due_at} IS NOT NULL`,
     answers: [],
@@ -80,7 +80,7 @@ const INDEXES: readonly Index[] = [
     id: i.id,
   },
   {
-    keys: ({ statuses }) => (statuses && areAll(FINAL_STATUSES, statuses) ? [...new Set(statuses)] : null),
+    keys: ({ statuses }) => (statuses?.every(isFinal) ? [...new Set(statuses)] : null),
     events: (project) => sql`${events} i INDEXED BY events_final
       WHERE ${i.project_id} = ${project} AND ${i.status} = ${key} AND ${i.due_at} IS NULL`,
     answers: ['statuses'],
@@ -110,8 +110,4 @@ export function chooseIndex(filters: Filters, facts: Facts): { index: Index; key
 
 function ofConnection(): SQL {
   return sql`${events} i INDEXED BY events_connection WHERE ${i.connection_id} = ${key}`
-}
-
-function areAll(some: readonly Status[], statuses: readonly Status[] | null): boolean {
-  return statuses?.every((status) => some.includes(status)) ?? false
 }

@@ -1,7 +1,8 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { batch, type Db, type Queries, type Query, raw, run } from '../../db/client'
+import { json } from '../../db/sql'
 import { connections } from '../connections/schema'
-import { OPEN_STATUSES } from '../lifecycle'
+import { isFinal } from '../lifecycle'
 import { events } from '../schema'
 import { isPrefix } from './conditions'
 import type { Filters } from './filters'
@@ -29,7 +30,7 @@ export async function readFacts(db: Db, project: string, filters: Filters): Prom
   const found = await asked(db, {
     connections: ofConnections || vendor_event_id !== null ? matchingConnections(db, project, filters) : null,
     manyOfConnections: ofConnections && others ? manyOfConnections(db, project, filters) : null,
-    manyOpen: statuses?.every((status) => OPEN_STATUSES.includes(status)) ? manyOpen(db, project) : null,
+    manyOpen: statuses?.every((status) => !isFinal(status)) ? manyOpen(db, project) : null,
     types: prefixes.length > 0 ? typesWithPrefix(db, project, prefixes) : null,
   })
   const exact = types?.filter((type) => !isPrefix(type)) ?? []
@@ -64,13 +65,10 @@ export async function scan(
   const list = sql`SELECT ${index.id} AS id, (${checks ?? sql`1`}) AS ok FROM ${index.events(project, filters)}
     AND ${index.id} > ${range.above} AND ${index.id} < ${range.below} ORDER BY ${index.id} ${order} LIMIT ${limit}`
   // A scalar subquery a list: as a join, each id would be read four times.
-  const read = sql<string>`(SELECT json_object('looked', count(*), 'last', ${last}(id),
-    'matches', json_group_array(id) FILTER (WHERE ok)) FROM (${list}))`
-  const rows = await run(
-    db,
-    raw(db, { read }, (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(keys)}) t`),
-  )
-  return rows.map((row) => JSON.parse(row.read) as Read)
+  const read = json<Read>(sql`(SELECT json_object('looked', count(*), 'last', ${last}(id),
+    'matches', json_group_array(id) FILTER (WHERE ok)) FROM (${list}))`)
+  const lists = raw(db, { read }, (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(keys)}) t`)
+  return (await run(db, lists)).map((row) => row.read)
 }
 
 function connectionCondition(project: string, { vendor, connection_id, livemode }: Filters) {

@@ -84,8 +84,8 @@ describe('the verdict', () => {
     ['15 minutes', { open: [0, 15 * MINUTE] }, 'degraded', [/waited for 900 s/]],
     ['… and a millisecond', { open: [0, 0, 15 * MINUTE + 1] }, 'failing', [/waited for 900 s/]],
     ['a lease that runs out in a millisecond', { leases: [-1] }, 'ok', []],
-    ['a lease that runs out now', { leases: [0] }, 'degraded', [/worker died: 1/]],
-    ['three that have run out', { leases: [0, 1, HOUR, -1] }, 'degraded', [/worker died: 3/]],
+    ['a lease that runs out now', { leases: [0] }, 'degraded', [/expired leases: 1 /]],
+    ['three that have run out', { leases: [0, 1, HOUR, -1] }, 'degraded', [/expired leases: 3 /]],
     ['a sweep five minutes ago', { sweptAgo: 5 * MINUTE }, 'ok', []],
     ['… and a millisecond', { sweptAgo: 5 * MINUTE + 1 }, 'degraded', [/sweep last ran 300 s ago/]],
     ['a sweep 30 minutes ago', { sweptAgo: 30 * MINUTE }, 'degraded', [/sweep last ran 1800 s ago/]],
@@ -119,7 +119,7 @@ describe('the verdict', () => {
       'failing',
       [/waited for 3600 s/, /last ran 3600 s ago/, /1 of 1/],
     ],
-    ['two smaller ones', { open: [3 * MINUTE], leases: [1] }, 'degraded', [/waited/, /died/]],
+    ['two smaller ones', { open: [3 * MINUTE], leases: [1] }, 'degraded', [/waited/, /expired leases/]],
   ])('%s', async (_, setting, status, reasons) => {
     const health = await healthOf(setting)
     expect([health.status, health.reasons]).toEqual([status, reasons.map((reason) => expect.stringMatching(reason))])
@@ -154,7 +154,7 @@ describe('counts by status', () => {
         })
       })
       await insertEvents(project, events)
-      // As finish keeps them; test/webhooks/pipeline.ts holds these against the events in every other test.
+      // As finish keeps them: expectConsistent compares them with the events in the tests of the pipeline.
       await rows(
         'INSERT INTO totals SELECT project_id, status, count(*) FROM events WHERE project_id = ? AND due_at IS NULL GROUP BY 1, 2',
         project,
@@ -279,7 +279,7 @@ describe('connections', () => {
 
 it.each<[string, { secrets?: number; disabled?: boolean; deleted?: boolean }, string[]]>([
   ['with a secret', {}, []],
-  ['without', { secrets: 0 }, ['the connection paddle refuses every delivery: add a signing secret']],
+  ['without', { secrets: 0 }, ['the connection paddle has no signing secret and refuses every delivery']],
   ['disabled, without', { secrets: 0, disabled: true }, []],
   ['deleted, without', { secrets: 0, deleted: true }, []],
 ])('a connection %s', async (_, options, reasons) => {

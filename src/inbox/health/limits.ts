@@ -1,0 +1,15 @@
+import { MINUTE } from '../../lib/time'
+
+/** Beyond these the pipeline counts as degraded, or failing: ages in milliseconds, shares of 1. */
+export const THRESHOLDS = {
+  degraded: { oldest_pending_age_ms: 2 * MINUTE, sweep_age_ms: 5 * MINUTE, failed_last_60m: 1, expired_leases: 1 },
+  failing: { oldest_pending_age_ms: 15 * MINUTE, sweep_age_ms: 30 * MINUTE, failed_share_last_60m: 0.5 },
+}
+
+/** Open events, and ambiguous objects, that health counts. With more, the count is a lower bound. */
+export const MAX_COUNTED = 10_000
+
+/** The most points that a lag series has by default, … */
+export const DEFAULT_POINTS = 300
+/** … and that it can have. */
+export const MAX_POINTS = 1500

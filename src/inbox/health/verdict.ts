@@ -1,0 +1,61 @@
+import { SECOND } from '../../lib/time'
+import { THRESHOLDS } from './limits'
+
+/** What the verdict depends on. Ages are in milliseconds. */
+export type Facts = {
+  oldest_pending_age_ms: number | null
+  expired_leases: number
+  /** Null if the sweep has never run. */
+  sweep_age_ms: number | null
+  last_60m: { received: number; failed: number }
+  /** Names of active connections without a signing secret. */
+  without_secret: readonly string[]
+}
+export type Verdict = { status: 'ok' | 'degraded' | 'failing'; reasons: string[] }
+
+/** The worst status that a fact gives, with the reasons for it. */
+export function verdictOf(facts: Facts): Verdict {
+  const checks = checksOf(facts)
+  for (const status of ['failing', 'degraded'] as const) {
+    const reasons = checks.flatMap((check) => (check[status] ? [check.reason] : []))
+    if (reasons.length > 0) return { status, reasons }
+  }
+  return { status: 'ok', reasons: [] }
+}
+
+type Check = { reason: string; degraded: boolean; failing?: boolean }
+
+function checksOf({ oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret }: Facts): Check[] {
+  const { degraded, failing } = THRESHOLDS
+  const { failed, received } = last_60m
+  const age = oldest_pending_age_ms ?? 0
+  const swept = sweep_age_ms ?? 0
+  return [
+    {
+      reason: `the oldest open event has waited for ${seconds(age)}`,
+      degraded: age > degraded.oldest_pending_age_ms,
+      failing: age > failing.oldest_pending_age_ms,
+    },
+    {
+      reason: `the sweep last ran ${seconds(swept)} ago`,
+      degraded: swept > degraded.sweep_age_ms,
+      failing: swept > failing.sweep_age_ms,
+    },
+    { reason: 'the sweep has not run yet', degraded: sweep_age_ms === null },
+    {
+      reason: `${failed} of ${received} events received in the last hour failed`,
+      degraded: failed >= degraded.failed_last_60m,
+      failing: received > 0 && failed / received >= failing.failed_share_last_60m,
+    },
+    {
+      reason: `expired leases: ${expired_leases} (a worker died while it was processing an event)`,
+      degraded: expired_leases >= degraded.expired_leases,
+    },
+    ...without_secret.map((name) => ({
+      reason: `the connection ${name} has no signing secret and refuses every delivery`,
+      degraded: true,
+    })),
+  ]
+}
+
+const seconds = (ms: number) => `${Math.round(ms / SECOND)} s`
