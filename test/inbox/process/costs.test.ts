@@ -158,7 +158,7 @@ describe('what else an event may cost', () => {
     await world.replay(id, { bindings: { DB: asked.DB } })
     const run = countingD1()
     await world.queue.pump({ DB: run.DB })
-    expect(asked.count).toMatchObject({ trips: 3, rows_written: 5 }) // one trip to authenticate, one to show the event
+    expect(asked.count).toMatchObject({ trips: 2, rows_written: 5 }) // one trip to authenticate, one to open and show the event
     expect(run.count).toMatchObject({ trips: 3, rows_written: 7 })
     await expectConsistent(world.project)
   })
