@@ -90,7 +90,7 @@ describe('the layout', () => {
 
   it('keeps Drizzle and SQL in schema.ts, store.ts and the store files of the inbox', () =>
     check((file) =>
-      /(^|\/)(schema\.ts$|([a-z]+-)?store\.ts$|claim\.ts$|finish\.ts$|retention\.ts$|search\/(indexes|conditions)\.ts$)|^db\//.test(
+      /(^|\/)(schema\.ts$|([a-z]+-)?store\.ts$|claim\.ts$|finish\.ts$|retention\.ts$|compact\.ts$|search\/(indexes|conditions)\.ts$)|^db\//.test(
         file,
       )
         ? []

@@ -1,4 +1,5 @@
 import { vi } from 'vitest'
+import { MINUTE } from '../src/lib/time'
 
 /*
  * The clock that the Worker reads. Once stopped it stands still, however slow the machine, until a test moves it.
@@ -26,7 +27,27 @@ export function startClock(): void {
   vi.useRealTimers()
 }
 
-/** The time of the machine (ms since the epoch), whatever the stopped clock shows: what Miniflare's own parts go by. */
-export function machineTime(): number {
-  return vi.getRealSystemTime()
+/**
+ * Stops the clock and timers: no time limit of the Worker runs out, however slow the machine. For tests that ask more of
+ * it at once than a request may wait for.
+ */
+export function stopTimers(): void {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
+}
+
+/**
+ * Does the work within one window of the rate limiters. Miniflare's windows are the minutes of the machine's own clock,
+ * whatever the stopped one shows: work that a new minute has cut in two is done again, so it has to count from nothing
+ * each time.
+ */
+export async function inOneWindow<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const window = machineMinute()
+    const result = await work()
+    if (machineMinute() === window) return result
+  }
+}
+
+function machineMinute(): number {
+  return Math.floor(vi.getRealSystemTime() / MINUTE)
 }

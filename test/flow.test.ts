@@ -4,12 +4,12 @@ import { call, deliver, freshKey, settled, stripeConnection, stripeEvent } from 
 it('mints, uses, rotates and revokes a key; receives, processes, lists and replays an event', async () => {
   const { project, owner, key, secret } = await freshKey()
   const listed = await call('/platform/v1/api-keys', { token: secret, project })
-  expect(listed.body.data.map((row: any) => row.id)).toEqual([key.id])
+  expect(listed.body.data.map(({ id }) => id)).toEqual([key.id])
   const connection = await stripeConnection(secret, project)
   const event = stripeEvent()
   const receipt = await deliver(connection.id, event)
   expect(receipt.body).toMatchObject({ duplicate: false })
-  const [id] = receipt.body.event_ids
+  const id = receipt.body.event_ids[0]
   const done = await settled(project, secret, id)
   expect(done).toMatchObject({ status: 'processed', processing_attempts: 1, last_error: null })
   expect(atob(done.raw_payload_b64)).toBe(JSON.stringify(event))

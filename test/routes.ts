@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers'
+import * as z from 'zod'
 import { app } from '../src/app'
 import { type RouteEntry, routeTable } from '../src/http/openapi'
 import { newId } from '../src/lib/ids'
@@ -15,22 +16,22 @@ import {
   stripeEvent,
 } from './harness'
 
-/** Every route with an operation, as the app itself lists them: tests walk it, so that a new route is walked too. */
+/** Every route with an operation, as the app itself lists them: tests that walk it try a new route without being told. */
 export const ROUTES = routeTable(app).filter(({ meta }) => meta.operation !== undefined)
 
 export const nameOf = ({ method, path }: RouteEntry) => `${method} ${path}`
 export const takesBody = ({ meta }: RouteEntry) => meta.body !== undefined
 export const isList = ({ method, meta }: RouteEntry) =>
-  method === 'GET' && meta.query !== undefined && 'cursor' in ((meta.query as any).shape ?? {})
+  method === 'GET' && meta.query instanceof z.ZodObject && 'cursor' in meta.query.shape
 
 export type World = Awaited<ReturnType<typeof newWorld>>
 
-/** A project with one of everything that a path can name. */
+/** A project with one of each thing that a path can name. */
 export async function newWorld() {
   const { project, owner, key, secret } = await freshKey()
   const other = await mint(owner.token, project, { name: 'other' })
   const connection = await stripeConnection(owner.token, project)
-  // Lost by the Queue: a batch still on its way when a test file ends would hold up the runner.
+  // The runner does not end while the real Queue has a batch on its way: this one loses the message.
   const receipt = await deliver(connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
   const sessions = await call('/auth/sessions', { token: owner.token })
   const replay = newId('rpl', Date.now())
@@ -50,12 +51,12 @@ export async function newWorld() {
     secret,
     other,
     connection,
-    event: receipt.body.event_ids[0] as string,
-    session: sessions.body.data[0].id as string,
+    event: receipt.body.event_ids[0],
+    session: sessions.body.data[0].id,
   }
 }
 
-/** A body that each route with a JSON body takes, and what it then answers. */
+/** A body that is accepted, and the status that answers it, for each route with a JSON body. */
 export const SAMPLES: Record<string, { json: Record<string, unknown>; status: number }> = {
   'POST /platform/v1/api-keys': { json: { name: 'sample', scopes: ['billing:read'], expires_at: null }, status: 201 },
   'POST /platform/v1/projects': { json: { name: 'sample' }, status: 201 },
@@ -68,11 +69,11 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
   'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_9876543210' }, status: 201 },
   'POST /platform/v1/billing/webhooks/replay': { json: { filter: {}, limit: 10, dry_run: true }, status: 202 },
   'POST /auth/codes': { json: { email: 'sample@example.com' }, status: 202 },
-  // Well-formed, and of no code that was ever sent.
+  // Well-formed, but no such code was sent.
   'POST /auth/sessions': { json: { challenge: 'chl_sample', code: 'ABCD1234' }, status: 401 },
 }
 
-/** The path of a route in a world: parameters filled in with what exists there. */
+/** The path of a route, its parameters filled in with ids that the world has. */
 export function pathIn(world: World, { path }: RouteEntry): string {
   const ids: Record<string, string> = {
     '/platform/v1/api-keys/:id': world.other.key.id,
@@ -93,23 +94,23 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     .join('/')
 }
 
-/** A good request to a route: the path, the method, a body where it takes one. Credentials are the caller's to give. */
+/** A good request to a route: the path, the method, a body where it takes one. The caller adds the credential. */
 export function callRoute(
   world: World,
   route: RouteEntry,
-  { query, ...options }: RequestOptions & { query?: string } = {},
+  { query, bindings, ...options }: RequestOptions & { query?: string } = {},
 ): Promise<Answer> {
   const sample = takesBody(route) ? SAMPLES[nameOf(route)] : undefined
   return call(pathIn(world, route) + (query === undefined ? '' : `?${query}`), {
     method: route.method,
     project: world.project,
-    bindings: { EVENTS: lossyQueue().EVENTS },
     ...(sample && options.body === undefined && { json: sample.json }),
     ...options,
+    bindings: { EVENTS: lossyQueue().EVENTS, ...bindings },
   })
 }
 
-/** A credential that the route's policy accepts: the owner's session where it may be one, else the key. */
+/** A credential that the route accepts: the owner's session where sessions may call it, else the key. */
 export function tokenFor(world: World, { meta }: RouteEntry): string | null {
   const actors = meta.operation?.policy?.actors
   if (!actors) return null

@@ -76,7 +76,7 @@ function lastOf(top: readonly Candidate[], anchors: readonly Candidate[]): Candi
   if (new Set(top.map(({ after }) => after)).size === 1) return top[0] as Candidate
   if (top.length > MAX_ORDERED) return null
   const begun = endsOf(top, [...new Set(anchors.map(({ after }) => after))])
-  // No order may begin there, because an event in between is missing. The tied events alone may still tell.
+  // Where an event in between is missing, no order begins there. The tied events alone may still decide.
   const ends = begun.size > 0 ? begun : endsOf(top, [null])
   const [end] = ends
   return ends.size === 1 ? (top.find(({ after }) => after === end) ?? null) : null

@@ -8,9 +8,9 @@ import { show } from './ui/layout'
 
 const NOT_SIGNED_IN = ['missing_credentials', 'malformed_credentials', 'unknown_session', 'session_expired']
 
-/** A failure as a page; a visitor who is not signed in is sent to where that is done, and back afterwards. */
+/** Shows an error as a page. A visitor who is not signed in is sent to sign in, and returns afterwards. */
 export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promise<Response> {
-  if (error instanceof HTTPException) return say(c, error.status, 'This form was refused', error.message)
+  if (error instanceof HTTPException) return say(c, error.status, 'The form was rejected', error.message)
   const fault = asFault(error)
   if (NOT_SIGNED_IN.includes(fault.fault)) return toSignIn(c)
   if (fault.fault === 'not_a_member' || fault.fault === 'not_found') return missingPage(c)
@@ -21,20 +21,15 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
   return say(c, status, title, fault.detail)
 }
 
-/** What is not there, or not for this visitor to know of. */
+/** The page for what does not exist, or what the visitor may not know about. */
 export function missingPage(c: Context<HttpEnv>): Promise<Response> {
-  return say(
-    c,
-    404,
-    'There is no such page',
-    'It may have been removed, or it belongs to a project you are no member of.',
-  )
+  return say(c, 404, 'Page not found', 'The page may have been removed, or you may not be a member of its project.')
 }
 
 async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: string, detail: string) {
   if (status === 429) c.header('Retry-After', '10')
   if (status === 503) c.header('Retry-After', '5')
-  // Without a database there is nobody to greet, and no projects to offer.
+  // The header needs the database, which may be what failed.
   if (status >= 500) c.set('actor', undefined as never)
   return show(
     c,
@@ -43,7 +38,7 @@ async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: str
       <h1>{title}</h1>
       <p>{detail}</p>
       <p class="quiet">
-        {status} · request {c.get('requestId')}
+        {status} · Request ID: {c.get('requestId')}
       </p>
       <p>
         <a class="button" href="/console">
@@ -55,7 +50,7 @@ async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: str
 }
 
 function toSignIn(c: Context<HttpEnv>): Response {
-  // A part of a page that asks to be filled in leads back to the page.
+  // A partial update leads back to the page that it was for.
   const { pathname, search } = new URL(c.req.header('HX-Current-URL') ?? '', c.req.url)
   const back = c.req.method === 'GET' ? pathname + search : '/console'
   const target = back === '/console' ? '/console/sign-in' : `/console/sign-in?next=${encodeURIComponent(back)}`

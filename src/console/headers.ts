@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../http/context'
 
-/** Everything from this origin, nothing inline, nothing evaluated. */
+/** Allows resources from this origin only. Inline scripts, inline styles and eval are blocked. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +18,7 @@ const UNUSED = ['camera', 'display-capture', 'geolocation', 'microphone', 'payme
 const HEADERS: Record<string, string> = {
   'Content-Security-Policy': POLICY,
   'X-Frame-Options': 'DENY',
-  // Not no-referrer: that makes the Origin of a form `null`, which is what tells our forms from others'.
+  // Not `no-referrer`: it would set the Origin of our own forms to `null`, and we check the Origin.
   'Referrer-Policy': 'same-origin',
   'Permissions-Policy': UNUSED.map((feature) => `${feature}=()`).join(', '),
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -26,7 +26,7 @@ const HEADERS: Record<string, string> = {
   'Cache-Control': 'no-store',
 }
 
-/** The headers of every page of the console, errors too. */
+/** Sets the security headers of every console page, including error pages. */
 export async function pageHeaders(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {
   await next()
   for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value)

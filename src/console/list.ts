@@ -3,14 +3,26 @@ import { type Query, run } from '../db/client'
 import type { HttpEnv } from '../http/context'
 import { type Page, paging } from '../http/page'
 
-const ROWS = 50
+/** The number of rows on a page of a list. */
+export const ROWS = 50
 
-/** The page of a list that the address asks for, from what reads rows before an id. @throws {Fault} `invalid_cursor` */
-export async function pageOf<Row extends { id: string }>(
+/** The page of a list that the address asks for. */
+export function pageAsked(c: Context<HttpEnv>): { limit: number; cursor: string | undefined } {
+  return { limit: ROWS, cursor: c.req.query('cursor') }
+}
+
+/**
+ * Reads the page of a list that the address asks for.
+ *
+ * @param list the list's name; a cursor is valid for one list only
+ * @param read reads up to `limit` rows with ids below `before`, newest first
+ * @throws {Fault} `invalid_cursor`
+ */
+export async function readList<Row extends { id: string }>(
   c: Context<HttpEnv>,
   list: string,
   read: (before: string | null, limit: number) => Query<Row[]>,
 ): Promise<Page<Row>> {
-  const { before, take, page } = paging(`console/${list}`, { limit: ROWS, cursor: c.req.query('cursor') })
+  const { before, take, page } = paging(`console/${list}`, pageAsked(c))
   return page(await run(c.get('rt').db, read(before, take)), (row) => row)
 }

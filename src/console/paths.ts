@@ -1,4 +1,4 @@
-/** Where everything of a project is in the console. */
+/** The paths of a project's pages. */
 export function projectPaths(project: string) {
   const base = `/console/p/${encodeURIComponent(project)}`
   return {

@@ -5,14 +5,13 @@ import { pageHeaders } from './headers'
 import { apiKeyPages } from './pages/api-keys/routes'
 import { billingPages } from './pages/billing/routes'
 import { connectionPages } from './pages/connections/routes'
-import { onePages } from './pages/events/event'
-import { eventPages } from './pages/events/list'
+import { eventPages } from './pages/events/routes'
 import { healthPages } from './pages/health/routes'
 import { projectPages } from './pages/projects/routes'
 import { referencePages } from './pages/reference/routes'
 import { replayPages } from './pages/replays/routes'
 import { sessionPages } from './pages/sessions/routes'
-import { linkPages, signInPages } from './pages/sessions/sign-in'
+import { linkPages, signInPages } from './pages/sign-in/routes'
 
 /** The web console: pages over the same stores and rules as the API. */
 export const consoleRoutes = new Hono<HttpEnv>()
@@ -22,15 +21,15 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/sessions', sessionPages)
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
+  // These come before the page of an event, whose path `/:event` would match them.
   .route('/p/:project/platform/billing/webhooks/health', healthPages)
-  .route('/p/:project/platform/billing/webhooks', eventPages)
   .route('/p/:project/platform/billing/webhooks', replayPages)
-  .route('/p/:project/platform/billing/webhooks', onePages)
+  .route('/p/:project/platform/billing/webhooks', eventPages)
   .route('/p/:project/platform/billing', billingPages)
   .route('/', referencePages)
   .all('*', missingPage)
 
-/** Where the link of a sign-in mail leads. */
+/** The pages behind the link in a sign-in email. */
 export const linkRoutes = new Hono<HttpEnv>().use('/sign-in', pageHeaders).route('/', linkPages)
 
 for (const pages of [consoleRoutes, linkRoutes]) pages.onError((error, c: Context<HttpEnv>) => errorPage(c, error))

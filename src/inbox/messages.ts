@@ -33,14 +33,6 @@ export const SpooledMessage = z.object({
 })
 export type SpooledMessage = z.infer<typeof SpooledMessage>
 
-/** A message holds 128,000 bytes; what is left over is for the ids, the headers and the envelope. */
-const MAX_SPOOLED_BYTES = 110_000
-
-/** Whether a delivery fits a message of the Queue. */
-export function fitsSpool(message: SpooledMessage): boolean {
-  return message.body.byteLength + JSON.stringify([message.headers, message.events]).length <= MAX_SPOOLED_BYTES
-}
-
 /** @throws where the Queue does not take it */
 export async function sendSpooled(queue: Queue<unknown>, message: SpooledMessage, delaySeconds = 0): Promise<void> {
   await queue.send(message, { contentType: 'v8', delaySeconds })

@@ -8,7 +8,7 @@ import type { StateKind } from './vendor'
 
 /** Paddle Billing's entities as billing state. Paddle does not send what an entity was before. */
 export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snapshot[] {
-  const told = {
+  const base = {
     id: required(data.id, 'data.id'),
     occurred_at: isoTime(event.occurred_at),
     updated_at: isoTime(data.updated_at),
@@ -20,11 +20,11 @@ export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snaps
     customer: text(data.customer_id),
     vendor_status: text(data.status),
     livemode: null,
-    updated_at: told.occurred_at,
+    updated_at: base.occurred_at,
   }
-  if (kind === 'subscription') return [{ kind, ...told, ...subscription(data, common) }]
-  if (kind === 'invoice') return [{ kind, ...told, ...invoice(data, common) }, ...cards(data, told.occurred_at)]
-  return [{ kind, ...told, ...paymentMethod(String(event.event_type), data, common) }]
+  if (kind === 'subscription') return [{ kind, ...base, ...subscription(data, common) }]
+  if (kind === 'invoice') return [{ kind, ...base, ...invoice(data, common) }, ...cards(data, base.occurred_at)]
+  return [{ kind, ...base, ...paymentMethod(String(event.event_type), data, common) }]
 }
 
 function stepOf(type: string): Step {
@@ -141,8 +141,8 @@ function cards(data: Json, occurred_at: string | null): Snapshot[] {
     const { updated_at: _, ...said } = body
     const known = latest.get(id)
     if (known && (known.updated_at ?? '') >= (updated_at ?? '')) continue
-    const told = { occurred_at, updated_at, step: STEPS.updated, after: canonical(said), before: null }
-    latest.set(id, { kind: 'payment_card', id, body, terminal: false, ...told })
+    const base = { occurred_at, updated_at, step: STEPS.updated, after: canonical(said), before: null }
+    latest.set(id, { kind: 'payment_card', id, body, terminal: false, ...base })
   }
   return [...latest.values()]
 }

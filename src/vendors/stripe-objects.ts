@@ -9,7 +9,7 @@ import type { StateKind } from './vendor'
 export function stripeSnapshot(event: Json, object: Json, kind: StateKind): Snapshot {
   const type = String(event.type)
   const previous = at(event, 'data', 'previous_attributes')
-  const told = {
+  const base = {
     id: required(object.id, 'data.object.id'),
     occurred_at: isoSeconds(event.created),
     updated_at: null,
@@ -21,11 +21,11 @@ export function stripeSnapshot(event: Json, object: Json, kind: StateKind): Snap
     customer: idOf(object.customer),
     vendor_status: text(object.status),
     livemode: flag(event.livemode),
-    updated_at: told.occurred_at,
+    updated_at: base.occurred_at,
   }
-  if (kind === 'subscription') return { kind, ...told, ...subscription(object, common) }
-  if (kind === 'invoice') return { kind, ...told, ...invoice(type, object, common) }
-  return { kind, ...told, ...paymentMethod(object, previous, common) }
+  if (kind === 'subscription') return { kind, ...base, ...subscription(object, common) }
+  if (kind === 'invoice') return { kind, ...base, ...invoice(type, object, common) }
+  return { kind, ...base, ...paymentMethod(object, previous, common) }
 }
 
 function stepOf(type: string): Step {

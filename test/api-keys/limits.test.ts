@@ -1,63 +1,85 @@
 import { expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
-import { call, countingD1, freshAddress, freshKey } from '../harness'
+import { SECOND } from '../../src/lib/time'
+import { advance, inOneWindow, stopClock } from '../clock'
+import { bound, call, countingD1, freshAddress, freshKey } from '../harness'
+
+const PROJECTS = '/platform/v1/projects'
 
 it('limits requests by credential: 600 a minute', async () => {
-  const { project, secret } = await freshKey()
-  const other = await freshKey()
-  let refused = 0
-  for (let i = 0; i < 1240 && refused === 0; i += 20) {
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => call('/platform/v1/projects?cursor=AAAA', { token: secret, project })),
-    )
-    refused = answers.filter(({ status }) => status === 429).length
-  }
-  expect(refused).toBeGreaterThan(0)
-  const answer = await call('/platform/v1/projects', { token: secret, project })
-  expect([answer.status, answer.body.code, Number(answer.headers.get('Retry-After'))]).toEqual([
-    429,
-    'rate_limited',
-    10,
-  ])
-  expect((await call('/platform/v1/projects', { token: other.secret, project: other.project })).status).toBe(200)
+  const { allowed, refused, elsewhere } = await inOneWindow(async () => {
+    const [asked, other] = [await freshKey(), await freshKey()]
+    const ask = ({ project, secret }: typeof asked, bindings = {}) =>
+      call(PROJECTS, { token: secret, project, bindings })
+    const key = await keyOfLimit((LIMIT_CREDENTIAL) => ask(asked, { LIMIT_CREDENTIAL }))
+    await Promise.all(Array.from({ length: 599 }, () => bound.LIMIT_CREDENTIAL.limit({ key })))
+    return { allowed: await ask(asked), refused: await ask(asked), elsewhere: await ask(other) }
+  })
+  expect(allowed.status).toBe(200)
+  expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited'])
+  expect(refused.headers.get('Retry-After')).toBe('10')
+  expect(elsewhere.status).toBe(200)
 })
 
 it('blocks an address after 20 failed authentications a minute, before the database is asked, for ten seconds', async () => {
   const { project, secret } = await freshKey()
   const neighbour = await freshKey()
-  const address = { 'CF-Connecting-IP': freshAddress() }
-  const asked = { token: neighbour.secret, project: neighbour.project, headers: address }
-  expect((await call('/platform/v1/projects', asked)).status).toBe(200)
-  // A window of the limiter may end under us: it takes 20 failures, or at most as many again.
-  let failures = 0
-  let code = ''
-  while (code !== 'rate_limited' && failures <= 41) {
-    code = (await call('/platform/v1/projects', { token: (await newSecret()).secret, project, headers: address })).body
-      .code
-    failures += 1
-  }
-  expect(code).toBe('rate_limited')
-  expect(failures).toBeGreaterThan(20)
+  stopClock()
+  const { address, codes } = await inOneWindow(async () => {
+    const address = { 'CF-Connecting-IP': freshAddress() }
+    // A key that authenticates from this address before the failures.
+    await call(PROJECTS, { token: neighbour.secret, project: neighbour.project, headers: address })
+    const codes: string[] = []
+    for (let i = 0; i < 22; i++) {
+      const { secret: unknown } = await newSecret()
+      codes.push((await call(PROJECTS, { token: unknown, project, headers: address })).body.code)
+    }
+    return { address, codes }
+  })
+  expect(codes).toEqual([...Array(21).fill('unknown_key'), 'rate_limited'])
   const { DB, count } = countingD1()
-  const blocked = await call('/platform/v1/projects', { token: secret, project, headers: address, bindings: { DB } })
+  const blocked = await call(PROJECTS, { token: secret, project, headers: address, bindings: { DB } })
   expect([blocked.status, count.statements]).toEqual([429, 0])
-  expect((await call('/platform/v1/projects', { token: secret, project })).status).toBe(200)
-  // A key that was seen authenticated here works on behind the same address, until it is revoked; then it is as any other.
-  expect((await call('/platform/v1/projects', asked)).status).toBe(200)
-  const { id } = (await call('/platform/v1/api-keys/self', asked)).body.key
+  expect((await call(PROJECTS, { token: secret, project })).status).toBe(200)
+
+  // The key that authenticated works on from the same address until it is revoked; then it is as any other.
+  const asked = { token: neighbour.secret, project: neighbour.project, headers: address }
+  expect((await call(PROJECTS, asked)).status).toBe(200)
+  const { id } = neighbour.key
   expect((await call(`/platform/v1/api-keys/${id}`, { method: 'DELETE', ...asked })).status).toBe(204)
-  expect((await call('/platform/v1/projects', asked)).body.code).toBe('key_revoked')
-  expect((await call('/platform/v1/projects', asked)).body.code).toBe('rate_limited')
+  expect((await call(PROJECTS, asked)).body.code).toBe('key_revoked')
+  expect((await call(PROJECTS, asked)).body.code).toBe('rate_limited')
+
+  const fresh = await freshKey()
+  const late = { token: fresh.secret, project: fresh.project, headers: address }
+  advance(10 * SECOND - 1)
+  expect((await call(PROJECTS, late)).body.code).toBe('rate_limited')
+  advance(1)
+  expect((await call(PROJECTS, late)).status).toBe(200)
 })
 
 it('limits sign-in requests by address: 10 a minute', async () => {
-  const headers = { 'CF-Connecting-IP': freshAddress() }
-  let answered = 0
-  let status = 401
-  while (status === 401 && answered <= 21) {
-    status = (await call('/auth/sessions', { method: 'POST', json: { challenge: 'x', code: 'y' }, headers })).status
-    answered += 1
-  }
-  expect(status).toBe(429)
-  expect(answered).toBeGreaterThan(10)
+  const statuses = await inOneWindow(async () => {
+    const headers = { 'CF-Connecting-IP': freshAddress() }
+    const json = { challenge: 'x', code: 'y' }
+    const statuses: number[] = []
+    for (let i = 0; i < 11; i++) {
+      statuses.push((await call('/auth/sessions', { method: 'POST', json, headers })).status)
+    }
+    return statuses
+  })
+  expect(statuses).toEqual([...Array(10).fill(401), 429])
 })
+
+/** What a request is counted under: the key with which it asks this limiter. */
+async function keyOfLimit(request: (limiter: RateLimit) => Promise<unknown>): Promise<string> {
+  const keys: string[] = []
+  await request({
+    limit: async ({ key }) => {
+      keys.push(key)
+      return { success: true }
+    },
+  })
+  expect(keys).toHaveLength(1)
+  return keys[0] as string
+}

@@ -1,9 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import type { Candidate } from '../../src/billing/reduce'
 import { hex, hmac, utf8 } from '../../src/lib/crypto'
 import { type Answer, call } from '../harness'
 import { deliverBatch, newWorld, rows, type World } from '../inbox/pipeline'
 import { type Course, course, type Life, paddleLife, stripeLife } from './histories'
+import type { Shown } from './world'
 
 const PADDLE_SECRET = 'pdl_ntfset_a_secret_of_the_tests'
 
@@ -65,7 +67,7 @@ async function run(life: Life, { order, cuts, twice, replays, together }: Course
     // Whole rows, but for what differs between projects: its own ids, and how often a row was written.
     rows: objects.map(({ project_id: _, version: __, candidates, ...row }) => ({
       ...row,
-      candidates: JSON.parse(candidates).map((one: any) => ({ ...one, event_id: names.get(one.event_id) })),
+      candidates: JSON.parse(candidates).map((one: Candidate) => ({ ...one, event_id: names.get(one.event_id) })),
     })),
     shown: { ...shown, source_event_id: names.get(shown.source_event_id) },
   }
@@ -80,8 +82,8 @@ async function converges(life: Life, courses: readonly Course[]): Promise<boolea
     { ...life, events: last ? [last] : [] },
     { order: [0], cuts: [], twice: [], replays: [], together: false },
   )
-  const strip = ({ source_event_id: _, updated_at: __, ambiguous: ___, ...row }: any) => row
-  if (!first?.shown.ambiguous) expect(strip(first?.shown)).toEqual(strip(truth.shown))
+  const strip = ({ source_event_id: _, updated_at: __, ambiguous: ___, ...row }: Shown) => row
+  if (!first?.shown.ambiguous) expect(strip(first?.shown as Shown)).toEqual(strip(truth.shown))
   return first?.shown.ambiguous as boolean
 }
 

@@ -16,7 +16,7 @@ import {
   T0,
 } from './payloads'
 import { insertObjects } from './rows'
-import { type BillingWorld, billingWorld } from './world'
+import { type BillingWorld, billingWorld, type Shown } from './world'
 
 /*
  * What the billing state costs, in D1's own figures. Rows written, indexes included: 11.02 to record, claim and finish an
@@ -197,6 +197,7 @@ describe('reading', () => {
         const { status, body } = await world.api(path, { bindings: { DB } })
         expect([status, body.data?.length ?? 0], path).toEqual([200, length])
         expect(count.rows_written, path).toBe(0)
+        expect(count.trips, path).toBe(1)
         reads.push(count.rows_read)
       }
       expect(reads[1], path).toBe(reads[0])
@@ -225,6 +226,7 @@ describe('reading', () => {
           const { DB, count } = countingD1()
           const answer = await world.api(path, { bindings: { DB } })
           reads.push(count.rows_read)
+          expect(count.trips, path).toBe(1)
           return answer
         },
         `/invoices?${filter}`,
@@ -236,7 +238,7 @@ describe('reading', () => {
         filter,
       ).toEqual([true, true, false])
       expect(
-        pages.flatMap(({ data }) => data.map(({ id }: any) => id)),
+        pages.flatMap(({ data }) => data.map(({ id }: Shown) => id)),
         filter,
       ).toEqual(wanted)
     }

@@ -14,7 +14,7 @@ import {
   stripeSubscription,
   T0,
 } from './payloads'
-import { type BillingWorld, billingWorld } from './world'
+import { type BillingWorld, billingWorld, type Shown } from './world'
 
 /* Amounts and texts of every kind, and events with parts missing around their object. */
 
@@ -87,7 +87,7 @@ describe('texts', () => {
     })
     if (words === '\ud800' || words === '\u0000') return
     const { body } = await world.api(`/subscriptions?customer=${encodeURIComponent(words)}`)
-    expect(body.data.map(({ id }: any) => id)).toEqual([sub.id])
+    expect(body.data.map(({ id }: Shown) => id)).toEqual([sub.id])
   })
 })
 
@@ -127,7 +127,7 @@ describe('the event around the object', () => {
       paddleSays('transaction.paid', paddleTransaction({ id, status: 'paid', payments })),
     )) as [string]
     expect((await world.event(event)).status).toBe('processed')
-    expect((await world.effects(event)).map((effect: any) => effect.id)).toEqual([id, 'paymtd_good'])
+    expect((await world.effects(event)).map((effect) => effect.id)).toEqual([id, 'paymtd_good'])
   })
 })
 

@@ -14,7 +14,8 @@ import {
   stripeSubscription,
   T0,
 } from './payloads'
-import { type BillingWorld, billingWorld } from './world'
+import { shuffled } from './shuffle'
+import { type BillingWorld, billingWorld, type Stored } from './world'
 
 /* Replays: what one would do, asked without doing it, and that doing it changes no object. */
 
@@ -31,11 +32,11 @@ const updated = (object: Fields, at = T0, id = anId('evt')) =>
   stripeSays('customer.subscription.updated', object, { at, id })
 
 /** Every row of every table, the audit log among them. */
-async function everything(): Promise<Record<string, any[]>> {
+async function everything(): Promise<Record<string, unknown[]>> {
   const tables = await rows<{ name: string }>(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
   )
-  const all: Record<string, any[]> = {}
+  const all: Record<string, unknown[]> = {}
   for (const { name } of tables) all[name] = await rows(`SELECT * FROM "${name}" ORDER BY 1, 2`)
   expect(Object.keys(all)).toEqual(expect.arrayContaining(['billing_objects', 'events', 'audit_log', 'replays']))
   return all
@@ -83,7 +84,7 @@ describe('a replay asked for with dry_run', () => {
     const [last] = (await world.say(stripeSays('invoice.paid', newer, { at: T0 + 60 }))) as [string]
     await preview(first, { effects: [{ kind: 'invoice', id, result: 'superseded', change: null }] })
     // The row as it was before the second event.
-    const { candidates } = stood.find((row) => row.vendor_id === id)
+    const { candidates } = stood.find((row) => row.vendor_id === id) as Stored
     await rows(
       'UPDATE billing_objects SET candidates = ? WHERE vendor_id = ? AND project_id = ?',
       candidates,
@@ -197,14 +198,14 @@ describe('every event of a project replayed, twice, in any order', () => {
 
   it('changes no object, and no word of what each event did', async () => {
     const own = await billingWorld()
-    const ids = await own.sayTogether([...history(), ...history()].sort(() => Math.random() - 0.5))
+    const ids = await own.sayTogether(shuffled([...history(), ...history()]))
     const before = await own.objects()
     expect(before).toHaveLength(16)
     expect(before.filter(({ ambiguous }) => ambiguous === 1)).toHaveLength(2)
     const told = await Promise.all(ids.map(own.event))
     const bodies = () => Promise.all(ids.map(async (id) => (await own.event(id)).decoded_summary))
     for (let round = 0; round < 2; round++) {
-      const order = ids.toSorted(() => Math.random() - 0.5)
+      const order = shuffled(ids)
       for (const [n, id] of order.entries()) {
         expect((await own.replay(id)).status).toBe(202)
         if (n % 3 === round) await own.queue.pump() // one by one, and together
@@ -220,10 +221,10 @@ describe('every event of a project replayed, twice, in any order', () => {
   it('brings every object back, where all were lost', async () => {
     const own = await billingWorld()
     const ids = await own.sayTogether(history())
-    const shown = (list: any[]) => list.map(({ version: _, ...row }) => row)
+    const shown = (list: Stored[]) => list.map(({ version: _, ...row }) => row)
     const before = await own.objects()
     await rows('DELETE FROM billing_objects WHERE project_id = ?', own.project)
-    for (const id of [...ids].sort(() => Math.random() - 0.5)) await own.replay(id)
+    for (const id of shuffled(ids)) await own.replay(id)
     await own.queue.pump()
     expect(shown(await own.objects())).toEqual(shown(before))
   })

@@ -1,5 +1,11 @@
+import type * as z from 'zod'
+import type { Effect } from '../../src/billing/effect'
+import type { Presented } from '../../src/billing/read/present'
+import type { billingObjects } from '../../src/billing/schema'
+import type { BillingEvent } from '../../src/inbox/events/present'
+import type { TimelineEntry } from '../../src/inbox/timeline/timeline'
 import { hex, hmac, utf8 } from '../../src/lib/crypto'
-import { type Answer, call, type RequestOptions } from '../harness'
+import { type Answer, call, type Json, type RequestOptions } from '../harness'
 import { newWorld, rows } from '../inbox/pipeline'
 
 /*
@@ -12,6 +18,14 @@ const PADDLE_SECRET = 'pdl_ntfset_a_key_that_only_the_tests_know'
 const LIMIT_CREDENTIAL = { limit: async () => ({ success: true }) } as unknown as RateLimit
 
 export type List = 'subscriptions' | 'invoices' | 'payment-methods'
+export type Event = z.infer<typeof BillingEvent>
+/** An object as the API answers it: the fields of every kind, and those of its own. */
+export type Shown = Presented & Record<string, unknown>
+/** An object's row as it is stored: JSON as text, a boolean as a number. */
+export type Stored = Omit<typeof billingObjects.$inferSelect, 'ambiguous' | 'candidates'> & {
+  ambiguous: number
+  candidates: string
+}
 export type BillingWorld = Awaited<ReturnType<typeof billingWorld>>
 
 /** Connects Paddle; a connection made anew has another address, and the same events. */
@@ -39,8 +53,8 @@ export async function billingWorld() {
     })
   }
 
-  const api = (path: string, options: RequestOptions = {}): Promise<Answer> =>
-    world.api(path, { ...options, bindings: { LIMIT_CREDENTIAL, ...options.bindings } })
+  const api = <T = Json>(path: string, options: RequestOptions = {}): Promise<Answer<T>> =>
+    world.api<T>(path, { ...options, bindings: { LIMIT_CREDENTIAL, ...options.bindings } })
 
   return {
     ...world,
@@ -64,17 +78,21 @@ export async function billingWorld() {
       await world.queue.pump()
       return answers.map(({ body }) => body.event_ids[0])
     },
-    event: async (id: string): Promise<any> => (await api(`/webhooks/${id}`)).body,
+    event: async (id: string): Promise<Event> => (await api<Event>(`/webhooks/${id}`)).body,
     /** An object as the API answers it. */
-    one: async (list: List, id: string, query = ''): Promise<any> =>
-      (await api(`/${list}/${encodeURIComponent(id)}${query}`)).body,
-    timeline: async (list: List, id: string): Promise<any[]> =>
-      (await api(`/${list}/${id}/timeline?limit=100`)).body.data,
+    one: async (list: List, id: string, query = ''): Promise<Shown> =>
+      (await api<Shown>(`/${list}/${encodeURIComponent(id)}${query}`)).body,
+    timeline: async (list: List, id: string): Promise<TimelineEntry[]> =>
+      (await api<{ data: TimelineEntry[] }>(`/${list}/${id}/timeline?limit=100`)).body.data,
     preview: (id: string): Promise<Answer> => api(`/webhooks/${id}/replay?dry_run=true`, { method: 'POST' }),
     /** What the events did, as they themselves say. */
-    effects: async (id: string): Promise<any> => (await api(`/webhooks/${id}`)).body.decoded_summary?.effects ?? null,
+    effects: async (id: string): Promise<Effect[]> => {
+      const { decoded_summary, status } = (await api<Event>(`/webhooks/${id}`)).body
+      if (!decoded_summary) throw new Error(`the event ${id} has no effects yet: it is ${status}`)
+      return decoded_summary.effects
+    },
     /** Every object of the project, as it is stored. */
-    objects: (): Promise<any[]> =>
+    objects: (): Promise<Stored[]> =>
       rows('SELECT * FROM billing_objects WHERE project_id = ? ORDER BY kind, vendor_id, vendor', world.project),
   }
 }

@@ -30,7 +30,7 @@ describe('every page', () => {
     expect(headers.get('Access-Control-Allow-Origin')).toBeNull()
   }
 
-  it('carries the headers, whoever asks and whatever is answered', async () => {
+  it('has the security headers for every user and status', async () => {
     for (const page of PAGES) {
       const path = pathIn(cast.world, page)
       for (const token of [null, cast.viewer, cast.owner]) {
@@ -60,7 +60,7 @@ describe('every page', () => {
     expect(answer.headers.get('Strict-Transport-Security')).toBeNull()
   })
 
-  it('is a page where the database does not answer', async () => {
+  it('is an error page if the database does not respond', async () => {
     const answer = await visit('/console', cast.owner, {
       bindings: { DB: failingD1('D1_ERROR: Network connection lost.') },
     })
@@ -69,7 +69,7 @@ describe('every page', () => {
     check(answer.headers)
   })
 
-  it('is a page where it fails, too', async () => {
+  it('is an error page if something is not found or invalid', async () => {
     const answer = await visit('/console/p/none/platform/settings/api-keys', cast.owner)
     expect([answer.status, answer.headers.get('Content-Type')]).toEqual([404, 'text/html; charset=UTF-8'])
     expect(answer.text).toContain('href="/console"')
@@ -81,7 +81,7 @@ describe('every page', () => {
   })
 })
 
-describe('text that others chose', () => {
+describe('untrusted text', () => {
   const HOSTILE = [
     '<script>alert(1)</script>',
     '"><img src=x onerror=alert(1)>',
@@ -95,7 +95,7 @@ describe('text that others chose', () => {
     expect(text).not.toMatch(/href="javascript/)
   }
 
-  it('is text on every page: names of projects, keys and connections', async () => {
+  it('is escaped in the names of projects, API keys and connections', async () => {
     const form_token = await formToken(cast.owner)
     for (const name of HOSTILE) {
       const made = await visit('/console/projects', cast.owner, { form: { form_token, name } })
@@ -119,7 +119,7 @@ describe('text that others chose', () => {
     }
   })
 
-  it('is text where a form or a search is shown again', async () => {
+  it('is escaped when a form or a search is shown again', async () => {
     const { project } = cast.world
     for (const text of HOSTILE) {
       const events = `/console/p/${project}/platform/billing/webhooks`
@@ -151,7 +151,7 @@ describe('text that others chose', () => {
     }
   })
 
-  it('is text where an event shows what its vendor sent', async () => {
+  it('is escaped in the data of an event', async () => {
     const { project, connection, owner } = cast.world
     for (const text of HOSTILE) {
       const event = { ...stripeEvent(text, { id: text, customer: text, status: text }), api_version: text }

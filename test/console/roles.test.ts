@@ -8,7 +8,7 @@ const CONNECTIONS = '/console/p/:project/platform/billing/connections'
 const BILLING = '/console/p/:project/platform/billing'
 const EVENTS = '/console/p/:project/platform/billing/webhooks'
 
-/** Who may see which page and send which form, written out by hand: the pages' own policies are held against this. */
+/** Who may use each page and form. Written by hand, to compare with the policies of the pages. */
 const STATED: Record<string, PagePolicy> = {
   'GET /console/sign-in': 'anyone',
   'POST /console/sign-in': 'anyone',
@@ -85,25 +85,25 @@ describe('the pages and roles', () => {
       return visit(path, token, isForm ? { form: { form_token } } : {})
     }
 
-    it(`${nameOf(page)} sends whoever is not signed in to sign in`, async () => {
+    it(`${nameOf(page)} sends visitors who are not signed in to the sign-in page`, async () => {
       const answer = await send(null)
       expect(answer.status).toBe(303)
       expect(answer.headers.get('Location')).toMatch(/^\/console\/sign-in/)
       expect(answer.text).toBe('')
     })
-    // The session ends in these: there is nobody left to try the next thing.
+    // These end the session, so nothing else can be tried with it.
     if (/sign-out|sessions\/:id\/end/.test(page.path)) continue
     if (policy === 'user') continue
 
-    it(`${nameOf(page)} is not there for a stranger`, async () => {
+    it(`${nameOf(page)} does not exist for a user who is not a member`, async () => {
       const answer = await send(cast.stranger)
       expect([answer.status, answer.headers.get('Content-Type')]).toEqual([404, 'text/html; charset=UTF-8'])
       expect(answer.text).not.toContain(cast.world.key.name)
     })
 
-    // The key is an owner's: a developer may not obtain its secret.
+    // The key has an owner's scopes, so a developer may not rotate it.
     const role = page.path.endsWith('/rotate') ? 'admin' : (SMALLEST[policy] ?? 'viewer')
-    it(`${nameOf(page)} is for a ${role} and above`, async () => {
+    it(`${nameOf(page)} requires the role ${role}`, async () => {
       const smallest = ROLES.indexOf(role)
       for (const role of ROLES.slice(0, smallest)) {
         const before = await auditRows(cast.world.project)
@@ -117,7 +117,7 @@ describe('the pages and roles', () => {
     })
 
     if (isForm) {
-      it(`${nameOf(page)} refuses a form that is not the session's own`, async () => {
+      it(`${nameOf(page)} refuses a form that does not belong to the session`, async () => {
         const before = await auditRows(cast.world.project)
         expect((await send(cast.owner, false)).status).toBe(403)
         const path = pathIn(cast.world, page)
@@ -130,7 +130,7 @@ describe('the pages and roles', () => {
     }
   }
 
-  it('shows a viewer no form and no way to one, but for signing out', async () => {
+  it('shows a viewer no forms and no links to forms, except for signing out', async () => {
     for (const page of PAGES.filter(({ method }) => method === 'GET')) {
       const { status, text } = await visit(pathIn(cast.world, page), cast.viewer)
       if (
@@ -147,7 +147,7 @@ describe('the pages and roles', () => {
     }
   })
 
-  it('shows a developer no Rotate of a key that may do more than he', async () => {
+  it('does not let a developer rotate a key that has more scopes', async () => {
     const { text } = await visit(pathIn(cast.world, page('GET', KEYS)), cast.developer)
     expect(text).toContain('/revoke"')
     expect(text).not.toContain('/rotate"')

@@ -4,7 +4,7 @@ import { type RouteEntry, routeTable } from '../../src/http/openapi'
 import { type Answer, addMember, call, lossyQueue, ORIGIN, type RequestOptions, signedIn } from '../harness'
 import { newWorld, type World } from '../routes'
 
-/** Every page of the console, as the app itself lists them. */
+/** All pages of the console, from the app's own route table. */
 export const PAGES = routeTable(app).filter(
   ({ path, meta }) => path.startsWith('/console') || path === '/auth/sign-in' || meta.page !== undefined,
 )
@@ -12,7 +12,7 @@ export const nameOf = ({ method, path }: RouteEntry) => `${method} ${path}`
 
 export type Visit = RequestOptions & { form?: Record<string, string> | URLSearchParams | undefined }
 
-/** A request as a browser sends it: with the cookie, and a form from the console's own origin. */
+/** Sends a request as a browser would: with the cookie, and a form from the console's own origin. */
 export function visit(path: string, token: string | null, { form, headers, ...options }: Visit = {}): Promise<Answer> {
   return call(path, {
     bindings: { EVENTS: lossyQueue().EVENTS },
@@ -26,7 +26,7 @@ export function visit(path: string, token: string | null, { form, headers, ...op
   })
 }
 
-/** The token that the forms of a session carry, read off a page. */
+/** Reads the token in a session's forms from a page. */
 export async function formToken(token: string): Promise<string> {
   const { text } = await visit('/console/projects/new', token)
   const found = /name="form_token" value="([0-9a-f]{64})"/.exec(text)?.[1]
@@ -34,12 +34,12 @@ export async function formToken(token: string): Promise<string> {
   return found
 }
 
-/** Sends a form as its page would. */
+/** Submits a form with its token. */
 export async function submit(path: string, token: string, fields: Record<string, string> = {}, options: Visit = {}) {
   return visit(path, token, { ...options, form: { form_token: await formToken(token), ...fields } })
 }
 
-/** The path of a page in a world: parameters filled in with what exists there. */
+/** The path of a page in a world, with its parameters filled in. */
 export function pathIn(world: World, { path }: RouteEntry): string {
   const ids: Record<string, string> = {
     'api-keys': world.other.key.id,
@@ -71,10 +71,10 @@ export async function newCast() {
 }
 export type Cast = Awaited<ReturnType<typeof newCast>>
 
-/** How many audit rows a project has: a refused form leaves none. */
+/** The number of audit rows of a project. A refused form must not add one. */
 export async function auditRows(project: string): Promise<number> {
   const row = await env.DB.prepare('SELECT count(*) AS n FROM audit_log WHERE project_id = ?')
     .bind(project)
-    .first<any>()
-  return row.n
+    .first<{ n: number }>()
+  return row?.n ?? 0
 }

@@ -7,18 +7,18 @@ import { sleep } from '../../scripts/lib/terminal.ts'
 export const URL_OF_CONSOLE = process.env.CONSOLE_URL ?? 'http://localhost:8787'
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
-/** A headless Chromium of this machine; CHROMIUM says where another one is. */
+/** Starts a headless Chromium. Set CHROMIUM to use another one than /usr/bin/chromium. */
 export async function launch(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
-    throw new Error(`There is no Chromium at ${CHROMIUM}: install it (apt-get install chromium), or set CHROMIUM.`)
+    throw new Error(`Chromium not found at ${CHROMIUM}. Install it (apt-get install chromium), or set CHROMIUM.`)
   }
   return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
 }
 
-/** What went wrong in a page besides what a test looks at. */
+/** Errors and requests that a test does not check itself. */
 export type Watch = { problems: string[]; foreign: string[] }
 
-/** Notes everything a page complains of, and every request that leaves the origin. */
+/** Records all errors of a page, and all requests to other origins. */
 export function watch(context: BrowserContext): Watch {
   const seen: Watch = { problems: [], foreign: [] }
   context.on('page', (page) => {
@@ -34,11 +34,11 @@ export function watch(context: BrowserContext): Watch {
   return seen
 }
 
-/** Signs in as a person does: an address, then the code that the server printed. */
+/** Signs in through the forms, with the code that the server printed. */
 export async function signIn(page: Page, email: string, path = '/console'): Promise<void> {
   await page.goto(URL_OF_CONSOLE + path)
-  await page.getByLabel('E-mail address').fill(email)
-  await page.getByRole('button', { name: 'Send the code' }).click()
+  await page.getByLabel('Email address').fill(email)
+  await page.getByRole('button', { name: 'Send code' }).click()
   const challenge = await page.locator('input[name=challenge]').inputValue()
   await page.getByLabel('Code').fill(await codeOf(challenge))
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -51,12 +51,12 @@ export async function codeOf(challenge: string): Promise<string> {
     const code = findCode(challenge)
     if (code !== null) return code
   }
-  throw new Error('the server printed no code')
+  throw new Error('the server did not print a code')
 }
 
 let sent = 0
 
-/** Sends an event signed as Stripe signs; one without its object fails to process. */
+/** Sends an event with a Stripe signature. An event without an object fails to process. */
 export async function sendStripe(
   connection: string,
   secret: string,
@@ -77,6 +77,6 @@ export async function sendStripe(
     },
   }
   const answer = await deliver(inbox, String(sent), Buffer.from(JSON.stringify(event)))
-  if (!isReceipt(answer)) throw new Error(`the delivery was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  if (!isReceipt(answer)) throw new Error(`the delivery failed with ${answer.status}: ${JSON.stringify(answer.body)}`)
   return answer.body.event_ids[0] as string
 }

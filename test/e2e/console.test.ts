@@ -20,20 +20,20 @@ const button = (name: string) => page.getByRole('button', { name })
 const link = (name: string) => page.getByRole('link', { name })
 const here = () => page.url().slice(URL_OF_CONSOLE.length)
 
-/** A call with a key, as a customer's server makes it. */
+/** Calls the API with a key, as a customer's server would. */
 const call = (secret: string, project: string) =>
   fetch(`${URL_OF_CONSOLE}/platform/v1/api-keys`, {
     headers: { Authorization: `Bearer ${secret}`, 'X-Project-Id': project },
   })
 
-/** One story, told in order: each test goes on where the one before ended. */
+/** One story: each test continues where the previous one ended. */
 describe('a customer in the console', () => {
   let project: string
   let secret: string
   let connection: string
   let event: string
 
-  it('is sent to sign in, and back to where he wanted to go', async () => {
+  it('is sent to sign in, and returns to the requested page', async () => {
     await page.goto(`${URL_OF_CONSOLE}/console/sessions`)
     expect(here()).toBe('/console/sign-in?next=%2Fconsole%2Fsessions')
     await signIn(page, 'customer@example.com', '/console/sessions')
@@ -42,12 +42,12 @@ describe('a customer in the console', () => {
     expect(cookie).toMatchObject({ name: '__Host-session', httpOnly: true, secure: true, sameSite: 'Lax', path: '/' })
   })
 
-  it('signs in by the link of the mail too', async () => {
+  it('signs in with the link from the email', async () => {
     const other = await browser.newContext()
     const tab = await other.newPage()
     await tab.goto(`${URL_OF_CONSOLE}/console/sign-in`)
-    await tab.getByLabel('E-mail address').fill('customer@example.com')
-    await tab.getByRole('button', { name: 'Send the code' }).click()
+    await tab.getByLabel('Email address').fill('customer@example.com')
+    await tab.getByRole('button', { name: 'Send code' }).click()
     const challenge = await tab.locator('input[name=challenge]').inputValue()
     await tab.goto(`${URL_OF_CONSOLE}/auth/sign-in?challenge=${challenge}&code=${await codeOf(challenge)}`)
     await tab.getByRole('button', { name: 'Sign in' }).click()
@@ -73,7 +73,7 @@ describe('a customer in the console', () => {
     expect(await page.locator('.empty pre').textContent()).toContain('curl ')
   })
 
-  it('mints a key, and copies its secret', async () => {
+  it('creates an API key, and copies its secret', async () => {
     await link('Create API key').first().click()
     await page.getByLabel('Name').fill('Server')
     await button('Create API key').click()
@@ -82,7 +82,7 @@ describe('a customer in the console', () => {
     await page.getByRole('button', { name: 'Copy secret' }).click()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret)
     expect(page.url()).not.toContain(secret.slice(8, 20))
-    await link('I have stored it').click()
+    await link('I have stored the secret').click()
     expect(await page.content()).not.toContain(secret)
     await expect.poll(() => page.getByRole('cell', { name: 'Never' }).count()).toBe(2)
   })
@@ -92,10 +92,10 @@ describe('a customer in the console', () => {
     await expect.poll(async () => (await page.reload()) && page.getByRole('cell', { name: 'just now' }).count()).toBe(2)
   })
 
-  it('rotates it after a warning: the old secret is dead', async () => {
+  it('rotates it after a confirmation: the old secret stops working', async () => {
     await link('Rotate Server').click()
     const dialog = page.getByRole('dialog')
-    expect(await dialog.textContent()).toContain('It was last used just now')
+    expect(await dialog.textContent()).toContain('The key was last used just now')
     await page.keyboard.press('Escape')
     expect(await dialog.isVisible()).toBe(false)
     await link('Rotate Server').click()
@@ -104,10 +104,10 @@ describe('a customer in the console', () => {
     expect((await call(secret, project)).status).toBe(401)
     expect((await call(fresh, project)).status).toBe(200)
     secret = fresh
-    await link('I have stored it').click()
+    await link('I have stored the secret').click()
   })
 
-  it('revokes it after a warning', async () => {
+  it('revokes it after a confirmation', async () => {
     await link('Revoke Server').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
     expect(await page.getByRole('status').first().textContent()).toContain('revoked')
@@ -118,7 +118,9 @@ describe('a customer in the console', () => {
     await link('Connections').click()
     await link('Connect a vendor').first().click()
     await page.getByLabel('Vendor').selectOption('Braintree')
-    expect(await page.locator('#signing_secret-hint').innerText()).toMatch(/^A Braintree secret.*\nIt is stored/)
+    expect(await page.locator('#signing_secret-hint').innerText()).toMatch(
+      /^A Braintree secret.*\nThe secret is stored/,
+    )
     await page.getByLabel('Vendor').selectOption('Stripe')
     await page.getByLabel('Name').fill('Stripe, test mode')
     await page.getByLabel('Signing secret').fill(SECRET)
@@ -147,14 +149,14 @@ describe('a customer in the console', () => {
     await page.getByRole('link', { name: 'invoice.paid' }).waitFor({ timeout: 10_000 })
   })
 
-  it('is not interrupted while reading: new rows wait behind a button', async () => {
+  it('is not interrupted while reading: a button shows new rows', async () => {
     await page.locator(`#${event}`).hover()
     const fresh = await sendStripe(connection, SECRET, 'customer.created', { object: 'customer' })
     await button('Show 1 new event').click({ timeout: 10_000 })
     await page.locator(`#${fresh}`).waitFor({ timeout: 5000 })
   })
 
-  it('searches; the address is the search', async () => {
+  it('searches, and the address contains the search', async () => {
     await page.getByLabel('Event type').fill('customer.subscription.*')
     await button('Search').click()
     expect(here()).toContain('event_type=customer.subscription.*')
@@ -177,20 +179,20 @@ describe('a customer in the console', () => {
     await page.getByRole('cell', { name: 'replay', exact: true }).waitFor({ timeout: 15_000 })
   })
 
-  it('replays all of them, and sees how far that has come', async () => {
+  it('replays all of them, and sees the progress', async () => {
     await link('Webhook events').first().click()
-    await link('Replay all …').click()
+    await link('Replay all…').click()
     await button('Replay 3 events').click()
     await page.getByText('3 of 3 events processed again').waitFor({ timeout: 15_000 })
   })
 
-  it('reads the chart, by eye and by ear', async () => {
+  it('reads the chart, with a text alternative and a table', async () => {
     await link('Health').click()
     expect(await page.locator('.tiles').textContent()).toMatch(/Received3/)
     const chart = page.getByRole('img', { name: /Lag over 1 hour: 3 events received/ })
     await chart.waitFor()
     expect(await chart.locator('path').count()).toBe(3)
-    await page.getByText('The figures as a table').click()
+    await page.getByText('Show as a table').click()
     expect(await page.getByLabel('Lag', { exact: true }).getByRole('row').count()).toBeGreaterThan(1)
   })
 
@@ -199,7 +201,7 @@ describe('a customer in the console', () => {
     await page.getByText('Mint an API key').waitFor({ timeout: 15_000 })
   })
 
-  it('signs out, and is out', async () => {
+  it('signs out', async () => {
     await page.goto(`${URL_OF_CONSOLE}/console`)
     await page.locator('.account summary').click()
     await button('Sign out').click()
@@ -208,7 +210,7 @@ describe('a customer in the console', () => {
     expect(here()).toBe('/console/sign-in')
   })
 
-  it('met no error of a script, no breach of the policy, and no request to another origin', () => {
+  it('saw no script errors, no policy violations, and no requests to other origins', () => {
     expect(seen).toEqual({ problems: [], foreign: [] })
   })
 })

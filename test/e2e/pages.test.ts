@@ -11,13 +11,13 @@ import { launch, sendStripe, URL_OF_CONSOLE, type Watch, watch } from './browser
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const SECRET = 'whsec_a_secret_of_the_page_tests'
-/** Where screenshots go, if anywhere: SCREENSHOTS=folder npm run test:e2e. */
+/** A folder for screenshots, if they are wanted: SCREENSHOTS=folder npm run test:e2e. */
 const SHOTS = process.env.SCREENSHOTS
 const MAX_HTML = 60_000
 const MAX_ASSETS = 50_000
 const WIDE = { width: 1200, height: 800 }
 const NARROW = { width: 360, height: 740 }
-/** One page of each kind: a narrow screen has the same elements, laid out otherwise. */
+/** One page of each kind: on a narrow screen the elements are the same, but the layout differs. */
 const NARROW_TOO = ['keys', 'new-key', 'events', 'event', 'health', 'subscription']
 const LINK = '/auth/sign-in?challenge=chl_1&code=ABC'
 
@@ -27,7 +27,7 @@ let project: string
 let empty: string
 const context: Record<string, BrowserContext> = {}
 const seen: Record<string, Watch> = {}
-/** Every page by its name, with its path. */
+/** The paths of all pages, by name. */
 let paths: Record<string, string>
 
 beforeAll(async () => {
@@ -107,7 +107,7 @@ afterAll(() => browser?.close())
 
 const cookie = () => ({ name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true })
 
-/** What axe finds wrong, as `rule: element`. */
+/** The violations that axe finds, as `rule: element`. */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   const found = await page.evaluate<string>(
@@ -119,7 +119,7 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 async function settle(page: Page, name: string): Promise<void> {
-  if (name === 'sign-in') await page.getByLabel('E-mail address').waitFor()
+  if (name === 'sign-in') await page.getByLabel('Email address').waitFor()
   if (name === 'reference') await page.getByText('Mint an API key').waitFor({ timeout: 15_000 })
 }
 
@@ -130,7 +130,7 @@ async function shot(page: Page, name: string): Promise<void> {
 }
 
 it.concurrent.each(['light', 'dark'] as const)(
-  'every page, %s: no violation that axe finds, fits 360 px, loads nothing from elsewhere',
+  'every page, %s: has no violations that axe finds, fits into 360 px, and loads nothing from other origins',
   async (scheme) => {
     const made = context[scheme] as BrowserContext
     const page = await made.newPage()
@@ -162,7 +162,7 @@ it.concurrent.each(['light', 'dark'] as const)(
   120_000,
 )
 
-it('the answers to forms have no violation either', async () => {
+it('the pages after a form have no violations either', async () => {
   const page = await (context.light as BrowserContext).newPage()
   await page.goto(URL_OF_CONSOLE + (paths['new-key'] as string))
   await page.getByLabel('Name').fill('One more')
@@ -177,7 +177,7 @@ it('the answers to forms have no violation either', async () => {
   await page.locator('#secret').waitFor()
   expect(await violations(page)).toEqual([])
   await shot(page, 'secret')
-  await page.getByRole('link', { name: 'I have stored it' }).click()
+  await page.getByRole('link', { name: 'I have stored the secret' }).click()
   await page.getByRole('link', { name: 'Revoke One more' }).click()
   await page.getByRole('dialog').waitFor()
   expect(await violations(page)).toEqual([])
@@ -185,22 +185,22 @@ it('the answers to forms have no violation either', async () => {
   await page.close()
 })
 
-it('the steps of signing in have no violation', async () => {
+it('the sign-in pages have no violations', async () => {
   const anonymous = await browser.newContext()
   const page = await anonymous.newPage()
   await page.goto(`${URL_OF_CONSOLE}/console/sign-in`)
-  await page.getByLabel('E-mail address').fill('somebody@example.com')
-  await page.getByRole('button', { name: 'Send the code' }).click()
+  await page.getByLabel('Email address').fill('somebody@example.com')
+  await page.getByRole('button', { name: 'Send code' }).click()
   await page.getByLabel('Code').fill('0000')
   expect(await violations(page)).toEqual([])
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByText('wrong, spent or expired').waitFor()
+  await page.getByText('This code is incorrect').waitFor()
   expect(await violations(page)).toEqual([])
   await shot(page, 'code-wrong')
   await anonymous.close()
 })
 
-it('HTML is under 60 KB a page, script and style under 50 KB gzipped', async () => {
+it('the HTML of a page is under 60 KB, and the script and style sheet are under 50 KB gzipped', async () => {
   const sizes: Record<string, number> = {}
   const assets = new Set<string>()
   for (const [name, path] of Object.entries(paths)) {
@@ -222,13 +222,13 @@ it('HTML is under 60 KB a page, script and style under 50 KB gzipped', async () 
   const { headers } = await fetch(URL_OF_CONSOLE + asset)
   expect(headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
   expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
-  // One that is not there is the Worker's to refuse, and is not kept for a year.
+  // The Worker answers for a missing asset, and the answer is not cached for a year.
   const missing = await fetch(`${URL_OF_CONSOLE}/assets/none.css`)
   expect([missing.status, missing.headers.get('Content-Type')]).toEqual([404, 'application/problem+json'])
   expect(missing.headers.get('Cache-Control')).toBeNull()
 })
 
-it('paints soon', async () => {
+it('paints quickly', async () => {
   const page = await (context.light as BrowserContext).newPage()
   const times: number[] = []
   for (const name of ['keys', 'events', 'event', 'health']) {
@@ -244,7 +244,7 @@ it('paints soon', async () => {
   await page.close()
 })
 
-it('does everything by keyboard alone', async () => {
+it('works with the keyboard only', async () => {
   const page = await (context.light as BrowserContext).newPage()
   await page.goto(URL_OF_CONSOLE + (paths.keys as string))
   const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()')
@@ -253,7 +253,7 @@ it('does everything by keyboard alone', async () => {
       await page.keyboard.press('Tab')
       if ((await focused()) === text) return
     }
-    throw new Error(`Tab never came to ${text}`)
+    throw new Error(`Tab never reached ${text}`)
   }
   await page.keyboard.press('Tab')
   expect(await focused()).toBe('Skip to content')
@@ -261,10 +261,10 @@ it('does everything by keyboard alone', async () => {
   await tabTo('Create API key')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Create API key' }).waitFor()
-  await page.keyboard.type('By keyboard') // the field has the focus
+  await page.keyboard.type('By keyboard') // the field is focused
   await page.keyboard.press('Enter')
   await page.locator('#secret').waitFor()
-  await tabTo('I have stored it')
+  await tabTo('I have stored the secret')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
   await tabTo('Revoke By keyboard')
@@ -272,7 +272,7 @@ it('does everything by keyboard alone', async () => {
   await page.getByRole('dialog').waitFor()
   await tabTo('Revoke key')
   await page.keyboard.press('Enter')
-  await page.getByText('The key was revoked').waitFor()
+  await page.getByText('The API key was revoked').waitFor()
   await page.waitForLoadState()
   await tabTo('Acme production')
   await page.keyboard.press('Enter')
@@ -291,7 +291,7 @@ it('works without JavaScript', async () => {
   await page.getByRole('button', { name: 'Create API key' }).click()
   expect(await page.locator('#secret').textContent()).toMatch(/^svc_v1_/)
   expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0)
-  await page.getByRole('link', { name: 'I have stored it' }).click()
+  await page.getByRole('link', { name: 'I have stored the secret' }).click()
   await page.getByRole('link', { name: 'Revoke Plain' }).click()
   await page.getByRole('button', { name: 'Revoke key' }).click()
   expect(await page.getByRole('status').first().textContent()).toContain('revoked')

@@ -8,11 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const ROOT = resolve(import.meta.dirname, '../..')
 const READY_WITHIN = 120_000
 
-/** Starts the server as npm start does, on a free port and with a state of its own; ends it when the tests have. */
+/** Runs npm start on a free port with its own state, and stops it after the tests. */
 export default async function setup(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'e2e-'))
   const port = await freePort()
-  // Tests read the sign-in code where the scripts do.
+  // The tests read sign-in codes from the same place as the scripts.
   process.env.LOCAL_STATE_DIR = join(folder, 'state')
   process.env.CONSOLE_URL = `http://localhost:${port}`
   const child = spawn('npm', ['start', '--', '--port', String(port)], {
@@ -45,12 +45,12 @@ async function ready(child: ChildProcess): Promise<void> {
   throw new Error(`npm start did not become ready:\n${said}`)
 }
 
-/** wrangler and workerd are in a process group of their own. */
+/** The process group of wrangler and workerd. */
 function groupOf(folder: string): number | undefined {
   try {
     return (JSON.parse(readFileSync(join(folder, 'state/local/server.json'), 'utf8')) as { group: number }).group
   } catch {
-    return undefined // it never came up, or has ended
+    return undefined // it did not start, or has ended
   }
 }
 

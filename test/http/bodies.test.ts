@@ -121,7 +121,7 @@ function problemOf(answer: Answer, status: number, code: string, what: string) {
   expect(answer.headers.get('Content-Type')).toBe('application/problem+json')
 }
 
-const pointers = (answer: Answer): string[] => (answer.body?.errors ?? []).map((error: any) => error.pointer)
+const pointers = (answer: Answer): string[] => (answer.body?.errors ?? []).map(({ pointer }) => pointer)
 
 /** Sends a body as JSON, from a caller who may call the route. */
 function send(world: World, route: RouteEntry, options: RequestOptions) {

@@ -9,7 +9,7 @@ export const vendorName = z.string().min(1).max(MAX_VENDOR_LENGTH)
 /** Query fields of every list of objects; each kind adds its `status`. */
 export const listFields = { ...pageFields, customer: vendorId.optional(), vendor: vendorName.optional() }
 
-/** An object as the API shows it: what its winning event says, between where it comes from and how certain that is. */
+/** An object as the API shows it: the state that its winning event gives it, where it comes from, and how certain it is. */
 export function shownObject<Body extends z.ZodRawShape>(body: Body) {
   return z.object({
     id: z.string().describe("The vendor's id."),

@@ -7,7 +7,7 @@ import type { Bodies, PaymentCardBody } from '../../vendors/objects'
 import { MAX_SCANNED } from '../limits'
 import { billingObjects } from '../schema'
 
-/** Where a list stands: the key of a row. */
+/** A place in a list: the key of a row. */
 export type Position = { vendor_id: string; vendor: string }
 
 /** What a list can be filtered by. */

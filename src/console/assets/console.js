@@ -1,11 +1,11 @@
-// What the console does beyond its forms: copying, confirmation in place, live updates. Every page works without it.
+// Adds copy buttons, confirmation dialogs and live updates to the console. Every page works without this script.
 
-/** Says a text to a screen reader, without moving anything. */
+/** Announces a text to screen readers. */
 function say(text) {
   document.getElementById('said').textContent = text
 }
 
-// Copy buttons are of no use without this script, so it is what shows them.
+// Copy buttons do not work without this script, so they are hidden until it runs.
 function showCopyButtons() {
   for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false
 }
@@ -25,7 +25,7 @@ async function copy(button) {
   }, 2000)
 }
 
-/** Opens a confirmation page's own question in a dialog; its form posts as it would on its page. */
+/** Shows the content of a confirmation page in a dialog. The form works as it does on the page. */
 async function openDialog(link) {
   const dialog = document.getElementById('dialog')
   const answer = await fetch(link.href, { headers: { 'HX-Request': 'true' } })
@@ -60,7 +60,7 @@ document.addEventListener('keydown', (event) => {
   menu.querySelector('summary').focus()
 })
 
-// Live rows: what is polled for is what is newer than the first row, and what has become of the open ones.
+// Live rows: each poll asks for events newer than the first row, and for status changes of unfinished events.
 let asked = false
 
 function pollNow() {
@@ -68,7 +68,7 @@ function pollNow() {
   htmx.trigger('#events', 'poll')
 }
 
-/** Whether somebody is reading the rows: then they stay where they are. */
+/** Whether the user is reading the rows. If so, new rows must not move them. */
 function isReading(rows) {
   return scrollY > 120 || rows.matches(':hover') || rows.contains(document.activeElement)
 }
@@ -101,25 +101,25 @@ document.addEventListener('htmx:afterSettle', (event) => {
   for (const row of [...event.target.querySelectorAll('tr')].slice(100)) row.remove()
   document.getElementById('no-events')?.remove()
 })
-// A page that asks for itself again until what it shows is done.
+// Announce when the rate limit pauses live updates.
 document.addEventListener('htmx:responseError', (event) => {
   if (event.detail.xhr.status === 429) say('Updates are paused: too many requests.')
 })
 
-// Of what each vendor calls its secret, the chosen one's is shown; without this script it is a list.
+// Shows the secret hint of the selected vendor only. Without this script, all hints are shown.
 function showHint() {
   const chosen = document.getElementById('vendor')
   if (!chosen) return
   for (const hint of document.querySelectorAll('[data-vendor]')) hint.hidden = hint.dataset.vendor !== chosen.value
 }
 document.addEventListener('change', showHint)
-addEventListener('pageshow', showHint) // coming back, the browser has put back what was chosen
+addEventListener('pageshow', showHint) // after Back, the browser restores the selection
 
 showCopyButtons()
-// On a narrow screen the current tab may lie out of view. Not scrollIntoView: that moves where Tab starts from.
+// On a narrow screen, scroll to the current tab. Not with scrollIntoView: that moves the starting point of the Tab key.
 const tab = document.querySelector('.tabs [aria-current]')
 if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - 16
-// The message of a redirect is said once: a reload does not say it again.
+// Show the message of a redirect once, and not again after a reload.
 if (new URLSearchParams(location.search).has('done')) {
   const address = new URL(location.href)
   address.searchParams.delete('done')

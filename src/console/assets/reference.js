@@ -1,6 +1,6 @@
-// The API reference: the viewer over this origin's own description of its API, in a layout of the console's.
+// The API reference: a viewer for this origin's API description, in the layout of the console.
 
-/** The viewer's parts without its own head, its second main landmark and its list of servers: there is one server. */
+/** The viewer's layout without its header, its second main landmark and its list of servers, as there is only one. */
 const Reference = ({ React: { createElement } }) => ({
   components: {
     ReferenceLayout: ({ getComponent }) => {

@@ -6,7 +6,13 @@ const UNITS: [number, string][] = [
   [MINUTE, 'min'],
 ]
 
-/** A time as its distance from now: `just now`, `3 min ago`, `in 2 d`. */
+/** A timestamp in milliseconds; null if it is missing or invalid. */
+export function timeOf(iso: string | null): number | null {
+  const at = iso === null ? Number.NaN : Date.parse(iso)
+  return Number.isNaN(at) ? null : at
+}
+
+/** A time relative to now: `just now`, `3 min ago`, `in 2 d`. */
 export function relative(at: number, now: number): string {
   const distance = Math.abs(now - at)
   const [size, unit] = UNITS.find(([ms]) => distance >= ms) ?? []
@@ -15,18 +21,21 @@ export function relative(at: number, now: number): string {
   return at > now ? `in ${amount}` : `${amount} ago`
 }
 
-/** A time in full: `2026-05-04 03:02:01 UTC`. */
+/** A time in UTC: `2026-05-04 03:02:01 UTC`. */
 export function exact(at: number): string {
   return `${iso(at).slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** How long something took: `0.8 ms`, `120 ms`, `1.3 s`, `2.5 min`, `3 h`. */
+/** A duration in milliseconds, in a readable unit: `0.8 ms`, `120 ms`, `1.3 s`, `2.5 min`, `3 h`. */
 export function duration(ms: number): string {
   if (ms < SECOND) return `${short(ms)} ms`
   if (ms < MINUTE) return `${short(ms / SECOND)} s`
   if (ms < HOUR) return `${short(ms / MINUTE)} min`
   return `${short(ms / HOUR)} h`
 }
+
+/** A duration that may be unknown. */
+export const took = (ms: number | null) => (ms === null ? '–' : duration(ms))
 
 function short(value: number): string {
   return value < 10 ? String(Math.round(value * 10) / 10) : String(Math.round(value))
@@ -38,7 +47,7 @@ export function money({ value, currency }: { value: number; currency: string }):
     const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' })
     return format.format(value / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2)).replace('\u00a0', ' ')
   } catch {
-    return `${value} ${currency}` // a currency that is none
+    return `${value} ${currency}` // not a currency code
   }
 }
 
@@ -49,7 +58,7 @@ export function plural(n: number, one: string): string {
 
 const TIME = /^(\d{4}-\d\d-\d\d)T([\d:]{8})(\.\d+)?Z$/
 
-/** A value of a billing object in words: items as `3 × price_1`, times to the second, of other objects what is not null. */
+/** A value of a billing object as text: items as `3 × price_1`, times to the second, and other objects without their nulls. */
 export function words(value: unknown): string {
   if (value === null || value === undefined) return '–'
   if (Array.isArray(value)) return value.map(words).join(', ') || 'none'
@@ -63,7 +72,7 @@ export function words(value: unknown): string {
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** A message as a sentence of its own. */
+/** A message as a full sentence, with a capital letter and a period. */
 export function sentence(message: string): string {
   return capital(message.endsWith('.') ? message : `${message}.`)
 }

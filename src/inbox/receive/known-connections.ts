@@ -1,66 +1,65 @@
 import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
+import { BoundedMap } from '../../lib/bounded-map'
 import { Fault } from '../../lib/fault'
-import { MINUTE, SECOND } from '../../lib/time'
 import { sealContext, unseal } from '../connections/seal'
 import { type Connection, findConnectionById } from '../connections/store'
+import { MAX_REMEMBERED, REMEMBER, REMEMBER_UNKNOWN } from './limits'
 
-/** A connection as ingest needs it: its live secrets opened, in this isolate's memory alone. */
+/** A live signing secret, decrypted. `usedAt`: when this isolate last knew it to verify a delivery (ms). */
+export type LiveSecret = { id: string; text: string; usedAt: number }
+/** A connection as ingest needs it, with its live secrets decrypted in this isolate's memory alone. */
 export type LiveConnection = Pick<Connection, 'id' | 'project_id' | 'vendor' | 'version' | 'status'> & {
-  secrets: { id: string; text: string; usedAt: number }[]
+  secrets: LiveSecret[]
 }
-/** What this isolate remembers of an id; null where no connection has it. */
+/** What this isolate remembers of an id, and when it was read (ms); null where no connection has the id. */
 export type Known = { connection: LiveConnection | null; readAt: number }
 
-const REMEMBER = MINUTE
-/** An id nobody has is remembered more briefly: its connection may be made the next second. */
-const REMEMBER_UNKNOWN = 10 * SECOND
-/** A refused delivery has the connection read again, at most this often: junk costs one read a second and no more. */
-const REREAD_EVERY = SECOND
-const MAX_KNOWN = 5_000
-
-const known = new Map<string, Known>()
+const known = new BoundedMap<string, Known>(MAX_REMEMBERED)
 
 /**
- * A connection by id, from this isolate's memory or from D1. What is remembered may be old by a minute: the insert
- * carries the version, and `fresh` asks for what the database says now, at most once a second.
+ * A connection from this isolate's memory, or from D1. What is remembered may be a minute old: recording insists on its
+ * version, and {@link reread} brings what the database says now.
  */
-export async function lookUp(rt: Runtime, id: string, fresh: boolean): Promise<Known> {
-  const remembered = known.get(id)
-  const age = remembered ? rt.now - remembered.readAt : Number.POSITIVE_INFINITY
-  const bound = fresh ? REREAD_EVERY : remembered?.connection ? REMEMBER : REMEMBER_UNKNOWN
-  if (remembered && age < bound) return remembered
-  const row = await read(rt, id, fresh ? null : remembered)
-  if (row === 'remembered') return remembered as Known
-  const entry: Known = { connection: row && (await opened(rt, row)), readAt: rt.now }
-  // Of requests that came at once each has read it; they go on with one entry, so that one notes the secret's use.
-  const others = known.get(id)
-  if (others && others !== remembered && others.connection?.version === row?.version) return others
-  if (known.size >= MAX_KNOWN) known.clear()
-  known.set(id, entry)
-  return entry
-}
-
-/** Reads the connection; while D1 is out, what is remembered has to do: whatever is recorded is fenced again. */
-async function read(rt: Runtime, id: string, remembered: Known | null | undefined) {
+export async function remembered(rt: Runtime, id: string): Promise<Known> {
+  const entry = known.get(id)
+  if (entry && rt.now - entry.readAt < (entry.connection ? REMEMBER : REMEMBER_UNKNOWN)) return entry
   try {
-    return (await run(rt.db, findConnectionById(rt.db, id)))[0] ?? null
+    return await readAndRemember(rt, id)
   } catch (error) {
-    if (remembered?.connection && error instanceof Fault && error.fault === 'database_unavailable') return 'remembered'
+    // While D1 is out, an old entry will do: recording, now or from the spool, insists on what is live then.
+    if (entry?.connection && error instanceof Fault && error.fault === 'database_unavailable') return entry
     throw error
   }
 }
 
-/** Forgets a connection that the database says has changed. */
-export function forget(id: string): void {
-  known.delete(id)
+/**
+ * The connection as D1 has it now. An entry that another request has read meanwhile, or that is younger than `every`
+ * (ms), is returned as it is.
+ */
+export async function reread(rt: Runtime, id: string, before: Known, every: number): Promise<Known> {
+  const entry = known.get(id)
+  if (entry && entry !== before) return entry
+  if (rt.now - before.readAt < every) return before
+  return readAndRemember(rt, id)
 }
 
-/** The connection with its secrets opened. One that does not open fails closed: it verifies nothing. */
-async function opened(rt: Runtime, row: Connection): Promise<LiveConnection> {
+async function readAndRemember(rt: Runtime, id: string): Promise<Known> {
+  const before = known.get(id)
+  const [row] = await run(rt.db, findConnectionById(rt.db, id))
+  const entry: Known = { connection: row ? await decrypted(rt, row) : null, readAt: rt.now }
+  // Requests that read at the same time go on with one entry, so that only one of them records the secret's use.
+  const other = known.get(id)
+  if (other && other !== before && other.connection?.version === row?.version) return other
+  known.set(id, entry)
+  return entry
+}
+
+/** The connection with its secrets decrypted. It fails closed: a secret that cannot be decrypted verifies nothing. */
+async function decrypted(rt: Runtime, row: Connection): Promise<LiveConnection> {
   const { id, project_id, vendor, version, status } = row
-  const secrets: LiveConnection['secrets'] = []
+  const secrets: LiveSecret[] = []
   for (const secret of row.secrets) {
     try {
       const text = await unseal(rt.settings.encryptionKeys, secret, sealContext(project_id, id, secret.id))

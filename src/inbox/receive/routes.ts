@@ -2,21 +2,25 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import type { HttpEnv } from '../../http/context'
 import { route } from '../../http/route'
-import { ingest, MAX_DELIVERY_BYTES } from './receive'
+import { MAX_DELIVERY_BYTES } from './limits'
+import { receive } from './receive'
 
 export const ingestRoutes = new Hono<HttpEnv>().post(
   '/:connection_id',
   route({
     id: 'ingestDelivery',
-    summary: 'Where a vendor sends its events',
-    description: `Signed as the vendor signs. Recorded before it is answered; at most ${MAX_DELIVERY_BYTES} bytes, as they are (no content encoding).`,
+    summary: 'Receive events from a vendor',
+    description: `The vendor's own signature authenticates a delivery. A delivery is recorded before it is answered. It can have ${MAX_DELIVERY_BYTES} bytes, without a content encoding.`,
     tag: 'Ingest',
     policy: null,
     rawBody: '*/*',
     responses: {
       200: {
-        description: 'Recorded; a duplicate was recorded before.',
-        schema: z.object({ event_ids: z.array(z.string()), duplicate: z.boolean() }),
+        description: 'The delivery is recorded.',
+        schema: z.object({
+          event_ids: z.array(z.string()),
+          duplicate: z.boolean().describe('Whether all of its events had been recorded before.'),
+        }),
       },
     },
     faults: [
@@ -31,5 +35,5 @@ export const ingestRoutes = new Hono<HttpEnv>().post(
       'rate_limited',
     ],
   }),
-  async (c) => c.json(await ingest(c), 200),
+  async (c) => c.json(await receive(c), 200),
 )

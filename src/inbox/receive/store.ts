@@ -1,23 +1,15 @@
-import { sql } from 'drizzle-orm'
-import type { Db } from '../../db/client'
-import { old } from '../../db/old'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { batch, type Db, raw, rawWrite } from '../../db/client'
+import { bare } from '../../db/sql'
 import { MINUTE } from '../../lib/time'
 import { connections } from '../connections/schema'
-import type { Status } from '../lifecycle'
 import { events, minutes, payloads } from '../schema'
 import { FIRST_DUE_MS } from '../upkeep/limits'
 
-/*
- * Every statement that moves an event is in this folder. Lists travel as one JSON parameter (a statement binds at most
- * 100), and the driver of each join is pinned (CROSS JOIN): left alone, SQLite's planner picks scans at a million rows.
- */
-
-/** One event of a delivery, to be recorded. */
+/** An event of a delivery, to be recorded. */
 export type NewEvent = { id: string; vendor_event_id: string; event_type: string; occurred_at: string | null }
-/** What is stored for it: another id than the new one means that it was a duplicate. */
-export type RecordedEvent = { id: string; vendor_event_id: string; status: Status; deliveries: number }
 
-/** A delivery as it is recorded. `body`: TEXT when the bytes are UTF-8 without NUL, else the bytes. */
+/** A delivery, to be recorded. `body`: text where the bytes are UTF-8 without NUL, else the bytes. */
 export type NewDelivery = {
   payload_id: string
   body: string | ArrayBuffer
@@ -27,54 +19,84 @@ export type NewDelivery = {
   received_at: number
 }
 
-/** What the rows of an event weigh beside its payload, in bytes: the others of a shared trip wait for them. */
-const ROWS_OF_EVENT = 4096
-
 /**
- * On what the insert insists: that the connection is as it was when the delivery was verified, or, for one that was
- * verified while the database was out, that the secret which verified it is still live.
+ * What has to hold of the connection, or nothing is recorded: that it is as it was when the delivery was verified; or,
+ * for a delivery that was spooled, that the secret which verified it is still live.
  */
 export type Fence = { id: string; version: number } | { id: string; secret_id: string }
 
+/** What is stored of an event. Another id than the new one's means that the event is a duplicate. */
+export type RecordedEvent = Awaited<ReturnType<typeof recordDelivery>>[number]
+
 /**
- * Records a delivery in one round trip, or counts its duplicates. Deliveries that come together share the trip.
+ * Records a delivery in one round trip, or counts its duplicates. Recording it again, with the same ids, changes nothing.
  *
- * @returns a row for each event; empty where the fence does not hold, and then nothing is written
+ * @returns a row for each event; none where the fence does not hold, and then nothing is written
  */
-export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery): Promise<RecordedEvent[]> {
-  const { payload_id, body, headers, events: list, received_at: now } = delivery
-  const rows = JSON.stringify(
-    list.map((event) => [event.id, event.vendor_event_id, event.event_type, event.occurred_at]),
-  )
-  const holds =
-    'version' in fence
-      ? sql`c.version = ${fence.version}`
-      : sql`EXISTS (SELECT 1 FROM json_each(c.secrets) s WHERE s.value->>'id' = ${fence.secret_id})`
-  const live = sql`c.id = ${fence.id} AND c.deleted_at IS NULL AND ${holds}`
-  const statements = [
-    // First, because it asks what is stored so far.
-    sql`INSERT INTO ${minutes} (project_id, minute, connection_id, received, duplicates)
-      SELECT c.project_id, ${Math.floor(now / MINUTE)}, c.id, sum(e.id IS NULL), coalesce(sum(e.id <> j.value->>0), 0)
-      FROM ${connections} c CROSS JOIN json_each(${rows}) j
-        LEFT JOIN ${events} e ON e.connection_id = c.id AND e.vendor_event_id = j.value->>1
-      WHERE ${live} GROUP BY c.id
-      ON CONFLICT DO UPDATE SET received = received + excluded.received, duplicates = duplicates + excluded.duplicates`,
-    sql<RecordedEvent>`INSERT INTO ${events} (project_id, id, connection_id, vendor_event_id, event_type, occurred_at,
-        payload_id, status, due_at, last_delivered_at)
-      SELECT c.project_id, j.value->>0, c.id, j.value->>1, j.value->>2, j.value->>3, ${payload_id}, 'received',
-        ${now + FIRST_DUE_MS}, ${now}
-      FROM ${connections} c CROSS JOIN json_each(${rows}) j WHERE ${live}
-      ON CONFLICT DO UPDATE SET deliveries = deliveries + (events.id <> excluded.id), last_delivered_at = excluded.last_delivered_at
-      RETURNING id, vendor_event_id, status, deliveries`,
-    sql`INSERT INTO ${payloads} (project_id, id, body, headers)
-      SELECT c.project_id, ${payload_id}, ${body}, ${JSON.stringify(headers)} FROM ${connections} c
-      WHERE c.id = ${fence.id} AND EXISTS (SELECT 1 FROM json_each(${rows}) j
-        CROSS JOIN ${events} e ON e.project_id = c.project_id AND e.id = j.value->>0 AND e.payload_id = ${payload_id})
-      ON CONFLICT DO NOTHING`,
-  ] as const
-  // What was spooled comes to the consumer one after the other: it has nobody to share with, and a batch to get done.
-  if (!('version' in fence)) return (await old(db).batch(statements))[1].rows
-  const _bytes = (typeof body === 'string' ? body.length : body.byteLength) + ROWS_OF_EVENT * list.length
-  const [, recorded] = await old(db).batch(statements)
-  return recorded.rows
+export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery) {
+  const { recorded } = await batch(db, recording(db, fence, delivery))
+  return recorded
+}
+
+/*
+ * Lists travel as one JSON parameter, because a statement binds at most 100. The driver of each join is pinned by CROSS
+ * JOIN: SQLite's planner picks scans at a million rows.
+ */
+
+/** The statements that record a delivery. `minute` comes first, because it asks what is stored so far. */
+function recording(db: Db, fence: Fence, delivery: NewDelivery) {
+  const { payload_id, body, headers, received_at: now } = delivery
+  const list = sql`json_each(${JSON.stringify(delivery.events)})`
+  const live = and(eq(connections.id, fence.id), isNull(connections.deleted_at), holds(fence))
+  const { received, duplicates } = minutes
+  const { id, vendor_event_id, status, deliveries, last_delivered_at } = events
+  return {
+    minute: rawWrite(
+      db,
+      sql`INSERT INTO ${minutes} (${bare(minutes.project_id, minutes.minute, minutes.connection_id, received, duplicates)})
+        SELECT ${connections.project_id}, ${Math.floor(now / MINUTE)}, ${connections.id},
+          sum(${id} IS NULL), coalesce(sum(${id} <> j.value->>'id'), 0)
+        FROM ${connections} CROSS JOIN ${list} j
+          LEFT JOIN ${events} ON ${events.connection_id} = ${connections.id} AND ${vendor_event_id} = j.value->>'vendor_event_id'
+        WHERE ${live} GROUP BY ${connections.id}
+        ON CONFLICT DO UPDATE SET ${bare(received)} = ${received} + excluded.${bare(received)},
+          ${bare(duplicates)} = ${duplicates} + excluded.${bare(duplicates)}`,
+    ),
+    recorded: raw(
+      db,
+      { id, vendor_event_id, status, deliveries },
+      (fields) => sql`INSERT INTO ${events} (${bare(
+        events.project_id,
+        id,
+        events.connection_id,
+        vendor_event_id,
+        events.event_type,
+        events.occurred_at,
+        events.payload_id,
+        status,
+        events.due_at,
+        last_delivered_at,
+      )})
+        SELECT ${connections.project_id}, j.value->>'id', ${connections.id}, j.value->>'vendor_event_id',
+          j.value->>'event_type', j.value->>'occurred_at', ${payload_id}, 'received', ${now + FIRST_DUE_MS}, ${now}
+        FROM ${connections} CROSS JOIN ${list} j WHERE ${live}
+        ON CONFLICT DO UPDATE SET ${bare(deliveries)} = ${deliveries} + (${id} <> excluded.${bare(id)}),
+          ${bare(last_delivered_at)} = excluded.${bare(last_delivered_at)}
+        RETURNING ${fields}`,
+    ),
+    payload: rawWrite(
+      db,
+      sql`INSERT INTO ${payloads} (${bare(payloads.project_id, payloads.id, payloads.body, payloads.headers)})
+        SELECT ${connections.project_id}, ${payload_id}, ${body}, ${sql.param(headers, payloads.headers)}
+        FROM ${connections} WHERE ${connections.id} = ${fence.id} AND EXISTS (SELECT 1 FROM ${list} j
+          CROSS JOIN ${events} ON ${events.project_id} = ${connections.project_id} AND ${id} = j.value->>'id'
+            AND ${events.payload_id} = ${payload_id})
+        ON CONFLICT DO NOTHING`,
+    ),
+  }
+}
+
+function holds(fence: Fence) {
+  if ('version' in fence) return eq(connections.version, fence.version)
+  return sql`EXISTS (SELECT 1 FROM json_each(${connections.secrets}) s WHERE s.value->>'id' = ${fence.secret_id})`
 }

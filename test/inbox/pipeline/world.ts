@@ -1,4 +1,4 @@
-import { type Answer, call, deliver, freshKey, type RequestOptions, stripeConnection } from '../../harness'
+import { type Answer, call, deliver, freshKey, type Json, type RequestOptions, stripeConnection } from '../../harness'
 import { advance, cron } from './clock'
 import { memoryQueue } from './queue'
 import { rows, stored } from './rows'
@@ -21,7 +21,7 @@ export async function newWorld() {
     send: (event: unknown, { bindings, ...options }: Parameters<typeof deliver>[2] = {}) =>
       deliver(connection.id, event, { ...options, bindings: { EVENTS: queue.EVENTS, ...bindings } }),
     /** A request to the project's API. */
-    api: (path: string, { bindings, ...options }: RequestOptions = {}): Promise<Answer> =>
+    api: <T = Json>(path: string, { bindings, ...options }: RequestOptions = {}): Promise<Answer<T>> =>
       call(`/platform/v1/billing${path}`, {
         token,
         project,

@@ -108,7 +108,7 @@ describe('a payload', () => {
     const connection = await gocardlessConnection(world)
     const { event_ids } = (await sendGocardless(world, connection, ['EV1', 'EV2', 'EV3'])).body
     await settle(world)
-    await world.replay(event_ids[1])
+    await world.replay(event_ids[1] ?? '')
     world.queue.lose()
     await nightAfter(world, 91, { PAYLOAD_RETENTION_DAYS: '90' })
     expect(sizes(await left(world.project))).toMatchObject({ events: 3, payloads: 1 })

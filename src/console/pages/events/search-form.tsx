@@ -1,47 +1,9 @@
 import { STATUSES } from '../../../inbox/lifecycle'
-import { type SearchFields, SearchQuery } from '../../../inbox/search/filters'
-import { type Mistakes, mistakesOf, parse } from '../../page'
-import { Field, Select } from '../../ui/parts'
-import { VENDOR_OPTIONS } from '../../ui/vendors'
+import { Field, Select } from '../../ui/controls'
+import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
+import { type Asked, TEXTS } from './search-query'
 
-const LISTS = ['event_type', 'status'] as const
-const TEXTS = [
-  'ref',
-  'vendor',
-  'connection_id',
-  'vendor_event_id',
-  'received_after',
-  'received_before',
-  'min_attempts',
-  'error',
-  'livemode',
-  'order',
-] as const
-
-/** A search as its address carries it. `fields` is null where something about it is wrong. */
-export type Asked = { query: URLSearchParams; fields: SearchFields | null; mistakes: Mistakes }
-
-/** The search in an address: what is empty is left out, times without a zone are UTC. */
-export function readSearch(sent: URLSearchParams): Asked {
-  const query = new URLSearchParams()
-  for (const name of LISTS) {
-    for (const one of sent.getAll(name).flatMap((text) => text.split(/[\s,]+/))) if (one !== '') query.append(name, one)
-  }
-  for (const name of TEXTS) {
-    const text = sent.get(name)?.trim() ?? ''
-    if (text !== '')
-      query.set(name, /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text) ? `${text.padEnd(19, ':00')}Z` : text)
-  }
-  const raw: Record<string, unknown> = Object.fromEntries(query)
-  for (const name of LISTS) if (query.has(name)) raw[name] = query.getAll(name)
-  try {
-    return { query, fields: parse(SearchQuery, raw), mistakes: {} }
-  } catch (error) {
-    return { query, fields: null, mistakes: mistakesOf(error).mistakes }
-  }
-}
-
-/** Everything the API searches by. It is a form that gets: the address is the search. */
+/** The search form, with all filters of the API. It uses GET, so the address contains the search. */
 export function SearchForm({ asked: { query, mistakes }, action }: { asked: Asked; action: string }) {
   const text = (name: string) => query.get(name) ?? ''
   const field = (name: string, label: string, type?: string) => {
@@ -64,7 +26,7 @@ export function SearchForm({ asked: { query, mistakes }, action }: { asked: Aske
             value={query.getAll('event_type').join(', ')}
             mistakes={mistakes}
           />
-          {field('ref', 'Object id')}
+          {field('ref', 'Object ID')}
           {field('error', 'Error contains')}
           <div class="field actions">
             <button type="submit" class="primary">
@@ -92,11 +54,11 @@ export function SearchForm({ asked: { query, mistakes }, action }: { asked: Aske
           <summary>More filters</summary>
           <div class="filters">
             {choice('vendor', 'Vendor', [['', 'Any'], ...VENDOR_OPTIONS])}
-            {field('connection_id', 'Connection id')}
-            {field('vendor_event_id', 'Vendor’s event id')}
-            {field('received_after', 'Received from (UTC)', 'datetime-local')}
+            {field('connection_id', 'Connection ID')}
+            {field('vendor_event_id', 'Vendor event ID')}
+            {field('received_after', 'Received since (UTC)', 'datetime-local')}
             {field('received_before', 'Received before (UTC)', 'datetime-local')}
-            {field('min_attempts', 'Attempts, at least', 'number')}
+            {field('min_attempts', 'Minimum attempts', 'number')}
             {choice('livemode', 'Mode', [
               ['', 'Any'],
               ['true', 'Live'],

@@ -1,0 +1,72 @@
+import type { Context } from 'hono'
+import type { KeyRow } from '../../../api-keys/store'
+import type { HttpEnv } from '../../../http/context'
+import { missingScopes } from '../../../lib/access'
+import { can, pathsOf } from '../../page'
+import { userOf } from '../../session'
+import { Badge } from '../../ui/badge'
+import { plural } from '../../ui/format'
+import { Time } from '../../ui/parts'
+import type { Column } from '../../ui/table'
+
+/** The columns of the list. */
+export function columnsOf(c: Context<HttpEnv>): Column<KeyRow>[] {
+  const { now } = c.get('rt')
+  const columns: Column<KeyRow>[] = [
+    ['Name', (row) => row.name],
+    ['Key', (row) => <code>{row.key_prefix}</code>],
+    ['Scopes', (row) => <Scopes of={row.scopes} />],
+    ['Last used', (row) => <Time at={row.last_used_at} now={now} />],
+    ['Created', (row) => <Time at={row.created_at} now={now} />],
+    [
+      'Created by',
+      (row) => (
+        <>
+          {row.minter_email ?? 'Unknown'} {!row.minter_is_member && <Badge of="former member" />}
+        </>
+      ),
+    ],
+    [
+      'Expires',
+      (row) => (
+        <>
+          <Time at={row.expires_at} now={now} />{' '}
+          {row.expires_at !== null && row.expires_at <= now && <Badge of="expired" />}
+        </>
+      ),
+    ],
+  ]
+  return can(c, 'api_keys:write') ? [...columns, ['', (row) => <Actions c={c} row={row} />]] : columns
+}
+
+function Scopes({ of }: { of: readonly string[] }) {
+  return (
+    <details>
+      <summary>{plural(of.length, 'scope')}</summary>
+      {of.map((scope) => (
+        <code class="line">{scope}</code>
+      ))}
+    </details>
+  )
+}
+
+function Actions({ c, row }: { c: Context<HttpEnv>; row: KeyRow }) {
+  const action = (verb: string) => (
+    <a class="button" href={`${pathsOf(c).keys}/${row.id}/${verb.toLowerCase()}`} data-dialog>
+      {verb}
+      <span class="unseen"> {row.name}</span>
+    </a>
+  )
+  return (
+    <>
+      {mayRotate(c, row) && action('Rotate')} {action('Revoke')}
+    </>
+  )
+}
+
+/** Whether the user may rotate this key. The user must have all of the key's scopes. */
+function mayRotate(c: Context<HttpEnv>, row: KeyRow): boolean {
+  const { scopes } = userOf(c)
+  const live = row.expires_at === null || row.expires_at > c.get('rt').now
+  return live && scopes.includes('api_keys:write') && missingScopes(row.scopes, scopes).length === 0
+}

@@ -1,0 +1,33 @@
+import { Fault } from '../../../lib/fault'
+import { DAY, iso } from '../../../lib/time'
+
+/** The expiry options of the form: never, in a number of days, or on a date. */
+export const EXPIRIES = [
+  ['', 'Never'],
+  ['7', 'In 7 days'],
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In 1 year'],
+  ['date', 'On a date…'],
+] as const
+
+/** The most days to add to the current time. The API's own limit is lower and reports the error. */
+const MAX_DAYS = 36_500
+
+/**
+ * The expiry time from the form. A date takes precedence over “Never”.
+ *
+ * @param choice one of {@link EXPIRIES}
+ * @param on a date such as `2026-05-04`: the key expires at the end of that day in UTC
+ * @returns an ISO 8601 timestamp, or null if the key never expires
+ * @throws {Fault} `validation_failed` for a number of days together with a date, or if the date is missing
+ */
+export function expiryOf(choice: string, on: string, now: number): string | null {
+  if (choice === '' && on === '') return null
+  const days = choice !== '' && choice !== 'date'
+  if (days && on === '') return iso(now + Math.min(Math.max(Number(choice) || 0, 0), MAX_DAYS) * DAY)
+  const end = Date.parse(`${on}T23:59:59.999Z`)
+  if (!days && !Number.isNaN(end)) return iso(end)
+  const message = days ? 'clear the date, or choose “On a date…”' : 'pick a date'
+  throw new Fault('validation_failed', message, { errors: [{ pointer: '/expires_at', code: 'required', message }] })
+}

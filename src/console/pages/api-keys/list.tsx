@@ -1,0 +1,49 @@
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { KeyRow } from '../../../api-keys/store'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import type { Page } from '../../../http/page'
+import { can, pathsOf } from '../../page'
+import { show } from '../../ui/layout'
+import { Pager } from '../../ui/pager'
+import { Copyable, Head } from '../../ui/parts'
+import { Table } from '../../ui/table'
+import { columnsOf } from './columns'
+import { curlOf } from './curl'
+
+/** The list of API keys, or an introduction if there are none. */
+export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<KeyRow>) {
+  const create = can(c, 'api_keys:write') && (
+    <a class="button primary" href={`${pathsOf(c).keys}/new`}>
+      Create API key
+    </a>
+  )
+  const empty = rows.length === 0 && c.req.query('cursor') === undefined
+  return show(
+    c,
+    { title: 'API keys', section: 'keys' },
+    <>
+      <Head title="API keys">{create}</Head>
+      {empty ? <NoKeys c={c} create={create} /> : <Table label="API keys" rows={rows} columns={columnsOf(c)} />}
+      <Pager c={c} cursor={next_cursor} />
+      <h2>Project ID for the X-Project-Id header</h2>
+      <Copyable id="project-id" label="project ID">
+        {projectOf(c.get('actor'))}
+      </Copyable>
+    </>,
+  )
+}
+
+function NoKeys({ c, create }: { c: Context<HttpEnv>; create: Child }) {
+  return (
+    <section class="empty">
+      <h2>No API keys yet</h2>
+      <p>An API key lets your server call the API for this project only. Store the secret in $API_KEY and try:</p>
+      <Copyable id="first-call" label="curl command">
+        {curlOf(c, '$API_KEY')}
+      </Copyable>
+      {create || <p>Ask a developer or admin of this project to create one.</p>}
+    </section>
+  )
+}

@@ -1,0 +1,69 @@
+import { type Context, Hono } from 'hono'
+import { MintBody, mintKey } from '../../../api-keys/mint'
+import { newSecret } from '../../../api-keys/secret'
+import { findKey, type KeyRow, listKeys, revokeKey, rotateKey } from '../../../api-keys/store'
+import { run } from '../../../db/client'
+import { changeOf, projectOf, requireScopes } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { Fault } from '../../../lib/fault'
+import { parse, refusalOf } from '../../form'
+import { readList } from '../../list'
+import { page, pathsOf } from '../../page'
+import { userOf } from '../../session'
+import { revokePage, rotatePage } from './confirm'
+import { createPage } from './create'
+import { expiryOf } from './expiry'
+import { listPage } from './list'
+import { secretPage } from './secret'
+
+/** API keys: create, list, rotate, revoke. */
+export const apiKeyPages = new Hono<HttpEnv>()
+  .get('/', page('api_keys:read'), async (c) => {
+    const read = (before: string | null, limit: number) =>
+      listKeys(c.get('rt').db, projectOf(c.get('actor')), before, limit)
+    return listPage(c, await readList(c, 'api-keys', read))
+  })
+  .get('/new', page('api_keys:write'), (c) =>
+    createPage(c, { name: '', scopes: userOf(c).scopes, expires: '', on: '' }),
+  )
+  .post('/', page('api_keys:write'), async (c) => {
+    const { rt, form } = { rt: c.get('rt'), form: c.get('form') }
+    const text = (name: string) => form.get(name) ?? ''
+    const entered = { name: text('name'), scopes: form.getAll('scope'), expires: text('expires'), on: text('on') }
+    const { name, scopes, expires, on } = entered
+    try {
+      const fields = parse(MintBody, { name, scopes, expires_at: expiryOf(expires, on, rt.now) })
+      const { row, secret } = await mintKey(rt, userOf(c), fields, changeOf(c))
+      return secretPage(c, row, secret, 'created')
+    } catch (error) {
+      return createPage(c, entered, refusalOf(error))
+    }
+  })
+  .get('/:id/rotate', page('api_keys:write'), async (c) => {
+    const row = await readKey(c)
+    requireScopes(userOf(c), row.scopes) // the rotation itself requires them too
+    return rotatePage(c, row)
+  })
+  .post('/:id/rotate', page('api_keys:write'), async (c) => {
+    const { db } = c.get('rt')
+    const secret = await newSecret()
+    const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id'), held: userOf(c).scopes }
+    try {
+      const row = await rotateKey(db, key, secret, changeOf(c))
+      return await secretPage(c, row, secret.secret, 'rotated')
+    } catch (error) {
+      return rotatePage(c, await readKey(c), refusalOf(error))
+    }
+  })
+  .get('/:id/revoke', page('api_keys:write'), async (c) => revokePage(c, await readKey(c)))
+  .post('/:id/revoke', page('api_keys:write'), async (c) => {
+    await revokeKey(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id') ?? '', changeOf(c))
+    return c.redirect(`${pathsOf(c).keys}?done=key_revoked`, 303)
+  })
+
+async function readKey(c: Context<HttpEnv>): Promise<KeyRow> {
+  const { db } = c.get('rt')
+  const [row] = await run(db, findKey(db, projectOf(c.get('actor')), c.req.param('id') ?? ''))
+  if (!row) throw new Fault('not_found', 'API key not found.')
+  return row
+}

@@ -1,0 +1,31 @@
+import type { Context } from 'hono'
+import type { Presented } from '../../../billing/read/present'
+import type { HttpEnv } from '../../../http/context'
+import { pathsOf } from '../../page'
+import { timeOf } from '../../ui/format'
+import { Time } from '../../ui/parts'
+import type { Column } from '../../ui/table'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { Standing } from './standing'
+
+export type CommonColumns = Record<'id' | 'status' | 'customer' | 'vendor' | 'updated', Column<Presented>>
+
+/** The columns that the lists of all kinds share. @param path the last segment of the list's path */
+export function commonColumns(c: Context<HttpEnv>, path: string): CommonColumns {
+  const at = `${pathsOf(c).billing}/${path}`
+  const { now } = c.get('rt')
+  return {
+    id: [
+      'ID',
+      ({ id, vendor }) => (
+        <a href={`${at}/${encodeURIComponent(id)}?vendor=${vendor}`}>
+          <code>{id}</code>
+        </a>
+      ),
+    ],
+    status: ['Status', (row) => <Standing of={row} />],
+    customer: ['Customer', (row) => <code>{row.customer}</code>],
+    vendor: ['Vendor', (row) => vendorTitle(row.vendor)],
+    updated: ['Updated', (row) => <Time at={timeOf(row.updated_at)} now={now} none="" />],
+  }
+}

@@ -1,0 +1,90 @@
+import type { Context } from 'hono'
+import type { Presented } from '../../../billing/read/present'
+import type { HttpEnv } from '../../../http/context'
+import type { Page } from '../../../http/page'
+import { pathsOf } from '../../page'
+import { Field, Select } from '../../ui/controls'
+import { show } from '../../ui/layout'
+import { Pager } from '../../ui/pager'
+import { Head } from '../../ui/parts'
+import { Table } from '../../ui/table'
+import { commonColumns } from './columns'
+import { invoices } from './invoices'
+import type { ObjectList } from './object-list'
+import { paymentMethods } from './payment-methods'
+import { subscriptions } from './subscriptions'
+
+type Asked = { customer: string | undefined; status: string | undefined }
+
+/** A list of billing objects with its search. */
+export function listPage<Row extends Presented>(
+  c: Context<HttpEnv>,
+  list: ObjectList<Row>,
+  asked: Asked,
+  found: Page<Row> & { truncated: boolean },
+) {
+  const { path, title, statuses } = list
+  const { billing } = pathsOf(c)
+  const searched = asked.customer !== undefined || asked.status !== undefined
+  return show(
+    c,
+    { title, section: 'billing' },
+    <>
+      <Head title={title} />
+      <Kinds billing={billing} current={path} />
+      <Search action={`${billing}/${path}`} statuses={statuses} asked={asked} clear={searched} />
+      {found.data.length > 0 ? (
+        <Table label={title} rows={found.data} columns={list.columns(commonColumns(c, path))} />
+      ) : (
+        <p class="quiet">
+          {searched || found.truncated
+            ? `No ${title.toLowerCase()} match this search.`
+            : `No ${title.toLowerCase()} yet. They appear when events from Stripe or Paddle are processed.`}
+        </p>
+      )}
+      {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
+      <Pager c={c} cursor={found.next_cursor} />
+    </>,
+  )
+}
+
+function Kinds({ billing, current }: { billing: string; current: string }) {
+  return (
+    <nav class="tabs" aria-label="Billing">
+      {[subscriptions, invoices, paymentMethods].map(({ path, title }) => (
+        <a href={`${billing}/${path}`} aria-current={path === current ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+type SearchProps = { action: string; statuses: readonly string[]; asked: Asked; clear: boolean }
+
+function Search({ action, statuses, asked, clear }: SearchProps) {
+  return (
+    <search>
+      <form action={action} class="filters">
+        <Field name="customer" label="Customer ID" value={asked.customer ?? ''} maxlength={200} />
+        <Field name="status" label="Status">
+          <Select
+            name="status"
+            value={asked.status}
+            options={[['', 'Any'], ...statuses.map((one) => [one, one] as const)]}
+          />
+        </Field>
+        <div class="field actions">
+          <button type="submit" class="primary">
+            Search
+          </button>
+          {clear && (
+            <a class="button" href={action}>
+              Clear
+            </a>
+          )}
+        </div>
+      </form>
+    </search>
+  )
+}

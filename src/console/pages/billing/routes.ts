@@ -1,0 +1,55 @@
+import { type Context, Hono } from 'hono'
+import { noObject } from '../../../billing/names'
+import { listing } from '../../../billing/read/list'
+import { type Presented, present } from '../../../billing/read/present'
+import { findObject, listObjects } from '../../../billing/read/store'
+import { batch, run } from '../../../db/client'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import type { Page } from '../../../http/page'
+import { listReferring } from '../../../inbox/timeline/store'
+import { timelineOf } from '../../../inbox/timeline/timeline'
+import { pageAsked } from '../../list'
+import { page } from '../../page'
+import { invoices } from './invoices'
+import { listPage } from './list'
+import { objectDetail } from './object'
+import type { ObjectList } from './object-list'
+import { paymentMethods } from './payment-methods'
+import { subscriptions } from './subscriptions'
+
+/** The number of events in a timeline. */
+const EVENTS = 100
+
+/** The billing state: subscriptions, invoices and payment methods, built from the vendors' events. */
+export const billingPages = new Hono<HttpEnv>()
+  .route('/', pagesOf(subscriptions))
+  .route('/', pagesOf(invoices))
+  .route('/', pagesOf(paymentMethods))
+
+/** The pages of one kind: the list, and the page of one object. */
+function pagesOf<Row extends Presented>(list: ObjectList<Row>) {
+  return new Hono<HttpEnv>()
+    .get(`/${list.path}`, page('billing:read'), async (c) => {
+      const [customer, status] = [c.req.query('customer') || undefined, c.req.query('status') || undefined]
+      const asked = { customer, status, ...pageAsked(c) }
+      const { db } = c.get('rt')
+      const objects = listing(list.kind, asked)
+      const found = objects.page(await run(db, listObjects(db, projectOf(c.get('actor')), list.kind, objects)))
+      return listPage(c, list, asked, found as Page<Row> & { truncated: boolean })
+    })
+    .get(`/${list.path}/:object`, page('billing:read'), (c) => one(c, list))
+}
+
+async function one<Row extends Presented>(c: Context<HttpEnv>, list: ObjectList<Row>) {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const id = c.req.param('object') ?? ''
+  const timeline = timelineOf({ kind: list.kind, id }, null, EVENTS)
+  const { objects, events } = await batch(db, {
+    objects: findObject(db, project, list.kind, id, c.req.query('vendor')),
+    events: listReferring(db, project, id, timeline.before, timeline.take),
+  })
+  if (!objects[0]) throw noObject(list.kind)
+  return objectDetail(c, list, present(objects[0]), timeline.page(events))
+}

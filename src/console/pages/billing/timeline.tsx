@@ -1,0 +1,38 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import type { timelineOf } from '../../../inbox/timeline/timeline'
+import { pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { Changes } from '../../ui/effects'
+import { timeOf, words } from '../../ui/format'
+import { Time } from '../../ui/parts'
+import { Table } from '../../ui/table'
+
+export type TimelinePage = ReturnType<ReturnType<typeof timelineOf>['page']>
+
+/** The events of an object, with the changes that each made. */
+export function Timeline({ c, page: { entries, resume } }: { c: Context<HttpEnv>; page: TimelinePage }) {
+  const { events } = pathsOf(c)
+  const { now } = c.get('rt')
+  return (
+    <>
+      <h2>Timeline</h2>
+      {entries.length === 0 ? (
+        <p class="quiet">The events of this object are no longer stored: their retention period has ended.</p>
+      ) : (
+        <Table
+          label="Timeline"
+          rows={entries}
+          columns={[
+            ['Event', (entry) => <a href={`${events}/${entry.event_id}`}>{entry.event_type}</a>],
+            ['Result', (entry) => <Badge of={entry.result ?? entry.status} />],
+            ['Change', (entry) => <Changes of={entry.change} />],
+            ['Occurred', (entry) => entry.occurred_at && words(entry.occurred_at)],
+            ['Received', (entry) => <Time at={timeOf(entry.received_at)} now={now} />],
+          ]}
+        />
+      )}
+      {resume !== null && <p class="quiet">Use the API to read the older events of this timeline.</p>}
+    </>
+  )
+}

@@ -1,0 +1,65 @@
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { HttpEnv } from '../../../http/context'
+import type { ConnectionRow } from '../../../inbox/connections/store'
+import { Fault } from '../../../lib/fault'
+import { Confirm } from '../../ui/confirm'
+import { plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Time } from '../../ui/parts'
+import { lastOf, pathOf, secretName } from './describe'
+
+/** Asks before a connection is deleted. */
+export function deletePage(c: Context<HttpEnv>, row: ConnectionRow) {
+  return confirmPage(
+    c,
+    row,
+    { title: `Delete “${row.name}”?`, to: 'delete', verb: 'Delete connection' },
+    <p>
+      The ingest URL will return 404, and the signing secrets will be deleted. The events will be kept. Last event
+      received: <Time at={lastOf(row)} now={c.get('rt').now} none="never" />.
+    </p>,
+  )
+}
+
+/** Asks before a signing secret is removed. */
+export function removeSecretPage(c: Context<HttpEnv>, row: ConnectionRow, id: string) {
+  const secret = row.secrets.find((one) => one.id === id)
+  if (!secret) throw new Fault('not_found', 'Signing secret not found.')
+  const others = row.secrets.length - 1
+  const title = `Remove the ${secretName(secret.hint)}?`
+  return confirmPage(
+    c,
+    row,
+    { title, to: `secrets/${id}/remove`, verb: 'Remove secret' },
+    <>
+      <p>
+        Deliveries signed with this secret will be refused immediately. Last used:{' '}
+        <Time at={row.secrets_used[id] ?? null} now={c.get('rt').now} none="never" />.
+      </p>
+      <p>
+        {others === 0 ? (
+          <strong>This is the only signing secret. Without it, the connection refuses every delivery.</strong>
+        ) : (
+          `${plural(others, 'other secret')} will keep working.`
+        )}
+      </p>
+    </>,
+  )
+}
+
+function confirmPage(
+  c: Context<HttpEnv>,
+  row: ConnectionRow,
+  ask: { title: string; to: string; verb: string },
+  what: Child,
+) {
+  const at = pathOf(c, row)
+  return show(
+    c,
+    { title: ask.verb, section: 'connections', above: [row.name, at] },
+    <Confirm c={c} title={ask.title} to={`${at}/${ask.to}`} verb={ask.verb} back={at} danger>
+      {what}
+    </Confirm>,
+  )
+}

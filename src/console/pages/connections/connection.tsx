@@ -1,0 +1,63 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { ingestUrl } from '../../../inbox/connections/present'
+import type { ConnectionRow } from '../../../inbox/connections/store'
+import { UNSENT } from '../../form'
+import { can, pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { show } from '../../ui/layout'
+import { Copyable, Fact, Head, Time } from '../../ui/parts'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { lastOf, modeOf } from './describe'
+import { Secrets } from './secrets'
+import { Settings } from './settings'
+
+/** A connection: its ingest URL, signing secrets and settings. */
+export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, { mistakes, status } = UNSENT) {
+  const { connections, events } = pathsOf(c)
+  return show(
+    c,
+    { title: row.name, section: 'connections', status, above: ['Connections', connections] },
+    <>
+      <Head
+        title={
+          <>
+            {row.name} <Badge of={row.status} />
+          </>
+        }
+      >
+        <a class="button" href={`${events}?connection_id=${row.id}`}>
+          View events
+        </a>
+      </Head>
+      <h2>Ingest URL</h2>
+      <Copyable id="ingest-url" label="ingest URL">
+        {ingestUrl(c.req.url, row.id)}
+      </Copyable>
+      <p class="quiet">
+        Enter this URL as a webhook endpoint at {vendorTitle(row.vendor)}, and select the events to send.
+      </p>
+      <Facts row={row} now={c.get('rt').now} />
+      <Secrets c={c} row={row} mistakes={mistakes} />
+      {can(c, 'connections:write') && <Settings c={c} row={row} mistakes={mistakes} />}
+    </>,
+  )
+}
+
+function Facts({ row, now }: { row: ConnectionRow; now: number }) {
+  return (
+    <dl class="facts">
+      <Fact name="Vendor">{vendorTitle(row.vendor)}</Fact>
+      <Fact name="Mode">{modeOf(row)}</Fact>
+      <Fact name="Last event">
+        <Time at={lastOf(row)} now={now} />
+      </Fact>
+      <Fact name="Created">
+        <Time at={row.created_at} now={now} />
+      </Fact>
+      <Fact name="ID">
+        <code>{row.id}</code>
+      </Fact>
+    </dl>
+  )
+}

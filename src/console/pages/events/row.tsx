@@ -1,0 +1,68 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { presentEvent } from '../../../inbox/events/present'
+import type { EventRow } from '../../../inbox/events/store'
+import { FINAL_STATUSES } from '../../../inbox/lifecycle'
+import { idTime } from '../../../lib/ids'
+import { pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { Time } from '../../ui/parts'
+import { Cells, type Column } from '../../ui/table'
+import { vendorTitle } from '../../ui/vendor-titles'
+
+/** The number of characters of an error that a row shows. */
+const ERROR_SHOWN = 200
+
+/** Whether the processing of the event is not finished. */
+export const isOpen = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
+
+/** The columns of the list. */
+export function columnsOf(c: Context<HttpEnv>): Column<EventRow>[] {
+  const { now } = c.get('rt')
+  const { events } = pathsOf(c)
+  return [
+    ['Type', (row) => <a href={`${events}/${row.id}`}>{row.event_type}</a>],
+    [
+      'Status',
+      ({ status, last_error }) => (
+        <>
+          <Badge of={status} /> {last_error && <span class="cut error">{last_error.slice(0, ERROR_SHOWN)}</span>}
+        </>
+      ),
+    ],
+    ['Object', (row) => <code>{presentEvent(row).decoded_summary?.object.id}</code>],
+    ['Vendor', (row) => vendorTitle(row.vendor)],
+    ['Attempts', (row) => row.attempts],
+    ['Received', (row) => <Time at={idTime(row.id)} now={now} />],
+  ]
+}
+
+type RowProps = { c: Context<HttpEnv>; row: EventRow; how?: 'fresh' | 'changed' }
+
+/** An event in the list. @param how for a row from a live update: `fresh` is added, `changed` replaces its old version */
+export function Row({ c, row, how }: RowProps) {
+  return (
+    <tr
+      id={row.id}
+      class={how === 'fresh' ? how : undefined}
+      data-open={isOpen(row.status) ? row.status : undefined}
+      hx-swap-oob={how === 'changed' ? 'true' : undefined}
+    >
+      <Cells columns={columnsOf(c)} row={row} />
+    </tr>
+  )
+}
+
+/** The rows of a live update. */
+export function rowsFragment(c: Context<HttpEnv>, fresh: readonly EventRow[], changed: readonly EventRow[]) {
+  return (
+    <>
+      {fresh.map((row) => (
+        <Row c={c} row={row} how="fresh" />
+      ))}
+      {changed.map((row) => (
+        <Row c={c} row={row} how="changed" />
+      ))}
+    </>
+  )
+}

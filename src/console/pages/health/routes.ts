@@ -1,0 +1,22 @@
+import { Hono } from 'hono'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { readHealth } from '../../../inbox/health/health'
+import { readLag } from '../../../inbox/health/lag'
+import { iso } from '../../../lib/time'
+import { page } from '../../page'
+import { healthPage } from './health'
+import { RANGES, rangeOf } from './ranges'
+
+/** The health of the pipeline, and its lag over time. */
+export const healthPages = new Hono<HttpEnv>().get('/', page('billing:read'), async (c) => {
+  const rt = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const range = rangeOf(c.req.query('range'))
+  const { ms, bucket } = RANGES[range]
+  const [health, lag] = await Promise.all([
+    readHealth(rt, project),
+    readLag(rt, project, { from: iso(rt.now - ms), bucket }),
+  ])
+  return healthPage(c, health, lag, range)
+})

@@ -1,0 +1,33 @@
+import { Hono } from 'hono'
+import { changeOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { ProjectBody } from '../../../projects/fields'
+import { insertProject, listMemberProjects } from '../../../projects/store'
+import { parse, refusalOf } from '../../form'
+import { readList } from '../../list'
+import { page } from '../../page'
+import { projectPaths } from '../../paths'
+import { userOf } from '../../session'
+import { createPage, welcomePage } from './create'
+import { listPage } from './list'
+
+/** The console's start page: the user's projects. */
+export const projectPages = new Hono<HttpEnv>()
+  .get('/', page('user'), async (c) => {
+    const { db } = c.get('rt')
+    const read = (before: string | null, limit: number) => listMemberProjects(db, userOf(c).user_id, before, limit)
+    const found = await readList(c, 'projects', read)
+    return found.data.length === 0 ? welcomePage(c) : listPage(c, found)
+  })
+  .get('/projects/new', page('user'), (c) => createPage(c))
+  .post('/projects', page('user'), async (c) => {
+    const name = c.get('form').get('name') ?? ''
+    try {
+      const fields = parse(ProjectBody, { name })
+      const { id } = await insertProject(c.get('rt').db, fields.name, userOf(c).user_id, changeOf(c))
+      return c.redirect(`${projectPaths(id).keys}?done=project_created`, 303)
+    } catch (error) {
+      return createPage(c, name, refusalOf(error))
+    }
+  })
+  .get('/p/:project', page('projects:read'), (c) => c.redirect(projectPaths(c.req.param('project')).keys, 303))

@@ -1,0 +1,22 @@
+const TONES: Record<string, string> = {
+  processed: 'good',
+  active: 'good',
+  paid: 'good',
+  applied: 'good',
+  ok: 'good',
+  failed: 'bad',
+  failing: 'bad',
+  died: 'bad',
+  expired: 'bad',
+  retrying: 'warn',
+  degraded: 'warn',
+  disabled: 'warn',
+  past_due: 'warn',
+  unpaid: 'bad',
+  ambiguous: 'warn',
+}
+
+/** A status: a word with a color. */
+export function Badge({ of }: { of: string }) {
+  return <span class={`badge ${TONES[of] ?? ''}`}>{of}</span>
+}

@@ -1,0 +1,43 @@
+import { took } from '../format'
+import { type Column, Table } from '../table'
+import { Legend } from './legend'
+import { Plot } from './plot'
+import { day, inWords, LINES, type Point, type Series } from './words'
+
+/** The most rows that the table below the chart shows. */
+const ROWS = 100
+
+/** Percentiles of lag over time: a line chart, with the same data as a sentence and as a table. */
+export function LagChart({ series, label }: { series: Series; label: string }) {
+  const busy = series.data.filter(({ received }) => received > 0)
+  if (busy.length === 0) return <p class="quiet">No events were received in this period.</p>
+  return (
+    <figure class="chart">
+      <section class="plot" tabindex={0} aria-label="Lag chart">
+        <Plot series={series} label={inWords(busy, label)} />
+      </section>
+      <Legend pending={Math.max(...series.data.map(({ pending }) => pending))} />
+      <details>
+        <summary>Show as a table</summary>
+        <Figures of={busy.slice(-ROWS)} />
+      </details>
+    </figure>
+  )
+}
+
+function Figures({ of }: { of: readonly Point[] }) {
+  return (
+    <Table
+      label="Lag"
+      rows={of}
+      columns={[
+        ['Start (UTC)', day],
+        ['Received', (point) => point.received],
+        ['Completed', (point) => point.processed],
+        ['Failed', (point) => point.failed],
+        ['Pending', (point) => point.pending],
+        ...LINES.map(([name]): Column<Point> => [name, (point) => took(point[`${name}_ms`])]),
+      ]}
+    />
+  )
+}

@@ -1,0 +1,24 @@
+import type { Context } from 'hono'
+import type { Child, PropsWithChildren } from 'hono/jsx'
+import type { HttpEnv } from '../../http/context'
+import { Post } from './controls'
+
+type ConfirmProps = { c: Context<HttpEnv>; title: Child; to: string; verb: string; back: string; danger?: boolean }
+
+/** A confirmation before an action that cannot be undone. With JavaScript it opens in a dialog. */
+export function Confirm({ c, title, to, verb, back, danger, children }: PropsWithChildren<ConfirmProps>) {
+  return (
+    <section id="confirm" class="confirm">
+      <h1>{title}</h1>
+      {children}
+      <Post c={c} to={to} class="choice">
+        <button type="submit" class={danger ? 'danger' : 'primary'}>
+          {verb}
+        </button>
+        <a class="button" href={back} data-close>
+          Cancel
+        </a>
+      </Post>
+    </section>
+  )
+}

@@ -1,0 +1,79 @@
+import type { Context } from 'hono'
+import type { Child, PropsWithChildren } from 'hono/jsx'
+import type { HttpEnv } from '../../http/context'
+import type { Mistakes } from '../form'
+
+/** A form that posts, with the token that proves it belongs to this session. */
+export function Post(props: PropsWithChildren<{ c: Context<HttpEnv>; to: string; class?: string }>) {
+  return (
+    <form method="post" action={props.to} class={props.class}>
+      <input type="hidden" name="form_token" value={props.c.get('formToken')} />
+      {props.children}
+    </form>
+  )
+}
+
+type FieldProps = PropsWithChildren<{
+  name: string
+  label: string
+  value?: string | undefined
+  hint?: Child
+  mistakes?: Mistakes | undefined
+  type?: string
+  required?: boolean
+  maxlength?: number
+  autocomplete?: string
+  autofocus?: boolean
+}>
+
+/** A labeled field with its error message. Pass children to use a control other than a text input. */
+export function Field({ name, label, hint, mistakes, children, ...input }: FieldProps) {
+  const wrong = mistakes?.[name]
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      {children ?? (
+        <input
+          id={name}
+          name={name}
+          autocomplete="off"
+          {...input}
+          aria-invalid={wrong ? 'true' : undefined}
+          aria-describedby={wrong ? `${name}-wrong` : hint ? `${name}-hint` : undefined}
+        />
+      )}
+      {hint && (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      {wrong && <Wrong id={`${name}-wrong`}>{wrong}</Wrong>}
+    </div>
+  )
+}
+
+/** A drop-down list. `options` are values with their labels. */
+export function Select(props: {
+  name: string
+  value?: string | undefined
+  options: readonly (readonly [string, string])[]
+}) {
+  return (
+    <select id={props.name} name={props.name}>
+      {props.options.map(([value, label]) => (
+        <option value={value} selected={value === (props.value ?? '')}>
+          {label}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** An error message, next to the field it is about. Renders nothing without text. */
+export function Wrong({ id, children }: PropsWithChildren<{ id?: string }>) {
+  return children ? (
+    <p class="wrong" id={id} role="alert">
+      {children}
+    </p>
+  ) : null
+}

@@ -1,0 +1,49 @@
+import type { Child, PropsWithChildren } from 'hono/jsx'
+
+/** A column: its heading, and the cell for a row. An empty heading marks a column of buttons. */
+export type Column<Row> = readonly [head: string, cell: (row: Row) => Child]
+
+type TableProps<Row> = PropsWithChildren<{
+  label: string
+  columns: readonly Column<Row>[]
+  rows?: readonly Row[]
+}>
+
+/** A table; on a narrow screen each row becomes a card. Pass children to replace the table body. */
+export function Table<Row>({ label, columns, rows, children }: TableProps<Row>) {
+  return (
+    <section class="rows" aria-label={label} tabindex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(([head]) => (
+              <th scope="col">{head === '' ? <span class="unseen">Actions</span> : head}</th>
+            ))}
+          </tr>
+        </thead>
+        {children ?? (
+          <tbody>
+            {rows?.map((row) => (
+              <tr>
+                <Cells columns={columns} row={row} />
+              </tr>
+            ))}
+          </tbody>
+        )}
+      </table>
+    </section>
+  )
+}
+
+/** The cells of a row. On a narrow screen each cell except the first shows its heading. */
+export function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
+  return (
+    <>
+      {columns.map(([head, cell], index) => (
+        <td class={head === '' ? 'actions' : undefined} data-label={index === 0 ? undefined : head}>
+          {cell(row)}
+        </td>
+      ))}
+    </>
+  )
+}

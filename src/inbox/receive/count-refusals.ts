@@ -1,0 +1,41 @@
+import type { Runtime } from '../../env'
+import { writeLog } from '../../http/log'
+import { MINUTE } from '../../lib/time'
+import { MAX_REFUSAL_COUNTS } from './limits'
+import { addRefusals, type Refusals } from './refusals-store'
+
+/** Counts that this isolate has not written yet, by connection, minute and cause. */
+let pending = new Map<string, Refusals>()
+let flushing = false
+
+/**
+ * Counts a refused delivery by its cause. An isolate sums up the counts and writes them every ten seconds at most, and
+ * never the bodies: junk can neither fill nor slow down the database that all tenants share. An isolate that is evicted
+ * loses the counts of up to ten seconds.
+ */
+export function countRefusal(rt: Runtime, connection: { id: string; project_id: string }, cause: string): void {
+  const minute = Math.floor(rt.now / MINUTE)
+  const key = `${connection.id} ${minute} ${cause}`
+  const entry = pending.get(key)
+  if (entry) entry.n += 1
+  else if (pending.size < MAX_REFUSAL_COUNTS) {
+    pending.set(key, { project_id: connection.project_id, connection_id: connection.id, minute, cause, n: 1 })
+  }
+  if (flushing) return
+  flushing = true
+  rt.waitUntil(flush(rt))
+}
+
+async function flush(rt: Runtime): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, rt.settings.refusalFlushMs))
+  const counts = [...pending.values()]
+  pending = new Map()
+  flushing = false
+  try {
+    await addRefusals(rt.db, counts)
+  } catch (error) {
+    // Counts of junk are not worth keeping while the database is out.
+    const refused = counts.reduce((sum, { n }) => sum + n, 0)
+    writeLog('warn', 'refusals_not_counted', { refused, error: String(error) })
+  }
+}

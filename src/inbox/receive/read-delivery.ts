@@ -1,0 +1,60 @@
+import { sha256Hex } from '../../lib/crypto'
+import { newId } from '../../lib/ids'
+import { type Delivery, type Envelope, Undecodable, type Vendor } from '../../vendors/vendor'
+import { asText } from '../payload'
+import { storedEventId } from '../process/decide'
+import { MAX_EVENT_TYPE, MAX_KEPT_HEADER } from './limits'
+import type { NewDelivery, NewEvent } from './store'
+
+/** Reads a verified delivery: its payload, the headers worth keeping, and its events. */
+export async function readDelivery(vendor: Vendor, { headers, bytes, now }: Delivery): Promise<NewDelivery> {
+  const text = asText(bytes)
+  const kept = keptHeaders(vendor, headers)
+  const envelopes = text === null ? [] : decoded(vendor, text, kept)
+  return {
+    payload_id: newId('pay', now),
+    body: text ?? bytes.buffer,
+    headers: kept,
+    events: envelopes.length > 0 ? await eventsOf(envelopes, bytes, now) : [await unknownEvent(bytes, now)],
+    received_at: now,
+  }
+}
+
+async function eventsOf(
+  envelopes: readonly Envelope[],
+  bytes: Uint8Array<ArrayBuffer>,
+  now: number,
+): Promise<NewEvent[]> {
+  const digest = envelopes.some((event) => event.vendor_event_id === null) ? await sha256Hex(bytes) : ''
+  const list = envelopes.map(({ vendor_event_id, event_type, occurred_at }, index) => ({
+    id: newId('evt', now),
+    vendor_event_id: storedEventId(vendor_event_id, digest, index),
+    event_type: event_type.slice(0, MAX_EVENT_TYPE),
+    occurred_at,
+  }))
+  // A vendor that names one event twice in a delivery means it once.
+  return [...new Map(list.map((event) => [event.vendor_event_id, event])).values()]
+}
+
+/** What a verified body that cannot be read is recorded as. It fails in processing, where people see it. */
+async function unknownEvent(bytes: Uint8Array<ArrayBuffer>, now: number): Promise<NewEvent> {
+  return { id: newId('evt', now), vendor_event_id: await sha256Hex(bytes), event_type: 'unknown', occurred_at: null }
+}
+
+/** The envelopes of a delivery's events. Where only the envelope can be read, the event is found by that. */
+function decoded(vendor: Vendor, text: string, headers: Record<string, string>): Envelope[] {
+  try {
+    return vendor.decode(text, headers)
+  } catch (error) {
+    if (error instanceof Undecodable) return error.envelope ? [error.envelope] : []
+    throw error
+  }
+}
+
+function keptHeaders(vendor: Vendor, headers: Headers): Record<string, string> {
+  const kept = vendor.keptHeaders.flatMap((name) => {
+    const value = headers.get(name)
+    return value === null ? [] : [[name, value.slice(0, MAX_KEPT_HEADER)]]
+  })
+  return Object.fromEntries(kept)
+}

@@ -1,0 +1,79 @@
+import type { Runtime } from '../../env'
+import { writeLog } from '../../http/log'
+import { Fault } from '../../lib/fault'
+import type { Delivery } from '../../vendors/vendor'
+import { SECRET_USED_EVERY } from '../connections/limits'
+import { touchSecret } from '../connections/secrets-store'
+import { sendEvents } from '../messages'
+import { readDelivery } from './read-delivery'
+import { spool } from './spool'
+import { type NewDelivery, type RecordedEvent, recordDelivery } from './store'
+import type { Verified } from './verify'
+
+/** What a vendor is answered. */
+export type Receipt = { event_ids: string[]; duplicate: boolean }
+
+/**
+ * Records a verified delivery and sends its events on to the consumer. While the database is out, the Queue takes the
+ * delivery itself.
+ *
+ * @returns null where the connection has changed since it was read
+ * @throws {Fault} `database_unavailable`
+ */
+export async function record(rt: Runtime, verified: Verified, delivery: Delivery): Promise<Receipt | null> {
+  const { connection, vendor } = verified
+  const contents = await readDelivery(vendor, delivery)
+  const rows = await recordOrSpool(rt, verified, contents, delivery.bytes)
+  if (rows?.length === 0) return null
+  noteSecretUse(rt, verified)
+  if (rows) rt.waitUntil(enqueue(rt, connection.project_id, rows))
+  return receiptOf(contents, rows ?? [])
+}
+
+/** @returns a row for each event, none where the connection has changed; null for a delivery that was spooled */
+async function recordOrSpool(
+  rt: Runtime,
+  verified: Verified,
+  contents: NewDelivery,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<RecordedEvent[] | null> {
+  const { id, version } = verified.connection
+  try {
+    return await recordDelivery(rt.db, { id, version }, contents)
+  } catch (error) {
+    if (!(error instanceof Fault) || error.fault !== 'database_unavailable') throw error
+    await spool(rt, verified, contents, bytes, error)
+    return null
+  }
+}
+
+/** Each event under the id that it is stored under; a spooled one under the id that it will get. */
+function receiptOf({ events }: NewDelivery, rows: readonly RecordedEvent[]): Receipt {
+  const stored = new Map(rows.map((row) => [row.vendor_event_id, row.id]))
+  const event_ids = events.map((event) => stored.get(event.vendor_event_id) ?? event.id)
+  return { event_ids, duplicate: events.every(({ id }) => !event_ids.includes(id)) }
+}
+
+/** Sends the events that wait for their first attempt. The sweep finds those that the Queue does not take. */
+async function enqueue(rt: Runtime, project_id: string, rows: readonly RecordedEvent[]): Promise<void> {
+  const open = rows.filter(({ status }) => status === 'received')
+  try {
+    await sendEvents(
+      rt.events,
+      open.map(({ id }) => ({ project_id, event_id: id })),
+    )
+  } catch (error) {
+    writeLog('warn', 'queue_send_failed', { events: open.length, error: String(error) })
+  }
+}
+
+/** Keeps `last_used_at` of the secret. The remembered time spares most deliveries the write. */
+function noteSecretUse(rt: Runtime, { connection, secret }: Verified): void {
+  if (secret.usedAt > rt.now - SECRET_USED_EVERY) return
+  secret.usedAt = rt.now
+  rt.waitUntil(
+    touchSecret(rt.db, connection.id, secret.id, rt.now).catch((error) =>
+      writeLog('warn', 'secret_use_not_recorded', { connection_id: connection.id, error: String(error) }),
+    ),
+  )
+}

@@ -1,0 +1,45 @@
+import type { Runtime } from '../../env'
+import { writeLog } from '../../http/log'
+import type { Fault } from '../../lib/fault'
+import { type SpooledMessage, sendSpooled } from '../messages'
+import { MAX_SPOOLED_BYTES } from './limits'
+import type { NewDelivery } from './store'
+import type { Verified } from './verify'
+
+/**
+ * Sends a delivery to the Queue while the database is out. The consumer records it first, and only while the secret that
+ * verified it is live.
+ *
+ * @param outage thrown where the delivery does not fit a message, or the Queue is out too: the vendor sends it again
+ */
+export async function spool(
+  rt: Runtime,
+  { connection, secret }: Verified,
+  { payload_id, headers, events, received_at }: NewDelivery,
+  bytes: Uint8Array<ArrayBuffer>,
+  outage: Fault,
+): Promise<void> {
+  const message: SpooledMessage = {
+    spooled: 1,
+    project_id: connection.project_id,
+    connection_id: connection.id,
+    secret_id: secret.id,
+    payload_id,
+    received_at,
+    headers,
+    events: [...events],
+    body: bytes,
+  }
+  if (!fitsMessage(message)) throw outage
+  try {
+    await sendSpooled(rt.events, message)
+  } catch (error) {
+    writeLog('error', 'spool_failed', { connection_id: connection.id, error: String(error) })
+    throw outage
+  }
+  writeLog('warn', 'spooled', { connection_id: connection.id, events: events.length })
+}
+
+function fitsMessage({ body, headers, events }: SpooledMessage): boolean {
+  return body.byteLength + JSON.stringify([headers, events]).length <= MAX_SPOOLED_BYTES
+}

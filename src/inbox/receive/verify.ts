@@ -1,0 +1,43 @@
+import { Fault } from '../../lib/fault'
+import { SECOND } from '../../lib/time'
+import { vendorOf } from '../../vendors'
+import { TOLERANCE_MS } from '../../vendors/limits'
+import type { Delivery, Vendor, Verification } from '../../vendors/vendor'
+import type { LiveConnection, LiveSecret } from './known-connections'
+
+/** A delivery's connection and vendor, and the secret that it is signed with. */
+export type Verified = { connection: LiveConnection; vendor: Vendor; secret: LiveSecret }
+
+/** Checks a delivery's signature against the live secrets of its connection. */
+export async function verify(
+  connection: LiveConnection | null,
+  delivery: Delivery,
+): Promise<Verified | { refused: Fault }> {
+  if (!connection) return { refused: unknownConnection() }
+  if (connection.status === 'disabled') {
+    return { refused: new Fault('connection_disabled', 'Enable the connection, then send the event again.') }
+  }
+  const vendor = vendorOf(connection.vendor)
+  const texts = connection.secrets.map(({ text }) => text)
+  const verification = await vendor?.verify(delivery, texts)
+  const secret = verification?.ok ? connection.secrets[verification.secret] : undefined
+  return vendor && secret ? { connection, vendor, secret } : { refused: badSignature(verification) }
+}
+
+/** No connection has the id in the address. */
+export function unknownConnection(): Fault {
+  return new Fault('unknown_connection', 'Connection not found. Copy its ingest_url again.')
+}
+
+function badSignature(verification: Verification | undefined): Fault {
+  const { cause, skew_ms = 0 } =
+    verification && !verification.ok ? verification : { cause: 'signature_mismatch' as const }
+  const skew = `${Math.round(Math.abs(skew_ms) / SECOND)} s ${skew_ms > 0 ? 'behind' : 'ahead of'} our clock`
+  const detail = {
+    signature_missing: "Send the vendor's signature header.",
+    signature_malformed: "The signature header is not in the vendor's format.",
+    signature_mismatch: "The signature matches none of the connection's live signing secrets.",
+    signature_timestamp: `The signature's timestamp is ${skew}. The limit is ${TOLERANCE_MS / SECOND} s.`,
+  }[cause]
+  return new Fault(cause, detail)
+}

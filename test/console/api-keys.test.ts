@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { call, freshProject, ORIGIN } from '../harness'
+import { formToken, submit, visit } from './visit'
+
+const NEXT_YEAR = new Date(Date.now() + 400 * 86_400_000).toISOString().slice(0, 10)
+
+describe('API keys in the console', () => {
+  let project: string
+  let token: string
+  let keys: string
+  beforeAll(async () => {
+    const made = await freshProject()
+    project = made.project
+    token = made.owner.token
+    keys = `/console/p/${project}/platform/settings/api-keys`
+  })
+  const mintByForm = async (fields: Record<string, string>) => {
+    const form = new URLSearchParams({ form_token: await formToken(token), scope: 'billing:read', ...fields })
+    form.append('scope', 'api_keys:read')
+    return visit(keys, token, { form })
+  }
+  const secretIn = (text: string) => /svc_v1_[0-9a-f]{96}/.exec(text)?.[0] ?? ''
+
+  it('shows an example call if there are no keys', async () => {
+    const { text } = await visit(keys, token)
+    expect(text).toContain(`curl ${ORIGIN}/platform/v1/projects`)
+  })
+
+  it('creates, rotates and revokes a key, and shows each secret once', async () => {
+    const minted = await mintByForm({ name: 'By form', expires: '30' })
+    expect(minted.status).toBe(201)
+    const first = secretIn(minted.text)
+    const listed = await call('/platform/v1/api-keys', { token, project })
+    const [key] = listed.body.data
+    expect(key).toMatchObject({ name: 'By form', scopes: ['billing:read', 'api_keys:read'] })
+    expect(Date.parse(key.expires_at) - Date.now()).toBeGreaterThan(29 * 86_400_000)
+    const list = await visit(keys, token)
+    expect(list.text).toContain('By form')
+    expect(list.text).not.toContain(first)
+
+    expect((await call('/platform/v1/api-keys', { token: first, project })).status).toBe(200)
+    const question = await visit(`${keys}/${key.id}/rotate`, token)
+    expect(question.text).toContain('The key was last used')
+    const rotated = await submit(`${keys}/${key.id}/rotate`, token)
+    const second = secretIn(rotated.text)
+    expect((await call('/platform/v1/api-keys', { token: first, project })).body.code).toBe('key_rotated')
+    expect((await call('/platform/v1/api-keys', { token: second, project })).status).toBe(200)
+
+    const revoked = await submit(`${keys}/${key.id}/revoke`, token)
+    expect(revoked.headers.get('Location')).toBe(`${keys}?done=key_revoked`)
+    expect((await call('/platform/v1/api-keys', { token: second, project })).body.code).toBe('key_revoked')
+    const { body } = await call('/platform/v1/audit-log', { token, project })
+    expect(body.data.map((row: { action: string }) => row.action)).toEqual(
+      expect.arrayContaining(['api_key.minted', 'api_key.rotated', 'api_key.revoked']),
+    )
+  })
+
+  it.each([
+    ['a date alone', { on: NEXT_YEAR }, `${NEXT_YEAR}T23:59:59.999Z`, `${NEXT_YEAR} 23:59:59 UTC`],
+    ['a chosen date', { expires: 'date', on: NEXT_YEAR }, `${NEXT_YEAR}T23:59:59.999Z`, `${NEXT_YEAR} 23:59:59 UTC`],
+    ['no date', { expires: '', on: '' }, null, 'never expires'],
+  ])('accepts %s as the expiry of a key, and shows it with the secret', async (_, fields, expires_at, said) => {
+    const minted = await mintByForm({ name: 'Ends', ...fields })
+    expect([minted.status, minted.text.includes(said)]).toEqual([201, true])
+    const { body } = await call('/platform/v1/api-keys/self', { token: secretIn(minted.text), project })
+    expect(body.key.expires_at).toBe(expires_at)
+  })
+
+  it.each([
+    [{ name: '' }, 'not be empty'],
+    [{ name: 'x'.repeat(101) }, 'at most 100 characters'],
+    [{ name: 'Kept', scope: 'everything' }, 'Choose at least one scope'],
+    [{ name: 'Kept', expires: 'date', on: '' }, 'Pick a date'],
+    [{ name: 'Kept', expires: 'date', on: '2001-01-01' }, 'in the future'],
+    [{ name: 'Kept', expires: '-5' }, 'in the future'],
+    [{ name: 'Kept', expires: '', on: '2001-01-01' }, 'in the future'],
+    [{ name: 'Kept', expires: '', on: 'soon' }, 'Pick a date'],
+    [{ name: 'Kept', expires: '30', on: '2001-01-01' }, 'Clear the date'],
+  ])('shows what is wrong with %o, and keeps the input', async (fields, message) => {
+    const answer = await mintByForm(fields)
+    expect(answer.status).toBe(422)
+    expect(answer.text.toLowerCase()).toContain(message.toLowerCase())
+    expect(answer.text).toContain(`value="${fields.name}"`)
+    expect(secretIn(answer.text)).toBe('')
+  })
+})

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import {
+  call,
+  countingD1,
+  deliver,
+  freshProject,
+  lossyQueue,
+  mint,
+  ORIGIN,
+  settled,
+  stripeConnection,
+  stripeEvent,
+} from '../harness'
+import { submit, visit } from './visit'
+
+describe('webhook events in the console', () => {
+  it('links an event to its customer and subscription, and names who replayed it', async () => {
+    const { project, owner } = await freshProject()
+    const connection = await stripeConnection(owner.token, project)
+    const object = { id: 'sub_1', object: 'subscription', customer: 'cus_1', status: 'active' }
+    const event = (await deliver(connection.id, stripeEvent('customer.subscription.updated', object))).body.event_ids[0]
+    await settled(project, owner.token, event)
+    const parent = { type: 'subscription_details', subscription_details: { subscription: 'sub_2' } }
+    const invoice = { id: 'in_1', object: 'invoice', customer: 'cus_1', parent, status: 'open' }
+    const other = (await deliver(connection.id, stripeEvent('invoice.created', invoice))).body.event_ids[0]
+    await settled(project, owner.token, other)
+    const { secret } = await mint(owner.token, project, { name: 'Nightly <job>' })
+    for (const token of [secret, owner.token]) {
+      await call(`/platform/v1/billing/webhooks/${event}/replay`, { method: 'POST', token, project })
+      await settled(project, owner.token, event)
+    }
+    const events = `/console/p/${project}/platform/billing/webhooks`
+    const subscriptions = `/console/p/${project}/platform/billing/subscriptions`
+    const { text } = await visit(`${events}/${event}`, owner.token)
+    expect(text).toContain(`href="${subscriptions}?customer=cus_1"`)
+    expect(text).toContain(`href="${subscriptions}/sub_1?vendor=stripe"`)
+    expect(text).toContain('Nightly &lt;job&gt;')
+    expect(text).toContain(`<td data-label="Requested by">${owner.email}`)
+    expect(text).not.toMatch(/>\d{4}-\d\d-\d\dT/)
+    // There is no page for a subscription that no event has described.
+    const without = (await visit(`${events}/${other}`, owner.token)).text
+    expect(without).toContain('<dd>sub_2</dd>')
+    expect(without).not.toContain('sub_2?vendor')
+  })
+
+  it('has the search of the API, and replays what it finds', async () => {
+    const { project, owner } = await freshProject()
+    const connection = await stripeConnection(owner.token, project)
+    const ids: string[] = []
+    for (const type of ['invoice.paid', 'invoice.paid', 'customer.created']) {
+      const { body } = await deliver(connection.id, stripeEvent(type))
+      await settled(project, owner.token, body.event_ids[0])
+      ids.push(body.event_ids[0])
+    }
+    const events = `/console/p/${project}/platform/billing/webhooks`
+    const rows = (text: string) => [...text.matchAll(/<tr id="(evt_\w+)"/g)].map(([, id]) => id)
+    expect(rows((await visit(events, owner.token)).text)).toEqual(ids.toReversed())
+    const search = '?event_type=invoice.*&vendor=stripe&status=processed&received_after=2020-01-01T00:00&ref='
+    expect(rows((await visit(events + search, owner.token)).text)).toEqual([ids[1], ids[0]])
+    const asc = await visit(`${events}?order=asc`, owner.token)
+    expect(rows(asc.text)).toEqual(ids)
+    expect(asc.text).not.toContain('hx-get')
+    const wrong = await visit(`${events}?error=x&livemode=maybe`, owner.token)
+    expect([wrong.status, wrong.text.includes('id="error-wrong"')]).toEqual([422, true])
+
+    const question = await visit(`${events}/replay${search}`, owner.token)
+    expect(question.text).toContain('Replay 2 events?')
+    const done = await submit(`${events}/replay`, owner.token, { search: 'event_type=invoice.paid' })
+    const progress = done.headers.get('Location') ?? ''
+    expect(progress).toContain('/replays/rpl_')
+    expect((await visit(progress, owner.token)).text).toContain('0 of 2 events processed again')
+    const again = await submit(`${events}/replay`, owner.token, { search: 'event_type=invoice.paid' })
+    expect(again.headers.get('Location')).toContain('done=nothing_to_replay')
+  })
+
+  it('updates the list with new and changed events only', async () => {
+    const { project, owner } = await freshProject()
+    const connection = await stripeConnection(owner.token, project)
+    const lost = { bindings: { EVENTS: lossyQueue().EVENTS } }
+    const first = (await deliver(connection.id, stripeEvent(), lost)).body.event_ids[0]
+    const live = `/console/p/${project}/platform/billing/webhooks/live`
+    const poll = (query: string) => visit(`${live}?${query}`, owner.token, { headers: { 'HX-Request': 'true' } })
+    expect((await poll(`newest=${first}&open=${first}:received`)).status).toBe(204)
+    const changed = await poll(`newest=${first}&open=${first}:processing`)
+    expect(changed.text).toContain(`id="${first}"`)
+    expect(changed.text).toContain('hx-swap-oob="true"')
+    expect(changed.headers.get('X-New-Rows')).toBe('0')
+    const second = (await deliver(connection.id, stripeEvent('invoice.paid'), lost)).body.event_ids[0]
+    const fresh = await poll(`newest=${first}`)
+    expect(fresh.text).toContain(`id="${second}"`)
+    expect(fresh.text).not.toContain(`id="${first}"`)
+    expect(fresh.headers.get('X-New-Rows')).toBe('1')
+    expect((await poll(`newest=${first}&event_type=customer.*`)).text).not.toContain(second)
+    expect((await poll('newest=')).headers.get('X-New-Rows')).toBe('2')
+    const { DB, count } = countingD1()
+    await visit(`${live}?newest=${second}`, owner.token, { bindings: { ...lost.bindings, DB } })
+    expect(count.trips).toBeLessThanOrEqual(2)
+    expect(count.rows_read).toBeLessThanOrEqual(5)
+    const out = await visit(live, null, { headers: { 'HX-Request': 'true', 'HX-Current-URL': `${ORIGIN}/console/x` } })
+    expect([out.status, out.headers.get('HX-Redirect')]).toEqual([401, '/console/sign-in?next=%2Fconsole%2Fx'])
+  })
+
+  it('is smaller than 60 KB with 50 rows', async () => {
+    const { project, owner } = await freshProject()
+    const connection = await stripeConnection(owner.token, project)
+    for (let i = 0; i < 51; i++) {
+      const event = stripeEvent('customer.subscription.trial_will_end', { id: `sub_${'x'.repeat(30)}${i}` })
+      await deliver(connection.id, event, { bindings: { EVENTS: lossyQueue().EVENTS } })
+    }
+    const { text } = await visit(`/console/p/${project}/platform/billing/webhooks`, owner.token)
+    expect(text.match(/<tr id="evt_/g)).toHaveLength(50)
+    expect(text).toContain('Next page')
+    expect(text.length).toBeLessThan(60_000)
+  })
+})

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { hexDump, indented } from '../../src/console/pages/events/payload-text'
+import { duration, money, relative } from '../../src/console/ui/format'
+
+describe('formatting', () => {
+  it('indents JSON without changing its values', () => {
+    const text = '{"a":12345678901234567890,"b":[1.0,{ }],"c":"x\\u00e9, {y}: [z] \\" ","d":[]}'
+    const shown = indented(text) ?? ''
+    expect(shown).toContain('12345678901234567890')
+    expect(shown).toContain('1.0')
+    expect(shown).toContain('"x\\u00e9, {y}: [z] \\" "')
+    expect(JSON.parse(shown)).toEqual(JSON.parse(text))
+    expect(indented('{"a":')).toBeNull()
+    expect(indented(JSON.stringify(Array(1000).fill(1)), 100)?.length).toBeLessThan(120)
+  })
+
+  it('shows bytes as a hex dump', () => {
+    expect(hexDump(new Uint8Array([0, 65, 255]))).toMatch(/^000000 {2}00 41 ff +\.A\.$/)
+  })
+
+  it('shortens times, durations and amounts', () => {
+    const now = Date.UTC(2026, 0, 2)
+    expect([0, -90_000, -7_200_000, 3 * 86_400_000].map((ms) => relative(now + ms, now))).toEqual([
+      'just now',
+      '1 min ago',
+      '2 h ago',
+      'in 3 d',
+    ])
+    expect([0.84, 120, 1300, 150_000, 10_800_000].map(duration)).toEqual([
+      '0.8 ms',
+      '120 ms',
+      '1.3 s',
+      '2.5 min',
+      '3 h',
+    ])
+    expect(money({ value: 1900, currency: 'EUR' })).toBe('EUR 19.00')
+    expect(money({ value: 1900, currency: 'JPY' })).toBe('JPY 1,900')
+    expect(money({ value: 1900, currency: '<b>' })).toBe('1900 <b>')
+  })
+})
