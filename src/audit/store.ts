@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Db, Query } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
@@ -39,15 +39,6 @@ export function audited<Q extends Query>(db: Db, change: Change, entry: AuditEnt
   }
   const audit = insertWhere(db, auditLog, row, sql`changes() > 0`)
   return { changed: mutation, audit }
-}
-
-/** Until every store states its statements as Drizzle does. */
-export function audit(entry: AuditEntry, { actor, request_id, now }: Change): SQL {
-  const { project_id, action, object_type, object_id, details } = entry
-  return sql`INSERT INTO ${auditLog} (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id, details)
-    SELECT ${project_id}, ${newId('aud', now)}, ${actor.type}, ${actor.id}, ${action}, ${object_type}, ${object_id},
-      ${request_id}, ${details ? JSON.stringify(details) : null}
-    WHERE changes() > 0`
 }
 
 /** Reads a project's audit rows, newest first, starting after the row `before`. */

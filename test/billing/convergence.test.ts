@@ -62,7 +62,7 @@ async function run(life: Life, { order, cuts, twice, replays, together }: Course
     'SELECT * FROM billing_objects WHERE project_id = ? ORDER BY kind, vendor_id',
     world.project,
   )
-  const shown = (await world.api(`/${life.path}/${life.object}`)).body as Shown
+  const shown = (await world.api<Shown>(`/${life.path}/${life.object}`)).body
   return {
     // Whole rows, but for what differs between projects: its own ids, and how often a row was written.
     rows: objects.map(({ project_id: _, version: __, candidates, ...row }) => ({
