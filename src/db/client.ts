@@ -8,8 +8,11 @@ export { ConstraintError, type Meter } from './metered'
 
 const PING_TIMEOUT_MS = 2 * SECOND
 
-/** Drizzle over the metered binding. `meter` counts what this database was asked for one piece of work. */
-export type Db = DrizzleD1Database & { meter: Meter; d1: D1Database }
+/**
+ * Drizzle over the metered binding `d1`. `meter` counts what this database was asked for one piece of work; `binding` is
+ * the same object for all of them.
+ */
+export type Db = DrizzleD1Database & { meter: Meter; d1: D1Database; binding: D1Database }
 
 /** A statement that has not been sent: one of Drizzle's builders, or what {@link raw} makes. */
 export type Query<T = unknown> = { readonly _: { readonly result: T } }
@@ -41,7 +44,7 @@ type Prepared = {
 export function openDb(binding: D1Database): Db {
   const meter: Meter = { trips: 0, rows_read: 0, rows_written: 0 }
   const d1 = metered(binding, meter)
-  return Object.assign(drizzle(d1), { meter, d1 })
+  return Object.assign(drizzle(d1), { meter, d1, binding })
 }
 
 /**

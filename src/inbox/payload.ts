@@ -1,6 +1,6 @@
 import { utf8 } from '../lib/crypto'
 
-/** The bytes as text when that loses nothing: UTF-8 (a byte order mark kept) without NUL. */
+/** The bytes as text, byte order mark included; null where they are not UTF-8, or contain a NUL, which text would lose. */
 export function asText(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -10,7 +10,7 @@ export function asText(bytes: Uint8Array): string | null {
   }
 }
 
-/** D1 gives TEXT as a string and a BLOB as an array of numbers. */
+/** The bytes of a stored payload. D1 returns TEXT as a string and a BLOB as an array of numbers. */
 export function bytesOf(body: string | number[]): Uint8Array<ArrayBuffer> {
   return typeof body === 'string' ? utf8(body) : Uint8Array.from(body)
 }

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { stopClock } from '../clock'
 import { countingD1 } from '../harness'
-import { stopClock } from '../inbox/pipeline'
 import { walk } from '../inbox/seeding'
 import {
   anId,
@@ -20,16 +20,13 @@ import { type BillingWorld, billingWorld, type Shown } from './world'
 
 /*
  * What the billing state costs, in D1's own figures. Rows written, indexes included: 11.02 to record, claim and finish an
- * event of a batch, and 1 for each of its refs (test/webhooks/costs.test.ts); then the object's row, and
- * one of the index by customer where it is new or its customer changes.
+ * event of a batch, and 1 for each of its refs (test/inbox/process/costs.test.ts); then the object's row, and one in the
+ * index by customer where the object is new or its customer changes.
  */
 
 const BATCH = 100
-beforeAll(() => {
-  stopClock() // or what is written once a minute is written in between
-})
-afterAll(() => {
-  vi.useRealTimers()
+beforeEach(() => {
+  stopClock() // rows that are written once a minute must not be written in between
 })
 
 /** A world that knows its connections and has processed before: what is first or once a minute is behind it. */

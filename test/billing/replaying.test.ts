@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { rows, stopClock } from '../inbox/pipeline'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { stopClock } from '../clock'
+import { rows } from '../inbox/pipeline'
 import {
   anId,
   type Fields,
@@ -21,11 +22,10 @@ import { type BillingWorld, billingWorld, type Stored } from './world'
 
 let world: BillingWorld
 beforeAll(async () => {
-  stopClock() // or a minute that passes is written down as the key's last use
   world = await billingWorld()
 })
-afterAll(() => {
-  vi.useRealTimers()
+beforeEach(() => {
+  stopClock() // otherwise a minute may pass, and the last use of the key is written
 })
 
 const updated = (object: Fields, at = T0, id = anId('evt')) =>

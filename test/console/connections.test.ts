@@ -50,7 +50,7 @@ describe('connections in the console', () => {
     const at = (await submit(connections, owner.token, fields)).headers.get('Location') ?? ''
     const { text } = await visit(at, owner.token)
     expect(text).toContain('Enter this URL as a webhook endpoint at GoCardless')
-    expect(text).toContain('A GoCardless webhook endpoint secret is')
+    expect(text).toContain('A GoCardless webhook endpoint secret has')
     expect(text).not.toContain('public_key')
     expect((await visit(connections, owner.token)).text).toContain('>GoCardless<')
   })

@@ -22,6 +22,7 @@ import {
   stripeEvent,
   tamperedD1,
 } from '../harness'
+import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipeline'
 
 export const KEYS = '/platform/v1/api-keys'
 export const PROJECTS = '/platform/v1/projects'
@@ -212,6 +213,11 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
   payload_too_large: async () => {
     const { token } = await signedIn()
     return call(PROJECTS, { method: 'POST', token, json: { name: 'x'.repeat(65_536) } })
+  },
+  too_many_events: async () => {
+    const world = await newWorld()
+    const ids = Array.from({ length: 1001 }, (_, n) => `EV${n}`)
+    return sendGocardless(world, await gocardlessConnection(world), ids)
   },
   unsupported_media_type: async () => {
     const { token } = await signedIn()

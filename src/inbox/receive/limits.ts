@@ -2,6 +2,8 @@ import { MINUTE, SECOND } from '../../lib/time'
 
 /** Bytes of a delivery. */
 export const MAX_DELIVERY_BYTES = 1024 * 1024
+/** Events of a delivery. All of them are recorded in one statement, and processed from one payload. */
+export const MAX_DELIVERY_EVENTS = 1000
 /** Characters kept of an event's type. */
 export const MAX_EVENT_TYPE = 200
 /** Characters kept of a header that carries meaning. */
@@ -18,6 +20,17 @@ export const MAX_REMEMBERED = 5_000
 
 /** Counts of refused deliveries that an isolate holds until they are written. */
 export const MAX_REFUSAL_COUNTS = 5_000
+
+/** Recording trips of an isolate that are out at once, to one database. */
+export const MAX_TRIPS_OUT = 4
+/** Deliveries on one trip. */
+export const MAX_GROUP = 8
+/** Bytes on one trip, unless a single delivery has more. */
+export const MAX_GROUP_BYTES = 256 * 1024
+/** What the rows of an event weigh on a trip beside its payload, in bytes. */
+export const ROW_BYTES = 4096
+/** A delivery that has waited for others this long goes alone (ms). */
+export const ALONE_AFTER = 1.5 * SECOND
 
 /** Bytes of a spooled delivery. A Queue message holds 128,000; the rest is for its ids and envelope. */
 export const MAX_SPOOLED_BYTES = 110_000

@@ -5,9 +5,10 @@ import type { Delivery } from '../../vendors/vendor'
 import { SECRET_USED_EVERY } from '../connections/limits'
 import { touchSecret } from '../connections/secrets-store'
 import { sendEvents } from '../messages'
+import { groupCommit } from './group-commit'
 import { readDelivery } from './read-delivery'
 import { spool } from './spool'
-import { type NewDelivery, type RecordedEvent, recordDelivery } from './store'
+import type { NewDelivery, RecordedEvent } from './store'
 import type { Verified } from './verify'
 
 /** What a vendor is answered. */
@@ -39,7 +40,7 @@ async function recordOrSpool(
 ): Promise<RecordedEvent[] | null> {
   const { id, version } = verified.connection
   try {
-    return await recordDelivery(rt.db, { id, version }, contents)
+    return await groupCommit(rt, { fence: { id, version }, delivery: contents }, bytes.byteLength)
   } catch (error) {
     if (!(error instanceof Fault) || error.fault !== 'database_unavailable') throw error
     await spool(rt, verified, contents, bytes, error)

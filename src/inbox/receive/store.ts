@@ -25,17 +25,28 @@ export type NewDelivery = {
  */
 export type Fence = { id: string; version: number } | { id: string; secret_id: string }
 
+/** A delivery and its fence. */
+export type Recording = { fence: Fence; delivery: NewDelivery }
+
 /** What is stored of an event. Another id than the new one's means that the event is a duplicate. */
-export type RecordedEvent = Awaited<ReturnType<typeof recordDelivery>>[number]
+export type RecordedEvent = ReturnType<typeof statements>['recorded']['_']['result'][number]
 
 /**
  * Records a delivery in one round trip, or counts its duplicates. Recording it again, with the same ids, changes nothing.
  *
  * @returns a row for each event; none where the fence does not hold, and then nothing is written
  */
-export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery) {
-  const { recorded } = await batch(db, recording(db, fence, delivery))
-  return recorded
+export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery): Promise<RecordedEvent[]> {
+  return (await batch(db, statements(db, { fence, delivery }))).recorded
+}
+
+/** Records several deliveries in one round trip and one transaction. @returns what `recordDelivery` returns, for each */
+export async function recordDeliveries(db: Db, recordings: readonly Recording[]): Promise<RecordedEvent[][]> {
+  const named = recordings.flatMap((recording, i) =>
+    Object.entries(statements(db, recording)).map(([name, query]) => [`${name}_${i}`, query] as const),
+  )
+  const results = await batch(db, Object.fromEntries(named))
+  return recordings.map((_, i) => results[`recorded_${i}`] ?? [])
 }
 
 /*
@@ -44,7 +55,7 @@ export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery
  */
 
 /** The statements that record a delivery. `minute` comes first, because it asks what is stored so far. */
-function recording(db: Db, fence: Fence, delivery: NewDelivery) {
+function statements(db: Db, { fence, delivery }: Recording) {
   const { payload_id, body, headers, received_at: now } = delivery
   const list = sql`json_each(${JSON.stringify(delivery.events)})`
   const live = and(eq(connections.id, fence.id), isNull(connections.deleted_at), holds(fence))
