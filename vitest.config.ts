@@ -3,22 +3,22 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildAssets } from './scripts/assets.ts'
 
-buildAssets() // wrangler.toml names the folder: it has to be there
+buildAssets() // the folder that wrangler.toml names must exist
 
 const VENDORS = 'test/vendors/*.test.ts'
 
 export default defineConfig({
-  logLevel: 'error', // the vendors' SDKs ship source maps without sources: hundreds of warnings
+  logLevel: 'error', // hundreds of warnings else: the vendors' SDKs ship source maps without sources
   plugins: [
     cloudflareTest(async () => ({
       wrangler: { configPath: './wrangler.toml' },
       miniflare: {
         bindings: {
-          // Secrets of the tests alone; a developer's .dev.vars is not asked.
+          // Secrets for the tests alone, in place of a developer's .dev.vars.
           CODE_PEPPER: 'a pepper that only the tests know, 32+',
           ENCRYPTION_KEY_1: btoa('k'.repeat(32)),
           SIGN_UP: 'open',
-          REFUSAL_FLUSH_MS: '20', // or every refused delivery of a test would wait for ten seconds
+          REFUSAL_FLUSH_MS: '20', // ten seconds by default, for which every test of a refused delivery would wait
           SIGN_IN_DELIVERY: 'log',
           TEST_MIGRATIONS: await readD1Migrations('drizzle'),
         },
@@ -28,11 +28,15 @@ export default defineConfig({
   test: {
     setupFiles: ['test/setup.ts'],
     silent: 'passed-only',
-    maxWorkers: availableParallelism(), // by default one core is left idle, which of two is half
-    testTimeout: 30_000,
+    maxWorkers: availableParallelism(), // one core stays idle by default: half of two
+    // Against hanging only: no test is to depend on how fast the machine is.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { requireAssertions: true },
+    restoreMocks: true, // spies of a test end with it
     projects: [
       { extends: true, test: { name: 'worker', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', VENDORS] } },
-      // Functions alone, without state: no worker of its own for each file, and the vendors' SDKs are read once.
+      // Pure functions: files share one worker, so that the vendors' SDKs are loaded once.
       { extends: true, test: { name: 'vendors', include: [VENDORS], isolate: false } },
     ],
   },

@@ -1,131 +1,170 @@
 import { describe, expect, it } from 'vitest'
+import { app } from '../src/app'
+import { routeTable } from '../src/http/openapi'
+import { nameOf } from './routes'
+import { fileOf, SOURCES, type Source, TEST_LINES } from './sources'
 
-/** Every source file by its path below src/. */
-const sources = Object.fromEntries(
-  Object.entries(import.meta.glob('../src/**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true })).map(
-    ([path, text]) => [path.replace('../src/', ''), text as string],
-  ),
-)
-const files = Object.keys(sources).sort()
-
-/** Imports of a file, as paths below src/ without extension; packages as they are named. */
-function importsOf(file: string): string[] {
-  const text = sources[file] as string
-  return [...text.matchAll(/(?:from|import) '([^']+)'/g)].map(([, spec]) => {
-    if (!spec?.startsWith('.')) return spec as string
-    const parts = file.split('/').slice(0, -1)
-    for (const step of spec.split('/')) {
-      if (step === '..') parts.pop()
-      else if (step !== '.') parts.push(step)
-    }
-    return parts.join('/')
-  })
-}
-
-/** From the top down. A file imports from its own layer and from those below it. */
+/** From the top down: a file imports from its own layer and from those below it. */
 const LAYERS = [
-  /^index/,
-  /^app/,
+  /^index\.ts$/,
+  /^app\.ts$/,
   /^console\//,
   /^(inbox|api-keys|projects|members|sessions|audit)\//,
   /^billing\//,
-  /^vendors(\/|$)/,
+  /^vendors\//,
   /^http\//,
-  /^(env|globals|db\/)/,
+  /^(env\.ts$|globals\.d\.ts$|db\/)/,
   /^lib\//,
 ]
-const layer = (path: string) => LAYERS.length - LAYERS.findIndex((pattern) => pattern.test(path))
+const layerOf = (path: string) => LAYERS.findIndex((pattern) => pattern.test(path))
 
-const check = (rule: (file: string, text: string) => string[]) =>
-  expect(files.flatMap((file) => rule(file, sources[file] as string).map((what) => `${file}: ${what}`))).toEqual([])
+/** Where statements are written: a file named for it, and the steps of the inbox that are little else. */
+const STATEMENTS =
+  /^db\/|(^|\/)([a-z]+-)?(store|schema)\.ts$|^inbox\/(process\/(claim|finish)|search\/(conditions|indexes)|upkeep\/retention)\.ts$/
 
-describe('the layout', () => {
-  it('has files to look at', () => expect(files.length).toBeGreaterThan(30))
+/** Routes that describe the service itself: no credential, no operation of the API. */
+const DESCRIPTIONS = ['GET /openapi.json', 'GET /errors', 'GET /']
 
-  it('imports one way: index → app → console → inbox, resources → billing → vendors → http → db → lib', () =>
-    check((file) => {
-      const local = importsOf(file).filter((path) => files.some((known) => known.startsWith(path)))
-      return local.filter((path) => layer(path) > layer(file))
-    }))
+/** Expects that no file breaks a rule, which returns what is wrong in one. */
+function expectOf(files: Source[], rule: (file: Source) => string[]) {
+  expect(files.length).toBeGreaterThan(0)
+  expect(files.flatMap((file) => rule(file).map((wrong) => `${file.path}: ${wrong}`))).toEqual([])
+}
+const expectOfAll = (rule: (file: Source) => string[]) => expectOf(SOURCES, rule)
+const expectOfOthers = (known: RegExp, rule: (file: Source) => string[]) =>
+  expectOf(
+    SOURCES.filter(({ path }) => !known.test(path)),
+    rule,
+  )
+const found = (pattern: RegExp) => (file: Source) => file.code.match(pattern) ?? []
+const importing = (pattern: RegExp) => (file: Source) =>
+  file.imports.map(({ target }) => target).filter((target) => pattern.test(target))
 
-  it('has no import cycles', () => {
-    const resolve = (path: string) =>
-      files.find((file) => file === `${path}.ts` || file === `${path}.tsx` || file === `${path}/index.ts`)
-    // Type-only imports vanish at run time and may point anywhere a type is named.
-    const graph = new Map(
-      files.map((file) => {
-        const text = sources[file] as string
-        const typeOnly = new Set([...text.matchAll(/import type [^;']*'([^']+)'/g)].map(([, spec]) => spec))
-        const specs = [...text.matchAll(/(?:from|import) '(\.[^']+)'/g)].map(([, spec]) => spec as string)
-        const kept = new Set(specs.filter((spec) => !typeOnly.has(spec)))
-        const targets = importsOf(file).filter((_, index) => {
-          const all = [...text.matchAll(/(?:from|import) '([^']+)'/g)].map(([, spec]) => spec as string)
-          return kept.has(all[index] as string)
-        })
-        return [file, targets.map(resolve).filter((target) => target !== undefined)] as const
-      }),
-    )
+describe('imports', () => {
+  it('point one way: index → app → console → inbox, resources → billing → vendors → http → db → lib', () => {
+    expectOfAll(({ path, imports }) => {
+      if (layerOf(path) < 0) return ['is in no layer']
+      const ours = imports.filter((one) => one.ours).map(({ target }) => fileOf(target)?.path ?? target)
+      return ours.filter((target) => layerOf(target) < layerOf(path))
+    })
+  })
+
+  it('have no cycles', () => {
     const cycles: string[] = []
-    const visit = (file: string, path: readonly string[]) => {
-      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
-      else for (const target of graph.get(file) ?? []) visit(target, [...path, file])
+    const done = new Set<string>()
+    const visit = (file: Source, above: string[]) => {
+      if (above.includes(file.path)) cycles.push([...above.slice(above.indexOf(file.path)), file.path].join(' → '))
+      if (done.has(file.path) || above.includes(file.path)) return
+      for (const { target, typeOnly } of file.imports) {
+        const next = typeOnly ? undefined : fileOf(target)
+        if (next) visit(next, [...above, file.path])
+      }
+      done.add(file.path)
     }
-    for (const file of files) visit(file, [])
+    for (const file of SOURCES) visit(file, [])
     expect(cycles).toEqual([])
   })
 
-  it("calls another folder's store or rules, never its routes", () =>
-    check((file) =>
-      ['app.ts', 'console/routes.ts'].includes(file)
-        ? []
-        : importsOf(file).filter((path) => /(^|[/-])routes$/.test(path)),
-    ))
+  it("name another folder's store or rules, never its routes", () => {
+    expectOfOthers(/^(app|console\/routes)\.ts$/, importing(/(^|[/-])routes$/))
+  })
 
-  it('names raw bindings in env.ts and the entry point alone', () =>
-    check((file, text) =>
-      file === 'env.ts' || file === 'index.ts'
-        ? []
-        : [...text.matchAll(/\benv\.(DB|KV|EVENTS|EMAIL|LIMIT_\w+)/g)].map(([what]) => what),
-    ))
+  it('of lib/ stay in lib/', () => {
+    expectOf(
+      SOURCES.filter(({ path }) => path.startsWith('lib/')),
+      importing(/^(?!lib\/)/),
+    )
+  })
 
-  it('keeps Drizzle and SQL in schema.ts, store.ts and the store files of the inbox', () =>
-    check((file) =>
-      /(^|\/)(schema\.ts$|([a-z]+-)?store\.ts$|claim\.ts$|finish\.ts$|retention\.ts$|compact\.ts$|search\/(indexes|conditions)\.ts$)|^db\//.test(
-        file,
-      )
-        ? []
-        : importsOf(file).filter((path) => path.startsWith('drizzle-orm')),
-    ))
+  it("name no API of Node's", () => expectOfAll(importing(/^node:/)))
 
-  it('lib/ imports nothing of ours', () =>
-    check((file) => (file.startsWith('lib/') ? importsOf(file).filter((path) => !path.startsWith('lib/')) : [])))
+  it('take zod as a namespace: `{ z }` keeps the whole library in the bundle', () => {
+    expectOfAll(found(/import \{[^}]*\bz\b[^}]*\} from 'zod'/g))
+  })
 
-  it("knows vendors' fields in vendors/ alone", () =>
-    check((file, text) =>
-      file.startsWith('vendors/')
-        ? []
-        : [
-            ...text.matchAll(
-              /stripe-signature|paddle-signature|whsec_|previous_attributes|subscription_details|current_billing_period/gi,
-            ),
-          ].map(([what]) => what),
-    ))
+  it("take Hono's ordinary router", () => expectOfAll(importing(/^hono\/(tiny|quick)/)))
+})
 
-  it('imports zod as a namespace: `{ z }` keeps the whole library in the bundle', () =>
-    check((_, text) => [...text.matchAll(/import \{[^}]*\bz\b[^}]*\} from 'zod'/g)].map(([what]) => what)))
+describe('bindings', () => {
+  it('are named in env.ts and the entry point alone', () => {
+    expectOfOthers(/^(env|index)\.ts$/, found(/\benv\.(DB|KV|EVENTS|EMAIL|LIMIT_\w+)/g))
+  })
 
-  it("uses no API of Node's", () => check((file) => importsOf(file).filter((path) => path.startsWith('node:'))))
+  it('are wrapped for D1 in db/: nothing else prepares or sends a statement', () => {
+    expectOfOthers(/^(db\/|env\.ts$)/, found(/\.d1\b|\.prepare\(|\.(binding|DB)\.batch\(|\bdrizzle\(/g))
+  })
+})
 
-  it('updates events where the lifecycle moves them, and nowhere else', () => {
-    const updating = files.filter((file) => /update\(events\)|UPDATE \$\{events\}/.test(sources[file] as string))
-    expect(updating).toEqual([
+describe('statements', () => {
+  it('are written in schema.ts, store.ts and the store files of the inbox', () => {
+    expectOfOthers(STATEMENTS, importing(/^drizzle-orm/))
+  })
+
+  it('are sent by run(), batch() and read(), which know what went wrong', () => {
+    // A builder that is awaited, or returned by an async function, sends itself.
+    const builder = String.raw`[\w.()']*\b[dD]b\s*\.(?:select|selectDistinct|insert|update|delete|with|run|all|get|values|batch)\(`
+    const awaited = new RegExp(String.raw`\bawait\s+${builder}|\basync [^\n]*=>\s*${builder}`, 'g')
+    const returned = new RegExp(String.raw`^ +return\s+${builder}`, 'gm')
+    expectOfOthers(/^db\//, (file) => [
+      ...found(awaited)(file),
+      ...(file.code.match(/^(export )?async function .*?^\}/gms) ?? []).flatMap((body) => body.match(returned) ?? []),
+    ])
+  })
+
+  it('name tables and their columns by the schema, so that a rename breaks the compiler', () => {
+    const schemas = SOURCES.filter(({ path }) => path.endsWith('schema.ts'))
+    const tables = schemas.flatMap(({ code }) => [...code.matchAll(/sqliteTable\(\s*'(\w+)'/g)].map(([, name]) => name))
+    expect(tables.length).toBeGreaterThan(10)
+    const spelled = new RegExp(String.raw`\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:${tables.join('|')})\b`, 'g')
+    expectOfOthers(/schema\.ts$/, found(spelled))
+  })
+
+  it('replace no row: REPLACE deletes it first, with what it does not name', () => {
+    expectOfAll(found(/\b(INSERT OR REPLACE|REPLACE INTO)\b/gi))
+  })
+
+  it('pass none by the transitional door', () => {
+    expectOfAll(found(/\bold\(|\baudit\(/g))
+    expect(fileOf('db/old')).toBeUndefined()
+  })
+
+  it('update events where the lifecycle moves them, and nowhere else', () => {
+    const updating = SOURCES.filter(({ code }) => /\bupdate\(\s*events\b|UPDATE \$\{events\}/.test(code))
+    expect(updating.map(({ path }) => path)).toEqual([
       'inbox/process/claim.ts',
       'inbox/process/finish.ts',
       'inbox/replay/store.ts',
       'inbox/upkeep/store.ts',
     ])
   })
+})
 
-  it('keeps files short enough to be one thing', () =>
-    check((_, text) => (text.split('\n').length > 300 ? [`${text.split('\n').length} lines`] : [])))
+describe('knowledge', () => {
+  it("of vendors' fields is in vendors/ alone", () => {
+    const fields =
+      /stripe-signature|paddle-signature|whsec_|previous_attributes|subscription_details|current_billing_period/gi
+    expectOfOthers(/^vendors\//, found(fields))
+  })
+
+  it('of who may call is with every route', () => {
+    const routes = routeTable(app)
+    expect(routes.length).toBeGreaterThan(50)
+    const silent = routes.filter(({ meta }) => meta.operation?.policy === undefined && meta.page === undefined)
+    expect(silent.map(nameOf).sort()).toEqual([...DESCRIPTIONS].sort())
+  })
+})
+
+describe('files', () => {
+  it('are there to look at', () => expect(SOURCES.length).toBeGreaterThan(100))
+
+  it('are short: none over 300 lines, half of them at most 90', () => {
+    expectOfAll(({ lines }) => (lines > 300 ? [`${lines} lines`] : []))
+    const lengths = SOURCES.map(({ lines }) => lines).sort((a, b) => a - b)
+    expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(90)
+  })
+
+  it('of tests have at most 400 lines', () => {
+    expect(TEST_LINES.length).toBeGreaterThan(50)
+    expect(TEST_LINES.filter(([, lines]) => lines > 400)).toEqual([])
+  })
 })

@@ -3,7 +3,8 @@ import { MINUTE } from '../src/lib/time'
 
 /*
  * The clock that the Worker reads. Once stopped it stands still, however slow the machine, until a test moves it.
- * `Date` alone is held: timers run on. test/setup.ts starts the clock again after each test.
+ * `Date` alone is held: timers run on. test/setup.ts starts a clock that a test stopped when the test ends, and one that
+ * a `beforeAll` stopped when the file ends.
  */
 
 /** Stops the clock. @param at what it shows (ms since the epoch); the present without it. @returns the same */
@@ -14,7 +15,7 @@ export function stopClock(at = Date.now()): number {
 
 /** Sets the stopped clock. @param at ms since the epoch */
 export function setClock(at: number): void {
-  if (!vi.isFakeTimers()) throw new Error('stop the clock before you set it')
+  if (!isClockStopped()) throw new Error('stop the clock before you set it')
   vi.setSystemTime(at)
 }
 
@@ -25,6 +26,10 @@ export function advance(ms: number): void {
 
 export function startClock(): void {
   vi.useRealTimers()
+}
+
+export function isClockStopped(): boolean {
+  return vi.isFakeTimers()
 }
 
 /**

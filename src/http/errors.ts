@@ -44,6 +44,7 @@ export const ERRORS: Record<FaultName, Line> = {
   secret_limit_reached: { status: 409, title: 'The connection has reached its limit of signing secrets' },
   payload_gone: { status: 409, title: 'The payload of this event is no longer stored' },
   payload_too_large: { status: 413, title: 'The body is too large' },
+  too_many_events: { status: 413, title: 'The delivery has too many events' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported' },
   validation_failed: { status: 422, title: 'The request has invalid fields' },

@@ -48,7 +48,7 @@ export const FINAL_STATUSES = leftBy('replay')
 export type FinalStatus = (typeof FINAL_STATUSES)[number]
 
 /** Statuses of events that still have an attempt to come. */
-export const OPEN_STATUSES = STATUSES.filter((status) => !isFinal(status))
+export const OPEN_STATUSES: readonly Status[] = STATUSES.filter((status) => !isFinal(status))
 
 export function isFinal(status: Status): status is FinalStatus {
   return (FINAL_STATUSES as readonly Status[]).includes(status)

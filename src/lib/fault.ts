@@ -32,6 +32,7 @@ export const FAULTS = [
   'secret_limit_reached',
   'payload_gone',
   'payload_too_large',
+  'too_many_events',
   'unsupported_media_type',
   'unsupported_encoding',
   'validation_failed',

@@ -215,7 +215,9 @@ describe('billing webhook events', () => {
   })
 
   it('[events.13] health is a snapshot of the pipeline’s current state', async () => {
-    await env.DB.prepare("INSERT OR REPLACE INTO state (name, value) VALUES ('last_sweep_at', ?)")
+    await env.DB.prepare(
+      "INSERT INTO state (name, value) VALUES ('last_sweep_at', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    )
       .bind(Date.now())
       .run()
     const event = await freshEvent()

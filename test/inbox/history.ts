@@ -6,7 +6,8 @@ import type { Verdict } from '../../src/inbox/process/verdict'
 import { recordDelivery } from '../../src/inbox/receive/store'
 import { newId } from '../../src/lib/ids'
 import { iso } from '../../src/lib/time'
-import { bound } from '../harness'
+import { bound, type Json } from '../harness'
+
 import type { Reader } from './seeding'
 
 /* Events of any past, written by the statements that record, claim and finish them. */
@@ -67,7 +68,7 @@ export async function happen(project: string, connection: string, stories: reado
 }
 
 /** The series as asked for; times in milliseconds or as text. */
-export async function lagSeries(read: Reader, query: Record<string, string | number> = {}): Promise<any> {
+export async function lagSeries(read: Reader, query: Record<string, string | number> = {}): Promise<Json> {
   const parameters = Object.entries(query).map(([name, value]) => [
     name,
     typeof value === 'number' ? iso(value) : value,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { FINAL_STATUSES, OPEN_STATUSES, type Status } from '../../src/inbox/lifecycle'
 import { MAX_TRIES, RETRY_DELAYS_MS } from '../../src/inbox/process/limits'
 import { retryDelay } from '../../src/inbox/process/retry'
@@ -21,10 +21,6 @@ import {
 
 beforeEach(() => {
   stopClock()
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
 })
 
 /** Delivers an event, and has its processing throw this often. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openDb, run } from '../../src/db/client'
 import { FINAL_STATUSES, leftBy, type Move, OPEN_STATUSES, STATUSES, type Status } from '../../src/inbox/lifecycle'
 import { claim, claimExpired, type EventKey, selectClaimed } from '../../src/inbox/process/claim'
@@ -27,9 +27,6 @@ let now: number
 
 beforeEach(() => {
   now = stopClock()
-})
-afterEach(() => {
-  vi.useRealTimers()
 })
 
 type Same = { tries?: number; next_attempt_at?: number }

@@ -2,6 +2,8 @@ import { MINUTE, SECOND } from '../../lib/time'
 
 /** Bytes of a delivery. */
 export const MAX_DELIVERY_BYTES = 1024 * 1024
+/** Events of a delivery. All of them are recorded in one statement, and processed from one payload. */
+export const MAX_DELIVERY_EVENTS = 1000
 /** Characters kept of an event's type. */
 export const MAX_EVENT_TYPE = 200
 /** Characters kept of a header that carries meaning. */

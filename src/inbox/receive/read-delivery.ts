@@ -1,16 +1,24 @@
 import { sha256Hex } from '../../lib/crypto'
+import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { type Delivery, type Envelope, Undecodable, type Vendor } from '../../vendors/vendor'
 import { asText } from '../payload'
 import { storedEventId } from '../process/decide'
-import { MAX_EVENT_TYPE, MAX_KEPT_HEADER } from './limits'
+import { MAX_DELIVERY_EVENTS, MAX_EVENT_TYPE, MAX_KEPT_HEADER } from './limits'
 import type { NewDelivery, NewEvent } from './store'
 
-/** Reads a verified delivery: its payload, the headers worth keeping, and its events. */
+/**
+ * Reads a verified delivery: its payload, the headers worth keeping, and its events.
+ *
+ * @throws {Fault} `too_many_events`
+ */
 export async function readDelivery(vendor: Vendor, { headers, bytes, now }: Delivery): Promise<NewDelivery> {
   const text = asText(bytes)
   const kept = keptHeaders(vendor, headers)
   const envelopes = text === null ? [] : decoded(vendor, text, kept)
+  if (envelopes.length > MAX_DELIVERY_EVENTS) {
+    throw new Fault('too_many_events', `Send at most ${MAX_DELIVERY_EVENTS} events in one delivery.`)
+  }
   return {
     payload_id: newId('pay', now),
     body: text ?? bytes.buffer,

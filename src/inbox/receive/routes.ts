@@ -31,6 +31,7 @@ export const ingestRoutes = new Hono<HttpEnv>().post(
       'signature_mismatch',
       'signature_timestamp',
       'payload_too_large',
+      'too_many_events',
       'unsupported_encoding',
       'rate_limited',
     ],

@@ -22,9 +22,17 @@ export function decimalsOf(currency: string): number | null {
   return /^[A-Z]{3}$/.test(code) ? (BY_CURRENCY.get(code) ?? 2) : null
 }
 
+/*
+ * Patterns for text from outside: bounded, so that no text is slow to read. A safe integer has 16 digits; the rest is
+ * room for zeros that a vendor pads with.
+ */
+const INTEGER = /^-?\d{1,32}$/
+const DECIMAL = /^(-?\d{1,32})(?:\.(\d{1,32}))?$/
+const TRAILING_ZEROS = /0+$/
+
 /** An amount in minor units (a safe integer, or a string of one) with its currency; null unless both are present. */
 export function money(value: unknown, currency: unknown): Money | null {
-  const amount = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value
+  const amount = typeof value === 'string' && INTEGER.test(value) ? Number(value) : value
   const unit = text(currency)
   return typeof amount === 'number' && Number.isSafeInteger(amount) && unit
     ? { value: amount + 0, currency: unit.toUpperCase() } // + 0: no minus zero
@@ -44,9 +52,9 @@ export function cents(value: unknown, currency: unknown, decimals: readonly numb
 export function decimal(value: unknown, currency: unknown): Money | null {
   const unit = text(currency)
   const digits = unit === null ? null : decimalsOf(unit)
-  const match = /^(-?\d+)(?:\.(\d+?)0*)?$/.exec(typeof value === 'number' ? String(value) : (text(value) ?? ''))
+  const match = DECIMAL.exec(typeof value === 'number' ? String(value) : (text(value) ?? ''))
   if (!match || digits === null) return null
   const [, whole, fraction = ''] = match
-  const kept = fraction === '0' ? '' : fraction // "1.0": the lazy group keeps one zero
+  const kept = fraction.replace(TRAILING_ZEROS, '')
   return kept.length > digits ? null : money(`${whole}${kept.padEnd(digits, '0')}`, unit)
 }

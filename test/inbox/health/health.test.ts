@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Env } from '../../../src/env'
 import { binOf } from '../../../src/inbox/histogram'
 import { FINAL_STATUSES, STATUSES } from '../../../src/inbox/lifecycle'
 import { HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
+import { advance, stopClock } from '../../clock'
 import { stripeEvent } from '../../harness'
-import { advance, cron, memoryQueue, newWorld, rows, settle, stopClock } from '../pipeline'
+import { cron, memoryQueue, newWorld, rows, settle } from '../pipeline'
 import {
   freshReader,
   insertConnection,
@@ -20,9 +21,6 @@ const THIS_MINUTE = Math.floor(NOON / MINUTE)
 
 beforeEach(() => {
   stopClock(NOON)
-})
-afterEach(() => {
-  vi.useRealTimers()
 })
 
 const sweptAgo = (ms: number | null) =>

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openDb } from '../../../src/db/client'
 import { compactMinutes } from '../../../src/inbox/upkeep/minutes-store'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
+import { stopClock } from '../../clock'
 import { bound } from '../../harness'
 import { happen, lagSeries, type Story } from '../history'
-import { rows, stopClock } from '../pipeline'
+import { rows } from '../pipeline'
 import { freshReader, insertConnection } from '../seeding'
 
 const SIZES = { '1m': MINUTE, '5m': 5 * MINUTE, '1h': HOUR, '1d': DAY } as const
@@ -15,9 +16,6 @@ const db = openDb(bound.DB)
 
 beforeEach(() => {
   stopClock(NOON)
-})
-afterEach(() => {
-  vi.useRealTimers()
 })
 
 describe('buckets', () => {
@@ -39,13 +37,13 @@ describe('buckets', () => {
         const size = SIZES[bucket]
         const [from, to] = [turn - 3 * HOUR - 4321, turn + 5 * HOUR + 1]
         const body = await lagSeries(read, { from, to, bucket })
-        const starts: number[] = body.data.map((point: any) => Date.parse(point.bucket_start))
+        const starts: number[] = body.data.map((point) => Date.parse(point.bucket_start))
         // From the bucket that `from` is in to the one that the last millisecond before `to` is in, none left out.
         expect(starts[0]).toBe(Math.floor(from / size) * size)
         expect(starts.at(-1)).toBe(Math.floor((to - 1) / size) * size)
         expect(starts.every((start, i) => start === (starts[0] as number) + i * size)).toBe(true)
         expect([body.from, body.to]).toEqual([iso(starts[0] as number), iso((starts.at(-1) as number) + size)])
-        expect(body.data.map((point: any) => point.received)).toEqual(
+        expect(body.data.map((point) => point.received)).toEqual(
           starts.map((start) => times.filter((time) => time >= start && time < start + size).length),
         )
       }
@@ -114,7 +112,7 @@ describe('compaction', () => {
       return series
     }
     const before = await seen()
-    expect(before[0].data.reduce((sum: number, point: any) => sum + point.received, 0)).toBe(160)
+    expect(before[0]?.data.reduce((sum, point) => sum + point.received, 0)).toBe(160)
     const minutes = await count()
     expect(await compactMinutes(db, NOON)).toBeGreaterThan(60)
     expect(await seen()).toEqual(before)
@@ -199,7 +197,7 @@ describe('refused', () => {
   ])('%s (%s, %s): %s', async (query, pointer, code) => {
     const { read } = await freshReader()
     const { status, body } = await read(`/lag-timeseries?${query}`)
-    expect([status, body.code, body.errors.map((error: any) => [error.pointer, error.code])]).toEqual([
+    expect([status, body.code, body.errors.map((error) => [error.pointer, error.code])]).toEqual([
       422,
       'validation_failed',
       [[pointer, code]],

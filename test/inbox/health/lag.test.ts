@@ -1,18 +1,16 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { binOf, lagOf } from '../../../src/inbox/histogram'
 import { DAY, HOUR, iso, MINUTE } from '../../../src/lib/time'
+import { stopClock } from '../../clock'
 import { happen, lagSeries, type Story } from '../history'
-import { expectConsistent, stopClock } from '../pipeline'
+import { expectConsistent } from '../pipeline'
 import { freshReader, insertConnection } from '../seeding'
 
 const NOON = Date.parse('2026-06-10T12:00:00.000Z')
 
 beforeEach(() => {
   stopClock(NOON)
-})
-afterEach(() => {
-  vi.useRealTimers()
 })
 
 const EMPTY = {
@@ -64,7 +62,7 @@ describe('percentiles', () => {
           )
           const [point] = (await lagSeries(read, { from: NOON - 12 * HOUR, to: NOON, bucket: '1d' })).data
           const sorted = list.toSorted((a, b) => a - b)
-          for (const p of [50, 95, 99]) {
+          for (const p of [50, 95, 99] as const) {
             const is = exact(sorted, p)
             // To two decimals, as it is shown.
             expect(Math.abs(point[`p${p}_ms`] - is)).toBeLessThanOrEqual(is / 100 + 0.005)
@@ -134,7 +132,7 @@ describe('a bucket', () => {
     ])
     const { data } = await lagSeries(read, { from: start - MINUTE, to: start + 2 * MINUTE, bucket: '1m' })
     expect(data[1]).toEqual({ bucket_start: iso(start), ...wanted })
-    expect(data.map(({ received }: any) => received)).toEqual([1, wanted.received, 1])
+    expect(data.map(({ received }) => received)).toEqual([1, wanted.received, 1])
   })
 
   it('holds received = processed + failed + pending, whatever happens, and is of one connection where asked', async () => {
@@ -178,14 +176,14 @@ describe('a bucket', () => {
           bucket,
           ...(connection_id && { connection_id }),
         })
-        const seen = data.map(({ received, processed, failed, pending }: any) => ({
+        const seen = data.map(({ received, processed, failed, pending }) => ({
           received,
           processed,
           failed,
           pending,
         }))
-        expect(seen).toEqual(data.map(({ bucket_start }: any) => count(stories, Date.parse(bucket_start), size)))
-        expect(seen.reduce((sum: number, point: any) => sum + point.received, 0)).toBe(stories.length)
+        expect(seen).toEqual(data.map(({ bucket_start }) => count(stories, Date.parse(bucket_start), size)))
+        expect(seen.reduce((sum, point) => sum + point.received, 0)).toBe(stories.length)
       }
     }
     await expectConsistent(project)
@@ -197,7 +195,7 @@ describe('a bucket', () => {
     const connection = await insertConnection(theirs.project, 'stripe')
     await happen(theirs.project, connection, [{ received_at: NOON - HOUR, lag: 5 }])
     const { data } = await lagSeries(mine.read)
-    expect(data.every(({ received }: any) => received === 0)).toBe(true)
+    expect(data.every(({ received }) => received === 0)).toBe(true)
     expect((await mine.read(`/lag-timeseries?connection_id=${connection}`)).status).toBe(404)
   })
 })

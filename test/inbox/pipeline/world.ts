@@ -1,5 +1,6 @@
+import { advance } from '../../clock'
 import { type Answer, call, deliver, freshKey, type Json, type RequestOptions, stripeConnection } from '../../harness'
-import { advance, cron } from './clock'
+import { cron } from './cron'
 import { memoryQueue } from './queue'
 import { rows, stored } from './rows'
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_SWEPT_EVENTS, RESEND_EVERY_MS } from '../../../src/inbox/upkeep/limits'
 import { MINUTE } from '../../../src/lib/time'
 import {
@@ -15,10 +15,6 @@ import {
 
 beforeEach(() => {
   stopClock()
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
 })
 
 /** Has this many events recorded, and their messages sent, 50 a delivery. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE } from '../../../src/lib/time'
 import { type Answer, stripeEvent } from '../../harness'
 import {
@@ -19,10 +19,6 @@ import { deliverFates, expectFates, FATES } from './fates'
 
 beforeEach(() => {
   stopClock()
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
 })
 
 /** A way through the pipeline, and the calls of D1 that it makes. */

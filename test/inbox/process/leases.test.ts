@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { LEASE_MS, MAX_TRIES } from '../../../src/inbox/process/limits'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { bound, drain, stripeEvent } from '../../harness'
@@ -19,10 +19,6 @@ import {
 
 beforeEach(() => {
   stopClock()
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
 })
 
 /** A worker that dies once it has been handed a certain event: nothing of it reaches D1 from then on. */

@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { drain, stripeEvent } from '../../harness'
 import { captureLog, expectConsistent, newWorld, QUEUE_OUT, rows, settle, stopClock, stored } from '../pipeline'
 import { deliverFates, expectFates } from './fates'
 
 beforeEach(() => {
   stopClock()
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
 })
 
 const event = stripeEvent()

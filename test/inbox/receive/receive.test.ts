@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { MAX_DELIVERY_BYTES } from '../../../src/inbox/receive/limits'
+import { MAX_DELIVERY_BYTES, MAX_DELIVERY_EVENTS } from '../../../src/inbox/receive/limits'
 import { sha256Hex, utf8 } from '../../../src/lib/crypto'
 import { SECOND } from '../../../src/lib/time'
 import { call, countingD1, deliverBytes, stripeEvent } from '../../harness'
@@ -68,6 +68,17 @@ describe('the size of a delivery', () => {
     const answer = await deliverBytes(world.connection.id, ofSize(MAX_DELIVERY_BYTES + 1))
     expect(answer).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
     expect(await stored(world.project)).toEqual([])
+  })
+
+  it('may have 1,000 events, and not one more', async () => {
+    const world = await newWorld()
+    const connection = await gocardlessConnection(world)
+    const ids = Array.from({ length: MAX_DELIVERY_EVENTS + 1 }, (_, n) => `EV${n}`)
+    const refused = await sendGocardless(world, connection, ids)
+    expect(refused).toMatchObject({ status: 413, body: { code: 'too_many_events' } })
+    expect(await stored(world.project)).toEqual([])
+    expect((await sendGocardless(world, connection, ids.slice(1))).status).toBe(200)
+    expect(await stored(world.project)).toHaveLength(MAX_DELIVERY_EVENTS)
   })
 
   it('is not read past the bound', async () => {

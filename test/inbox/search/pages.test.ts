@@ -114,9 +114,9 @@ describe('payloads', () => {
     for (const path of ['?', '/search?', '/search?event_type=customer.updated&']) {
       const full = (await read(`${path}view=full`)).body
       expect((await read(path)).body).toEqual(full)
-      expect(full.data.map((row: any) => row.raw_payload_b64)).toEqual(stored)
+      expect(full.data.map((row) => row.raw_payload_b64)).toEqual(stored)
       const summary = (await read(`${path}view=summary`)).body
-      expect(summary).toEqual({ ...full, data: full.data.map((row: any) => ({ ...row, raw_payload_b64: null })) })
+      expect(summary).toEqual({ ...full, data: full.data.map((row) => ({ ...row, raw_payload_b64: null })) })
     }
   })
 })
@@ -145,7 +145,7 @@ describe('the payloads of a page', () => {
   ] as const)('pass 4 MiB only where a single payload does: %s', async (path, order) => {
     const pages = await walk(read, `${path}view=full`, 100)
     expect(idsOf(pages)).toEqual(order === 'asc' ? ids.toReversed() : ids)
-    const lengths = pages.map(({ data }) => data.map((row: any) => atob(row.raw_payload_b64).length))
+    const lengths = pages.map(({ data }) => data.map((row) => atob(row.raw_payload_b64).length))
     // Greedy: as many as fit, none more.
     const greedy: number[][] = [[]]
     for (const size of order === 'asc' ? sizes.toReversed() : sizes) {
@@ -181,7 +181,7 @@ describe('the list and the attempts', () => {
       .bind(event.id, BASE)
       .run()
     const pages = await walk(there.read, `/${event.id}/attempts`, limit)
-    expect(pages.flatMap(({ data }) => data.map((row: any) => row.number))).toEqual(
+    expect(pages.flatMap(({ data }) => data.map((row) => row.number))).toEqual(
       Array.from({ length: 25 }, (_, i) => i + 1),
     )
     expect(pages).toHaveLength(Math.ceil(25 / limit))

@@ -153,7 +153,7 @@ describe('refused', () => {
     ['view=raw', '/view', 'not_one_of'],
   ])('%s', async (query, pointer, code) => {
     const { status, body } = await here.read(`/search?${query}`)
-    expect([status, body.code, body.errors.map((error: any) => [error.pointer, error.code])]).toEqual([
+    expect([status, body.code, body.errors.map((error) => [error.pointer, error.code])]).toEqual([
       422,
       'validation_failed',
       [[pointer, code]],

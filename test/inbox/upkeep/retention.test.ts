@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openDb } from '../../../src/db/client'
 import { STATUSES, type Status } from '../../../src/inbox/lifecycle'
 import { compactMinutes } from '../../../src/inbox/upkeep/minutes-store'
@@ -29,10 +29,6 @@ const db = openDb(bound.DB)
 
 beforeEach(() => {
   stopClock(NIGHT)
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
 })
 
 /** Lets days pass, and the cron do that day's work. */

@@ -1,18 +1,7 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
-import { vi } from 'vitest'
 import worker from '../../../src'
 import type { Env } from '../../../src/env'
 import { bound } from '../../harness'
-
-/** Stops the clock that the Worker reads. {@link advance} moves it. */
-export function stopClock(at = Date.now()): number {
-  vi.useFakeTimers({ toFake: ['Date'], now: at })
-  return at
-}
-
-export function advance(ms: number): void {
-  vi.setSystemTime(Date.now() + ms)
-}
 
 /** The cron's handler, now or at a given time. */
 export async function cron(bindings: Partial<Env> = {}, at = Date.now()): Promise<void> {

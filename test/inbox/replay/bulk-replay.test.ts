@@ -1,0 +1,178 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { MINUTE, SECOND } from '../../../src/lib/time'
+import { advance, stopClock } from '../../clock'
+import { expectConsistent, gocardlessConnection, newWorld, rows, sendGocardless, settle, stored } from '../pipeline'
+import { audited, delivered, replaysOf } from './replayed'
+
+beforeEach(() => {
+  stopClock()
+})
+
+describe('the replay of what a filter matches', () => {
+  async function many(n: number) {
+    const world = await newWorld()
+    const connection = await gocardlessConnection(world)
+    for (let i = 0; i < n; i += 50) {
+      const ids = Array.from({ length: Math.min(50, n - i) }, (_, k) => `EV_${i + k}`)
+      await sendGocardless(world, connection, ids)
+    }
+    await world.queue.pump()
+    await delivered(world)
+    await delivered(world, '{"object":"nothing"}')
+    const post = (json: unknown) => world.api('/webhooks/replay', { method: 'POST', json })
+    return { ...world, connection_id: connection, post, sentBefore: world.queue.sent.length }
+  }
+
+  it('opens as many as are asked for, paced, and tells how far it is', async () => {
+    const world = await many(250)
+    const { post, project, queue, connection_id } = world
+    advance(MINUTE)
+    const { status, body } = await post({ filter: { connection_id }, limit: 220 })
+    expect([status, body]).toEqual([202, { replay_id: expect.any(String), matched: 220, queued: 220, has_more: true }])
+    const sent = queue.sent.slice(world.sentBefore)
+    expect(sent.map(({ delaySeconds }) => delaySeconds)).toEqual([
+      ...Array(100).fill(0),
+      ...Array(100).fill(1),
+      ...Array(20).fill(2),
+    ])
+    expect(new Set(sent.map(({ body: { event_id } }) => event_id)).size).toBe(220)
+    const progress = async () => (await world.api(`/webhooks/replays/${body.replay_id}`)).body
+    expect(await progress()).toEqual({
+      id: body.replay_id,
+      requested_at: new Date().toISOString(),
+      requested_by: world.key.id,
+      event_id: null,
+      filter: { connection_id, order: 'desc' },
+      queued: 220,
+      open: 220,
+    })
+    await expectConsistent(project)
+    const open: number[] = []
+    for (let second = 0; second < 3; second++) {
+      await queue.pump()
+      open.push((await progress()).open)
+      advance(SECOND)
+    }
+    expect(open).toEqual([120, 20, 0])
+    expect(await audited(project)).toMatchObject([
+      { action: 'events.replayed', object_type: 'replay', object_id: body.replay_id, actor_id: world.key.id },
+    ])
+    const { body: log } = await world.api('/../audit-log')
+    expect(log.data[0].details).toEqual({ matched: 220, filter: { connection_id, order: 'desc' } })
+    const replayed = (await stored(project)).filter((row) => row.replay_id === body.replay_id)
+    expect(replayed).toHaveLength(220)
+    for (const row of [replayed[0], replayed[219]]) {
+      expect((await world.attempts(row.id)).at(-1)).toMatchObject({ trigger: 'replay', actor: world.key.id })
+    }
+    await expectConsistent(project)
+  })
+
+  it('matches by the filter alone', async () => {
+    const world = await many(3)
+    expect((await world.post({ filter: { status: 'failed' } })).body).toMatchObject({
+      matched: 1,
+      queued: 1,
+      has_more: false,
+    })
+    expect((await stored(world.project)).filter(({ status }) => status === 'queued')).toHaveLength(1)
+    expect((await world.post({ filter: { vendor: 'gocardless' } })).body).toMatchObject({ matched: 3, queued: 3 })
+    expect((await world.post({ filter: { event_type: 'customer.*' } })).body).toMatchObject({ matched: 1, queued: 1 })
+    await settle(world)
+    await expectConsistent(world.project)
+  })
+
+  it('counts, and writes nothing, when it is a dry run', async () => {
+    const world = await many(10)
+    const dump = async () =>
+      Promise.all(
+        ['events', 'attempts', 'totals', 'minutes', 'replays', 'audit_log', 'refs', 'payloads'].map((table) =>
+          rows(`SELECT * FROM ${table}`),
+        ),
+      )
+    const before = await dump()
+    const { status, body } = await world.post({ filter: {}, limit: 5, dry_run: true })
+    expect([status, body]).toEqual([202, { replay_id: null, matched: 5, queued: 0, has_more: true }])
+    expect((await world.post({ filter: {}, dry_run: true })).body).toMatchObject({ matched: 12, has_more: false })
+    expect(await dump()).toEqual(before)
+    expect(world.queue.sent).toHaveLength(world.sentBefore)
+  })
+
+  it('leaves open ones to the run that is coming', async () => {
+    const world = await many(4)
+    const { body: first } = await world.post({ filter: { vendor: 'gocardless' }, limit: 3 })
+    const { body: second } = await world.post({ filter: { vendor: 'gocardless' } })
+    expect([first, second]).toMatchObject([
+      { matched: 3, queued: 3, has_more: true },
+      { matched: 4, queued: 1, has_more: false },
+    ])
+    await settle(world)
+    expect((await stored(world.project)).filter(({ attempts }) => attempts === 2)).toHaveLength(4)
+    await expectConsistent(world.project)
+  })
+
+  it('gives an id only to a replay that there is', async () => {
+    const world = await many(2)
+    await world.post({ filter: { vendor: 'gocardless' } })
+    const { body } = await world.post({ filter: { vendor: 'gocardless' } })
+    expect(body).toMatchObject({ matched: 2, queued: 0, replay_id: null })
+    expect((await world.post({ filter: { vendor: 'paddle' } })).body).toMatchObject({
+      matched: 0,
+      queued: 0,
+      replay_id: null,
+    })
+    expect(await replaysOf(world.project)).toHaveLength(1)
+    await settle(world)
+    await expectConsistent(world.project)
+  })
+
+  it('twice at once opens each event once', async () => {
+    const world = await many(120)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => world.post({ filter: { vendor: 'gocardless' } })))
+    expect(answers.reduce((sum, { body }) => sum + body.queued, 0)).toBe(120)
+    await settle(world)
+    expect((await stored(world.project)).filter(({ attempts }) => attempts === 2)).toHaveLength(120)
+    await expectConsistent(world.project)
+  })
+
+  it('is another project’s business, and its progress too', async () => {
+    const world = await many(2)
+    const other = await newWorld()
+    const filter = { connection_id: world.connection_id }
+    const { body } = await other.api('/webhooks/replay', { method: 'POST', json: { filter } })
+    expect(body).toMatchObject({ matched: 0, queued: 0 })
+    const { body: mine } = await world.post({ filter })
+    expect((await other.api(`/webhooks/replays/${mine.replay_id}`)).status).toBe(404)
+    expect((await world.api(`/webhooks/replays/${mine.replay_id}`)).status).toBe(200)
+    await settle(world)
+  })
+
+  it('is tried out with dry_run in its query, as a single replay is, or in its body', async () => {
+    const world = await many(2)
+    const json = { filter: { connection_id: world.connection_id } }
+    const ask = (query: string, more = {}) =>
+      world.api(`/webhooks/replay${query}`, { method: 'POST', json: { ...json, ...more } })
+    for (const { status, body } of [
+      await ask('?dry_run=true'),
+      await ask('', { dry_run: true }),
+      await ask('?dry_run=false', { dry_run: true }),
+    ]) {
+      expect([status, body]).toEqual([202, { replay_id: null, matched: 2, queued: 0, has_more: false }])
+    }
+    expect((await ask('?dry_run=1')).status).toBe(422)
+    expect(await replaysOf(world.project)).toEqual([])
+    expect((await ask('?dry_run=false')).body.queued).toBe(2)
+    await settle(world)
+  })
+
+  it.each([
+    ['more than a thousand', { filter: {}, limit: 1001 }],
+    ['none', { filter: {}, limit: 0 }],
+    ['without a filter', {}],
+    ['by what is no filter', { filter: { colour: 'red' } }],
+  ])('is refused: %s', async (_, json) => {
+    const world = await newWorld()
+    const { status } = await world.api('/webhooks/replay', { method: 'POST', json })
+    expect(status).toBe(422)
+    expect(await replaysOf(world.project)).toEqual([])
+  })
+})
