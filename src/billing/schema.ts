@@ -27,6 +27,7 @@ export const billingObjects = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.kind, t.vendor_id, t.vendor] }),
+    // Lists choose their index in planOf() of read/store.ts.
     index('billing_customer')
       .on(t.project_id, t.kind, t.customer, t.vendor_id, t.vendor)
       .where(sql`customer IS NOT NULL`),

@@ -77,7 +77,7 @@ export function listObjects(
     Object.keys(shown).map((name) => (name === 'vendor' || name === 'vendor_id' ? sql`${o[name]}` : sql`NULL`)),
     sql`, `,
   )
-  // SQLite sends the second part only where the first one has fewer rows than the limit.
+  // SQLite runs the second part only where the first one has fewer rows than the limit.
   return raw(
     db,
     shown,
