@@ -32,17 +32,10 @@ export default defineConfig({
     // Against hanging only: no test is to depend on how fast the machine is.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { requireAssertions: true },
     restoreMocks: true, // spies of a test end with it
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'worker',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', VENDORS],
-          expect: { requireAssertions: true },
-        },
-      },
+      { extends: true, test: { name: 'worker', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', VENDORS] } },
       // Pure functions: files share one worker, so that the vendors' SDKs are loaded once.
       { extends: true, test: { name: 'vendors', include: [VENDORS], isolate: false } },
     ],

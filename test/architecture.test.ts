@@ -91,10 +91,7 @@ describe('bindings', () => {
   })
 
   it('are wrapped for D1 in db/: nothing else prepares or sends a statement', () => {
-    expectOfOthers(
-      /^(db\/|env\.ts$)/,
-      found(/\bD1(Database|PreparedStatement|Result)\b|\.d1\b|\.prepare\(|\bdrizzle\(/g),
-    )
+    expectOfOthers(/^(db\/|env\.ts$)/, found(/\.d1\b|\.prepare\(|\.(binding|DB)\.batch\(|\bdrizzle\(/g))
   })
 })
 

@@ -18,14 +18,14 @@ describe('docs/contract.md', () => {
     for (const [file, source] of Object.entries(sources)) {
       const tests = source.match(/^ *it(\.\w+)*\b/gm) ?? []
       const names = source.match(/['"`]\[[a-z]+\.\d+\] \S/g) ?? []
-      expect([file, names.length], 'a reference begins every name').toEqual([file, tests.length])
+      expect([file, names.length], 'every test is named by a reference').toEqual([file, tests.length])
       for (const name of names) tested.add(references(name)[0] as string)
     }
     expect(tested.size).toBeGreaterThan(50)
     expect([...new Set(references(contract))].sort()).toEqual([...tested].sort())
   })
 
-  it('[contract] says of every line of the specification by what it is shown', () => {
+  it('[contract] gives for every line of the specification its tests, or the decision that stands for them', () => {
     const rows = contract.split('\n').filter((line) => line.startsWith('| “'))
     expect(rows.length).toBeGreaterThan(50)
     const shown = /\| (`\[[a-z]+\.\d+\]`|not shown: decided in docs\/|not built here: )/

@@ -8,14 +8,14 @@ import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { type Answer, addMember, call, freshProject, mint, type RequestOptions, signedIn } from '../harness'
 
-/** Who may call what, written out by hand: the routes' own policies are held against this. */
+/** Who may call what, written by hand: the routes' own policies are compared with this. */
 type Stated = {
   /** Whether an API key may. */
   key: boolean
   /** Whether a session may, from which role on; null: any signed-in user, whatever the project. */
   session: Role | null | false
   scope: Scope | null
-  /** What a member of nothing gets with a session. */
+  /** The status for the session of a user who is no member of the project; 403 by default. */
   stranger?: number
 }
 const READ = (scope: Scope): Stated => ({ key: true, session: 'viewer', scope })
@@ -67,7 +67,7 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /ingest/:connection_id': 'public',
   'GET /healthz': 'public',
 }
-/** Pages for people, and the description of the API: no policy to state. */
+/** Pages for people, and the description of the API: they have no policy. */
 const PAGES = ['GET /openapi.json', 'GET /errors', 'GET /']
 
 const table = routeTable(app)
@@ -96,7 +96,7 @@ describe('the authorization matrix', () => {
     lifeless = {
       'no credential': ['', 401, 'missing_credentials'],
       'a malformed one': ['svc_v1_0123', 401, 'malformed_credentials'],
-      'one of no kind': ['sk_live_0123456789', 401, 'malformed_credentials'],
+      'one of an unknown kind': ['sk_live_0123456789', 401, 'malformed_credentials'],
       'an unknown key': [(await newSecret()).secret, 401, 'unknown_key'],
       'an unknown session': [newSessionToken(), 401, 'unknown_session'],
       'a rotated secret': [rotated.secret, 401, 'key_rotated'],
@@ -139,7 +139,7 @@ describe('the authorization matrix', () => {
         ...extra,
       })
     }
-    /** Past authorization: whatever comes then, it is neither of these. */
+    /** Passes authorization, whatever the answer is then. */
     const passes = ({ status, body }: Answer, who: string) =>
       expect([who, [401, 403, 429, 500, 503].includes(status) ? body?.code : 'passes']).toEqual([who, 'passes'])
 
@@ -195,7 +195,7 @@ describe('the authorization matrix', () => {
     expect((await rotate(small.key.id)).status).toBe(200)
   })
 
-  it('lets nobody mint, or obtain by rotation, more than he has', async () => {
+  it('refuses to mint, or to hand out by rotation, more than the caller may do', async () => {
     const { owner, project } = await freshProject()
     const developer = await addMember(project, 'developer')
     const asked = await call('/platform/v1/api-keys', {

@@ -15,7 +15,7 @@ const utf16 = (text: string) => {
   for (let i = 0; i < text.length; i++) new DataView(bytes.buffer).setUint16(2 + i * 2, text.charCodeAt(i), true)
   return bytes
 }
-/** JSON text with a raw byte sequence in the place of `@`. */
+/** JSON text with raw bytes in place of `@`. */
 const around = (text: string, ...bytes: number[]) => {
   const [before = '', after = ''] = text.split('@')
   return Uint8Array.from([...utf8(before), ...bytes, ...utf8(after)])
@@ -95,14 +95,14 @@ const HOSTILE: Refusal[] = [
   ['no type', { body: utf8(name('"x"')), headers: { 'X-No': 'type' } }, 415, 'unsupported_media_type'],
 ]
 
-/** What no field is: of the wrong type for any schema. */
+/** Values of the wrong type for every field. */
 const WRONG: [string, string][] = [
   ['an object', '{"a":{}}'],
   ['a number beyond any', '1e999'],
   ['a huge integer', '123456789012345678901234567890'],
   ['an array nested 20,000 deep', '['.repeat(20_000) + ']'.repeat(20_000)],
 ]
-/** In the place of any text. */
+/** Texts that every field refuses. */
 const BAD_TEXTS: [string, string][] = [
   ['NUL', '\\u0000'],
   ['a newline', 'a\\nb'],
@@ -112,7 +112,7 @@ const BAD_TEXTS: [string, string][] = [
   ['a lone low surrogate', 'a\\udc00b'],
   ['60,000 characters', 'x'.repeat(60_000)],
 ]
-/** Filters of the search that may be given several times. */
+/** Filters of the search that may be repeated. */
 const REPEATABLE = ['event_type', 'status']
 const KEYS_OF_OBJECT = ['constructor', 'toString', 'hasOwnProperty', '__defineGetter__']
 
@@ -123,7 +123,7 @@ function problemOf(answer: Answer, status: number, code: string, what: string) {
 
 const pointers = (answer: Answer): string[] => (answer.body?.errors ?? []).map(({ pointer }) => pointer)
 
-/** Sends a body as JSON, from a caller who may call the route. */
+/** Sends a body as JSON, with a credential that the route accepts. */
 function send(world: World, route: RouteEntry, options: RequestOptions) {
   const headers = options.headers ?? JSON_TYPE
   const token = tokenFor(world, route)
@@ -131,13 +131,13 @@ function send(world: World, route: RouteEntry, options: RequestOptions) {
   return callRoute(world, route, { token, ...sent, headers })
 }
 
-/** The sample with one field's value replaced by JSON text. */
+/** The sample, with JSON text as one field's value. */
 function withField(sample: Record<string, unknown>, field: string, text: string) {
   const rest = Object.entries(sample).filter(([key]) => key !== field)
   return `{${[...rest.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`), `${JSON.stringify(field)}:${text}`].join(',')}}`
 }
 
-/** Rows of what a refused request must not have made. */
+/** How many rows there are of everything that a refused request could have created. */
 async function countAll() {
   const tables = ['projects', 'api_keys', 'connections', 'audit_log', 'sign_in_codes', 'sessions', 'users', 'replays']
   const counts = await env.DB.batch<{ n: number }>(
@@ -178,7 +178,7 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
     expect((await send(world, route, { body: padded })).status).toBe(good)
   })
 
-  it('refuses hostile bodies, and does nothing of what they ask', async () => {
+  it('refuses hostile bodies, and changes nothing', async () => {
     const world = await newWorld()
     const before = await countAll()
     for (const [what, options, status, code, pointer] of HOSTILE) {
@@ -209,7 +209,7 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
       for (const [what, value] of WRONG) {
         const answer = await send(world, route, { body: withField(sample, field, value) })
         problemOf(answer, 422, 'validation_failed', `${field}: ${what}`)
-        // The field itself, or what is wrong inside it.
+        // At the field itself, or inside it.
         for (const pointer of pointers(answer)) expect(`${pointer}/`, what).toMatch(new RegExp(`^/${field}/`))
         expect(pointers(answer).length).toBeGreaterThan(0)
       }
@@ -217,14 +217,14 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
     expect(await countAll()).toBe(before)
   })
 
-  it('takes no text with control characters, lone surrogates or of any length', async () => {
+  it('refuses a text with control characters or lone surrogates, and one that is too long', async () => {
     const world = await newWorld()
     const before = await countAll()
     for (const [field, value] of Object.entries(sample)) {
       if (typeof value !== 'string') continue
       for (const [what, text] of BAD_TEXTS) {
         const answer = await send(world, route, { body: withField(sample, field, `"${text}"`) })
-        // Of a code or a challenge, any text that is none is a wrong one.
+        // Any text is a well-formed code or challenge, only a wrong one.
         const wrongCode = path === 'POST /auth/sessions' && text.length < 100
         problemOf(answer, wrongCode ? 401 : 422, wrongCode ? 'invalid_code' : 'validation_failed', `${field}: ${what}`)
         if (!wrongCode) expect(pointers(answer), `${field}: ${what}`).toContain(`/${field}`)
@@ -275,7 +275,7 @@ describe.each(ROUTES.map((route) => [nameOf(route), route] as const))('the query
   })
 
   if (!route.meta.query) return
-  it('takes a parameter once, unless it is one of many by nature', async () => {
+  it('takes a parameter once, unless it is a list', async () => {
     const world = await newWorld()
     const { shape } = route.meta.query as z.ZodObject
     const isList = (field: string) => (shape[field] as z.ZodType).safeParse(['a', 'a']).success
@@ -290,7 +290,7 @@ describe.each(ROUTES.map((route) => [nameOf(route), route] as const))('the query
   })
 })
 
-describe('what a field says', () => {
+describe('a field', () => {
   it('is pointed at inside an array', async () => {
     const { project, owner } = await freshProject()
     const answer = await call('/platform/v1/api-keys', {
@@ -349,7 +349,7 @@ describe('what a field says', () => {
 
 describe('the path', () => {
   it.each(['%00', '%ff', '%2e%2e%2fself', '%27%20OR%201=1--', 'x'.repeat(4000), '%F0%9F%94%91', '%ed%a0%80'])(
-    'of an id that is none is a 404: %s',
+    'with a malformed id is a 404: %s',
     async (id) => {
       const world = await newWorld()
       for (const route of ROUTES.filter(({ path }) => path.includes(':') && !path.startsWith('/ingest'))) {

@@ -28,7 +28,7 @@ export const KEYS = '/platform/v1/api-keys'
 export const PROJECTS = '/platform/v1/projects'
 const CONNECTIONS = '/platform/v1/billing/connections'
 
-/** What D1 says of a statement of ours that is wrong. */
+/** How D1 refuses a statement with a mistake in it. */
 export const OUR_MISTAKE = 'D1_ERROR: no such column: hash_of_the_secret at offset 7: SQLITE_ERROR'
 
 /** A project with a key and a Stripe connection. */
@@ -74,7 +74,7 @@ async function fill(table: 'api_keys' | 'connections', project: string, n: numbe
   await env.DB.batch(copies)
 }
 
-/** A request that is refused with each fault. Every fault has one: the type says so, and the first test too. */
+/** For each fault, a request that is refused with it. */
 export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
   invalid_json: async () => {
     const { token } = await signedIn()

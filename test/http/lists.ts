@@ -6,7 +6,7 @@ import { insertObjects, insertTimeline } from '../billing/rows'
 import { call, deliver, type Json, lossyQueue, mint, stripeConnection, stripeEvent } from '../harness'
 import type { World } from '../routes'
 
-/** What a test of any list has to know of one. */
+/** What a test needs to know of a list. */
 export type List = {
   /** Adds rows, one after the other. */
   add: (world: World, n: number) => Promise<void>

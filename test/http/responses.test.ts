@@ -21,7 +21,7 @@ describe('the address that a start prints', () => {
     }
   })
 
-  it('takes GET alone, and is no other path', async () => {
+  it('takes GET alone, at that path alone', async () => {
     const posted = await call('/', { method: 'POST' })
     expect([posted.status, posted.headers.get('Allow')]).toEqual([405, 'HEAD, GET'])
     for (const path of ['//', '/nothing', '/platform', '/platform/v1', '/platform/v1/', '/healthz/']) {

@@ -34,7 +34,7 @@ describe('the link of the mail', () => {
     expect(again.headers.get('Set-Cookie')).toBeNull()
   })
 
-  it('signs nobody in from another site', async () => {
+  it('refuses a form from another site', async () => {
     const { challenge, code } = await sent()
     for (const headers of [{}, { Origin: 'https://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }]) {
       expect((await press({ challenge, code }, { headers })).status).toBe(403)
@@ -42,7 +42,7 @@ describe('the link of the mail', () => {
     expect((await redeem(challenge, code)).status).toBe(201)
   })
 
-  it('writes what the address says as text', async () => {
+  it('escapes what the address contains', async () => {
     const page = await call(
       `/auth/sign-in?challenge=${encodeURIComponent('"><script>x()</script>')}&code=%27%22%3Cb%3E`,
     )

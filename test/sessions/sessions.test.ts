@@ -42,7 +42,7 @@ describe('a session', () => {
     expect(list.body.data.map((row) => row.id)).toEqual(own)
   })
 
-  it('ends by itself, by another of its user, and by nobody else', async () => {
+  it("is ended by itself or by another of its user, and by no one else's", async () => {
     const email = freshEmail()
     const [one, two] = [await signIn(email), await signIn(email)]
     const stranger = await signIn()
@@ -63,7 +63,7 @@ describe('a session', () => {
     expect((await current(stranger.token)).status).toBe(200)
   })
 
-  it('is no place for an API key', async () => {
+  it('takes no API key', async () => {
     const { project, secret } = await freshKey()
     for (const [method, path] of [
       ['GET', ''],
