@@ -29,7 +29,7 @@ export type Page<T> = { data: T[]; has_more: boolean; next_cursor: string | null
  * What a cursor is bound to: the name of the list and its filters. `view` is left out, because it changes how much of a
  * row is shown, not which rows. The project is not part of it either: every query has its own condition for that.
  */
-export function cursorBinding(list: string, filters: Record<string, unknown> = {}): string {
+function cursorBinding(list: string, filters: Record<string, unknown>): string {
   const { limit: _limit, cursor: _cursor, view: _view, ...rest } = filters
   const parts = Object.entries(rest).filter(([, value]) => value !== undefined)
   return JSON.stringify([list, parts.sort(([a], [b]) => (a < b ? -1 : 1))])
@@ -40,7 +40,7 @@ export function cursorBinding(list: string, filters: Record<string, unknown> = {
  *
  * @throws {Fault} `invalid_cursor` for a damaged cursor, or one of another list or filter
  */
-export function readCursor(binding: string, cursor: string | undefined): string | null {
+function readCursor(binding: string, cursor: string | undefined): string | null {
   if (cursor === undefined) return null
   try {
     const text = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'))
@@ -56,24 +56,6 @@ export function readCursor(binding: string, cursor: string | undefined): string 
 }
 
 /**
- * Makes a page from up to `limit + 1` rows.
- *
- * @param keyOf the key of a row that the list is sorted by
- */
-export function toPage<Row, T>(
-  rows: Row[],
-  limit: number,
-  binding: string,
-  keyOf: (row: Row) => string,
-  present: (row: Row) => T,
-): Page<T> {
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  const more = rows.length > limit && last !== undefined
-  return { data: shown.map(present), has_more: more, next_cursor: more ? makeCursor(binding, keyOf(last)) : null }
-}
-
-/**
  * A requested page of a list: where it starts, how many rows to read, and the page made from them. The cursor is bound
  * to the list's name and its filters.
  *
@@ -86,28 +68,36 @@ export function paging<Key = { id: string }>(
   keyOf: (row: Key) => string = (row) => (row as { id: string }).id,
 ) {
   const binding = cursorBinding(list, asked)
+  /** A page of rows that are chosen already. @param resume the key after which to continue; null at the end of the list */
+  const upTo = <T>(data: T[], resume: string | null): Page<T> => {
+    return { data, has_more: resume !== null, next_cursor: resume === null ? null : makeCursor(binding, resume) }
+  }
   return {
     /** The key of the last row of the previous page; null on the first page. */
     before: readCursor(binding, asked.cursor),
     /** One row more than the page shows, to know whether there are more. */
     take: asked.limit + 1,
     /** @param most how many of these rows fit on the page, if that may be fewer than `limit` */
-    page: <Row extends Key, T>(rows: Row[], present: (row: Row) => T, most = asked.limit): Page<T> =>
-      toPage(rows, Math.min(asked.limit, most), binding, keyOf, present),
+    page: <Row extends Key, T>(rows: readonly Row[], present: (row: Row) => T, most = asked.limit): Page<T> => {
+      const shown = rows.slice(0, Math.min(asked.limit, most))
+      const last = shown.at(-1)
+      return upTo(shown.map(present), last && rows.length > shown.length ? keyOf(last) : null)
+    },
+    upTo,
     /**
      * A page from a read that stopped at a bound of its own before the page was full (`truncated`).
      *
      * @param resume the key after which to continue; null if the read reached its end
      */
-    stopped: <T>(page: Page<T>, resume: string | null): Page<T> & { truncated: boolean } => {
-      if (page.has_more || resume === null) return { ...page, truncated: false }
-      return { ...page, has_more: true, next_cursor: makeCursor(binding, resume), truncated: true }
-    },
+    stopped: <T>(page: Page<T>, resume: string | null): Page<T> & { truncated: boolean } =>
+      page.has_more || resume === null
+        ? { ...page, truncated: false }
+        : { ...upTo(page.data, resume), truncated: true },
   }
 }
 
 /** The cursor of the page that starts after the row with this key. */
-export function makeCursor(binding: string, key: string): string {
+function makeCursor(binding: string, key: string): string {
   return btoa(crc32Hex(binding + key) + key)
     .replaceAll('+', '-')
     .replaceAll('/', '_')

@@ -1,4 +1,4 @@
-import { cursorBinding, makeCursor, type Page, readCursor, toPage } from '../../http/page'
+import { type Page, paging } from '../../http/page'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { type Presented, present } from './present'
 import type { ListRow, ObjectFilters, ObjectRow, Position } from './store'
@@ -9,20 +9,16 @@ import type { ListRow, ObjectFilters, ObjectRow, Position } from './store'
  * @throws {Fault} `invalid_cursor`
  */
 export function listing(kind: ObjectKind, asked: ObjectFilters & { limit: number; cursor?: string | undefined }) {
-  const { limit, cursor, ...filters } = asked
-  const binding = cursorBinding(kind, asked)
-  const key = readCursor(binding, cursor)
+  const { limit: _limit, cursor: _cursor, ...filters } = asked
+  const { before, take, page, stopped } = paging(kind, asked, keyOf)
   return {
     filters,
-    before: key === null ? null : positionOf(key),
-    /** One row more than the page shows: whether there are more. */
-    take: limit + 1,
+    before: before === null ? null : positionOf(before),
+    take,
     /** `truncated`: the page ended because it had gone through as many rows as a page may. */
     page(rows: readonly ListRow[]): Page<Presented> & { truncated: boolean } {
-      const page = toPage(rows.filter(isObject), limit, binding, keyOf, present)
       const end = rows.find((row) => !isObject(row))
-      if (page.has_more || !end) return { ...page, truncated: false }
-      return { ...page, has_more: true, next_cursor: makeCursor(binding, keyOf(end)), truncated: true }
+      return stopped(page(rows.filter(isObject), present), end ? keyOf(end) : null)
     },
   }
 }

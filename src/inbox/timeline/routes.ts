@@ -4,7 +4,7 @@ import { NAMES, noObject } from '../../billing/names'
 import { findObject } from '../../billing/read/store'
 import { projectOf, read } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
-import { cursorBinding, listOf, makeCursor, pageFields, readCursor } from '../../http/page'
+import { listOf, pageFields, paging } from '../../http/page'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import type { ObjectKind } from '../../lib/billing-kinds'
@@ -27,20 +27,19 @@ function timelineRoutes(kind: ObjectKind) {
     }),
     query(z.strictObject(pageFields)),
     async (c) => {
-      const { limit, cursor } = c.req.valid('query')
+      const asked = c.req.valid('query')
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
       const id = c.req.param('id')
-      const binding = cursorBinding(`timeline:${kind}:${id}`)
-      const timeline = timelineOf({ kind, id }, readCursor(binding, cursor), limit)
+      const list = paging(`timeline:${kind}:${id}`, asked)
+      const timeline = timelineOf({ kind, id }, list.before, asked.limit)
       const { objects, rows } = await read(c, {
         objects: findObject(db, project, kind, id),
         rows: listReferring(db, project, id, timeline.before, timeline.take),
       })
       if (objects.length === 0) throw noObject(kind)
       const { entries, resume } = timeline.page(rows)
-      const next_cursor = resume === null ? null : makeCursor(binding, resume)
-      return c.json({ data: entries, has_more: resume !== null, next_cursor }, 200)
+      return c.json(list.upTo(entries, resume), 200)
     },
   )
 }
