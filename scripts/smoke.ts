@@ -13,6 +13,7 @@ const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
 // Before the modules that read it.
 const { folder, remove } = temporaryState('smoke')
 const { ROOT, readLocal } = await import('./lib/paths.ts')
+const { aborts } = await import('./lib/aborts.ts')
 const { crowd } = await import('./lib/crowd.ts')
 const { awaitFinal, deliver, isReceipt } = await import('./lib/deliver.ts')
 const { GENERATED_VENDORS, writeEvents } = await import('./lib/generated.ts')
@@ -79,6 +80,10 @@ try {
     if (!inbox) throw new Error('no connection')
     const { answers, slowest } = await crowd(inbox)
     console.log(`  ${answers} answers, the slowest after ${slowest.toFixed(0)} ms`)
+  })
+  await test('callers whose trip is led by a request that is aborted, or cut off, are answered all the same', async () => {
+    const { answers, cutOff } = await aborts(join(folder, 'held'))
+    console.log(`  ${answers} answers, ${cutOff} requests aborted or cut off`)
   })
   await test('SIGTERM stops everything', async () => stopped('SIGTERM', true))
   await test('a restart keeps the data: the same folder is known', async () => {
