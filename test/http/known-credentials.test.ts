@@ -61,7 +61,7 @@ function addressOf(path: string): string {
   return path.replace(/(.)\/$/, '$1').replace(/:(\w+)/g, id)
 }
 
-describe.each(reads)('GET $path', ({ path }) => {
+describe.each(reads)('GET $path', ({ path, meta }) => {
   it.each(DEATHS)('is closed to a known key at once: %s', async (code, kill) => {
     const { id, secret } = await knownKey()
     await kill(id)
@@ -80,7 +80,10 @@ describe.each(reads)('GET $path', ({ path }) => {
       trips.push(count.trips)
     }
     const [first = 0, second, third] = trips // the first one writes last_used_at
-    expect([second, third]).toEqual([Math.max(1, first - 2), Math.max(1, first - 2)])
+    // A route whose statements depend on each other reads the key first, known or not.
+    const saved = meta.operation?.policy?.reads ? 2 : 1
+    expect([second, third]).toEqual([first - saved, first - saved])
+    expect(second).toBeGreaterThan(0)
   })
 
   it('answers 503 while D1 is out, after one attempt', async () => {
