@@ -7,9 +7,9 @@ import { connections, type StoredSecret } from './schema'
 import { type Connection, type ConnectionRow, entry, findConnection, live, nextVersion, required } from './store'
 
 /**
- * Adds a secret to a connection that is as it was read.
+ * Adds a secret to a connection that has not changed since it was read.
  *
- * @returns null where the connection has changed meanwhile: read it again and decide again
+ * @returns null if it has changed: read it again and decide again
  * @throws {Fault} `not_found`, `secret_limit_reached`
  */
 export async function addSecret(
@@ -38,7 +38,7 @@ export async function addSecret(
 /** Removes a signing secret: it stops working at once. @throws {Fault} `not_found` */
 export async function removeSecret(
   db: Db,
-  connection: { project_id: string; id: string },
+  connection: Pick<Connection, 'project_id' | 'id'>,
   secretId: string,
   change: Change,
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function removeSecret(
   if (changed.length === 0) throw new Fault('not_found', 'Signing secret not found on this connection.')
 }
 
-/** Records that a secret verified a delivery. `version` stays: ingest need not decide again. */
+/** Records that a secret verified a delivery. `version` stays, because ingest does not depend on this. */
 export async function touchSecret(db: Db, id: string, secretId: string, now: number): Promise<void> {
   const path = `$.${secretId}`
   const used = sql`coalesce(${connections.secrets_used}->>${path}, 0)`
@@ -67,7 +67,7 @@ export async function touchSecret(db: Db, id: string, secretId: string, now: num
   await run(db, touched)
 }
 
-/** Reads connections with a secret that is sealed under another key than this one, in the order of their ids. */
+/** Reads connections with a secret sealed under a key other than this one, in the order of their ids. */
 export function findSealedOtherwise(db: Db, key: number, after: string, limit: number) {
   const has = sql`EXISTS (SELECT 1 FROM json_each(${connections.secrets}) WHERE value->>'key' <> ${key})`
   return db
@@ -78,7 +78,7 @@ export function findSealedOtherwise(db: Db, key: number, after: string, limit: n
     .limit(limit)
 }
 
-/** Counts the project's secrets that are sealed under another key than this one: one row, `n`. */
+/** Counts the project's secrets sealed under a key other than this one: one row, `n`. */
 export function countSealedOtherwise(db: Db, projectId: string, key: number) {
   return db
     .select({ n: sql<number>`count(*)`.as('n') })
@@ -89,7 +89,7 @@ export function countSealedOtherwise(db: Db, projectId: string, key: number) {
     )
 }
 
-/** Replaces the secrets of this version by the same ones, sealed anew. A newer version is left alone. */
+/** Replaces a connection's secrets with the same ones, resealed. A connection with a newer version is left alone. */
 export async function replaceSecrets(
   db: Db,
   { id, version }: Pick<Connection, 'id' | 'version'>,
