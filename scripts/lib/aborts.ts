@@ -5,7 +5,7 @@ import { type Held, startHeldWorker, tell } from './held-worker.ts'
 import { signedHeaders } from './sign.ts'
 import { sleep } from './terminal.ts'
 
-/** Nobody waits longer than this for an answer, whoever else is gone (ms). */
+/** Every caller who stays has an answer by then (ms). */
 const PATIENCE = 20_000
 /** A delivery that has waited this long goes alone, as src/inbox/receive/limits.ts says (ms). */
 const ALONE_AFTER = 1500
@@ -36,18 +36,18 @@ export async function aborts(folder: string): Promise<{ answers: number; cutOff:
   }
 }
 
-/** The one that leads a trip is aborted, and so is one that is out alone; some that were taken along are cut off. */
+/** A request that leads a trip is aborted, and one that is out alone. Some callers whose deliveries it carries are cut off. */
 async function aborted(inbox: Inbox) {
   const test = await busy(inbox, 'trip')
   const joined = await test.join(12)
-  await test.release(1) // the first of those that wait leads the next eight
+  await test.release(1) // the oldest waiting delivery leads the next eight
   await test.until(({ held }) => held === 4)
   await test.abort(joined[0], test.owners[1])
   for (const one of [1, 2, 8]) joined[one]?.reset()
   return test.finish([...test.owners, ...joined], [joined[0], test.owners[1], joined[1], joined[2], joined[8]])
 }
 
-/** The first of those that wait is aborted before it is told to lead; two others are cut off. */
+/** The oldest waiting request is aborted before it is told to lead; two other callers are cut off. */
 async function abortedInTheQueue(inbox: Inbox) {
   const test = await busy(inbox, 'queue')
   const joined = await test.join(6)
@@ -57,7 +57,7 @@ async function abortedInTheQueue(inbox: Inbox) {
   return test.finish([...test.owners, ...joined], [joined[0], joined[2], joined[4]])
 }
 
-/** The caller of the one that leads a trip hangs up: the trip is seen through, and no other has to wait for its turn. */
+/** The caller of a delivery that leads a trip hangs up. The trip goes on, and what it carries need not go alone. */
 async function hungUp(inbox: Inbox) {
   const test = await busy(inbox, 'hung_up')
   const joined = await test.join(4)
@@ -71,7 +71,7 @@ async function hungUp(inbox: Inbox) {
   return test.finish([...test.owners, ...joined], [joined[0]])
 }
 
-/** Four deliveries out, whose answers are held. */
+/** A server whose database holds back the answers to four deliveries. */
 async function busy(inbox: Inbox, of: string) {
   const prefix = `evt_${of}_${Date.now()}`
   const until = async (holds: (state: Held) => boolean) => {
@@ -104,7 +104,7 @@ async function busy(inbox: Inbox, of: string) {
     async finish(all: Sent[], gone: (Sent | undefined)[]) {
       const stay = all.filter((one) => !gone.includes(one))
       const owned = stay.filter((one) => owners.includes(one))
-      // Those that have waited go by themselves now. What is still out returns only when they are answered.
+      // Deliveries that have waited go alone now. The trips that are still out return only after they are answered.
       await tell(inbox, { pass: 1, tick: ALONE_AFTER })
       await Promise.all(stay.filter((one) => !owned.includes(one)).map((one) => expectOwn(inbox, one)))
       await tell(inbox, { release: all.length, go: 1 })
@@ -125,7 +125,7 @@ async function expectOwn(inbox: Inbox, { name, answer }: Sent): Promise<void> {
 }
 type Named = EventRecord & { vendor_event_id: string }
 
-/** Whatever was recorded of those that are gone, nothing was recorded or counted twice. */
+/** Deliveries of requests that are gone may be recorded or not; none is recorded or counted twice. */
 async function expectOnce(inbox: Inbox, prefix: string, atLeast: number): Promise<void> {
   const { data } = await must<{ data: Named[] }>(`${inbox.url}/platform/v1/billing/webhooks?limit=100`, inbox)
   const own = data.filter((event) => event.vendor_event_id.startsWith(prefix))
@@ -135,7 +135,7 @@ async function expectOnce(inbox: Inbox, prefix: string, atLeast: number): Promis
   if (twice.length > 0) throw new Error(`${twice.length} events were counted more than once`)
 }
 
-/** A delivery over a connection of its own. */
+/** Sends a delivery over its own TCP connection. */
 async function send(inbox: Inbox, name: string): Promise<Sent> {
   const url = `${inbox.url}/ingest/${inbox.connection}`
   const body = Buffer.from(

@@ -9,7 +9,7 @@ const READS = 20
 const HANG_UPS = 20
 /** A caller hangs up within this time (ms): before, during and after its delivery's trip. */
 const HANG_UP_WITHIN = 12
-/** Nobody waits longer than this, on however busy a machine (ms). That nobody waits for a request that is gone: aborts.ts. */
+/** Every answer comes within this time, even on a busy machine (ms). For waits on lost requests, see aborts.ts. */
 const SLOW = 20_000
 
 /**

@@ -10,46 +10,46 @@ import { HINT_HIDES, HINT_SHOWS } from './limits'
 import type { StoredSecret } from './schema'
 import { seal, sealContext, unseal } from './seal'
 import { addSecret } from './secrets-store'
-import { type ConnectionRow, insertConnection, readConnection } from './store'
+import { type Connection, type ConnectionRow, insertConnection, readConnection } from './store'
 
 /** Connects a billing vendor. @throws {Fault} `validation_failed`, `connection_limit_reached` */
 export async function connect(
   rt: Runtime,
-  projectId: string,
+  project_id: string,
   { vendor, name, livemode, signing_secret }: z.infer<typeof CreateBody>,
   change: Change,
 ): Promise<ConnectionRow> {
   const id = newId('con', rt.now)
   requireForm(VENDORS[vendor].checkSecret(signing_secret))
-  const secrets = [await sealed(rt, { projectId, id }, signing_secret)]
-  return insertConnection(rt.db, { id, project_id: projectId, vendor, name, livemode, secrets }, change)
+  const secrets = [await sealed(rt, { project_id, id }, signing_secret)]
+  return insertConnection(rt.db, { id, project_id, vendor, name, livemode, secrets }, change)
 }
 
 /** Adds a signing secret. @throws {Fault} `not_found`, `validation_failed`, `secret_exists`, `secret_limit_reached` */
 export async function addSigningSecret(
   rt: Runtime,
-  projectId: string,
-  id: string,
+  of: Pick<Connection, 'project_id' | 'id'>,
   signingSecret: string,
   change: Change,
 ): Promise<ConnectionRow> {
-  // Another change may come between reading the connection and adding to it, perhaps of this very secret: look again.
+  // If another request changes the connection in between, it may have added this very secret: look again.
   for (;;) {
-    const connection = await readConnection(rt.db, projectId, id)
+    const connection = await readConnection(rt.db, of.project_id, of.id)
     requireForm(vendorOf(connection.vendor)?.checkSecret(signingSecret) ?? null)
     for (const known of connection.secrets) {
       // A secret that cannot be decrypted verifies nothing, so it may be added again.
-      const text = await unseal(rt.settings.encryptionKeys, known, sealContext(projectId, id, known.id)).catch(() => '')
+      const context = sealContext(of.project_id, of.id, known.id)
+      const text = await unseal(rt.settings.encryptionKeys, known, context).catch(() => '')
       if (equalBytes(utf8(text), utf8(signingSecret))) {
         throw new Fault('secret_exists', 'Add a different secret. This one is already live.')
       }
     }
-    const row = await addSecret(rt.db, connection, await sealed(rt, { projectId, id }, signingSecret), change)
+    const row = await addSecret(rt.db, connection, await sealed(rt, of, signingSecret), change)
     if (row) return row
   }
 }
 
-/** @param wrong what the vendor's check found; null where the secret is in its format */
+/** @param wrong what the vendor's check says is wrong; null if nothing is */
 function requireForm(wrong: string | null): void {
   if (wrong === null) return
   throw new Fault('validation_failed', `\`signing_secret\` is not in the vendor's format: ${wrong}.`, {
@@ -60,15 +60,15 @@ function requireForm(wrong: string | null): void {
 /** A signing secret, encrypted for this connection. */
 async function sealed(
   { now, settings }: Runtime,
-  connection: { projectId: string; id: string },
+  connection: Pick<Connection, 'project_id' | 'id'>,
   secret: string,
 ): Promise<StoredSecret> {
   const id = newId('sec', now)
-  const box = await seal(settings.encryptionKeys, secret, sealContext(connection.projectId, connection.id, id))
+  const box = await seal(settings.encryptionKeys, secret, sealContext(connection.project_id, connection.id, id))
   return { id, hint: hintOf(secret), created_at: now, ...box }
 }
 
-/** The end of a secret, for people to recognize it by. A user, scheme or vendor's prefix in front does not count. */
+/** The end of a secret, for people to recognize it by, without a leading user, scheme or vendor's prefix. */
 function hintOf(secret: string): string {
   const own = secret.replace(/^[^:\s]*[:\s]|^(?:[a-z]+_){1,2}/, '')
   return own.slice(HINT_HIDES).slice(-HINT_SHOWS)

@@ -86,8 +86,8 @@ export const connectionRoutes = new Hono<HttpEnv>()
     }),
     body(UpdateBody),
     async (c) => {
-      const project = projectOf(c.get('actor'))
-      const row = await updateConnection(c.get('rt').db, project, c.req.param('id'), c.req.valid('json'), changeOf(c))
+      const connection = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
+      const row = await updateConnection(c.get('rt').db, connection, c.req.valid('json'), changeOf(c))
       return c.json(present(c.req.url, row), 200)
     },
   )
@@ -121,9 +121,9 @@ export const connectionRoutes = new Hono<HttpEnv>()
     }),
     body(SecretBody),
     async (c) => {
-      const project = projectOf(c.get('actor'))
       const { signing_secret } = c.req.valid('json')
-      const row = await addSigningSecret(c.get('rt'), project, c.req.param('id'), signing_secret, changeOf(c))
+      const connection = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
+      const row = await addSigningSecret(c.get('rt'), connection, signing_secret, changeOf(c))
       return c.json(present(c.req.url, row), 201)
     },
   )

@@ -11,7 +11,7 @@ export type Connection = typeof connections.$inferSelect
 /** A connection with the id of its newest event, whose time is when the connection last received one. */
 export type ConnectionRow = Awaited<ReturnType<typeof listConnections>>[number]
 
-/** Reads a connection by its id alone, as ingest knows it; no row where there is none, or it was deleted. */
+/** Reads a connection of any project, unless it was deleted. Ingest knows only its id. */
 export function findConnectionById(db: Db, id: string) {
   return db
     .select()
@@ -68,11 +68,10 @@ export async function insertConnection(
   return rows[0]
 }
 
-/** Changes a connection. `version` moves, so that ingest decides again. @throws {Fault} `not_found` */
+/** Changes a connection and its `version`, so that ingest reads it again. @throws {Fault} `not_found` */
 export async function updateConnection(
   db: Db,
-  projectId: string,
-  id: string,
+  { project_id, id }: Pick<Connection, 'project_id' | 'id'>,
   changes: { name?: string | undefined; status?: 'active' | 'disabled' | undefined; livemode?: boolean | undefined },
   change: Change,
 ): Promise<ConnectionRow> {
@@ -80,15 +79,15 @@ export async function updateConnection(
   const updated = db
     .update(connections)
     .set({ name, status, livemode, version: nextVersion })
-    .where(live(projectId, id))
+    .where(live(project_id, id))
   const { rows } = await batch(db, {
-    ...audited(db, change, entry(projectId, id, 'connection.updated', changes), updated),
-    rows: findConnection(db, projectId, id),
+    ...audited(db, change, entry(project_id, id, 'connection.updated', changes), updated),
+    rows: findConnection(db, project_id, id),
   })
   return required(rows)
 }
 
-/** Ends a connection and forgets its secrets; its events stay. @throws {Fault} `not_found` */
+/** Ends a connection and deletes its secrets; its events stay. @throws {Fault} `not_found` */
 export async function deleteConnection(db: Db, projectId: string, id: string, change: Change): Promise<void> {
   const ended = db
     .update(connections)
@@ -99,7 +98,7 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
   if (changed.length === 0) throw notFound()
 }
 
-/** What every change that ingest depends on adds to a connection's `version`. */
+/** The `version` after a change that ingest depends on. */
 export const nextVersion = sql`${connections.version} + 1`
 
 /** The project's connection with this id, unless it was deleted. */
@@ -113,7 +112,7 @@ export function entry(project_id: string, object_id: string, action: string, det
 }
 
 function selectConnections(db: Db, condition: SQL | undefined) {
-  // The index is pinned. Conditions keep their tables' names in a statement of one table, which bare columns lose.
+  // In a select of one table, Drizzle strips the table's name from columns outside conditions: hence the `eq`.
   const newest = sql`SELECT max(${events.id}) FROM ${events} INDEXED BY events_connection
     WHERE ${eq(events.connection_id, connections.id)}`
   return db

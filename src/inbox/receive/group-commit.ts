@@ -5,36 +5,36 @@ import { Fault } from '../../lib/fault'
 import { ALONE_AFTER, MAX_GROUP, MAX_GROUP_BYTES, MAX_TRIPS_OUT, ROW_BYTES } from './limits'
 import { type RecordedEvent, type Recording, recordDeliveries } from './store'
 
-/** A trip to the database, and when it left (ms). */
+/** A round trip to the database that is under way, and when it left (ms). */
 type Trip = { leftAt: number }
-/** What a waiting delivery is told: to lead a trip, to go alone, or what became of the trip that took it along. */
+/** What a waiting delivery is told: to lead a trip, to go alone, or the outcome of the trip that carried it. */
 type Word = { lead: Trip } | { alone: true } | { rows: RecordedEvent[] } | { error: unknown }
-/** A delivery that waits: plain data, which any request can record, and a way to tell its own request. */
+/** A waiting delivery: plain data, which any request can record, and a callback to its own request. */
 type Waiting = { recording: Recording; bytes: number; since: number; tell: (word: Word) => void }
-/** The recording trips of this isolate to one database, and the deliveries that wait for one, first come first. */
+/** The recording trips of this isolate to one database, and the deliveries that wait for one, oldest first. */
 type Lane = { out: Set<Trip>; waiting: Set<Waiting> }
-/** A delivery in the hands of its own request. `bytes`: what it weighs in a group. */
+/** A delivery with its own request's database. `bytes`: its share of a trip's limit. */
 type Own = { lane: Lane; db: Db; recording: Recording; bytes: number }
 
 const lanes = new WeakMap<D1Database, Lane>()
 
 /**
  * Group commit: records a delivery, together with others of this isolate while the database is busy. While fewer than
- * {@link MAX_TRIPS_OUT} trips are out, a delivery leaves at once. Otherwise it waits for one to return. One of those
- * that wait then leads the next trip, with its own request's database, and takes others along.
+ * {@link MAX_TRIPS_OUT} trips are out, a delivery leaves at once. Otherwise it waits for one to return. The oldest
+ * waiting delivery then leads the next trip, with its own request's database, and carries others along.
  *
- * Any request may end at any moment, so none depends on another: after {@link ALONE_AFTER} a delivery goes alone,
+ * Any request can end at any moment, so none depends on another: after {@link ALONE_AFTER} a delivery goes alone,
  * whatever it was waiting for. That is safe, because recording a delivery again changes nothing.
  *
  * @param size of the delivery's body, in bytes
- * @returns a row for each event; none where the fence does not hold, and then nothing is written
- * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time
+ * @returns a row for each event; no rows if the fence does not hold, and then nothing is written
+ * @throws {Fault} `database_unavailable` if D1 fails or does not answer in time
  */
 export function groupCommit(rt: Runtime, recording: Recording, size: number): Promise<RecordedEvent[]> {
   const lane = laneOf(rt.db.binding)
   const own = { lane, db: rt.db, recording, bytes: size + ROW_BYTES * recording.delivery.events.length }
   const work = hasRoom(lane) ? lead(own, depart(lane)) : wait(own)
-  rt.waitUntil(work.catch(() => {})) // a caller that hangs up must not end a trip that others are on
+  rt.waitUntil(work.catch(() => {})) // so that a trip goes on when its caller hangs up: it may carry others
   return work
 }
 
@@ -54,7 +54,7 @@ async function wait(own: Own): Promise<RecordedEvent[]> {
   return 'lead' in word ? lead(own, word.lead) : send(own, [], depart(lane))
 }
 
-/** Makes a trip with a delivery and with as many of those that wait as fit. */
+/** Makes a trip with a delivery and as many waiting ones as fit. */
 function lead(own: Own, trip: Trip): Promise<RecordedEvent[]> {
   const others: Waiting[] = []
   let bytes = own.bytes
@@ -81,21 +81,21 @@ async function send(own: Own, others: readonly Waiting[], trip: Trip): Promise<R
     lane.out.delete(trip)
     wake(lane)
   }
-  // D1 refused a statement of the group, perhaps another delivery's. Nothing has happened, so each goes alone.
+  // D1 refused a statement of the group, perhaps another delivery's. Nothing was written, so each goes alone.
   return send(own, [], depart(lane))
 }
 
-/** Tells those that wait to lead the trips that there is room for. */
+/** Has waiting deliveries lead trips, for as many as there is room. */
 function wake(lane: Lane): void {
   for (const first of lane.waiting) {
     if (!hasRoom(lane)) return
     lane.waiting.delete(first)
-    // One that has been here for longer has no request any more, or a timer that is about to send it alone.
+    // If it has waited too long, its request has ended, or its timer is about to send it alone.
     if (Date.now() - first.since < ALONE_AFTER) first.tell({ lead: depart(lane) })
   }
 }
 
-/** Whether a trip may leave. One that is out for longer than D1 is given to answer has no request any more. */
+/** Whether another trip may leave. A trip that is out for longer than D1's timeout has lost its request. */
 function hasRoom(lane: Lane): boolean {
   for (const trip of lane.out) if (Date.now() - trip.leftAt > ANSWER_TIMEOUT_MS) lane.out.delete(trip)
   return lane.out.size < MAX_TRIPS_OUT
@@ -107,7 +107,7 @@ function depart(lane: Lane): Trip {
   return trip
 }
 
-/** The lane of a database. An isolate may be handed several. */
+/** The lane of a database; an isolate may use several. */
 function laneOf(binding: D1Database): Lane {
   const lane = lanes.get(binding) ?? { out: new Set(), waiting: new Set() }
   lanes.set(binding, lane)

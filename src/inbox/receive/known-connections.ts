@@ -7,20 +7,20 @@ import { sealContext, unseal } from '../connections/seal'
 import { type Connection, findConnectionById } from '../connections/store'
 import { MAX_REMEMBERED, REMEMBER, REMEMBER_UNKNOWN } from './limits'
 
-/** A live signing secret, decrypted. `usedAt`: when this isolate last knew it to verify a delivery (ms). */
+/** A live signing secret, decrypted. `usedAt`: its last use that this isolate knows of (ms). */
 export type LiveSecret = { id: string; text: string; usedAt: number }
-/** A connection as ingest needs it, with its live secrets decrypted in this isolate's memory alone. */
+/** A connection with its live secrets. They are decrypted only in the isolate's memory. */
 export type LiveConnection = Pick<Connection, 'id' | 'project_id' | 'vendor' | 'version' | 'status'> & {
   secrets: LiveSecret[]
 }
-/** What this isolate remembers of an id, and when it was read (ms); null where no connection has the id. */
+/** What this isolate remembers about an id, and when it was read (ms). Null: there is no such connection. */
 export type Known = { connection: LiveConnection | null; readAt: number }
 
 const known = new BoundedMap<string, Known>(MAX_REMEMBERED)
 
 /**
- * A connection from this isolate's memory, or from D1. What is remembered may be a minute old: recording insists on its
- * version, and {@link reread} brings what the database says now.
+ * A connection from this isolate's memory, or from D1. Memory may be a minute old. Recording checks the version, and
+ * {@link reread} gets the current state.
  */
 export async function remembered(rt: Runtime, id: string): Promise<Known> {
   const entry = known.get(id)
@@ -28,15 +28,17 @@ export async function remembered(rt: Runtime, id: string): Promise<Known> {
   try {
     return await readAndRemember(rt, id)
   } catch (error) {
-    // While D1 is out, an old entry will do: recording, now or from the spool, insists on what is live then.
+    // While D1 is out, an old entry is good enough: recording, now or from the spool, checks what is live then.
     if (entry?.connection && error instanceof Fault && error.fault === 'database_unavailable') return entry
     throw error
   }
 }
 
 /**
- * The connection as D1 has it now. An entry that another request has read meanwhile, or that is younger than `every`
- * (ms), is returned as it is.
+ * The connection as D1 has it now.
+ *
+ * @param before the entry that may be out of date. If another request has replaced it, that one is returned.
+ * @param every if `before` is younger than this (ms), it is returned without a read
  */
 export async function reread(rt: Runtime, id: string, before: Known, every: number): Promise<Known> {
   const entry = known.get(id)
@@ -49,14 +51,18 @@ async function readAndRemember(rt: Runtime, id: string): Promise<Known> {
   const before = known.get(id)
   const [row] = await run(rt.db, findConnectionById(rt.db, id))
   const entry: Known = { connection: row ? await decrypted(rt, row) : null, readAt: rt.now }
-  // Requests that read at the same time go on with one entry, so that only one of them records the secret's use.
+  // Requests that read at the same time share one entry, so that only one of them records the secret's use.
   const other = known.get(id)
-  if (other && other !== before && other.connection?.version === row?.version) return other
+  if (other && other !== before && isCurrent(other, row)) return other
   known.set(id, entry)
   return entry
 }
 
-/** The connection with its secrets decrypted. It fails closed: a secret that cannot be decrypted verifies nothing. */
+function isCurrent({ connection }: Known, row: Connection | undefined): boolean {
+  return row ? connection !== null && connection.version >= row.version : connection === null
+}
+
+/** Decrypts the connection's secrets. It fails closed: a secret that cannot be decrypted verifies nothing. */
 async function decrypted(rt: Runtime, row: Connection): Promise<LiveConnection> {
   const { id, project_id, vendor, version, status } = row
   const secrets: LiveSecret[] = []

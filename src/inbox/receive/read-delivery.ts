@@ -40,16 +40,16 @@ async function eventsOf(
     event_type: event_type.slice(0, MAX_EVENT_TYPE),
     occurred_at,
   }))
-  // A vendor that names one event twice in a delivery means it once.
+  // An event that a vendor lists twice in one delivery is one event.
   return [...new Map(list.map((event) => [event.vendor_event_id, event])).values()]
 }
 
-/** What a verified body that cannot be read is recorded as. It fails in processing, where people see it. */
+/** A verified body that cannot be read is recorded as an unknown event. It fails in processing, where people see it. */
 async function unknownEvent(bytes: Uint8Array<ArrayBuffer>, now: number): Promise<NewEvent> {
   return { id: newId('evt', now), vendor_event_id: await sha256Hex(bytes), event_type: 'unknown', occurred_at: null }
 }
 
-/** The envelopes of a delivery's events. Where only the envelope can be read, the event is found by that. */
+/** The envelopes of a delivery's events. If only an envelope can be read, search and replay find the event by it. */
 function decoded(vendor: Vendor, text: string, headers: Record<string, string>): Envelope[] {
   try {
     return vendor.decode(text, headers)

@@ -18,10 +18,10 @@ const CONNECTION_ID = idPattern('con')
  * Receives one delivery: cheap checks, verify, record, answer. A delivery that gets a receipt is recorded, or safe in
  * the Queue while the database is out.
  *
- * It takes two passes at most. The first uses the connection that this isolate remembers. Where that does not work out,
- * what is remembered may be old, so the second uses the connection as the database has it now.
+ * There are at most two passes. The first uses the connection that this isolate remembers. If it fails, the memory may
+ * be out of date, so the second pass uses the connection as the database has it now.
  *
- * @throws {Fault} 401, 403, 404, 413, 415, 429 or 503 as docs/webhooks.md lists them
+ * @throws {Fault} one of those that the route lists, or `database_unavailable`
  */
 export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
   const rt = c.get('rt')
@@ -30,7 +30,7 @@ export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
   const known = await remembered(rt, id)
   const first = await pass(rt, known.connection, delivery)
   if (first.receipt) return first.receipt
-  // Only a change that the database reported itself is always worth a read: junk can cause any number of refusals.
+  // Junk can cause any number of refusals, so those cost a read a second at most. A change is always worth a read.
   const fresh = await reread(rt, id, known, first.refused ? REREAD_EVERY : 0)
   const second = fresh === known ? first : await pass(rt, fresh.connection, delivery)
   if (second.receipt) return second.receipt
@@ -40,7 +40,7 @@ export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
   throw second.refused
 }
 
-/** What a pass came to. Neither a receipt nor a refusal: the database says that the connection has changed. */
+/** The outcome of a pass. With neither a receipt nor a refusal, the connection has changed in the database. */
 type Outcome = { receipt?: Receipt | null; refused?: Fault }
 
 async function pass(rt: Runtime, connection: LiveConnection | null, delivery: Delivery): Promise<Outcome> {
@@ -48,7 +48,7 @@ async function pass(rt: Runtime, connection: LiveConnection | null, delivery: De
   return 'refused' in verified ? verified : { receipt: await record(rt, verified, delivery) }
 }
 
-/** The delivery, read once it has passed the checks that cost neither its body nor the database. */
+/** Reads the delivery, after the checks that need neither its body nor the database. */
 async function take(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<Delivery> {
   if (!CONNECTION_ID.test(id)) throw unknownConnection()
   const encoding = c.req.header('Content-Encoding')?.trim().toLowerCase()

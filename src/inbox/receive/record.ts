@@ -11,12 +11,12 @@ import { spool } from './spool'
 import type { NewDelivery, RecordedEvent } from './store'
 import type { Verified } from './verify'
 
-/** What a vendor is answered. */
+/** The answer to a vendor. */
 export type Receipt = { event_ids: string[]; duplicate: boolean }
 
 /**
- * Records a verified delivery and sends its events on to the consumer. While the database is out, the Queue takes the
- * delivery itself.
+ * Records a verified delivery and sends its events to the consumer. While the database is out, it sends the delivery
+ * itself to the Queue.
  *
  * @returns null where the connection has changed since it was read
  * @throws {Fault} `database_unavailable`
@@ -31,7 +31,7 @@ export async function record(rt: Runtime, verified: Verified, delivery: Delivery
   return receiptOf(contents, rows ?? [])
 }
 
-/** @returns a row for each event, none where the connection has changed; null for a delivery that was spooled */
+/** @returns a row for each event; no rows if the connection has changed; null if the delivery was spooled */
 async function recordOrSpool(
   rt: Runtime,
   verified: Verified,
@@ -43,19 +43,19 @@ async function recordOrSpool(
     return await groupCommit(rt, { fence: { id, version }, delivery: contents }, bytes.byteLength)
   } catch (error) {
     if (!(error instanceof Fault) || error.fault !== 'database_unavailable') throw error
-    await spool(rt, verified, contents, bytes, error)
+    if (!(await spool(rt, verified, contents, bytes))) throw error
     return null
   }
 }
 
-/** Each event under the id that it is stored under; a spooled one under the id that it will get. */
+/** Names each event by its stored id. A spooled event is stored later, under its new id. */
 function receiptOf({ events }: NewDelivery, rows: readonly RecordedEvent[]): Receipt {
   const stored = new Map(rows.map((row) => [row.vendor_event_id, row.id]))
   const event_ids = events.map((event) => stored.get(event.vendor_event_id) ?? event.id)
   return { event_ids, duplicate: events.every(({ id }) => !event_ids.includes(id)) }
 }
 
-/** Sends the events that wait for their first attempt. The sweep finds those that the Queue does not take. */
+/** Sends the events that have not been attempted yet. If the Queue does not take them, the sweep finds them. */
 async function enqueue(rt: Runtime, project_id: string, rows: readonly RecordedEvent[]): Promise<void> {
   const open = rows.filter(({ status }) => status === 'received')
   try {
@@ -68,7 +68,7 @@ async function enqueue(rt: Runtime, project_id: string, rows: readonly RecordedE
   }
 }
 
-/** Keeps `last_used_at` of the secret. The remembered time spares most deliveries the write. */
+/** Keeps the secret's `last_used_at` up to date. The remembered time saves most deliveries the write. */
 function noteSecretUse(rt: Runtime, { connection, secret }: Verified): void {
   if (secret.usedAt > rt.now - SECRET_USED_EVERY) return
   secret.usedAt = rt.now

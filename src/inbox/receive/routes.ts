@@ -10,7 +10,7 @@ export const ingestRoutes = new Hono<HttpEnv>().post(
   route({
     id: 'ingestDelivery',
     summary: 'Receive events from a vendor',
-    description: `The vendor's own signature authenticates a delivery. A delivery is recorded before it is answered. It can have ${MAX_DELIVERY_BYTES} bytes, without a content encoding.`,
+    description: `The vendor's signature authenticates a delivery. A delivery is recorded before it is answered. The body can have at most ${MAX_DELIVERY_BYTES} bytes and no content encoding.`,
     tag: 'Ingest',
     policy: null,
     rawBody: '*/*',

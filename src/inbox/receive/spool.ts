@@ -1,6 +1,5 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
-import type { Fault } from '../../lib/fault'
 import { type SpooledMessage, sendSpooled } from '../messages'
 import { MAX_SPOOLED_BYTES } from './limits'
 import type { NewDelivery } from './store'
@@ -10,15 +9,14 @@ import type { Verified } from './verify'
  * Sends a delivery to the Queue while the database is out. The consumer records it first, and only while the secret that
  * verified it is live.
  *
- * @param outage thrown where the delivery does not fit a message, or the Queue is out too: the vendor sends it again
+ * @returns false if the delivery does not fit in a message, or the Queue is out too
  */
 export async function spool(
   rt: Runtime,
   { connection, secret }: Verified,
   { payload_id, headers, events, received_at }: NewDelivery,
   bytes: Uint8Array<ArrayBuffer>,
-  outage: Fault,
-): Promise<void> {
+): Promise<boolean> {
   const message: SpooledMessage = {
     spooled: 1,
     project_id: connection.project_id,
@@ -30,14 +28,15 @@ export async function spool(
     events: [...events],
     body: bytes,
   }
-  if (!fitsMessage(message)) throw outage
+  if (!fitsMessage(message)) return false
   try {
     await sendSpooled(rt.events, message)
   } catch (error) {
     writeLog('error', 'spool_failed', { connection_id: connection.id, error: String(error) })
-    throw outage
+    return false
   }
   writeLog('warn', 'spooled', { connection_id: connection.id, events: events.length })
+  return true
 }
 
 function fitsMessage({ body, headers, events }: SpooledMessage): boolean {

@@ -15,26 +15,26 @@ export type NewDelivery = {
   body: string | ArrayBuffer
   headers: Record<string, string>
   events: readonly NewEvent[]
-  /** When it came in (ms). */
+  /** When the delivery came in (ms). */
   received_at: number
 }
 
 /**
- * What has to hold of the connection, or nothing is recorded: that it is as it was when the delivery was verified; or,
- * for a delivery that was spooled, that the secret which verified it is still live.
+ * The condition for recording a delivery: the connection still has the version that verified it, or, for a spooled
+ * delivery, the secret that verified it is still live.
  */
 export type Fence = { id: string; version: number } | { id: string; secret_id: string }
 
 /** A delivery and its fence. */
 export type Recording = { fence: Fence; delivery: NewDelivery }
 
-/** What is stored of an event. Another id than the new one's means that the event is a duplicate. */
+/** An event as stored. If its id is not the new event's, the event is a duplicate. */
 export type RecordedEvent = ReturnType<typeof statements>['recorded']['_']['result'][number]
 
 /**
- * Records a delivery in one round trip, or counts its duplicates. Recording it again, with the same ids, changes nothing.
+ * Records a delivery in one round trip, or counts its duplicates. Recording it again with the same ids changes nothing.
  *
- * @returns a row for each event; none where the fence does not hold, and then nothing is written
+ * @returns a row for each event; no rows if the fence does not hold, and then nothing is written
  */
 export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery): Promise<RecordedEvent[]> {
   return (await batch(db, statements(db, { fence, delivery }))).recorded
@@ -49,12 +49,12 @@ export async function recordDeliveries(db: Db, recordings: readonly Recording[])
   return recordings.map((_, i) => results[`recorded_${i}`] ?? [])
 }
 
-/*
- * Lists travel as one JSON parameter, because a statement binds at most 100. The driver of each join is pinned by CROSS
- * JOIN: SQLite's planner picks scans at a million rows.
+/**
+ * The statements that record a delivery. `minute` comes first, because it asks which events are stored already.
+ *
+ * Events travel as one JSON parameter, because a statement binds at most 100. CROSS JOIN pins the order of each join:
+ * left alone, SQLite's planner picks scans at a million rows.
  */
-
-/** The statements that record a delivery. `minute` comes first, because it asks what is stored so far. */
 function statements(db: Db, { fence, delivery }: Recording) {
   const { payload_id, body, headers, received_at: now } = delivery
   const list = sql`json_each(${JSON.stringify(delivery.events)})`

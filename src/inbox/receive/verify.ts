@@ -5,7 +5,7 @@ import { TOLERANCE_MS } from '../../vendors/limits'
 import type { Delivery, Vendor, Verification } from '../../vendors/vendor'
 import type { LiveConnection, LiveSecret } from './known-connections'
 
-/** A delivery's connection and vendor, and the secret that it is signed with. */
+/** The connection and vendor of a delivery, and the secret that signed it. */
 export type Verified = { connection: LiveConnection; vendor: Vendor; secret: LiveSecret }
 
 /** Checks a delivery's signature against the live secrets of its connection. */
@@ -24,7 +24,6 @@ export async function verify(
   return vendor && secret ? { connection, vendor, secret } : { refused: badSignature(verification) }
 }
 
-/** No connection has the id in the address. */
 export function unknownConnection(): Fault {
   return new Fault('unknown_connection', 'Connection not found. Copy its ingest_url again.')
 }

@@ -180,7 +180,7 @@ describe('deliveries that come together', () => {
     await expectRecorded(commits)
   })
 
-  it('are counted as duplicates where they bring one event', async () => {
+  it('are counted as duplicates where they carry the same event', async () => {
     const d1 = heldD1()
     const commits = [...several(4, d1), ...Array.from({ length: 4 }, () => commit(d1, { vendor_event_id: 'evt_same' }))]
     d1.letAllGo()

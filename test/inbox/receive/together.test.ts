@@ -16,7 +16,7 @@ beforeEach(async () => {
   project = made
   connection = (await stripeConnection(owner.token, project)).id
   await deliver(connection, stripeEvent()) // from here on, the connection is remembered
-  // Nobody goes alone for having waited: the clock stands still.
+  // The clock stands still, so that no delivery goes alone for having waited.
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
 })
 afterEach(() => {

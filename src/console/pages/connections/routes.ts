@@ -38,7 +38,7 @@ export const connectionPages = new Hono<HttpEnv>()
     const form = Object.fromEntries(c.get('form'))
     try {
       const changes = parse(UpdateBody, { name: form.name, status: form.status })
-      await updateConnection(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id') ?? '', changes, changeOf(c))
+      await updateConnection(c.get('rt').db, addressed(c), changes, changeOf(c))
       return back(c, 'connection_updated')
     } catch (error) {
       return connectionPage(c, await find(c), refusalOf(error))
@@ -50,10 +50,9 @@ export const connectionPages = new Hono<HttpEnv>()
     return c.redirect(`${pathsOf(c).connections}?done=connection_deleted`, 303)
   })
   .post('/:id/secrets', page('connections:write'), async (c) => {
-    const project = projectOf(c.get('actor'))
     try {
       const { signing_secret } = parse(SecretBody, { signing_secret: c.get('form').get('signing_secret') })
-      await addSigningSecret(c.get('rt'), project, c.req.param('id') ?? '', signing_secret, changeOf(c))
+      await addSigningSecret(c.get('rt'), addressed(c), signing_secret, changeOf(c))
       return back(c, 'secret_added')
     } catch (error) {
       return connectionPage(c, await find(c), refusalOf(error))
@@ -63,13 +62,18 @@ export const connectionPages = new Hono<HttpEnv>()
     removeSecretPage(c, await find(c), c.req.param('secret') ?? ''),
   )
   .post('/:id/secrets/:secret/remove', page('connections:write'), async (c) => {
-    const { id = '', secret = '' } = c.req.param()
-    await removeSecret(c.get('rt').db, { project_id: projectOf(c.get('actor')), id }, secret, changeOf(c))
+    await removeSecret(c.get('rt').db, addressed(c), c.req.param('secret') ?? '', changeOf(c))
     return back(c, 'secret_removed')
   })
 
+/** The connection that the path names. */
+function addressed(c: Context<HttpEnv>) {
+  return { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '' }
+}
+
 function find(c: Context<HttpEnv>) {
-  return readConnection(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id') ?? '')
+  const { project_id, id } = addressed(c)
+  return readConnection(c.get('rt').db, project_id, id)
 }
 
 function back(c: Context<HttpEnv>, done: string): Response {
