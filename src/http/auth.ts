@@ -124,7 +124,7 @@ export async function settle(c: Context<HttpEnv>): Promise<void> {
   if (pending) await pending.uphold(await asking(c, run(c.get('rt').db, pending.query)))
 }
 
-/** Runs the read of the credentials once: nothing is pending after an answer, or after the database failed. */
+/** Runs the read of the credential. Once it succeeds, or the database fails, nothing is left pending. */
 async function asking<T>(c: Context<HttpEnv>, work: Promise<T>): Promise<T> {
   try {
     const answer = await work

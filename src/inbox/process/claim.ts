@@ -13,8 +13,8 @@ export type EventKey = { project_id: string; event_id: string }
 export type Claimed = Awaited<ReturnType<typeof selectClaimed>>[number]
 
 /**
- * Claims the events of a list that are there to be processed, in one round trip. An event that is not returned is done,
- * or another worker's.
+ * Claims the listed events that are ready to be processed, in one round trip. An event that is not returned is finished,
+ * not yet due, or held by another worker.
  *
  * An event whose last lease expired is left to {@link claimExpired}: it may be what killed its worker.
  *
@@ -33,7 +33,7 @@ export async function claim(db: Db, keys: readonly EventKey[], lease: string, no
   return claimed
 }
 
-/** Reads which events of a list a worker left whose lease expired, with tries to go: the most tried ones last. */
+/** Reads the listed events whose worker's lease expired and that have tries left, the most tried ones last. */
 export function findExpired(db: Db, keys: readonly EventKey[], now: number) {
   return db
     .select({ project_id: events.project_id, event_id: events.id })

@@ -4,8 +4,8 @@ import { SpooledMessage, sendSpooled } from '../messages'
 import { DEAD_LETTER_WAIT_S } from './limits'
 
 /**
- * The dead-letter queue's consumer. A message ends there because of a long failure of ours, not because of what it
- * holds: it goes back to the main queue, and is acked only once it is there.
+ * The dead-letter queue's consumer. A message ends up there because the service was down for a long time, not because
+ * of its contents: it goes back to the main queue, and is acked only once it is there.
  */
 export async function resendDead(rt: Runtime, batch: MessageBatch<unknown>): Promise<void> {
   for (const message of batch.messages) {

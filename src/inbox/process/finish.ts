@@ -25,8 +25,8 @@ export type Finish = {
 }
 
 /**
- * `stale`: another worker has changed a billing object since it was read. `refused`: a constraint, in the database's
- * words. Unless `written`, nothing was.
+ * `stale`: another worker has changed a billing object since it was read. `refused`: the message of the
+ * constraint that refused the write. Nothing was written unless the result is `written`.
  */
 export type Finished = 'written' | 'stale' | { refused: string }
 

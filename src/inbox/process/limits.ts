@@ -4,7 +4,7 @@ import { HOUR, MINUTE, SECOND } from '../../lib/time'
 export const RETRY_DELAYS_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, 10 * HOUR]
 /** The share by which a wait may be shorter or longer, so that events that failed together do not return together. */
 export const RETRY_JITTER = 0.2
-/** Attempts that one trigger (a delivery, a replay) is good for. */
+/** Attempts allowed for each trigger (a delivery, a replay). */
 export const MAX_TRIES = RETRY_DELAYS_MS.length + 1
 
 /** How long a claim holds before another worker may take the event over (ms). */

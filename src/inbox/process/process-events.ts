@@ -7,7 +7,7 @@ import { settle } from './settle'
 import { judge } from './verdict'
 
 /**
- * Processes the events of a batch: claim → decide → apply → finish, in three D1 round trips. A failure of one event
+ * Processes the events of a batch: claim → decide → apply → finish, normally in three D1 round trips. A failure of one event
  * affects no other.
  *
  * @returns event id → how long its message should wait (ms) before the next attempt. Others need no further message.

@@ -13,7 +13,7 @@ export type Task = {
   key: EventKey
   /** What sent the message, where that was the sweep. */
   via: 'sweep' | undefined
-  /** Whether the message may come back for a retry of the event. That of a spooled delivery may not. */
+  /** Whether the Queue may redeliver this message to retry the event. False for a spooled delivery. */
   carrier: boolean
 }
 

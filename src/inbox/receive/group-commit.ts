@@ -8,9 +8,9 @@ import { type RecordedEvent, type Recording, recordDeliveries } from './store'
 /** A round trip to the database that is under way, and when it left (ms). */
 type Trip = { leftAt: number }
 /** What a waiting delivery is told: to lead a trip, to go alone, or the outcome of the trip that carried it. */
-type Word = { lead: Trip } | { alone: true } | { rows: RecordedEvent[] } | { error: unknown }
+type Signal = { lead: Trip } | { alone: true } | { rows: RecordedEvent[] } | { error: unknown }
 /** A waiting delivery: plain data, which any request can record, and a callback to its own request. */
-type Waiting = { recording: Recording; bytes: number; since: number; tell: (word: Word) => void }
+type Waiting = { recording: Recording; bytes: number; since: number; tell: (signal: Signal) => void }
 /** The recording trips of this isolate to one database, and the deliveries that wait for one, oldest first. */
 type Lane = { out: Set<Trip>; waiting: Set<Waiting> }
 /** A delivery with its own request's database. `bytes`: its share of a trip's limit. */
@@ -40,18 +40,18 @@ export function groupCommit(rt: Runtime, recording: Recording, size: number): Pr
 
 async function wait(own: Own): Promise<RecordedEvent[]> {
   const { lane, recording, bytes } = own
-  const { promise, resolve: tell } = Promise.withResolvers<Word>()
+  const { promise, resolve: tell } = Promise.withResolvers<Signal>()
   const waiting = { recording, bytes, since: Date.now(), tell }
   lane.waiting.add(waiting)
   const timer = setTimeout(() => {
     lane.waiting.delete(waiting)
     tell({ alone: true })
   }, ALONE_AFTER)
-  const word = await promise
+  const signal = await promise
   clearTimeout(timer)
-  if ('rows' in word) return word.rows
-  if ('error' in word) throw word.error
-  return 'lead' in word ? lead(own, word.lead) : send(own, [], depart(lane))
+  if ('rows' in signal) return signal.rows
+  if ('error' in signal) throw signal.error
+  return 'lead' in signal ? lead(own, signal.lead) : send(own, [], depart(lane))
 }
 
 /** Makes a trip with a delivery and as many waiting ones as fit. */

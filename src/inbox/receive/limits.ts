@@ -9,7 +9,7 @@ export const MAX_EVENT_TYPE = 200
 /** Characters kept of a header that carries meaning. */
 export const MAX_KEPT_HEADER = 500
 
-/** How long an isolate remembers a connection (ms). Recording holds it against the database all the same. */
+/** How long an isolate remembers a connection (ms). Recording still checks it against the database. */
 export const REMEMBER = MINUTE
 /** How long an isolate remembers that an id has no connection (ms). */
 export const REMEMBER_UNKNOWN = 10 * SECOND

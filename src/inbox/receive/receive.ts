@@ -35,7 +35,10 @@ export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
   const second = fresh === known ? first : await pass(rt, fresh.connection, delivery)
   if (second.receipt) return second.receipt
   if (!second.refused)
-    throw new Fault('database_unavailable', 'The connection is being changed. Try again in a few seconds.')
+    throw new Fault(
+      'database_unavailable',
+      'The connection changed while the delivery was being recorded. Try again in a few seconds.',
+    )
   if (fresh.connection) countRefusal(rt, fresh.connection, second.refused.fault)
   throw second.refused
 }

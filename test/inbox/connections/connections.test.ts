@@ -368,7 +368,7 @@ describe('the rotation of the encryption key', () => {
     const night = new Date()
     night.setUTCHours(27, 0, 0, 0)
     stopClock(night.getTime())
-    await cron({ ...both(), EVENTS: world.queue.EVENTS })
+    await cron({ ...both(), EVENTS: world.queue.EVENTS }, Date.now())
     advance(MINUTE)
     await cron({ ...both(), EVENTS: world.queue.EVENTS })
     expect(await left(world, both())).toBe(0)

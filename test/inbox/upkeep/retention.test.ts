@@ -34,7 +34,7 @@ beforeEach(() => {
 /** Lets days pass, and the cron do that day's work. */
 async function nightAfter(world: Pick<World, 'queue'>, days: number, bindings = {}): Promise<void> {
   advance(days * DAY)
-  await cron({ EVENTS: world.queue.EVENTS, ...bindings })
+  await cron({ EVENTS: world.queue.EVENTS, ...bindings }, Date.now())
 }
 
 /** Every table in which something hangs on a project's events. */
@@ -220,13 +220,13 @@ describe('the day’s work', () => {
     )
     const { of } = captureLog()
     const { EVENTS } = memoryQueue()
-    await cron({ EVENTS })
+    await cron({ EVENTS }, Date.now())
     const after = await Promise.all(projects.map(left))
     for (const one of after) {
       expect(sizes(one)).toMatchObject({ events: 4, payloads: 4, attempts: 3 })
       expect(one.totals).toMatchObject([{ status: 'processed', n: 3 }])
     }
-    await cron({ EVENTS })
+    await cron({ EVENTS }, Date.now())
     expect(of('housekeeping')[1]).toMatchObject({ payloads: 0, records: 0, minutes: 0 })
     expect(await Promise.all(projects.map(left))).toEqual(after)
   })

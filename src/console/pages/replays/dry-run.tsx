@@ -15,7 +15,7 @@ export function dryRunPage(c: Context<HttpEnv>, id: string, preview: z.infer<typ
     c,
     { title: 'Dry run', section: 'events', above: ['Event', at] },
     <section class="confirm">
-      <h1>A replay would end with the status “{preview.status}”</h1>
+      <h1>A replay would set the status to “{preview.status}”</h1>
       <p>{preview.error ?? 'This dry run shows the effects that a replay would have now. Nothing has been changed.'}</p>
       <Effects of={preview.effects} project={projectOf(c.get('actor'))} />
       <Post c={c} to={`${at}/replay`} class="choice">
