@@ -111,29 +111,46 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
  */
 export async function read<Q extends Queries>(c: Context<HttpEnv>, queries: Q): Promise<Results<Q>> {
   const { db } = c.get('rt')
+  if (c.get('refused')) throw c.get('refused')
   const pending = c.get('pending')
   if (!pending) return batch(db, queries)
+  if ('credential' in queries) throw new Error('a route may not name a statement "credential"')
   const { credential, ...found } = await asking(c, batch(db, { credential: pending.query, ...queries }))
-  await pending.uphold(credential)
+  await verdict(c, pending.uphold(credential))
   return found as unknown as Results<Q>
 }
 
 /** Reads the caller's credentials if nothing has yet. @throws {Fault} as {@link read} */
 export async function settle(c: Context<HttpEnv>): Promise<void> {
+  if (c.get('refused')) throw c.get('refused')
   const pending = c.get('pending')
-  if (pending) await pending.uphold(await asking(c, run(c.get('rt').db, pending.query)))
+  if (pending) await verdict(c, pending.uphold(await asking(c, run(c.get('rt').db, pending.query))))
 }
 
-/** Runs the read of the credential. Once it succeeds, or the database fails, nothing is left pending. */
+/** Runs the read of the credential. If the database fails, it is not asked again: the request stays refused. */
 async function asking<T>(c: Context<HttpEnv>, work: Promise<T>): Promise<T> {
   try {
-    const answer = await work
-    c.set('pending', null)
-    return answer
+    return await work
   } catch (error) {
-    if (error instanceof Fault) c.set('pending', null)
+    if (error instanceof Fault) refuse(c, error)
     throw error
   }
+}
+
+/** What the database says of the caller. Only once it confirms them is nothing pending; a refusal stays one. */
+async function verdict(c: Context<HttpEnv>, upheld: Promise<void>): Promise<void> {
+  try {
+    await upheld
+  } catch (error) {
+    refuse(c, error)
+    throw error
+  }
+  c.set('pending', null)
+}
+
+/** Every further read of this request throws the same error, even if the handler caught the first. */
+function refuse(c: Context<HttpEnv>, error: unknown): void {
+  c.set('refused', error)
 }
 
 /**

@@ -14,6 +14,8 @@ export type HttpEnv = {
     actor: Actor
     /** The read of the caller's credentials while it has not been sent, and the function that enforces its result. */
     pending: { query: Lookup['query']; uphold: (rows: readonly unknown[]) => Promise<void> } | null
+    /** Why the database refused the caller, once it has. */
+    refused: unknown
     /** The fields of a submitted console form. */
     form: URLSearchParams
     /** The CSRF token of the forms on a console page. */

@@ -24,7 +24,8 @@ const lanes = new WeakMap<D1Database, Lane>()
  * waiting delivery then leads the next trip, with its own request's database, and carries others along.
  *
  * Any request can end at any moment, so none depends on another: after {@link ALONE_AFTER} a delivery goes alone,
- * whatever it was waiting for. That is safe, because recording a delivery again changes nothing.
+ * whatever it was waiting for. That is safe: an event is stored once, however often it is
+ * recorded. Only a repeat that is recorded twice counts twice in `deliveries`.
  *
  * @param size of the delivery's body, in bytes
  * @returns a row for each event; no rows if the fence does not hold, and then nothing is written

@@ -24,7 +24,7 @@ const known = new BoundedMap<string, Known>(MAX_REMEMBERED)
  */
 export async function remembered(rt: Runtime, id: string): Promise<Known> {
   const entry = known.get(id)
-  if (entry && rt.now - entry.readAt < (entry.connection ? REMEMBER : REMEMBER_UNKNOWN)) return entry
+  if (entry && Date.now() - entry.readAt < (entry.connection ? REMEMBER : REMEMBER_UNKNOWN)) return entry
   try {
     return await readAndRemember(rt, id)
   } catch (error) {
@@ -43,14 +43,14 @@ export async function remembered(rt: Runtime, id: string): Promise<Known> {
 export async function reread(rt: Runtime, id: string, before: Known, every: number): Promise<Known> {
   const entry = known.get(id)
   if (entry && entry !== before) return entry
-  if (rt.now - before.readAt < every) return before
+  if (every > 0 && Date.now() - before.readAt < every) return before
   return readAndRemember(rt, id)
 }
 
 async function readAndRemember(rt: Runtime, id: string): Promise<Known> {
   const before = known.get(id)
   const [row] = await run(rt.db, findConnectionById(rt.db, id))
-  const entry: Known = { connection: row ? await decrypted(rt, row) : null, readAt: rt.now }
+  const entry: Known = { connection: row ? await decrypted(rt, row) : null, readAt: Date.now() }
   // Requests that read at the same time share one entry, so that only one of them records the secret's use.
   const other = known.get(id)
   if (other && other !== before && isCurrent(other, row)) return other
