@@ -13,7 +13,6 @@ const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
 // This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
 const { folder, remove } = temporaryState('smoke')
 const { ROOT, readLocal } = await import('./lib/paths.ts')
-const { aborts } = await import('./lib/aborts.ts')
 const { crowd } = await import('./lib/crowd.ts')
 const { awaitFinal, deliver, isReceipt } = await import('./lib/deliver.ts')
 const { GENERATED_VENDORS, writeEvents } = await import('./lib/generated.ts')
@@ -81,10 +80,6 @@ try {
     if (!inbox) throw new Error('connection not found')
     const { answers, slowest } = await crowd(inbox)
     console.log(`  ${answers} answers, the slowest after ${slowest.toFixed(0)} ms`)
-  })
-  await test('callers whose trip is led by a request that is aborted, or cut off, are answered all the same', async () => {
-    const { answers, cutOff } = await aborts(join(folder, 'held'))
-    console.log(`  ${answers} answers, ${cutOff} requests aborted or cut off`)
   })
   await test('SIGTERM stops everything', async () => stopped('SIGTERM', true))
   await test('a restart keeps the data: the same folder is recognized', async () => {
