@@ -216,6 +216,6 @@ function printPrices(): void {
     ],
   )
   console.log(
-    "\nCPU is that of the whole local workerd, its database included: more than what is billed. The rate limiter has no price. What is included is not taken off. The cron's 43,200 runs a month are $ 0.01.",
+    "\nCPU is measured over the whole local workerd, its database included: more than is billed. The rate limiter is free. Allowances of the plan are not deducted. The cron's 43,200 runs a month cost $ 0.01.",
   )
 }

@@ -147,7 +147,7 @@ function count(status: number | string): void {
   if (sent % 2000 === 0) console.log(`  ${sent.toLocaleString('en')} sent, ${found.size} findings`)
 }
 
-/** Errors in the server's log, without those of requests: a 5xx is already a finding. */
+/** Errors in the server's log, except errors of requests: a 5xx is already a finding. */
 function errorsOf(said: string): string[] {
   return said.split('\n').filter((line) => line.includes('"level":"error"') && !line.includes('"event":"request"'))
 }

@@ -34,7 +34,7 @@ function nanoseconds(iso: string | null): string {
   return `${seconds}.${fraction.padEnd(9, '0').slice(0, 9)}`
 }
 
-/** Adds an event to those of an object. */
+/** Adds an event to an object's events. */
 export function merge(known: readonly Candidate[], added: Candidate): Resolved {
   const all = [...known]
   const twin = all.findIndex((one) => sameEvent(one, added))

@@ -32,8 +32,16 @@ type Prepared = {
   getQuery(): { sql: string; params: unknown[] }
   mapResult(result: D1Result<Record<string, unknown>>, isFromBatch: true): unknown
   fields?: { field: unknown }[]
-  stmt?: D1PreparedStatement
 }
+
+/**
+ * Drizzle, once for each isolate, because it remembers the names of columns. It only builds statements: `run` and `batch`
+ * send them over the binding of their own piece of work.
+ */
+const builder = drizzle({
+  prepare: () => null,
+  batch: () => Promise.reject(new Error('send statements with run() or batch() of db/client.ts')),
+} as unknown as D1Database)
 
 /**
  * Opens the database for one request, batch or cron run.
@@ -43,8 +51,8 @@ type Prepared = {
  */
 export function openDb(binding: D1Database): Db {
   const meter: Meter = { trips: 0, rows_read: 0, rows_written: 0 }
-  const d1 = metered(binding, meter)
-  return Object.assign(drizzle(d1), { meter, d1, binding })
+  const own = { meter, d1: metered(binding, meter), binding }
+  return Object.assign(Object.create(builder) as DrizzleD1Database, own)
 }
 
 /**
@@ -121,7 +129,7 @@ function prepare(query: Query): Prepared {
 
 function bound(db: Db, prepared: Prepared): D1PreparedStatement {
   const { sql: text, params } = prepared.getQuery()
-  return (prepared.stmt ?? db.d1.prepare(text)).bind(...params)
+  return db.d1.prepare(text).bind(...params)
 }
 
 const expression = (field: Column | SQL | SQL.Aliased) => (is(field, SQL.Aliased) ? field.sql : field)

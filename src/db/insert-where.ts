@@ -9,7 +9,7 @@ type Row<T extends SQLiteTable> = { [K in keyof T['$inferInsert']]: T['$inferIns
 export function insertWhere<T extends SQLiteTable>(db: Db, table: T, row: Row<T>, condition: SQL | undefined) {
   const given: Record<string, unknown> = row
   const fields = Object.entries(getTableColumns(table)).map(([name, column]) => {
-    const value = given[name] ?? column.default ?? null
+    const value = (given[name] === undefined ? column.default : given[name]) ?? null
     const expression = is(value, SQL) || value === null ? sql`${value}` : sql`${sql.param(value, column)}`
     return [name, expression.as(column.name)]
   })

@@ -36,7 +36,7 @@ export type Operation = {
   /** Null for a route that takes no credentials. */
   policy: Policy | null
   responses: Record<number, { description: string; schema?: z.ZodType }>
-  /** Faults besides those of credentials, validation and rate limits, which follow from the policy. */
+  /** Further faults. Those of credentials, validation and rate limits follow from the policy. */
   faults?: readonly FaultName[]
   /** The media type of a body that is not parsed as JSON. */
   rawBody?: string

@@ -93,7 +93,7 @@ export const authRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       const actor = sessionOf(c)
       const list = paging('sessions', c.req.valid('query'))
-      const rows = await run(rt.db, listSessions(rt.db, actor.user_id, rt.now, list.before, list.take))
+      const rows = await run(rt.db, listSessions(rt.db, actor.user_id, rt.now, list))
       return c.json(
         list.page(rows, (row) => present(row, actor.id)),
         200,

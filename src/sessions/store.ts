@@ -95,15 +95,20 @@ export async function redeemCode(
   return user[0] ?? null
 }
 
-/** Reads a user's live sessions, newest first, starting after the session `before`. */
-export function listSessions(db: Db, userId: string, now: number, before: string | null, limit: number) {
+/** Reads `take` of a user's live sessions, newest first, starting after the session `before`. */
+export function listSessions(
+  db: Db,
+  userId: string,
+  now: number,
+  { before, take }: { before: string | null; take: number },
+) {
   const live = and(eq(sessions.user_id, userId), gt(sessions.expires_at, now))
   return db
     .select()
     .from(sessions)
     .where(and(live, before === null ? undefined : lt(sessions.id, before)))
     .orderBy(desc(sessions.id))
-    .limit(limit)
+    .limit(take)
 }
 
 /** Reads one of the user's sessions. */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Candidate } from '../../src/billing/reduce'
 import { hex, hmac, utf8 } from '../../src/lib/crypto'
 import { type Answer, call } from '../harness'
-import { deliverBatch, newWorld, rows, type World } from '../inbox/pipeline'
+import { deliverBatch, newWorld, type Rows, rows, type World } from '../inbox/pipeline'
 import { type Course, course, type Life, paddleLife, stripeLife } from './histories'
 import type { Shown } from './world'
 
@@ -52,13 +52,13 @@ async function run(life: Life, { order, cuts, twice, replays, together }: Course
     expect((await world.replay(stored.get(index) as string)).status).toBe(202)
     await deliverBatch([message(index)], bindings)
   }
-  const events = await rows(
+  const events = await rows<Rows['events']>(
     'SELECT id, vendor_event_id, status, attempts FROM events WHERE project_id = ?',
     world.project,
   )
   expect(events.map(({ status }) => status)).toEqual(life.events.map(() => 'processed'))
   const names = new Map(events.map(({ id, vendor_event_id }) => [id, vendor_event_id]))
-  const objects = await rows(
+  const objects = await rows<Record<string, unknown> & { candidates: string }>(
     'SELECT * FROM billing_objects WHERE project_id = ? ORDER BY kind, vendor_id',
     world.project,
   )
@@ -69,7 +69,7 @@ async function run(life: Life, { order, cuts, twice, replays, together }: Course
       ...row,
       candidates: JSON.parse(candidates).map((one: Candidate) => ({ ...one, event_id: names.get(one.event_id) })),
     })),
-    shown: { ...shown, source_event_id: names.get(shown.source_event_id) },
+    shown: { ...shown, source_event_id: names.get(shown.source_event_id) ?? 'none' },
   }
 }
 

@@ -65,7 +65,7 @@ export function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(kin
         const project = projectOf(c.get('actor'))
         const { vendor } = c.req.valid('query')
         const { rows } = await read(c, {
-          rows: findObject(c.get('rt').db, project, kind, c.req.param('id'), vendor),
+          rows: findObject(c.get('rt').db, project, { kind, id: c.req.param('id'), vendor }),
         })
         if (!rows[0]) throw noObject(kind)
         return c.json(present(rows[0]) as z.infer<Row>, 200)

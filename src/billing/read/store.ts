@@ -40,9 +40,12 @@ const isItsCard = and(
   eq(card.vendor, o.vendor),
 )
 
-/** Reads an object. Where two vendors use the same id: the one of `vendor`, else the first by the vendor's name. */
-export function findObject(db: Db, projectId: string, kind: ObjectKind, vendorId: string, vendor?: string) {
-  const key = and(eq(o.project_id, projectId), eq(o.kind, kind), eq(o.vendor_id, vendorId))
+/** An object by its vendor's id. `vendor`: which one, where two vendors use the same id. */
+export type ObjectKey = { kind: ObjectKind; id: string; vendor?: string | undefined }
+
+/** Reads an object. Where two vendors use its id, and none is named: the first by the vendor's name. */
+export function findObject(db: Db, projectId: string, { kind, id, vendor }: ObjectKey) {
+  const key = and(eq(o.project_id, projectId), eq(o.kind, kind), eq(o.vendor_id, id))
   return db
     .select(shown)
     .from(o)

@@ -1,4 +1,4 @@
-import { VENDOR_NAMES } from '../../vendors'
+import { VENDOR_NAMES, vendorOf } from '../../vendors'
 import { capital } from './format'
 
 /** Vendors whose brand name is not just their name with a capital letter. */
@@ -16,3 +16,8 @@ export function vendorTitle(name: string): string {
 
 /** The vendors to choose from. */
 export const VENDOR_OPTIONS = VENDOR_NAMES.map((name) => [name, vendorTitle(name)] as const)
+
+/** The vendors whose events change billing state, in a sentence: "Paddle or Stripe". */
+export const VENDORS_WITH_STATE = new Intl.ListFormat('en', { type: 'disjunction' }).format(
+  VENDOR_NAMES.filter((name) => vendorOf(name)?.snapshots).map(vendorTitle),
+)

@@ -1,6 +1,8 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { batch, type Db, raw, rawWrite } from '../../db/client'
+import { insertFrom } from '../../db/insert-from'
 import { bare } from '../../db/sql'
+import { addUp } from '../../db/upsert'
 import { MINUTE } from '../../lib/time'
 import { connections } from '../connections/schema'
 import { events, minutes, payloads } from '../schema'
@@ -59,19 +61,22 @@ function statements(db: Db, { fence, delivery }: Recording) {
   const { payload_id, body, headers, received_at: now } = delivery
   const list = sql`json_each(${JSON.stringify(delivery.events)})`
   const live = and(eq(connections.id, fence.id), isNull(connections.deleted_at), holds(fence))
-  const { received, duplicates } = minutes
   const { id, vendor_event_id, status, deliveries, last_delivered_at } = events
   return {
-    minute: rawWrite(
+    minute: insertFrom(
       db,
-      sql`INSERT INTO ${minutes} (${bare(minutes.project_id, minutes.minute, minutes.connection_id, received, duplicates)})
-        SELECT ${connections.project_id}, ${Math.floor(now / MINUTE)}, ${connections.id},
-          sum(${id} IS NULL), coalesce(sum(${id} <> j.value->>'id'), 0)
-        FROM ${connections} CROSS JOIN ${list} j
-          LEFT JOIN ${events} ON ${events.connection_id} = ${connections.id} AND ${vendor_event_id} = j.value->>'vendor_event_id'
+      minutes,
+      {
+        project_id: connections.project_id,
+        minute: sql`${Math.floor(now / MINUTE)}`,
+        connection_id: connections.id,
+        received: sql`sum(${id} IS NULL)`,
+        duplicates: sql`coalesce(sum(${id} <> j.value->>'id'), 0)`,
+      },
+      sql`FROM ${connections} CROSS JOIN ${list} j
+        LEFT JOIN ${events} ON ${events.connection_id} = ${connections.id} AND ${vendor_event_id} = j.value->>'vendor_event_id'
         WHERE ${live} GROUP BY ${connections.id}
-        ON CONFLICT DO UPDATE SET ${bare(received)} = ${received} + excluded.${bare(received)},
-          ${bare(duplicates)} = ${duplicates} + excluded.${bare(duplicates)}`,
+        ON CONFLICT DO UPDATE SET ${addUp(minutes.received, minutes.duplicates)}`,
     ),
     recorded: raw(
       db,

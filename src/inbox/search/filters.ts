@@ -33,7 +33,7 @@ export const searchFields = {
   vendor_event_id: vendorId.optional().describe("The vendor's event id."),
   ref: vendorId
     .optional()
-    .describe("A vendor's object id: that of the event's own object, or of one it refers to directly."),
+    .describe("A vendor's object id: the event's own object, or an object that the event refers to directly."),
   received_after: when.optional().describe('Inclusive.'),
   received_before: when.optional().describe('Exclusive.'),
   min_attempts: wholeNumber(z.int().min(1).max(MAX_MIN_ATTEMPTS)).optional(),

@@ -34,8 +34,8 @@ function timelineRoutes(kind: ObjectKind) {
       const list = paging(`timeline:${kind}:${id}`, asked)
       const timeline = timelineOf({ kind, id }, list.before, asked.limit)
       const { objects, rows } = await read(c, {
-        objects: findObject(db, project, kind, id),
-        rows: listReferring(db, project, id, timeline.before, timeline.take),
+        objects: findObject(db, project, { kind, id }),
+        rows: listReferring(db, project, id, timeline),
       })
       if (objects.length === 0) throw noObject(kind)
       const { entries, resume } = timeline.page(rows)

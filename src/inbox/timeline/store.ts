@@ -5,18 +5,23 @@ import { json } from '../../db/sql'
 import { events, refs } from '../schema'
 
 /**
- * Reads the most recently received events that refer to a vendor's object, the latest by the vendor's time first.
+ * Reads the `take` most recently received events that refer to a vendor's object, the latest by the vendor's time first.
  *
  * @param before the event to read on from, by time of receipt; null for the newest
  */
-export function listReferring(db: Db, projectId: string, vendorId: string, before: string | null, limit: number) {
+export function listReferring(
+  db: Db,
+  projectId: string,
+  vendorId: string,
+  { before, take }: { before: string | null; take: number },
+) {
   const ofObject = and(eq(refs.project_id, projectId), eq(refs.ref, vendorId))
   const newest = db
     .select({ event_id: refs.event_id })
     .from(refs)
     .where(and(ofObject, before === null ? undefined : lt(refs.event_id, before)))
     .orderBy(desc(refs.event_id))
-    .limit(limit)
+    .limit(take)
     .as('newest')
   return (
     db

@@ -26,7 +26,7 @@ export type TimelineEntry = z.infer<typeof TimelineEntry>
 
 /**
  * A page of an object's timeline as it is asked for: what to give `listReferring`, and the entries that its rows make.
- * Rows are the most recently received events that refer to the object; their order is that of the vendor's time.
+ * Rows are the most recently received events that refer to the object; they are ordered by the vendor's time.
  *
  * @param from the `resume` of the page before; null for the first page
  */

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import worker from '../../../src'
 import type { Env } from '../../../src/env'
 import { MAX_CONNECTIONS, MAX_SECRETS } from '../../../src/inbox/connections/limits'
+import type { StoredSecret } from '../../../src/inbox/connections/schema'
 import { sealContext, unseal } from '../../../src/inbox/connections/seal'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { bound, call, deliver, freshKey, STRIPE_SECRET, signStripe, stripeConnection, stripeEvent } from '../../harness'
@@ -12,6 +13,7 @@ import {
   cron,
   expectConsistent,
   newWorld,
+  only,
   rows,
   settle,
   stopClock,
@@ -35,12 +37,15 @@ const stripe = (fields: Record<string, unknown> = {}) => ({
 })
 const create = ({ api }: Pick<World, 'api'>, fields?: Record<string, unknown>) =>
   api('/connections', { method: 'POST', json: stripe(fields) })
-const storedSecrets = async (id: string): Promise<any[]> =>
-  JSON.parse((await rows('SELECT secrets FROM connections WHERE id = ?', id))[0].secrets)
+const storedSecrets = async (id: string): Promise<StoredSecret[]> =>
+  JSON.parse((await only(rows<{ secrets: string }>('SELECT secrets FROM connections WHERE id = ?', id))).secrets)
 const audited = async (project: string) =>
-  (await rows("SELECT * FROM audit_log WHERE project_id = ? AND object_type = 'connection' ORDER BY id", project)).map(
-    ({ action, details }) => [action, JSON.parse(details)],
-  )
+  (
+    await rows<{ action: string; details: string }>(
+      "SELECT * FROM audit_log WHERE project_id = ? AND object_type = 'connection' ORDER BY id",
+      project,
+    )
+  ).map(({ action, details }) => [action, JSON.parse(details)])
 
 describe('a connection', () => {
   it('is made, read, listed, renamed, disabled and deleted, each with its audit row', async () => {
@@ -63,7 +68,7 @@ describe('a connection', () => {
     })
     const at = `/connections/${made.id}`
     expect((await api(at)).body).toEqual(made)
-    expect((await api('/connections')).body.data.map(({ id }: any) => id).toSorted()).toEqual(
+    expect((await api('/connections')).body.data.map(({ id }) => id).toSorted()).toEqual(
       [made.id, world.connection.id].toSorted(),
     )
     advance(SECOND)
@@ -86,7 +91,7 @@ describe('a connection', () => {
     ] as const) {
       expect((await api(path, { method, json })).status).toBe(404)
     }
-    expect((await api('/connections')).body.data.map(({ id }: any) => id)).toEqual([world.connection.id])
+    expect((await api('/connections')).body.data.map(({ id }) => id)).toEqual([world.connection.id])
     expect(await storedSecrets(made.id)).toEqual([])
     expect((await audited(project)).slice(-5)).toEqual([
       ['connection.updated', { name: 'Renamed' }],
@@ -116,7 +121,7 @@ describe('a connection', () => {
     const { body } = await world.send({ ...stripeEvent(), livemode: false })
     await settle(world)
     const found = async (livemode: boolean) =>
-      (await world.api(`/webhooks/search?livemode=${livemode}`)).body.data.map(({ id }: any) => id)
+      (await world.api(`/webhooks/search?livemode=${livemode}`)).body.data.map(({ id }) => id)
     for (const livemode of [true, false]) {
       const at = `/connections/${world.connection.id}`
       expect((await world.api(at, { method: 'PATCH', json: { livemode } })).status).toBe(200)
@@ -256,8 +261,8 @@ describe('a signing secret', () => {
   it('is sealed with a nonce of its own each time', async () => {
     const world = await newWorld()
     const { body } = await create(world)
-    const [one] = await storedSecrets(world.connection.id)
-    const [two] = await storedSecrets(body.id)
+    const one = await only(storedSecrets(world.connection.id))
+    const two = await only(storedSecrets(body.id))
     expect(one.box.slice(0, 16)).not.toBe(two.box.slice(0, 16))
     expect(one.box).not.toBe(two.box)
   })
@@ -274,7 +279,7 @@ describe('a signing secret', () => {
   ])('does not open when its box is moved to %s', async (_, make) => {
     const log = captureLog()
     const world = await newWorld()
-    const [{ box }] = await storedSecrets(world.connection.id)
+    const { box } = await only(storedSecrets(world.connection.id))
     const other = await make(world)
     await rows("UPDATE connections SET secrets = json_set(secrets, '$[0].box', ?) WHERE id = ?", box, other)
     const moved = await world.send(stripeEvent())
@@ -287,7 +292,7 @@ describe('a signing secret', () => {
 
   it('does not open under another id, nor with a byte changed', async () => {
     const { connection, project } = await newWorld()
-    const [secret] = await storedSecrets(connection.id)
+    const secret = await only(storedSecrets(connection.id))
     const keys = new Map([[1, Uint8Array.fromBase64(bound.ENCRYPTION_KEY_1 as string) as Uint8Array<ArrayBuffer>]])
     const context = sealContext(project, connection.id, secret.id)
     expect(await unseal(keys, secret, context)).toBe(STRIPE_SECRET)
@@ -333,7 +338,9 @@ describe('the rotation of the encryption key', () => {
     expect(await left(world, both())).toBe(2)
     expect((await world.send(stripeEvent(), { bindings: both() })).status).toBe(200)
     const before = await storedSecrets(world.connection.id)
-    const [{ version }] = await rows('SELECT version FROM connections WHERE id = ?', world.connection.id)
+    const { version } = await only(
+      rows<{ version: number }>('SELECT version FROM connections WHERE id = ?', world.connection.id),
+    )
     await runCron(world)
     const after = await storedSecrets(world.connection.id)
     expect(after.map(({ key }) => key)).toEqual([2, 2, 2])

@@ -6,7 +6,7 @@ import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
 import { stopClock } from '../../clock'
 import { bound } from '../../harness'
 import { happen, lagSeries, type Story } from '../history'
-import { rows } from '../pipeline'
+import { only, type Rows, rows } from '../pipeline'
 import { freshReader, insertConnection } from '../seeding'
 
 const SIZES = { '1m': MINUTE, '5m': 5 * MINUTE, '1h': HOUR, '1d': DAY } as const
@@ -100,7 +100,8 @@ describe('compaction', () => {
     const { project, read } = await freshReader()
     const connections = [await insertConnection(project, 'stripe'), await insertConnection(project, 'paddle')]
     for (const [i, connection] of connections.entries()) await happen(project, connection, sample(i))
-    const count = async () => (await rows('SELECT count(*) AS n FROM minutes WHERE project_id = ?', project))[0].n
+    const count = async () =>
+      (await only(rows<{ n: number }>('SELECT count(*) AS n FROM minutes WHERE project_id = ?', project))).n
     const seen = async () => {
       const of = [undefined, ...connections].map((id) => id && { connection_id: id })
       const series = []
@@ -118,7 +119,7 @@ describe('compaction', () => {
     expect(await seen()).toEqual(before)
     const hours = await count()
     expect(hours).toBeLessThan(minutes)
-    const past = await rows(
+    const past = await rows<Rows['minutes']>(
       'SELECT * FROM minutes WHERE project_id = ? AND minute < ?',
       project,
       (NOON - 2 * DAY) / MINUTE,
@@ -148,8 +149,7 @@ describe('compaction', () => {
       )
       await compactMinutes(db, NOON)
     }
-    const [row, ...others] = await rows('SELECT * FROM minutes WHERE project_id = ?', project)
-    expect(others).toEqual([])
+    const row = await only(rows<Rows['minutes']>('SELECT * FROM minutes WHERE project_id = ?', project))
     expect(row).toMatchObject({
       minute: hour / MINUTE,
       received: 3,

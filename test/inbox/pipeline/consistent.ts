@@ -2,11 +2,13 @@ import { expect } from 'vitest'
 import { FINAL_STATUSES, STATUSES } from '../../../src/inbox/lifecycle'
 import { idTime } from '../../../src/lib/ids'
 import { MINUTE } from '../../../src/lib/time'
-import { rows, stored } from './rows'
+import { type Rows, rows, stored } from './rows'
 
 const FINAL: readonly string[] = FINAL_STATUSES
 const SUCCESS = ['processed', 'ignored']
 
+type Event = Rows['events']
+type Attempt = Rows['attempts']
 type Counts = Record<string, number>
 /** Notes a difference between what is stored and what has to be. */
 type Same = (what: string, actual: unknown, wanted: unknown) => void
@@ -22,7 +24,7 @@ export async function expectConsistent(project: string): Promise<void> {
     if (is !== was) wrong.push(`${what}: ${is}, expected ${was}`)
   }
   const events = await stored(project)
-  const attempts = await rows(
+  const attempts = await rows<Attempt>(
     'SELECT * FROM attempts WHERE event_id IN (SELECT id FROM events WHERE project_id = ?) ORDER BY event_id, number',
     project,
   )
@@ -35,7 +37,7 @@ export async function expectConsistent(project: string): Promise<void> {
 }
 
 /** An event agrees with its own attempts. */
-function checkEvent(event: any, attempts: any[], same: Same): void {
+function checkEvent(event: Event, attempts: Attempt[], same: Same): void {
   const of = `of ${event.id} (${event.status})`
   const last = attempts.at(-1)
   const final = FINAL.includes(event.status)
@@ -65,13 +67,13 @@ function checkEvent(event: any, attempts: any[], same: Same): void {
 }
 
 /** A vendor's event is one row, with its payload and its refs, once. */
-async function checkRows(project: string, events: any[], same: Same): Promise<void> {
+async function checkRows(project: string, events: Event[], same: Same): Promise<void> {
   const names = new Set(events.map((row) => `${row.connection_id} ${row.vendor_event_id}`))
   same('distinct events', names.size, events.length)
-  const payloads = await rows('SELECT id FROM payloads WHERE project_id = ?', project)
+  const payloads = await rows<Rows['payloads']>('SELECT id FROM payloads WHERE project_id = ?', project)
   const payloadsOf = new Set(events.map((row) => row.payload_id))
   same('payloads', payloads.map(({ id }) => id).sort(), [...payloadsOf].sort())
-  const refs = await rows('SELECT ref, event_id FROM refs WHERE project_id = ?', project)
+  const refs = await rows<Rows['refs']>('SELECT ref, event_id FROM refs WHERE project_id = ?', project)
   const refsOf = Map.groupBy(refs, (row) => row.event_id)
   for (const { id, summary } of events) {
     const wanted: string[] = summary === null ? [] : JSON.parse(summary).refs
@@ -86,8 +88,8 @@ async function checkRows(project: string, events: any[], same: Same): Promise<vo
 }
 
 /** Totals are the counts of final events, and of nothing else. */
-async function checkTotals(project: string, events: any[], same: Same): Promise<void> {
-  const totals = await rows('SELECT status, n FROM totals WHERE project_id = ?', project)
+async function checkTotals(project: string, events: Event[], same: Same): Promise<void> {
+  const totals = await rows<Rows['totals']>('SELECT status, n FROM totals WHERE project_id = ?', project)
   for (const status of STATUSES) {
     const kept = totals.find((row) => row.status === status)?.n ?? 0
     const counted = FINAL.includes(status) ? events.filter((event) => event.status === status).length : 0
@@ -96,7 +98,12 @@ async function checkTotals(project: string, events: any[], same: Same): Promise<
 }
 
 /** Rollups count what came in and what was completed first. A replay moves none. */
-async function checkMinutes(project: string, events: any[], attemptsOf: Map<string, any[]>, same: Same): Promise<void> {
+async function checkMinutes(
+  project: string,
+  events: Event[],
+  attemptsOf: Map<string, Attempt[]>,
+  same: Same,
+): Promise<void> {
   const wanted = new Map<string, Counts>()
   for (const event of events) {
     const key = `${Math.floor(idTime(event.id) / MINUTE)} ${event.connection_id}`
@@ -105,7 +112,7 @@ async function checkMinutes(project: string, events: any[], attemptsOf: Map<stri
     const first = attemptsOf.get(event.id)?.find((row) => FINAL.includes(row.outcome))
     countIn(counts, event, first)
   }
-  const minutes = await rows('SELECT * FROM minutes WHERE project_id = ?', project)
+  const minutes = await rows<Rows['minutes']>('SELECT * FROM minutes WHERE project_id = ?', project)
   const kept = new Map<string, Counts>()
   for (const { minute, connection_id, received, processed, ignored, failed, lag, lag_sum, lag_max } of minutes) {
     const in_histogram = Object.values<number>(JSON.parse(lag)).reduce((sum, value) => sum + value, 0)
@@ -114,7 +121,7 @@ async function checkMinutes(project: string, events: any[], attemptsOf: Map<stri
     if (Object.values(counts).some((value) => value !== 0)) kept.set(`${minute} ${connection_id}`, counts)
   }
   same('minutes', [...kept].sort(), [...wanted].sort())
-  const sum = (list: any[], pick: (row: any) => number) => list.reduce((total, row) => total + pick(row), 0)
+  const sum = <T>(list: T[], pick: (row: T) => number) => list.reduce((total, row) => total + pick(row), 0)
   const duplicates = sum(minutes, (row) => row.duplicates)
   same(
     'duplicates',
@@ -126,7 +133,7 @@ async function checkMinutes(project: string, events: any[], attemptsOf: Map<stri
 const NO_MINUTE: Counts = { received: 0, processed: 0, ignored: 0, failed: 0, in_histogram: 0, lag_sum: 0, lag_max: 0 }
 
 /** Counts an event with its first completion, if it has one. */
-function countIn(counts: Counts, event: any, first: any): void {
+function countIn(counts: Counts, event: Event, first: Attempt | undefined): void {
   const add = (name: string, n: number) => {
     counts[name] = (counts[name] ?? 0) + n
   }

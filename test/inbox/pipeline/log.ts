@@ -2,7 +2,7 @@ import { vi } from 'vitest'
 
 /** Lines that the Worker logs from here on. */
 export function captureLog() {
-  const lines: any[] = []
+  const lines: Record<string, unknown>[] = []
   for (const method of ['log', 'error'] as const) {
     vi.spyOn(console, method).mockImplementation((line) => void lines.push(JSON.parse(String(line))))
   }

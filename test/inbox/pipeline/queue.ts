@@ -1,6 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import worker from '../../../src'
 import type { Env } from '../../../src/env'
+import type { EventMessage, SpooledMessage } from '../../../src/inbox/messages'
 import { bound } from '../../harness'
 
 /** What became of a message: acked, or to be delivered again. */
@@ -39,12 +40,14 @@ export async function deliverBatch(
   return results.map((result) => result ?? (thrown ? { delaySeconds: 0 } : 'ack'))
 }
 
-export type Sent = { body: any; delaySeconds: number; contentType: string | undefined; at: number }
+/** What the Worker sends: an event's ids, or a spooled delivery. */
+type Body = Partial<EventMessage & SpooledMessage>
+export type Sent = { body: Body; delaySeconds: number; contentType: string | undefined; at: number }
 
 /** A Queue held in memory: delays are kept by the (moved) clock, bodies pass through their own encoding. */
 export function memoryQueue() {
   const sent: Sent[] = []
-  let waiting: { body: any; dueAt: number }[] = []
+  let waiting: { body: Body; dueAt: number }[] = []
   const take = (body: unknown, options: QueueSendOptions | undefined) => {
     const { delaySeconds = 0, contentType } = options ?? {}
     const carried = contentType === 'v8' ? structuredClone(body) : JSON.parse(JSON.stringify(body))

@@ -29,9 +29,8 @@ export async function newWorld() {
         ...options,
         bindings: { EVENTS: queue.EVENTS, ...bindings },
       }),
-    event: async (id: string): Promise<any> =>
-      (await call(`/platform/v1/billing/webhooks/${id}`, { token, project })).body,
-    attempts: async (id: string): Promise<any[]> =>
+    event: async (id: string) => (await call(`/platform/v1/billing/webhooks/${id}`, { token, project })).body,
+    attempts: async (id: string) =>
       (await call(`/platform/v1/billing/webhooks/${id}/attempts`, { token, project })).body.data,
     replay: (id: string, options: RequestOptions = {}): Promise<Answer> =>
       call(`/platform/v1/billing/webhooks/${id}/replay`, {

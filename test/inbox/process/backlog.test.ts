@@ -7,6 +7,7 @@ import {
   expectConsistent,
   gocardlessConnection,
   newWorld,
+  only,
   rows,
   sendGocardless,
   stopClock,
@@ -83,8 +84,8 @@ describe('a backlog', () => {
       advance(MINUTE)
       await cron({ EVENTS: queue.EVENTS })
       await queue.pump()
-      const [row] = await rows('SELECT count(*) AS n FROM events WHERE project_id = ? AND due_at IS NOT NULL', project)
-      left.push(row.n)
+      const open = 'SELECT count(*) AS n FROM events WHERE project_id = ? AND due_at IS NOT NULL'
+      left.push((await only(rows<{ n: number }>(open, project))).n)
     }
     expect(left).toEqual([150, 50, 0])
     await expectConsistent(project)

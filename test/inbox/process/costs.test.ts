@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { VENDORS } from '../../../src/vendors'
 import { countingD1, stripeEvent } from '../../harness'
-import { advance, captureLog, cron, expectConsistent, newWorld, stopClock, stored, type World } from '../pipeline'
+import { advance, captureLog, cron, expectConsistent, newWorld, only, stopClock, stored, type World } from '../pipeline'
 
 /*
  * Rows written, indexes included, as D1's own meta counts them: they are what D1 bills. An event with its four other
@@ -83,7 +83,7 @@ describe('a batch of 100 events of 100 objects', () => {
     { of: 'an event without its object', event: ['broken'], status: 'failed', refs: 0, total: 12.02 },
   ])('$of, $refs refs: $total rows written an event', async ({ event, status, refs, total }) => {
     const world = await warmWorld()
-    const [first] = await stored(world.project)
+    const first = await only(stored(world.project))
     const events = many(BATCH, ...event).map((one) => (event[0] === 'broken' ? { ...one, data: {} } : one))
     const cost = await costOf(world, events)
     expect(cost).toMatchObject({ ingestTrips: 1, ingestRows: 7, trips: status === 'processed' ? 3 : 2, batches: 1 })
@@ -153,7 +153,7 @@ describe('what else an event may cost', () => {
 
   it('12 rows when it is replayed: 5 to ask and 7 to run', async () => {
     const world = await warmWorld()
-    const id = (await stored(world.project))[0].id
+    const { id } = await only(stored(world.project))
     const asked = countingD1()
     await world.replay(id, { bindings: { DB: asked.DB } })
     const run = countingD1()

@@ -46,7 +46,7 @@ const ingested: Path['act'] = async ({ send, queue }, DB) => {
 const expectOne: NonNullable<Path['check']> = async ({ project }, _, __, answer) => {
   const own = (await stored(project)).filter((row) => row.vendor_event_id === event.id)
   expect(own).toMatchObject([{ status: 'processed', attempts: 1, deliveries: 1 }])
-  if (answer?.status === 200) expect(answer.body).toEqual({ event_ids: [own[0].id], duplicate: false })
+  if (answer?.status === 200) expect(answer.body).toEqual({ event_ids: [own[0]?.id], duplicate: false })
 }
 /** The connection is in the isolate's memory. */
 const known = async (world: World) => {

@@ -24,12 +24,13 @@ describe('deliveries and messages that come more than once', () => {
     await expectConsistent(world.project)
   })
 
+  type Drain = (bodies: unknown[]) => Promise<unknown>
   it.each([
-    ['in two batches at once', (drained: any, body: unknown) => Promise.all([drained([body]), drained([body])])],
-    ['five times in one batch', (drained: any, body: unknown) => drained([body, body, body, body, body])],
+    ['in two batches at once', (drained: Drain, body: unknown) => Promise.all([drained([body]), drained([body])])],
+    ['five times in one batch', (drained: Drain, body: unknown) => drained([body, body, body, body, body])],
     [
       'one batch after the other',
-      async (drained: any, body: unknown) => {
+      async (drained: Drain, body: unknown) => {
         await drained([body])
         await drained([body])
       },

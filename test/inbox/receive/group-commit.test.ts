@@ -72,7 +72,7 @@ async function expectRecorded(commits: { event: NewEvent; work: Promise<Recorded
     const { id, vendor_event_id } = event
     expect(await work).toEqual([{ id, vendor_event_id, status: 'received', deliveries: 1 }])
   }
-  const stored = await rows(
+  const stored = await rows<{ id: string }>(
     `SELECT e.id, e.vendor_event_id, e.deliveries, p.body FROM events e JOIN payloads p
       ON p.project_id = e.project_id AND p.id = e.payload_id WHERE e.project_id = ?`,
     project,

@@ -238,7 +238,7 @@ describe('a delivery of several events', () => {
       { vendor_event_id: 'EV_1', status: 'ignored', decoded_summary: { object: { id: 'PM_EV_1' }, refs: ['PM_EV_1'] } },
       { vendor_event_id: 'EV_2', status: 'ignored', decoded_summary: { object: { id: 'PM_EV_2' }, refs: ['PM_EV_2'] } },
     ])
-    expect(events[0].raw_payload_b64).toBe(events[1].raw_payload_b64)
+    expect(new Set(events.map(({ raw_payload_b64 }) => raw_payload_b64)).size).toBe(1)
     expect(await rows('SELECT id FROM payloads WHERE project_id = ?', world.project)).toHaveLength(1)
     await expectConsistent(world.project)
   })

@@ -10,7 +10,9 @@ import {
   expectConsistent,
   gocardlessConnection,
   newWorld,
+  only,
   QUEUE_OUT,
+  type Rows,
   rows,
   sendGocardless,
   settle,
@@ -201,8 +203,8 @@ describe('a spooled delivery', () => {
     expect(await stored(world.project)).toEqual([])
     expect(await rows('SELECT * FROM payloads WHERE project_id = ?', world.project)).toEqual([])
     expect(log.of('spooled_refused')).toMatchObject([{ connection_id: world.connection.id, event_ids: body.event_ids }])
-    const refused = await rows('SELECT refused FROM minutes WHERE project_id = ?', world.project)
-    expect(JSON.parse(refused[0].refused)).toMatchObject({ secret_removed: 1 })
+    const minute = await only(rows<Rows['minutes']>('SELECT * FROM minutes WHERE project_id = ?', world.project))
+    expect(JSON.parse(minute.refused)).toMatchObject({ secret_removed: 1 })
     await expectConsistent(world.project)
   })
 

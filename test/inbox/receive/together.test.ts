@@ -46,8 +46,8 @@ function busyD1(deliveries: number, tamper: (trip: Trip) => Promise<D1Result[]> 
 const sendAll = (events: unknown[], bindings: Parameters<typeof deliver>[2]) =>
   Promise.all(events.map((event) => deliver(connection, event, bindings)))
 
-async function stored(): Promise<{ id: string; vendor_event_id: string; deliveries: number }[]> {
-  const found = await rows(
+async function stored() {
+  const found = await rows<{ id: string; vendor_event_id: string; deliveries: number; body: string }>(
     `SELECT e.id, e.vendor_event_id, e.deliveries, p.body FROM events e JOIN payloads p
       ON p.project_id = e.project_id AND p.id = e.payload_id WHERE e.project_id = ?`,
     project,

@@ -38,16 +38,16 @@ async function nightAfter(world: Pick<World, 'queue'>, days: number, bindings = 
 }
 
 /** Every table in which something hangs on a project's events. */
-async function left(project: string): Promise<Record<string, any[]>> {
+async function left(project: string): Promise<Record<string, Record<string, unknown>[]>> {
   const tables = ['events', 'payloads', 'refs', 'totals', 'minutes', 'replays'] as const
   const found = await Promise.all(tables.map((table) => rows(`SELECT * FROM ${table} WHERE project_id = ?`, project)))
   const attempts = await rows(
     'SELECT * FROM attempts WHERE event_id IN (SELECT id FROM events WHERE project_id = ?)',
     project,
   )
-  return { ...Object.fromEntries(tables.map((table, i) => [table, found[i] as any[]])), attempts }
+  return { ...Object.fromEntries(tables.map((table, i) => [table, found[i] ?? []])), attempts }
 }
-const sizes = (of: Record<string, any[]>) =>
+const sizes = (of: Record<string, unknown[]>) =>
   Object.fromEntries(Object.entries(of).map(([name, list]) => [name, list.length]))
 
 describe('a payload', () => {
@@ -188,8 +188,8 @@ describe('a record', () => {
         project,
       )
       const { data } = await lagSeries(read, { from: edge - 4 * HOUR, to: edge + 4 * HOUR, bucket: '1h' })
-      const points = data.map((point: any) => [point.received, point.processed])
-      const counted = data.map(({ bucket_start }: any) => {
+      const points = data.map((point) => [point.received, point.processed])
+      const counted = data.map(({ bucket_start }) => {
         const start = Date.parse(bucket_start)
         const n = kept.filter(({ at }) => at >= start && at < start + HOUR).length
         return [n, n]

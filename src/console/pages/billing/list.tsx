@@ -8,6 +8,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
+import { VENDORS_WITH_STATE } from '../../ui/vendor-titles'
 import { commonColumns } from './columns'
 import { invoices } from './invoices'
 import type { ObjectList } from './object-list'
@@ -39,7 +40,7 @@ export function listPage<Row extends Presented>(
         <p class="quiet">
           {searched || found.truncated
             ? `No ${title.toLowerCase()} match this search.`
-            : `No ${title.toLowerCase()} yet. They appear when events from Stripe or Paddle are processed.`}
+            : `No ${title.toLowerCase()} yet. They appear when events from ${VENDORS_WITH_STATE} are processed.`}
         </p>
       )}
       {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}

@@ -47,8 +47,8 @@ async function one<Row extends Presented>(c: Context<HttpEnv>, list: ObjectList<
   const id = c.req.param('object') ?? ''
   const timeline = timelineOf({ kind: list.kind, id }, null, EVENTS)
   const { objects, events } = await batch(db, {
-    objects: findObject(db, project, list.kind, id, c.req.query('vendor')),
-    events: listReferring(db, project, id, timeline.before, timeline.take),
+    objects: findObject(db, project, { kind: list.kind, id, vendor: c.req.query('vendor') }),
+    events: listReferring(db, project, id, timeline),
   })
   if (!objects[0]) throw noObject(list.kind)
   return objectDetail(c, list, present(objects[0]), timeline.page(events))

@@ -17,7 +17,10 @@ export async function linksOf(db: Db, row: EventRow, decoded: Decoded): Promise<
   const list = `${projectPaths(row.project_id).billing}/subscriptions`
   const links = { customer: `${list}?customer=${encodeURIComponent(customer ?? '')}` }
   if (!subscription) return links
-  const found = await run(db, findObject(db, row.project_id, 'subscription', subscription, row.vendor))
+  const found = await run(
+    db,
+    findObject(db, row.project_id, { kind: 'subscription', id: subscription, vendor: row.vendor }),
+  )
   return found.length > 0
     ? { ...links, subscription: `${list}/${encodeURIComponent(subscription)}?vendor=${row.vendor}` }
     : links

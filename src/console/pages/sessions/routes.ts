@@ -12,7 +12,7 @@ export const sessionPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
     const { db, now } = c.get('rt')
     const { user_id } = userOf(c)
-    const read = (before: string | null, limit: number) => listSessions(db, user_id, now, before, limit)
+    const read = (before: string | null, take: number) => listSessions(db, user_id, now, { before, take })
     return listPage(c, await readList(c, 'sessions', read))
   })
   .post('/:id/end', page('user'), async (c) => {
