@@ -5,6 +5,7 @@ import { must } from './api.ts'
 import type { Inbox } from './deliver.ts'
 import { localInboxes } from './inbox.ts'
 import { rememberCode, SIGN_IN_LINK, startSignInLog } from './server-log.ts'
+import { sleep } from './terminal.ts'
 
 /**
  * Stands before the Worker in the same isolate. It holds the database's answers and stops the clock, so that nothing
@@ -63,6 +64,9 @@ export default {
 }
 `
 
+/** Time to stop in (ms). */
+const STOP_WITHIN = 5000
+
 /** What the database holds back, and how many deliveries have begun to wait since. */
 export type Held = { held: number; waiting: number }
 
@@ -102,7 +106,8 @@ export async function startHeldWorker(folder: string) {
   const { origin } = await miniflare.unsafeGetDirectURL('own')
   const [inbox] = await localInboxes(origin, 'stripe', 1)
   if (!inbox) throw new Error('no connection')
-  return { inbox, stop: () => miniflare.dispose() }
+  // With requests that are still held, Miniflare has been seen to wait for ever. What is left ends with this process.
+  return { inbox, stop: () => Promise.race([miniflare.dispose(), sleep(STOP_WITHIN)]) }
 }
 
 /**

@@ -58,12 +58,16 @@ function decodeItem(item: Json, live: unknown) {
   const id = required(item.pspReference, 'pspReference')
   const event_type = required(item.eventCode, 'eventCode')
   const success = signable(item.success)
+  const occurred_at = isoTime(item.eventDate)
+  // All events of a dispute have its reference, and a new status may come under the same code: CHARGEBACK, first
+  // undefended, then lost. Their time tells them apart. For payments it must not: duplicates may differ in it.
+  const dispute = text(at(item, 'additionalData', 'disputeStatus')) === null ? '' : `:${occurred_at ?? ''}`
   return eventOf({
     // With the success: a refused AUTHORISATION may be followed by a successful one with the same reference, which is
     // not a duplicate (https://github.com/Adyen/adyen-commercetools/issues/1324).
-    vendor_event_id: `${id}:${event_type}:${success ?? ''}`,
+    vendor_event_id: `${id}:${event_type}:${success ?? ''}${dispute}`,
     event_type,
-    occurred_at: isoTime(item.eventDate),
+    occurred_at,
     livemode: live === 'true' || live === true ? true : live === 'false' || live === false ? false : null,
     object: { type: null, id, status: success === 'true' ? 'success' : success === 'false' ? 'failure' : null },
     customer: text(at(item, 'additionalData', 'shopperReference')),

@@ -1,6 +1,6 @@
 import { fromBase64 } from '../lib/crypto'
 import { cents } from './lib/money'
-import { eventOf, isObject, type Json, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { eventOf, isObject, type Json, objects, parseObject, refsOf, required, subjectOf, text } from './lib/read'
 import { isoSeconds } from './lib/time'
 import { refused, verifyShown } from './lib/verify'
 import type { Vendor } from './vendor'
@@ -38,8 +38,10 @@ export const chargebee: Vendor = {
       occurred_at: isoSeconds(event.occurred_at),
     }
     const content = subjectOf(event.content, 'content', envelope)
-    const type = typeOf(event_type, content)
-    const object = objectOf(content, type)
+    const listed = objects(content.unbilled_charges)
+    const type = listed.length > 0 ? 'unbilled_charge' : typeOf(event_type, content)
+    // Unbilled charges come as a list. They belong to one subscription, so the first one stands for all.
+    const object = listed[0] ?? objectOf(content, type)
     const id = text(object.id)
     const customer = type === 'customer' ? id : (text(object.customer_id) ?? text(objectOf(content, 'customer').id))
     const subscription =
@@ -62,6 +64,7 @@ export const chargebee: Vendor = {
           subscription,
           invoice,
           ...['transaction', 'credit_note', 'payment_source', 'card'].map((name) => text(objectOf(content, name).id)),
+          ...listed.map((one) => text(one.id)),
         ),
       }),
     ]

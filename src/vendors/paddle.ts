@@ -63,6 +63,7 @@ export const paddle: Vendor = {
           text(data.business_id),
           text(data.product_id) ?? text(data.discount_id),
           text(data.invoice_id),
+          text(data.api_key_id),
         ),
         state: stateOf(event_type),
       }),

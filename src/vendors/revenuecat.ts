@@ -39,13 +39,20 @@ export const revenuecat: Vendor = {
         occurred_at: isoMillis(event.event_timestamp_ms),
         livemode: environment === 'PRODUCTION' ? true : environment === 'SANDBOX' ? false : null,
         api_version: text(payload.api_version),
-        // A transfer between users has no transaction.
+        // A transfer between users has no transaction, only the users' ids before and after.
         object: { type: id && 'transaction', id, status: null },
         customer,
         subscription,
         // `price` is an estimate in US dollars; this is what was paid.
         amount: decimal(event.price_in_purchased_currency, event.currency),
-        refs: refsOf(id, subscription, customer, text(event.original_app_user_id), text(event.product_id)),
+        refs: refsOf(
+          id,
+          subscription,
+          customer,
+          text(event.original_app_user_id),
+          text(event.product_id),
+          ...[event.transferred_to, event.transferred_from].flatMap((ids) => (Array.isArray(ids) ? ids.map(text) : [])),
+        ),
       }),
     ]
   },

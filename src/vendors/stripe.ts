@@ -1,7 +1,7 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { money } from './lib/money'
-import { at, flag, idOf, isObject, parseObject, refsOf, required, subjectOf, text } from './lib/read'
-import { isoSeconds } from './lib/time'
+import { at, eventOf, flag, idOf, isObject, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { isoSeconds, isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { stripeSnapshot } from './stripe-objects'
 import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './vendor'
@@ -31,6 +31,7 @@ export const stripe: Vendor = {
 
   snapshots(body) {
     const event = parseObject(body)
+    if (event.object === THIN) return []
     const object = at(event, 'data', 'object')
     const kind = stateOf(required(event.type, 'type'))
     return kind && isObject(object) ? [stripeSnapshot(event, object, kind)] : []
@@ -52,11 +53,14 @@ function parse(header: string): { timestamp: string | null; signatures: Uint8Arr
   return { timestamp, signatures }
 }
 
+/** What the newer API calls its events. They name an object without containing it. */
+const THIN = 'v2.core.event'
 const NO_EVENT = 'the payload is not a Stripe event: its object is not "event"'
 
 function decodeEvent(event: Record<string, unknown>): DecodedEvent {
   if (event.object !== 'event' && !(text(event.type) && text(event.id))) throw new Undecodable(NO_EVENT)
   const event_type = required(event.type, 'type')
+  if (event.object === THIN) return thinEvent(event, event_type)
   const envelope = { vendor_event_id: required(event.id, 'id'), event_type, occurred_at: isoSeconds(event.created) }
   if (event.object !== 'event') throw new Undecodable(NO_EVENT, envelope)
   const object = subjectOf(at(event, 'data', 'object'), 'data.object', envelope)
@@ -86,9 +90,29 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
       idOf(object.charge),
       idOf(object.payment_method) ?? idOf(object.default_payment_method),
       idOf(object.setup_intent) ?? idOf(object.latest_charge) ?? idOf(object.product),
+      idOf(object.balance_transaction),
+      idOf(object.latest_invoice),
+      idOf(object.latest_attempt),
+      idOf(object.released_subscription),
     ),
     state: stateOf(event_type),
   }
+}
+
+/**
+ * A thin event. Its object is to be fetched from Stripe, so it changes no billing state here.
+ * https://docs.stripe.com/api/v2/core/events/event-types
+ */
+function thinEvent(event: Record<string, unknown>, event_type: string): DecodedEvent {
+  const id = text(at(event, 'related_object', 'id'))
+  return eventOf({
+    vendor_event_id: required(event.id, 'id'),
+    event_type,
+    occurred_at: isoTime(event.created),
+    livemode: flag(event.livemode),
+    object: { type: text(at(event, 'related_object', 'type')), id, status: null },
+    refs: refsOf(id),
+  })
 }
 
 function stateOf(eventType: string): StateKind | null {

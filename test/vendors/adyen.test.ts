@@ -243,6 +243,26 @@ describe('adyen', () => {
     }
   })
 
+  it('tells the events of a dispute apart by their time, because they share its reference', () => {
+    const chargeback = (disputeStatus: string, eventDate: string) =>
+      decodeOne(
+        adyen,
+        wrap({
+          ...NotificationRequestItem,
+          eventCode: 'CHARGEBACK',
+          eventDate,
+          additionalData: { disputeStatus },
+        }),
+      ).vendor_event_id
+    const undefended = chargeback('Undefended', '2026-05-06T17:15:34+02:00')
+    expect(undefended).toBe('7914073381342284:CHARGEBACK:true:2026-05-06T15:15:34Z')
+    expect(chargeback('Lost', '2026-06-06T17:15:34+02:00')).not.toBe(undefended)
+    expect(chargeback('Undefended', '2026-05-06T17:15:34+02:00')).toBe(undefended)
+    // A payment's duplicates may have other times.
+    const later = decodeOne(adyen, wrap({ ...NotificationRequestItem, eventDate: '2026-05-07T00:00:00Z' }))
+    expect(later.vendor_event_id).toBe('7914073381342284:AUTHORISATION:true')
+  })
+
   it('checks the form of a key', () => {
     expect(adyen.checkSecret(fixture.secret)).toBeNull()
     for (const bad of ['', 'abc', 'zz'.repeat(32), fixture.secret.slice(1)])

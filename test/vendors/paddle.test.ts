@@ -182,6 +182,9 @@ describe('paddle', () => {
       subscription: 'sub_9',
       invoice: 'txn_9',
     })
+    expect(decodeOne(paddle, event('api_key_exposure.created', { id: 'expo_1', api_key_id: 'apikey_1' })).refs).toEqual(
+      ['expo_1', 'apikey_1'],
+    )
   })
 
   it('distinguishes an endpoint secret from an API key', () => {

@@ -171,6 +171,16 @@ describe('vendors that send the secret', () => {
       id: null,
       status: null,
     })
+    const charge = { id: 'li_1', customer_id: 'cu_1', subscription_id: 'su_1', amount: 32400, currency_code: 'USD' }
+    const unbilled_charges = [charge, { ...charge, id: 'li_2' }]
+    expect(
+      decodeOne(chargebee, { ...event, event_type: 'unbilled_charges_created', content: { unbilled_charges } }),
+    ).toMatchObject({
+      object: { type: 'unbilled_charge', id: 'li_1', status: null },
+      customer: 'cu_1',
+      subscription: 'su_1',
+      refs: ['li_1', 'cu_1', 'su_1', 'li_2'],
+    })
     for (const bad of [
       { ...event, content },
       { ...event, event_type: 'x', content: [] },
@@ -222,6 +232,8 @@ describe('vendors that send the secret', () => {
       object: { type: null, id: null },
       refs: [],
     })
+    const transfer = { id: 'E-3', type: 'TRANSFER', transferred_from: ['u-1', '$RC:1'], transferred_to: ['u-2', 7] }
+    expect(decodeOne(revenuecat, { event: transfer }).refs).toEqual(['u-2', 'u-1', '$RC:1'])
     expect(() => revenuecat.decode('{"event":{"type":"TEST"}}', {})).toThrow(Undecodable)
   })
 

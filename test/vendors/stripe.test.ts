@@ -195,6 +195,54 @@ describe('stripe', () => {
     }
   })
 
+  it('decodes the envelope of a thin event, whose object is only named', () => {
+    const thin = {
+      id: 'evt_65',
+      object: 'v2.core.event',
+      type: 'v1.billing.meter.error_report_triggered',
+      created: '2026-09-17T06:20:52.246Z',
+      livemode: false,
+      context: null,
+      related_object: { id: 'mtr_1', type: 'billing.meter', url: '/v1/billing/meters/mtr_1' },
+      reason: { type: 'request', request: { id: 'req_1', idempotency_key: 'k' } },
+    }
+    expect(decodeOne(stripe, thin)).toEqual({
+      vendor_event_id: 'evt_65',
+      event_type: 'v1.billing.meter.error_report_triggered',
+      occurred_at: '2026-09-17T06:20:52.246Z',
+      livemode: false,
+      api_version: null,
+      object: { type: 'billing.meter', id: 'mtr_1', status: null },
+      customer: null,
+      subscription: null,
+      invoice: null,
+      amount: null,
+      refs: ['mtr_1'],
+      state: null,
+    })
+    const { related_object: _, ...bare } = thin
+    expect(decodeOne(stripe, bare)).toMatchObject({ object: { type: null, id: null }, refs: [] })
+    // Named like an event of the older API, it still has no object to take state from.
+    const named = { ...thin, type: 'customer.subscription.updated', data: { object: { id: 'sub_1' } } }
+    expect(stripe.snapshots?.(JSON.stringify(named))).toEqual([])
+    expect(() => stripe.decode(JSON.stringify({ ...thin, id: null }), {})).toThrow(Undecodable)
+  })
+
+  it.each([
+    ['charge', { balance_transaction: 'txn_1' }, 'txn_1'],
+    ['subscription', { latest_invoice: { id: 'in_1' } }, 'in_1'],
+    ['setup_intent', { latest_attempt: 'setatt_1' }, 'setatt_1'],
+    ['subscription_schedule', { released_subscription: 'sub_1' }, 'sub_1'],
+  ])('refers to what %s names: %o', (object, fields, ref) => {
+    const event = {
+      id: 'evt_1',
+      object: 'event',
+      type: `${object}.updated`,
+      data: { object: { id: 'a', object, ...fields } },
+    }
+    expect(decodeOne(stripe, event).refs).toEqual(['a', ref])
+  })
+
   it('checks the form of a signing secret', () => {
     expect(stripe.checkSecret(fixture.secret)).toBeNull()
     for (const bad of ['', 'whsec_', 'sk_live_51H8', ` ${fixture.secret}`])
