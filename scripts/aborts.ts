@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { aborts } from './lib/aborts.ts'
 import { fail, run } from './lib/terminal.ts'
 
-/** Longer than the whole takes on a busy machine (ms). workerd has been seen not to end after a request was aborted. */
+/** Longer than the whole takes on a busy machine (ms). */
 const LIMIT_MS = 180_000
 
 await run(async () => {

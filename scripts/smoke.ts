@@ -81,6 +81,9 @@ try {
     const { answers, slowest } = await crowd(inbox)
     console.log(`  ${answers} answers, the slowest after ${slowest.toFixed(0)} ms`)
   })
+  await test('requests that are aborted or cut off in a shared trip to the database take no other along', async () => {
+    if (!mustPass(await npm(['run', 'aborts'])).includes('callers got their own event')) throw new Error('no result')
+  })
   await test('SIGTERM stops everything', async () => stopped('SIGTERM', true))
   await test('a restart keeps the data: the same folder is recognized', async () => {
     server = await startServer(port)

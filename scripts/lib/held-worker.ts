@@ -35,8 +35,9 @@ globalThis.setTimeout = (work, ms = 0) => {
 const holdable = (real) => ({
   prepare: (query) => real.prepare(query),
   async batch(statements) {
+    const held_back = holding // not what a test before has left behind
     const results = await real.batch(statements) // it has happened; only its answer is held
-    if (holding) await new Promise((letGo) => held.push(letGo))
+    if (held_back) await new Promise((letGo) => held.push(letGo))
     return results
   },
 })
