@@ -4,11 +4,10 @@ import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { migrate } from './lib/d1.ts'
-import { ensureDevVars } from './lib/dev-vars.ts'
 import { readFlags } from './lib/flags.ts'
 import { localConfig } from './lib/local-config.ts'
 import { LOCAL_DIR, ROOT, STATE_DIR, writeLocal } from './lib/paths.ts'
+import { prepareLocal } from './lib/prepare.ts'
 import { PORT, type Running, readRunning } from './lib/running.ts'
 import { isNoise, redeemLine, rememberCode, SIGN_IN_LINK, startSignInLog } from './lib/server-log.ts'
 import { fail, run, sleep } from './lib/terminal.ts'
@@ -26,10 +25,7 @@ await run(async () => {
   if (await answers(port)) {
     fail(`Port ${port} is in use by another program. Use another port: npm start -- --port ${port + 1}`)
   }
-  const made = ensureDevVars()
-  if (made.length > 0) console.log(`Created local secrets in .dev.vars: ${made.join(', ')}`)
-  console.log('Applying migrations …')
-  await migrate('local')
+  await prepareLocal()
   console.log('Starting …')
   serve(port, url)
 })
@@ -75,7 +71,7 @@ function serve(port: number, url: string): void {
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, 'lib/supervise.ts'), process.execPath, WRANGLER, ...args, ...flags],
-    { cwd: ROOT, env: WRANGLER_ENV, stdio: ['pipe', 'pipe', 'pipe'], detached: true },
+    { cwd: ROOT, env: { ...WRANGLER_ENV, LOCAL_PREPARED: '1' }, stdio: ['pipe', 'pipe', 'pipe'], detached: true },
   )
   const group = child.pid
   if (group === undefined) fail('Could not start wrangler.')

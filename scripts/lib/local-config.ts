@@ -13,9 +13,13 @@ export function localConfig(rateLimit: string | undefined): string[] {
   const text = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
     .replaceAll(/limit = \d+, period = 60/g, `limit = ${rateLimit}, period = 60`)
     // The file is written to another folder, so its paths become absolute.
-    .replaceAll(/^(main|migrations_dir|directory|watch_dir) = "(.+)"$/gm, (_, name: string, path: string) => {
+    .replaceAll(/^(main|migrations_dir|directory) = "(.+)"$/gm, (_, name: string, path: string) => {
       return `${name} = ${JSON.stringify(join(ROOT, path))}`
     })
+    .replace(
+      'watch_dir = ["src", "drizzle"]',
+      `watch_dir = ${JSON.stringify([join(ROOT, 'src'), join(ROOT, 'drizzle')])}`,
+    )
     .replace('[build]\n', `[build]\ncwd = ${JSON.stringify(ROOT)}\n`)
   const path = join(LOCAL_DIR, 'wrangler.toml')
   mkdirSync(LOCAL_DIR, { recursive: true })
