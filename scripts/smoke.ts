@@ -14,6 +14,7 @@ const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
 const { folder, remove } = temporaryState('smoke')
 const { ROOT, readLocal } = await import('./lib/paths.ts')
 const { crowd } = await import('./lib/crowd.ts')
+const { copyOf } = await import('./lib/first-hour.ts')
 const { awaitFinal, deliver, isReceipt } = await import('./lib/deliver.ts')
 const { GENERATED_VENDORS, writeEvents } = await import('./lib/generated.ts')
 const { localInboxes } = await import('./lib/inbox.ts')
@@ -95,6 +96,21 @@ try {
     await finishesAfterCrash()
   })
   await test('Ctrl-C stops everything', async () => stopped('SIGINT', true))
+  const copy = copyOf(join(folder, 'copy'))
+  for (const [command, ...args] of [
+    ['npx', 'wrangler', 'dev'],
+    ['npm', 'start', '--'],
+  ] as const) {
+    await test(`${command} ${args[0]} in a fresh copy: a sign-in code is printed, and an edit is served`, async () => {
+      console.log(`  the edit was served after ${((await copy.serves(command, args)) / SECOND).toFixed(1)} s`)
+    })
+  }
+  await test('npx vitest run in a fresh copy', async () => {
+    mustPass(await copy.run('npx', ['vitest', 'run', 'test/client.test.ts']))
+  })
+  await test('a Node.js that is too old is told what to do', async () => {
+    mustFail(await copy.run(process.execPath, ['--no-strip-types', 'scripts/run.js', 'scripts/start.ts']), 'npm rebuild node')
+  })
   await test('npm run deploy -- --dry-run shows every command', async () => {
     const said = mustPass(await npm(['run', 'deploy', '--', '--dry-run']))
     for (const command of ['queues create', 'd1 create', 'migrations apply', '--secrets-file']) {

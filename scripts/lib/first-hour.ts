@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './paths.ts'
+import { freePort } from './server.ts'
+import { sleep } from './terminal.ts'
+
+/** What a checkout consists of, as far as a server and a test need it. */
+const COPIED = [
+  'src',
+  'drizzle',
+  'scripts',
+  'test',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+  'wrangler.toml',
+]
+/** How long a busy machine may take to start, and to serve an edit (ms). */
+const PATIENCE = 120_000
+/** The file that is edited, and the text of it that is served. */
+const EDITED = 'src/http/health.ts'
+const TEXT = "status: 'ok' as const"
+
+/** A fresh copy of this checkout with the same packages, and with the environment that a user has. */
+export function copyOf(folder: string) {
+  for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  const { LOCAL_STATE_DIR: _, ...env } = process.env
+  return {
+    /** Runs a command to its end. */
+    run: (command: string, args: readonly string[]) =>
+      new Promise<{ code: number | null; said: string }>((resolve, reject) => {
+        const { child, said } = start(command, args)
+        child.on('error', reject)
+        child.on('close', (code) => resolve({ code, said: said() }))
+      }),
+    /**
+     * Starts a server with a command, asks for a sign-in code, edits a file, and waits for the edit to be served.
+     *
+     * @returns how long that took (ms)
+     * @throws if any of it does not happen
+     */
+    async serves(command: string, args: readonly string[]): Promise<number> {
+      const port = await freePort()
+      const { child, said } = start(command, [...args, '--port', String(port)])
+      const url = `http://localhost:${port}`
+      const file = join(folder, EDITED)
+      const before = readFileSync(file, 'utf8')
+      try {
+        await until(said, async () => (await fetch(`${url}/healthz`)).ok)
+        const json = {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: '{"email":"me@example.com"}',
+        }
+        const { status } = await fetch(`${url}/auth/codes`, json)
+        if (status !== 202) throw new Error(`${status} for a sign-in code:\n${said()}`)
+        await until(said, async () => said().includes('Sign-in code for me@example.com'))
+        const began = Date.now()
+        writeFileSync(file, before.replace(TEXT, `${TEXT}, edited: true`))
+        await until(said, async () => (await (await fetch(`${url}/healthz`)).text()).includes('edited'))
+        return Date.now() - began
+      } finally {
+        writeFileSync(file, before)
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
+        await until(said, async () => (await fetch(url).catch(() => null)) === null)
+      }
+    },
+  }
+
+  function start(command: string, args: readonly string[]): { child: ChildProcess; said: () => string } {
+    const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+      })
+    }
+    return { child, said: () => said }
+  }
+}
+
+async function until(said: () => string, holds: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + PATIENCE; !(await holds().catch(() => false)); await sleep(200)) {
+    if (Date.now() > end) throw new Error(`it did not happen within ${PATIENCE / 1000} s:\n${said().slice(-4000)}`)
+  }
+}
