@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { decide } from '../../src/inbox/process/decide'
-import { VENDORS } from '../../src/vendors'
+import { contentsOf, decide } from '../../src/inbox/process/decide'
 import {
   anId,
   isoOf,
@@ -157,8 +156,8 @@ describe('objects that are too large for a row', () => {
     const nested = '['.repeat(20_000) + ']'.repeat(20_000)
     const event = stripeEventOf('customer.subscription.updated', stripeSubscription({ metadata: 'here' }))
     const body = JSON.stringify(event).replace('"metadata":"here"', `"metadata":${nested}`)
-    const recorded = { vendor: 'stripe', vendor_event_id: event.id, body, headers: {} }
-    expect(decide(VENDORS.stripe, recorded)).toMatchObject({
+    const contents = contentsOf('stripe', { text: body, headers: {} })
+    expect(decide({ vendor: 'stripe', vendor_event_id: event.id }, contents)).toMatchObject({
       status: 'failed',
       error: 'the payload is nested too deeply',
     })

@@ -3,6 +3,7 @@ import { batch, type Db, raw, rawWrite } from '../../db/client'
 import { bare } from '../../db/sql'
 import { MINUTE } from '../../lib/time'
 import { connections } from '../connections/schema'
+import { bodyValue } from '../payload-store'
 import { events, minutes, payloads } from '../schema'
 import { FIRST_DUE_MS } from '../upkeep/limits'
 
@@ -12,7 +13,7 @@ export type NewEvent = { id: string; vendor_event_id: string; event_type: string
 /** A delivery, to be recorded. `body`: text where the bytes are UTF-8 without NUL, else the bytes. */
 export type NewDelivery = {
   payload_id: string
-  body: string | ArrayBuffer
+  body: string | Uint8Array
   headers: Record<string, string>
   events: readonly NewEvent[]
   /** When the delivery came in (ms). */
@@ -98,7 +99,7 @@ function statements(db: Db, { fence, delivery }: Recording) {
     payload: rawWrite(
       db,
       sql`INSERT INTO ${payloads} (${bare(payloads.project_id, payloads.id, payloads.body, payloads.headers)})
-        SELECT ${connections.project_id}, ${payload_id}, ${body}, ${sql.param(headers, payloads.headers)}
+        SELECT ${connections.project_id}, ${payload_id}, ${bodyValue(body)}, ${sql.param(headers, payloads.headers)}
         FROM ${connections} WHERE ${connections.id} = ${fence.id} AND EXISTS (SELECT 1 FROM ${list} j
           CROSS JOIN ${events} ON ${events.project_id} = ${connections.project_id} AND ${id} = j.value->>'id'
             AND ${events.payload_id} = ${payload_id})

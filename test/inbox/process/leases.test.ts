@@ -27,7 +27,7 @@ function killedBy(id: string) {
   const DB = tamperedD1(async (trip) => {
     if (dead) throw new Error(LOST)
     const results = await trip.run()
-    dead = results.some((result) => result.results.some((row: any) => row.id === id && 'body' in row))
+    dead = results.some((result) => result.results.some((row: any) => row.id === id && 'payload_id' in row))
     if (dead) throw new Error(LOST)
     return results
   })
