@@ -73,7 +73,7 @@ describe('a batch whose effects are large', () => {
     await queue.pump()
     // As wide as rows get where many events tie.
     await rows(
-      `UPDATE billing_objects SET candidates = json_set(candidates, '$[0].body.pad', printf('%.*c', 600000, 'x'))
+      `UPDATE billing_objects SET candidates = json_set(candidates, '$[0].body.pad', replace(hex(zeroblob(300000)), '0', 'x'))
         WHERE project_id = ?`,
       project,
     )
