@@ -109,7 +109,10 @@ try {
     mustPass(await copy.run('npx', ['vitest', 'run', 'test/client.test.ts']))
   })
   await test('a Node.js that is too old is told what to do', async () => {
-    mustFail(await copy.run(process.execPath, ['--no-strip-types', 'scripts/run.js', 'scripts/start.ts']), 'npm rebuild node')
+    mustFail(
+      await copy.run(process.execPath, ['--no-strip-types', 'scripts/run.js', 'scripts/start.ts']),
+      'npm rebuild node',
+    )
   })
   await test('npm run deploy -- --dry-run shows every command', async () => {
     const said = mustPass(await npm(['run', 'deploy', '--', '--dry-run']))

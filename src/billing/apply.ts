@@ -4,6 +4,7 @@ import { sha256Hex } from '../lib/crypto'
 import type { PaymentCardBody } from '../vendors/objects'
 import type { Snapshot } from '../vendors/snapshot'
 import type { Effect } from './effect'
+import { MAX_ROW_BYTES_READ } from './limits'
 import { cardOf } from './read/present'
 import { type Candidate, merge, type Resolved, rankOf } from './reduce'
 import { nameOf, type ObjectKey, type Projection, readObjects } from './store'
@@ -25,12 +26,16 @@ export type Applied = { effects: Map<string, Effect[]>; projections: Projection[
 /**
  * Applies events to the rows of their objects, one after the other. Reads the rows in one round trip; in none where no
  * event describes an object. Rows that stay as they are have no projection.
+ *
+ * @returns null where the rows of several events are too large to be held at once: apply fewer
  */
-export async function applyAll(db: Db, sources: readonly Source[]): Promise<Applied> {
+export async function applyAll(db: Db, sources: readonly Source[]): Promise<Applied | null> {
   const describing = sources.filter(({ snapshots }) => snapshots.length > 0)
   const applied: Applied = { effects: new Map(), projections: [] }
   if (describing.length === 0) return applied
-  const rows = await readObjects(db, describing.flatMap(keysOf))
+  const most = sources.length > 1 ? MAX_ROW_BYTES_READ : Number.MAX_SAFE_INTEGER
+  const rows = await readObjects(db, describing.flatMap(keysOf), most)
+  if (!rows) return null
   for (const source of describing) {
     const effects: Effect[] = []
     for (const snapshot of source.snapshots) {

@@ -8,6 +8,9 @@ export const MAX_TIED = 16
 /** Tied events that are put in order. Each one more doubles the work; with more the object is ambiguous. */
 export const MAX_ORDERED = 10
 
+/** Bytes of objects' rows that are read at once to apply several events. */
+export const MAX_ROW_BYTES_READ = 4 * 1024 * 1024
+
 /** Characters of a vendor's id in a filter. */
 export const MAX_ID_LENGTH = 200
 /** Characters of a vendor's name in a filter. */

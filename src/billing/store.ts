@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { ConstraintError, type Db, type Query, raw, run } from '../db/client'
-import { excluded } from '../db/sql'
+import { excluded, json, jsonLists } from '../db/sql'
 import type { Kind } from '../lib/billing-kinds'
 import type { Bodies } from '../vendors/objects'
 import type { Candidate } from './reduce'
@@ -38,27 +38,40 @@ export function nameOf({ project_id, kind, vendor_id, vendor }: ObjectKey): stri
 
 const o = alias(billingObjects, 'o')
 
-/** Reads the rows of these objects, by {@link nameOf}. An object without a row is not in the map. */
-export async function readObjects(db: Db, keys: readonly ObjectKey[]): Promise<Map<string, Projection>> {
+/**
+ * Reads the rows of these objects, by {@link nameOf}. An object without a row is not in the map.
+ *
+ * @param most bytes that the rows may have together
+ * @returns null where they have more
+ */
+export async function readObjects(
+  db: Db,
+  keys: readonly ObjectKey[],
+  most: number,
+): Promise<Map<string, Projection> | null> {
   const distinct = new Map(keys.map((key) => [nameOf(key), key]))
-  const list = [...distinct.values()].map((key) => [key.project_id, key.kind, key.vendor_id, key.vendor])
-  const { project_id, kind, vendor_id, vendor, version, customer, candidates, ambiguous } = o
+  const list = JSON.stringify(
+    [...distinct.values()].map((key) => [key.project_id, key.kind, key.vendor_id, key.vendor]),
+  )
+  const { project_id, kind, vendor_id, vendor, version, customer, ambiguous } = o
+  const running = sql`sum(octet_length(${o.candidates})) OVER (ROWS UNBOUNDED PRECEDING)`
+  const candidates = json<Candidate[] | null>(sql`CASE WHEN ${running} <= ${most} THEN ${o.candidates} END`)
   const columns = { project_id, kind, vendor_id, vendor, version, customer, candidates, ambiguous }
   const rows = await run(
     db,
     raw(
       db,
       columns,
-      (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(list)}) j CROSS JOIN ${billingObjects} ${o}
+      (fields) => sql`SELECT ${fields} FROM json_each(${list}) j CROSS JOIN ${billingObjects} ${o}
         ON ${project_id} = j.value->>0 AND ${kind} = j.value->>1 AND ${vendor_id} = j.value->>2 AND ${vendor} = j.value->>3`,
     ),
   )
-  return new Map(
-    rows.map(({ version, customer, candidates, ambiguous, ...key }) => [
-      nameOf(key),
-      { key, version, customer, candidates, ambiguous, by: [] },
-    ]),
-  )
+  const read = new Map<string, Projection>()
+  for (const { version, customer, candidates, ambiguous, ...key } of rows) {
+    if (candidates === null) return null
+    read.set(nameOf(key), { key, version, customer, candidates, ambiguous, by: [] })
+  }
+  return read
 }
 
 /**
@@ -74,8 +87,8 @@ export function writeObjects(db: Db, projections: readonly Projection[], held: H
   const moved = projections.filter(({ customer, candidates }) => customer !== candidates[0]?.body?.customer)
   const unmoved = projections.filter((projection) => !moved.includes(projection))
   return {
-    ...(moved.length > 0 && { movedObjects: upsert(db, moved, held, ['customer', ...STATE]) }),
-    ...(unmoved.length > 0 && { unmovedObjects: upsert(db, unmoved, held, STATE) }),
+    ...upserts(db, { name: 'moved', projections: moved }, held, ['customer', ...STATE]),
+    ...upserts(db, { name: 'unmoved', projections: unmoved }, held, STATE),
   }
 }
 
@@ -85,8 +98,18 @@ const STATE = ['subscription', 'status', 'ambiguous', 'candidates'] as const
 type Row = typeof billingObjects.$inferInsert
 const COLUMNS = Object.entries(getTableColumns(billingObjects))
 
-function upsert(db: Db, projections: readonly Projection[], held: Held, set: readonly (keyof Row)[]): Query {
-  const list = JSON.stringify(projections.map((projection) => ({ row: encoded(rowOf(projection)), by: projection.by })))
+/** A statement for as many rows as one list takes. */
+function upserts(
+  db: Db,
+  { name, projections }: { name: string; projections: readonly Projection[] },
+  held: Held,
+  set: readonly (keyof Row)[],
+): Record<string, Query> {
+  const rows = projections.map((projection) => ({ row: encoded(rowOf(projection)), by: projection.by }))
+  return Object.fromEntries(jsonLists(rows).map((list, i) => [`${name}${i}`, upsert(db, list, held, set)]))
+}
+
+function upsert(db: Db, list: string, held: Held, set: readonly (keyof Row)[]): Query {
   const values = COLUMNS.map(([name]) => sql.raw(`projected.value->>'$.row.${name}'`))
   const { project_id, kind, vendor_id, vendor, version } = billingObjects
   const next = excluded(version)

@@ -1,4 +1,6 @@
 import { type Column, type SQL, type Subquery, sql } from 'drizzle-orm'
+import { utf8 } from '../lib/crypto'
+import { MAX_LIST_BYTES } from './limits'
 
 /** Columns by their bare names, as INSERT lists them and as the left side of SET has them. */
 export function bare(...columns: Column[]): SQL {
@@ -24,6 +26,26 @@ export function literals(words: readonly string[]): SQL {
 /** The values of a list, for `inArray(column, valuesOf(list))`: one bound parameter, however long the list is. */
 export function valuesOf(list: readonly (string | number)[]): SQL {
   return sql`(SELECT value FROM json_each(${JSON.stringify(list)}))`
+}
+
+/**
+ * Values as JSON lists for `json_each`, each of at most {@link MAX_LIST_BYTES}: one as a rule. A value that has more is
+ * alone in its list.
+ */
+export function jsonLists(values: readonly unknown[]): string[] {
+  const lists: string[][] = []
+  let left = 0
+  for (const value of values) {
+    const text = JSON.stringify(value)
+    const bytes = utf8(text).byteLength + 1
+    if (bytes > left) {
+      lists.push([])
+      left = MAX_LIST_BYTES - 1
+    }
+    lists.at(-1)?.push(text)
+    left -= bytes
+  }
+  return lists.map((list) => `[${list.join()}]`)
 }
 
 /** The columns of a subquery, to select them together with others. */

@@ -6,5 +6,7 @@ export const TOLERANCE_MS = 5 * MINUTE
 export const MAX_REFS = 8
 /** Characters of the id of a billing object. */
 export const MAX_OBJECT_ID = 200
+/** Payment cards of one transaction that are kept: the latest. */
+export const MAX_CARDS = 20
 /** Levels of an XML payload. */
 export const MAX_XML_DEPTH = 32

@@ -1,6 +1,7 @@
 import { money } from './lib/money'
 import { at, integer, isId, isObject, type Json, objects, required, text } from './lib/read'
 import { isoTime } from './lib/time'
+import { MAX_CARDS } from './limits'
 import type { PaymentCardBody } from './objects'
 import { statusOf } from './objects'
 import { canonical, type Snapshot, STEPS, type Step } from './snapshot'
@@ -144,5 +145,9 @@ function cards(data: Json, occurred_at: string | null): Snapshot[] {
     const base = { occurred_at, updated_at, step: STEPS.updated, after: canonical(said), before: null }
     latest.set(id, { kind: 'payment_card', id, body, terminal: false, ...base })
   }
-  return [...latest.values()]
+  const all = [...latest.values()]
+  // More than a customer tries: the rows of all would be read at once.
+  return all.length <= MAX_CARDS ? all : all.sort(byTime).slice(-MAX_CARDS)
 }
+
+const byTime = (a: Snapshot, b: Snapshot) => (a.updated_at ?? '').localeCompare(b.updated_at ?? '')

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { decide } from '../../src/inbox/process/decide'
-import { VENDORS } from '../../src/vendors'
+import { contentsOf, decide } from '../../src/inbox/process/decide'
 import {
   anId,
   isoOf,
@@ -139,12 +138,30 @@ describe('the event around the object', () => {
     expect((await world.event(event)).status).toBe('processed')
     expect((await world.effects(event)).map((effect) => effect.id)).toEqual([id, 'paymtd_good'])
   })
+
+  it('of more cards than a customer tries, the latest are kept', async () => {
+    const id = anId('txn')
+    const payments = Array.from({ length: 30 }, (_, n) => ({
+      ...paddlePayment(`paymtd_${n}`),
+      created_at: `2026-01-01T00:00:${String((n * 7) % 30).padStart(2, '0')}Z`,
+    }))
+    const [event] = (await world.deliver(
+      paddleEventOf('transaction.paid', paddleTransaction({ id, status: 'paid', payments })),
+    )) as [string]
+    const latest = payments.filter(({ created_at }) => created_at >= '2026-01-01T00:00:10Z')
+    const kept = (await world.effects(event)).map((effect) => effect.id)
+    expect(kept.toSorted()).toEqual([id, ...latest.map((payment) => payment.payment_method_id)].toSorted())
+    expect(kept).toHaveLength(1 + 20)
+  })
 })
 
 describe('objects that are too large for a row', () => {
-  it('fail at once and say why: a thousand items', async () => {
+  it.each([
+    ['a thousand items', 1000, 'si_'],
+    ['characters of three bytes each', 140, '本'.repeat(100)],
+  ])('fail at once and say why: %s', async (_, count, prefix) => {
     const id = anId('sub')
-    const items = { object: 'list', data: Array.from({ length: 1000 }, (_, i) => stripeItem({ id: `si_${i}` })) }
+    const items = { object: 'list', data: Array.from({ length: count }, (_, i) => stripeItem({ id: `${prefix}${i}` })) }
     const event = stripeEventOf('customer.subscription.updated', stripeSubscription({ id, items }))
     const [eventId] = (await world.send(event)).body.event_ids
     await world.queue.pump()
@@ -157,8 +174,8 @@ describe('objects that are too large for a row', () => {
     const nested = '['.repeat(20_000) + ']'.repeat(20_000)
     const event = stripeEventOf('customer.subscription.updated', stripeSubscription({ metadata: 'here' }))
     const body = JSON.stringify(event).replace('"metadata":"here"', `"metadata":${nested}`)
-    const recorded = { vendor: 'stripe', vendor_event_id: event.id, body, headers: {} }
-    expect(decide(VENDORS.stripe, recorded)).toMatchObject({
+    const contents = contentsOf('stripe', { text: body, headers: {} })
+    expect(decide({ vendor: 'stripe', vendor_event_id: event.id }, contents)).toMatchObject({
       status: 'failed',
       error: 'the payload is nested too deeply',
     })

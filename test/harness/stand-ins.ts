@@ -4,23 +4,32 @@ import { bound } from './call'
  * What stands in for the bindings: D1, the Queue, KV and limiters that count, record or fail. Pass them as `bindings`.
  */
 
-/** One call of D1: a statement, or a batch (its statements' texts joined by `;\n`). */
-export type Trip = { index: number; sql: string; statements: number; run: () => Promise<D1Result[]> }
+/**
+ * One call of D1: a statement, or a batch (its statements' texts joined by `;\n`). `values`: what each statement binds.
+ */
+export type Trip = {
+  index: number
+  sql: string
+  statements: number
+  values: unknown[][]
+  run: () => Promise<D1Result[]>
+}
 /** What becomes of a call of D1: run it and return what it gives, or throw. */
 export type Tamper = (trip: Trip) => Promise<D1Result[]>
 
-type Wrapped = { query: string; real: D1PreparedStatement }
+type Wrapped = { query: string; real: D1PreparedStatement; values: unknown[] }
 
 /** The real D1, each call of which goes through `tamper`. */
 export function tamperedD1(tamper: Tamper): D1Database {
   let trips = 0
-  const wrap = (query: string, real: D1PreparedStatement) => ({
+  const wrap = (query: string, real: D1PreparedStatement, values: unknown[] = []) => ({
     query,
     real,
-    bind: (...values: unknown[]) => wrap(query, real.bind(...values)),
+    values,
+    bind: (...bound: unknown[]) => wrap(query, real.bind(...bound), bound),
     all: async () => {
       const run = async () => [await real.all()]
-      const [result] = await tamper({ index: trips++, sql: query, statements: 1, run })
+      const [result] = await tamper({ index: trips++, sql: query, statements: 1, values: [values], run })
       return result
     },
   })
@@ -29,6 +38,7 @@ export function tamperedD1(tamper: Tamper): D1Database {
       index: trips++,
       sql: statements.map(({ query }) => query).join(';\n'),
       statements: statements.length,
+      values: statements.map(({ values }) => values),
       run: () => bound.DB.batch(statements.map(({ real }) => real)),
     })
   return { prepare: (query: string) => wrap(query, bound.DB.prepare(query)), batch } as unknown as D1Database

@@ -42,7 +42,7 @@ export async function happen(project: string, connection: string, stories: reado
   }
   for (const [at, list] of outcomes) {
     const lease = newId('lse', at)
-    const claimed = await claim(
+    const { events: claimed } = await claim(
       db,
       list.map(({ id }) => ({ project_id: project, event_id: id })),
       lease,

@@ -4,7 +4,7 @@ import { count, timestamp } from '../../http/fields'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull } from '../../lib/time'
 import { STATUSES } from '../lifecycle'
-import { base64 } from '../payload'
+import { bytesOf, isKept } from '../payload'
 import type { AttemptRow, EventRow } from './store'
 
 const nullable = z.string().nullable()
@@ -78,7 +78,7 @@ export function presentEvent(row: EventRow) {
     received_at: iso(idTime(row.id)),
     processed_at: isoOrNull(row.processed_at),
     last_error: row.last_error,
-    raw_payload_b64: row.body === null ? null : base64(row.body),
+    raw_payload_b64: isKept(row) ? bytesOf(row).toBase64() : null,
     decoded_summary: row.summary,
     vendor: row.vendor,
     connection_id: row.connection_id,

@@ -3,22 +3,23 @@ import type { Db, Query } from '../../db/client'
 import { columnsOf, valuesOf } from '../../db/sql'
 import { Fault } from '../../lib/fault'
 import { connections } from '../connections/schema'
+import type { Body } from '../payload'
+import { bodyColumns } from '../payload-store'
+import { payloadText } from '../process/payloads-store'
 import { attempts, events, payloads } from '../schema'
 import { MAX_PAGE_BYTES } from './limits'
 
 /** Whether events are read with their payloads. */
 export type View = 'full' | 'summary'
-/** A stored payload: text, or the bytes of a BLOB as D1 returns them. */
-export type Body = string | number[]
 
-export type EventRow = Pick<typeof events.$inferSelect, keyof typeof shown> & {
-  vendor: string
-  livemode: boolean
-  /** Null in the summary view, after the payload's retention, and for a row that does not fit on the page. */
-  body: Body | null
-  /** Total bytes of the page's payloads up to and including this row. */
-  running: number
-}
+/** Its payload is not there in the summary view, after its retention, and for a row that does not fit on the page. */
+export type EventRow = Pick<typeof events.$inferSelect, keyof typeof shown> &
+  Body & {
+    vendor: string
+    livemode: boolean
+    /** Total bytes of the page's payloads up to and including this row. */
+    running: number
+  }
 export type AttemptRow = typeof attempts.$inferSelect
 
 const shown = {
@@ -78,7 +79,9 @@ export function findRecorded(db: Db, projectId: string, id: string) {
       id: events.id,
       vendor_event_id: events.vendor_event_id,
       vendor: connections.vendor,
-      body: sql<Body | null>`${payloads.body}`.as('body'),
+      /** Null where the payload is past its retention. */
+      kept_id: sql<string | null>`${payloads.id}`.as('kept_id'),
+      text: payloadText.as('text'),
       headers: payloads.headers,
     })
     .from(events)
@@ -121,10 +124,11 @@ function selectEvents(db: Db, view: View, page: Page): Query<EventRow[]> {
 }
 
 function withoutPayloads(db: Db, { where, order, limit }: Page) {
-  const body = sql<Body | null>`NULL`.as('body')
+  const none = (name: string) => sql<string | null>`NULL`.as(name)
+  const body = { text: none('text'), hex: none('hex'), more_hex: none('more_hex') }
   const running = sql<number>`0`.as('running')
   return db
-    .select({ ...shown, vendor: connections.vendor, livemode: connections.livemode, body, running })
+    .select({ ...shown, vendor: connections.vendor, livemode: connections.livemode, ...body, running })
     .from(events)
     .crossJoin(connections)
     .where(and(where, eq(connections.id, events.connection_id)))
@@ -132,10 +136,19 @@ function withoutPayloads(db: Db, { where, order, limit }: Page) {
     .limit(limit)
 }
 
-/** Payloads that would exceed {@link MAX_PAGE_BYTES} are not sent: SQLite sums their sizes along the page. */
+/**
+ * Payloads that would exceed {@link MAX_PAGE_BYTES} are neither sent nor read: SQLite sums up their sizes along the
+ * page, and reads those that fit.
+ */
 function withPayloads(db: Db, { where, order, limit }: Page) {
   const page = db
-    .select({ ...shown, vendor: connections.vendor, livemode: connections.livemode, payload: payloads.body })
+    .select({
+      ...shown,
+      vendor: connections.vendor,
+      livemode: connections.livemode,
+      payload_id: events.payload_id,
+      bytes: sql<number>`coalesce(octet_length(${payloads.body}), 0)`.as('bytes'),
+    })
     .from(events)
     .crossJoin(connections)
     .leftJoin(payloads, ofEvent)
@@ -143,15 +156,18 @@ function withPayloads(db: Db, { where, order, limit }: Page) {
     .orderBy(sorted(events.id, order))
     .limit(limit)
     .as('page')
-  const { payload, ...columns } = columnsOf(page)
-  const bytes = sql`coalesce(octet_length(${payload}), 0)`
-  const running = sql<number>`sum(${bytes}) OVER (ORDER BY ${sorted(page.id, order)} ROWS UNBOUNDED PRECEDING)`
-  const fits = sql`${running} <= ${MAX_PAGE_BYTES} OR ${running} = ${bytes}`
-  const body = sql<Body | null>`CASE WHEN ${fits} THEN ${payload} END`.as('body')
-  return db
-    .select({ ...columns, body, running: running.as('running') })
+  const sum = sql<number>`sum(${page.bytes}) OVER (ORDER BY ${sorted(page.id, order)} ROWS UNBOUNDED PRECEDING)`
+  const summed = db
+    .select({ ...columnsOf(page), running: sum.as('running') })
     .from(page)
-    .orderBy(sorted(page.id, order))
+    .as('summed')
+  const { bytes, payload_id, ...columns } = columnsOf(summed)
+  const fits = sql`${summed.running} <= ${MAX_PAGE_BYTES} OR ${summed.running} = ${bytes}`
+  return db
+    .select({ ...columns, ...bodyColumns(fits) })
+    .from(summed)
+    .leftJoin(payloads, and(eq(payloads.project_id, summed.project_id), eq(payloads.id, payload_id)))
+    .orderBy(sorted(summed.id, order))
 }
 
 const ofEvent = and(eq(payloads.project_id, events.project_id), eq(payloads.id, events.payload_id))

@@ -1,36 +1,39 @@
 import { and, eq, inArray, isNotNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Effect } from '../../billing/effect'
-import { batch, type Db } from '../../db/client'
+import { batch, type Db, type Results } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { json } from '../../db/sql'
 import { connections } from '../connections/schema'
 import { leftBy } from '../lifecycle'
-import { attempts, events, payloads, replays } from '../schema'
+import { attempts, events, replays } from '../schema'
 import { LEASE_MS, MAX_TRIES } from './limits'
+import { fitting, type Payload, selectPayloads } from './payloads-store'
 
 export type EventKey = { project_id: string; event_id: string }
-/** A claimed event, with all that its processing needs. */
+/** A claimed event. Its payload is read apart, because several events may share it. */
 export type Claimed = Awaited<ReturnType<typeof selectClaimed>>[number]
+/** What one claim gives: events, and their payloads by id. A payload is missing where its retention has ended. */
+export type Claim = { events: Claimed[]; payloads: ReadonlyMap<string, Payload> }
 
 /**
- * Claims the listed events that are ready to be processed, in one round trip. An event that is not returned is finished,
- * not yet due, or held by another worker.
+ * Claims the listed events that are ready to be processed, as many as have payloads that fit into memory together, in
+ * one round trip. An event that is not returned is finished, not yet due, held by another worker, or left for the next
+ * claim: claim the rest until nothing is returned.
  *
  * An event whose last lease expired is left to {@link claimExpired}: it may be what killed its worker.
  *
  * @param lease the token that fences what this worker writes
  */
-export async function claim(db: Db, keys: readonly EventKey[], lease: string, now: number): Promise<Claimed[]> {
+export async function claim(db: Db, keys: readonly EventKey[], lease: string, now: number): Promise<Claim> {
   const due = and(inArray(events.status, leftBy('retry')), lte(events.next_attempt_at, now))
-  const { claimed } = await batch(db, {
-    taken: db
-      .update(events)
-      .set(newLease(lease, now))
-      .from(listed(keys))
-      .where(and(isListed, lt(events.tries, MAX_TRIES), or(inArray(events.status, leftBy('claim')), due))),
-    claimed: selectClaimed(db, keys, lease),
-  })
-  return claimed
+  const isReady = and(isListed, lt(events.tries, MAX_TRIES), or(inArray(events.status, leftBy('claim')), due))
+  const fits = sql`(${events.project_id}, ${events.payload_id}) IN ${fitting(db, listed(keys), isReady)}`
+  return claimOf(
+    await batch(db, {
+      taken: db.update(events).set(newLease(lease, now)).from(listed(keys)).where(and(isReady, fits)),
+      ...claimedUnder(db, keys, lease),
+    }),
+  )
 }
 
 /** Reads the listed events whose worker's lease expired and that have tries left, the most tried ones last. */
@@ -44,17 +47,27 @@ export function findExpired(db: Db, keys: readonly EventKey[], now: number) {
 }
 
 /** Takes over one event from a worker that died, and records the attempt that died with it. */
-export async function claimExpired(db: Db, key: EventKey, lease: string, now: number): Promise<Claimed | null> {
+export async function claimExpired(db: Db, key: EventKey, lease: string, now: number): Promise<Claim> {
   const isAbandoned = and(eq(events.project_id, key.project_id), eq(events.id, key.event_id), isExpired(now)) as SQL
-  const { claimed } = await batch(db, {
-    died: recordDied(db, isAbandoned),
-    taken: db
-      .update(events)
-      .set(newLease(lease, now))
-      .where(and(isAbandoned, lt(events.tries, MAX_TRIES))),
-    claimed: selectClaimed(db, [key], lease),
-  })
-  return claimed[0] ?? null
+  return claimOf(
+    await batch(db, {
+      died: recordDied(db, isAbandoned),
+      taken: db
+        .update(events)
+        .set(newLease(lease, now))
+        .where(and(isAbandoned, lt(events.tries, MAX_TRIES))),
+      ...claimedUnder(db, [key], lease),
+    }),
+  )
+}
+
+function claimedUnder(db: Db, keys: readonly EventKey[], lease: string) {
+  const isHeld = and(isListed, eq(events.lease_token, lease))
+  return { events: selectClaimed(db, keys, lease), payloads: selectPayloads(db, listed(keys), isHeld) }
+}
+
+function claimOf({ events, payloads }: Results<ReturnType<typeof claimedUnder>>): Claim {
+  return { events, payloads: new Map(payloads.map(({ id, ...payload }) => [id, payload])) }
 }
 
 /** Records the attempt of a worker whose lease expired: it can no longer do so itself. */
@@ -92,16 +105,13 @@ export function selectClaimed(db: Db, keys: readonly EventKey[], lease: string) 
       attempts: events.attempts,
       tries: events.tries,
       replay_id: events.replay_id,
-      /** Null where the payload is past its retention. D1 returns a BLOB as an array of numbers. */
-      body: sql<string | number[] | null>`${payloads.body}`.as(payloads.body.name),
-      headers: payloads.headers,
+      payload_id: events.payload_id,
       /** Of a replay: what the event did when it was processed before. */
       earlier: json<Effect[] | null>(effectsOfReplayed).as('earlier'),
     })
     .from(listed(keys))
     .crossJoin(events)
     .crossJoin(connections)
-    .leftJoin(payloads, and(eq(payloads.project_id, events.project_id), eq(payloads.id, events.payload_id)))
     .where(and(isListed, eq(events.lease_token, lease), eq(connections.id, events.connection_id)))
 }
 

@@ -1,8 +1,11 @@
 import type { Effect } from '../../billing/effect'
+import { utf8 } from '../../lib/crypto'
+import { vendorOf } from '../../vendors'
 import { isId } from '../../vendors/lib/read'
 import type { Snapshot } from '../../vendors/snapshot'
-import { type DecodedEvent, Undecodable, type Vendor } from '../../vendors/vendor'
-import { MAX_OBJECT_LENGTH, MAX_VENDOR_EVENT_ID_LENGTH } from './limits'
+import { type DecodedEvent, Undecodable } from '../../vendors/vendor'
+import { MAX_OBJECT_BYTES, MAX_VENDOR_EVENT_ID_LENGTH, MAX_WORD_LENGTH } from './limits'
+import type { Payload } from './payloads-store'
 
 /** The decoded view of an event, as stored and shown. Null where the payload has no such value. */
 export type DecodedSummary = {
@@ -25,44 +28,46 @@ export type Outcome =
   | { status: 'processed' | 'ignored'; summary: DecodedSummary; snapshots: Snapshot[]; error: null }
   | { status: 'failed'; summary: null; snapshots: []; error: string }
 
-/** A recorded event, as its processing needs it. */
-export type Recorded = {
-  vendor: string
-  vendor_event_id: string
-  /** The payload: text, or bytes that are not UTF-8. Null where it is past its retention. */
-  body: string | readonly number[] | null
-  headers: Readonly<Record<string, string>>
-}
+/** What a payload says. Where it says nothing that can be used, `error` is why, and no retry can fix it. */
+export type Contents = { events: readonly DecodedEvent[]; snapshots: Snapshot[]; error: string | null }
 
 /**
- * Decodes a recorded event and decides how it ends. An error that no retry can fix makes it `failed`.
+ * Decodes a payload, once for all of its events.
  *
+ * @param vendor the name of the connection's vendor
+ * @param payload undefined where it is past its retention
  * @throws what a bug of ours throws. That is worth a retry: a later version may have fixed it.
  */
-export function decide(vendor: Vendor | undefined, recorded: Recorded): Outcome {
-  if (!vendor) return failed(`this version does not support the vendor ${recorded.vendor}`)
-  if (recorded.body === null) return failed('the payload is no longer kept: its retention period has ended')
-  if (typeof recorded.body !== 'string') return failed('the payload is not UTF-8 text')
-  let decoded: DecodedEvent[]
-  let snapshots: Snapshot[]
+export function contentsOf(vendor: string, payload: Payload | undefined): Contents {
+  const known = vendorOf(vendor)
+  if (!known) return useless(`this version does not support the vendor ${vendor}`)
+  if (!payload) return useless('the payload is no longer kept: its retention period has ended')
+  if (payload.text === null) return useless('the payload is not UTF-8 text')
   try {
-    decoded = vendor.decode(recorded.body, recorded.headers)
-    snapshots = vendor.snapshots?.(recorded.body) ?? []
+    const events = known.decode(payload.text, payload.headers ?? {})
+    return { events, snapshots: known.snapshots?.(payload.text) ?? [], error: null }
   } catch (error) {
-    if (error instanceof Undecodable) return failed(error.message)
+    if (error instanceof Undecodable) return useless(error.message)
     if (error instanceof RangeError && /call stack/i.test(error.message)) {
-      return failed('the payload is nested too deeply')
+      return useless('the payload is nested too deeply')
     }
     throw error
   }
-  const event = findEvent(decoded, recorded.vendor_event_id)
+}
+
+/** Decides how a recorded event ends, from what its payload says. */
+export function decide(
+  { vendor, vendor_event_id }: { vendor: string; vendor_event_id: string },
+  { events, snapshots, error }: Contents,
+): Outcome {
+  if (error !== null) return failed(error)
+  const event = findEvent(events, vendor_event_id)
   if (!event) return failed('the payload contains no event')
   if (snapshots.some(({ id }) => !isId(id))) return failed('the id of its billing object is not valid')
-  if (snapshots.some(({ body }) => JSON.stringify(body).length > MAX_OBJECT_LENGTH)) {
+  if (snapshots.some(({ body }) => utf8(JSON.stringify(body)).byteLength > MAX_OBJECT_BYTES)) {
     return failed('its billing object is too large')
   }
-  const status = event.state ? 'processed' : 'ignored'
-  return { status, summary: summaryOf(recorded.vendor, event), snapshots, error: null }
+  return { status: event.state ? 'processed' : 'ignored', summary: summaryOf(vendor, event), snapshots, error: null }
 }
 
 /**
@@ -82,23 +87,32 @@ function findEvent(decoded: readonly DecodedEvent[], storedId: string): DecodedE
   return named ?? decoded[Number(/^[0-9a-f]{64}:(\d+)$/.exec(storedId)?.[1] ?? 0)]
 }
 
+function useless(error: string): Contents {
+  return { events: [], snapshots: [], error }
+}
+
 function failed(error: string): Outcome {
   return { status: 'failed', summary: null, snapshots: [], error }
 }
 
 function summaryOf(vendor: string, event: DecodedEvent): DecodedSummary {
-  const { object, customer, subscription, invoice, amount, occurred_at, livemode, api_version, refs } = event
+  const { object, amount, livemode } = event
   return {
     vendor,
-    object,
-    customer,
-    subscription,
-    invoice,
-    amount,
-    occurred_at,
+    object: { type: word(object.type), id: word(object.id), status: word(object.status) },
+    customer: word(event.customer),
+    subscription: word(event.subscription),
+    invoice: word(event.invoice),
+    amount: amount && word(amount.currency) === null ? null : amount,
+    occurred_at: word(event.occurred_at),
     livemode,
-    api_version,
-    refs,
+    api_version: word(event.api_version),
+    refs: event.refs.filter((ref) => word(ref) !== null),
     effects: [],
   }
+}
+
+/** A text that is short enough for the summary, which every list of events reads; else null. */
+function word(text: string | null): string | null {
+  return text !== null && text.length <= MAX_WORD_LENGTH ? text : null
 }

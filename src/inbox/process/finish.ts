@@ -3,8 +3,10 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { isStale, type Projection, writeObjects } from '../../billing/store'
 import { batch, ConstraintError, type Db } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
+import { MAX_LIST_BYTES } from '../../db/limits'
 import { bare, excluded, literals } from '../../db/sql'
 import { addUp, addUpCounts } from '../../db/upsert'
+import { utf8 } from '../../lib/crypto'
 import { idTime } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
 import { binOf } from '../histogram'
@@ -26,7 +28,8 @@ export type Finish = {
 
 /**
  * `stale`: another worker has changed a billing object since it was read. `refused`: the message of the
- * constraint that refused the write. Nothing was written unless the result is `written`.
+ * constraint that refused the write, or that there is too much to write at once. Nothing was written unless the result
+ * is `written`.
  */
 export type Finished = 'written' | 'stale' | { refused: string }
 
@@ -37,8 +40,12 @@ export type Finished = 'written' | 'stale' | { refused: string }
  * @throws {Fault} `database_unavailable`
  */
 export async function finish(db: Db, what: Finish): Promise<Finished> {
+  const lists = listsOf(what)
+  if (what.verdicts.length > 1 && utf8(lists.whole).byteLength > MAX_LIST_BYTES) {
+    return { refused: 'its verdict is too large' }
+  }
   try {
-    await batch(db, finishQueries(db, what))
+    await batch(db, finishQueries(db, what, lists))
     return 'written'
   } catch (error) {
     if (isStale(error)) return 'stale'
@@ -50,13 +57,12 @@ export async function finish(db: Db, what: Finish): Promise<Finished> {
 /** The event of a verdict, in the statements below. */
 const e = alias(events, 'e')
 
-function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish) {
-  const list = JSON.stringify(verdicts.map((verdict) => listed(verdict, now)))
+function finishQueries(db: Db, { projections, lease, now }: Finish, lists: Lists) {
   const isHeld = (row: typeof e | typeof events) =>
     and(eq(row.lease_token, lease), inArray(row.status, leftBy('finish'))) as SQL
   const isEventOf = (row: typeof e | typeof events) =>
     and(eq(row.project_id, field('project_id')), eq(row.id, field('event_id')), isHeld(row)) as SQL
-  const held = sql`FROM json_each(${list}) j CROSS JOIN ${events} ${e} ON ${isEventOf(e)}`
+  const held = sql`FROM json_each(${lists.brief}) j CROSS JOIN ${events} ${e} ON ${isEventOf(e)}`
   const isFinal = sql`${field('status')} IN (${literals(FINAL_STATUSES)})`
   const holdsOneOf = (projectId: SQL, eventIds: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${eventIds}) b
     CROSS JOIN ${events} ${e} ON ${e.project_id} = ${projectId} AND ${e.id} = b.value AND ${isHeld(e)})`
@@ -90,7 +96,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish) {
         processed_at: sql`coalesce(${events.processed_at},
           CASE WHEN ${field('due_at')} IS NULL AND ${field('error')} IS NULL THEN ${now} END)`,
       })
-      .from(sql`json_each(${list}) j`)
+      .from(sql`json_each(${lists.whole}) j`)
       .where(isEventOf(events)),
   }
 }
@@ -140,11 +146,20 @@ function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
 }
 
 /** A field of the verdict `j`, of a statement's list. */
-function field(name: keyof ReturnType<typeof listed>): SQL {
+function field(name: keyof ReturnType<typeof listed> | 'summary'): SQL {
   return sql`j.value->>${literals([name])}`
 }
 
-/** A verdict as it travels in the list. */
+/** The verdicts as parameters, as JSON. `brief`: without their summaries, which only the events' own rows need. */
+type Lists = { whole: string; brief: string }
+
+function listsOf({ verdicts, now }: Finish): Lists {
+  const brief = verdicts.map((verdict) => listed(verdict, now))
+  const whole = brief.map((one, i) => ({ ...one, summary: verdicts[i]?.summary ?? null }))
+  return { whole: JSON.stringify(whole), brief: JSON.stringify(brief) }
+}
+
+/** A verdict as it travels in a list. */
 function listed({ event, status, error, due_at, trigger, started_at, summary }: Verdict, now: number) {
   const receivedAt = idTime(event.id)
   const lag = status === 'processed' || status === 'ignored' ? Math.max(0, now - receivedAt) : null
@@ -156,7 +171,6 @@ function listed({ event, status, error, due_at, trigger, started_at, summary }: 
     due_at,
     trigger,
     started_at,
-    summary: summary && JSON.stringify(summary),
     refs: summary?.refs ?? [],
     minute: Math.floor(receivedAt / MINUTE),
     lag,

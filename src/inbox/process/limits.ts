@@ -17,6 +17,14 @@ export const WAIT_AFTER_FAILURE_S = Math.ceil(LEASE_MS / SECOND) + 5
 /** How long a message from the dead-letter queue waits (s) before it is delivered again. */
 export const DEAD_LETTER_WAIT_S = 600
 
+/**
+ * Bytes of payloads that a worker claims, and holds, at once. As text in memory they take up to twice as much, and what
+ * is decoded from them as much again: an isolate has 128 MB for everything.
+ */
+export const MAX_CLAIMED_BYTES = 4 * 1024 * 1024
+/** Events that a worker claims at once. More come only from spooled deliveries of many events each. */
+export const MAX_CLAIMED = 500
+
 /** How often a batch is decided again because another worker changed one of its objects meanwhile. */
 export const MAX_ROUNDS = 5
 
@@ -24,8 +32,10 @@ export const MAX_ROUNDS = 5
 export const MAX_ERROR_LENGTH = 1000
 /** Characters of a vendor's event id that are kept. */
 export const MAX_VENDOR_EVENT_ID_LENGTH = 300
+/** Characters of an id or a word in the decoded view. A longer one is none that a vendor has, and is left out. */
+export const MAX_WORD_LENGTH = 500
 /**
- * Characters of what is kept of a billing object. A hundred items, the most a vendor allows, take 12,000. A row that
+ * Bytes of what is kept of a billing object. A hundred items, the most a vendor allows, take 12,000. A row that
  * keeps several tied events stays far below D1's 2,000,000 bytes a row.
  */
-export const MAX_OBJECT_LENGTH = 40_000
+export const MAX_OBJECT_BYTES = 40_000

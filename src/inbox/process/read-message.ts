@@ -39,7 +39,7 @@ async function recordSpooled(rt: Runtime, message: Message<unknown>, spooled: Sp
     const rows = await recordDelivery(
       rt.db,
       { id: connection_id, secret_id },
-      { payload_id, body: asText(bytes) ?? bytes.buffer, headers, events, received_at },
+      { payload_id, body: asText(bytes) ?? bytes, headers, events, received_at },
     )
     if (rows.length === 0) {
       // Its secret or its connection was removed in the meantime, so its signature no longer counts.

@@ -7,8 +7,8 @@ import { retried, type Verdict } from './verdict'
 
 /**
  * Applies verdicts to the billing state and writes them, in two round trips: one that reads the rows of the billing
- * objects, if there are any, and one that writes everything. If the database refuses the batch, each verdict is written
- * alone, so that one failure affects no other event.
+ * objects, if there are any, and one that writes everything. If that is too much for one transaction, or the database
+ * refuses it, each half is written by itself, and so on, so that one failure affects no other event.
  *
  * @returns the verdicts as they were written
  * @throws where one can neither be written nor be recorded as a failed attempt: another worker takes its event over
@@ -19,14 +19,9 @@ export async function settle(db: Db, verdicts: readonly Verdict[], lease: string
   if ('written' in together) return together.written
   const [first, ...others] = verdicts
   if (first && others.length === 0) return [await writeFailure(db, first, together.refused, lease)]
-
-  const settled: Verdict[] = []
-  for (const verdict of verdicts) {
-    const alone = await write(db, [verdict], lease)
-    if ('written' in alone) settled.push(...alone.written)
-    else settled.push(await writeFailure(db, verdict, alone.refused, lease))
-  }
-  return settled
+  const half = Math.ceil(verdicts.length / 2)
+  const before = await settle(db, verdicts.slice(0, half), lease)
+  return [...before, ...(await settle(db, verdicts.slice(half), lease))]
 }
 
 /** Applies and writes verdicts as one, in several rounds where another worker keeps changing the same objects. */
@@ -36,9 +31,11 @@ async function write(
   lease: string,
 ): Promise<{ written: Verdict[] } | { refused: string }> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const { effects, projections } = await applyAll(db, verdicts.map(sourceOf))
-    const applied = verdicts.map((verdict) => withEffects(verdict, effects.get(verdict.event.id)))
-    const finished = await finish(db, { verdicts: applied, projections, lease, now: Date.now() })
+    const result = await applyAll(db, verdicts.map(sourceOf))
+    if (!result) return { refused: 'its billing objects are too large' }
+    const applied = verdicts.map((verdict) => withEffects(verdict, result.effects.get(verdict.event.id)))
+    const what = { verdicts: applied, projections: result.projections, lease, now: Date.now() }
+    const finished = await finish(db, what)
     if (finished === 'written') return { written: applied }
     if (finished !== 'stale') return finished
   }

@@ -1,9 +1,9 @@
 import { writeLog } from '../../http/log'
-import { vendorOf } from '../../vendors'
 import type { Snapshot } from '../../vendors/snapshot'
 import type { Status } from '../lifecycle'
 import type { Claimed } from './claim'
-import { type DecodedSummary, decide } from './decide'
+import { contentsOf, type DecodedSummary, decide } from './decide'
+import type { Payload } from './payloads-store'
 import { retryDelay } from './retry'
 
 /** How an attempt at a claimed event ends. */
@@ -21,20 +21,24 @@ export type Verdict = {
 }
 
 /**
- * Decides on a claimed event.
+ * Decides on the claimed events of one delivery.
  *
- * @param via what sent its message, where that was the sweep
+ * @param payload of the delivery; undefined where it is past its retention
+ * @param viaOf what sent the message of an event, where that was the sweep
  */
-export function judge(event: Claimed, via: 'sweep' | undefined): Verdict {
-  const attempt = { event, trigger: triggerOf(event, via), started_at: Date.now() }
-  const { vendor, vendor_event_id, body, headers } = event
+export function judge(
+  events: readonly Claimed[],
+  payload: Payload | undefined,
+  viaOf: (event: Claimed) => 'sweep' | undefined,
+): Verdict[] {
+  const attempts = events.map((event) => ({ event, trigger: triggerOf(event, viaOf(event)), started_at: Date.now() }))
   try {
-    const outcome = decide(vendorOf(vendor), { vendor, vendor_event_id, body, headers: headers ?? {} })
-    return { ...attempt, ...outcome, due_at: null }
+    const contents = contentsOf(events[0]?.vendor ?? '', payload)
+    return attempts.map((attempt) => ({ ...attempt, ...decide(attempt.event, contents), due_at: null }))
   } catch (error) {
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined }
-    writeLog('error', 'processing_failed', { event_id: event.id, error: stack ?? message })
-    return retried(attempt, message)
+    for (const { id } of events) writeLog('error', 'processing_failed', { event_id: id, error: stack ?? message })
+    return attempts.map((attempt) => retried(attempt, message))
   }
 }
 

@@ -21,7 +21,7 @@ export async function readDelivery(vendor: Vendor, { headers, bytes, now }: Deli
   }
   return {
     payload_id: newId('pay', now),
-    body: text ?? bytes.buffer,
+    body: text ?? bytes,
     headers: kept,
     events: envelopes.length > 0 ? await eventsOf(envelopes, bytes, now) : [await unknownEvent(bytes, now)],
     received_at: now,

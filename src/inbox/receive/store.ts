@@ -5,6 +5,7 @@ import { bare } from '../../db/sql'
 import { addUp } from '../../db/upsert'
 import { MINUTE } from '../../lib/time'
 import { connections } from '../connections/schema'
+import { bodyValue } from '../payload-store'
 import { events, minutes, payloads } from '../schema'
 import { FIRST_DUE_MS } from '../upkeep/limits'
 
@@ -14,7 +15,7 @@ export type NewEvent = { id: string; vendor_event_id: string; event_type: string
 /** A delivery, to be recorded. `body`: text where the bytes are UTF-8 without NUL, else the bytes. */
 export type NewDelivery = {
   payload_id: string
-  body: string | ArrayBuffer
+  body: string | Uint8Array
   headers: Record<string, string>
   events: readonly NewEvent[]
   /** When the delivery came in (ms). */
@@ -103,7 +104,7 @@ function statements(db: Db, { fence, delivery }: Recording) {
     payload: rawWrite(
       db,
       sql`INSERT INTO ${payloads} (${bare(payloads.project_id, payloads.id, payloads.body, payloads.headers)})
-        SELECT ${connections.project_id}, ${payload_id}, ${body}, ${sql.param(headers, payloads.headers)}
+        SELECT ${connections.project_id}, ${payload_id}, ${bodyValue(body)}, ${sql.param(headers, payloads.headers)}
         FROM ${connections} WHERE ${connections.id} = ${fence.id} AND EXISTS (SELECT 1 FROM ${list} j
           CROSS JOIN ${events} ON ${events.project_id} = ${connections.project_id} AND ${id} = j.value->>'id'
             AND ${events.payload_id} = ${payload_id})

@@ -1,9 +1,8 @@
 import type * as z from 'zod'
 import { applyAll } from '../../billing/apply'
 import { type Db, run } from '../../db/client'
-import { vendorOf } from '../../vendors'
 import { findRecorded } from '../events/store'
-import { decide } from '../process/decide'
+import { contentsOf, decide } from '../process/decide'
 import type { ReplayPreview } from './present'
 
 /**
@@ -18,11 +17,11 @@ export async function previewReplay(
 ): Promise<z.infer<typeof ReplayPreview> | null> {
   const [row] = await run(db, findRecorded(db, projectId, eventId))
   if (!row) return null
-  const { vendor, vendor_event_id, body, headers } = row
-  const recorded = { vendor, vendor_event_id, body, headers: headers ?? {} }
-  const { status, snapshots, error } = decide(vendorOf(vendor), recorded)
+  const { vendor, vendor_event_id, kept_id, text, headers } = row
+  const contents = contentsOf(vendor, kept_id === null ? undefined : { text, headers })
+  const { status, snapshots, error } = decide(row, contents)
   // Earlier effects are left out: the question is what the event would change in the rows as they are.
   const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, snapshots, earlier: [] }
-  const { effects } = await applyAll(db, [source])
-  return { dry_run: true, event_id: eventId, status, error, effects: effects.get(eventId) ?? [] }
+  const applied = await applyAll(db, [source])
+  return { dry_run: true, event_id: eventId, status, error, effects: applied?.effects.get(eventId) ?? [] }
 }

@@ -3,12 +3,12 @@ import { hex, hmac, utf8 } from '../../../src/lib/crypto'
 import { call } from '../../harness'
 import type { World } from './world'
 
-/** A GoCardless delivery of thin events, signed: https://developer.gocardless.com/api-reference/#webhooks-overview */
+/** A GoCardless delivery of thin events, each with a note if there is one, signed: https://developer.gocardless.com/api-reference/#webhooks-overview */
 export async function sendGocardless(
   { project, token, queue }: Pick<World, 'project' | 'token' | 'queue'>,
   connection: string,
   ids: string[],
-  bindings: Partial<Env> = {},
+  { note, ...bindings }: Partial<Env> & { note?: string } = {},
 ) {
   const body = JSON.stringify({
     events: ids.map((id) => ({
@@ -17,6 +17,7 @@ export async function sendGocardless(
       resource_type: 'payments',
       action: 'confirmed',
       links: { payment: `PM_${id}` },
+      ...(note && { note }),
     })),
   })
   return call(`/ingest/${connection}`, {

@@ -28,7 +28,7 @@ function killedBy(id: string) {
     if (dead) throw new Error(LOST)
     const results = await trip.run()
     dead = results.some(({ results }) =>
-      (results as Record<string, unknown>[]).some((row) => row.id === id && 'body' in row),
+      (results as Record<string, unknown>[]).some((row) => row.id === id && 'payload_id' in row),
     )
     if (dead) throw new Error(LOST)
     return results

@@ -1,5 +1,5 @@
 import type { EventRow } from '../../../inbox/events/store'
-import { bytesOf } from '../../../inbox/payload'
+import { bytesOf, isKept } from '../../../inbox/payload'
 import { hexDump, indented } from './payload-text'
 
 /** How much of a payload the page shows, in characters and in bytes. The download has all of it. */
@@ -8,10 +8,10 @@ const BYTES_SHOWN = 1024
 
 /** The payload as JSON and as bytes. @param at the path of the event's page */
 export function Payload({ row, at }: { row: EventRow; at: string }) {
-  if (row.body === null) return <p class="quiet">The payload is no longer stored: its retention period has ended.</p>
-  const bytes = bytesOf(row.body)
-  const json = typeof row.body === 'string' ? indented(row.body, TEXT_SHOWN) : null
-  const text = json ?? (typeof row.body === 'string' ? row.body : 'The payload is not UTF-8 text.')
+  if (!isKept(row)) return <p class="quiet">The payload is no longer stored: its retention period has ended.</p>
+  const bytes = bytesOf(row)
+  const json = row.text === null ? null : indented(row.text, TEXT_SHOWN)
+  const text = json ?? row.text ?? 'The payload is not UTF-8 text.'
   return (
     <>
       <h2>Payload</h2>

@@ -3,7 +3,7 @@ import { batch, type Db, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { type AttemptRow, type EventRow, eventNotFound, findEvent, listAttempts } from '../../../inbox/events/store'
-import { bytesOf } from '../../../inbox/payload'
+import { bytesOf, isKept } from '../../../inbox/payload'
 import type { SearchFields } from '../../../inbox/search/filters'
 import { searchPage } from '../../../inbox/search/page'
 import { Fault } from '../../../lib/fault'
@@ -55,9 +55,9 @@ export const eventPages = new Hono<HttpEnv>()
     const id = c.req.param('event') ?? ''
     const { db } = c.get('rt')
     const [row] = await run(db, findEvent(db, projectOf(c.get('actor')), 'full', id))
-    if (!row || row.body === null) throw new Fault('not_found', 'The payload is no longer stored.')
+    if (!row || !isKept(row)) throw new Fault('not_found', 'The payload is no longer stored.')
     c.header('Content-Disposition', `attachment; filename="${row.id}.bin"`)
-    return c.body(bytesOf(row.body), 200, { 'Content-Type': 'application/octet-stream' })
+    return c.body(bytesOf(row), 200, { 'Content-Type': 'application/octet-stream' })
   })
 
 /** The events that a search finds. An invalid search finds nothing and says why. */

@@ -1,0 +1,34 @@
+import { tamperedD1 } from '../../harness'
+
+/** The real D1, and the weight of what passes: bytes of JSON, as it crosses the binding. */
+export function weighedD1() {
+  /** Of each call: all that it answered. Of all statements, and of those of claims: the heaviest of their bound values. */
+  const weight = { answers: [] as number[], heaviestBound: 0, heaviestClaim: 0, numberLists: 0 }
+  /** How often each payload was handed out, by its first characters. */
+  const payloads = new Map<string, number>()
+  const DB = tamperedD1(async ({ sql, values, run }) => {
+    for (const value of values.flat()) {
+      if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) weight.numberLists += 1
+      weight.heaviestBound = Math.max(weight.heaviestBound, bytes(value))
+    }
+    if (/"tries" \+ 1/.test(sql)) weight.heaviestClaim = Math.max(weight.heaviestClaim, ...values.flat().map(bytes))
+    const results = await run()
+    weight.answers.push(results.reduce((sum, result) => sum + bytes(result.results), 0))
+    for (const value of results.flatMap(({ results }) => results as object[]).flatMap(Object.values)) {
+      if (Array.isArray(value)) weight.numberLists += 1
+      if (typeof value === 'string' && value.length > LARGE) {
+        const name = value.slice(0, 200)
+        payloads.set(name, (payloads.get(name) ?? 0) + 1)
+      }
+    }
+    return results
+  })
+  return { DB, weight, payloads }
+}
+
+/** Longer texts are payloads. */
+const LARGE = 500_000
+
+function bytes(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value) ?? '').byteLength
+}
