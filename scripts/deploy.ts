@@ -1,5 +1,5 @@
 /*
- * npm run deploy -- --email-from sign-in@your-domain.example [--dry-run]
+ * npm run deploy -- --public-origin https://api.your-domain.example --email-from sign-in@your-domain.example [--dry-run]
  *
  * UNTESTED: no step has run against a real Cloudflare account. The commands and their order follow wrangler's help and
  * source code. --dry-run prints every command and changes nothing.
@@ -11,7 +11,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
 import * as z from 'zod'
+import { originFrom } from '../src/lib/origin.ts'
 import { DEPLOY_CONFIG, tracked, writeDeployConfig } from './lib/deploy-config.ts'
 import { SECRETS } from './lib/dev-vars.ts'
 import { readFlags } from './lib/flags.ts'
@@ -23,9 +25,14 @@ const DATABASE = tracked('database_name')
 const NAMESPACE = `${NAME}-kv`
 const QUEUES = [tracked('queue'), tracked('dead_letter_queue')]
 const { values: flags } = readFlags({
-  usage: 'npm run deploy -- --email-from ADDRESS [--dry-run]',
+  usage: 'npm run deploy -- --public-origin ORIGIN --email-from ADDRESS [--dry-run]',
   about: 'Creates missing queues, database and namespace, applies migrations, and uploads the Worker with its secrets.',
   flags: {
+    'public-origin': {
+      type: 'string',
+      takes: 'ORIGIN',
+      help: 'the address of the deployment, such as https://api.your-domain.example: links begin with it',
+    },
     'email-from': {
       type: 'string',
       takes: 'ADDRESS',
@@ -33,6 +40,7 @@ const { values: flags } = readFlags({
     },
     'dry-run': { type: 'boolean', help: 'print every command and change nothing' },
   },
+  notes: 'PUBLIC_ORIGIN and EMAIL_FROM in the environment or in wrangler.toml do the same as the first two options.',
 })
 const dry = flags['dry-run'] === true
 
@@ -40,19 +48,45 @@ await run(async () => {
   console.log(
     `Deploying ${NAME}. This script has not been tested against a real account: use --dry-run first and watch the output.`,
   )
+  const publicOrigin = await readPublicOrigin()
   const emailFrom = readEmailFrom()
   await requireLogin()
   for (const queue of QUEUES) await ensureQueue(queue)
   const database = await ensureDatabase()
   const kv = await ensureNamespace()
-  told(`write ${DEPLOY_CONFIG}: wrangler.toml with database_id ${database}, KV id ${kv}, EMAIL_FROM ${emailFrom}`)
-  if (!dry) writeDeployConfig({ database, kv, emailFrom })
+  told(
+    `write ${DEPLOY_CONFIG}: wrangler.toml with database_id ${database}, KV id ${kv}, EMAIL_FROM ${emailFrom}, PUBLIC_ORIGIN ${publicOrigin}`,
+  )
+  if (!dry) writeDeployConfig({ database, kv, emailFrom, publicOrigin })
   await change(['d1', 'migrations', 'apply', 'DB', '--remote', '--config', DEPLOY_CONFIG])
   await upload(await missingSecrets())
   console.log(`
 ${dry ? 'Nothing was changed.' : 'Deployed.'} SIGN_UP is "${tracked('SIGN_UP')}" in wrangler.toml. With "open", any email address can sign in and becomes a
 user. With "invited", create the first user: npm run bootstrap -- --owner EMAIL --remote`)
 })
+
+/** What the links of the deployment begin with. Nothing can find it out before the first upload, so the operator says it. */
+async function readPublicOrigin(): Promise<string> {
+  const given = flags['public-origin'] ?? process.env.PUBLIC_ORIGIN ?? tracked('PUBLIC_ORIGIN')
+  const stated = given === '' && !dry ? await typedOrigin() : given
+  const origin = originFrom(stated)
+  if (origin !== null) return origin
+  const what = `${stated === '' ? 'PUBLIC_ORIGIN is missing' : `${JSON.stringify(stated)} is not a public origin`}: sign-in mail would have no link, and the addresses
+for vendors would be only paths. State the address of the deployment, without a path. With a domain of your own:
+npm run deploy -- --public-origin https://api.your-domain.example. Without one, it is https://${NAME}.SUBDOMAIN.workers.dev,
+with the subdomain of your account.`
+  if (!dry) fail(what)
+  console.log(`\nA real run would stop here. ${what}`)
+  return '<the address of the deployment>'
+}
+
+async function typedOrigin(): Promise<string> {
+  if (!process.stdin.isTTY) return ''
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  const typed = await terminal.question('The address of the deployment, such as https://api.your-domain.example: ')
+  terminal.close()
+  return typed.trim()
+}
 
 /** The sender of sign-in codes. Its domain must be onboarded to Cloudflare's Email Sending. */
 function readEmailFrom(): string {

@@ -116,9 +116,18 @@ try {
   })
   await test('npm run deploy -- --dry-run shows every command', async () => {
     const said = mustPass(await npm(['run', 'deploy', '--', '--dry-run']))
-    for (const command of ['queues create', 'd1 create', 'migrations apply', '--secrets-file']) {
+    for (const command of [
+      'queues create',
+      'd1 create',
+      'migrations apply',
+      '--secrets-file',
+      'PUBLIC_ORIGIN is missing',
+    ]) {
       if (!said.includes(command)) throw new Error(`it did not print ${command}`)
     }
+    const origin = 'https://api.example.org'
+    const stated = mustPass(await npm(['run', 'deploy', '--', '--dry-run', '--public-origin', `${origin}/`]))
+    if (!stated.includes(`PUBLIC_ORIGIN ${origin}\n`)) throw new Error('it did not write the public origin')
   })
 } finally {
   killServer(server)

@@ -14,6 +14,7 @@ import { front } from './http/front'
 import { healthRoutes } from './http/health'
 import { requestLog } from './http/log'
 import { openApi } from './http/openapi'
+import { publicOrigin } from './http/origin'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
 import { connectionRoutes } from './inbox/connections/routes'
 import { eventRoutes } from './inbox/events/routes'
@@ -62,7 +63,7 @@ const app = base
   .route('/ingest', ingestRoutes)
   // The service itself.
   .route('/healthz', healthRoutes)
-  .get('/openapi.json', (c) => c.json(openApi(base, CREDENTIALS, new URL(c.req.url).origin)))
+  .get('/openapi.json', (c) => c.json(openApi(base, CREDENTIALS, publicOrigin(c) ?? '/')))
   .get('/errors', errorsPage)
 
 // Pages for people. They are registered on the same app but left out of its type: no typed client calls them.

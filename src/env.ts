@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type Db, openDb } from './db/client'
+import { originFrom } from './lib/origin'
 
 /** The bindings of wrangler.toml. Only this file and the entry point name a raw binding. */
 export interface Env {
@@ -14,6 +15,7 @@ export interface Env {
   SIGN_UP?: string
   SIGN_IN_DELIVERY?: string
   EMAIL_FROM?: string
+  PUBLIC_ORIGIN?: string
   CODE_PEPPER?: string
   PAYLOAD_RETENTION_DAYS?: string
   RECORD_RETENTION_DAYS?: string
@@ -28,6 +30,12 @@ const Settings = z.object({
   /** `log` prints sign-in codes in the terminal. It works only for requests to localhost. */
   SIGN_IN_DELIVERY: z.enum(['email', 'log']).default('email'),
   EMAIL_FROM: z.email().default('sign-in@example.com'),
+  /** What links begin with, such as `https://api.example.com`. Without it, only requests to localhost get links. */
+  PUBLIC_ORIGIN: z
+    .string()
+    .default('')
+    .refine((text) => text === '' || originFrom(text), 'PUBLIC_ORIGIN must be like https://api.example.com')
+    .transform(originFrom),
   /** Keys the hashes of sign-in codes, so that a copy of the database does not help to guess them. */
   CODE_PEPPER: z.string().min(32, 'CODE_PEPPER must be a secret of at least 32 characters'),
   /** How long the payloads of final events are kept, and how long whole records are (days). */
@@ -41,6 +49,8 @@ export type Settings = {
   signUp: 'open' | 'invited'
   signInDelivery: 'email' | 'log'
   emailFrom: string
+  /** What links begin with; null if the deployment has not set it. */
+  publicOrigin: string | null
   codePepper: string
   payloadRetentionDays: number
   recordRetentionDays: number
@@ -93,6 +103,7 @@ function settingsOf(env: Env): Settings {
     signUp: raw.SIGN_UP,
     signInDelivery: raw.SIGN_IN_DELIVERY,
     emailFrom: raw.EMAIL_FROM,
+    publicOrigin: raw.PUBLIC_ORIGIN,
     codePepper: raw.CODE_PEPPER,
     payloadRetentionDays: raw.PAYLOAD_RETENTION_DAYS,
     recordRetentionDays: raw.RECORD_RETENTION_DAYS,

@@ -23,7 +23,7 @@ describe('the typed client', () => {
     const listed = await (await keys.$get({ query: { limit: '5' } })).json()
     expectTypeOf(listed.has_more).toEqualTypeOf<boolean>()
     expect(listed.data.map(({ id }) => id)).toEqual([key.id])
-    expect((await keys[':id'].$delete({ param: { id: key.id } })).status).toBe(204)
+    expect((await keys[':id'].$delete({ param: { id: key.id }, query: {} })).status).toBe(204)
   })
 
   it('takes an event from its connection to its replay', async () => {

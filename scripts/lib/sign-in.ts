@@ -51,7 +51,7 @@ async function printedCode(challenge: string): Promise<string> {
   }
   throw new Error(
     'The server did not print a sign-in code. Start it with npm start in this checkout. ' +
-      'An address can get at most 20 codes an hour.',
+      'One machine can get at most 10 codes an hour for an address.',
   )
 }
 

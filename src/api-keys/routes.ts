@@ -12,8 +12,10 @@ import { iso, isoOrNull } from '../lib/time'
 import { findProject } from '../projects/store'
 import { MAX_LIVE_KEYS } from './limits'
 import { MintBody, mintKey } from './mint'
+import { revokeKey } from './revoke-store'
+import { rotateKey } from './rotate-store'
 import { newSecret } from './secret'
-import { findKey, type KeyRow, listKeys, revokeKey, rotateKey } from './store'
+import { findKey, type KeyRow, listKeys } from './store'
 
 const tag = 'API keys'
 
@@ -32,11 +34,31 @@ const ApiKey = z
       .describe(
         'The user who minted the key. If they leave the project, the key keeps working and `is_member` is false.',
       ),
+    secret_issued_to: z
+      .object({ type: z.enum(['user', 'api_key']), id: z.string() })
+      .describe('Whom the current secret was handed to: the user or API key that minted or last rotated the key.'),
   })
   .meta({ id: 'ApiKey' })
 const KeyWithSecret = z
   .object({ key: ApiKey, secret: z.string().describe('The plaintext secret. It is shown only once.') })
   .meta({ id: 'ApiKeyWithSecret' })
+const ListQuery = z.strictObject({
+  ...pageFields,
+  secret_issued_to: z
+    .string()
+    .regex(/^(key|usr)_[0-9a-hjkmnp-tv-z]{26}$/, 'must be the id of an API key or a user')
+    .optional()
+    .describe(
+      'Only keys whose current secret was handed to this user or API key, live or not. For an API key also those that it was handed in turn: what revoking it with `issued=true` revokes.',
+    ),
+})
+const RevokeQuery = z.strictObject({
+  issued: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('Whether to revoke also every key whose current secret was handed to this one, directly or in turn.'),
+})
+
 export const apiKeyRoutes = new Hono<HttpEnv>()
   .post(
     '/',
@@ -65,11 +87,13 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:read', project: true, reads: true },
       responses: { 200: { description: 'A page of keys.', schema: listOf(ApiKey) } },
     }),
-    query(z.strictObject(pageFields)),
+    query(ListQuery),
     async (c) => {
       const project = projectOf(c.get('actor'))
-      const list = paging('api-keys', c.req.valid('query'))
-      const { rows } = await read(c, { rows: listKeys(c.get('rt').db, project, list.before, list.take) })
+      const asked = c.req.valid('query')
+      const list = paging('api-keys', asked)
+      const page = { before: list.before, limit: list.take, issuedTo: asked.secret_issued_to }
+      const { rows } = await read(c, { rows: listKeys(c.get('rt').db, project, page) })
       return c.json(list.page(rows, present), 200)
     },
   )
@@ -107,11 +131,17 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       id: 'rotateApiKey',
       summary: 'Rotate an API key',
       description:
-        'Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key.',
+        'Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it.',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id' },
       responses: { 200: { description: 'The key and its new secret.', schema: KeyWithSecret } },
-      faults: ['not_found', 'rotation_of_revoked_key', 'rotation_of_expired_key', 'rotation_conflict'],
+      faults: [
+        'not_found',
+        'rotation_of_revoked_key',
+        'rotation_of_expired_key',
+        'rotation_conflict',
+        'key_expires_first',
+      ],
     }),
     async (c) => {
       const actor = c.get('actor')
@@ -126,14 +156,18 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'revokeApiKey',
       summary: 'Revoke an API key',
-      description: 'The key stops working immediately. Revoking it again also returns 204.',
+      description:
+        'The key stops working immediately. Revoking it again also returns 204. If somebody else may have held its secret, pass `issued=true`: they may have rotated other keys with it and hold those secrets too.',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true },
       responses: { 204: { description: 'Revoked.' } },
       faults: ['not_found'],
     }),
+    query(RevokeQuery),
     async (c) => {
-      await revokeKey(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id'), changeOf(c))
+      const issued = c.req.valid('query').issued === 'true'
+      const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id'), issued }
+      await revokeKey(c.get('rt').db, key, changeOf(c))
       return c.body(null, 204)
     },
   )
@@ -149,5 +183,11 @@ function present(row: KeyRow) {
     scopes: row.scopes,
     expires_at: isoOrNull(row.expires_at),
     created_by: { user_id: row.created_by, email: row.minter_email, is_member: row.minter_is_member },
+    secret_issued_to: { type: holderType(row.issued_to), id: row.issued_to },
   }
+}
+
+/** The prefix of an id says what it names. */
+function holderType(id: string): 'user' | 'api_key' {
+  return id.startsWith('key_') ? 'api_key' : 'user'
 }

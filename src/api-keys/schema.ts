@@ -18,6 +18,16 @@ export const apiKeys = sqliteTable(
     created_at: integer().notNull(),
     last_used_at: integer(),
     revoked_at: integer(),
+    /**
+     * The id of the user or API key that the current secret was handed to: whoever minted or last rotated this key. Null
+     * in a row of an older version; then it is `created_by`.
+     */
+    secret_issued_to: text(),
+    /**
+     * The API keys through whose hands the current secret went: one of them rotated this key, with a secret that another
+     * had been handed, and so on. Whoever holds one of their secrets may hold this one.
+     */
+    secret_lineage: text({ mode: 'json' }).$type<string[]>(),
   },
   (t) => [
     uniqueIndex('api_keys_hash').on(t.hash),

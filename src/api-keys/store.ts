@@ -1,8 +1,9 @@
 import { and, desc, eq, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
-import { missingScopes, type Scope } from '../lib/access'
+import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { members } from '../members/schema'
@@ -50,12 +51,23 @@ export function findKey(db: Db, projectId: string, id: string) {
   return selectKeys(db, and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at)))
 }
 
+/** A page of keys. `issuedTo`: only those whose current secret this user or API key was handed. */
+type KeysAsked = { before: string | null; limit: number; issuedTo?: string | undefined }
+
 /** Reads the project's live keys, newest first, starting after the key `before`. */
-export function listKeys(db: Db, projectId: string, before: string | null, limit: number) {
+export function listKeys(db: Db, projectId: string, { before, limit, issuedTo }: KeysAsked) {
   const live = and(eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at))
-  return selectKeys(db, and(live, before === null ? undefined : lt(apiKeys.id, before)))
+  const issued = issuedTo === undefined ? undefined : or(eq(ISSUED_TO, issuedTo), handedThrough(issuedTo))
+  return selectKeys(db, and(live, issued, before === null ? undefined : lt(apiKeys.id, before)))
     .orderBy(desc(apiKeys.id))
     .limit(limit)
+}
+
+const ISSUED_TO = sql<string>`coalesce(${apiKeys.secret_issued_to}, ${apiKeys.created_by})`
+
+/** Whether the current secret of a key went through the hands of this API key: directly, or from key to key. */
+export function handedThrough(keyId: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM json_each(${apiKeys.secret_lineage}) WHERE value = ${keyId})`
 }
 
 /** Inserts a key. @throws {Fault} `key_limit_reached` */
@@ -68,7 +80,7 @@ export async function insertKey(
   const id = newId('key', change.now)
   const { project_id, name, scopes } = fields
   const live = db.$count(apiKeys, and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at)))
-  const row = { ...fields, id, hash, key_prefix, created_at: change.now }
+  const row = { ...fields, id, hash, key_prefix, created_at: change.now, secret_issued_to: change.actor.id }
   const { key } = await batch(db, {
     ...audited(
       db,
@@ -83,63 +95,6 @@ export async function insertKey(
   return key[0]
 }
 
-/**
- * Replaces the secret of a key: a compare-and-swap on the hash, so of two concurrent rotations exactly one succeeds.
- *
- * @param key.held the scopes of the caller, who must have every scope of the key
- * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
- *   `insufficient_scope`
- */
-export async function rotateKey(
-  db: Db,
-  key: { project_id: string; id: string; held: readonly Scope[] },
-  { hash, key_prefix }: NewSecret,
-  change: Change,
-): Promise<KeyRow> {
-  const { project_id, id, held } = key
-  const [current] = await run(db, db.select().from(apiKeys).where(ofProject(project_id, id)))
-  if (!current) throw notFound()
-  if (current.revoked_at !== null)
-    throw new Fault('rotation_of_revoked_key', 'This API key was revoked. Mint a new one.')
-  if (current.expires_at !== null && current.expires_at <= change.now) {
-    throw new Fault('rotation_of_expired_key', 'This API key has expired. Mint a new one.')
-  }
-  const [missing] = missingScopes(current.scopes, held)
-  if (missing) {
-    throw new Fault(
-      'insufficient_scope',
-      `You cannot rotate this API key: it has the scope ${missing}, which you do not have.`,
-      { missing },
-    )
-  }
-  const swapped = db
-    .update(apiKeys)
-    .set({ hash, key_prefix })
-    .where(and(eq(apiKeys.id, id), eq(apiKeys.hash, current.hash), isNull(apiKeys.revoked_at)))
-  const retired = { hash: current.hash, key_id: id, retired_at: change.now }
-  const { rotated } = await batch(db, {
-    ...audited(db, change, entry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
-    // This follows the audit row, which is written only if the secret was swapped.
-    retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
-    rotated: selectKeys(db, and(ofProject(project_id, id), eq(apiKeys.hash, hash))),
-  })
-  if (!rotated[0]) throw new Fault('rotation_conflict', 'Another call rotated or revoked this API key. Read it again.')
-  return rotated[0]
-}
-
-/** Revokes a key. Revoking it again changes nothing. @throws {Fault} `not_found` */
-export async function revokeKey(db: Db, projectId: string, id: string, change: Change): Promise<void> {
-  const ended = db
-    .update(apiKeys)
-    .set({ revoked_at: change.now })
-    .where(and(ofProject(projectId, id), isNull(apiKeys.revoked_at)))
-  const { found } = await batch(db, {
-    ...audited(db, change, entry(projectId, id, 'api_key.revoked'), ended),
-    found: db.select({ id: apiKeys.id }).from(apiKeys).where(ofProject(projectId, id)),
-  })
-  if (found.length === 0) throw notFound()
-}
-
 /** Records a use, unless one was recorded in the last minute. The condition holds whatever the caches say. */
 export async function touchKey(db: Db, id: string, now: number): Promise<void> {
   const stale = or(isNull(apiKeys.last_used_at), lte(apiKeys.last_used_at, now - LAST_USED_EVERY))
@@ -147,7 +102,11 @@ export async function touchKey(db: Db, id: string, now: number): Promise<void> {
   await run(db, db.update(apiKeys).set({ last_used_at: now }).where(live))
 }
 
-function selectKeys(db: Db, condition: SQL | undefined) {
+const holderUser = alias(users, 'holder_user')
+const holderKey = alias(apiKeys, 'holder_key')
+
+/** Reads keys as {@link KeyRow}. */
+export function selectKeys(db: Db, condition: SQL | undefined) {
   return db
     .select({
       id: apiKeys.id,
@@ -160,21 +119,28 @@ function selectKeys(db: Db, condition: SQL | undefined) {
       last_used_at: apiKeys.last_used_at,
       minter_email: users.email,
       minter_is_member: sql<boolean>`${isNotNull(members.user_id)}`.mapWith(Boolean).as('minter_is_member'),
+      issued_to: ISSUED_TO.as('issued_to'),
+      issued_to_email: sql<string | null>`${holderUser.email}`.as('issued_to_email'),
+      issued_to_name: sql<string | null>`${holderKey.name}`.as('issued_to_name'),
     })
     .from(apiKeys)
     .leftJoin(users, eq(users.id, apiKeys.created_by))
     .leftJoin(members, and(eq(members.project_id, apiKeys.project_id), eq(members.user_id, apiKeys.created_by)))
+    .leftJoin(holderUser, eq(holderUser.id, ISSUED_TO))
+    .leftJoin(holderKey, eq(holderKey.id, apiKeys.secret_issued_to))
     .where(condition)
 }
 
-function ofProject(projectId: string, id: string) {
+/** The key of the project with this id, live or not. */
+export function ofProject(projectId: string, id: string) {
   return and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))
 }
 
-function entry(project_id: string, object_id: string, action: string, details?: Record<string, unknown>) {
+/** An audit entry about a key. */
+export function entry(project_id: string, object_id: string, action: string, details?: Record<string, unknown>) {
   return { project_id, action, object_type: 'api_key', object_id, details }
 }
 
-function notFound(): Fault {
+export function notFound(): Fault {
   return new Fault('not_found', 'API key not found in this project.')
 }

@@ -1,5 +1,6 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Db, Query } from '../db/client'
+import { insertFrom } from '../db/insert-from'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
 import { auditLog } from './schema'
@@ -24,9 +25,14 @@ export type AuditRow = typeof auditLog.$inferSelect
  *   statement
  */
 export function audited<Q extends Query>(db: Db, change: Change, entry: AuditEntry, mutation: Q) {
+  const audit = insertWhere(db, auditLog, rowOf(change, entry), sql`changes() > 0`)
+  return { changed: mutation, audit }
+}
+
+function rowOf(change: Change, entry: AuditEntry): AuditRow {
   const { actor, request_id, now } = change
   const { project_id, action, object_type, object_id, details = null } = entry
-  const row = {
+  return {
     project_id,
     id: newId('aud', now),
     actor_type: actor.type,
@@ -37,8 +43,34 @@ export function audited<Q extends Query>(db: Db, change: Change, entry: AuditEnt
     request_id,
     details,
   }
-  const audit = insertWhere(db, auditLog, row, sql`changes() > 0`)
-  return { changed: mutation, audit }
+}
+
+/**
+ * An audit row for each of a set of objects, for one batch. It comes before the mutation, while the objects that this
+ * will change can still be selected.
+ *
+ * @param set.objects selects the `id` of each object
+ * @param set.most how many there can be; more of them fail the batch
+ */
+export function auditedEach(
+  db: Db,
+  change: Change,
+  entry: Omit<AuditEntry, 'object_id'>,
+  { objects, most }: { objects: SQLWrapper; most: number },
+) {
+  const columns = getTableColumns(auditLog)
+  const values = Object.entries(rowOf(change, { ...entry, object_id: '' })) as [keyof AuditRow, unknown][]
+  const same = values.map(([name, value]) => [
+    name,
+    value === null ? sql`NULL` : sql`${sql.param(value, columns[name])}`,
+  ])
+  const ids = JSON.stringify(Array.from({ length: most }, () => newId('aud', change.now)))
+  const row = {
+    ...(Object.fromEntries(same) as Record<keyof AuditRow, SQL>),
+    id: sql`${ids} ->> (row_number() OVER (ORDER BY object.id) - 1)`,
+    object_id: sql`object.id`,
+  }
+  return insertFrom(db, auditLog, row, sql`FROM ${objects} AS object`)
 }
 
 /** Reads a project's audit rows, newest first, starting after the row `before`. */

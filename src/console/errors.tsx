@@ -3,16 +3,14 @@ import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { HttpEnv } from '../http/context'
 import { asFault, describe, ERRORS } from '../http/errors'
-import { forgetSession } from './session'
+import { forgetSession, isNotSignedIn } from './session'
 import { show } from './ui/layout'
-
-const NOT_SIGNED_IN = ['missing_credentials', 'malformed_credentials', 'unknown_session', 'session_expired']
 
 /** Shows an error as a page. A visitor who is not signed in is sent to sign in, and returns afterwards. */
 export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promise<Response> {
   if (error instanceof HTTPException) return say(c, error.status, 'The form was rejected', error.message)
+  if (isNotSignedIn(error)) return toSignIn(c)
   const fault = asFault(error)
-  if (NOT_SIGNED_IN.includes(fault.fault)) return toSignIn(c)
   if (fault.fault === 'not_a_member' || fault.fault === 'not_found') return missingPage(c)
   const { status, title } = ERRORS[fault.fault]
   const log = c.get('log')

@@ -1,8 +1,10 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { run } from '../db/client'
 import { type Actor, identify } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { Fault } from '../lib/fault'
+import { sha256Hex } from '../lib/crypto'
+import { Fault, type FaultName } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import { sessionCredential } from '../sessions/authenticate'
 import { SESSION_MAX } from '../sessions/limits'
@@ -12,6 +14,13 @@ const COOKIE = 'session'
 /** The `__Host-` prefix restricts the cookie to this origin: browsers require Secure, Path=/ and no Domain. */
 const ATTRIBUTES = { prefix: 'host', secure: true, httpOnly: true, sameSite: 'Lax' } as const
 
+const NOT_SIGNED_IN: FaultName[] = [
+  'missing_credentials',
+  'malformed_credentials',
+  'unknown_session',
+  'session_expired',
+]
+
 export type User = Extract<Actor, { type: 'session' }>
 
 /**
@@ -20,9 +29,39 @@ export type User = Extract<Actor, { type: 'session' }>
  * @throws {Fault} a 401 fault if nobody is signed in; `not_a_member`
  */
 export async function userOfCookie(c: Context<HttpEnv>, projectId: string | null): Promise<User> {
-  const token = getCookie(c, COOKIE, ATTRIBUTES.prefix)
-  if (token === undefined || !sessionCredential.wellFormed(token)) throw new Fault('missing_credentials', 'Sign in.')
+  const token = cookieOf(c)
+  if (token === null) throw new Fault('missing_credentials', 'Sign in.')
   return (await identify(c, sessionCredential, token, projectId)) as User
+}
+
+/**
+ * The user that this browser is signed in as, or null, on a page for anybody. It admits nobody to anything, so a cookie
+ * that is no longer good does not count as a failed authentication.
+ *
+ * @throws {Fault} `database_unavailable`
+ */
+export async function visitorOf(c: Context<HttpEnv>): Promise<User | null> {
+  const rt = c.get('rt')
+  const token = cookieOf(c)
+  if (token === null) return null
+  const { query, judge } = sessionCredential.lookup(rt, await sha256Hex(token), null)
+  try {
+    return (await judge(await run(rt.db, query))) as User
+  } catch (error) {
+    if (isNotSignedIn(error)) return null
+    throw error
+  }
+}
+
+/** The session token in the cookie; null if there is none. */
+function cookieOf(c: Context<HttpEnv>): string | null {
+  const token = getCookie(c, COOKIE, ATTRIBUTES.prefix)
+  return token !== undefined && sessionCredential.wellFormed(token) ? token : null
+}
+
+/** Whether an error says that nobody is signed in. */
+export function isNotSignedIn(error: unknown): boolean {
+  return error instanceof Fault && NOT_SIGNED_IN.includes(error.fault)
 }
 
 /** The signed-in user, on a page that requires one. */

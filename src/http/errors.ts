@@ -3,6 +3,7 @@ import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Fault, type FaultName } from '../lib/fault'
 import type { HttpEnv } from './context'
+import { publicUrl } from './origin'
 
 /** `code` is set where callers see a different code from the fault's name. */
 type Line = { status: ContentfulStatusCode; title: string; code?: string }
@@ -28,6 +29,7 @@ export const ERRORS: Record<FaultName, Line> = {
   signature_timestamp: { status: 401, title: 'The timestamp of the signature is too far from the current time' },
   insufficient_scope: { status: 403, title: 'The API key lacks a required scope' },
   insufficient_role: { status: 403, title: 'The role does not allow this' },
+  key_expires_first: { status: 403, title: 'The API key expires before the one that it is to rotate' },
   console_session_required: { status: 403, title: 'A console session is required' },
   api_key_required: { status: 403, title: 'An API key is required' },
   not_a_member: { status: 403, title: 'Not a member of this project' },
@@ -35,6 +37,7 @@ export const ERRORS: Record<FaultName, Line> = {
   not_found: { status: 404, title: 'Not found' },
   unknown_connection: { status: 404, title: 'Connection not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
+  project_limit_reached: { status: 409, title: 'The user has reached their limit of projects' },
   key_limit_reached: { status: 409, title: 'The project has reached its limit of live API keys' },
   rotation_conflict: { status: 409, title: 'Another call rotated or revoked this API key first' },
   rotation_of_revoked_key: { status: 409, title: 'This API key was revoked', code: 'key_revoked' },
@@ -50,6 +53,7 @@ export const ERRORS: Record<FaultName, Line> = {
   validation_failed: { status: 422, title: 'The request has invalid fields' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal_error: { status: 500, title: 'Internal server error' },
+  public_origin_missing: { status: 503, title: 'The deployment does not know its public address' },
   database_unavailable: { status: 503, title: 'The database is unavailable' },
 }
 
@@ -69,7 +73,7 @@ export function problem(c: Context<HttpEnv>, error: unknown): Response {
     if (status >= 500) log.error = describe(fault.extra.cause ?? error)
   }
   const body = {
-    type: `${new URL(c.req.url).origin}/errors#${code}`,
+    type: publicUrl(c, `/errors#${code}`),
     title,
     status,
     detail: fault.detail,

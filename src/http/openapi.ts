@@ -26,7 +26,7 @@ type Json = Record<string, unknown>
 
 const Problem = z
   .object({
-    type: z.url().describe('The documentation of the code.'),
+    type: z.string().meta({ format: 'uri-reference' }).describe('The documentation of the code.'),
     title: z.string(),
     status: z.int(),
     detail: z.string().describe('What to do next.'),
@@ -41,8 +41,12 @@ const Problem = z
   })
   .meta({ id: 'Problem' })
 
-/** The OpenAPI 3.1 document, built from the same schemas that validate and the same policies that are enforced. */
-export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[], origin: string): Json {
+/**
+ * The OpenAPI 3.1 document, built from the same schemas that validate and the same policies that are enforced.
+ *
+ * @param server the address of the API; `/` stands for the host that served the document
+ */
+export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[], server: string): Json {
   const components: Json = {}
   const paths: Record<string, Json> = {}
   const tags = new Set<Tag>()
@@ -64,7 +68,7 @@ export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly Cred
       description: 'A server-to-server API for project-bound API keys and a billing webhook inbox.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
-    servers: [{ url: origin }],
+    servers: [{ url: server }],
     tags: [...tags].sort().map((name) => ({ name, description: TAGS[name] })),
     security: [],
     paths,

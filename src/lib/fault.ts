@@ -18,11 +18,13 @@ export const FAULTS = [
   'invalid_code',
   'insufficient_scope',
   'insufficient_role',
+  'key_expires_first',
   'console_session_required',
   'api_key_required',
   'not_a_member',
   'not_found',
   'method_not_allowed',
+  'project_limit_reached',
   'key_limit_reached',
   'rotation_conflict',
   'rotation_of_revoked_key',
@@ -44,6 +46,7 @@ export const FAULTS = [
   'unknown_connection',
   'connection_disabled',
   'database_unavailable',
+  'public_origin_missing',
   'internal_error',
 ] as const
 

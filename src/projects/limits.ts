@@ -1,2 +1,4 @@
 /** Length of a project's name, in code points. */
 export const MAX_NAME = 100
+/** Projects that one user can own. The INSERT enforces the limit, whether the user or one of their API keys creates. */
+export const MAX_OWNED_PROJECTS = 100

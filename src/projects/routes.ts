@@ -11,6 +11,7 @@ import { ROLES, type Role } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import { ProjectBody } from './fields'
+import { MAX_OWNED_PROJECTS } from './limits'
 import {
   findMemberProject,
   findProject,
@@ -37,11 +38,11 @@ export const projectRoutes = new Hono<HttpEnv>()
     route({
       id: 'createProject',
       summary: 'Create a project',
-      description: 'The creator becomes its owner. An API key creates the project on behalf of the user who minted it.',
+      description: `The creator becomes its owner. An API key creates the project on behalf of the user who minted it. A user can own ${MAX_OWNED_PROJECTS} projects.`,
       tag,
       policy: { actors, scope: 'projects:write', project: false },
       responses: { 201: { description: 'The project.', schema: Project } },
-      faults: ['not_a_member'],
+      faults: ['not_a_member', 'project_limit_reached'],
     }),
     body(ProjectBody),
     async (c) => {

@@ -1,8 +1,11 @@
-import { and, desc, eq, getTableColumns, lt, ne } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, lt, ne, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { members } from '../members/schema'
+import { MAX_OWNED_PROJECTS } from './limits'
 import { projects } from './schema'
 
 export type Project = typeof projects.$inferSelect
@@ -34,15 +37,25 @@ function selectMemberProjects(db: Db) {
     .innerJoin(projects, eq(projects.id, members.project_id))
 }
 
-/** Creates a project with `ownerId` as its owner. */
+/** Creates a project with `ownerId` as its owner. @throws {Fault} `project_limit_reached` */
 export async function insertProject(db: Db, name: string, ownerId: string, change: Change): Promise<Project> {
   const { now } = change
   const project: Project = { id: newId('prj', now), name, created_by: ownerId, created_at: now }
-  await batch(db, {
-    owner: db.insert(members).values({ project_id: project.id, user_id: ownerId, role: 'owner', created_at: now }),
-    ...audited(db, change, entry(project.id, 'project.created', name), db.insert(projects).values(project)),
+  const owned = db.$count(members, and(eq(members.user_id, ownerId), eq(members.role, 'owner')))
+  const owner = { project_id: project.id, user_id: ownerId, role: 'owner', created_at: now } as const
+  const { made } = await batch(db, {
+    ...audited(
+      db,
+      change,
+      entry(project.id, 'project.created', name),
+      insertWhere(db, projects, project, sql`${owned} < ${MAX_OWNED_PROJECTS}`),
+    ),
+    // This follows the audit row, which is written only if the project was.
+    owner: insertWhere(db, members, owner, sql`changes() > 0`),
+    made: findProject(db, project.id),
   })
-  return project
+  if (made.length > 0) return project
+  throw new Fault('project_limit_reached', `A user can own ${MAX_OWNED_PROJECTS} projects, and this one does.`)
 }
 
 /** Renames a project. The same name again changes nothing. @returns null if there is no such project */

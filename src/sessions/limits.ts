@@ -11,5 +11,11 @@ export const SLIDE_EVERY = 10 * MINUTE
 export const CODE_TTL = 10 * MINUTE
 /** Attempts to redeem a sign-in code. */
 export const CODE_TRIES = 5
-/** Codes sent to one address in an hour. */
+/** Codes sent to one mailbox in an hour, … */
 export const CODES_PER_HOUR = 20
+/** … of which one requester gets at most this many. */
+export const CODES_PER_REQUESTER = 10
+/** Codes in an hour that each requester gets for a mailbox, even if others have used up its {@link CODES_PER_HOUR}. */
+export const CODES_FOR_EACH = 3
+/** Codes in an hour that the requesters of one site, an IPv6 /48, get for a mailbox together: it holds 65,536 of them. */
+export const CODES_PER_SITE = 100

@@ -38,7 +38,8 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'requestSignInCode',
       summary: 'Request a sign-in code by email',
-      description: 'The response is the same whether the address is known or not.',
+      description:
+        'The response is the same whether the address is known or not, and whether a limit keeps the code from being sent.',
       tag,
       policy: null,
       responses: {
@@ -52,7 +53,7 @@ export const authRoutes = new Hono<HttpEnv>()
     body(CodeBody),
     async (c) => {
       await limitSignIn(c)
-      const { challenge, expires_at } = await requestCode(c.get('rt'), c.req.valid('json').email, c.req.url)
+      const { challenge, expires_at } = await requestCode(c, c.req.valid('json').email)
       return c.json({ challenge, expires_at: iso(expires_at) }, 202)
     },
   )
@@ -62,7 +63,7 @@ export const authRoutes = new Hono<HttpEnv>()
       id: 'createSession',
       summary: 'Sign in with a code',
       description:
-        'The token is returned only in this response. A code works once, with its challenge, and allows five attempts.',
+        'The token is returned only in this response. A code works once, with its challenge, and allows five attempts. Signing in ends the older codes of the address.',
       tag,
       policy: null,
       responses: {
@@ -72,10 +73,9 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     body(RedeemBody),
     async (c) => {
-      const rt = c.get('rt')
       await limitSignIn(c)
-      const { challenge, code } = c.req.valid('json')
-      const { token, expires_at, user } = await signIn(rt, challenge, code, c.req.header('User-Agent'))
+      const userAgent = c.req.header('User-Agent')
+      const { token, expires_at, user } = await signIn(c.get('rt'), c.req.valid('json'), { userAgent })
       return c.json({ token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )

@@ -17,6 +17,10 @@ export const signInCodes = sqliteTable(
     /** The challenge. It is public and useless without the code. */
     id: text().primaryKey(),
     email: text().notNull(),
+    /** The mailbox of the address, for limits only: several addresses may name one. Null in rows of older versions. */
+    mailbox: text(),
+    /** Who asked for the code, as a keyed hash: that of the network's site, then that of the client. */
+    requester: text(),
     /** HMAC-SHA256 of challenge and code, keyed with CODE_PEPPER, in hex. */
     code_hash: text().notNull(),
     created_at: integer().notNull(),
@@ -25,7 +29,11 @@ export const signInCodes = sqliteTable(
     /** The session that this code opened; null while the code is unused. */
     used_by: text(),
   },
-  (t) => [index('sign_in_codes_email').on(t.email, t.created_at)],
+  (t) => [
+    index('sign_in_codes_email').on(t.email, t.created_at),
+    index('sign_in_codes_mailbox').on(t.mailbox, t.created_at),
+    index('sign_in_codes_requester').on(t.mailbox, t.requester, t.created_at),
+  ],
 )
 
 export const sessions = sqliteTable(

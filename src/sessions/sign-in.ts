@@ -1,55 +1,86 @@
 import type { Context } from 'hono'
 import type { Runtime } from '../env'
+import { addressOf } from '../http/address'
 import type { HttpEnv } from '../http/context'
+import { publicOrigin } from '../http/origin'
 import { limit } from '../http/rate-limit'
 import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
+import { isLocalhost } from '../lib/localhost'
+import { mailboxOf, requesterOf } from './budget'
+import { insertCode, openCode, redeemCode } from './codes-store'
 import { deliver } from './deliver'
 import { CODE_TTL } from './limits'
 import { hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
-import { insertCode, redeemCode, type User } from './store'
+import type { User } from './store'
 
 /** Counts a sign-in request against the client's address. @throws {Fault} `rate_limited` */
 export function limitSignIn(c: Context<HttpEnv>): Promise<void> {
-  const address = c.req.header('CF-Connecting-IP') ?? 'local'
-  return limit(c.get('rt').limits.signIn, address, 'Too many sign-in requests from this address.')
+  return limit(c.get('rt').limits.signIn, addressOf(c), 'Too many sign-in requests from this address.')
 }
 
 /**
- * Makes a sign-in code and sends it after the response, which is the same whether the address is known or not.
- *
- * @param url the URL of this request, for the link in the message
+ * Makes a sign-in code and sends it after the response. The response is the same whether the address is known or not,
+ * and whether a limit keeps the code from being sent.
  */
 export async function requestCode(
-  rt: Runtime,
-  email: string,
-  url: string,
+  c: Context<HttpEnv>,
+  typed: string,
 ): Promise<{ challenge: string; expires_at: number }> {
-  const address = email.toLowerCase()
-  const challenge = newId('chl', rt.now)
+  const rt = c.get('rt')
+  const { codePepper, signUp } = rt.settings
+  const email = typed.toLowerCase()
+  const id = newId('chl', rt.now)
   const code = newCode()
   const expires_at = rt.now + CODE_TTL
-  const code_hash = await hashCode(rt.settings.codePepper, challenge, code)
-  const { recorded, known } = await insertCode(rt.db, { id: challenge, email: address, code_hash, expires_at }, rt.now)
-  if (recorded && (known || rt.settings.signUp === 'open')) {
-    const { origin, hostname } = new URL(url)
-    const link = `${origin}/auth/sign-in?challenge=${challenge}&code=${code}`
-    rt.waitUntil(deliver(rt, hostname, { email: address, code, link }))
-  }
-  return { challenge, expires_at }
+  const [code_hash, requester] = await Promise.all([
+    hashCode(codePepper, id, code),
+    requesterOf(codePepper, addressOf(c)),
+  ])
+  const row = { id, email, mailbox: mailboxOf(email), code_hash, created_at: rt.now, expires_at }
+  const { recorded, known } = await insertCode(rt.db, row, requester)
+  if (recorded && (known || signUp === 'open')) send(c, { email, challenge: id, code })
+  return { challenge: id, expires_at }
+}
+
+/** A code is printed only by a local server that was started for that, and only for a request to localhost. */
+function send(c: Context<HttpEnv>, { email, challenge, code }: { email: string; challenge: string; code: string }) {
+  const rt = c.get('rt')
+  const { hostname, origin: here } = new URL(c.req.url)
+  const how = rt.settings.signInDelivery === 'log' && isLocalhost(hostname) ? 'log' : 'email'
+  // A printed link is opened on this machine, whatever the public address is.
+  const origin = how === 'log' ? here : publicOrigin(c)
+  const link = origin && `${origin}/auth/sign-in?challenge=${challenge}&code=${code}`
+  rt.waitUntil(deliver(rt, { email, code, link }, how))
+}
+
+/** A code and its challenge, as they were typed or came with a link. */
+export type Redeemed = { challenge: string; code: string }
+
+/**
+ * The address that a code would sign in, without using up the code. A wrong code counts as an attempt, as in
+ * {@link signIn}: otherwise this would let anyone guess.
+ *
+ * @throws {Fault} `invalid_code`
+ */
+export async function accountOf(rt: Runtime, { challenge, code }: Redeemed): Promise<string> {
+  const code_hash = await hashCode(rt.settings.codePepper, challenge, normalizeCode(code))
+  const email = await openCode(rt.db, { challenge, code_hash }, rt.now)
+  if (email === null) throw invalidCode()
+  return email
 }
 
 /**
- * Opens a session with a code. The token is returned only here; only its hash is stored.
+ * Opens a session with a code. The token is returned only here; only its hash is stored. It ends the older codes of the
+ * address, and the session that the new one replaces in a browser.
  *
  * @throws {Fault} `invalid_code`
  */
 export async function signIn(
   rt: Runtime,
-  challenge: string,
-  code: string,
-  userAgent: string | undefined,
+  { challenge, code }: Redeemed,
+  { userAgent, replaces = null }: { userAgent: string | undefined; replaces?: string | null },
 ): Promise<{ token: string; expires_at: number; user: User }> {
   const token = newSessionToken()
   const expires_at = sessionEnd(rt.now, rt.now)
@@ -59,10 +90,14 @@ export async function signIn(
   ])
   const user = await redeemCode(
     rt.db,
-    { challenge, code_hash, signUp: rt.settings.signUp },
+    { challenge, code_hash, signUp: rt.settings.signUp, replaces },
     { id: newId('ses', rt.now), hash, expires_at, user_agent: userAgent?.slice(0, 200) ?? null },
     rt.now,
   )
-  if (!user) throw new Fault('invalid_code', 'The code is wrong, used or expired. Request a new one.')
+  if (!user) throw invalidCode()
   return { token, expires_at, user }
+}
+
+function invalidCode(): Fault {
+  return new Fault('invalid_code', 'The code is wrong, used or expired. Request a new one.')
 }

@@ -1,10 +1,9 @@
-import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
 import { batch, type Db, run } from '../db/client'
-import { insertWhere } from '../db/insert-where'
-import { idFloor, newId } from '../lib/ids'
-import { DAY, HOUR } from '../lib/time'
+import { idFloor } from '../lib/ids'
+import { DAY } from '../lib/time'
 import { members } from '../members/schema'
-import { CODE_TRIES, CODES_PER_HOUR, SESSION_MAX } from './limits'
+import { SESSION_MAX } from './limits'
 import { sessions, signInCodes, users } from './schema'
 
 export type User = typeof users.$inferSelect
@@ -32,67 +31,6 @@ export function byHash(db: Db, hash: string, projectId: string | null) {
 /** Extends a session. */
 export async function slideSession(db: Db, id: string, expiresAt: number, now: number): Promise<void> {
   await run(db, db.update(sessions).set({ expires_at: expiresAt, last_used_at: now }).where(eq(sessions.id, id)))
-}
-
-/**
- * Records a sign-in code, unless the address has had its hourly number. The same round trip reads whether the address
- * is known, so that a known and an unknown address take the same time.
- */
-export async function insertCode(
-  db: Db,
-  code: { id: string; email: string; code_hash: string; expires_at: number },
-  now: number,
-): Promise<{ recorded: boolean; known: boolean }> {
-  const recent = db.$count(signInCodes, and(eq(signInCodes.email, code.email), gt(signInCodes.created_at, now - HOUR)))
-  const row = { ...code, created_at: now }
-  const { inserted, user } = await batch(db, {
-    inserted: insertWhere(db, signInCodes, row, sql`${recent} < ${CODES_PER_HOUR}`).returning({ id: signInCodes.id }),
-    user: db.select({ id: users.id }).from(users).where(eq(users.email, code.email)),
-  })
-  return { recorded: inserted.length > 0, known: user.length > 0 }
-}
-
-/**
- * Redeems a code and opens a session, in one transaction. Every attempt is counted, a code opens one session, and a
- * first sign-in creates the user if sign-up is open.
- *
- * @returns the user, or null if the code is wrong, used, expired or out of attempts
- */
-export async function redeemCode(
-  db: Db,
-  attempt: { challenge: string; code_hash: string; signUp: 'open' | 'invited' },
-  session: Pick<Session, 'id' | 'hash' | 'expires_at' | 'user_agent'>,
-  now: number,
-): Promise<User | null> {
-  const { challenge, code_hash, signUp } = attempt
-  const spent = and(eq(signInCodes.id, challenge), eq(signInCodes.used_by, session.id))
-  const email = sql`(SELECT ${signInCodes.email} FROM ${signInCodes} WHERE ${spent})`
-  const user_id = sql`(SELECT ${users.id} FROM ${users} WHERE ${users.email} = ${email})`
-  const live = and(
-    eq(signInCodes.id, challenge),
-    isNull(signInCodes.used_by),
-    gt(signInCodes.expires_at, now),
-    lt(signInCodes.tries, CODE_TRIES),
-  )
-  const used_by = sql`CASE WHEN ${signInCodes.code_hash} = ${code_hash} THEN ${session.id} END`
-  const newUser = { id: newId('usr', now), email, created_at: now }
-  const newSession = { ...session, user_id, created_at: now, last_used_at: now }
-  const { user } = await batch(db, {
-    tried: db
-      .update(signInCodes)
-      .set({ tries: sql`${signInCodes.tries} + 1`, used_by })
-      .where(live),
-    ...(signUp === 'open' && {
-      signedUp: insertWhere(db, users, newUser, sql`${email} IS NOT NULL`).onConflictDoNothing(),
-    }),
-    opened: insertWhere(db, sessions, newSession, sql`${user_id} IS NOT NULL`),
-    user: db
-      .select(getTableColumns(users))
-      .from(sessions)
-      .innerJoin(users, eq(users.id, sessions.user_id))
-      .where(eq(sessions.id, session.id)),
-  })
-  return user[0] ?? null
 }
 
 /** Reads `take` of a user's live sessions, newest first, starting after the session `before`. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { call, freshProject, ORIGIN } from '../harness'
+import { call, freshProject, mint, ORIGIN } from '../harness'
 import { formToken, submit, visit } from './visit'
 
 const NEXT_YEAR = new Date(Date.now() + 400 * 86_400_000).toISOString().slice(0, 10)
@@ -53,6 +53,47 @@ describe('API keys in the console', () => {
     expect(body.data.map((row: { action: string }) => row.action)).toEqual(
       expect.arrayContaining(['api_key.minted', 'api_key.rotated', 'api_key.revoked']),
     )
+  })
+
+  it('says which keys a key was handed, and revokes them with it if asked', async () => {
+    const { project, owner } = await freshProject()
+    const keys = `/console/p/${project}/platform/settings/api-keys`
+    const rotate = (id: string, by: string) =>
+      call(`/platform/v1/api-keys/${id}/rotate`, { method: 'POST', token: by, project })
+    const [root, plain, second, spare] = [
+      await mint(owner.token, project, { name: 'Root' }),
+      await mint(owner.token, project, { name: 'Plain' }),
+      await mint(owner.token, project, { name: 'Second <b>' }),
+      await mint(owner.token, project, { name: 'Spare' }),
+    ]
+    const handed = await rotate(second.key.id, root.secret)
+    await rotate(plain.key.id, plain.secret)
+    const list = await visit(keys, owner.token)
+    expect(list.text).toContain('API key “Root”')
+    expect(list.text).toContain('data-label="Secret issued to">The key itself</td>')
+    expect(list.text).toContain(`data-label="Secret issued to">${owner.email}</td>`)
+
+    const alone = await visit(`${keys}/${plain.key.id}/revoke`, owner.token)
+    expect(alone.text).not.toContain('name="issued"')
+    const question = await visit(`${keys}/${root.key.id}/revoke`, owner.token)
+    expect(question.text).toContain('1 other key')
+    expect(question.text).toContain('<strong>Second &lt;b&gt;</strong>')
+    expect(question.text).not.toContain('Spare')
+    expect(question.text).toContain('name="issued"')
+
+    const revoked = await submit(`${keys}/${root.key.id}/revoke`, owner.token, { issued: 'true' })
+    expect(revoked.headers.get('Location')).toBe(`${keys}?done=keys_revoked`)
+    expect((await call('/platform/v1/api-keys', { token: handed.body.secret, project })).body.code).toBe('key_revoked')
+    expect((await call('/platform/v1/api-keys', { token: spare.secret, project })).status).toBe(200)
+  })
+
+  it('leaves the keys that a key was handed, unless asked', async () => {
+    const { project, owner } = await freshProject()
+    const [root, other] = [await mint(owner.token, project), await mint(owner.token, project)]
+    const path = `/platform/v1/api-keys/${other.key.id}/rotate`
+    const { body } = await call(path, { method: 'POST', token: root.secret, project })
+    await submit(`/console/p/${project}/platform/settings/api-keys/${root.key.id}/revoke`, owner.token)
+    expect((await call('/platform/v1/api-keys', { token: body.secret, project })).status).toBe(200)
   })
 
   it.each([

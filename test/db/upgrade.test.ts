@@ -30,10 +30,37 @@ beforeAll(async () => {
   token = secret
   const seeds: Tables = { ...ROWS, api_keys: ROWS.api_keys.map((key) => ({ ...key, hash })) }
   for (const [table, list] of Object.entries(seeds)) for (const row of list) await insert(table, row)
+  for (const rotation of ROTATED) await insertRotated(rotation)
   before = await dump()
   await applyD1Migrations(env.DB, TEST_MIGRATIONS)
   after = await dump()
 })
+
+/** Keys of another project: who rotated each, and what the upgrade makes of that. */
+const ROTATED = [
+  { key: 'key_never', by: [], issuedTo: null, lineage: null },
+  { key: 'key_by_user', by: ['key_other', 'usr_two'], issuedTo: 'usr_two', lineage: null },
+  { key: 'key_by_key', by: ['usr_two', 'key_other'], issuedTo: 'key_other', lineage: '["key_other"]' },
+  { key: 'key_itself', by: ['usr_two', 'key_itself'], issuedTo: 'key_itself', lineage: null },
+  { key: 'key_both', by: ['key_other', 'key_both'], issuedTo: 'key_both', lineage: '["key_other"]' },
+]
+
+async function insertRotated({ key, by }: (typeof ROTATED)[number]) {
+  const [sample] = ROWS.api_keys
+  await insert('api_keys', { ...sample, id: key, project_id: 'prj_rotated', hash: key, created_by: 'usr_one' })
+  for (const [i, actor] of by.entries()) {
+    await insert('audit_log', {
+      project_id: 'prj_rotated',
+      id: `aud_${key}_${i}`,
+      actor_type: actor.startsWith('key_') ? 'api_key' : 'user',
+      actor_id: actor,
+      action: 'api_key.rotated',
+      object_type: 'api_key',
+      object_id: key,
+      request_id: 'req_x',
+    })
+  }
+}
 
 async function tableNames(): Promise<string[]> {
   const list = await rows<{ name: string }>(`SELECT name FROM sqlite_master WHERE type = 'table'
@@ -75,6 +102,13 @@ it('leaves an audit row alone that has no filter, or has an object', async () =>
   expect(await dump()).toEqual(after)
 })
 
+it('tells from the audit log whom the secret of each key was handed to', () => {
+  for (const { key, issuedTo, lineage } of ROTATED) {
+    const row = after.api_keys?.find(({ id }) => id === key)
+    expect([key, row?.secret_issued_to, row?.secret_lineage]).toEqual([key, issuedTo, lineage])
+  }
+})
+
 it('can be read through the API', async () => {
   const get = (path: string) => call(`/platform/v1${path}`, { token, project })
   const log = (await get('/audit-log')).body.data
@@ -99,5 +133,7 @@ it('can be read through the API', async () => {
   expect((await get(`/billing/connections/${connection}`)).body).toMatchObject({ secrets: [{ hint: 'know' }] })
   expect((await get('/billing/subscriptions/sub_1')).body).toMatchObject({ status: 'active', customer: 'cus_1' })
   expect((await get('/projects')).status).toBe(200)
-  expect((await get('/api-keys')).body.data).toMatchObject([{ name: 'test key' }])
+  const minter = { type: 'user', id: ROWS.api_keys[0]?.created_by }
+  expect((await get('/api-keys')).body.data).toMatchObject([{ name: 'test key', secret_issued_to: minter }])
+  expect((await get(`/api-keys?secret_issued_to=${minter.id}`)).body.data).toHaveLength(1)
 })

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import type { FaultName } from '../../src/lib/fault'
 import { newId } from '../../src/lib/ids'
+import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import {
   type Answer,
@@ -72,6 +73,12 @@ async function fill(table: 'api_keys' | 'connections', project: string, n: numbe
     insert.bind(...columns.map((name) => (['id', 'hash'].includes(name) ? `${row[name]}-${i}` : row[name]))),
   )
   await env.DB.batch(copies)
+}
+
+/** Makes the user the owner of `n` more projects. */
+export async function owning(user: string, n: number) {
+  const insert = env.DB.prepare("INSERT INTO members (project_id, user_id, role, created_at) VALUES (?, ?, 'owner', 0)")
+  await env.DB.batch(Array.from({ length: n }, () => insert.bind(newId('prj', Date.now()), user)))
 }
 
 /** For each fault, a request that is refused with it. */
@@ -178,6 +185,17 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     const { project, owner, key } = await expired()
     return call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: owner.token })
   },
+  key_expires_first: async () => {
+    const { project, owner, key } = await freshKey()
+    const { secret } = await mint(owner.token, project, { expires_at: new Date(Date.now() + HOUR).toISOString() })
+    return call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: secret })
+  },
+  project_limit_reached: async () => {
+    const { token, user } = await signedIn()
+    await owning(user, 99)
+    expect((await call(PROJECTS, { method: 'POST', token, json: { name: 'the hundredth' } })).status).toBe(201)
+    return call(PROJECTS, { method: 'POST', token, json: { name: 'one too many' } })
+  },
   connection_limit_reached: async () => {
     const { project, secret } = await freshConnection()
     await fill('connections', project, 49)
@@ -239,6 +257,7 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     const { project, secret } = await freshKey()
     return call(KEYS, { project, token: secret, bindings: { DB: failingD1(OUR_MISTAKE) } })
   },
+  public_origin_missing: () => call('/healthz', { bindings: { PUBLIC_ORIGIN: '' } }),
   database_unavailable: async () => {
     const { project, secret } = await freshKey()
     return call(KEYS, { project, token: secret, bindings: { DB: failingD1(D1_LOST) } })

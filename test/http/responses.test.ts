@@ -99,7 +99,7 @@ describe('every response', () => {
     ['PUT', '/platform/v1/projects', 405, true],
     ['POST', '/auth/codes', 415, true],
     ['GET', '/auth/nothing', 404, true],
-    ['GET', '/auth/sign-in', 200, true],
+    ['GET', '/auth/sign-in', 401, true],
     ['POST', '/ingest/none', 404, true],
     ['GET', '/healthz', 200, false],
     ['GET', '/openapi.json', 200, false],

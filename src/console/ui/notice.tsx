@@ -4,6 +4,7 @@ const NOTICES = {
   session_ended: 'The session has ended.',
   project_created: 'The project was created. Create an API key to get started.',
   key_revoked: 'The API key was revoked and no longer works.',
+  keys_revoked: 'The API key, and the keys whose secrets it had been handed, were revoked and no longer work.',
   connection_updated: 'The connection was updated.',
   connection_deleted: 'The connection was deleted. Its events were kept.',
   secret_added: 'The signing secret was added.',

@@ -1,5 +1,8 @@
+import type { Context } from 'hono'
 import * as z from 'zod'
+import type { HttpEnv } from '../../http/context'
 import { timestamp } from '../../http/fields'
+import { publicUrl } from '../../http/origin'
 import { idTime } from '../../lib/ids'
 import { iso } from '../../lib/time'
 import { VENDOR_NAMES } from '../../vendors'
@@ -21,7 +24,10 @@ export const Connection = z
     name: z.string(),
     livemode: CreateBody.shape.livemode.unwrap(),
     status: z.enum(['active', 'disabled']),
-    ingest_url: z.url().describe('The address to give the vendor.'),
+    ingest_url: z
+      .string()
+      .meta({ format: 'uri-reference' })
+      .describe('The address to give the vendor. Only its path while the deployment has no `PUBLIC_ORIGIN`.'),
     secrets: z
       .array(Secret)
       .describe(`The live signing secrets, at most ${MAX_SECRETS}. A delivery may be signed with any of them.`),
@@ -30,20 +36,20 @@ export const Connection = z
   })
   .meta({ id: 'Connection' })
 
-/** The address to give the vendor, on the origin of this request. */
-export function ingestUrl(url: string, connectionId: string): string {
-  return `${new URL(url).origin}/ingest/${connectionId}`
+/** The address to give the vendor. */
+export function ingestUrl(c: Context<HttpEnv>, connectionId: string): string {
+  return publicUrl(c, `/ingest/${connectionId}`)
 }
 
-/** A connection as the API shows it: its secrets by their hints alone. @param url of the request */
-export function present(url: string, row: ConnectionRow) {
+/** A connection as the API shows it: its secrets by their hints alone. */
+export function present(c: Context<HttpEnv>, row: ConnectionRow) {
   return {
     id: row.id,
     vendor: row.vendor as (typeof VENDOR_NAMES)[number],
     name: row.name,
     livemode: row.livemode,
     status: row.status,
-    ingest_url: ingestUrl(url, row.id),
+    ingest_url: ingestUrl(c, row.id),
     secrets: row.secrets.map(({ id, hint, created_at }) => ({
       id,
       hint,

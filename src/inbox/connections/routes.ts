@@ -34,7 +34,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       const project = projectOf(c.get('actor'))
       const row = await connect(rt, project, c.req.valid('json'), changeOf(c))
-      return c.json(present(c.req.url, row), 201)
+      return c.json(present(c, row), 201)
     },
   )
   .get(
@@ -52,7 +52,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       const list = paging('connections', c.req.valid('query'))
       const { rows } = await read(c, { rows: listConnections(c.get('rt').db, project, list.before, list.take) })
       return c.json(
-        list.page(rows, (row) => present(c.req.url, row)),
+        list.page(rows, (row) => present(c, row)),
         200,
       )
     },
@@ -70,7 +70,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     async (c) => {
       const project = projectOf(c.get('actor'))
       const { rows } = await read(c, { rows: findConnection(c.get('rt').db, project, c.req.param('id')) })
-      return c.json(present(c.req.url, required(rows)), 200)
+      return c.json(present(c, required(rows)), 200)
     },
   )
   .patch(
@@ -88,7 +88,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     async (c) => {
       const connection = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
       const row = await updateConnection(c.get('rt').db, connection, c.req.valid('json'), changeOf(c))
-      return c.json(present(c.req.url, row), 200)
+      return c.json(present(c, row), 200)
     },
   )
   .delete(
@@ -124,7 +124,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       const { signing_secret } = c.req.valid('json')
       const connection = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
       const row = await addSigningSecret(c.get('rt'), connection, signing_secret, changeOf(c))
-      return c.json(present(c.req.url, row), 201)
+      return c.json(present(c, row), 201)
     },
   )
   .delete(

@@ -26,6 +26,7 @@ export function columnsOf(c: Context<HttpEnv>): Column<KeyRow>[] {
         </>
       ),
     ],
+    ['Secret issued to', (row) => <Holder of={row} />],
     [
       'Expires',
       (row) => (
@@ -37,6 +38,13 @@ export function columnsOf(c: Context<HttpEnv>): Column<KeyRow>[] {
     ],
   ]
   return can(c, 'api_keys:write') ? [...columns, ['', (row) => <Actions c={c} row={row} />]] : columns
+}
+
+/** Whom the current secret was handed to. */
+function Holder({ of: row }: { of: KeyRow }) {
+  if (row.issued_to === row.id) return <>The key itself</>
+  if (!row.issued_to.startsWith('key_')) return <>{row.issued_to_email ?? 'Unknown'}</>
+  return <>API key “{row.issued_to_name ?? row.issued_to}”</>
 }
 
 function Scopes({ of }: { of: readonly string[] }) {

@@ -1,12 +1,14 @@
 import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
 import type { KeyRow } from '../../../api-keys/store'
 import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
 import { Confirm } from '../../ui/confirm'
 import { Wrong } from '../../ui/controls'
-import { exact, relative } from '../../ui/format'
+import { exact, plural, relative } from '../../ui/format'
 import { show } from '../../ui/layout'
+import { Time } from '../../ui/parts'
 
 /** Asks before a key is rotated. */
 export function rotatePage(c: Context<HttpEnv>, row: KeyRow, { mistakes, status } = UNSENT) {
@@ -15,16 +17,53 @@ export function rotatePage(c: Context<HttpEnv>, row: KeyRow, { mistakes, status 
   return confirmPage(c, row, { verb: 'Rotate', status, mistake: mistakes.form, what })
 }
 
-/** Asks before a key is revoked. */
-export function revokePage(c: Context<HttpEnv>, row: KeyRow) {
+/**
+ * Asks before a key is revoked, and offers to revoke what it was handed too.
+ *
+ * @param issued the other live keys whose current secret went through the hands of this one
+ */
+export function revokePage(c: Context<HttpEnv>, row: KeyRow, issued: KeyRow[]) {
   const what =
     'The key stops working immediately, and requests that still use it fail with status 401. This cannot be undone.'
-  return confirmPage(c, row, { verb: 'Revoke', status: 200, danger: true, what })
+  const choice = issued.length > 0 && <Issued c={c} rows={issued} />
+  return confirmPage(c, row, { verb: 'Revoke', status: 200, danger: true, what, choice })
 }
 
-type Ask = { verb: string; status: 200 | 409 | 422; danger?: boolean; mistake?: string | undefined; what: string }
+function Issued({ c, rows }: { c: Context<HttpEnv>; rows: KeyRow[] }) {
+  return (
+    <>
+      <p class="warning" role="note">
+        Whoever held this key holds {rows.length === 1 ? 'the secret' : 'the secrets'} of{' '}
+        {plural(rows.length, 'other key')} too, because it was used to rotate {rows.length === 1 ? 'it' : 'them'}:
+      </p>
+      <ul>
+        {rows.map((row) => (
+          <li>
+            <strong>{row.name}</strong> <code>{row.key_prefix}</code>, last used{' '}
+            <Time at={row.last_used_at} now={c.get('rt').now} none="never" />
+          </li>
+        ))}
+      </ul>
+      <div class="checks">
+        <label>
+          <input type="checkbox" name="issued" value="true" /> Revoke {rows.length === 1 ? 'it' : 'them'} too
+        </label>
+      </div>
+    </>
+  )
+}
 
-function confirmPage(c: Context<HttpEnv>, row: KeyRow, { verb, status, danger = false, mistake, what }: Ask) {
+type Ask = {
+  verb: string
+  status: 200 | 409 | 422
+  danger?: boolean
+  mistake?: string | undefined
+  what: string
+  /** What the form offers besides its button. */
+  choice?: Child
+}
+
+function confirmPage(c: Context<HttpEnv>, row: KeyRow, { verb, status, danger = false, mistake, what, choice }: Ask) {
   const { keys } = pathsOf(c)
   const { now } = c.get('rt')
   return show(
@@ -37,6 +76,7 @@ function confirmPage(c: Context<HttpEnv>, row: KeyRow, { verb, status, danger = 
       verb={`${verb} key`}
       back={keys}
       danger={danger}
+      choice={choice}
     >
       <p>
         <code>{row.key_prefix}</code>

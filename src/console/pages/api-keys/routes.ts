@@ -1,8 +1,11 @@
 import { type Context, Hono } from 'hono'
+import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { MintBody, mintKey } from '../../../api-keys/mint'
+import { revokeKey } from '../../../api-keys/revoke-store'
+import { rotateKey } from '../../../api-keys/rotate-store'
 import { newSecret } from '../../../api-keys/secret'
-import { findKey, type KeyRow, listKeys, revokeKey, rotateKey } from '../../../api-keys/store'
-import { run } from '../../../db/client'
+import { findKey, type KeyRow, listKeys } from '../../../api-keys/store'
+import { batch, run } from '../../../db/client'
 import { changeOf, projectOf, requireScopes } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
@@ -20,7 +23,7 @@ import { secretPage } from './secret'
 export const apiKeyPages = new Hono<HttpEnv>()
   .get('/', page('api_keys:read'), async (c) => {
     const read = (before: string | null, limit: number) =>
-      listKeys(c.get('rt').db, projectOf(c.get('actor')), before, limit)
+      listKeys(c.get('rt').db, projectOf(c.get('actor')), { before, limit })
     return listPage(c, await readList(c, 'api-keys', read))
   })
   .get('/new', page('api_keys:write'), (c) =>
@@ -55,15 +58,33 @@ export const apiKeyPages = new Hono<HttpEnv>()
       return rotatePage(c, await readKey(c), refusalOf(error))
     }
   })
-  .get('/:id/revoke', page('api_keys:write'), async (c) => revokePage(c, await readKey(c)))
+  .get('/:id/revoke', page('api_keys:write'), async (c) => {
+    const { db } = c.get('rt')
+    const [project, id] = [projectOf(c.get('actor')), c.req.param('id')]
+    const all = { before: null, limit: MAX_LIVE_KEYS, issuedTo: id }
+    const { keys, issued } = await batch(db, { keys: findKey(db, project, id), issued: listKeys(db, project, all) })
+    return revokePage(
+      c,
+      required(keys),
+      issued.filter((row) => row.id !== id), // a key that rotated itself
+    )
+  })
   .post('/:id/revoke', page('api_keys:write'), async (c) => {
-    await revokeKey(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id') ?? '', changeOf(c))
-    return c.redirect(`${pathsOf(c).keys}?done=key_revoked`, 303)
+    const issued = c.get('form').get('issued') === 'true'
+    await revokeKey(
+      c.get('rt').db,
+      { project_id: projectOf(c.get('actor')), id: c.req.param('id'), issued },
+      changeOf(c),
+    )
+    return c.redirect(`${pathsOf(c).keys}?done=${issued ? 'keys_revoked' : 'key_revoked'}`, 303)
   })
 
 async function readKey(c: Context<HttpEnv>): Promise<KeyRow> {
   const { db } = c.get('rt')
-  const [row] = await run(db, findKey(db, projectOf(c.get('actor')), c.req.param('id') ?? ''))
+  return required(await run(db, findKey(db, projectOf(c.get('actor')), c.req.param('id') ?? '')))
+}
+
+function required([row]: KeyRow[]): KeyRow {
   if (!row) throw new Fault('not_found', 'API key not found.')
   return row
 }

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
+import { publicOrigin } from '../../../http/origin'
 import { ingestUrl } from '../../../inbox/connections/present'
 import type { ConnectionRow } from '../../../inbox/connections/store'
 import { UNSENT } from '../../form'
@@ -32,8 +33,13 @@ export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, { mistak
       </Head>
       <h2>Ingest URL</h2>
       <Copyable id="ingest-url" label="ingest URL">
-        {ingestUrl(c.req.url, row.id)}
+        {ingestUrl(c, row.id)}
       </Copyable>
+      {publicOrigin(c) === null && (
+        <p class="warning" role="note">
+          This is only the path: the operator of this deployment must set <code>PUBLIC_ORIGIN</code> to its address.
+        </p>
+      )}
       <p class="quiet">
         Enter this URL as a webhook endpoint at {vendorTitle(row.vendor)}, and select the events to send.
       </p>

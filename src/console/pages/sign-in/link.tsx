@@ -2,26 +2,52 @@ import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { MINUTE } from '../../../lib/time'
 import { CODE_TTL } from '../../../sessions/limits'
+import type { Redeemed } from '../../../sessions/sign-in'
+import type { User } from '../../session'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 
-/** The page that the link in a sign-in email opens. Its button signs in. */
-export function linkPage(c: Context<HttpEnv>, { challenge, code }: { challenge: string; code: string }) {
+/**
+ * The page that the link in a sign-in email opens. Its button signs in. The page says to whose account, because anyone
+ * can send a link of their own, and asks before the button replaces a session.
+ *
+ * @param present whom this browser is signed in as; null if nobody is
+ */
+export function linkPage(c: Context<HttpEnv>, link: Redeemed & { email: string }, present: User | null) {
   return show(
     c,
     { title: 'Sign in' },
     <>
       <Head title="Sign in" />
-      <p>Select “Sign in” to continue. If you did not ask to sign in, close this page.</p>
+      <p>
+        This link signs you in as <strong>{link.email}</strong>. If that is not your address, or you did not ask to sign
+        in, close this page.
+      </p>
+      {present && <Replacing present={present} email={link.email} />}
       <form method="post" action="/auth/sign-in">
-        <input type="hidden" name="challenge" value={challenge} />
-        <input type="hidden" name="code" value={code} />
+        <input type="hidden" name="challenge" value={link.challenge} />
+        <input type="hidden" name="code" value={link.code} />
+        {present && <input type="hidden" name="replaces" value={present.id} />}
         <button type="submit" class="primary">
-          Sign in
+          {present ? 'End that session and sign in' : 'Sign in'}
         </button>
       </form>
+      {present && (
+        <p>
+          <a href="/console">Stay signed in as {present.email}</a>
+        </p>
+      )}
     </>,
+  )
+}
+
+function Replacing({ present, email }: { present: User; email: string }) {
+  return (
+    <p class="warning" role="note">
+      This browser is already signed in {present.email === email ? 'with this address' : `as ${present.email}`}. Signing
+      in ends that session.
+    </p>
   )
 }
 
@@ -33,8 +59,8 @@ export function deadLinkPage(c: Context<HttpEnv>) {
     <>
       <Head title="This link no longer works" />
       <p>
-        The link has expired, was already used, or is incomplete. A link works once, and for{' '}
-        {plural(CODE_TTL / MINUTE, 'minute')}.
+        The link has expired, was already used, or is incomplete. A link works once, for{' '}
+        {plural(CODE_TTL / MINUTE, 'minute')}, and until a newer one signs in.
       </p>
       <a class="button primary" href="/console/sign-in">
         Request a new link

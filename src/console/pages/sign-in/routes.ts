@@ -2,11 +2,11 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
-import { limitSignIn, requestCode, signIn } from '../../../sessions/sign-in'
+import { accountOf, limitSignIn, type Redeemed, requestCode, signIn } from '../../../sessions/sign-in'
 import { deleteSession } from '../../../sessions/store'
 import { parse, refusalOf } from '../../form'
 import { page } from '../../page'
-import { forgetSession, keepSession, userOf, userOfCookie } from '../../session'
+import { forgetSession, keepSession, type User, userOf, userOfCookie, visitorOf } from '../../session'
 import { addressPage } from './address'
 import { codePage } from './code'
 import { deadLinkPage, linkPage } from './link'
@@ -32,7 +32,7 @@ export const signInPages = new Hono<HttpEnv>()
       return addressPage(c, { next, email }, refusalOf(error))
     }
     await limitSignIn(c)
-    const { challenge } = await requestCode(c.get('rt'), email, c.req.url)
+    const { challenge } = await requestCode(c, email)
     return codePage(c, { next, email, challenge })
   })
   .post('/sign-in/code', page('anyone'), async (c) => {
@@ -41,7 +41,9 @@ export const signInPages = new Hono<HttpEnv>()
     const challenge = form.get('challenge') ?? ''
     const email = form.get('email') ?? ''
     await limitSignIn(c)
-    const token = await redeemed(c, challenge, form.get('code') ?? '')
+    // Whoever types a code into this browser means to sign in here: the session before ends without a question.
+    const before = await visitorOf(c)
+    const token = await redeemed(c, { challenge, code: form.get('code') ?? '' }, before)
     if (token === null) return codePage(c, { next, email, challenge }, true)
     keepSession(c, token)
     return c.redirect(next, 303)
@@ -58,23 +60,43 @@ export const signInPages = new Hono<HttpEnv>()
  * button signs this browser in. API clients send the code to POST /auth/sessions instead.
  */
 export const linkPages = new Hono<HttpEnv>()
-  .get('/sign-in', page('anyone'), (c) => {
+  .get('/sign-in', page('anyone'), async (c) => {
+    await limitSignIn(c)
     const { challenge = '', code = '' } = c.req.query()
-    return linkPage(c, { challenge, code })
+    return askOrRefuse(c, { challenge, code }, await visitorOf(c))
   })
   .post('/sign-in', page('anyone'), async (c) => {
     await limitSignIn(c)
     const form = c.get('form')
-    const token = await redeemed(c, form.get('challenge') ?? '', form.get('code') ?? '')
+    const link = { challenge: form.get('challenge') ?? '', code: form.get('code') ?? '' }
+    const before = await visitorOf(c)
+    // This browser was signed in after the page was shown, or as somebody else.
+    if (before && form.get('replaces') !== before.id) return askOrRefuse(c, link, before)
+    const token = await redeemed(c, link, before)
     if (token === null) return deadLinkPage(c)
     keepSession(c, token)
     return c.redirect('/console', 303)
   })
 
-/** Exchanges a code for a new session's token. @returns null if the code is incorrect, used or expired */
-async function redeemed(c: Context<HttpEnv>, challenge: string, code: string): Promise<string | null> {
+async function askOrRefuse(c: Context<HttpEnv>, link: Redeemed, present: User | null) {
+  const email = await orNull(accountOf(c.get('rt'), link))
+  return email === null ? deadLinkPage(c) : linkPage(c, { ...link, email }, present)
+}
+
+/**
+ * Exchanges a code for a new session's token, and ends the session that it replaces in this browser.
+ *
+ * @returns null if the code is incorrect, used or expired
+ */
+async function redeemed(c: Context<HttpEnv>, typed: Redeemed, before: User | null): Promise<string | null> {
+  const session = { userAgent: c.req.header('User-Agent'), replaces: before?.id ?? null }
+  return (await orNull(signIn(c.get('rt'), typed, session)))?.token ?? null
+}
+
+/** Null in place of the fault `invalid_code`. */
+async function orNull<T>(work: Promise<T>): Promise<T | null> {
   try {
-    return (await signIn(c.get('rt'), challenge, code, c.req.header('User-Agent'))).token
+    return await work
   } catch (error) {
     if (error instanceof Fault && error.fault === 'invalid_code') return null
     throw error

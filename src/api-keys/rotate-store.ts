@@ -1,0 +1,120 @@
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { audited, type Change } from '../audit/store'
+import { batch, type Db, run } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import { missingScopes, type Scope } from '../lib/access'
+import { Fault } from '../lib/fault'
+import { apiKeys, retiredSecrets } from './schema'
+import type { NewSecret } from './secret'
+import { entry, type KeyRow, notFound, ofProject, selectKeys } from './store'
+
+type Stored = typeof apiKeys.$inferSelect
+/** The API key that makes the call, as it is in the statement that writes. */
+const caller = alias(apiKeys, 'caller')
+
+/**
+ * Replaces the secret of a key: a compare-and-swap on the hash, so of two concurrent rotations exactly one succeeds. The
+ * swap also requires that an API key which rotates another is still live with the same secret.
+ *
+ * @param key.held the scopes of the caller, who must have every scope of the key
+ * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
+ *   `insufficient_scope`, `key_expires_first`; `key_revoked` or `key_rotated` if that befell the caller meanwhile
+ */
+export async function rotateKey(
+  db: Db,
+  key: { project_id: string; id: string; held: readonly Scope[] },
+  { hash, key_prefix }: NewSecret,
+  change: Change,
+): Promise<KeyRow> {
+  const { project_id, id } = key
+  const { type, id: actorId } = change.actor
+  const otherKey = type === 'api_key' && actorId !== id
+  const rows = await run(
+    db,
+    db
+      .select()
+      .from(apiKeys)
+      .where(and(eq(apiKeys.project_id, project_id), inArray(apiKeys.id, otherKey ? [id, actorId] : [id]))),
+  )
+  const current = rotatable(rows, key, change.now)
+  const by = otherKey ? requireLasting(rows, actorId, current) : null
+  const swapped = db
+    .update(apiKeys)
+    .set({ hash, key_prefix, secret_issued_to: actorId, secret_lineage: lineageOf(current, by, type) })
+    .where(
+      and(
+        eq(apiKeys.id, id),
+        eq(apiKeys.hash, current.hash),
+        isNull(apiKeys.revoked_at),
+        by ? stillLive(db, by) : undefined,
+      ),
+    )
+  const retired = { hash: current.hash, key_id: id, retired_at: change.now }
+  const { rotated, callers } = await batch(db, {
+    ...audited(db, change, entry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
+    // This follows the audit row, which is written only if the secret was swapped.
+    retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
+    rotated: selectKeys(db, and(ofProject(project_id, id), eq(apiKeys.hash, hash))),
+    callers: db
+      .select({ hash: apiKeys.hash, revoked_at: apiKeys.revoked_at })
+      .from(apiKeys)
+      .where(eq(apiKeys.id, by?.id ?? '')),
+  })
+  if (rotated[0]) return rotated[0]
+  if (by) requireSame(by, callers[0])
+  throw new Fault('rotation_conflict', 'Another call rotated or revoked this API key. Read it again.')
+}
+
+/** The key, if the caller may rotate it now. */
+function rotatable(rows: Stored[], { id, held }: { id: string; held: readonly Scope[] }, now: number): Stored {
+  const current = rows.find((row) => row.id === id)
+  if (!current) throw notFound()
+  if (current.revoked_at !== null)
+    throw new Fault('rotation_of_revoked_key', 'This API key was revoked. Mint a new one.')
+  if (current.expires_at !== null && current.expires_at <= now) {
+    throw new Fault('rotation_of_expired_key', 'This API key has expired. Mint a new one.')
+  }
+  const [missing] = missingScopes(current.scopes, held)
+  if (!missing) return current
+  throw new Fault(
+    'insufficient_scope',
+    `You cannot rotate this API key: it has the scope ${missing}, which you do not have.`,
+    { missing },
+  )
+}
+
+/** The API key that makes the call, if it lasts at least as long as the one whose secret it is to be handed. */
+function requireLasting(rows: Stored[], id: string, { expires_at: end }: Stored): Stored {
+  const by = rows.find((row) => row.id === id)
+  if (!by) throw revokedMeanwhile()
+  if (by.expires_at === null || (end !== null && end <= by.expires_at)) return by
+  throw new Fault(
+    'key_expires_first',
+    'Your API key expires before the one that it is to rotate, so its secret would outlive yours. Use a console session, or an API key that lasts longer.',
+  )
+}
+
+/**
+ * The keys through whose hands the new secret goes. A key that rotates itself hands the secret to whoever holds its
+ * present one, so nothing changes: otherwise a secret could be washed of where it came from.
+ */
+function lineageOf(current: Stored, by: Stored | null, type: Change['actor']['type']): string[] | null {
+  if (by) return [...new Set([by.id, ...(by.secret_lineage ?? [])])].filter((id) => id !== current.id)
+  return type === 'api_key' ? current.secret_lineage : null
+}
+
+function stillLive(db: Db, by: Stored) {
+  const same = and(eq(caller.id, by.id), eq(caller.hash, by.hash), isNull(caller.revoked_at))
+  return sql`EXISTS ${db.select({ one: sql`1` }).from(caller).where(same)}`
+}
+
+/** @throws {Fault} what befell the caller between its authentication and the write */
+function requireSame(by: Stored, now: Pick<Stored, 'hash' | 'revoked_at'> | undefined): void {
+  if (!now || now.revoked_at !== null) throw revokedMeanwhile()
+  if (now.hash !== by.hash) throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
+}
+
+function revokedMeanwhile(): Fault {
+  return new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
+}

@@ -1,0 +1,139 @@
+import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
+import { batch, type Db } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import { newId } from '../lib/ids'
+import { HOUR } from '../lib/time'
+import type { Requester } from './budget'
+import { CODE_TRIES, CODES_FOR_EACH, CODES_PER_HOUR, CODES_PER_REQUESTER, CODES_PER_SITE } from './limits'
+import { sessions, signInCodes, users } from './schema'
+import type { Session, User } from './store'
+
+type NewCode = {
+  id: string
+  email: string
+  mailbox: string
+  code_hash: string
+  created_at: number
+  expires_at: number
+}
+
+/**
+ * Records a sign-in code, unless the mailbox or the requester has had its hourly number. The same round trip reads
+ * whether the address is known, so that a known and an unknown address take the same time.
+ */
+export async function insertCode(
+  db: Db,
+  code: NewCode,
+  { requester, site }: Requester,
+): Promise<{ recorded: boolean; known: boolean }> {
+  const { inserted, user } = await batch(db, {
+    inserted: insertWhere(db, signInCodes, { ...code, requester }, withinLimits(code, { requester, site })).returning({
+      id: signInCodes.id,
+    }),
+    user: db.select({ id: users.id }).from(users).where(eq(users.email, code.email)),
+  })
+  return { recorded: inserted.length > 0, known: user.length > 0 }
+}
+
+/**
+ * Whether another code may be sent to the mailbox. Others can use up what the mailbox gets, but never what each
+ * requester gets in any case: nobody is locked out by requests that are not theirs.
+ */
+function withinLimits({ mailbox, created_at }: NewCode, { requester, site }: Requester): SQL {
+  const since = created_at - HOUR
+  const ofMailbox = eq(signInCodes.mailbox, mailbox)
+  const all = counted(and(ofMailbox, gt(signInCodes.created_at, since)), CODES_PER_HOUR)
+  const own = and(ofMailbox, eq(signInCodes.requester, requester), gt(signInCodes.created_at, since))
+  const owned = counted(own, CODES_PER_REQUESTER)
+  // Hex digits come before 'g'. The + keeps SQLite from walking the hour's codes of everyone by the other index.
+  const inSite = and(ofMailbox, gte(signInCodes.requester, site), lt(signInCodes.requester, `${site}g`))
+  const sited = counted(and(inSite, sql`+${signInCodes.created_at} > ${since}`), CODES_PER_SITE)
+  return sql`${owned} < ${CODES_PER_REQUESTER} AND ${sited} < ${CODES_PER_SITE}
+    AND (${all} < ${CODES_PER_HOUR} OR ${owned} < ${CODES_FOR_EACH})`
+}
+
+/** How many codes match. It stops at `most`, so that a flood of them costs no more than that. */
+function counted(condition: SQL | undefined, most: number): SQL {
+  return sql`(SELECT count(*) FROM (SELECT 1 FROM ${signInCodes} WHERE ${condition} LIMIT ${most}))`
+}
+
+/** A code that can still be redeemed. */
+function live(challenge: string, now: number) {
+  return and(
+    eq(signInCodes.id, challenge),
+    isNull(signInCodes.used_by),
+    gt(signInCodes.expires_at, now),
+    lt(signInCodes.tries, CODE_TRIES),
+  )
+}
+
+/** Reads the address of a code that can still be redeemed. A wrong code counts as an attempt. @returns null for one */
+export async function openCode(
+  db: Db,
+  { challenge, code_hash }: { challenge: string; code_hash: string },
+  now: number,
+): Promise<string | null> {
+  const { found } = await batch(db, {
+    tried: db
+      .update(signInCodes)
+      .set({ tries: sql`${signInCodes.tries} + 1` })
+      .where(and(live(challenge, now), ne(signInCodes.code_hash, code_hash))),
+    found: db
+      .select({ email: signInCodes.email })
+      .from(signInCodes)
+      .where(and(live(challenge, now), eq(signInCodes.code_hash, code_hash))),
+  })
+  return found[0]?.email ?? null
+}
+
+/** What is redeemed, who may become a user by it, and the session that the new one replaces. */
+type Attempt = { challenge: string; code_hash: string; signUp: 'open' | 'invited'; replaces: string | null }
+
+/**
+ * Redeems a code and opens a session, in one transaction. Every attempt is counted, a code opens one session, and a
+ * first sign-in creates the user if sign-up is open. The older codes of the address end, and so does the session that is
+ * replaced.
+ *
+ * @returns the user, or null if the code is wrong, used, expired or out of attempts
+ */
+export async function redeemCode(
+  db: Db,
+  { challenge, code_hash, signUp, replaces }: Attempt,
+  session: Pick<Session, 'id' | 'hash' | 'expires_at' | 'user_agent'>,
+  now: number,
+): Promise<User | null> {
+  const spent = and(eq(signInCodes.id, challenge), eq(signInCodes.used_by, session.id))
+  const email = sql`(SELECT ${signInCodes.email} FROM ${signInCodes} WHERE ${spent})`
+  const user_id = sql`(SELECT ${users.id} FROM ${users} WHERE ${users.email} = ${email})`
+  const made = sql`(SELECT ${signInCodes.created_at} FROM ${signInCodes} WHERE ${spent})`
+  const older = and(
+    eq(signInCodes.email, email),
+    lte(signInCodes.created_at, made),
+    gt(signInCodes.expires_at, now),
+    isNull(signInCodes.used_by),
+  )
+  const used_by = sql`CASE WHEN ${signInCodes.code_hash} = ${code_hash} THEN ${session.id} END`
+  const opened = sql`EXISTS (SELECT 1 FROM ${sessions} WHERE ${eq(sessions.id, session.id)})`
+  const newUser = { id: newId('usr', now), email, created_at: now }
+  const newSession = { ...session, user_id, created_at: now, last_used_at: now }
+  const { user } = await batch(db, {
+    tried: db
+      .update(signInCodes)
+      .set({ tries: sql`${signInCodes.tries} + 1`, used_by })
+      .where(live(challenge, now)),
+    ended: db.update(signInCodes).set({ expires_at: now }).where(older),
+    ...(signUp === 'open' && {
+      signedUp: insertWhere(db, users, newUser, sql`${email} IS NOT NULL`).onConflictDoNothing(),
+    }),
+    opened: insertWhere(db, sessions, newSession, sql`${user_id} IS NOT NULL`),
+    ...(replaces !== null && {
+      replaced: db.delete(sessions).where(and(eq(sessions.id, replaces), opened)),
+    }),
+    user: db
+      .select(getTableColumns(users))
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.user_id))
+      .where(eq(sessions.id, session.id)),
+  })
+  return user[0] ?? null
+}
