@@ -1,5 +1,6 @@
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { isLocalhost } from '../lib/localhost'
 import { MINUTE } from '../lib/time'
 import { CODE_TTL } from './limits'
 
@@ -26,8 +27,4 @@ export async function deliver(rt: Runtime, host: string, mail: SignInMail): Prom
   } catch (error) {
     writeLog('error', 'sign_in_code_not_sent', { error: error instanceof Error ? error.message : String(error) })
   }
-}
-
-function isLocalhost(host: string): boolean {
-  return host === 'localhost' || host === '127.0.0.1' || host === '[::1]'
 }

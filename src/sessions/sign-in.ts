@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { Runtime } from '../env'
+import { addressOf } from '../http/address'
 import type { HttpEnv } from '../http/context'
 import { limit } from '../http/rate-limit'
 import { sha256Hex } from '../lib/crypto'
@@ -12,8 +13,7 @@ import { insertCode, redeemCode, type User } from './store'
 
 /** Counts a sign-in request against the client's address. @throws {Fault} `rate_limited` */
 export function limitSignIn(c: Context<HttpEnv>): Promise<void> {
-  const address = c.req.header('CF-Connecting-IP') ?? 'local'
-  return limit(c.get('rt').limits.signIn, address, 'Too many sign-in requests from this address.')
+  return limit(c.get('rt').limits.signIn, addressOf(c), 'Too many sign-in requests from this address.')
 }
 
 /**

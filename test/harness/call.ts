@@ -13,10 +13,10 @@ export const ORIGIN = 'https://platform.test'
 export const bound = env as unknown as Env
 
 let addresses = 0
-/** A network address that no other request of the tests has: limits are per address. */
+/** An address in a network (/64) that no other request of the tests has: limits are per network. */
 export function freshAddress(): string {
   addresses += 1
-  return `2001:db8::${Math.floor(addresses / 65536).toString(16)}:${(addresses % 65536).toString(16)}`
+  return `2001:db8:${Math.floor(addresses / 65536).toString(16)}:${(addresses % 65536).toString(16)}::1`
 }
 
 /** `body` is the JSON that was answered, and null (whatever its type says) where something else was. */
