@@ -21,8 +21,8 @@ const strangers = failuresByAddress(
 )
 
 /**
- * Receives one delivery: cheap checks, look up the connection, read the body, verify, record, answer. A delivery that gets a receipt is recorded, or safe in
- * the Queue while the database is out.
+ * Receives one delivery: cheap checks, look up the connection, read the body, verify, record, answer. A delivery that gets
+ * a receipt is recorded, or safe in the Queue while the database is out.
  *
  * There are at most two passes. The first uses the connection that this isolate remembers. If it fails, the memory may
  * be out of date, so the second pass uses the connection as the database has it now.
