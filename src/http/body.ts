@@ -2,8 +2,8 @@ import { Fault } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import { BODY_DEADLINE, MAX_ARRIVING_BYTES } from './limits'
 
-/** A body that is arriving. `fault`: why it is refused before its end. `wake` has its reader look at that. */
-type Arrival = { bytes: number; fault: Fault | null; wake: () => void }
+/** A body that is arriving, since when (ms). `fault`: why it is refused early. `wake` has its reader look at that. */
+type Arrival = { since: number; bytes: number; fault: Fault | null; wake: () => void }
 
 /** The bodies that are arriving in this isolate, oldest first, and their bytes so far. */
 const arriving = new Set<Arrival>()
@@ -23,7 +23,8 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   requireDeclaredSize(request, max)
   if (!request.body) return new Uint8Array(0)
   const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader()
-  const arrival: Arrival = { bytes: 0, fault: null, wake: () => {} }
+  const arrival: Arrival = { since: Date.now(), bytes: 0, fault: null, wake: () => {} }
+  forgetLost(arrival.since)
   const timer = setTimeout(() => refuse(arrival, tooSlow()), BODY_DEADLINE)
   arriving.add(arrival)
   try {
@@ -89,9 +90,17 @@ function arrive(arrival: Arrival, bytes: number): void {
   if (arrival.fault) throw arrival.fault
 }
 
-/** Ends an arrival. A request that was cut off may never get here; as the oldest, its body goes first. */
+/** Ends an arrival. */
 function leave(arrival: Arrival): void {
   if (arriving.delete(arrival)) held -= arrival.bytes
+}
+
+/** Ends the arrivals whose time is over: the runtime ends some requests whose caller has hung up without a word. */
+function forgetLost(now: number): void {
+  for (const oldest of arriving) {
+    if (now - oldest.since <= BODY_DEADLINE) return
+    leave(oldest)
+  }
 }
 
 function refuse(arrival: Arrival, fault: Fault): void {

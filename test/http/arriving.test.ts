@@ -1,9 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { BODY_DEADLINE } from '../../src/http/limits'
+import { MAX_DELIVERY_BYTES } from '../../src/inbox/receive/limits'
 import { utf8 } from '../../src/lib/crypto'
 import { SECOND } from '../../src/lib/time'
-import { call, deliverBytes, lossyQueue, stripeEvent } from '../harness'
+import { advance, stopTimers } from '../clock'
+import { type Answer, call, deliverBytes, lossyQueue, stripeEvent } from '../harness'
 import { captureLog } from '../inbox/pipeline'
+import { until } from '../inbox/receive/until'
 import { CROWD, crowd, openBody, stalled } from './arriving'
 import { freshConnection, KEYS, PROJECTS } from './faults'
 
@@ -65,6 +68,34 @@ describe('bodies that arrive at once', () => {
       // They are complete, and nobody signed them.
       expect(others.map(({ body }) => body.code)).toEqual(Array(CROWD).fill('signature_missing'))
     }
+  })
+
+  it('do not count when their time is over: the runtime may have ended their requests without a word', async () => {
+    stopTimers() // The deadline of a request that was ended never fires.
+    try {
+      const lost = Array.from({ length: CROWD }, () => openBody(new Uint8Array(MAX_DELIVERY_BYTES)))
+      const answers: Promise<Answer>[] = []
+      const send = async (body: ReturnType<typeof openBody>) => {
+        answers.push(call(ingest(), { method: 'POST', body: body.stream, bindings: { REFUSAL_FLUSH_MS: '0' } }))
+        await body.read()
+      }
+      for (const body of lost) await send(body)
+      advance(BODY_DEADLINE + 1)
+      const next = openBody(new Uint8Array(MAX_DELIVERY_BYTES))
+      await send(next)
+      for (const { end } of [...lost, next]) end()
+      const codes: string[] = []
+      for (const answer of answers) answer.then(({ body }) => codes.push(body.code))
+      await until(() => {
+        vi.advanceTimersByTime(1) // counts of refused deliveries are written after no time at all
+        return codes.length === answers.length
+      })
+      expect(codes).toEqual(Array(CROWD + 1).fill('signature_missing'))
+    } finally {
+      vi.useRealTimers()
+    }
+    const [first] = await crowd(ingest())
+    expect(first?.body.code).toBe('overloaded') // what was forgotten is not given back twice
   })
 })
 
