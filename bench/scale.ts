@@ -199,7 +199,7 @@ async function measureIn(script: string, size: number): Promise<Column> {
   }
 }
 
-type LogLine = { request_id: string; d1_rows_read: number; d1_trips: number; status: number }
+type LogLine = { client_request_id: string; d1_rows_read: number; d1_trips: number; status: number }
 type Opened = ReturnType<typeof open>
 
 function open(script: string, folder: string) {
@@ -218,7 +218,7 @@ function open(script: string, folder: string) {
       queueProducers: { EVENTS: 'bench' },
       ...PLATFORM,
       handleStructuredLogs: ({ message }) => {
-        for (const line of logLines<LogLine>(message)) lines.set(line.request_id, line)
+        for (const line of logLines<LogLine>(message)) lines.set(line.client_request_id, line)
         arrived()
       },
     }),
@@ -231,7 +231,7 @@ function open(script: string, folder: string) {
       asked += 1
       const id = `bench-${String(asked).padStart(8, '0')}`
       const began = performance.now()
-      const response = await miniflare.dispatchFetch(`http://bench.test${path}`, {
+      const response = await miniflare.dispatchFetch(`https://bench.test${path}`, {
         headers: { Authorization: `Bearer ${of.secret}`, 'X-Project-Id': of.project, 'X-Request-Id': id },
       })
       // biome-ignore lint/suspicious/noExplicitAny: an answer of any route

@@ -12,6 +12,7 @@ import { problem } from './http/errors'
 import { errorsPage } from './http/errors-page'
 import { front } from './http/front'
 import { healthRoutes } from './http/health'
+import { requireHttps } from './http/https'
 import { requestLog } from './http/log'
 import { openApi } from './http/openapi'
 import { publicOrigin } from './http/origin'
@@ -39,6 +40,7 @@ base.use(async (c, next) => {
   await next()
   c.res.headers.set('X-Content-Type-Options', 'nosniff')
 })
+base.use(requireHttps)
 for (const plane of ['/platform/*', '/auth/*', '/ingest/*']) base.use(plane, noStore)
 
 const app = base

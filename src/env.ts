@@ -12,6 +12,7 @@ export interface Env {
   LIMIT_AUTH_FAILURE: RateLimit
   LIMIT_SIGN_IN: RateLimit
   LIMIT_INGEST: RateLimit
+  LIMIT_UNKNOWN_CONNECTION: RateLimit
   SIGN_UP?: string
   SIGN_IN_DELIVERY?: string
   EMAIL_FROM?: string
@@ -65,7 +66,13 @@ export type Runtime = {
   kv: KVNamespace
   events: Queue<unknown>
   email: SendEmail | null
-  limits: { credential: RateLimit; authFailure: RateLimit; signIn: RateLimit; ingest: RateLimit }
+  limits: {
+    credential: RateLimit
+    authFailure: RateLimit
+    signIn: RateLimit
+    ingest: RateLimit
+    unknownConnection: RateLimit
+  }
   settings: Settings
   /** Milliseconds since the epoch, read once for each request. */
   now: number
@@ -85,6 +92,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       authFailure: env.LIMIT_AUTH_FAILURE,
       signIn: env.LIMIT_SIGN_IN,
       ingest: env.LIMIT_INGEST,
+      unknownConnection: env.LIMIT_UNKNOWN_CONNECTION,
     },
     settings: settingsOf(env),
     now: Date.now(),

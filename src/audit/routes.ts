@@ -17,7 +17,10 @@ const AuditEntry = z
     actor: z.object({ type: z.enum(['user', 'api_key', 'system']), id: z.string() }),
     action: z.string().describe('The change, for example `api_key.rotated`.'),
     object: z.object({ type: z.string(), id: z.string() }),
-    request_id: z.string(),
+    request_id: z
+      .string()
+      .describe('Our own id of the request that made the change: unique, and never chosen by the caller.'),
+    client_request_id: z.string().nullable().describe('The X-Request-Id that the caller sent with it; else null.'),
     details: z.record(z.string(), z.unknown()).nullable(),
   })
   .meta({ id: 'AuditEntry' })
@@ -50,6 +53,7 @@ function present(row: AuditRow) {
     action: row.action,
     object: { type: row.object_type, id: row.object_id },
     request_id: row.request_id,
+    client_request_id: row.client_request_id,
     details: row.details,
   }
 }

@@ -11,7 +11,10 @@ export const auditLog = sqliteTable(
     action: text().notNull(),
     object_type: text().notNull(),
     object_id: text().notNull(),
+    /** Our own id of the request. Rows from before `client_request_id` have the caller's here, if it sent one. */
     request_id: text().notNull(),
+    /** The id that the caller gave the request. */
+    client_request_id: text(),
     /** The details of the change; never a secret. */
     details: text({ mode: 'json' }).$type<Record<string, unknown>>(),
   },

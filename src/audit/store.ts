@@ -13,8 +13,13 @@ export type AuditEntry = {
   object_id: string
   details?: Record<string, unknown> | undefined
 }
-/** The author, request and time (ms) of a change. */
-export type Change = { actor: { type: 'user' | 'api_key' | 'system'; id: string }; request_id: string; now: number }
+/** The author, request and time (ms) of a change. `client_request_id`: the id that the caller gave the request, if any. */
+export type Change = {
+  actor: { type: 'user' | 'api_key' | 'system'; id: string }
+  request_id: string
+  client_request_id?: string | null
+  now: number
+}
 export type AuditRow = typeof auditLog.$inferSelect
 
 /**
@@ -30,7 +35,7 @@ export function audited<Q extends Query>(db: Db, change: Change, entry: AuditEnt
 }
 
 function rowOf(change: Change, entry: AuditEntry): AuditRow {
-  const { actor, request_id, now } = change
+  const { actor, request_id, client_request_id = null, now } = change
   const { project_id, action, object_type, object_id, details = null } = entry
   return {
     project_id,
@@ -41,6 +46,7 @@ function rowOf(change: Change, entry: AuditEntry): AuditRow {
     object_type,
     object_id,
     request_id,
+    client_request_id,
     details,
   }
 }

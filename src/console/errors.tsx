@@ -36,7 +36,7 @@ async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: str
       <h1>{title}</h1>
       <p>{detail}</p>
       <p class="quiet">
-        {status} · Request ID: {c.get('requestId')}
+        {status} · Request ID: {c.get('clientRequestId') ?? c.get('requestId')}
       </p>
       <p>
         <a class="button" href="/console">
@@ -48,8 +48,8 @@ async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: str
 }
 
 function toSignIn(c: Context<HttpEnv>): Response {
-  // A partial update leads back to the page that it was for.
-  const { pathname, search } = new URL(c.req.header('HX-Current-URL') ?? '', c.req.url)
+  // A partial update leads back to the page that it was for, if the header names one.
+  const { pathname, search } = URL.parse(c.req.header('HX-Current-URL') ?? '', c.req.url) ?? new URL(c.req.url)
   const back = c.req.method === 'GET' ? pathname + search : '/console'
   const target = back === '/console' ? '/console/sign-in' : `/console/sign-in?next=${encodeURIComponent(back)}`
   forgetSession(c)

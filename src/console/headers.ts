@@ -30,7 +30,4 @@ const HEADERS: Record<string, string> = {
 export async function pageHeaders(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {
   await next()
   for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value)
-  if (c.req.url.startsWith('https:')) {
-    c.res.headers.set('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
-  }
 }

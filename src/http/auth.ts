@@ -5,9 +5,11 @@ import { missingScopes, type Role, type Scope, smallestRole } from '../lib/acces
 import { BoundedMap } from '../lib/bounded-map'
 import { sha256Hex } from '../lib/crypto'
 import { Fault, type FaultName } from '../lib/fault'
-import { SECOND } from '../lib/time'
+import { addressOf } from './address'
 import type { HttpEnv } from './context'
 import { ERRORS } from './errors'
+import { failuresByAddress } from './failures'
+import { MAX_KNOWN_CREDENTIALS } from './limits'
 import { limit } from './rate-limit'
 
 /** The caller. `scopes` are its permissions in `project_id`. */
@@ -45,6 +47,8 @@ export type CredentialKind = {
   lookup: (rt: Runtime, hash: string, projectId: string | null) => Lookup
   /** The faults that a secret of this kind can be refused with. */
   faults: readonly FaultName[]
+  /** Those of a secret that was once good: whoever sends it does not guess, so they do not count against an address. */
+  ended: readonly FaultName[]
   /** The OpenAPI security scheme. */
   scheme: { name: string; description: string }
 }
@@ -67,11 +71,9 @@ export type Policy = {
 }
 
 /** Actors that this isolate has authenticated before, by hash of the secret. A hint only: the database decides. */
-const known = new BoundedMap<string, Actor>(10_000)
+const known = new BoundedMap<string, Actor>(MAX_KNOWN_CREDENTIALS)
 
-const BLOCK_MS = 10 * SECOND
-/** Addresses with too many failures in this isolate, and until when each is refused (ms). */
-const blocked = new BoundedMap<string, number>(10_000)
+const failures = failuresByAddress((limits) => limits.authFailure, 'Too many failed authentications from this address.')
 
 /**
  * Authenticates the caller and checks the route's policy. If the route only reads and this isolate knows the secret,
@@ -96,7 +98,7 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
     authorize(c, policy, c.get('actor'))
   }
   const pending = { query: admission.query, uphold }
-  const before = policy.reads ? known.get(admission.hash) : undefined
+  const before = policy.reads && kind.lasting ? known.get(admission.hash) : undefined
   c.set('pending', pending)
   // A refusal must come from the database, never from what this isolate remembers.
   if (before?.project_id !== projectId || !before || !isAuthorized(c, policy, before)) return settle(c)
@@ -173,20 +175,22 @@ export async function identify(
 /** Checks the rate limits, then prepares the lookup of the secret together with the side effects of its result. */
 async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, projectId: string | null) {
   const rt = c.get('rt')
-  const address = c.req.header('CF-Connecting-IP') ?? 'local'
+  const address = addressOf(c)
   const hash = await sha256Hex(token)
   // The failures may come from another client behind the same address, so a known secret is still looked up.
-  if (!known.has(hash)) refuseBlocked(address, rt.now)
+  if (!known.has(hash)) failures.refuseBlocked(address, rt.now)
   await limit(rt.limits.credential, hash.slice(0, 32), 'These credentials have exceeded their rate limit.')
   const lookup = kind.lookup(rt, hash, projectId)
   const judge = async (rows: readonly unknown[]) => {
     try {
       const actor = await lookup.judge(rows)
-      if (kind.lasting) known.set(hash, actor)
+      known.set(hash, actor)
       return actor
     } catch (error) {
-      known.delete(hash)
-      if (error instanceof Fault && ERRORS[error.fault].status === 401) await countFailure(rt, address)
+      if (error instanceof Fault && ERRORS[error.fault].status === 401) {
+        known.delete(hash)
+        if (!kind.ended.includes(error.fault)) await failures.count(rt, address)
+      }
       throw error
     }
   }
@@ -252,7 +256,12 @@ export function changeOf(c: Context<HttpEnv>) {
   const actor = c.get('actor')
   const by =
     actor.type === 'session' ? { type: 'user' as const, id: actor.user_id } : { type: actor.type, id: actor.id }
-  return { actor: by, request_id: c.get('requestId'), now: c.get('rt').now }
+  return {
+    actor: by,
+    request_id: c.get('requestId'),
+    client_request_id: c.get('clientRequestId'),
+    now: c.get('rt').now,
+  }
 }
 
 function readBearer(c: Context<HttpEnv>): { kind: CredentialKind; token: string } {
@@ -280,20 +289,4 @@ function projectOfSession(c: Context<HttpEnv>, policy: Policy, named: string | n
 /** Another tenant's project in the path looks the same as one that does not exist. */
 function noProject(): Fault {
   return new Fault('not_found', 'Project not found, or you are not a member of it.')
-}
-
-function refuseBlocked(address: string, now: number): void {
-  const until = blocked.get(address)
-  if (until === undefined) return
-  if (until > now) {
-    throw new Fault('rate_limited', 'Too many failed authentications from this address. Wait and try again.')
-  }
-  blocked.delete(address)
-}
-
-/** Counts a failure against its address. An address over the limit is refused for a while before any database read. */
-async function countFailure(rt: Runtime, address: string): Promise<void> {
-  const { success } = await rt.limits.authFailure.limit({ key: address })
-  if (success) return
-  blocked.set(address, rt.now + BLOCK_MS)
 }

@@ -6,7 +6,10 @@ export type HttpEnv = {
   Bindings: Env
   Variables: {
     rt: Runtime
+    /** Our own id of the request: unique, and not the caller's choice. Logs and the audit log go by it. */
     requestId: string
+    /** The id that the caller gave the request, or null. Responses show it in place of ours. */
+    clientRequestId: string | null
     /** Fields that a handler adds to the log line of the request. */
     log: Record<string, unknown>
     credentialKinds: readonly CredentialKind[]

@@ -12,6 +12,7 @@ type Line = { status: ContentfulStatusCode; title: string; code?: string }
 export const ERRORS: Record<FaultName, Line> = {
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
   invalid_cursor: { status: 400, title: 'The cursor does not belong to this list' },
+  body_incomplete: { status: 400, title: 'The body is incomplete' },
   project_required: { status: 400, title: 'The X-Project-Id header is missing' },
   missing_credentials: { status: 401, title: 'Credentials are missing' },
   malformed_credentials: { status: 401, title: 'The credentials are malformed' },
@@ -34,9 +35,11 @@ export const ERRORS: Record<FaultName, Line> = {
   api_key_required: { status: 403, title: 'An API key is required' },
   not_a_member: { status: 403, title: 'Not a member of this project' },
   connection_disabled: { status: 403, title: 'The connection is disabled' },
+  https_required: { status: 403, title: 'HTTPS is required' },
   not_found: { status: 404, title: 'Not found' },
   unknown_connection: { status: 404, title: 'Connection not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
+  body_timeout: { status: 408, title: 'The body did not arrive in time' },
   project_limit_reached: { status: 409, title: 'The user has reached their limit of projects' },
   key_limit_reached: { status: 409, title: 'The project has reached its limit of live API keys' },
   rotation_conflict: { status: 409, title: 'Another call rotated or revoked this API key first' },
@@ -53,6 +56,7 @@ export const ERRORS: Record<FaultName, Line> = {
   validation_failed: { status: 422, title: 'The request has invalid fields' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal_error: { status: 500, title: 'Internal server error' },
+  overloaded: { status: 503, title: 'The service is receiving too much at once' },
   public_origin_missing: { status: 503, title: 'The deployment does not know its public address' },
   database_unavailable: { status: 503, title: 'The database is unavailable' },
 }
@@ -78,7 +82,7 @@ export function problem(c: Context<HttpEnv>, error: unknown): Response {
     status,
     detail: fault.detail,
     code,
-    request_id: c.get('requestId'),
+    request_id: c.get('clientRequestId') ?? c.get('requestId'),
     ...(fault.extra.errors && { errors: fault.extra.errors }),
   }
   const headers: Record<string, string> = { 'Content-Type': 'application/problem+json', ...fault.extra.headers }

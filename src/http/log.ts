@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { newId } from '../lib/ids'
 import type { HttpEnv } from './context'
 
-/** A caller's own request id is kept if it matches this, because it ends up in logs and headers. */
+/** A caller's own request id is taken if it matches this, because it ends up in logs and headers. */
 const SANE_ID = /^[A-Za-z0-9._:-]{8,64}$/
 
 /**
@@ -12,16 +12,19 @@ const SANE_ID = /^[A-Za-z0-9._:-]{8,64}$/
 export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const startedAt = Date.now()
   const sent = c.req.header('X-Request-Id')
-  const requestId = sent && SANE_ID.test(sent) ? sent : newId('req', startedAt)
+  const requestId = newId('req', startedAt)
+  const clientRequestId = sent && SANE_ID.test(sent) ? sent : null
   c.set('requestId', requestId)
+  c.set('clientRequestId', clientRequestId)
   c.set('log', {})
   await next()
-  c.res.headers.set('X-Request-Id', requestId)
+  c.res.headers.set('X-Request-Id', clientRequestId ?? requestId)
   const actor = c.get('actor')
   // A missing setting leaves `rt` unset; the request is logged all the same.
   const meter = (c.get('rt') as HttpEnv['Variables']['rt'] | undefined)?.db.meter
   writeLog(c.res.status >= 500 ? 'error' : 'info', 'request', {
     request_id: requestId,
+    client_request_id: clientRequestId ?? undefined,
     method: c.req.method,
     path: c.req.path,
     status: c.res.status,

@@ -41,12 +41,21 @@ const Problem = z
   })
   .meta({ id: 'Problem' })
 
+/** The document of each app. It is built once in an isolate, because that takes long. */
+const documents = new WeakMap<object, Json>()
+
 /**
  * The OpenAPI 3.1 document, built from the same schemas that validate and the same policies that are enforced.
  *
  * @param server the address of the API; `/` stands for the host that served the document
  */
 export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[], server: string): Json {
+  const document = documents.get(app) ?? build(app, kinds)
+  documents.set(app, document)
+  return { ...document, servers: [{ url: server }] }
+}
+
+function build(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[]): Json {
   const components: Json = {}
   const paths: Record<string, Json> = {}
   const tags = new Set<Tag>()
@@ -68,7 +77,7 @@ export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly Cred
       description: 'A server-to-server API for project-bound API keys and a billing webhook inbox.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
-    servers: [{ url: server }],
+    servers: [], // its place in the document
     tags: [...tags].sort().map((name) => ({ name, description: TAGS[name] })),
     security: [],
     paths,
@@ -170,13 +179,19 @@ function failures(meta: Meta, operation: Operation, kinds: readonly CredentialKi
   )
 }
 
+/** What can be wrong with a body before anything looks at its content. */
+const BODY_FAULTS = ['payload_too_large', 'body_timeout', 'body_incomplete', 'overloaded'] as const
+
 /** Every fault that a request to this route can meet. */
 export function possibleFaults(
   meta: Meta,
-  { policy, faults = [] }: Operation,
+  { policy, rawBody, faults = [] }: Operation,
   kinds: readonly CredentialKind[],
 ): FaultName[] {
-  const all = new Set<FaultName>(['validation_failed', 'database_unavailable', 'internal_error', ...faults])
+  const all = new Set<FaultName>([
+    ...(['https_required', 'validation_failed', 'database_unavailable', 'internal_error'] as const),
+    ...faults,
+  ])
   if (policy) {
     for (const fault of ['missing_credentials', 'malformed_credentials', 'rate_limited'] as const) all.add(fault)
     // The secret is looked up before the route refuses its kind, so faults of every kind are possible.
@@ -187,8 +202,8 @@ export function possibleFaults(
     if (!policy.actors.includes('api_key')) all.add('console_session_required')
     if (!policy.actors.includes('session')) all.add('api_key_required')
   }
-  if (meta.body)
-    for (const fault of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) all.add(fault)
+  if (meta.body) for (const fault of ['invalid_json', 'unsupported_media_type'] as const) all.add(fault)
+  if (meta.body || rawBody) for (const fault of BODY_FAULTS) all.add(fault)
   if (meta.query && 'cursor' in ((meta.query as z.ZodObject).shape ?? {})) all.add('invalid_cursor')
   return [...all]
 }

@@ -103,6 +103,10 @@ export const replays = sqliteTable(
     filter: text({ mode: 'json' }).$type<Record<string, unknown>>(),
     /** How many events it reopened. */
     queued: integer().notNull(),
+    /** How many of them have ended, by status. Null for replays from before this was counted. */
+    processed: integer(),
+    ignored: integer(),
+    failed: integer(),
   },
   (t) => [primaryKey({ columns: [t.project_id, t.id] })],
 )

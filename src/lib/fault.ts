@@ -5,6 +5,7 @@
 export const FAULTS = [
   'invalid_json',
   'invalid_cursor',
+  'body_incomplete',
   'project_required',
   'missing_credentials',
   'malformed_credentials',
@@ -22,8 +23,10 @@ export const FAULTS = [
   'console_session_required',
   'api_key_required',
   'not_a_member',
+  'https_required',
   'not_found',
   'method_not_allowed',
+  'body_timeout',
   'project_limit_reached',
   'key_limit_reached',
   'rotation_conflict',
@@ -46,6 +49,7 @@ export const FAULTS = [
   'unknown_connection',
   'connection_disabled',
   'database_unavailable',
+  'overloaded',
   'public_origin_missing',
   'internal_error',
 ] as const

@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'lse'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
+const DIGITS = '[0-9a-hjkmnp-tv-z]'
 const TIME_CHARS = 10 // 10 × 5 bits hold the 48 bits of milliseconds
 const RANDOM_CHARS = 16 // 16 × 5 = 80 random bits
 
@@ -48,7 +49,40 @@ export function idTime(id: string): number {
 
 /** The pattern of the ids of a prefix, for checks without a database read. */
 export function idPattern(prefix: IdPrefix): RegExp {
-  return new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`)
+  return new RegExp(`^${prefix}_${DIGITS}{26}$`)
+}
+
+/** A new connection id: as {@link newId}, and a check character at its end. */
+export function newConnectionId(now: number): string {
+  const id = newId('con', now)
+  return id + checkOf(id)
+}
+
+const CONNECTION_ID = idPattern('con')
+const CHECKED_ID = new RegExp(`^con_${DIGITS}{27}$`)
+
+/**
+ * Whether a string can be a connection id. No I/O. Its length tells the two forms apart: an id with 26 characters behind
+ * the prefix is from before there was a check character; in a longer one the last character checks all others. Characters
+ * that say more, such as the database of the connection, have their place between the 26 and the check character.
+ */
+export function isConnectionId(text: string): boolean {
+  return CONNECTION_ID.test(text) || (CHECKED_ID.test(text) && text.at(-1) === checkOf(text.slice(0, -1)))
+}
+
+/**
+ * The check character of an id: its characters as the coefficients of a polynomial over GF(32), evaluated at 2. Every
+ * wrong character and every two exchanged ones change it.
+ */
+function checkOf(id: string): string {
+  let sum = 0
+  for (const char of id.slice(id.indexOf('_') + 1)) sum = timesTwo(sum) ^ ALPHABET.indexOf(char)
+  return ALPHABET[timesTwo(sum)] as string
+}
+
+/** Multiplication by 2 in GF(32), whose elements are the remainders modulo x⁵ + x² + 1. */
+function timesTwo(value: number): number {
+  return (value << 1) ^ (value & 16 ? 0b100101 : 0)
 }
 
 function encodeTime(ms: number): string {

@@ -18,6 +18,7 @@ export const sessionCredential: CredentialKind = {
     judge: async (rows) => judge(rt, rows[0] as SessionCredential | undefined, projectId),
   }),
   faults: ['unknown_session', 'session_expired'],
+  ended: ['session_expired'],
   scheme: { name: 'console_session', description: '`svc_cs_` + 64 lower-case hex characters.' },
 }
 

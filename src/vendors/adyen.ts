@@ -93,7 +93,11 @@ function parseItems(bytes: Uint8Array): Json[] | null {
   }
 }
 
-/** The signed fields, joined as Adyen's own library does: nothing is escaped, a missing field is empty. */
+/**
+ * The signed fields, joined as Adyen's own library does: nothing is escaped, a missing field is empty. Only the merchant's
+ * own reference may contain a colon. Else the same text could be cut elsewhere: a captured item would keep its signature
+ * with another amount, event or success.
+ */
 function contentOf(item: Json): string | null {
   const fields = [
     item.pspReference,
@@ -105,8 +109,12 @@ function contentOf(item: Json): string | null {
     item.eventCode,
     item.success,
   ].map(signable)
-  return fields.includes(null) ? null : fields.join(':')
+  const ambiguous = fields.some((field, index) => index !== MERCHANT_REFERENCE && field?.includes(':'))
+  return fields.includes(null) || ambiguous ? null : fields.join(':')
 }
+
+/** The place of the merchant's own reference among the signed fields. */
+const MERCHANT_REFERENCE = 3
 
 function signable(value: unknown): string | null {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null

@@ -1,5 +1,5 @@
 import { money } from './lib/money'
-import { at, flag, idOf, integer, isObject, type Json, objects, required, text } from './lib/read'
+import { at, flag, idOf, integer, isObject, type Json, objects, required, text, webUrl } from './lib/read'
 import { isoSeconds } from './lib/time'
 import { statusOf } from './objects'
 import { canonical, type Snapshot, STEPS, type Step, undo } from './snapshot'
@@ -116,7 +116,7 @@ function invoice(type: string, object: Json, common: Common) {
     period_end: isoSeconds(object.period_end),
     due_date: isoSeconds(object.due_date),
     next_payment_attempt: isoSeconds(object.next_payment_attempt),
-    hosted_invoice_url: text(object.hosted_invoice_url),
+    hosted_invoice_url: webUrl(object.hosted_invoice_url),
   }
   return { body, terminal: status === 'paid' || status === 'void' || status === 'deleted' }
 }

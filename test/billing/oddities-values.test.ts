@@ -72,7 +72,7 @@ describe('texts', () => {
   ])('are shown unchanged: %j', async (words) => {
     const [sub, invoice, method] = [
       stripeSubscription({ customer: words, items: { data: [stripeItem({ id: words, price: { id: words } })] } }),
-      stripeInvoice({ customer: words, number: words, hosted_invoice_url: words, subscription: words }),
+      stripeInvoice({ customer: words, number: words, subscription: words }),
       stripePaymentMethod({ customer: words, type: words, card: { brand: words, last4: words } }),
     ]
     await world.deliver(
@@ -82,7 +82,7 @@ describe('texts', () => {
     )
     const items = [expect.objectContaining({ id: words, price: words })]
     expect(await world.one('subscriptions', sub.id as string)).toMatchObject({ customer: words, items })
-    const row = { customer: words, number: words, hosted_invoice_url: words, subscription: words }
+    const row = { customer: words, number: words, subscription: words }
     expect(await world.one('invoices', invoice.id as string)).toMatchObject(row)
     const card = { brand: words, last4: words, exp_month: null, exp_year: null }
     expect(await world.one('payment-methods', method.id as string)).toMatchObject({
@@ -93,6 +93,31 @@ describe('texts', () => {
     if (words === '\ud800' || words === '\u0000') return
     const { body } = await world.api(`/subscriptions?customer=${encodeURIComponent(words)}`)
     expect(body.data.map(({ id }: Shown) => id)).toEqual([sub.id])
+  })
+})
+
+describe('a URL', () => {
+  it.each([
+    ['https://invoice.stripe.com/i/1?s=ap#top', true],
+    ['http://localhost:3000/i', true],
+    ['HTTPS://INVOICE.STRIPE.COM/', true],
+    ['javascript:alert(1)', false],
+    [' javascript:alert(1)', false],
+    ['java\nscript:alert(1)', false],
+    ['data:text/html,<script>alert(1)</script>', false],
+    ['vbscript:x', false],
+    ['ftp://example.com/i', false],
+    ['//example.com/i', false],
+    ['/console', false],
+    ['invoice', false],
+    ['https://', false],
+  ])('is kept only if it is http or https: %j', async (hosted_invoice_url, kept) => {
+    const invoice = stripeInvoice({ hosted_invoice_url })
+    await world.deliver(stripeEventOf('invoice.created', invoice))
+    expect(await world.one('invoices', invoice.id as string)).toMatchObject({
+      number: invoice.number,
+      hosted_invoice_url: kept ? hosted_invoice_url : null,
+    })
   })
 })
 

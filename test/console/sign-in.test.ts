@@ -123,6 +123,18 @@ describe('signing in', () => {
     },
   )
 
+  it.each(['http://', 'https://[', '//', 'not a url at all', 'javascript:alert(1)', '\\\\', 'http://%00/', ''])(
+    'sends a partial update to sign in whatever it says it is for: HX-Current-URL %j',
+    async (current) => {
+      const headers = { 'HX-Request': 'true', 'HX-Current-URL': current }
+      for (const path of ['/console', '/console/sessions']) {
+        const answer = await visit(path, null, { headers })
+        expect([path, current, answer.status]).toEqual([path, current, 401])
+        expect(answer.headers.get('HX-Redirect')).toMatch(/^\/console\/sign-in(\?next=|$)/)
+      }
+    },
+  )
+
   it('signs out: the token stops working, and the cookie is deleted', async () => {
     const { token } = await signedIn()
     const answer = await submit('/console/sign-out', token)

@@ -112,6 +112,8 @@ it('tells from the audit log whom the secret of each key was handed to', () => {
 it('can be read through the API', async () => {
   const get = (path: string) => call(`/platform/v1${path}`, { token, project })
   const log = (await get('/audit-log')).body.data
+  expect(log.map(({ request_id }: Row) => request_id)).toEqual(ROWS.audit_log.map((row) => row.request_id).reverse())
+  expect(log.map(({ client_request_id }: Row) => client_request_id)).toEqual([null, null, null])
   expect(log.map(({ action, details }: Row) => [action, details])).toEqual([
     ['event.replayed', null],
     ['events.replayed', { filter: FILTER, matched: 1 }],

@@ -17,6 +17,7 @@ import {
   LIMIT_REACHED,
   lossyQueue,
   mint,
+  ORIGIN,
   STRIPE_SECRET,
   signedIn,
   stripeConnection,
@@ -24,6 +25,7 @@ import {
   tamperedD1,
 } from '../harness'
 import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipeline'
+import { crowdedOut, stalled } from './arriving'
 
 export const KEYS = '/platform/v1/api-keys'
 export const PROJECTS = '/platform/v1/projects'
@@ -88,6 +90,20 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     const headers = { 'Content-Type': 'application/json' }
     return call(PROJECTS, { method: 'POST', token, body: '{"name":', headers })
   },
+  body_incomplete: async () => {
+    const { connection } = await freshConnection()
+    const cut = new ReadableStream({ pull: (controller) => controller.error(new Error('Network connection lost.')) })
+    return call(`/ingest/${connection.id}`, { method: 'POST', body: cut })
+  },
+  body_timeout: async () => {
+    const { connection } = await freshConnection()
+    return stalled(`/ingest/${connection.id}`)
+  },
+  overloaded: async () => {
+    const { connection } = await freshConnection()
+    return crowdedOut(`/ingest/${connection.id}`)
+  },
+  https_required: () => call(`${ORIGIN.replace('https:', 'http:')}${PROJECTS}`),
   invalid_cursor: async () => call(`${PROJECTS}?cursor=nonsense`, { token: (await signedIn()).token }),
   project_required: async () => call(KEYS, { token: (await freshKey()).secret }),
   missing_credentials: async () => call(KEYS, { project: (await freshProject()).project }),

@@ -204,6 +204,49 @@ describe('adyen', () => {
     })
   })
 
+  /** What Adyen signs of an item, as one text. */
+  const signedText = (it: Item) => {
+    const { value, currency } = it.amount as { value: unknown; currency: unknown }
+    const { pspReference, originalReference, merchantAccountCode, merchantReference, eventCode, success } = it
+    const fields = [pspReference, originalReference ?? '', merchantAccountCode, merchantReference]
+    return [...fields, value, currency, eventCode, success].join(':')
+  }
+
+  // The merchant's reference is often what a shopper or another system chose.
+  it.each(['a:b', '::', '1:EUR:CAPTURE:true', ':999999:EUR:AUTHORISATION:true', 'x:1130:EUR:AUTHORISATION:true:y'])(
+    'refuses every other cut of a text that was signed, and takes the one that was: merchantReference %s',
+    async (merchantReference) => {
+      const item = { ...NotificationRequestItem, merchantReference }
+      const signed = fixture.sign(utf8(wrap(item)), fixture.secret, 0) as Signed
+      expect(await verify(fixture, signed, now(), [fixture.secret])).toEqual({ ok: true, secret: 0 })
+      const [{ additionalData }] = itemsOf(signed.body) as [Item]
+      const pieces = signedText(item).split(':')
+      let cuts = 0
+      // Every way to put seven cuts between the pieces.
+      const cut = async (fields: string[], rest: string[]): Promise<void> => {
+        if (fields.length === 7) {
+          const [pspReference, originalReference, merchantAccountCode, reference, value, currency, eventCode] = fields
+          const recut: Item = {
+            ...{ pspReference, originalReference, merchantAccountCode, merchantReference: reference, eventCode },
+            ...{ amount: { value, currency }, success: rest.join(':'), additionalData },
+          }
+          expect(signedText(recut)).toBe(signedText(item))
+          const same = reference === merchantReference && success(recut) === success(item)
+          const verdict = await verify(fixture, { ...signed, body: utf8(wrap(recut)) }, now(), [fixture.secret])
+          expect([recut, verdict.ok]).toEqual([recut, same])
+          cuts += 1
+          return
+        }
+        for (let n = 1; n <= rest.length - (7 - fields.length); n++) {
+          await cut([...fields, rest.slice(0, n).join(':')], rest.slice(n))
+        }
+      }
+      const success = (it: Item) => `${it.pspReference} ${it.eventCode} ${it.success}`
+      await cut([], pieces)
+      expect(cuts).toBeGreaterThan(7)
+    },
+  )
+
   it('decodes each item, and distinguishes a success from the failure before it', () => {
     const [first, last] = adyen.decode(wrap(NotificationRequestItem, second), {})
     expect(first).toEqual({

@@ -24,7 +24,7 @@ export type Tenant = {
 export type Pool = Record<string, string[]>
 
 const MOST = 60
-const ID = /"([a-z]{3}_[0-9a-z]{26})"/g
+const ID = /"([a-z]{3}_[0-9a-z]{26,30})"/g
 const SPARE_SESSIONS = 8
 
 /** Creates a tenant with keys, a connection of each vendor, events, billing objects and a replay. */

@@ -3,7 +3,7 @@ import type { Change } from '../../audit/store'
 import type { Runtime } from '../../env'
 import { equalBytes, utf8 } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
-import { newId } from '../../lib/ids'
+import { newConnectionId, newId } from '../../lib/ids'
 import { VENDORS, vendorOf } from '../../vendors'
 import type { CreateBody } from './fields'
 import { HINT_HIDES, HINT_SHOWS } from './limits'
@@ -19,7 +19,7 @@ export async function connect(
   { vendor, name, livemode, signing_secret }: z.infer<typeof CreateBody>,
   change: Change,
 ): Promise<ConnectionRow> {
-  const id = newId('con', rt.now)
+  const id = newConnectionId(rt.now)
   requireForm(VENDORS[vendor].checkSecret(signing_secret))
   const secrets = [await sealed(rt, { project_id, id }, signing_secret)]
   return insertConnection(rt.db, { id, project_id, vendor, name, livemode, secrets }, change)

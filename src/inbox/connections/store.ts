@@ -11,12 +11,9 @@ export type Connection = typeof connections.$inferSelect
 /** A connection with the id of its newest event, whose time is when the connection last received one. */
 export type ConnectionRow = Awaited<ReturnType<typeof listConnections>>[number]
 
-/** Reads a connection of any project, unless it was deleted. Ingest knows only its id. */
+/** Reads a connection of any project, also a deleted one. Ingest knows only its id. */
 export function findConnectionById(db: Db, id: string) {
-  return db
-    .select()
-    .from(connections)
-    .where(and(eq(connections.id, id), isNull(connections.deleted_at)))
+  return db.select().from(connections).where(eq(connections.id, id))
 }
 
 /** Reads a connection of the project. */

@@ -82,6 +82,16 @@ function finishQueries(db: Db, { projections, lease, now }: Finish, lists: Lists
       { project_id: e.project_id, status: field('status'), n: sql`count(*)` },
       sql`${held} WHERE ${isFinal} GROUP BY 1, 2 ON CONFLICT DO UPDATE SET ${addUp(totals.n)}`,
     ),
+    replays: db
+      .update(replays)
+      .set(Object.fromEntries(FINAL_STATUSES.map((status) => [status, sql`${replays[status]} + b.${sql.raw(status)}`])))
+      .from(sql`(SELECT ${e.project_id} AS project_id, ${e.replay_id} AS id,
+          ${sql.join(
+            FINAL_STATUSES.map((status) => sql`sum(${field('status')} = ${literals([status])}) AS ${sql.raw(status)}`),
+            sql`, `,
+          )}
+        ${held} WHERE ${e.replay_id} IS NOT NULL AND ${isFinal} GROUP BY 1, 2) b`)
+      .where(sql`${replays.project_id} = b.project_id AND ${replays.id} = b.id`),
     // Last, because it gives up the lease that the others ask for.
     events: db
       .update(events)

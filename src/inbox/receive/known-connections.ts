@@ -5,7 +5,7 @@ import { BoundedMap } from '../../lib/bounded-map'
 import { Fault } from '../../lib/fault'
 import { sealContext, unseal } from '../connections/seal'
 import { type Connection, findConnectionById } from '../connections/store'
-import { MAX_REMEMBERED, REMEMBER, REMEMBER_UNKNOWN } from './limits'
+import { MAX_REMEMBERED, MAX_REMEMBERED_UNKNOWN, REMEMBER } from './limits'
 
 /** A live signing secret, decrypted. `usedAt`: its last use that this isolate knows of (ms). */
 export type LiveSecret = { id: string; text: string; usedAt: number }
@@ -13,20 +13,29 @@ export type LiveSecret = { id: string; text: string; usedAt: number }
 export type LiveConnection = Pick<Connection, 'id' | 'project_id' | 'vendor' | 'version' | 'status'> & {
   secrets: LiveSecret[]
 }
-/** What this isolate remembers about an id, and when it was read (ms). Null: there is no such connection. */
+/** What this isolate remembers about an id, and when it was read (ms). Null: there is no such connection now. */
 export type Known = { connection: LiveConnection | null; readAt: number }
 
 const known = new BoundedMap<string, Known>(MAX_REMEMBERED)
+/** Ids without a connection. They have a map of their own, so that invented ids push no connection out of memory. */
+const unknown = new BoundedMap<string, Known>(MAX_REMEMBERED_UNKNOWN)
+
+/** Whether this isolate has a connection with this id in its memory. */
+export function isRemembered(id: string): boolean {
+  return known.has(id)
+}
 
 /**
  * A connection from this isolate's memory, or from D1. Memory may be a minute old. Recording checks the version, and
  * {@link reread} gets the current state.
+ *
+ * @param invented is called where D1 was read and never had a connection with this id
  */
-export async function remembered(rt: Runtime, id: string): Promise<Known> {
-  const entry = known.get(id)
-  if (entry && Date.now() - entry.readAt < (entry.connection ? REMEMBER : REMEMBER_UNKNOWN)) return entry
+export async function remembered(rt: Runtime, id: string, invented: () => Promise<void>): Promise<Known> {
+  const entry = known.get(id) ?? unknown.get(id)
+  if (entry && Date.now() - entry.readAt < REMEMBER) return entry
   try {
-    return await readAndRemember(rt, id)
+    return await readAndRemember(rt, id, invented)
   } catch (error) {
     // While D1 is out, an old entry is good enough: recording, now or from the spool, checks what is live then.
     if (entry?.connection && error instanceof Fault && error.fault === 'database_unavailable') return entry
@@ -41,21 +50,29 @@ export async function remembered(rt: Runtime, id: string): Promise<Known> {
  * @param every if `before` is younger than this (ms), it is returned without a read
  */
 export async function reread(rt: Runtime, id: string, before: Known, every: number): Promise<Known> {
-  const entry = known.get(id)
+  const entry = known.get(id) ?? unknown.get(id)
   if (entry && entry !== before) return entry
   if (every > 0 && Date.now() - before.readAt < every) return before
   return readAndRemember(rt, id)
 }
 
-async function readAndRemember(rt: Runtime, id: string): Promise<Known> {
+async function readAndRemember(rt: Runtime, id: string, invented?: () => Promise<void>): Promise<Known> {
   const before = known.get(id)
   const [row] = await run(rt.db, findConnectionById(rt.db, id))
-  const entry: Known = { connection: row ? await decrypted(rt, row) : null, readAt: Date.now() }
+  const live = row?.deleted_at === null ? row : undefined
+  const entry: Known = { connection: live ? await decrypted(rt, live) : null, readAt: Date.now() }
+  if (!row) await invented?.()
   // Requests that read at the same time share one entry, so that only one of them records the secret's use.
   const other = known.get(id)
-  if (other && other !== before && isCurrent(other, row)) return other
-  known.set(id, entry)
+  if (other && other !== before && isCurrent(other, live)) return other
+  remember(id, entry)
   return entry
+}
+
+function remember(id: string, entry: Known): void {
+  const [to, from] = entry.connection ? [known, unknown] : [unknown, known]
+  from.delete(id)
+  to.set(id, entry)
 }
 
 function isCurrent({ connection }: Known, row: Connection | undefined): boolean {

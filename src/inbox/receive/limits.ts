@@ -9,14 +9,17 @@ export const MAX_EVENT_TYPE = 200
 /** Characters kept of a header that carries meaning. */
 export const MAX_KEPT_HEADER = 500
 
-/** How long an isolate remembers a connection (ms). Recording still checks it against the database. */
+/**
+ * How long an isolate remembers a connection, or that an id has none (ms). Recording still checks a connection against the
+ * database. An id without a connection never gets one: a deleted connection does not come back.
+ */
 export const REMEMBER = MINUTE
-/** How long an isolate remembers that an id has no connection (ms). */
-export const REMEMBER_UNKNOWN = 10 * SECOND
 /** A refused delivery has its connection read again at most this often (ms): junk costs one read a second. */
 export const REREAD_EVERY = SECOND
 /** Connections that an isolate remembers. */
 export const MAX_REMEMBERED = 5_000
+/** Ids without a connection that an isolate remembers. */
+export const MAX_REMEMBERED_UNKNOWN = 5_000
 
 /** Counts of refused deliveries that an isolate holds until they are written. */
 export const MAX_REFUSAL_COUNTS = 5_000

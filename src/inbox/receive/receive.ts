@@ -1,22 +1,28 @@
 import type { Context } from 'hono'
 import type { Runtime } from '../../env'
-import { readBytes } from '../../http/body'
+import { addressOf } from '../../http/address'
+import { readBytes, requireDeclaredSize } from '../../http/body'
 import type { HttpEnv } from '../../http/context'
+import { failuresByAddress } from '../../http/failures'
 import { limit } from '../../http/rate-limit'
 import { Fault } from '../../lib/fault'
-import { idPattern } from '../../lib/ids'
+import { isConnectionId } from '../../lib/ids'
 import type { Delivery } from '../../vendors/vendor'
 import { countRefusal } from './count-refusals'
-import { type LiveConnection, remembered, reread } from './known-connections'
+import { isRemembered, type Known, type LiveConnection, remembered, reread } from './known-connections'
 import { MAX_DELIVERY_BYTES, REREAD_EVERY } from './limits'
 import { type Receipt, record } from './record'
 import { unknownConnection, verify } from './verify'
 
-const CONNECTION_ID = idPattern('con')
+/** Deliveries to ids that no connection ever had. One to a connection that was deleted is its vendor's, and harmless. */
+const strangers = failuresByAddress(
+  (limits) => limits.unknownConnection,
+  'Too many deliveries to unknown connections from this address.',
+)
 
 /**
- * Receives one delivery: cheap checks, verify, record, answer. A delivery that gets a receipt is recorded, or safe in
- * the Queue while the database is out.
+ * Receives one delivery: cheap checks, look up the connection, read the body, verify, record, answer. A delivery that gets
+ * a receipt is recorded, or safe in the Queue while the database is out.
  *
  * There are at most two passes. The first uses the connection that this isolate remembers. If it fails, the memory may
  * be out of date, so the second pass uses the connection as the database has it now.
@@ -26,8 +32,8 @@ const CONNECTION_ID = idPattern('con')
 export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
   const rt = c.get('rt')
   const id = c.req.param('connection_id') ?? ''
-  const delivery = await take(c, rt, id)
-  const known = await remembered(rt, id)
+  const known = await lookUp(c, rt, id)
+  const delivery = await take(c, rt)
   const first = await pass(rt, known.connection, delivery)
   if (first.receipt) return first.receipt
   // Junk can cause any number of refusals, so those cost a read a second at most. A change is always worth a read.
@@ -51,15 +57,24 @@ async function pass(rt: Runtime, connection: LiveConnection | null, delivery: De
   return 'refused' in verified ? verified : { receipt: await record(rt, verified, delivery) }
 }
 
-/** Reads the delivery, after the checks that need neither its body nor the database. */
-async function take(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<Delivery> {
-  if (!CONNECTION_ID.test(id)) throw unknownConnection()
+/** The connection of a delivery, after the checks that need neither its body nor the database. */
+async function lookUp(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<Known> {
+  if (!isConnectionId(id)) throw unknownConnection()
   const encoding = c.req.header('Content-Encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity') {
     throw new Fault('unsupported_encoding', 'Send the body without a Content-Encoding: the signature covers its bytes.')
   }
-  const address = c.req.header('CF-Connecting-IP') ?? 'local'
+  requireDeclaredSize(c.req.raw, MAX_DELIVERY_BYTES)
+  const address = addressOf(c)
+  // A vendor sends for all tenants from a few addresses: ids that a neighbour invents must not shut out a connection.
+  if (!isRemembered(id)) strangers.refuseBlocked(address, rt.now)
   await limit(rt.limits.ingest, `${id}:${address}`, 'Too many deliveries to this connection.')
+  const known = await remembered(rt, id, () => strangers.count(rt, address))
+  if (!known.connection) throw unknownConnection()
+  return known
+}
+
+async function take(c: Context<HttpEnv>, rt: Runtime): Promise<Delivery> {
   const bytes = await readBytes(c.req.raw, MAX_DELIVERY_BYTES)
   const { origin, pathname } = new URL(c.req.url)
   return { headers: c.req.raw.headers, bytes, url: origin + pathname, now: rt.now }

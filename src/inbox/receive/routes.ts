@@ -30,7 +30,6 @@ export const ingestRoutes = new Hono<HttpEnv>().post(
       'signature_malformed',
       'signature_mismatch',
       'signature_timestamp',
-      'payload_too_large',
       'too_many_events',
       'unsupported_encoding',
       'rate_limited',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { Effect } from '../../billing/effect'
 import { count, timestamp } from '../../http/fields'
+import { pageFields } from '../../http/page'
 import { idTime } from '../../lib/ids'
 import { iso } from '../../lib/time'
 import { BillingEvent } from '../events/present'
@@ -33,6 +34,7 @@ export const BulkReplayBody = z
   .strictObject({
     filter: z.strictObject(searchFields).describe('The same filters as in a search.'),
     limit: z.int().min(1).max(MAX_REPLAYED).default(MAX_REPLAYED),
+    cursor: pageFields.cursor.describe('`next_cursor` of the replay before, to go on with the events that it left.'),
     dry_run: z.boolean().default(false).describe('Counts the matching events and changes nothing.'),
   })
   .meta({ id: 'BulkReplayRequest' })
@@ -41,10 +43,14 @@ export const BulkReplay = z
   .object({
     replay_id: z.string().nullable().describe('Null for a dry run, and if no event was reopened.'),
     matched: count.describe('Matching events, up to `limit`.'),
-    queued: count.describe('Events reopened. The others are already open, or their payloads have been deleted.'),
-    has_more: z
-      .boolean()
-      .describe('Whether more events may match: narrow the filter, or replay again when this replay is done.'),
+    queued: count.describe(
+      'Events reopened, or, in a dry run, that would be. The others are already open, or their payloads have been deleted.',
+    ),
+    has_more: z.boolean().describe('Whether more events may match.'),
+    next_cursor: z
+      .string()
+      .nullable()
+      .describe('Pass it as `cursor`, with the same filter, to replay the next events.'),
   })
   .meta({ id: 'BulkReplay' })
 
@@ -55,11 +61,26 @@ export const ReplayProgress = z
     requested_by: z.string(),
     event_id: z.string().nullable().describe('Null for a bulk replay.'),
     filter: z.record(z.string(), z.unknown()).nullable().describe('Null for the replay of one event.'),
-    queued: count,
-    open: count.describe('Events still to be processed: 0 when the replay is done.'),
+    queued: count.describe('Events that it reopened.'),
+    open: count.nullable().describe('Events still to be processed: 0 when the replay is done.'),
+    processed: count.nullable(),
+    ignored: count.nullable(),
+    failed: count.nullable().describe('These counts are null for a replay from before they were kept.'),
   })
   .meta({ id: 'ReplayProgress' })
 
-export function presentReplay({ id, actor, event_id, filter, queued, open }: ReplayRow) {
-  return { id, requested_at: iso(idTime(id)), requested_by: actor, event_id, filter, queued, open }
+export function presentReplay({ id, actor, event_id, filter, queued, ...ended }: ReplayRow) {
+  const { processed, ignored, failed } = ended
+  const counts = { queued, open: openOf({ queued, ...ended }), processed, ignored, failed }
+  return { id, requested_at: iso(idTime(id)), requested_by: actor, event_id, filter, ...counts }
+}
+
+/** The events of a replay that have not ended; null where that was not counted. */
+export function openOf({
+  queued,
+  processed,
+  ignored,
+  failed,
+}: Omit<ReplayRow, 'project_id' | 'id' | 'actor' | 'event_id' | 'filter'>) {
+  return processed === null || ignored === null || failed === null ? null : queued - processed - ignored - failed
 }

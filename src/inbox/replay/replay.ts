@@ -1,14 +1,16 @@
 import type * as z from 'zod'
 import type { Change } from '../../audit/store'
+import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
+import { paging } from '../../http/page'
 import { newId } from '../../lib/ids'
 import { sendEvents } from '../messages'
 import { toFilters } from '../search/filters'
 import { search } from '../search/search'
 import { MAX_SEARCHES, REPLAYED_PER_SECOND } from './limits'
 import type { BulkReplay, BulkReplayBody } from './present'
-import { reopen, reopenMany } from './store'
+import { countReplayable, reopen, reopenMany } from './store'
 
 /**
  * Processes an event again.
@@ -24,30 +26,39 @@ export async function requestReplay(rt: Runtime, projectId: string, eventId: str
   return replayed
 }
 
-/** Processes all events that match a filter again. */
+/**
+ * Processes the events that match a filter again, up to a limit. `next_cursor` continues after the last one that matched.
+ *
+ * @throws {Fault} `invalid_cursor`
+ */
 export async function requestBulkReplay(
   rt: Runtime,
   projectId: string,
-  { filter, limit, dry_run }: z.infer<typeof BulkReplayBody>,
+  { filter, limit, cursor, dry_run }: z.infer<typeof BulkReplayBody>,
   change: Change,
 ): Promise<z.infer<typeof BulkReplay>> {
   const filters = toFilters(filter)
+  const list = paging('webhooks/replay', { ...filter, cursor, limit })
   const ids: string[] = []
-  let resume: string | null = null
+  let resume = list.before
   for (let round = 0; round < MAX_SEARCHES && ids.length <= limit; round++) {
     const found = await search(rt.db, projectId, filters, { after: resume, limit: limit + 1 - ids.length })
     ids.push(...found.ids)
     resume = found.resume
     if (resume === null) break
   }
-  const has_more = ids.length > limit || resume !== null
   const event_ids = ids.slice(0, limit)
-  const matched = event_ids.length
-  if (dry_run || matched === 0) return { replay_id: null, matched, queued: 0, has_more }
+  const { data, ...more } = list.upTo(event_ids, ids.length > limit ? (event_ids.at(-1) ?? null) : resume)
+  const matched = data.length
+  if (matched === 0) return { replay_id: null, matched, queued: 0, ...more }
+  if (dry_run) {
+    const [found] = await run(rt.db, countReplayable(rt.db, projectId, event_ids))
+    return { replay_id: null, matched, queued: found?.n ?? 0, ...more }
+  }
   const replay_id = newId('rpl', rt.now)
   const opened = await reopenMany(rt.db, { project_id: projectId, replay_id, event_ids, filter }, change)
   enqueue(rt, projectId, opened)
-  return { replay_id: opened.length > 0 ? replay_id : null, matched, queued: opened.length, has_more }
+  return { replay_id: opened.length > 0 ? replay_id : null, matched, queued: opened.length, ...more }
 }
 
 /** Sends events to the Queue at a steady rate. The sweep sends those that the Queue refuses. */

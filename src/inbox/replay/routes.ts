@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { changeOf, projectOf, read } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
+import { listOf, pageFields, paging } from '../../http/page'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
 import { iso } from '../../lib/time'
@@ -11,7 +12,7 @@ import { MAX_REPLAYED, REPLAYED_PER_SECOND } from './limits'
 import { BulkReplay, BulkReplayBody, presentReplay, Replayed, ReplayPreview, ReplayProgress } from './present'
 import { previewReplay } from './preview'
 import { requestBulkReplay, requestReplay } from './replay'
-import { findReplay, replayNotFound } from './store'
+import { findReplay, listReplays, type ReplayRow, replayNotFound } from './store'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
@@ -25,7 +26,7 @@ export const replayRoutes = new Hono<HttpEnv>()
     route({
       id: 'replayWebhookEvents',
       summary: 'Replay all events that match a filter',
-      description: `At most ${MAX_REPLAYED.toLocaleString('en')}, at ${REPLAYED_PER_SECOND} per second. Events that are already open are left to their own run. \`dry_run\`, in the query or the body, counts the matching events and changes nothing.`,
+      description: `At most ${MAX_REPLAYED.toLocaleString('en')} in one call, at ${REPLAYED_PER_SECOND} per second; \`next_cursor\` continues. Events that are already open are left to their own run. \`dry_run\`, in the query or the body, counts the matching events and changes nothing.`,
       tag,
       policy,
       responses: { 202: { description: 'The events will be processed again.', schema: BulkReplay } },
@@ -37,6 +38,23 @@ export const replayRoutes = new Hono<HttpEnv>()
       const dry_run = asked.dry_run || c.req.valid('query').dry_run === 'true'
       const project = projectOf(c.get('actor'))
       return c.json(await requestBulkReplay(c.get('rt'), project, { ...asked, dry_run }, changeOf(c)), 202)
+    },
+  )
+  .get(
+    '/replays',
+    route({
+      id: 'listWebhookReplays',
+      summary: 'List replays',
+      description: 'Replays of one event and of many, newest first.',
+      tag,
+      policy: { actors, scope: 'billing:read', project: true, reads: true },
+      responses: { 200: { description: 'A page of replays.', schema: listOf(ReplayProgress) } },
+    }),
+    query(z.strictObject(pageFields)),
+    async (c) => {
+      const list = paging<ReplayRow>('webhooks/replays', c.req.valid('query'))
+      const { rows } = await read(c, { rows: listReplays(c.get('rt').db, projectOf(c.get('actor')), list) })
+      return c.json(list.page(rows, presentReplay), 200)
     },
   )
   .get(

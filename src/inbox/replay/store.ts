@@ -1,4 +1,4 @@
-import { and, count, eq, exists, getTableColumns, gt, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, exists, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
@@ -9,8 +9,9 @@ import { isFinal, leftBy } from '../lifecycle'
 import { events, payloads, replays, totals } from '../schema'
 import { FIRST_DUE_MS } from '../upkeep/limits'
 
-/** A replay with the number of its events that are still open. */
-export type ReplayRow = typeof replays.$inferSelect & { open: number }
+export type ReplayRow = typeof replays.$inferSelect
+/** No event of a new replay has ended yet. */
+const NONE_ENDED = { processed: 0, ignored: 0, failed: 0 }
 
 /**
  * Opens a final event again. An event that is already open has a run on its way, so nothing changes, except that a
@@ -43,7 +44,7 @@ export async function reopen(
     replay: insertWhere(
       db,
       replays,
-      { project_id, id: replay_id, actor: actor.id, event_id, queued: 1 },
+      { project_id, id: replay_id, actor: actor.id, event_id, queued: 1, ...NONE_ENDED },
       exists(statusNow),
     ),
     ...audited(db, change, entry, queue(db, replay_id, now, final)),
@@ -69,7 +70,7 @@ export async function reopenMany(
 ): Promise<string[]> {
   const { project_id, replay_id, event_ids, filter } = target
   const { now, actor } = change
-  const final = and(eq(events.project_id, project_id), inArray(events.id, valuesOf(event_ids)), replayable(db))
+  const final = replayableAmong(db, project_id, event_ids)
   const entry = {
     project_id,
     action: 'events.replayed',
@@ -91,6 +92,9 @@ export async function reopenMany(
           event_id: sql`NULL`.as('event_id'),
           filter: sql`${sql.param(filter, replays.filter)}`.as('filter'),
           queued: count().as('queued'),
+          processed: sql`0`.as('processed'),
+          ignored: sql`0`.as('ignored'),
+          failed: sql`0`.as('failed'),
         })
         .from(events)
         .where(final)
@@ -101,14 +105,30 @@ export async function reopenMany(
   return changed.map(({ id }) => id)
 }
 
+/** Counts the events that {@link reopenMany} would open. */
+export function countReplayable(db: Db, projectId: string, eventIds: readonly string[]) {
+  return db
+    .select({ n: count() })
+    .from(events)
+    .where(replayableAmong(db, projectId, eventIds))
+}
+
 /** Reads a replay of the project. */
 export function findReplay(db: Db, projectId: string, id: string) {
-  const open = sql<number>`(SELECT count(*) FROM ${events} INDEXED BY events_open
-    WHERE ${events.project_id} = ${projectId} AND ${events.due_at} IS NOT NULL AND ${events.replay_id} = ${id})`
   return db
-    .select({ ...getTableColumns(replays), open: open.as('open') })
+    .select()
     .from(replays)
     .where(and(eq(replays.project_id, projectId), eq(replays.id, id)))
+}
+
+/** Reads `take` of the project's replays, newest first, starting after the replay `before`. */
+export function listReplays(db: Db, projectId: string, { before, take }: { before: string | null; take: number }) {
+  return db
+    .select()
+    .from(replays)
+    .where(and(eq(replays.project_id, projectId), before === null ? undefined : lt(replays.id, before)))
+    .orderBy(desc(replays.id))
+    .limit(take)
 }
 
 function queue(db: Db, replay_id: string, now: number, condition: SQL | undefined) {
@@ -117,6 +137,10 @@ function queue(db: Db, replay_id: string, now: number, condition: SQL | undefine
     .set({ status: 'queued', due_at: now + FIRST_DUE_MS, tries: 0, replay_id })
     .where(condition)
     .returning({ id: events.id })
+}
+
+function replayableAmong(db: Db, projectId: string, eventIds: readonly string[]) {
+  return and(eq(events.project_id, projectId), inArray(events.id, valuesOf(eventIds)), replayable(db))
 }
 
 /** A final event whose payload is still there: without it, processing could only fail. */

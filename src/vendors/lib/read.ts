@@ -35,6 +35,13 @@ export function text(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
+/** An http or https URL; else null. People and programs follow it. */
+export function webUrl(value: unknown): string | null {
+  const found = text(value)
+  const url = found === null ? null : URL.parse(found)
+  return url?.protocol === 'https:' || url?.protocol === 'http:' ? found : null
+}
+
 /** A string that the payload must have. @throws {Undecodable} naming the field */
 export function required(value: unknown, field: string): string {
   const found = text(value)

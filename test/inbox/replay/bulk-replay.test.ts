@@ -28,7 +28,10 @@ describe('the replay of what a filter matches', () => {
     const { post, project, queue, connection_id } = world
     advance(MINUTE)
     const { status, body } = await post({ filter: { connection_id }, limit: 220 })
-    expect([status, body]).toEqual([202, { replay_id: expect.any(String), matched: 220, queued: 220, has_more: true }])
+    expect([status, body]).toEqual([
+      202,
+      { replay_id: expect.any(String), matched: 220, queued: 220, has_more: true, next_cursor: expect.any(String) },
+    ])
     const sent = queue.sent.slice(world.sentBefore)
     expect(sent.map(({ delaySeconds }) => delaySeconds)).toEqual([
       ...Array(100).fill(0),
@@ -45,15 +48,19 @@ describe('the replay of what a filter matches', () => {
       filter: { connection_id, order: 'desc' },
       queued: 220,
       open: 220,
+      processed: 0,
+      ignored: 0,
+      failed: 0,
     })
     await expectConsistent(project)
     const open: number[] = []
     for (let second = 0; second < 3; second++) {
       await queue.pump()
-      open.push((await progress()).open)
+      open.push((await progress()).open ?? -1)
       advance(SECOND)
     }
     expect(open).toEqual([120, 20, 0])
+    expect(await progress()).toMatchObject({ queued: 220, processed: 0, ignored: 220, failed: 0 })
     expect(await audited(project)).toMatchObject([
       { action: 'events.replayed', object_type: 'replay', object_id: body.replay_id, actor_id: world.key.id },
     ])
@@ -91,10 +98,69 @@ describe('the replay of what a filter matches', () => {
       )
     const before = await dump()
     const { status, body } = await world.post({ filter: {}, limit: 5, dry_run: true })
-    expect([status, body]).toEqual([202, { replay_id: null, matched: 5, queued: 0, has_more: true }])
-    expect((await world.post({ filter: {}, dry_run: true })).body).toMatchObject({ matched: 12, has_more: false })
+    expect([status, body]).toEqual([
+      202,
+      { replay_id: null, matched: 5, queued: 5, has_more: true, next_cursor: expect.any(String) },
+    ])
+    expect((await world.post({ filter: {}, dry_run: true })).body).toEqual({
+      replay_id: null,
+      matched: 12,
+      queued: 12,
+      has_more: false,
+      next_cursor: null,
+    })
     expect(await dump()).toEqual(before)
     expect(world.queue.sent).toHaveLength(world.sentBefore)
+  })
+
+  it('goes on where it stopped, until every event was replayed once', async () => {
+    const world = await many(10)
+    const asked = { filter: { vendor: 'gocardless' }, limit: 4 }
+    const replays: string[] = []
+    let cursor: string | null | undefined
+    do {
+      const { body } = await world.post({ ...asked, ...(cursor && { cursor }) })
+      replays.push(body.replay_id)
+      cursor = body.next_cursor
+    } while (cursor)
+    expect(replays).toHaveLength(3)
+    const counted = new Map((await stored(world.project)).map(({ id, replay_id }) => [id, replay_id]))
+    expect(replays.map((id) => [...counted.values()].filter((one) => one === id).length)).toEqual([4, 4, 2])
+    // A cursor belongs to its filter.
+    const { body: first } = await world.post({ ...asked, dry_run: true })
+    const other = { filter: { vendor: 'stripe' }, limit: 4, cursor: first.next_cursor }
+    expect(await world.post(other)).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+    await settle(world)
+    await expectConsistent(world.project)
+  })
+
+  it('is listed with its results, also when events failed', async () => {
+    const world = await many(2)
+    const list = async () => (await world.api('/webhooks/replays')).body.data
+    expect(await list()).toEqual([])
+    const { body: one } = await world.post({ filter: { status: ['failed', 'ignored'] } })
+    const { body: two } = await world.api(`/webhooks/${(await stored(world.project))[0]?.id}/replay`, {
+      method: 'POST',
+    })
+    await settle(world)
+    expect(await list()).toMatchObject([{ id: one.replay_id, queued: 4, open: 0, processed: 0, ignored: 3, failed: 1 }])
+    expect(two.replay).toMatchObject({ id: one.replay_id, deduplicated: true })
+    await world.api(`/webhooks/${(await stored(world.project))[0]?.id}/replay`, { method: 'POST' })
+    await settle(world)
+    const [latest, before] = await list()
+    expect(latest).toMatchObject({ event_id: (await stored(world.project))[0]?.id, queued: 1, open: 0, ignored: 1 })
+    expect(before).toMatchObject({ id: one.replay_id, ignored: 3, failed: 1 })
+    // A replay from before results were counted has none.
+    await rows('UPDATE replays SET processed = NULL, ignored = NULL, failed = NULL WHERE id = ?', one.replay_id)
+    expect((await world.api(`/webhooks/replays/${one.replay_id}`)).body).toMatchObject({
+      queued: 4,
+      open: null,
+      failed: null,
+    })
+    const page = (await world.api('/webhooks/replays?limit=1')).body
+    expect([page.data.length, page.has_more]).toEqual([1, true])
+    const next = (await world.api(`/webhooks/replays?limit=1&cursor=${page.next_cursor}`)).body
+    expect(next).toMatchObject({ data: [{ id: one.replay_id }], has_more: false })
   })
 
   it('leaves open ones to the run that is coming', async () => {

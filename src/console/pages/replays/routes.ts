@@ -14,30 +14,38 @@ import { bulkPage } from './bulk'
 import { dryRunPage } from './dry-run'
 import { progressPage } from './progress'
 
-const BulkOptions = BulkReplayBody.pick({ limit: true, dry_run: true })
+const BulkOptions = BulkReplayBody.pick({ limit: true, cursor: true, dry_run: true })
 
 /** Replays of one event, and of all events that a search finds. */
 export const replayPages = new Hono<HttpEnv>()
   .get('/replay', page('billing:write'), async (c) => {
-    const { query, fields } = readSearch(new URL(c.req.url).searchParams)
+    const sent = new URL(c.req.url).searchParams
+    const { query, fields } = readSearch(sent)
     if (fields === null) return toSearch(c, query)
-    const asked = { filter: fields, ...parse(BulkOptions, { dry_run: true }) }
+    const cursor = cursorIn(sent)
+    const asked = { filter: fields, ...parse(BulkOptions, { dry_run: true, ...cursor }) }
     const found = await requestBulkReplay(c.get('rt'), projectOf(c.get('actor')), asked, changeOf(c))
-    return bulkPage(c, query, found)
+    return bulkPage(c, { query, ...cursor }, found)
   })
   .post('/replay', page('billing:write'), async (c) => {
     const { events } = pathsOf(c)
     const { query, fields } = readSearch(new URLSearchParams(c.get('form').get('search') ?? ''))
     if (fields === null) return toSearch(c, query)
-    const asked = { filter: fields, ...parse(BulkOptions, {}) }
-    const { replay_id } = await requestBulkReplay(c.get('rt'), projectOf(c.get('actor')), asked, changeOf(c))
-    return c.redirect(replay_id ? `${events}/replays/${replay_id}` : `${events}?done=nothing_to_replay&${query}`, 303)
+    const asked = { filter: fields, ...parse(BulkOptions, cursorIn(c.get('form'))) }
+    const replay = await requestBulkReplay(c.get('rt'), projectOf(c.get('actor')), asked, changeOf(c))
+    if (replay.replay_id === null) return c.redirect(`${events}?done=nothing_to_replay&${query}`, 303)
+    if (replay.next_cursor !== null) query.set('cursor', replay.next_cursor)
+    return c.redirect(`${events}/replays/${replay.replay_id}${replay.has_more ? `?${query}` : ''}`, 303)
   })
   .get('/replays/:replay', page('billing:read'), async (c) => {
     const { db } = c.get('rt')
     const [replay] = await run(db, findReplay(db, projectOf(c.get('actor')), c.req.param('replay') ?? ''))
     if (!replay) throw replayNotFound()
-    return progressPage(c, replay)
+    const sent = new URL(c.req.url).searchParams
+    const { cursor } = cursorIn(sent)
+    const rest = readSearch(sent).query
+    if (cursor !== undefined) rest.set('cursor', cursor)
+    return progressPage(c, replay, cursor === undefined ? null : rest)
   })
   .get('/:event/replay', page('billing:write'), async (c) => {
     const id = c.req.param('event') ?? ''
@@ -51,6 +59,12 @@ export const replayPages = new Hono<HttpEnv>()
     if (!replayed) throw eventNotFound()
     return c.redirect(`${pathsOf(c).events}/${id}?done=${replayed.opened ? 'replayed' : 'replay_coming'}`, 303)
   })
+
+/** Where a replay of many events goes on, from an address or a form. */
+function cursorIn(sent: URLSearchParams): { cursor?: string } {
+  const cursor = sent.get('cursor')
+  return cursor ? { cursor } : {}
+}
 
 /** Sends an invalid search back to the search form, which shows the error. */
 function toSearch(c: Context<HttpEnv>, query: URLSearchParams): Response {

@@ -1,0 +1,31 @@
+import type { Runtime } from '../env'
+import { BoundedMap } from '../lib/bounded-map'
+import { Fault } from '../lib/fault'
+import { BLOCK_MS, MAX_BLOCKED } from './limits'
+
+/**
+ * The failures of client addresses at one thing. This isolate refuses an address with too many of them for a while,
+ * before any I/O. Several clients can share an address, so ask for a block only where the caller is not known to be good.
+ *
+ * @param limiter counts the failures
+ * @param detail says which failures they are
+ */
+export function failuresByAddress(limiter: (limits: Runtime['limits']) => RateLimit, detail: string) {
+  /** Until when each address is refused (ms). */
+  const blocked = new BoundedMap<string, number>(MAX_BLOCKED)
+  return {
+    /** @throws {Fault} `rate_limited` if the address is blocked */
+    refuseBlocked(address: string, now: number): void {
+      const until = blocked.get(address)
+      if (until === undefined) return
+      if (until > now) throw new Fault('rate_limited', `${detail} Wait and try again.`)
+      blocked.delete(address)
+    },
+
+    /** Counts a failure, and blocks the address if it is one too many. */
+    async count(rt: Runtime, address: string): Promise<void> {
+      const { success } = await limiter(rt.limits).limit({ key: address })
+      if (!success) blocked.set(address, rt.now + BLOCK_MS)
+    },
+  }
+}

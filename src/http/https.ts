@@ -1,0 +1,27 @@
+import type { MiddlewareHandler } from 'hono'
+import { Fault } from '../lib/fault'
+import { isLocalhost } from '../lib/localhost'
+import type { HttpEnv } from './context'
+
+/** Pages that people open. None of them has a secret in its address. */
+const PAGES = /^\/(errors|console(\/.*)?)?$/
+
+/**
+ * Refuses plain HTTP, except on localhost. Programs get an error: a redirect would work, and every request would go on
+ * carrying its secret in plain text first. Browsers that open a page are redirected; their cookie is never sent in plain
+ * text.
+ */
+export const requireHttps: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  const url = new URL(c.req.url)
+  if (isLocalhost(url.hostname)) return next()
+  if (url.protocol !== 'https:') {
+    url.protocol = 'https:'
+    if (['GET', 'HEAD'].includes(c.req.method) && PAGES.test(c.req.path)) return c.redirect(url.href, 308)
+    throw new Fault(
+      'https_required',
+      'Use https. A secret that was sent over http can have been read on its way: rotate it.',
+    )
+  }
+  await next()
+  c.res.headers.set('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
+}

@@ -1,0 +1,128 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { BODY_DEADLINE } from '../../src/http/limits'
+import { MAX_DELIVERY_BYTES } from '../../src/inbox/receive/limits'
+import { utf8 } from '../../src/lib/crypto'
+import { SECOND } from '../../src/lib/time'
+import { advance, stopTimers } from '../clock'
+import { type Answer, call, deliverBytes, lossyQueue, stripeEvent } from '../harness'
+import { captureLog } from '../inbox/pipeline'
+import { until } from '../inbox/receive/until'
+import { CROWD, crowd, openBody, stalled } from './arriving'
+import { freshConnection, KEYS, PROJECTS } from './faults'
+
+let world: Awaited<ReturnType<typeof freshConnection>>
+beforeAll(async () => {
+  world = await freshConnection()
+})
+const ingest = () => `/ingest/${world.connection.id}`
+
+describe('a body that stalls', () => {
+  it('is refused after 30 seconds, wherever it is sent', async () => {
+    expect(BODY_DEADLINE).toBe(30 * SECOND)
+    const options = { token: world.owner.token, project: world.project }
+    const headers = { 'Content-Type': 'application/json' }
+    for (const path of [ingest(), PROJECTS, KEYS]) {
+      const answer = await stalled(path, { ...options, headers })
+      expect([path, answer.status, answer.body.code]).toEqual([path, 408, 'body_timeout'])
+    }
+  })
+
+  it('is a body all the same where a call takes none', async () => {
+    const path = `${KEYS}/${world.key.id}/rotate`
+    const answer = await stalled(path, { token: world.owner.token, project: world.project })
+    expect([answer.status, answer.body.code]).toEqual([422, 'validation_failed'])
+  })
+
+  it('is refused on a page of the console too', async () => {
+    const headers = { Origin: 'https://platform.test', 'Content-Type': 'application/x-www-form-urlencoded' }
+    expect((await stalled('/console/sign-in', { headers })).status).toBe(408)
+  })
+})
+
+describe('a body that arrives in pieces', () => {
+  it.each([1, 7, 4096, 16_384, 16_385, 100_000])('of %i bytes is taken as it was sent', async (size) => {
+    const length = Math.min(400_000, size * 3000)
+    const bytes = utf8(JSON.stringify({ ...stripeEvent(), pad: 'é'.repeat(length / 2) }))
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+      bytes.slice(i * size, (i + 1) * size),
+    )
+    const body = openBody(...pieces)
+    body.end()
+    const { EVENTS } = lossyQueue()
+    const sent = await deliverBytes(world.connection.id, bytes, { body: body.stream, bindings: { EVENTS } })
+    expect(sent.status, sent.text).toBe(200)
+    const path = `/platform/v1/billing/webhooks/${sent.body.event_ids[0]}`
+    const { body: event } = await call(path, { token: world.secret, project: world.project })
+    expect(event.raw_payload_b64 === bytes.toBase64()).toBe(true)
+  })
+})
+
+describe('bodies that arrive at once', () => {
+  it('are held up to 32 MiB; over that, the oldest makes room', async () => {
+    expect(CROWD).toBe(32)
+    // Twice, because whoever is refused or done must leave the room that it took.
+    for (const round of [1, 2]) {
+      const [first, ...others] = await crowd(ingest())
+      expect([round, first?.status, first?.body.code]).toEqual([round, 503, 'overloaded'])
+      expect(Number(first?.headers.get('Retry-After'))).toBeGreaterThan(0)
+      // They are complete, and nobody signed them.
+      expect(others.map(({ body }) => body.code)).toEqual(Array(CROWD).fill('signature_missing'))
+    }
+  })
+
+  it('do not count when their time is over: the runtime may have ended their requests without a word', async () => {
+    stopTimers() // The deadline of a request that was ended never fires.
+    try {
+      const lost = Array.from({ length: CROWD }, () => openBody(new Uint8Array(MAX_DELIVERY_BYTES)))
+      const answers: Promise<Answer>[] = []
+      const send = async (body: ReturnType<typeof openBody>) => {
+        answers.push(call(ingest(), { method: 'POST', body: body.stream, bindings: { REFUSAL_FLUSH_MS: '0' } }))
+        await body.read()
+      }
+      for (const body of lost) await send(body)
+      advance(BODY_DEADLINE + 1)
+      const next = openBody(new Uint8Array(MAX_DELIVERY_BYTES))
+      await send(next)
+      for (const { end } of [...lost, next]) end()
+      const codes: string[] = []
+      for (const answer of answers) answer.then(({ body }) => codes.push(body.code))
+      await until(() => {
+        vi.advanceTimersByTime(1) // counts of refused deliveries are written after no time at all
+        return codes.length === answers.length
+      })
+      expect(codes).toEqual(Array(CROWD + 1).fill('signature_missing'))
+    } finally {
+      vi.useRealTimers()
+    }
+    const [first] = await crowd(ingest())
+    expect(first?.body.code).toBe('overloaded') // what was forgotten is not given back twice
+  })
+})
+
+describe('a body that is cut off', () => {
+  const cutOff = () => {
+    let pieces = 0
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          pieces += 1
+          if (pieces === 1) controller.enqueue(utf8('{"name":'))
+          else controller.error(new TypeError('Network connection lost.'))
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  it("is the caller's failure, not the server's, and is logged so", async () => {
+    const options = { method: 'POST', token: world.owner.token, project: world.project }
+    for (const path of [ingest(), PROJECTS, KEYS]) {
+      const log = captureLog()
+      const headers = { 'Content-Type': 'application/json' }
+      const answer = await call(path, { ...options, headers, body: cutOff() })
+      expect([path, answer.status, answer.body.code]).toEqual([path, 400, 'body_incomplete'])
+      expect(log.of('request')).toMatchObject([{ level: 'info', status: 400, code: 'body_incomplete' }])
+      expect(log.of('request')[0]).not.toHaveProperty('error')
+    }
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import wrangler from '../../wrangler.toml?raw'
+import { call, captureConsole, failingD1, freshProject } from '../harness'
+import { callRoute, nameOf, newWorld, ROUTES, tokenFor } from '../routes'
+import { OUR_MISTAKE } from './faults'
+
+const SECRET = 'a-secret-in-a-query-string'
+
+describe('a query string', () => {
+  it('reaches no log line, whatever route it is sent to and whatever is answered', async () => {
+    const world = await newWorld()
+    const logged = captureConsole()
+    const query = `code=${SECRET}&cursor=${SECRET}&next=/console?code=${SECRET}`
+    const good = { token: world.owner.token, project: world.project }
+    for (const path of ['/', '/nothing', '/console', '/console/sign-in', '/auth/sign-in', '/errors', '/openapi.json']) {
+      for (const method of ['GET', 'POST', 'PUT']) {
+        for (const origin of ['https://platform.test', 'http://platform.test']) {
+          await call(`${origin}${path}?${query}`, { method })
+        }
+      }
+    }
+    const failing = { DB: failingD1(OUR_MISTAKE) }
+    for (const route of ROUTES) {
+      await callRoute(world, route, { query, token: tokenFor(world, route) })
+      await callRoute(world, route, { query, token: null })
+      await callRoute(world, route, { query, token: tokenFor(world, route), bindings: failing })
+    }
+    await call(`/console/p/${world.project}/platform/billing/webhooks?${query}`, {
+      ...good,
+      headers: { Cookie: `__Host-session=${good.token}` },
+      bindings: failing,
+    })
+    expect(logged.length).toBeGreaterThan(3 * ROUTES.length)
+    expect(logged.filter((line) => line.includes(SECRET))).toEqual([])
+    expect(logged.filter((line) => line.includes(OUR_MISTAKE)).length).toBeGreaterThan(0)
+    expect(ROUTES.map(nameOf)).toContain('GET /platform/v1/audit-log')
+  })
+
+  it("is kept out of Cloudflare's own records of requests", () => {
+    const [, observability = ''] = /^\[observability\]\n((?:[^[\n].*\n)*)/m.exec(wrangler) ?? []
+    expect(observability.split('\n')).toEqual(expect.arrayContaining(['enabled = true', 'redact_query_string = true']))
+  })
+})
+
+describe('an id that the caller gave its request', () => {
+  const ID = 'req_01m7z1eqvv7fbcxatc4h3t83zr' // one that looks like ours
+  const lastChange = async (token: string, project: string) =>
+    (await call('/platform/v1/audit-log', { token, project })).body.data[0]
+
+  it('is kept apart from ours, in the audit log and in the log', async () => {
+    const { project, owner } = await freshProject()
+    const rename = (name: string, headers = {}) =>
+      call(`/platform/v1/projects/${project}`, {
+        method: 'PATCH',
+        token: owner.token,
+        project,
+        json: { name },
+        headers,
+      })
+    const seen: string[] = []
+    for (const name of ['one', 'two']) {
+      const logged = captureConsole()
+      const { headers } = await rename(name, { 'X-Request-Id': ID })
+      expect(headers.get('X-Request-Id')).toBe(ID)
+      const entry = await lastChange(owner.token, project)
+      expect(entry).toMatchObject({ details: { name }, client_request_id: ID })
+      expect(entry.request_id).toMatch(/^req_[0-9a-z]{26}$/)
+      expect(JSON.parse(logged[0] ?? '')).toMatchObject({ request_id: entry.request_id, client_request_id: ID })
+      seen.push(entry.request_id)
+    }
+    expect(new Set([...seen, ID]).size).toBe(3)
+  })
+
+  it('is null where the caller gave none, or none that is taken; ours is then what the response shows', async () => {
+    const { project, owner } = await freshProject()
+    for (const [name, headers] of [
+      ['one', {}],
+      ['two', { 'X-Request-Id': 'short' }],
+    ] as const) {
+      const path = `/platform/v1/projects/${project}`
+      const answer = await call(path, { method: 'PATCH', token: owner.token, project, json: { name }, headers })
+      const entry = await lastChange(owner.token, project)
+      expect(entry).toMatchObject({ request_id: answer.headers.get('X-Request-Id'), client_request_id: null })
+    }
+  })
+
+  it('is kept by changes that are made in the console', async () => {
+    const { project, owner } = await freshProject()
+    const token = owner.token
+    const cookie = { Cookie: `__Host-session=${token}`, 'X-Request-Id': ID }
+    const page = await call('/console/projects/new', { headers: cookie })
+    const form_token = /name="form_token" value="([0-9a-f]{64})"/.exec(page.text)?.[1] ?? ''
+    const made = await call('/console/projects', {
+      method: 'POST',
+      headers: { ...cookie, Origin: 'https://platform.test', 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ form_token, name: 'By form' }).toString(),
+    })
+    const id = /\/p\/(prj_\w+)\//.exec(made.headers.get('Location') ?? '')?.[1] ?? ''
+    expect(id).not.toBe(project)
+    expect(await lastChange(token, id)).toMatchObject({ action: 'project.created', client_request_id: ID })
+  })
+})
