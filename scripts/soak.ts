@@ -2,7 +2,8 @@
  * npm run soak: puts a server of its own under load from several tenants, kills it with SIGKILL at random moments and
  * restarts it on the same state. The local queue loses its messages each time, so the sweep must find the events. At
  * the end, everything is compared with what was sent: every event that got a 2xx is recorded once and processed, every
- * billing object is in the state of its last event, and every revoked secret is dead.
+ * billing object is in the state of its last event, and every revoked secret is dead. Some deliveries have 1 MiB, and
+ * some have a hundred events.
  */
 import { randomBytes } from 'node:crypto'
 import { readFlags } from './lib/flags.ts'
@@ -73,7 +74,18 @@ try {
   for (const tenant of tenants) balances.push(await check(run, tenant))
   console.log()
   printTable(
-    ['tenant', 'accepted', 'deliveries', 'recorded', 'processed', 'objects', 'due (sent)', 'due (API)', 'dead secrets'],
+    [
+      'tenant',
+      'accepted',
+      'deliveries',
+      'of many',
+      'recorded',
+      'processed',
+      'objects',
+      'due (sent)',
+      'due (API)',
+      'dead secrets',
+    ],
     balances.map((one) => Object.values(one).map(String)),
   )
 } finally {
@@ -107,6 +119,8 @@ async function newTenant(name: string): Promise<Tenant> {
   const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name } })
   const base = { url, vendor: 'stripe', token, project } as const
   const inbox = await connect(base, 'Soak', newSigningSecret('stripe'))
+  const bulkInbox = await connect({ ...base, vendor: 'gocardless' }, 'Soak of many', newSigningSecret('gocardless'))
   const unique = `${name}${randomBytes(3).toString('hex')}`
-  return { name: unique, token, project, inbox, keys: [], deadKeys: [], deadSigning: [], sent: [], versions: new Map() }
+  const kept = { keys: [], deadKeys: [], deadSigning: [], sent: [], bulks: [], versions: new Map() }
+  return { name: unique, token, project, inbox, bulkInbox, ...kept }
 }

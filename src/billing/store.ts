@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { ConstraintError, type Db, type Query, raw, run } from '../db/client'
 import { excluded, json, jsonLists } from '../db/sql'
@@ -142,11 +142,11 @@ function rowOf({ key, version, candidates, ambiguous }: Projection): Row {
   }
 }
 
-/** A row with each value as its column stores it. */
+/** A row with each value as its column stores it. JSON stays as it is: `->>` makes it the text that is stored. */
 function encoded(row: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    COLUMNS.map(([name, column]) => [name, row[name] === null ? null : column.mapToDriverValue(row[name])]),
-  )
+  const stored = (column: Column, value: unknown) =>
+    value === null || column.dataType === 'json' ? value : column.mapToDriverValue(value)
+  return Object.fromEntries(COLUMNS.map(([name, column]) => [name, stored(column, row[name])]))
 }
 
 const VERSION_REFUSED = `NOT NULL constraint failed: ${getTableName(billingObjects)}.${billingObjects.version.name}`

@@ -1,8 +1,8 @@
-import { deliver } from '../deliver.ts'
+import { deliver, isReceipt } from '../deliver.ts'
 import { newSigningSecret } from '../sign.ts'
 import { sleep } from '../terminal.ts'
 import { call } from './call.ts'
-import { nextEvent, type Sent, type Tenant } from './ledger.ts'
+import { nextBulk, nextEvent, type Sent, type Tenant } from './ledger.ts'
 
 /** The shared state of a run. */
 export type Run = {
@@ -35,6 +35,7 @@ export async function load(run: Run, tenant: Tenant): Promise<void> {
   const senders = Array.from({ length: SENDERS }, () => keepOn(run, () => sendOne(run, tenant), PAUSE_MS))
   await Promise.all([
     ...senders,
+    keepOn(run, () => sendBulk(run, tenant), 15_000),
     keepOn(run, () => read(run, tenant), 150),
     keepOn(run, () => rotateKey(run, tenant), 2000),
     keepOn(run, () => rotateSigning(run, tenant), 5000),
@@ -79,6 +80,26 @@ async function sendOnce(run: Run, { inbox }: Tenant, event: Sent, secret: string
   const [id = ''] = answer.body.event_ids
   event.receipts.push(id)
   return id
+}
+
+/** Sends one delivery of many events until it gets a 2xx. */
+async function sendBulk(run: Run, tenant: Tenant): Promise<void> {
+  if (run.held) return
+  const bulk = nextBulk(tenant)
+  const inbox = { ...tenant.bulkInbox, patience: 1 }
+  for (;;) {
+    const answer = await deliver(inbox, 'bulk', bulk.body).catch(() => null)
+    note(run, answer?.status ?? 0)
+    if (answer && isReceipt(answer)) {
+      bulk.receipts.push(answer.body.event_ids)
+      return
+    }
+    if (answer && answer.status < 500) {
+      run.broken.push(`a delivery of many events got ${answer.status}: ${JSON.stringify(answer.body)}`)
+      return
+    }
+    await sleep(GIVE_UP_MS)
+  }
 }
 
 /** Reads with a live key, which must work however often the server was killed. */

@@ -1,6 +1,6 @@
 import { tamperedD1 } from '../../harness'
 
-/** The real D1, and the weight of what passes: bytes of JSON, as it crosses the binding. */
+/** The real D1, and the weight of what passes. */
 export function weighedD1() {
   /** Of each call: all that it answered. Of all statements, and of those of claims: the heaviest of their bound values. */
   const weight = { answers: [] as number[], heaviestBound: 0, heaviestClaim: 0, numberLists: 0 }
@@ -9,9 +9,9 @@ export function weighedD1() {
   const DB = tamperedD1(async ({ sql, values, run }) => {
     for (const value of values.flat()) {
       if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) weight.numberLists += 1
-      weight.heaviestBound = Math.max(weight.heaviestBound, bytes(value))
+      weight.heaviestBound = Math.max(weight.heaviestBound, bytesOf(value))
     }
-    if (/"tries" \+ 1/.test(sql)) weight.heaviestClaim = Math.max(weight.heaviestClaim, ...values.flat().map(bytes))
+    if (/"tries" \+ 1/.test(sql)) weight.heaviestClaim = Math.max(weight.heaviestClaim, ...values.flat().map(bytesOf))
     const results = await run()
     weight.answers.push(results.reduce((sum, result) => sum + bytes(result.results), 0))
     for (const value of results.flatMap(({ results }) => results as object[]).flatMap(Object.values)) {
@@ -29,6 +29,12 @@ export function weighedD1() {
 /** Longer texts are payloads. */
 const LARGE = 500_000
 
+/** Bytes of a bound value. */
+function bytesOf(value: unknown): number {
+  return typeof value === 'string' ? new TextEncoder().encode(value).byteLength : bytes(value)
+}
+
+/** Bytes of what is answered, as JSON. */
 function bytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value) ?? '').byteLength
 }

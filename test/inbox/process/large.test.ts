@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { LEASE_MS } from '../../../src/inbox/process/limits'
+import { LEASE_MS, MAX_CLAIMED_BYTES } from '../../../src/inbox/process/limits'
 import { MAX_DELIVERY_BYTES } from '../../../src/inbox/receive/limits'
 import { SECOND } from '../../../src/lib/time'
 import { VENDORS } from '../../../src/vendors'
@@ -65,6 +65,7 @@ describe('a batch of large payloads', () => {
   })
 
   it('costs no more trips than its payloads fill', async () => {
+    expect(MAX_CLAIMED_BYTES).toBe(4 * MAX_DELIVERY_BYTES) // so that the largest payload always fits
     const world = await newWorld()
     await deliverLarge(world, 8)
     const { DB, count } = countingD1()
