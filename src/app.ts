@@ -15,6 +15,7 @@ import { healthRoutes } from './http/health'
 import { requestLog } from './http/log'
 import { openApi } from './http/openapi'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
+import { requireKeys } from './inbox/connections/readable'
 import { connectionRoutes } from './inbox/connections/routes'
 import { eventRoutes } from './inbox/events/routes'
 import { inboxHealthRoutes } from './inbox/health/routes'
@@ -61,7 +62,7 @@ const app = base
   .route('/auth', authRoutes)
   .route('/ingest', ingestRoutes)
   // The service itself.
-  .route('/healthz', healthRoutes)
+  .route('/healthz', healthRoutes(requireKeys))
   .get('/openapi.json', (c) => c.json(openApi(base, CREDENTIALS, new URL(c.req.url).origin)))
   .get('/errors', errorsPage)
 

@@ -1,6 +1,6 @@
 import { and, desc, eq, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
-import { batch, type Db, run } from '../db/client'
+import { batch, type Db, type Query, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { missingScopes, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
@@ -117,14 +117,35 @@ export async function rotateKey(
     .set({ hash, key_prefix })
     .where(and(eq(apiKeys.id, id), eq(apiKeys.hash, current.hash), isNull(apiKeys.revoked_at)))
   const retired = { hash: current.hash, key_id: id, retired_at: change.now }
-  const { rotated } = await batch(db, {
-    ...audited(db, change, entry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
-    // This follows the audit row, which is written only if the secret was swapped.
-    retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
-    rotated: selectKeys(db, and(ofProject(project_id, id), eq(apiKeys.hash, hash))),
-  })
+  const found = () => selectKeys(db, and(ofProject(project_id, id), eq(apiKeys.hash, hash)))
+  const committed = batch(
+    db,
+    {
+      ...audited(db, change, entry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
+      // This follows the audit row, which is written only if the secret was swapped.
+      retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
+      rotated: found(),
+    },
+    { idempotent: true }, // the second time, the hash is no longer the one to be swapped
+  )
+  const rotated = await committed.then(
+    (results) => results.rotated,
+    (error) => foundAfter(db, found(), error),
+  )
   if (!rotated[0]) throw new Fault('rotation_conflict', 'Another call rotated or revoked this API key. Read it again.')
   return rotated[0]
+}
+
+/**
+ * Reads what a commit has left that was answered with an error: the answer alone may have been lost.
+ *
+ * @throws the error, if there is nothing or it cannot be read
+ */
+async function foundAfter<T>(db: Db, query: Query<T[]>, error: unknown): Promise<T[]> {
+  const isUnknown = error instanceof Fault && error.fault === 'database_unavailable'
+  const rows = isUnknown ? await run(db, query).catch(() => []) : []
+  if (rows.length === 0) throw error
+  return rows
 }
 
 /** Revokes a key. Revoking it again changes nothing. @throws {Fault} `not_found` */

@@ -8,7 +8,7 @@ import { Fault, type FaultName } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import type { HttpEnv } from './context'
 import { ERRORS } from './errors'
-import { limit } from './rate-limit'
+import { isWithin, limit } from './rate-limit'
 
 /** The caller. `scopes` are its permissions in `project_id`. */
 export type Actor =
@@ -293,7 +293,6 @@ function refuseBlocked(address: string, now: number): void {
 
 /** Counts a failure against its address. An address over the limit is refused for a while before any database read. */
 async function countFailure(rt: Runtime, address: string): Promise<void> {
-  const { success } = await rt.limits.authFailure.limit({ key: address })
-  if (success) return
+  if (await isWithin(rt.limits.authFailure, address)) return
   blocked.set(address, rt.now + BLOCK_MS)
 }

@@ -1,27 +1,36 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { ping } from '../db/client'
+import type { Runtime } from '../env'
 import type { HttpEnv } from './context'
 import { route } from './route'
 
-/** Liveness of the deployment: 200 when D1 answers in time, else 503. */
-export const healthRoutes = new Hono<HttpEnv>().get(
-  '/',
-  route({
-    id: 'getHealth',
-    summary: 'Check the health of the service',
-    description: 'Needs no credentials. Returns 503 when the database does not answer.',
-    tag: 'Service',
-    policy: null,
-    responses: {
-      200: {
-        description: 'The service is up and reaches its database.',
-        schema: z.object({ status: z.literal('ok') }),
+/**
+ * Liveness of the deployment: 200 when D1 answers in time and the encryption keys are the right ones, else 503.
+ *
+ * @param requireKeys throws where they are not
+ */
+export const healthRoutes = (requireKeys: (rt: Runtime) => Promise<void>) =>
+  new Hono<HttpEnv>().get(
+    '/',
+    route({
+      id: 'getHealth',
+      summary: 'Check the health of the service',
+      description:
+        'Needs no credentials. Returns 503 when the database does not answer, or when the encryption keys do not open the stored secrets.',
+      tag: 'Service',
+      faults: ['encryption_key_unavailable'],
+      policy: null,
+      responses: {
+        200: {
+          description: 'The service is up and reaches its database.',
+          schema: z.object({ status: z.literal('ok') }),
+        },
       },
+    }),
+    async (c) => {
+      await ping(c.get('rt').db)
+      await requireKeys(c.get('rt'))
+      return c.json({ status: 'ok' as const }, 200)
     },
-  }),
-  async (c) => {
-    await ping(c.get('rt').db)
-    return c.json({ status: 'ok' as const }, 200)
-  },
-)
+  )

@@ -172,7 +172,13 @@ export function possibleFaults(
   { policy, faults = [] }: Operation,
   kinds: readonly CredentialKind[],
 ): FaultName[] {
-  const all = new Set<FaultName>(['validation_failed', 'database_unavailable', 'internal_error', ...faults])
+  const all = new Set<FaultName>([
+    'validation_failed',
+    'database_unavailable',
+    'database_full',
+    'internal_error',
+    ...faults,
+  ])
   if (policy) {
     for (const fault of ['missing_credentials', 'malformed_credentials', 'rate_limited'] as const) all.add(fault)
     // The secret is looked up before the route refuses its kind, so faults of every kind are possible.

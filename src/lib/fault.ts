@@ -44,6 +44,8 @@ export const FAULTS = [
   'unknown_connection',
   'connection_disabled',
   'database_unavailable',
+  'database_full',
+  'encryption_key_unavailable',
   'internal_error',
 ] as const
 
