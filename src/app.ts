@@ -17,6 +17,7 @@ import { requestLog } from './http/log'
 import { openApi } from './http/openapi'
 import { publicOrigin } from './http/origin'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
+import { requireKeys } from './inbox/connections/readable'
 import { connectionRoutes } from './inbox/connections/routes'
 import { eventRoutes } from './inbox/events/routes'
 import { inboxHealthRoutes } from './inbox/health/routes'
@@ -64,7 +65,7 @@ const app = base
   .route('/auth', authRoutes)
   .route('/ingest', ingestRoutes)
   // The service itself.
-  .route('/healthz', healthRoutes)
+  .route('/healthz', healthRoutes(requireKeys))
   .get('/openapi.json', (c) => c.json(openApi(base, CREDENTIALS, publicOrigin(c) ?? '/')))
   .get('/errors', errorsPage)
 
