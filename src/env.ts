@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type Db, openDb } from './db/client'
+import { Fault } from './lib/fault'
 import { originFrom } from './lib/origin'
 
 /** The bindings of wrangler.toml. Only this file and the entry point name a raw binding. */
@@ -102,11 +103,16 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
 
 const parsed = new WeakMap<Env, Settings>()
 
-/** Settings, parsed once for each isolate. A deployment without a required setting fails on its first request. */
+/**
+ * Settings, parsed once for each isolate.
+ *
+ * @throws {Fault} `not_configured`, naming each setting that is missing or wrong
+ */
 function settingsOf(env: Env): Settings {
   const known = parsed.get(env)
   if (known) return known
-  const raw = Settings.parse(env)
+  const { data: raw, error } = Settings.safeParse(env)
+  if (error) throw notConfigured(error.issues.map(({ path, message }) => `${path.join('.')} (${message})`).join(', '))
   const settings: Settings = {
     signUp: raw.SIGN_UP,
     signInDelivery: raw.SIGN_IN_DELIVERY,
@@ -127,10 +133,26 @@ function encryptionKeysOf(env: Env): Map<number, Uint8Array<ArrayBuffer>> {
   for (const [name, value] of Object.entries(env)) {
     const number = /^ENCRYPTION_KEY_([1-9]\d{0,3})$/.exec(name)?.[1]
     if (number === undefined) continue
-    const bytes = Uint8Array.fromBase64(value) as Uint8Array<ArrayBuffer>
-    if (bytes.byteLength !== 32) throw new Error(`${name} must be 32 bytes in base64`)
+    const bytes = bytesOf(value)
+    if (bytes?.byteLength !== 32) throw notConfigured(`${name} (must be 32 bytes in base64)`)
     keys.set(Number(number), bytes)
   }
-  if (keys.size === 0) throw new Error('ENCRYPTION_KEY_1 is missing; set it to 32 random bytes in base64')
+  if (keys.size === 0) throw notConfigured('ENCRYPTION_KEY_1 (missing: 32 random bytes in base64)')
   return keys
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.fromBase64(base64) as Uint8Array<ArrayBuffer>
+  } catch {
+    return null
+  }
+}
+
+/** @param what the settings that are missing or wrong, with the reason in brackets */
+function notConfigured(what: string): Fault {
+  return new Fault(
+    'not_configured',
+    `Set ${what}. On your own machine, npm start and wrangler dev create local secrets; npm run deploy sets those of a deployment.`,
+  )
 }

@@ -56,7 +56,7 @@ export async function answered<T>(ms: number, send: () => Promise<T>): Promise<T
 }
 
 /**
- * SQLite's own words decide: a constraint, no room left, a mistake of ours (which stays what it is: a 500), or D1 not
+ * SQLite's own words decide: a constraint, no room left, a migration that was not applied, a mistake of ours (which stays what it is: a 500), or D1 not
  * answering.
  */
 function classified(error: unknown): unknown {
@@ -64,6 +64,8 @@ function classified(error: unknown): unknown {
   const message = messageOf(error)
   if (/constraint failed|SQLITE_CONSTRAINT/.test(message)) return new ConstraintError(message, { cause: error })
   if (FULL.test(message)) return full(error)
+  // A column that is missing may be a mistake of ours as well; /healthz tells them apart.
+  if (/no such table/.test(message)) return notMigrated(error)
   if (/SQLITE_(ERROR|MISMATCH|RANGE|MISUSE|TOOBIG)|D1_TYPE_ERROR/.test(message)) return error
   return new Fault('database_unavailable', 'The database did not answer. Try again in a few seconds.', { cause: error })
 }
@@ -71,6 +73,12 @@ function classified(error: unknown): unknown {
 function full(cause: unknown): Fault {
   const detail = 'The database has no room for this. Try again later: the operator of the service must make room first.'
   return new Fault('database_full', detail, { cause, headers: { 'Retry-After': String(FULL_RETRY_AFTER_S) } })
+}
+
+/** For a database that the newest migration was not applied to. */
+export function notMigrated(cause?: unknown): Fault {
+  const detail = 'The operator must apply the migrations: npm run deploy does, and locally npm start.'
+  return new Fault('not_migrated', detail, { cause })
 }
 
 function messageOf(error: unknown): string {

@@ -1,8 +1,9 @@
 import { Column, type DriverValueDecoder, is, SQL, sql } from 'drizzle-orm'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
+import journal from '../../drizzle/meta/_journal.json'
 import { SECOND } from '../lib/time'
-import { answered } from './answered'
+import { answered, notMigrated } from './answered'
 import { type Meter, type MeteredD1, metered, type Sending } from './metered'
 
 export { ConstraintError } from './answered'
@@ -89,9 +90,18 @@ export async function batch<Q extends Queries>(db: Db, queries: Q, how: Sending 
   return Object.fromEntries(mapped) as Results<Q>
 }
 
-/** Whether D1 answers at all, within a tighter bound. @throws {Fault} `database_unavailable` */
-export async function ping(db: Db): Promise<void> {
-  await answered(PING_TIMEOUT_MS, () => db.d1.prepare('SELECT 1').all())
+/** The newest migration, by the name under which wrangler records it in `d1_migrations`. */
+const NEWEST = `${journal.entries.at(-1)?.tag}.sql`
+
+/**
+ * Checks that D1 answers, within a tighter bound, and that the newest migration is applied.
+ *
+ * @throws {Fault} `database_unavailable`, `not_migrated`
+ */
+export async function requireMigrated(db: Db): Promise<void> {
+  const applied = db.d1.prepare('SELECT 1 FROM d1_migrations WHERE name = ?').bind(NEWEST)
+  const { results } = await answered(PING_TIMEOUT_MS, () => applied.all())
+  if (results.length === 0) throw notMigrated()
 }
 
 /**

@@ -61,6 +61,8 @@ export const ERRORS: Record<FaultName, Line> = {
   public_origin_missing: { status: 503, title: 'The deployment does not know its public address' },
   database_unavailable: { status: 503, title: 'The database is unavailable' },
   database_full: { status: 503, title: 'The database is full' },
+  not_configured: { status: 503, title: 'The deployment lacks a setting' },
+  not_migrated: { status: 503, title: 'The database lacks a migration' },
   encryption_key_unavailable: { status: 503, title: 'The encryption key is missing or wrong' },
 }
 

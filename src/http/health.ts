@@ -1,13 +1,14 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { ping } from '../db/client'
+import { requireMigrated } from '../db/client'
 import type { Runtime } from '../env'
 import type { HttpEnv } from './context'
 import { requirePublicOrigin } from './origin'
 import { route } from './route'
 
 /**
- * Liveness of the deployment: 200 when it is configured, D1 answers in time and the encryption keys are the right ones, else 503.
+ * Health of the deployment: 200 when it is configured, D1 answers in time and has the newest migration, and the encryption
+ * keys are the right ones; else 503.
  *
  * @param requireKeys throws where the keys are not
  */
@@ -18,9 +19,9 @@ export const healthRoutes = (requireKeys: (rt: Runtime) => Promise<void>) =>
       id: 'getHealth',
       summary: 'Check the health of the service',
       description:
-        'Needs no credentials. Returns 503 when the database does not answer, when the encryption keys do not open the stored secrets, or when the setting `PUBLIC_ORIGIN` is missing.',
+        'Needs no credentials. Returns 503 when the database does not answer or lacks a migration, when the encryption keys do not open the stored secrets, or when a setting is missing, `PUBLIC_ORIGIN` among them.',
       tag: 'Service',
-      faults: ['encryption_key_unavailable', 'public_origin_missing'],
+      faults: ['encryption_key_unavailable', 'public_origin_missing', 'not_migrated'],
       policy: null,
       responses: {
         200: {
@@ -30,7 +31,7 @@ export const healthRoutes = (requireKeys: (rt: Runtime) => Promise<void>) =>
       },
     }),
     async (c) => {
-      await ping(c.get('rt').db)
+      await requireMigrated(c.get('rt').db)
       await requireKeys(c.get('rt'))
       requirePublicOrigin(c)
       return c.json({ status: 'ok' as const }, 200)

@@ -50,6 +50,8 @@ export const FAULTS = [
   'connection_disabled',
   'database_unavailable',
   'database_full',
+  'not_configured',
+  'not_migrated',
   'encryption_key_unavailable',
   'overloaded',
   'public_origin_missing',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import { newSessionToken } from '../../src/sessions/secret'
-import { type bound, call, D1_LOST, failingD1, freshKey, KV_OUT, tamperedD1 } from '../harness'
+import { bound, call, captureConsole, D1_LOST, failingD1, freshKey, KV_OUT, tamperedD1 } from '../harness'
 import { KEYS, OUR_MISTAKE, PROJECTS } from './faults'
 
 describe('a database that fails', () => {
@@ -81,12 +81,42 @@ describe('an internal error', () => {
     }
   })
 
-  it('carries a request id and says nothing of its cause when a setting is missing', async () => {
-    const bindings = { CODE_PEPPER: 'short' } as Partial<typeof bound>
-    const answer = await call('/healthz', { bindings })
-    expect([answer.status, answer.body.code]).toEqual([500, 'internal_error'])
-    expect(answer.text).not.toMatch(/PEPPER|ZodError|characters/)
+  it.each([
+    ['CODE_PEPPER', 'short'],
+    ['CODE_PEPPER', undefined],
+    ['ENCRYPTION_KEY_1', 'not base64!'],
+    ['ENCRYPTION_KEY_1', btoa('short')],
+    ['ENCRYPTION_KEY_1', undefined],
+    ['SIGN_UP', 'maybe'],
+  ])('names the setting %s when it is %s, with a request id', async (name, value) => {
+    const log = captureConsole()
+    const answer = await call('/healthz', { bindings: { [name]: value } as Partial<typeof bound> })
+    expect([answer.status, answer.body.code]).toEqual([503, 'not_configured'])
+    expect(answer.body.detail).toContain(`Set ${name} (`)
+    expect(answer.text).not.toMatch(/ZodError|short|maybe|not base64!/)
+    expect(log.join('\n')).toContain(`Set ${name} (`)
     expect(answer.body.request_id).toMatch(/^\S{8,}$/)
     expect(answer.headers.get('X-Request-Id')).toBe(answer.body.request_id)
+  })
+
+  it('says that migrations are to be applied, before anything needs the newest', async () => {
+    captureConsole()
+    expect((await call('/healthz')).status).toBe(200)
+    const { count, ...first } = (await bound.DB.prepare(
+      'SELECT *, count(*) OVER () AS count FROM d1_migrations ORDER BY id DESC LIMIT 1',
+    ).first()) as Record<string, unknown>
+    expect(count).toBeGreaterThan(5)
+    await bound.DB.prepare('DELETE FROM d1_migrations WHERE id = ?').bind(first.id).run()
+    const behind = await call('/healthz')
+    expect([behind.status, behind.body.code]).toEqual([503, 'not_migrated'])
+    await bound.DB.prepare('INSERT INTO d1_migrations (id, name, applied_at) VALUES (?, ?, ?)')
+      .bind(first.id, first.name, first.applied_at)
+      .run()
+    expect((await call('/healthz')).status).toBe(200)
+    // A database that has no tables at all.
+    const empty = await call('/healthz', {
+      bindings: { DB: failingD1('D1_ERROR: no such table: d1_migrations: SQLITE_ERROR') },
+    })
+    expect([empty.status, empty.body.code]).toEqual([503, 'not_migrated'])
   })
 })

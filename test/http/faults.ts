@@ -281,6 +281,8 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     const { project, secret } = await freshKey()
     return call(KEYS, { project, token: secret, bindings: { DB: failingD1(D1_LOST) } })
   },
+  not_configured: () => call('/healthz', { bindings: { CODE_PEPPER: 'short' } }),
+  not_migrated: () => call('/healthz', { bindings: { DB: failingD1('D1_ERROR: no such table: users: SQLITE_ERROR') } }),
   database_full: async () => {
     const { project, secret } = await freshKey()
     return call(KEYS, { project, token: secret, bindings: { DB: failingD1(D1_FULL) } })

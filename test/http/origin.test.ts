@@ -130,7 +130,7 @@ describe('PUBLIC_ORIGIN', () => {
   it('that is not an origin is refused with the first request', async () => {
     const printed = captureConsole()
     const answer = await call('/healthz', { bindings: { PUBLIC_ORIGIN: 'api.example.com' } })
-    expect(answer.status).toBe(500)
+    expect([answer.status, answer.body.code]).toEqual([503, 'not_configured'])
     expect(printed.join('\n')).toContain('PUBLIC_ORIGIN must be like https://api.example.com')
   })
 })

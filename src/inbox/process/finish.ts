@@ -57,7 +57,7 @@ export async function finish(db: Db, what: Finish): Promise<Finished> {
 /** The event of a verdict, in the statements below. */
 const e = alias(events, 'e')
 
-function finishQueries(db: Db, { projections, lease, now }: Finish, lists: Lists) {
+function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, lists: Lists) {
   const isHeld = (row: typeof e | typeof events) =>
     and(eq(row.lease_token, lease), inArray(row.status, leftBy('finish'))) as SQL
   const isEventOf = (row: typeof e | typeof events) =>
@@ -82,16 +82,7 @@ function finishQueries(db: Db, { projections, lease, now }: Finish, lists: Lists
       { project_id: e.project_id, status: field('status'), n: sql`count(*)` },
       sql`${held} WHERE ${isFinal} GROUP BY 1, 2 ON CONFLICT DO UPDATE SET ${addUp(totals.n)}`,
     ),
-    replays: db
-      .update(replays)
-      .set(Object.fromEntries(FINAL_STATUSES.map((status) => [status, sql`${replays[status]} + b.${sql.raw(status)}`])))
-      .from(sql`(SELECT ${e.project_id} AS project_id, ${e.replay_id} AS id,
-          ${sql.join(
-            FINAL_STATUSES.map((status) => sql`sum(${field('status')} = ${literals([status])}) AS ${sql.raw(status)}`),
-            sql`, `,
-          )}
-        ${held} WHERE ${e.replay_id} IS NOT NULL AND ${isFinal} GROUP BY 1, 2) b`)
-      .where(sql`${replays.project_id} = b.project_id AND ${replays.id} = b.id`),
+    ...(verdicts.some(({ event }) => event.replay_id !== null) && { replays: addToReplays(db, held, isFinal) }),
     // Last, because it gives up the lease that the others ask for.
     events: db
       .update(events)
@@ -111,6 +102,21 @@ function finishQueries(db: Db, { projections, lease, now }: Finish, lists: Lists
   }
 }
 
+/** Adds completions to the replays that asked for them. */
+function addToReplays(db: Db, held: SQL, isFinal: SQL) {
+  return db
+    .update(replays)
+    .set({
+      processed: sql`${replays.processed} + b.processed`,
+      ignored: sql`${replays.ignored} + b.ignored`,
+      failed: sql`${replays.failed} + b.failed`,
+    })
+    .from(sql`(SELECT ${e.project_id} AS project_id, ${e.replay_id} AS id, ${counted('processed')} AS processed,
+        ${counted('ignored')} AS ignored, ${counted('failed')} AS failed
+      ${held} WHERE ${e.replay_id} IS NOT NULL AND ${isFinal} GROUP BY 1, 2) b`)
+    .where(sql`${replays.project_id} = b.project_id AND ${replays.id} = b.id`)
+}
+
 function attemptRow(now: number) {
   const actor = sql`(SELECT ${replays.actor} FROM ${replays}
     WHERE ${replays.project_id} = ${e.project_id} AND ${replays.id} = ${e.replay_id})`
@@ -128,7 +134,6 @@ function attemptRow(now: number) {
 
 /** Adds first completions to their minutes of receipt. An event that was ever replayed has had its own. */
 function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
-  const count = (status: (typeof FINAL_STATUSES)[number]) => sql`sum(${field('status')} = ${literals([status])})`
   const lag = sql`coalesce(${field('lag')}, 0)`
   return insertFrom(
     db,
@@ -146,13 +151,18 @@ function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
     },
     // One row a bin of the histogram, then one a minute.
     sql`FROM (SELECT ${e.project_id} AS project_id, ${field('minute')} AS minute, ${e.connection_id} AS connection_id,
-        ${field('bin')} AS bin, count(*) AS n, ${count('processed')} AS processed, ${count('ignored')} AS ignored,
-        ${count('failed')} AS failed, sum(${lag}) AS lag_sum, max(${lag}) AS lag_max
+        ${field('bin')} AS bin, count(*) AS n, ${counted('processed')} AS processed, ${counted('ignored')} AS ignored,
+        ${counted('failed')} AS failed, sum(${lag}) AS lag_sum, max(${lag}) AS lag_max
       ${held} WHERE ${e.replay_id} IS NULL AND ${isFinal} GROUP BY 1, 2, 3, 4) b
     WHERE true GROUP BY 1, 2, 3
     ON CONFLICT DO UPDATE SET ${addUp(minutes.processed, minutes.ignored, minutes.failed, minutes.lag_sum)},
       ${bare(minutes.lag_max)} = max(${minutes.lag_max}, ${excluded(minutes.lag_max)}), ${addUpCounts(minutes.lag)}`,
   )
+}
+
+/** How many verdicts of a group have a status. */
+function counted(status: (typeof FINAL_STATUSES)[number]): SQL {
+  return sql`sum(${field('status')} = ${literals([status])})`
 }
 
 /** A field of the verdict `j`, of a statement's list. */

@@ -163,7 +163,7 @@ describe('what else an event may cost', () => {
     await expectConsistent(world.project)
   })
 
-  it('12 rows when it is replayed: 5 to ask and 7 to run', async () => {
+  it('13 rows when it is replayed: 5 to ask and 8 to run', async () => {
     const world = await warmWorld()
     const { id } = await only(stored(world.project))
     const asked = countingD1()
@@ -171,7 +171,7 @@ describe('what else an event may cost', () => {
     const run = countingD1()
     await world.queue.pump({ DB: run.DB })
     expect(asked.count).toMatchObject({ trips: 2, rows_written: 5 }) // one trip to authenticate, one to open and show the event
-    expect(run.count).toMatchObject({ trips: 3, rows_written: 7 })
+    expect(run.count).toMatchObject({ trips: 3, rows_written: 8 })
     await expectConsistent(world.project)
   })
 

@@ -165,7 +165,7 @@ describe('a signed body that cannot be read', () => {
 
   it.each([
     ['without its object', { object: 'event', data: {} }, 'the payload has no data.object'],
-    ['that is no event', { object: 'v2.core.event' }, 'the payload is not a Stripe event: its object is not "event"'],
+    ['that is no event', { object: 'v9.core.event' }, 'the payload is not a Stripe event: its object is not "event"'],
   ])('but for its envelope, %s, fails under its own type and id, and is found by them', async (_, rest, last_error) => {
     const world = await newWorld()
     const envelope = { id: 'evt_hollow', type: 'customer.subscription.updated', created: 1_767_225_600 }
