@@ -14,7 +14,7 @@ const LAYERS = [
   /^vendors\//,
   /^http\//,
   /^(env\.ts$|globals\.d\.ts$|db\/)/,
-  /^lib\//,
+  /^(lib|drizzle\/meta)\//,
 ]
 const layerOf = (path: string) => LAYERS.findIndex((pattern) => pattern.test(path))
 

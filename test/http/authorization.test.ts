@@ -45,6 +45,7 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /platform/v1/billing/webhooks/health': READ('billing:read'),
   'GET /platform/v1/billing/webhooks/lag-timeseries': READ('billing:read'),
   'POST /platform/v1/billing/webhooks/replay': { key: true, session: 'developer', scope: 'billing:write' },
+  'GET /platform/v1/billing/webhooks/replays': READ('billing:read'),
   'GET /platform/v1/billing/webhooks/replays/:replay_id': READ('billing:read'),
   'GET /platform/v1/billing/webhooks/:event_id': READ('billing:read'),
   'GET /platform/v1/billing/webhooks/:event_id/attempts': READ('billing:read'),

@@ -34,7 +34,7 @@ describe('every fault', () => {
     expect(answer.headers.get('Content-Type')).toBe('application/problem+json')
     const wanted = ['type', 'title', 'status', 'detail', 'code', 'request_id']
     expect(Object.keys(answer.body)).toEqual(fault === 'validation_failed' ? [...wanted, 'errors'] : wanted)
-    const type = `${fault === 'public_origin_missing' ? '' : ORIGIN}/errors#${code}`
+    const type = `${fault === 'public_origin_missing' || fault === 'not_configured' ? '' : ORIGIN}/errors#${code}`
     expect(answer.body).toMatchObject({ type, title, status, code })
     expect(answer.body.detail.length).toBeGreaterThan(10)
     expect(answer.body.request_id).toBe(answer.headers.get('X-Request-Id'))

@@ -49,6 +49,13 @@ async function addSessions(world: World, n: number) {
   })
 }
 
+const addReplays = (world: World, n: number) =>
+  times(n, () =>
+    env.DB.prepare('INSERT INTO replays (project_id, id, actor, event_id, queued) VALUES (?, ?, ?, ?, 1)')
+      .bind(world.project, newId('rpl', Date.now()), world.owner.user, world.event)
+      .run(),
+  )
+
 /** Every list of the API. */
 export const LISTS: Record<string, List> = {
   'GET /platform/v1/api-keys': {
@@ -73,6 +80,10 @@ export const LISTS: Record<string, List> = {
   'GET /platform/v1/billing/webhooks': {
     id: byId,
     add: addEvents,
+  },
+  'GET /platform/v1/billing/webhooks/replays': {
+    id: byId,
+    add: addReplays,
   },
   'GET /platform/v1/billing/webhooks/search': {
     id: byId,
