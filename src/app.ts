@@ -16,9 +16,11 @@ import { requireHttps } from './http/https'
 import { requestLog } from './http/log'
 import { openApi } from './http/openapi'
 import { publicOrigin } from './http/origin'
+import { requestMetrics } from './http/request-metrics'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
 import { connectionRoutes } from './inbox/connections/routes'
 import { eventRoutes } from './inbox/events/routes'
+import { metricsRoutes } from './inbox/health/metrics-routes'
 import { inboxHealthRoutes } from './inbox/health/routes'
 import { ingestRoutes } from './inbox/receive/routes'
 import { replayRoutes } from './inbox/replay/routes'
@@ -34,6 +36,7 @@ export const CREDENTIALS = [apiKeyCredential, sessionCredential]
 const base = new Hono<HttpEnv>()
 
 base.use(requestLog)
+base.use(requestMetrics)
 base.use(async (c, next) => {
   c.set('credentialKinds', CREDENTIALS)
   c.set('rt', openRuntime(c.env as Env, c.executionCtx))
@@ -65,6 +68,7 @@ const app = base
   .route('/ingest', ingestRoutes)
   // The service itself.
   .route('/healthz', healthRoutes)
+  .route('/metrics', metricsRoutes)
   .get('/openapi.json', (c) => c.json(openApi(base, CREDENTIALS, publicOrigin(c) ?? '/')))
   .get('/errors', errorsPage)
 

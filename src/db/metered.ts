@@ -5,8 +5,19 @@ import { within } from '../lib/within'
 /** D1 that has not answered by then is taken as not answering: 503, and the caller tries again. */
 export const ANSWER_TIMEOUT_MS = 5 * SECOND
 
-/** What D1 itself says a piece of work cost. */
-export type Meter = { trips: number; rows_read: number; rows_written: number }
+/**
+ * What a piece of work cost. `rows_…`, `size_bytes` (of the database, once it has answered) are D1's own figures. `ms`: the
+ * time of all trips together. `failures`: failed trips by class, which is the name of the fault, `constraint`, or
+ * `statement` for a mistake of ours.
+ */
+export type Meter = {
+  trips: number
+  rows_read: number
+  rows_written: number
+  size_bytes: number | null
+  ms: number
+  failures: Record<string, number>
+}
 
 /** A unique key, CHECK or NOT NULL that refused a write. Its message names the constraint, never a value. */
 export class ConstraintError extends Error {
@@ -28,12 +39,13 @@ export function metered(d1: D1Database, meter: Meter): D1Database {
 
   async function trip<R>(send: () => Promise<R>): Promise<R> {
     meter.trips += 1
-    return answered(ANSWER_TIMEOUT_MS, send)
+    return timed(meter, answered(ANSWER_TIMEOUT_MS, send))
   }
 
   function counted<R extends D1Result<unknown>>(result: R): R {
     meter.rows_read += result.meta.rows_read
     meter.rows_written += result.meta.rows_written
+    meter.size_bytes = result.meta.size_after ?? meter.size_bytes
     return result
   }
 
@@ -57,6 +69,25 @@ export function metered(d1: D1Database, meter: Meter): D1Database {
     },
   }
   return decorated as unknown as D1Database
+}
+
+/** Adds the time of a trip, and its failure if it has one, to the meter. */
+async function timed<R>(meter: Meter, trip: Promise<R>): Promise<R> {
+  const startedAt = Date.now()
+  try {
+    return await trip
+  } catch (error) {
+    const failure = classOf(error)
+    meter.failures[failure] = (meter.failures[failure] ?? 0) + 1
+    throw error
+  } finally {
+    meter.ms += Date.now() - startedAt
+  }
+}
+
+function classOf(error: unknown): string {
+  if (error instanceof Fault) return error.fault
+  return error instanceof ConstraintError ? 'constraint' : 'statement'
 }
 
 /** @throws {Fault} `database_unavailable` where the work fails or has not ended within so many milliseconds */

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { ping } from '../db/client'
+import { versionId } from '../env'
 import type { HttpEnv } from './context'
 import { requirePublicOrigin } from './origin'
 import { route } from './route'
@@ -18,7 +19,10 @@ export const healthRoutes = new Hono<HttpEnv>().get(
     responses: {
       200: {
         description: 'The service is up and reaches its database.',
-        schema: z.object({ status: z.literal('ok') }),
+        schema: z.object({
+          status: z.literal('ok'),
+          version: z.string().nullable().describe('The id of the deployed version; null if the platform gives none.'),
+        }),
       },
     },
     faults: ['public_origin_missing'],
@@ -26,6 +30,6 @@ export const healthRoutes = new Hono<HttpEnv>().get(
   async (c) => {
     await ping(c.get('rt').db)
     requirePublicOrigin(c)
-    return c.json({ status: 'ok' as const }, 200)
+    return c.json({ status: 'ok' as const, version: versionId() }, 200)
   },
 )
