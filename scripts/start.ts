@@ -17,6 +17,8 @@ import { WRANGLER, WRANGLER_ENV } from './lib/wrangler.ts'
 const MINUTE = 60_000
 const READY_WITHIN = 2 * MINUTE
 const STOP_WITHIN = 5000
+const WRONG_KEY = `The encryption keys in .dev.vars do not open the signing secrets in ${STATE_DIR}.
+Restore the .dev.vars that sealed them, or delete that folder to start with an empty database.`
 
 await run(async () => {
   const port = readPort()
@@ -100,7 +102,7 @@ function serve(port: number, url: string): void {
   child.on('exit', () => {
     killGroup(group)
     rmSync(join(LOCAL_DIR, 'server.json'), { force: true })
-    if (stopping) process.exit(0)
+    if (stopping) process.exit() // with process.exitCode
     fail(ready ? 'The server stopped unexpectedly.' : `The server did not start:\n\n${early.slice(-40).join('\n')}`)
   })
 
@@ -111,9 +113,9 @@ function serve(port: number, url: string): void {
       setInterval(() => void triggerScheduled(url), MINUTE)
       console.log(welcome(url))
     },
-    () => {
+    (error: Error) => {
       console.error(early.slice(-40).join('\n'))
-      console.error(`\nThe server did not answer at ${url}/healthz within ${READY_WITHIN / 1000} s.`)
+      console.error(`\n${error.message}`)
       process.exitCode = 1
       stop()
     },
@@ -135,9 +137,11 @@ async function awaitReady(url: string): Promise<void> {
   while (Date.now() < until) {
     const answer = await fetch(`${url}/healthz`).catch(() => null)
     if (answer?.status === 200) return
+    if (answer?.status === 503 && (await answer.text()).includes('encryption_key_unavailable'))
+      throw new Error(WRONG_KEY)
     await sleep(250)
   }
-  throw new Error('not ready')
+  throw new Error(`The server did not answer at ${url}/healthz within ${READY_WITHIN / 1000} s.`)
 }
 
 /**

@@ -18,6 +18,7 @@ import { openApi } from './http/openapi'
 import { publicOrigin } from './http/origin'
 import { requestMetrics } from './http/request-metrics'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
+import { requireKeys } from './inbox/connections/readable'
 import { connectionRoutes } from './inbox/connections/routes'
 import { eventRoutes } from './inbox/events/routes'
 import { metricsRoutes } from './inbox/health/metrics-routes'
@@ -67,13 +68,13 @@ const app = base
   .route('/auth', authRoutes)
   .route('/ingest', ingestRoutes)
   // The service itself.
-  .route('/healthz', healthRoutes)
-  .route('/metrics', metricsRoutes)
+  .route('/healthz', healthRoutes(requireKeys))
   .get('/openapi.json', (c) => c.json(openApi(base, CREDENTIALS, publicOrigin(c) ?? '/')))
   .get('/errors', errorsPage)
 
-// Pages for people. They are registered on the same app but left out of its type: no typed client calls them.
+// For people and for scrapers. They are registered on the same app but left out of its type: no typed client calls them.
 base.get('/', front)
+base.route('/metrics', metricsRoutes)
 base.route('/console', consoleRoutes)
 base.route('/auth', linkRoutes)
 

@@ -10,7 +10,7 @@ export default {
     await handleBatch(openRuntime(env, ctx), batch)
   },
 
-  async scheduled(controller, env, ctx) {
-    await upkeep(() => openRuntime(env, ctx), controller.scheduledTime)
+  async scheduled(_controller, env, ctx) {
+    await upkeep(openRuntime(env, ctx))
   },
 } satisfies ExportedHandler<Env>

@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change } from '../audit/store'
-import { batch, type Db, run } from '../db/client'
+import { batch, type Db, type Query, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { missingScopes, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
@@ -51,19 +51,40 @@ export async function rotateKey(
       ),
     )
   const retired = { hash: current.hash, key_id: id, retired_at: change.now }
-  const { rotated, callers } = await batch(db, {
-    ...audited(db, change, entry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
-    // This follows the audit row, which is written only if the secret was swapped.
-    retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
-    rotated: selectKeys(db, and(ofProject(project_id, id), eq(apiKeys.hash, hash))),
-    callers: db
-      .select({ hash: apiKeys.hash, revoked_at: apiKeys.revoked_at })
-      .from(apiKeys)
-      .where(eq(apiKeys.id, by?.id ?? '')),
-  })
+  const found = () => selectKeys(db, and(ofProject(project_id, id), eq(apiKeys.hash, hash)))
+  const committed = batch(
+    db,
+    {
+      ...audited(db, change, entry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
+      // This follows the audit row, which is written only if the secret was swapped.
+      retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
+      rotated: found(),
+      callers: db
+        .select({ hash: apiKeys.hash, revoked_at: apiKeys.revoked_at })
+        .from(apiKeys)
+        .where(eq(apiKeys.id, by?.id ?? '')),
+    },
+    { idempotent: true }, // the second time, the hash is no longer the one to be swapped
+  )
+  const { rotated, callers } = await committed.catch(async (error) => ({
+    rotated: await foundAfter(db, found(), error),
+    callers: [],
+  }))
   if (rotated[0]) return rotated[0]
   if (by) requireSame(by, callers[0])
   throw new Fault('rotation_conflict', 'Another call rotated or revoked this API key. Read it again.')
+}
+
+/**
+ * Reads what a commit has left that was answered with an error: the answer alone may have been lost.
+ *
+ * @throws the error, if there is nothing or it cannot be read
+ */
+async function foundAfter<T>(db: Db, query: Query<T[]>, error: unknown): Promise<T[]> {
+  const isUnknown = error instanceof Fault && error.fault === 'database_unavailable'
+  const rows = isUnknown ? await run(db, query).catch(() => []) : []
+  if (rows.length === 0) throw error
+  return rows
 }
 
 /** The key, if the caller may rotate it now. */

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { HttpEnv } from '../http/context'
+import { noteFull } from '../http/database-full'
 import { asFault, describe, ERRORS } from '../http/errors'
 import { forgetSession, isNotSignedIn } from './session'
 import { show } from './ui/layout'
@@ -12,6 +13,7 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
   if (isNotSignedIn(error)) return toSignIn(c)
   const fault = asFault(error)
   if (fault.fault === 'not_a_member' || fault.fault === 'not_found') return missingPage(c)
+  if (fault.fault === 'database_full') noteFull(c.get('rt'))
   const { status, title } = ERRORS[fault.fault]
   const log = c.get('log')
   log.code = fault.fault

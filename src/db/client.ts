@@ -2,9 +2,11 @@ import { Column, type DriverValueDecoder, is, SQL, sql } from 'drizzle-orm'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import { SECOND } from '../lib/time'
-import { answered, type Meter, metered } from './metered'
+import { answered } from './answered'
+import { type Meter, type MeteredD1, metered, type Sending } from './metered'
 
-export { ConstraintError, type Meter } from './metered'
+export { ConstraintError } from './answered'
+export type { Meter } from './metered'
 
 const PING_TIMEOUT_MS = 2 * SECOND
 
@@ -12,7 +14,7 @@ const PING_TIMEOUT_MS = 2 * SECOND
  * Drizzle over the metered binding `d1`. `meter` counts what this database was asked for one piece of work; `binding` is
  * the same object for all of them.
  */
-export type Db = DrizzleD1Database & { meter: Meter; d1: D1Database; binding: D1Database }
+export type Db = DrizzleD1Database & { meter: Meter; d1: MeteredD1; binding: D1Database }
 
 /** A statement that has not been sent: one of Drizzle's builders, or what {@link raw} makes. */
 export type Query<T = unknown> = { readonly _: { readonly result: T } }
@@ -50,7 +52,15 @@ const builder = drizzle({
  * a session here (`withSession`).
  */
 export function openDb(binding: D1Database): Db {
-  const meter: Meter = { trips: 0, rows_read: 0, rows_written: 0, size_bytes: null, ms: 0, failures: {} }
+  const meter: Meter = {
+    trips: 0,
+    statements: 0,
+    rows_read: 0,
+    rows_written: 0,
+    size_bytes: null,
+    ms: 0,
+    failures: {},
+  }
   const own = { meter, d1: metered(binding, meter), binding }
   return Object.assign(Object.create(builder) as DrizzleD1Database, own)
 }
@@ -59,7 +69,7 @@ export function openDb(binding: D1Database): Db {
  * Sends one statement: one round trip.
  *
  * @throws {ConstraintError} where a constraint refuses a write
- * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time
+ * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time; `database_full`
  */
 export async function run<T>(db: Db, query: Query<T>): Promise<T> {
   const prepared = prepare(query)
@@ -74,12 +84,15 @@ export async function run<T>(db: Db, query: Query<T>): Promise<T> {
  * It stands in for Drizzle's `db.batch`, whose results have positions instead of names, and which throws on raw `sql`
  * with values (drizzle-orm#2277).
  *
+ * @param how `idempotent`: the batch may be sent twice, which is done after a transient error of D1. Batches that only
+ *   read need not say so.
  * @throws {ConstraintError} where a constraint refuses a write
- * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time
+ * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time; `database_full`
  */
-export async function batch<Q extends Queries>(db: Db, queries: Q): Promise<Results<Q>> {
+export async function batch<Q extends Queries>(db: Db, queries: Q, how: Sending = {}): Promise<Results<Q>> {
   const named = Object.entries(queries).map(([name, query]) => ({ name, prepared: prepare(query) }))
-  const results = await db.d1.batch<Record<string, unknown>>(named.map(({ prepared }) => bound(db, prepared)))
+  const statements = named.map(({ prepared }) => bound(db, prepared))
+  const results = await db.d1.batch<Record<string, unknown>>(statements, how)
   const mapped = named.map(({ name, prepared }, i) => [name, prepared.mapResult(results[i] as never, true)])
   return Object.fromEntries(mapped) as Results<Q>
 }

@@ -1,17 +1,14 @@
 import { Fault } from '../lib/fault'
-import { SECOND } from '../lib/time'
-import { within } from '../lib/within'
-
-/** D1 that has not answered by then is taken as not answering: 503, and the caller tries again. */
-export const ANSWER_TIMEOUT_MS = 5 * SECOND
+import { ANSWER_TIMEOUT_MS, answered, ConstraintError, onceMore } from './answered'
 
 /**
- * What a piece of work cost. `rows_…`, `size_bytes` (of the database, once it has answered) are D1's own figures. `ms`: the
- * time of all trips together. `failures`: failed trips by class, which is the name of the fault, `constraint`, or
- * `statement` for a mistake of ours.
+ * What a piece of work cost. `rows_…` and `size_bytes` (of the database, once it has answered) are D1's own figures. `ms`:
+ * the time of all trips together. `failures`: trips that failed, by class. The class is the name of the fault, `constraint`,
+ * `statement` for a mistake of ours, or `transient` for a trip that was made once more.
  */
 export type Meter = {
   trips: number
+  statements: number
   rows_read: number
   rows_written: number
   size_bytes: number | null
@@ -19,27 +16,38 @@ export type Meter = {
   failures: Record<string, number>
 }
 
-/** A unique key, CHECK or NOT NULL that refused a write. Its message names the constraint, never a value. */
-export class ConstraintError extends Error {
-  override readonly name = 'ConstraintError'
+/** `idempotent`: to execute these statements twice, as one transaction each, has the effect of executing them once. */
+export type Sending = { idempotent?: boolean }
+
+/** The decorated binding. */
+export interface MeteredD1 extends D1Database {
+  batch<T>(statements: D1PreparedStatement[], how?: Sending): Promise<D1Result<T>[]>
 }
 
 /**
  * The binding, decorated: each call is one round trip that is counted, bounded in time and, where it fails, given an
- * error of a known class. Drizzle runs on this in place of the raw binding.
+ * error of a known class. Drizzle runs on this in place of the raw binding. Reads, and writes that are said to be
+ * idempotent, are sent once more after a transient error, within the same bound.
  *
  * It passes on `prepare` and `batch`, which is all that Drizzle uses. Rows of `raw()` are read with `all()`, because D1
  * reports no cost with `raw()`: two selected columns must not have the same name (`batch` and `run` refuse them).
  *
  * @throws {ConstraintError} where a constraint refuses a write
- * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time
+ * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time; `database_full`
  */
-export function metered(d1: D1Database, meter: Meter): D1Database {
-  const inner = new WeakMap<object, D1PreparedStatement>()
+export function metered(d1: D1Database, meter: Meter): MeteredD1 {
+  const inner = new WeakMap<object, { statement: D1PreparedStatement; reads: boolean }>()
 
-  async function trip<R>(send: () => Promise<R>): Promise<R> {
-    meter.trips += 1
-    return timed(meter, answered(ANSWER_TIMEOUT_MS, send))
+  function trip<R>(send: () => Promise<R>, statements: number, repeatable: boolean): Promise<R> {
+    let attempts = 0
+    const attempt = () => {
+      attempts += 1
+      if (attempts > 1) countFailure(meter, 'transient')
+      meter.trips += 1
+      meter.statements += statements
+      return send()
+    }
+    return timed(meter, answered(ANSWER_TIMEOUT_MS, repeatable ? () => onceMore(attempt) : attempt))
   }
 
   function counted<R extends D1Result<unknown>>(result: R): R {
@@ -49,26 +57,27 @@ export function metered(d1: D1Database, meter: Meter): D1Database {
     return result
   }
 
-  function wrap(statement: D1PreparedStatement) {
-    const all = async () => counted(await trip(() => statement.all<Record<string, unknown>>()))
+  function wrap(statement: D1PreparedStatement, reads: boolean) {
+    const all = async () => counted(await trip(() => statement.all<Record<string, unknown>>(), 1, reads))
     const wrapped = {
-      bind: (...values: unknown[]) => wrap(statement.bind(...values)),
+      bind: (...values: unknown[]) => wrap(statement.bind(...values), reads),
       all,
       run: all,
       raw: async () => (await all()).results.map(Object.values),
     }
-    inner.set(wrapped, statement)
+    inner.set(wrapped, { statement, reads })
     return wrapped
   }
 
   const decorated = {
-    prepare: (query: string) => wrap(d1.prepare(query)),
-    batch: async (statements: object[]) => {
-      const own = statements.map((statement) => inner.get(statement) as D1PreparedStatement)
-      return (await trip(() => d1.batch(own))).map(counted)
+    prepare: (query: string) => wrap(d1.prepare(query), isRead(query)),
+    batch: async (statements: object[], { idempotent = false }: Sending = {}) => {
+      const own = statements.map((wrapped) => inner.get(wrapped) as { statement: D1PreparedStatement; reads: boolean })
+      const send = () => d1.batch(own.map(({ statement }) => statement))
+      return (await trip(send, own.length, idempotent || own.every(({ reads }) => reads))).map(counted)
     },
   }
-  return decorated as unknown as D1Database
+  return decorated as unknown as MeteredD1
 }
 
 /** Adds the time of a trip, and its failure if it has one, to the meter. */
@@ -77,12 +86,15 @@ async function timed<R>(meter: Meter, trip: Promise<R>): Promise<R> {
   try {
     return await trip
   } catch (error) {
-    const failure = classOf(error)
-    meter.failures[failure] = (meter.failures[failure] ?? 0) + 1
+    countFailure(meter, classOf(error))
     throw error
   } finally {
     meter.ms += Date.now() - startedAt
   }
+}
+
+function countFailure(meter: Meter, name: string): void {
+  meter.failures[name] = (meter.failures[name] ?? 0) + 1
 }
 
 function classOf(error: unknown): string {
@@ -90,20 +102,7 @@ function classOf(error: unknown): string {
   return error instanceof ConstraintError ? 'constraint' : 'statement'
 }
 
-/** @throws {Fault} `database_unavailable` where the work fails or has not ended within so many milliseconds */
-export async function answered<T>(ms: number, send: () => Promise<T>): Promise<T> {
-  try {
-    return await within(ms, send())
-  } catch (error) {
-    throw classified(error)
-  }
-}
-
-/** SQLite's own words decide: a constraint, a mistake of ours (which stays what it is: a 500), or D1 not answering. */
-function classified(error: unknown): unknown {
-  if (error instanceof Fault || error instanceof ConstraintError) return error
-  const message = error instanceof Error ? error.message : String(error)
-  if (/constraint failed|SQLITE_CONSTRAINT/.test(message)) return new ConstraintError(message, { cause: error })
-  if (/SQLITE_(ERROR|MISMATCH|RANGE|MISUSE|TOOBIG)|D1_TYPE_ERROR/.test(message)) return error
-  return new Fault('database_unavailable', 'The database did not answer. Try again in a few seconds.', { cause: error })
+/** Whether a statement writes nothing. One that has a writing word in a literal is taken for a write. */
+function isRead(query: string): boolean {
+  return /^\s*(SELECT|WITH)\b/i.test(query) && !/\b(INSERT|UPDATE|DELETE|REPLACE)\b/i.test(query)
 }

@@ -3,6 +3,7 @@ import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Fault, type FaultName } from '../lib/fault'
 import type { HttpEnv } from './context'
+import { noteFull } from './database-full'
 import { publicUrl } from './origin'
 
 /** `code` is set where callers see a different code from the fault's name. */
@@ -59,6 +60,8 @@ export const ERRORS: Record<FaultName, Line> = {
   overloaded: { status: 503, title: 'The service is receiving too much at once' },
   public_origin_missing: { status: 503, title: 'The deployment does not know its public address' },
   database_unavailable: { status: 503, title: 'The database is unavailable' },
+  database_full: { status: 503, title: 'The database is full' },
+  encryption_key_unavailable: { status: 503, title: 'The encryption key is missing or wrong' },
 }
 
 /** The code that callers see for a fault. */
@@ -71,6 +74,7 @@ export function problem(c: Context<HttpEnv>, error: unknown): Response {
   const fault = asFault(error)
   const { status, title } = ERRORS[fault.fault]
   const code = codeOf(fault.fault)
+  if (fault.fault === 'database_full') noteFull(c.get('rt'))
   const log = c.get('log') as Record<string, unknown> | undefined
   if (log) {
     log.code = code

@@ -2,6 +2,7 @@ import type { Runtime } from '../env'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
 import { BLOCK_MS, MAX_BLOCKED } from './limits'
+import { isWithin } from './rate-limit'
 
 /**
  * The failures of client addresses at one thing. This isolate refuses an address with too many of them for a while,
@@ -24,8 +25,7 @@ export function failuresByAddress(limiter: (limits: Runtime['limits']) => RateLi
 
     /** Counts a failure, and blocks the address if it is one too many. */
     async count(rt: Runtime, address: string): Promise<void> {
-      const { success } = await limiter(rt.limits).limit({ key: address })
-      if (!success) blocked.set(address, rt.now + BLOCK_MS)
+      if (!(await isWithin(limiter(rt.limits), address))) blocked.set(address, rt.now + BLOCK_MS)
     },
   }
 }

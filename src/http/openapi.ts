@@ -189,7 +189,7 @@ export function possibleFaults(
   kinds: readonly CredentialKind[],
 ): FaultName[] {
   const all = new Set<FaultName>([
-    ...(['https_required', 'validation_failed', 'database_unavailable', 'internal_error'] as const),
+    ...(['https_required', 'validation_failed', 'database_unavailable', 'database_full', 'internal_error'] as const),
     ...faults,
   ])
   if (policy) {

@@ -49,6 +49,8 @@ export const FAULTS = [
   'unknown_connection',
   'connection_disabled',
   'database_unavailable',
+  'database_full',
+  'encryption_key_unavailable',
   'overloaded',
   'public_origin_missing',
   'internal_error',

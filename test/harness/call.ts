@@ -29,7 +29,7 @@ export type RequestOptions = {
   json?: unknown
   body?: BodyInit
   headers?: Record<string, string>
-  /** Bindings that replace the real ones. */
+  /** Bindings that replace the real ones; an undefined one is taken away. */
   bindings?: Partial<Env>
 }
 
@@ -74,7 +74,9 @@ function requestTo(path: string, options: RequestOptions): Request {
 }
 
 function bindingsWith(bindings?: Partial<Env>): Env {
-  return bindings ? ({ ...bound, ...bindings } as Env) : bound
+  if (!bindings) return bound
+  const all = Object.entries({ ...bound, ...bindings })
+  return Object.fromEntries(all.filter(([, binding]) => binding !== undefined)) as unknown as Env
 }
 
 /** The typed client, connected to the Worker's own fetch handler. */

@@ -63,6 +63,9 @@ export function countingD1() {
 /** How D1 says that it cannot be reached. */
 export const D1_LOST = 'D1_ERROR: Network connection lost.'
 
+/** How D1 says that it has reached its size limit. */
+export const D1_FULL = 'D1_ERROR: Exceeded maximum DB size'
+
 /** D1 that answers every call with this error. */
 export function failingD1(message: string): D1Database {
   return tamperedD1(async () => {
@@ -101,10 +104,19 @@ export const KV_OUT = {
   get: async () => {
     throw new Error('KV GET failed: 500')
   },
+  put: async () => {
+    throw new Error('KV PUT failed: 500')
+  },
 } as unknown as KVNamespace
 
 /** A limiter that lets everything through, for tests of something else than its limit. */
 export const NO_LIMIT: RateLimit = { limit: async () => ({ success: true }) }
+/** A limiter that fails whatever it is asked. */
+export const LIMITER_OUT: RateLimit = {
+  limit: async () => {
+    throw new Error('internal error; reference = 1234567890')
+  },
+}
 /** A limiter whose limit is reached. */
 export const LIMIT_REACHED: RateLimit = { limit: async () => ({ success: false }) }
 

@@ -9,6 +9,7 @@ import {
   type Answer,
   addMember,
   call,
+  D1_FULL,
   D1_LOST,
   deliver,
   failingD1,
@@ -72,7 +73,9 @@ async function fill(table: 'api_keys' | 'connections', project: string, n: numbe
     `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   )
   const copies = Array.from({ length: n - results.length }, (_, i) =>
-    insert.bind(...columns.map((name) => (['id', 'hash'].includes(name) ? `${row[name]}-${i}` : row[name]))),
+    insert.bind(
+      ...columns.map((name) => ({ id: `${row.id}-${i}`, hash: `${row.hash}-${i}`, secrets: '[]' })[name] ?? row[name]),
+    ),
   )
   await env.DB.batch(copies)
 }
@@ -277,5 +280,14 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
   database_unavailable: async () => {
     const { project, secret } = await freshKey()
     return call(KEYS, { project, token: secret, bindings: { DB: failingD1(D1_LOST) } })
+  },
+  database_full: async () => {
+    const { project, secret } = await freshKey()
+    return call(KEYS, { project, token: secret, bindings: { DB: failingD1(D1_FULL) } })
+  },
+  encryption_key_unavailable: async () => {
+    const { connection } = await freshConnection()
+    const bindings = { ENCRYPTION_KEY_1: btoa('x'.repeat(32)) }
+    return deliver(connection.id, stripeEvent(), { bindings })
   },
 }

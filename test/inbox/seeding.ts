@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers'
-import type { Env } from '../../src/env'
+import { type Env, openRuntime } from '../../src/env'
+import { seal, sealContext } from '../../src/inbox/connections/seal'
 import { FINAL_STATUSES, type Status } from '../../src/inbox/lifecycle'
 import { newId } from '../../src/lib/ids'
-import { type Answer, call, freshKey } from '../harness'
+import { type Answer, bound, call, freshKey } from '../harness'
 
 /** An event to be put into the database as the pipeline would have left it. */
 export type Seed = {
@@ -78,7 +79,7 @@ export async function insertMinutes(project: string, minutes: readonly SeedMinut
     .run()
 }
 
-/** Inserts a connection that has no secret: nothing is delivered to it. */
+/** Inserts a connection, as connecting would have. */
 export async function insertConnection(
   project: string,
   vendor: string,
@@ -87,14 +88,15 @@ export async function insertConnection(
   const now = Date.now()
   const id = newId('con', now)
   const { livemode = true, deleted = false, disabled = false, secrets = 1 } = options
-  // Secrets that nothing opens: these connections receive nothing.
-  const sealed = Array.from({ length: secrets }, (_, n) => ({
-    id: `sec_${n}`,
-    hint: '',
-    created_at: now,
-    key: 1,
-    box: '',
-  }))
+  const { encryptionKeys } = openRuntime(bound, { waitUntil: () => {} }).settings
+  const sealed = await Promise.all(
+    Array.from({ length: secrets }, async (_, n) => ({
+      id: `sec_${n}`,
+      hint: '',
+      created_at: now,
+      ...(await seal(encryptionKeys, `whsec_${n}`, sealContext(project, id, `sec_${n}`))),
+    })),
+  )
   await env.DB.prepare(
     `INSERT INTO connections (id, project_id, vendor, name, livemode, secrets, created_at, deleted_at, status)
       VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)`,

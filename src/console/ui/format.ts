@@ -37,6 +37,19 @@ export function duration(ms: number): string {
 /** A duration that may be unknown. */
 export const took = (ms: number | null) => (ms === null ? '–' : duration(ms))
 
+const SIZES: [number, string][] = [
+  [1e9, 'GB'],
+  [1e6, 'MB'],
+  [1e3, 'kB'],
+]
+
+/** A number of bytes that may be unknown, in a readable unit: `850 kB`, `1.3 GB`. */
+export function bytes(n: number | null): string {
+  if (n === null) return '–'
+  const [size, unit] = SIZES.find(([size]) => n >= size) ?? [1, 'bytes']
+  return `${short(n / size)} ${unit}`
+}
+
 function short(value: number): string {
   return value < 10 ? String(Math.round(value * 10) / 10) : String(Math.round(value))
 }

@@ -7,12 +7,17 @@ import { newConnectionId, newId } from '../../lib/ids'
 import { VENDORS, vendorOf } from '../../vendors'
 import type { CreateBody } from './fields'
 import { HINT_HIDES, HINT_SHOWS } from './limits'
+import { requireSealingKey } from './readable'
 import type { StoredSecret } from './schema'
 import { seal, sealContext, unseal } from './seal'
 import { addSecret } from './secrets-store'
 import { type Connection, type ConnectionRow, insertConnection, readConnection } from './store'
 
-/** Connects a billing vendor. @throws {Fault} `validation_failed`, `connection_limit_reached` */
+/**
+ * Connects a billing vendor.
+ *
+ * @throws {Fault} `validation_failed`, `connection_limit_reached`, `encryption_key_unavailable`
+ */
 export async function connect(
   rt: Runtime,
   project_id: string,
@@ -21,17 +26,24 @@ export async function connect(
 ): Promise<ConnectionRow> {
   const id = newConnectionId(rt.now)
   requireForm(VENDORS[vendor].checkSecret(signing_secret))
+  await requireSealingKey(rt)
   const secrets = [await sealed(rt, { project_id, id }, signing_secret)]
   return insertConnection(rt.db, { id, project_id, vendor, name, livemode, secrets }, change)
 }
 
-/** Adds a signing secret. @throws {Fault} `not_found`, `validation_failed`, `secret_exists`, `secret_limit_reached` */
+/**
+ * Adds a signing secret.
+ *
+ * @throws {Fault} `not_found`, `validation_failed`, `secret_exists`, `secret_limit_reached`,
+ *   `encryption_key_unavailable`
+ */
 export async function addSigningSecret(
   rt: Runtime,
   of: Pick<Connection, 'project_id' | 'id'>,
   signingSecret: string,
   change: Change,
 ): Promise<ConnectionRow> {
+  await requireSealingKey(rt)
   // If another request changes the connection in between, it may have added this very secret: look again.
   for (;;) {
     const connection = await readConnection(rt.db, of.project_id, of.id)

@@ -12,5 +12,7 @@ export const MAX_SECRET_LENGTH = 4096
 export const HINT_HIDES = 8
 /** Characters at the end of a secret that its hint shows, at most. */
 export const HINT_SHOWS = 4
+/** Connections whose secrets the encryption keys are tried on, to find out whether they are the right ones. */
+export const KEY_SAMPLE = 10
 /** A secret's last use is written at most this often (ms). */
 export const SECRET_USED_EVERY = MINUTE

@@ -27,7 +27,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The connection.', schema: Connection } },
-      faults: ['connection_limit_reached'],
+      faults: ['connection_limit_reached', 'encryption_key_unavailable'],
     }),
     body(CreateBody),
     async (c) => {
@@ -117,7 +117,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The connection.', schema: Connection } },
-      faults: ['not_found', 'secret_exists', 'secret_limit_reached'],
+      faults: ['not_found', 'secret_exists', 'secret_limit_reached', 'encryption_key_unavailable'],
     }),
     body(SecretBody),
     async (c) => {

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { Fault } from '../../lib/fault'
@@ -75,6 +75,18 @@ export function findSealedOtherwise(db: Db, key: number, after: string, limit: n
     .from(connections)
     .where(and(gt(connections.id, after), isNull(connections.deleted_at), has))
     .orderBy(asc(connections.id))
+    .limit(limit)
+}
+
+/** Reads the newest connections with a secret, or with one that is sealed under this key. */
+export function findSealed(db: Db, key: number | null, limit: number) {
+  const isUnder = key === null ? undefined : sql`WHERE value->>'key' = ${key}`
+  const has = sql`EXISTS (SELECT 1 FROM json_each(${connections.secrets}) ${isUnder})`
+  return db
+    .select({ id: connections.id, project_id: connections.project_id, secrets: connections.secrets })
+    .from(connections)
+    .where(and(isNull(connections.deleted_at), has))
+    .orderBy(desc(connections.id))
     .limit(limit)
 }
 

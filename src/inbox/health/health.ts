@@ -1,15 +1,20 @@
 import * as z from 'zod'
 import { type Ask, batch } from '../../db/client'
 import type { Runtime } from '../../env'
+import { isFull } from '../../http/database-full'
 import { count, timestamp } from '../../http/fields'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
+import { countUnreadable } from '../connections/readable'
 import { sealingKey } from '../connections/seal'
 import { STATUSES, type Status } from '../lifecycle'
-import { MAX_COUNTED, THRESHOLDS } from './limits'
+import { MAX_COUNTED, MAX_STORE_BYTES, THRESHOLDS } from './limits'
 import { type Snapshot, snapshot } from './store'
 import { verdictOf } from './verdict'
 import { Window, windowOf } from './window'
+
+/** The number of the one database that there is. */
+const STORE = 0
 
 export const Health = z
   .object({
@@ -33,6 +38,13 @@ export const Health = z
         last_received_at: timestamp.nullable(),
       }),
     ),
+    store: z
+      .object({
+        number: count.describe('The number of the database that holds the project.'),
+        size_bytes: count.nullable().describe('Its size, with everything that it holds for all projects.'),
+        limit_bytes: count,
+      })
+      .describe('The database that holds the project.'),
     last_sweep_at: timestamp.nullable(),
     queue_backlog: count.nullable().describe('Messages waiting in the Queue, for all projects; null if unknown.'),
     ambiguous_objects: count.describe('Billing objects whose latest state is undecided: several events tie for it.'),
@@ -58,11 +70,15 @@ export async function readHealth(
     ask(snapshot(db, projectId, { since_minute: thisMinute - 59, now })),
     backlogOf(rt),
   ])
+  const full = await isFull(rt) // not before the caller is confirmed
   const connections = found.connections.toReversed()
   const last_sweep_at = found.swept[0]?.at ?? null
   const facts = { ...openFacts(found.open, now), last_60m: windowOf(found.minutes) }
+  const store = { number: STORE, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES }
   const verdict = verdictOf({
     ...facts,
+    store: { ...store, full },
+    unreadable: await unreadableOf(rt, connections),
     sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
     without_secret: connections.flatMap(({ name, status, secrets }) =>
       status === 'active' && secrets.length === 0 ? [name] : [],
@@ -83,11 +99,22 @@ export async function readHealth(
       status,
       last_received_at: last_event_id === null ? null : iso(idTime(last_event_id)),
     })),
+    store,
     last_sweep_at: isoOrNull(last_sweep_at),
     queue_backlog,
     ambiguous_objects: found.ambiguous[0]?.n ?? 0,
     secrets_to_reseal: connections.flatMap(({ secrets }) => secrets).filter(({ key }) => key !== newestKey).length,
   }
+}
+
+/** The active connections that have secrets which no encryption key opens. */
+async function unreadableOf({ settings }: Runtime, connections: Snapshot['connections']) {
+  const active = connections.filter(({ status }) => status === 'active')
+  const counted = active.map(async (row) => ({
+    name: row.name,
+    n: await countUnreadable(settings.encryptionKeys, row),
+  }))
+  return (await Promise.all(counted)).filter(({ n }) => n > 0)
 }
 
 /** Events by status. */

@@ -2,9 +2,23 @@ import { MINUTE } from '../../lib/time'
 
 /** Beyond these the pipeline counts as degraded, or failing: ages in milliseconds, shares of 1. */
 export const THRESHOLDS = {
-  degraded: { oldest_pending_age_ms: 2 * MINUTE, sweep_age_ms: 5 * MINUTE, failed_last_60m: 1, expired_leases: 1 },
-  failing: { oldest_pending_age_ms: 15 * MINUTE, sweep_age_ms: 30 * MINUTE, failed_share_last_60m: 0.5 },
+  degraded: {
+    oldest_pending_age_ms: 2 * MINUTE,
+    sweep_age_ms: 5 * MINUTE,
+    failed_last_60m: 1,
+    expired_leases: 1,
+    store_share: 0.8,
+  },
+  failing: {
+    oldest_pending_age_ms: 15 * MINUTE,
+    sweep_age_ms: 30 * MINUTE,
+    failed_share_last_60m: 0.5,
+    unreadable_secrets: 1,
+  },
 }
+
+/** The most bytes that a D1 database can have on Workers Paid: https://developers.cloudflare.com/d1/platform/limits/ */
+export const MAX_STORE_BYTES = 10_000_000_000
 
 /** Open events, and ambiguous objects, that health counts. With more, the count is a lower bound. */
 export const MAX_COUNTED = 10_000

@@ -37,8 +37,12 @@ function requireToken({ settings }: Runtime, header: string | undefined): void {
   if (settings.metricsToken === null) {
     throw new Fault('not_found', 'Path not found. /openapi.json lists the paths of this API.')
   }
-  if (header === undefined) throw new Fault('missing_credentials', 'Send the setting METRICS_TOKEN as "Authorization: Bearer".')
+  if (header === undefined)
+    throw new Fault('missing_credentials', 'Send the setting METRICS_TOKEN as "Authorization: Bearer".')
   if (!equalBytes(utf8(header), utf8(`Bearer ${settings.metricsToken}`))) {
-    throw new Fault('malformed_credentials', 'Send the setting METRICS_TOKEN as "Authorization: Bearer". This is not it.')
+    throw new Fault(
+      'malformed_credentials',
+      'Send the setting METRICS_TOKEN as "Authorization: Bearer". This is not it.',
+    )
   }
 }

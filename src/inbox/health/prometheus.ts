@@ -1,5 +1,6 @@
 import { SECOND } from '../../lib/time'
 import type { Deployment } from './deployment'
+import { MAX_STORE_BYTES } from './limits'
 
 type Family = { type: 'gauge' | 'counter'; help: string; samples: [labels: Record<string, string>, value: number][] }
 
@@ -57,8 +58,13 @@ function familiesOf(numbers: Deployment, version: string | null): Record<string,
     },
     platform_database_size_bytes: {
       type: 'gauge',
-      help: 'The size of the database. D1 takes 10 GB.',
+      help: 'The size of the database.',
       samples: one(numbers.database_bytes),
+    },
+    platform_database_limit_bytes: {
+      type: 'gauge',
+      help: 'The size at which D1 refuses writes.',
+      samples: one(MAX_STORE_BYTES),
     },
   }
 }

@@ -33,7 +33,10 @@ export function snapshot(db: Db, projectId: string, { since_minute, now }: { sin
 /** Reads the numbers of the whole deployment, over all projects. */
 export function deployment(db: Db, now: number) {
   return {
-    finals: db.select({ status: totals.status, n: sql<number>`sum(${totals.n})` }).from(totals).groupBy(totals.status),
+    finals: db
+      .select({ status: totals.status, n: sql<number>`sum(${totals.n})` })
+      .from(totals)
+      .groupBy(totals.status),
     open: countOpen(db, isNotNull(events.due_at), now),
     noted: db.select().from(state),
   }

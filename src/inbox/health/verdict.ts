@@ -10,6 +10,10 @@ export type Facts = {
   last_60m: { received: number; failed: number }
   /** Names of active connections without a signing secret. */
   without_secret: readonly string[]
+  /** Names of active connections with signing secrets that no encryption key opens, and how many each has. */
+  unreadable: readonly { name: string; n: number }[]
+  /** `full`: whether the database has refused a write lately for want of room. */
+  store: { number: number; size_bytes: number | null; limit_bytes: number; full: boolean }
 }
 export type Verdict = { status: 'ok' | 'degraded' | 'failing'; reasons: string[] }
 
@@ -25,7 +29,8 @@ export function verdictOf(facts: Facts): Verdict {
 
 type Check = { reason: string; degraded: boolean; failing?: boolean }
 
-function checksOf({ oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret }: Facts): Check[] {
+function checksOf(facts: Facts): Check[] {
+  const { oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret, unreadable, store } = facts
   const { degraded, failing } = THRESHOLDS
   const { failed, received } = last_60m
   const age = oldest_pending_age_ms ?? 0
@@ -55,7 +60,19 @@ function checksOf({ oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60
       reason: `the connection ${name} has no signing secret and refuses every delivery`,
       degraded: true,
     })),
+    ...unreadable.map(({ name, n }) => ({
+      reason: `no encryption key opens ${n === 1 ? 'a signing secret' : `${n} signing secrets`} of the connection ${name}: restore the ENCRYPTION_KEY_… that sealed them, or remove them and add them again`,
+      degraded: true,
+      failing: n >= failing.unreadable_secrets,
+    })),
+    { reason: `database ${store.number} is full and refuses what is new`, degraded: store.full, failing: store.full },
+    {
+      reason: `database ${store.number} is ${Math.floor(share(store) * 100)} % full`,
+      degraded: share(store) >= degraded.store_share,
+    },
   ]
 }
+
+const share = ({ size_bytes, limit_bytes }: Facts['store']) => (size_bytes ?? 0) / limit_bytes
 
 const seconds = (ms: number) => `${Math.round(ms / SECOND)} s`

@@ -35,7 +35,12 @@ type Report = { messages: number; ms: number; outcome?: Outcome; error?: string 
 function report(rt: Runtime, { messages, ms, outcome, error }: Report): void {
   const { trips, rows_read, rows_written, ms: d1_ms } = rt.db.meter
   const cost = { d1_trips: trips, d1_ms, d1_rows_read: rows_read, d1_rows_written: rows_written }
-  writeLog(error === undefined ? 'info' : 'error', 'batch', { messages, ms, ...cost, ...(error !== undefined && { error }) })
+  writeLog(error === undefined ? 'info' : 'error', 'batch', {
+    messages,
+    ms,
+    ...cost,
+    ...(error !== undefined && { error }),
+  })
   const lags = outcome?.lags ?? []
   measure(rt, 'batch', {
     outcome: error === undefined ? 'done' : 'failed',

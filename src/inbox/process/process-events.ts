@@ -41,12 +41,7 @@ export async function processEvents(db: Db, list: readonly Task[]): Promise<Outc
 }
 
 /** Processes the events that are ready. @returns those that are not */
-async function processReady(
-  db: Db,
-  keys: readonly EventKey[],
-  tasks: Tasks,
-  outcome: Outcome,
-): Promise<EventKey[]> {
+async function processReady(db: Db, keys: readonly EventKey[], tasks: Tasks, outcome: Outcome): Promise<EventKey[]> {
   let rest = [...keys]
   while (rest.length > 0) {
     const done = await pass(db, { tasks, outcome }, (lease) => claim(db, rest, lease, Date.now()))

@@ -1,12 +1,13 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { MINUTE } from '../../lib/time'
-import { MAX_REFUSAL_COUNTS } from './limits'
+import { FLUSH_DIED_AFTER_MS, MAX_REFUSAL_COUNTS } from './limits'
 import { addRefusals, type Refusals } from './refusals-store'
 
 /** Counts that this isolate has not written yet, by connection, minute and cause. */
 let pending = new Map<string, Refusals>()
-let flushing = false
+/** When the flush that is under way began (ms); null if none is. */
+let flushingSince: number | null = null
 
 /**
  * Counts a refused delivery by its cause. An isolate sums up the counts and writes them every ten seconds at most, and
@@ -21,8 +22,10 @@ export function countRefusal(rt: Runtime, connection: { id: string; project_id: 
   else if (pending.size < MAX_REFUSAL_COUNTS) {
     pending.set(key, { project_id: connection.project_id, connection_id: connection.id, minute, cause, n: 1 })
   }
-  if (flushing) return
-  flushing = true
+  // A request that is cut off takes its flush with it: without a time limit, this isolate would never flush again.
+  const diedAfter = rt.settings.refusalFlushMs + FLUSH_DIED_AFTER_MS
+  if (flushingSince !== null && rt.now - flushingSince < diedAfter) return
+  flushingSince = rt.now
   rt.waitUntil(flush(rt))
 }
 
@@ -30,7 +33,7 @@ async function flush(rt: Runtime): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, rt.settings.refusalFlushMs))
   const counts = [...pending.values()]
   pending = new Map()
-  flushing = false
+  flushingSince = null
   try {
     await addRefusals(rt.db, counts)
   } catch (error) {

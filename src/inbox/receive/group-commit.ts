@@ -1,5 +1,5 @@
+import { ANSWER_TIMEOUT_MS } from '../../db/answered'
 import type { Db } from '../../db/client'
-import { ANSWER_TIMEOUT_MS } from '../../db/metered'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { ALONE_AFTER, MAX_GROUP, MAX_GROUP_BYTES, MAX_TRIPS_OUT, ROW_BYTES } from './limits'

@@ -12,6 +12,8 @@ export type LiveSecret = { id: string; text: string; usedAt: number }
 /** A connection with its live secrets. They are decrypted only in the isolate's memory. */
 export type LiveConnection = Pick<Connection, 'id' | 'project_id' | 'vendor' | 'version' | 'status'> & {
   secrets: LiveSecret[]
+  /** Whether it has further secrets, which no encryption key opens. */
+  unreadable: boolean
 }
 /** What this isolate remembers about an id, and when it was read (ms). Null: there is no such connection now. */
 export type Known = { connection: LiveConnection | null; readAt: number }
@@ -92,5 +94,5 @@ async function decrypted(rt: Runtime, row: Connection): Promise<LiveConnection> 
       writeLog('error', 'secret_not_readable', { connection_id: id, secret_id: secret.id, error: reason })
     }
   }
-  return { id, project_id, vendor, version, status, secrets }
+  return { id, project_id, vendor, version, status, secrets, unreadable: secrets.length < row.secrets.length }
 }

@@ -19,7 +19,7 @@ export type Receipt = { event_ids: string[]; duplicate: boolean }
  * itself to the Queue.
  *
  * @returns null where the connection has changed since it was read
- * @throws {Fault} `database_unavailable`
+ * @throws {Fault} `database_unavailable`, `database_full`
  */
 export async function record(rt: Runtime, verified: Verified, delivery: Delivery): Promise<Receipt | null> {
   const { connection, vendor } = verified
@@ -31,7 +31,13 @@ export async function record(rt: Runtime, verified: Verified, delivery: Delivery
   return receiptOf(contents, rows ?? [])
 }
 
-/** @returns a row for each event; no rows if the connection has changed; null if the delivery was spooled */
+/**
+ * A full database is not an outage: a spooled delivery would circle in the Queue until there is room, so the vendor is
+ * told to keep it.
+ *
+ * @returns a row for each event; no rows if the connection has changed; null if the delivery was spooled
+ * @throws {Fault} `database_unavailable` if the delivery cannot be spooled; `database_full`
+ */
 async function recordOrSpool(
   rt: Runtime,
   verified: Verified,

@@ -40,15 +40,20 @@ export type RecordedEvent = ReturnType<typeof statements>['recorded']['_']['resu
  * @returns a row for each event; no rows if the fence does not hold, and then nothing is written
  */
 export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery): Promise<RecordedEvent[]> {
-  return (await batch(db, statements(db, { fence, delivery }))).recorded
+  return (await batch(db, statements(db, { fence, delivery }), { idempotent: true })).recorded
 }
 
-/** Records several deliveries in one round trip and one transaction. @returns what `recordDelivery` returns, for each */
+/**
+ * Records several deliveries in one round trip and one transaction. If D1's answer is lost, they are recorded again: then
+ * a repeat may count twice, but an event is stored once.
+ *
+ * @returns what `recordDelivery` returns, for each
+ */
 export async function recordDeliveries(db: Db, recordings: readonly Recording[]): Promise<RecordedEvent[][]> {
   const named = recordings.flatMap((recording, i) =>
     Object.entries(statements(db, recording)).map(([name, query]) => [`${name}_${i}`, query] as const),
   )
-  const results = await batch(db, Object.fromEntries(named))
+  const results = await batch(db, Object.fromEntries(named), { idempotent: true })
   return recordings.map((_, i) => results[`recorded_${i}`] ?? [])
 }
 

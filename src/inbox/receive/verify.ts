@@ -3,6 +3,7 @@ import { SECOND } from '../../lib/time'
 import { vendorOf } from '../../vendors'
 import { TOLERANCE_MS } from '../../vendors/limits'
 import type { Delivery, Vendor, Verification } from '../../vendors/vendor'
+import { keyUnavailable } from '../connections/readable'
 import type { LiveConnection, LiveSecret } from './known-connections'
 
 /** The connection and vendor of a delivery, and the secret that signed it. */
@@ -21,7 +22,13 @@ export async function verify(
   const texts = connection.secrets.map(({ text }) => text)
   const verification = await vendor?.verify(delivery, texts)
   const secret = verification?.ok ? connection.secrets[verification.secret] : undefined
-  return vendor && secret ? { connection, vendor, secret } : { refused: badSignature(verification) }
+  if (vendor && secret) return { connection, vendor, secret }
+  const refused = badSignature(verification)
+  // It may have been signed with the secret that cannot be read: that is not the vendor's fault, and it must try again.
+  if (connection.unreadable && refused.fault === 'signature_mismatch') {
+    return { refused: keyUnavailable('A signing secret of this connection cannot be decrypted.') }
+  }
+  return { refused }
 }
 
 export function unknownConnection(): Fault {

@@ -8,18 +8,30 @@ export const RESEND_EVERY_MS = 5 * MINUTE
 export const MAX_SWEPT_PROJECTS = 1000
 /** Events of a project that one sweep takes. */
 export const MAX_SWEPT_EVENTS = 100
-/** Events that one sweep gives up. */
-export const MAX_GIVEN_UP = 100
+/** Events that one sweep gives up. If the database refuses them together, each of them costs some twenty statements. */
+export const MAX_GIVEN_UP = 20
 
-/** Rows that one deletion takes. */
-export const CHUNK_ROWS = 1000
-/** Chunks of a project that one day's work takes. The next day's takes the rest. */
-export const MAX_CHUNKS = 100
+/**
+ * Statements after which a run begins nothing new on a database. D1 takes 1,000 queries an invocation, of which the
+ * sweep may need 400 before it. The next run goes on where this one ended.
+ */
+export const RUN_STATEMENTS = 500
+/** The time after which a run begins nothing new (ms): the next one starts a minute after this one. */
+export const RUN_MS = 20 * SECOND
+
+/** Projects that one step of housekeeping looks at. */
+export const PROJECTS_AT_ONCE = 1000
+/** Rows that one step deletes, or folds. */
+export const CHUNK_ROWS = 2000
+/** Events that one step deletes. Each is some ten rows. */
+export const CHUNK_EVENTS = 500
+/** Payloads that one step deletes: each has up to 1 MiB, and D1 must free all of it in the time that a query may take. */
+export const CHUNK_PAYLOADS = 200
+
+/** A rollup that is written this long after its minute was folded (ms) stays as it is until its retention ends. */
+export const LATE_MS = 7 * DAY
 /** How long rollups are kept by the minute (ms). Older ones are kept by the hour. */
 export const MINUTES_KEPT_MS = 2 * DAY
 
 /** Connections that are read at once to seal their secrets anew, and about the most that one run seals. */
 export const RESEAL_CONNECTIONS = 50
-
-/** The hour of the day (UTC), in its first minute, at which the daily work is done. */
-export const DAILY_HOUR = 3

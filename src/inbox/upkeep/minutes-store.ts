@@ -1,76 +1,77 @@
-import { and, type Column, eq, exists, lt, not, type SQL, sql } from 'drizzle-orm'
+import { type Column, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { batch, type Db, run } from '../../db/client'
+import type { Db } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { bare, excluded } from '../../db/sql'
 import { addUp, addUpCounts } from '../../db/upsert'
 import { HOUR, MINUTE } from '../../lib/time'
-import { projects } from '../../projects/schema'
 import { minutes } from '../schema'
-import { eachProject } from './chunks'
-import { MINUTES_KEPT_MS } from './limits'
-import { projectsWhere } from './store'
+import { CHUNK_ROWS, LATE_MS, MINUTES_KEPT_MS } from './limits'
+import { type Step, step } from './progress-store'
 
 const HOUR_MINUTES = HOUR / MINUTE
+const m = alias(minutes, 'm')
 
 /**
- * Folds the rollups of minutes that are no longer kept as such into the first minute of their hour. A row that arrives
- * late is folded by the next run.
+ * Folds rollups of minutes that are no longer kept as such into the first minute of their hour: a chunk of them, beginning
+ * after the project `after`. Rollups only add up, so that it does not matter if a chunk ends in the middle of an hour.
  *
- * @returns how many minutes were folded
+ * @param folded the time (ms) up to which all were folded before. Only those that came up to {@link LATE_MS} late are
+ *   looked for before it: without this bound, every pass would read every hour that is kept.
  */
-export function compactMinutes(db: Db, now: number): Promise<number> {
-  const before = Math.floor((now - MINUTES_KEPT_MS) / HOUR) * HOUR_MINUTES
-  const past = (project: string | Column) => {
-    const isFirst = sql`${minutes.minute} % ${HOUR_MINUTES} = 0`
-    const condition = and(eq(minutes.project_id, project), lt(minutes.minute, before), not(isFirst))
-    return db.select({ minute: minutes.minute }).from(minutes).where(condition)
-  }
-  const concerned = projectsWhere(db, exists(past(projects.id)))
-  return eachProject(db, concerned, async (project) => {
-    // Whole hours: the oldest one that still has a row besides its first.
-    const [oldest] = await run(db, past(project).orderBy(minutes.minute).limit(1))
-    if (!oldest) return { done: 0, more: false }
-    const hour = oldest.minute - (oldest.minute % HOUR_MINUTES)
-    const { gone } = await batch(db, {
-      folded: fold(db, project, hour),
+export function foldMinutes(db: Db, after: string, { now, folded }: { now: number; folded: number }): Promise<Step> {
+  const until = Math.floor((now - MINUTES_KEPT_MS) / HOUR) * HOUR_MINUTES
+  const from = Math.floor((folded - MINUTES_KEPT_MS - LATE_MS) / MINUTE)
+  return step(db, after, CHUNK_ROWS, (slice) => {
+    // No first minute is among them, so that folding does not change which they are.
+    const chunk = (fields: SQL) => sql`SELECT ${fields} FROM ${slice} CROSS JOIN ${minutes} ${m}
+      WHERE ${m.project_id} = p.id AND ${m.minute} >= ${from} AND ${m.minute} < ${until}
+        AND ${m.minute} % ${HOUR_MINUTES} <> 0 LIMIT ${CHUNK_ROWS}`
+    return {
+      folded: fold(db, chunk(sql`${m}.*`)),
       gone: db
         .delete(minutes)
-        .where(and(eq(minutes.project_id, project), isWithin(minutes.minute, hour)))
-        .returning({ minute: minutes.minute }),
-    })
-    return { done: gone.length, more: true }
+        .where(
+          sql`(${minutes.project_id}, ${minutes.minute}, ${minutes.connection_id})
+            IN (${chunk(sql`${m.project_id}, ${m.minute}, ${m.connection_id}`)})`,
+        )
+        .returning({ project_id: minutes.project_id }),
+    }
   })
 }
 
-/** Adds the minutes of an hour to its first one, by connection. */
-function fold(db: Db, project: string, hour: number) {
-  const m = alias(minutes, 'm')
-  const i = alias(minutes, 'i')
-  const summed = (column: Column) => sql`sum(${column})`
-  const summedCounts = (counts: Column) => sql`(SELECT json_group_object(k, v) FROM (
-    SELECT j.key AS k, sum(j.value) AS v FROM ${minutes} ${i} CROSS JOIN json_each(${counts}) j
-    WHERE ${i.project_id} = ${m.project_id} AND ${i.connection_id} = ${m.connection_id} AND ${isWithin(i.minute, hour)}
-    GROUP BY j.key))`
+/** Adds rows of `minutes` to the first minute of their hour, by connection. */
+function fold(db: Db, rows: SQL) {
+  const c = alias(minutes, 'c')
+  const h = alias(minutes, 'h')
+  const sum = (column: Column) => sql`sum(${column}) AS ${bare(column)}`
+  const list = (column: Column) => sql`json_group_array(json(${column})) AS ${bare(column)}`
+  const merged = (lists: Column) => sql`(SELECT json_group_object(k, v) FROM (SELECT j.key AS k, sum(j.value) AS v
+    FROM json_each(${lists}) l CROSS JOIN json_each(l.value) j GROUP BY j.key))`
+  const { received, duplicates, refused, processed, ignored, failed, lag, lag_sum, lag_max } = c
+  // One row an hour and connection, with the counts of its minutes as a list.
+  const hours = sql`SELECT ${c.project_id}, ${c.minute} - ${c.minute} % ${HOUR_MINUTES} AS ${bare(c.minute)},
+      ${c.connection_id}, ${sum(received)}, ${sum(duplicates)}, ${sum(processed)}, ${sum(ignored)}, ${sum(failed)},
+      ${sum(lag_sum)}, max(${lag_max}) AS ${bare(lag_max)}, ${list(refused)}, ${list(lag)}
+    FROM (${rows}) ${c} GROUP BY 1, 2, 3`
   return insertFrom(
     db,
     minutes,
     {
-      project_id: m.project_id,
-      minute: sql`CAST(${hour} AS INTEGER)`,
-      connection_id: m.connection_id,
-      received: summed(m.received),
-      duplicates: summed(m.duplicates),
-      refused: summedCounts(i.refused),
-      processed: summed(m.processed),
-      ignored: summed(m.ignored),
-      failed: summed(m.failed),
-      lag: summedCounts(i.lag),
-      lag_sum: summed(m.lag_sum),
-      lag_max: sql`max(${m.lag_max})`,
+      project_id: h.project_id,
+      minute: h.minute,
+      connection_id: h.connection_id,
+      received: h.received,
+      duplicates: h.duplicates,
+      refused: merged(h.refused),
+      processed: h.processed,
+      ignored: h.ignored,
+      failed: h.failed,
+      lag: merged(h.lag),
+      lag_sum: h.lag_sum,
+      lag_max: h.lag_max,
     },
-    sql`FROM ${minutes} ${m} WHERE ${m.project_id} = ${project} AND ${isWithin(m.minute, hour)}
-      GROUP BY ${m.connection_id} ON CONFLICT DO UPDATE SET ${sql.join(foldedIn, sql`, `)}`,
+    sql`FROM (${hours}) ${h} WHERE true ON CONFLICT DO UPDATE SET ${sql.join(foldedIn, sql`, `)}`,
   )
 }
 
@@ -80,8 +81,3 @@ const foldedIn: SQL[] = [
   addUpCounts(minutes.refused),
   addUpCounts(minutes.lag),
 ]
-
-/** Whether a minute is one of an hour that begins with the minute `hour`, but not that one. */
-function isWithin(minute: Column, hour: number): SQL {
-  return sql`${minute} > ${hour} AND ${minute} < ${hour + HOUR_MINUTES}`
-}

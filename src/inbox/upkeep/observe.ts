@@ -1,5 +1,5 @@
 import type { Runtime } from '../../env'
-import { measure, measureErrors } from '../../http/measure'
+import { measure } from '../../http/measure'
 import { readDeployment } from '../health/deployment'
 
 /**
@@ -15,5 +15,4 @@ export async function observe(rt: Runtime): Promise<void> {
     queue_backlog: numbers.queue_backlog ?? -1,
     database_bytes: numbers.database_bytes ?? -1,
   })
-  measureErrors(rt, 'cron')
 }

@@ -1,10 +1,12 @@
 import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
+import { requireSealingKey } from '../connections/readable'
 import type { StoredSecret } from '../connections/schema'
 import { seal, sealContext, sealingKey, unseal } from '../connections/seal'
 import { findSealedOtherwise, replaceSecrets } from '../connections/secrets-store'
 import type { Connection } from '../connections/store'
+import { type Budget, hasRoom } from './budget'
 import { RESEAL_CONNECTIONS } from './limits'
 import { readState, writeState } from './store'
 
@@ -12,13 +14,16 @@ import { readState, writeState } from './store'
  * Seals secrets anew under the newest encryption key, a few connections a minute. Once no more can be, that key's
  * number is noted, and nothing is read until there is a newer key or a day has passed. A secret that no key opens is
  * logged and left as it is: health counts it.
+ *
+ * @throws {Fault} `encryption_key_unavailable` if the newest key is not the one that has sealed secrets under its number
  */
-export async function reseal(rt: Runtime): Promise<void> {
+export async function reseal(rt: Runtime, budget: Budget): Promise<void> {
   const newest = sealingKey(rt.settings.encryptionKeys)
   const [sealedUnder] = await run(rt.db, readState(rt.db, 'sealed_under'))
   if (sealedUnder?.value === newest) return
+  await requireSealingKey(rt)
   let [done, failed, after] = [0, 0, '']
-  while (done < RESEAL_CONNECTIONS) {
+  while (done < RESEAL_CONNECTIONS && hasRoom(rt.db, budget)) {
     const rows = await run(rt.db, findSealedOtherwise(rt.db, newest, after, RESEAL_CONNECTIONS))
     for (const row of rows) {
       if (await resealOne(rt, row)) done += 1

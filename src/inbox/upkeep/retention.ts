@@ -1,93 +1,89 @@
-import { and, type Column, eq, exists, inArray, isNull, lt, or, sql } from 'drizzle-orm'
-import { batch, type Db, run } from '../../db/client'
+import { type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import type { Db } from '../../db/client'
 import { idFloor } from '../../lib/ids'
-import { HOUR, MINUTE } from '../../lib/time'
-import { projects } from '../../projects/schema'
+import { MINUTE } from '../../lib/time'
 import { attempts, events, minutes, payloads, refs, replays, totals } from '../schema'
-import { chunkOf, eachProject } from './chunks'
-import { CHUNK_ROWS } from './limits'
-import { projectsWhere } from './store'
+import { CHUNK_EVENTS, CHUNK_PAYLOADS, CHUNK_ROWS } from './limits'
+import { type Step, step } from './progress-store'
 
-/** A project's id, or the column that holds it. */
-type ProjectId = string | Column
+/*
+ * Each function is one step of a pass over all projects: it deletes a chunk, beginning after the project `after`. CROSS
+ * JOIN pins the order: project by project, each by its primary key.
+ */
 
-/** Deletes the payloads of final events that arrived before `before` (ms). @returns how many */
-export function purgePayloads(db: Db, before: number): Promise<number> {
-  const isOld = (project: ProjectId) => and(eq(payloads.project_id, project), lt(payloads.id, idFloor('pay', before)))
-  const ids = () => db.select({ id: payloads.id }).from(payloads)
-  const concerned = projectsWhere(db, exists(ids().where(isOld(projects.id))))
-  return eachProject(db, concerned, async (project) => {
-    const needed = sql`(SELECT ${events.payload_id} FROM ${events} INDEXED BY events_open
-      WHERE ${events.project_id} = ${project} AND ${events.due_at} IS NOT NULL)`
-    const chunk = ids()
-      .where(and(isOld(project), sql`${payloads.id} NOT IN ${needed}`))
-      .limit(CHUNK_ROWS)
+const e = alias(events, 'e')
+const y = alias(payloads, 'y')
+const r = alias(replays, 'r')
+const m = alias(minutes, 'm')
+
+/** Deletes payloads of final events that arrived before `before` (ms). */
+export function purgePayloads(db: Db, after: string, before: number): Promise<Step> {
+  return step(db, after, CHUNK_PAYLOADS, (slice) => {
+    // The payload of an open event is as old as the event: the index of open events says which are that old.
+    const needed = sql`SELECT ${e.project_id}, ${e.payload_id} FROM ${slice}
+      CROSS JOIN ${events} ${e} INDEXED BY events_open
+      WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${e.id} < ${idFloor('evt', before)}`
+    const chunk = sql`SELECT ${y.project_id}, ${y.id} FROM ${slice} CROSS JOIN ${payloads} ${y}
+      WHERE ${y.project_id} = p.id AND ${y.id} < ${idFloor('pay', before)}
+        AND (${y.project_id}, ${y.id}) NOT IN (${needed}) LIMIT ${CHUNK_PAYLOADS}`
     const gone = db
       .delete(payloads)
-      .where(and(eq(payloads.project_id, project), inArray(payloads.id, chunk)))
-      .returning({ id: payloads.id })
-    return chunkOf(await run(db, gone))
+      .where(sql`(${payloads.project_id}, ${payloads.id}) IN (${chunk})`)
+      .returning({ project_id: payloads.project_id })
+    return { gone }
   })
 }
 
-/**
- * Deletes final events that arrived before the hour of `until` (ms), with everything that belongs to them. Whole hours,
- * because old rollups are by the hour: an event and its share of the rollup go together.
- *
- * @returns how many events
- */
-export async function purgeRecords(db: Db, until: number): Promise<number> {
-  const before = Math.floor(until / HOUR) * HOUR
-  const gone = await purgeEvents(db, before)
-  await purgeReplaysAndRollups(db, before)
-  return gone
-}
-
-function purgeEvents(db: Db, before: number): Promise<number> {
-  const isOld = (project: ProjectId) =>
-    and(eq(events.project_id, project), lt(events.id, idFloor('evt', before)), isNull(events.due_at))
-  const ids = () => db.select({ id: events.id }).from(events)
-  const concerned = projectsWhere(db, exists(ids().where(isOld(projects.id))))
-  return eachProject(db, concerned, async (project) => {
-    const chunk = ids().where(isOld(project)).orderBy(events.id).limit(CHUNK_ROWS)
-    const ofChunk = and(eq(events.project_id, project), inArray(events.id, chunk))
-    const chunkRefs = sql`(SELECT r.value, ${events.id} FROM ${events} CROSS JOIN json_each(${events.summary}, '$.refs') r
-      WHERE ${ofChunk})`
-    const { gone } = await batch(db, {
-      refs: db
-        .delete(refs)
-        .where(and(eq(refs.project_id, project), sql`(${refs.ref}, ${refs.event_id}) IN ${chunkRefs}`)),
-      attempts: db.delete(attempts).where(inArray(attempts.event_id, chunk)),
+/** Deletes final events that arrived before `before` (ms), with everything that belongs to them. */
+export function purgeEvents(db: Db, after: string, before: number): Promise<Step> {
+  return step(db, after, CHUNK_EVENTS, (slice) => {
+    // The same events in each statement. `+` keeps the planner from another index, whose order is another.
+    const chunk = (fields: SQL) => sql`(SELECT ${fields} FROM ${slice} CROSS JOIN ${events} ${e}
+      WHERE ${e.project_id} = p.id AND ${e.id} < ${idFloor('evt', before)} AND +${e.due_at} IS NULL
+      LIMIT ${CHUNK_EVENTS})`
+    const chunkRefs = sql`(SELECT c.project_id, j.value, c.id
+      FROM ${chunk(sql`${e.project_id}, ${e.id}, ${e.summary}`)} c CROSS JOIN json_each(c.summary, '$.refs') j)`
+    const counted = sql`(SELECT c.project_id AS project_id, c.status AS status, count(*) AS n
+      FROM ${chunk(sql`${e.project_id}, ${e.status}`)} c GROUP BY 1, 2) c`
+    return {
+      refs: db.delete(refs).where(sql`(${refs.project_id}, ${refs.ref}, ${refs.event_id}) IN ${chunkRefs}`),
+      attempts: db.delete(attempts).where(sql`${attempts.event_id} IN ${chunk(sql`${e.id}`)}`),
       totals: db
         .update(totals)
-        .set({ n: sql`${totals.n} - ${db.$count(events, and(ofChunk, eq(events.status, totals.status)))}` })
-        .where(eq(totals.project_id, project)),
-      gone: db.delete(events).where(ofChunk).returning({ id: events.id }),
-    })
-    return chunkOf(gone)
+        .set({ n: sql`${totals.n} - c.n` })
+        .from(counted)
+        .where(sql`${totals.project_id} = c.project_id AND ${totals.status} = c.status`),
+      gone: db
+        .delete(events)
+        .where(sql`(${events.project_id}, ${events.id}) IN ${chunk(sql`${e.project_id}, ${e.id}`)}`)
+        .returning({ project_id: events.project_id }),
+    }
   })
 }
 
-function purgeReplaysAndRollups(db: Db, before: number): Promise<number> {
-  const isOldReplay = (project: ProjectId) =>
-    and(eq(replays.project_id, project), lt(replays.id, idFloor('rpl', before)))
-  const isOldMinute = (project: ProjectId) => and(eq(minutes.project_id, project), lt(minutes.minute, before / MINUTE))
-  const hasReplay = exists(db.select({ id: replays.id }).from(replays).where(isOldReplay(projects.id)))
-  const hasMinute = exists(db.select({ minute: minutes.minute }).from(minutes).where(isOldMinute(projects.id)))
-  const concerned = projectsWhere(db, or(hasReplay, hasMinute))
-  return eachProject(db, concerned, async (project) => {
-    const chunk = db
-      .select({ minute: minutes.minute, connection_id: minutes.connection_id })
-      .from(minutes)
-      .where(isOldMinute(project))
-      .limit(CHUNK_ROWS)
-    const { gone } = await batch(db, {
-      replays: db.delete(replays).where(isOldReplay(project)),
-      gone: db
-        .delete(minutes)
-        .where(and(eq(minutes.project_id, project), sql`(${minutes.minute}, ${minutes.connection_id}) IN ${chunk}`))
-        .returning({ minute: minutes.minute }),
-    })
-    return chunkOf(gone)
+/** Deletes replays that were requested before `before` (ms). */
+export function purgeReplays(db: Db, after: string, before: number): Promise<Step> {
+  return step(db, after, CHUNK_ROWS, (slice) => {
+    const chunk = sql`SELECT ${r.project_id}, ${r.id} FROM ${slice} CROSS JOIN ${replays} ${r}
+      WHERE ${r.project_id} = p.id AND ${r.id} < ${idFloor('rpl', before)} LIMIT ${CHUNK_ROWS}`
+    const gone = db
+      .delete(replays)
+      .where(sql`(${replays.project_id}, ${replays.id}) IN (${chunk})`)
+      .returning({ project_id: replays.project_id })
+    return { gone }
+  })
+}
+
+/** Deletes rollups of the time before `before` (ms). */
+export function purgeMinutes(db: Db, after: string, before: number): Promise<Step> {
+  return step(db, after, CHUNK_ROWS, (slice) => {
+    const chunk = sql`SELECT ${m.project_id}, ${m.minute}, ${m.connection_id} FROM ${slice} CROSS JOIN ${minutes} ${m}
+      WHERE ${m.project_id} = p.id AND ${m.minute} < ${before / MINUTE} LIMIT ${CHUNK_ROWS}`
+    const gone = db
+      .delete(minutes)
+      .where(sql`(${minutes.project_id}, ${minutes.minute}, ${minutes.connection_id}) IN (${chunk})`)
+      .returning({ project_id: minutes.project_id })
+    return { gone }
   })
 }

@@ -15,3 +15,12 @@ export const state = sqliteTable('state', {
   name: text({ enum: NAMES }).primaryKey(),
   value: integer().notNull(),
 })
+
+/** How far housekeeping has come: a row for each task, which passes over all projects once an hour. */
+export const progress = sqliteTable('progress', {
+  task: text().primaryKey(),
+  /** The hour (since the epoch) in which the last complete pass ended; 0 if none has. */
+  hour: integer().notNull(),
+  /** The project that the pass under way has come to, in the order of ids; empty if none is under way. */
+  after: text().notNull(),
+})

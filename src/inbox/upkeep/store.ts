@@ -1,7 +1,6 @@
 import { and, eq, gte, inArray, not, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, run } from '../../db/client'
-import { projects } from '../../projects/schema'
 import { leftBy } from '../lifecycle'
 import { type Claimed, type EventKey, selectClaimed } from '../process/claim'
 import { MAX_TRIES } from '../process/limits'
@@ -84,9 +83,4 @@ export async function addToState(db: Db, name: StateName, n: number): Promise<vo
 /** Reads what was noted under a name; no row where nothing was. */
 export function readState(db: Db, name: StateName) {
   return db.select({ value: state.value }).from(state).where(eq(state.name, name))
-}
-
-/** Reads the projects that meet a condition: which of them have something to do, so that others cost no round trip. */
-export function projectsWhere(db: Db, condition: SQL | undefined) {
-  return db.select({ id: projects.id }).from(projects).where(condition)
 }

@@ -1,26 +1,34 @@
 import type { Runtime } from '../../env'
-import { purgeEnded } from '../../sessions/store'
-import { housekeeping } from './housekeeping'
-import { DAILY_HOUR } from './limits'
+import { noteFull } from '../../http/database-full'
+import { writeLog } from '../../http/log'
+import { measureErrors } from '../../http/measure'
+import { Fault } from '../../lib/fault'
+import { housekeep } from './housekeeping'
+import { RUN_MS, RUN_STATEMENTS } from './limits'
+import { observe } from './observe'
 import { reseal } from './reseal'
 import { sweep } from './sweep'
 
 /**
- * The cron's work: every minute the sweep and the sealing of secrets, once a day everything that a day is enough for.
+ * The cron's work of a minute: the sweep, the sealing of secrets, the metrics of the deployment, and housekeeping. A part that fails stops no other.
  *
- * @param open opens a runtime for each piece of work, so that each logs its own cost
- * @param scheduledTime the minute that the cron fired for (ms)
+ * @throws after all of them, if one has failed, so that the platform counts the run as failed
  */
-export async function upkeep(open: () => Runtime, scheduledTime: number): Promise<void> {
-  await sweep(open())
-  await reseal(open())
-  if (!isDaily(scheduledTime)) return
-  const rt = open()
-  await purgeEnded(rt.db, rt.now)
-  await housekeeping(rt)
-}
-
-function isDaily(scheduledTime: number): boolean {
-  const at = new Date(scheduledTime)
-  return at.getUTCHours() === DAILY_HOUR && at.getUTCMinutes() === 0
+export async function upkeep(rt: Runtime): Promise<void> {
+  const budget = { statements: RUN_STATEMENTS, until: Date.now() + RUN_MS }
+  const failures: string[] = []
+  const failed = (task: string, error: unknown) => {
+    failures.push(`${task}: ${error}`)
+    writeLog('error', 'upkeep_failed', { task, error: String(error) })
+    if (error instanceof Fault && error.fault === 'database_full') noteFull(rt)
+  }
+  const parts = {
+    sweep: () => sweep(rt),
+    reseal: () => reseal(rt, budget),
+    observe: () => observe(rt),
+    housekeeping: () => housekeep(rt.db, { now: rt.now, ...rt.settings }, budget, failed),
+  }
+  for (const [task, work] of Object.entries(parts)) await work().catch((error) => failed(task, error))
+  measureErrors(rt, 'cron')
+  if (failures.length > 0) throw new Error(`upkeep failed: ${failures.join('; ')}`)
 }

@@ -123,8 +123,19 @@ describe('the verdict', () => {
     expect([health.status, health.reasons]).toEqual([status, reasons.map((reason) => expect.stringMatching(reason))])
     // The thresholds that it says it goes by.
     expect(health.thresholds).toEqual({
-      degraded: { oldest_pending_age_ms: 2 * MINUTE, sweep_age_ms: 5 * MINUTE, failed_last_60m: 1, expired_leases: 1 },
-      failing: { oldest_pending_age_ms: 15 * MINUTE, sweep_age_ms: 30 * MINUTE, failed_share_last_60m: 0.5 },
+      degraded: {
+        oldest_pending_age_ms: 2 * MINUTE,
+        sweep_age_ms: 5 * MINUTE,
+        failed_last_60m: 1,
+        expired_leases: 1,
+        store_share: 0.8,
+      },
+      failing: {
+        oldest_pending_age_ms: 15 * MINUTE,
+        sweep_age_ms: 30 * MINUTE,
+        failed_share_last_60m: 0.5,
+        unreadable_secrets: 1,
+      },
     })
     const { open = [], leases = [], sweptAgo: ago = 0 } = setting
     const ages = [...open, ...leases.map(() => SECOND)]

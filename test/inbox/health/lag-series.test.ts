@@ -1,18 +1,14 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openDb } from '../../../src/db/client'
-import { compactMinutes } from '../../../src/inbox/upkeep/minutes-store'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
 import { stopClock } from '../../clock'
-import { bound } from '../../harness'
 import { happen, lagSeries, type Story } from '../history'
-import { only, type Rows, rows } from '../pipeline'
+import { keepHouse, only, type Rows, rows } from '../pipeline'
 import { freshReader, insertConnection } from '../seeding'
 
 const SIZES = { '1m': MINUTE, '5m': 5 * MINUTE, '1h': HOUR, '1d': DAY } as const
 const BUCKETS = Object.keys(SIZES) as (keyof typeof SIZES)[]
 const NOON = Date.parse('2026-06-10T12:00:00.000Z')
-const db = openDb(bound.DB)
 
 beforeEach(() => {
   stopClock(NOON)
@@ -114,19 +110,19 @@ describe('compaction', () => {
     }
     const before = await seen()
     expect(before[0]?.data.reduce((sum, point) => sum + point.received, 0)).toBe(160)
-    const minutes = await count()
-    expect(await compactMinutes(db, NOON)).toBeGreaterThan(60)
+    const unfolded = () =>
+      rows(
+        'SELECT * FROM minutes WHERE project_id = ? AND minute < ? AND minute % 60 <> 0',
+        project,
+        (NOON - 2 * DAY) / MINUTE,
+      )
+    expect((await unfolded()).length).toBeGreaterThan(60)
+    await keepHouse()
     expect(await seen()).toEqual(before)
     const hours = await count()
-    expect(hours).toBeLessThan(minutes)
-    const past = await rows<Rows['minutes']>(
-      'SELECT * FROM minutes WHERE project_id = ? AND minute < ?',
-      project,
-      (NOON - 2 * DAY) / MINUTE,
-    )
-    expect(past.filter(({ minute }) => minute % 60 !== 0)).toEqual([])
+    expect(await unfolded()).toEqual([])
     // Once more: nothing.
-    expect(await compactMinutes(db, NOON)).toBe(0)
+    await keepHouse()
     expect([await count(), await seen()]).toEqual([hours, before])
   })
 
@@ -147,7 +143,7 @@ describe('compaction', () => {
         project,
         (hour + 9 * MINUTE) / MINUTE,
       )
-      await compactMinutes(db, NOON)
+      await keepHouse()
     }
     const row = await only(rows<Rows['minutes']>('SELECT * FROM minutes WHERE project_id = ?', project))
     expect(row).toMatchObject({
@@ -172,7 +168,9 @@ describe('compaction', () => {
       ])
     }
     const before = await lagSeries(theirs.read, { from: NOON - 5 * DAY })
-    expect(await compactMinutes(db, NOON)).toBe(2)
+    await keepHouse()
+    const left = await rows('SELECT minute FROM minutes WHERE project_id IN (?, ?)', mine.project, theirs.project)
+    expect(left).toEqual(Array(2).fill({ minute: (NOON - 4 * DAY) / MINUTE }))
     expect(await lagSeries(theirs.read, { from: NOON - 5 * DAY })).toEqual(before)
   })
 })

@@ -1,15 +1,30 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
 import worker from '../../../src'
 import type { Env } from '../../../src/env'
-import { bound } from '../../harness'
+import { HOUR } from '../../../src/lib/time'
+import { bound, lossyQueue } from '../../harness'
+import { rows } from './rows'
 
-/** A minute that is not the one of the daily work, whatever the time of day at which the tests run. */
-const AT_NOON = Date.UTC(2026, 0, 1, 12)
-
-/** Runs the cron's handler. @param at the minute that it fires for (ms): by default not that of the daily work */
-export async function cron(bindings: Partial<Env> = {}, at = AT_NOON): Promise<void> {
+/** Runs the cron's handler. */
+export async function cron(bindings: Partial<Env> = {}): Promise<void> {
   const ctx = createExecutionContext()
-  const controller = createScheduledController({ scheduledTime: new Date(at), cron: '* * * * *' })
+  const controller = createScheduledController({ scheduledTime: new Date(), cron: '* * * * *' })
   await worker.scheduled(controller as never, { ...bound, ...bindings } as Env, ctx)
   await waitOnExecutionContext(ctx)
+}
+
+/**
+ * Runs the cron until housekeeping has passed over every project once more, as it does each hour.
+ *
+ * @returns how many runs it took
+ */
+export async function keepHouse(bindings: Partial<Env> = {}): Promise<number> {
+  await rows('DELETE FROM progress')
+  const hour = Math.floor(Date.now() / HOUR)
+  for (let runs = 1; ; runs++) {
+    await cron({ EVENTS: lossyQueue().EVENTS, ...bindings })
+    const left = await rows("SELECT task FROM progress WHERE after <> '' OR hour <> ?", hour)
+    if (left.length === 0) return runs
+    if (runs === 100) throw new Error(`not done after ${runs} runs: ${JSON.stringify(left)}`)
+  }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ANSWER_TIMEOUT_MS } from '../../../src/db/metered'
+import { ANSWER_TIMEOUT_MS } from '../../../src/db/answered'
 import { type Env, openRuntime, type Runtime } from '../../../src/env'
 import { groupCommit } from '../../../src/inbox/receive/group-commit'
 import { ALONE_AFTER, MAX_GROUP_BYTES, ROW_BYTES } from '../../../src/inbox/receive/limits'
@@ -254,7 +254,7 @@ describe('where D1', () => {
 
   it('does not answer, each delivery of the group is told so, and none goes again', async () => {
     const { d1, first, group, trip } = await groupOf4()
-    trip?.fail(LOST)
+    trip?.fail('D1_ERROR: D1 DB is overloaded. Requests queued for too long.')
     for (const { work } of group) await expect(work).rejects.toMatchObject({ fault: 'database_unavailable' })
     expect(d1.trips).toHaveLength(5)
     // The trip makes room, and the next ones go at once.
@@ -262,6 +262,15 @@ describe('where D1', () => {
     expect(d1.carried().slice(5)).toEqual([1, 1, 1, 1])
     d1.letAllGo()
     await expectRecorded([...first, ...after])
+  })
+
+  it('is lost for a moment, the trip is made again with all that it carries', async () => {
+    const { d1, first, group, trip } = await groupOf4()
+    trip?.fail(LOST)
+    await d1.left(6)
+    expect(d1.carried().slice(4)).toEqual([4, 4])
+    d1.letAllGo()
+    await expectRecorded([...first, ...group])
   })
 })
 

@@ -127,7 +127,8 @@ it.each(['before', 'after'] as const)(
     })
     const answers = await sendAll(events, { bindings: { DB, EVENTS } })
     expect(answers.map(({ status }) => status)).toEqual(events.map(() => 200))
-    expect(carried.toSorted()).toEqual([1, 1, 1, 1, 4, 8, 8, 8, 8])
+    // Each of the trips that were lost was made once more.
+    expect(carried.toSorted()).toEqual([1, 1, 1, 1, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8])
     const spooled = sent.filter((body) => (body as { spooled?: number }).spooled === 1)
     expect(spooled).toHaveLength(AT_ONCE - AHEAD)
     await drain(spooled)

@@ -1,18 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openDb } from '../../../src/db/client'
 import { STATUSES, type Status } from '../../../src/inbox/lifecycle'
-import { compactMinutes } from '../../../src/inbox/upkeep/minutes-store'
-import { purgePayloads, purgeRecords } from '../../../src/inbox/upkeep/retention'
-import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
-import { bound, stripeEvent } from '../../harness'
+import { DAY, HOUR, iso, MINUTE } from '../../../src/lib/time'
+import { stripeEvent } from '../../harness'
 import { happen, lagSeries } from '../history'
 import {
   advance,
   captureLog,
-  cron,
   expectConsistent,
   gocardlessConnection,
-  memoryQueue,
+  keepHouse,
   newWorld,
   rows,
   sendGocardless,
@@ -23,18 +19,16 @@ import {
 } from '../pipeline'
 import { freshReader, insertConnection, insertEvents, insertPayload, seedEvent } from '../seeding'
 
-/** Three in the morning, when the day's work is done. */
 const NIGHT = Date.parse('2026-06-10T03:00:00.000Z')
-const db = openDb(bound.DB)
 
 beforeEach(() => {
   stopClock(NIGHT)
 })
 
-/** Lets days pass, and the cron do that day's work. */
+/** Lets days pass, and the cron do its work. */
 async function nightAfter(world: Pick<World, 'queue'>, days: number, bindings = {}): Promise<void> {
   advance(days * DAY)
-  await cron({ EVENTS: world.queue.EVENTS, ...bindings }, Date.now())
+  await keepHouse({ EVENTS: world.queue.EVENTS, ...bindings })
 }
 
 /** Every table in which something hangs on a project's events. */
@@ -94,7 +88,7 @@ describe('a payload', () => {
     })
     await insertEvents(project, [event])
     await insertPayload(project, event, '{}')
-    await purgePayloads(db, NIGHT - 90 * DAY)
+    await keepHouse()
     const final: Status[] = ['processed', 'ignored', 'failed']
     expect((await left(project)).payloads).toHaveLength(final.includes(status) ? 0 : 1)
   })
@@ -180,9 +174,9 @@ describe('a record', () => {
       connection,
       times.map((received_at) => ({ received_at, lag: 10 })),
     )
-    await compactMinutes(db, NIGHT)
     for (const late of [0, 17 * MINUTE + 4321, 59 * MINUTE]) {
-      await purgeRecords(db, edge + late)
+      stopClock(NIGHT + late)
+      await keepHouse()
       const kept = await rows<{ at: number }>(
         'SELECT last_delivered_at AS at FROM events WHERE project_id = ? ORDER BY id',
         project,
@@ -202,10 +196,10 @@ describe('a record', () => {
   })
 })
 
-describe('the day’s work', () => {
+describe('a pass', () => {
   const COUNT = 210
 
-  it('is that of each project, and then there is nothing more to do', async () => {
+  it('takes what is old from each project, leaves the rest, and then finds nothing more', async () => {
     const projects = await Promise.all(
       [0, 1].map(async () => {
         const { project } = await freshReader()
@@ -219,52 +213,21 @@ describe('the day’s work', () => {
       }),
     )
     const { of } = captureLog()
-    const { EVENTS } = memoryQueue()
-    await cron({ EVENTS }, Date.now())
+    await keepHouse()
     const after = await Promise.all(projects.map(left))
     for (const one of after) {
       expect(sizes(one)).toMatchObject({ events: 4, payloads: 4, attempts: 3 })
       expect(one.totals).toMatchObject([{ status: 'processed', n: 3 }])
     }
-    await cron({ EVENTS }, Date.now())
-    expect(of('housekeeping')[1]).toMatchObject({ payloads: 0, records: 0, minutes: 0 })
+    await keepHouse()
+    expect(of('housekeeping')[1]).toMatchObject({
+      payloads: 0,
+      records: 0,
+      replays: 0,
+      rollups: 0,
+      minutes: 0,
+      left: 0,
+    })
     expect(await Promise.all(projects.map(left))).toEqual(after)
-  })
-
-  it('asks nothing of projects that have nothing to do, however many there are', async () => {
-    const trips: number[] = []
-    for (let round = 0; round < 3; round++) {
-      const counted = openDb(bound.DB)
-      await purgePayloads(counted, NIGHT - 90 * DAY)
-      await purgeRecords(counted, NIGHT - 400 * DAY)
-      await compactMinutes(counted, NIGHT)
-      trips.push(counted.meter.trips)
-      await Promise.all(Array.from({ length: 30 }, () => freshReader()))
-    }
-    expect(trips[2]).toBe(trips[1]) // the first round may have had something to do
-  })
-
-  it('takes as many chunks as it needs: it keeps up with a project of 12,000 events a day', async () => {
-    const { project } = await freshReader()
-    const connection = await insertConnection(project, 'stripe')
-    const events = Array.from({ length: 12_000 }, (_, i) =>
-      seedEvent({ connection, received_at: NIGHT - 450 * DAY + i }),
-    )
-    await insertEvents(project, events)
-    await rows(
-      "INSERT INTO payloads SELECT project_id, payload_id, '{}', NULL FROM events WHERE project_id = ?",
-      project,
-    )
-    expect(await purgePayloads(db, NIGHT - 90 * DAY)).toBe(12_000)
-    expect(await purgeRecords(db, NIGHT - 400 * DAY)).toBe(12_000)
-    expect(sizes(await left(project))).toMatchObject({ events: 0, payloads: 0 })
-  })
-
-  it('is done once a day, at three', async () => {
-    const { of } = captureLog()
-    const world = await newWorld()
-    for (const ms of [-MINUTE, 0, 59 * SECOND, MINUTE, 12 * HOUR])
-      await cron({ EVENTS: world.queue.EVENTS }, NIGHT + ms)
-    expect(of('housekeeping')).toHaveLength(2)
   })
 })

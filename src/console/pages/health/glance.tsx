@@ -3,7 +3,7 @@ import type { HttpEnv } from '../../../http/context'
 import type { readHealth } from '../../../inbox/health/health'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { timeOf, took } from '../../ui/format'
+import { bytes, timeOf, took } from '../../ui/format'
 import { Fact, Head, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -36,6 +36,9 @@ export function Glance({ c, health }: Props) {
             <a href={`${pathsOf(c).events}?status=${status}`}>{status}</a> {n.toLocaleString('en')}
           </span>
         ))}
+      </p>
+      <p class="status-line">
+        Database {health.store.number}: {bytes(health.store.size_bytes)} of {bytes(health.store.limit_bytes)}
       </p>
       {health.connections.length > 0 && <Connections c={c} health={health} />}
     </>

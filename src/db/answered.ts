@@ -1,0 +1,78 @@
+import { Fault } from '../lib/fault'
+import { SECOND } from '../lib/time'
+import { within } from '../lib/within'
+
+/** D1 that has not answered by then is taken as not answering: 503, and the caller tries again. */
+export const ANSWER_TIMEOUT_MS = 5 * SECOND
+
+/** What callers are told to wait while the database is full (s): making room takes a person or a night. */
+const FULL_RETRY_AFTER_S = 300
+
+/** How long to wait before a trip is made again (ms), ± half of it. */
+const AGAIN_AFTER_MS = 100
+
+/**
+ * Errors that Cloudflare says to retry: https://developers.cloudflare.com/d1/observability/debug-d1/#error-list. Those of
+ * an overloaded database are not among them, because another query makes it worse.
+ */
+const TRANSIENT = [
+  'D1 DB reset because its code was updated',
+  'Internal error while starting up D1 DB storage caused object to be reset',
+  'Internal error in D1 DB storage caused object to be reset',
+  'Cannot resolve D1 DB due to transient issue on remote node',
+  'Network connection lost',
+  "Can't read from request stream because client disconnected",
+]
+/** The words of D1, and of SQLite, for a database that has reached its size limit. */
+const FULL = /Exceeded maximum (DB size|account storage)|SQLITE_FULL|database or disk is full/
+
+/** A unique key, CHECK or NOT NULL that refused a write. Its message names the constraint, never a value. */
+export class ConstraintError extends Error {
+  override readonly name = 'ConstraintError'
+}
+
+/** Does the work, and once more where it fails with a transient error. */
+export async function onceMore<R>(attempt: () => Promise<R>): Promise<R> {
+  try {
+    return await attempt()
+  } catch (error) {
+    const message = messageOf(error)
+    if (!TRANSIENT.some((words) => message.includes(words))) throw error
+    await scheduler.wait(AGAIN_AFTER_MS * (0.5 + Math.random()))
+    return attempt()
+  }
+}
+
+/**
+ * @throws {Fault} `database_unavailable` where the work fails or has not ended within so many milliseconds;
+ *   `database_full`
+ */
+export async function answered<T>(ms: number, send: () => Promise<T>): Promise<T> {
+  try {
+    return await within(ms, send())
+  } catch (error) {
+    throw classified(error)
+  }
+}
+
+/**
+ * SQLite's own words decide: a constraint, no room left, a mistake of ours (which stays what it is: a 500), or D1 not
+ * answering.
+ */
+function classified(error: unknown): unknown {
+  if (error instanceof Fault || error instanceof ConstraintError) return error
+  const message = messageOf(error)
+  if (/constraint failed|SQLITE_CONSTRAINT/.test(message)) return new ConstraintError(message, { cause: error })
+  if (FULL.test(message)) return full(error)
+  if (/SQLITE_(ERROR|MISMATCH|RANGE|MISUSE|TOOBIG)|D1_TYPE_ERROR/.test(message)) return error
+  return new Fault('database_unavailable', 'The database did not answer. Try again in a few seconds.', { cause: error })
+}
+
+function full(cause: unknown): Fault {
+  const detail = 'The database has no room for this. Try again later: the operator of the service must make room first.'
+  return new Fault('database_full', detail, { cause, headers: { 'Retry-After': String(FULL_RETRY_AFTER_S) } })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

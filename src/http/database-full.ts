@@ -1,0 +1,35 @@
+import type { Runtime } from '../env'
+import { MINUTE, SECOND } from '../lib/time'
+import { writeLog } from './log'
+
+/** For how long a refused write counts as "the database is full" (ms). */
+export const FULL_FOR_MS = 5 * MINUTE
+/** An isolate notes it at most this often (ms): KV takes one write a second for a key. */
+const NOTED_EVERY_MS = MINUTE
+
+const KEY = 'database_full:0'
+let notedAt = 0
+
+/** Notes that the database refused a write because it is full. KV holds the note, because the database cannot. */
+export function noteFull(rt: Runtime): void {
+  if (Math.abs(rt.now - notedAt) < NOTED_EVERY_MS) return
+  notedAt = rt.now
+  const noted = rt.kv.put(KEY, String(rt.now), { expirationTtl: FULL_FOR_MS / SECOND })
+  rt.waitUntil(
+    noted.catch((error) => {
+      notedAt = 0 // The next refusal tries again.
+      writeLog('error', 'database_full_not_noted', { error: String(error) })
+    }),
+  )
+}
+
+/** Whether the database has refused a write lately because it is full. If KV does not answer, nobody knows: false. */
+export async function isFull(rt: Runtime): Promise<boolean> {
+  try {
+    const at = await rt.kv.get(KEY)
+    return at !== null && rt.now - Number(at) < FULL_FOR_MS
+  } catch (error) {
+    writeLog('warn', 'database_full_unknown', { error: String(error) })
+    return false
+  }
+}

@@ -1,0 +1,65 @@
+import { run } from '../../db/client'
+import type { Runtime } from '../../env'
+import { Fault } from '../../lib/fault'
+import { KEY_SAMPLE } from './limits'
+import { type KeyRing, sealContext, sealingKey, unseal } from './seal'
+import { findSealed } from './secrets-store'
+import type { Connection } from './store'
+
+type Sealed = Pick<Connection, 'id' | 'project_id' | 'secrets'>
+
+/** How many of a connection's signing secrets no key opens. */
+export async function countUnreadable(keys: KeyRing, { id, project_id, secrets }: Sealed): Promise<number> {
+  let unreadable = 0
+  for (const secret of secrets) {
+    try {
+      await unseal(keys, secret, sealContext(project_id, id, secret.id))
+    } catch {
+      unreadable += 1 // Counted: whoever asked says what follows from it.
+    }
+  }
+  return unreadable
+}
+
+/** Key rings that have opened a secret, and those whose sealing key has. Neither can change in an isolate. */
+const proven = new WeakSet<KeyRing>()
+const provenToSeal = new WeakSet<KeyRing>()
+
+/**
+ * Checks the encryption keys against secrets that are there, until they have opened one: keys that open none of the
+ * newest were lost or changed.
+ *
+ * @throws {Fault} `encryption_key_unavailable`, `database_unavailable`
+ */
+export async function requireKeys(rt: Runtime): Promise<void> {
+  await requireOneOpens(rt, null, proven)
+}
+
+/**
+ * Checks the key that encrypts now in the same way. What a changed key sealed would be lost as soon as the right one is
+ * restored under its number.
+ *
+ * @throws {Fault} as {@link requireKeys}
+ */
+export async function requireSealingKey(rt: Runtime): Promise<void> {
+  await requireOneOpens(rt, sealingKey(rt.settings.encryptionKeys), provenToSeal)
+}
+
+async function requireOneOpens(rt: Runtime, number: number | null, known: WeakSet<KeyRing>): Promise<void> {
+  const keys = rt.settings.encryptionKeys
+  if (known.has(keys)) return
+  const rows = await run(rt.db, findSealed(rt.db, number, KEY_SAMPLE))
+  for (const row of rows) {
+    const secrets = row.secrets.filter(({ key }) => number === null || key === number)
+    if ((await countUnreadable(keys, { ...row, secrets })) === secrets.length) continue
+    known.add(keys)
+    return
+  }
+  if (rows.length > 0) throw keyUnavailable('The encryption keys do not open the stored signing secrets.')
+}
+
+/** @param what is the matter, as a sentence */
+export function keyUnavailable(what: string): Fault {
+  const restore = 'The operator must restore the ENCRYPTION_KEY_… that sealed them.'
+  return new Fault('encryption_key_unavailable', `${what} ${restore}`)
+}
