@@ -1,8 +1,8 @@
 /*
  * npm run deploy -- --public-origin https://api.your-domain.example --email-from sign-in@your-domain.example [--dry-run]
  *
- * UNTESTED: no step has run against a real Cloudflare account. The commands and their order follow wrangler's help and
- * source code. --dry-run prints every command and changes nothing.
+ * UNTESTED against a real Cloudflare account. `npm run smoke` walks it with the real wrangler against a stand-in of
+ * Cloudflare's API (scripts/lib/deploy/). --dry-run prints every command and changes nothing.
  *
  * Each step first checks what exists, so the script can be run again. Queues, database and namespace must exist before
  * the Worker that binds them. The secrets are sent with the first upload (--secrets-file), because `wrangler secret
@@ -14,11 +14,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import * as z from 'zod'
 import { originFrom } from '../src/lib/origin.ts'
+import { hintFor } from './lib/deploy/hints.ts'
 import { DEPLOY_CONFIG, tracked, writeDeployConfig } from './lib/deploy-config.ts'
 import { SECRETS } from './lib/dev-vars.ts'
 import { readFlags } from './lib/flags.ts'
 import { fail, run } from './lib/terminal.ts'
-import { wrangler, wranglerOrThrow } from './lib/wrangler.ts'
+import { type Finished, wrangler } from './lib/wrangler.ts'
 
 const NAME = tracked('name')
 const DATABASE = tracked('database_name')
@@ -37,6 +38,11 @@ const { values: flags } = readFlags({
       type: 'string',
       takes: 'ADDRESS',
       help: 'the sender of sign-in codes; its domain must be onboarded to Email Sending',
+    },
+    jurisdiction: {
+      type: 'string',
+      takes: 'eu|fedramp|us',
+      help: 'where a new database may be stored; it cannot be changed later',
     },
     'dry-run': { type: 'boolean', help: 'print every command and change nothing' },
   },
@@ -102,6 +108,8 @@ onboarded to Email Sending: npm run deploy -- --email-from sign-in@your-domain.e
 }
 
 async function requireLogin(): Promise<void> {
+  const { CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID } = process.env
+  if (CLOUDFLARE_API_TOKEN && CLOUDFLARE_ACCOUNT_ID && !dry) return // nothing to choose; the next command tries the token
   const { code, stdout } = await look(['whoami', '--json'])
   if (dry) return
   if (code !== 0) fail('You are not logged in to Cloudflare. Run npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
@@ -124,7 +132,8 @@ async function ensureDatabase(): Promise<string> {
   }
   const known = await find()
   if (known !== undefined) return known
-  await change(['d1', 'create', DATABASE, '--update-config=false'], 'if it does not exist')
+  const where = flags.jurisdiction === undefined ? [] : ['--jurisdiction', flags.jurisdiction]
+  await change(['d1', 'create', DATABASE, ...where, '--update-config=false'], 'if it does not exist')
   return dry
     ? '<from the list>'
     : ((await find()) ?? fail(`${DATABASE} was created but is not listed yet. Run this again.`))
@@ -186,10 +195,24 @@ async function look(args: readonly string[]) {
 
 async function lookOrThrow(args: readonly string[]): Promise<string> {
   console.log(`\n$ wrangler ${args.join(' ')}`)
-  return dry ? '' : wranglerOrThrow(args)
+  if (dry) return ''
+  const finished = await wrangler(args)
+  requireSuccess(args, finished, finished.stderr || finished.stdout)
+  return finished.stdout
 }
 
 async function change(args: readonly string[], when = ''): Promise<void> {
   console.log(`\n$ wrangler ${args.join(' ')}${dry && when ? `   # ${when}` : ''}`)
-  if (!dry) await wranglerOrThrow(args, { show: true })
+  if (!dry) requireSuccess(args, await wrangler(args, { show: true }), '')
+}
+
+/** Ends the script where a command failed: what it said, unless that was shown, and what to do about it. */
+function requireSuccess(args: readonly string[], { code, stdout, stderr }: Finished, said: string): void {
+  if (code === 0) return
+  const hint = hintFor(args, stdout + stderr)
+  fail(
+    [said.trim(), `wrangler ${args.slice(0, 3).join(' ')} failed (exit code ${code}).`, hint]
+      .filter(Boolean)
+      .join('\n'),
+  )
 }

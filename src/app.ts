@@ -16,10 +16,12 @@ import { requireHttps } from './http/https'
 import { requestLog } from './http/log'
 import { openApi } from './http/openapi'
 import { publicOrigin } from './http/origin'
+import { requestMetrics } from './http/request-metrics'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
 import { requireKeys } from './inbox/connections/readable'
 import { connectionRoutes } from './inbox/connections/routes'
 import { eventRoutes } from './inbox/events/routes'
+import { metricsRoutes } from './inbox/health/metrics-routes'
 import { inboxHealthRoutes } from './inbox/health/routes'
 import { ingestRoutes } from './inbox/receive/routes'
 import { replayRoutes } from './inbox/replay/routes'
@@ -35,6 +37,7 @@ export const CREDENTIALS = [apiKeyCredential, sessionCredential]
 const base = new Hono<HttpEnv>()
 
 base.use(requestLog)
+base.use(requestMetrics)
 base.use(async (c, next) => {
   c.set('credentialKinds', CREDENTIALS)
   c.set('rt', openRuntime(c.env as Env, c.executionCtx))
@@ -69,8 +72,9 @@ const app = base
   .get('/openapi.json', (c) => c.json(openApi(base, CREDENTIALS, publicOrigin(c) ?? '/')))
   .get('/errors', errorsPage)
 
-// Pages for people. They are registered on the same app but left out of its type: no typed client calls them.
+// For people and for scrapers. They are registered on the same app but left out of its type: no typed client calls them.
 base.get('/', front)
+base.route('/metrics', metricsRoutes)
 base.route('/console', consoleRoutes)
 base.route('/auth', linkRoutes)
 

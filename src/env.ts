@@ -14,6 +14,8 @@ export interface Env {
   LIMIT_SIGN_IN: RateLimit
   LIMIT_INGEST: RateLimit
   LIMIT_UNKNOWN_CONNECTION: RateLimit
+  METRICS?: AnalyticsEngineDataset
+  CF_VERSION_METADATA?: WorkerVersionMetadata
   SIGN_UP?: string
   SIGN_IN_DELIVERY?: string
   EMAIL_FROM?: string
@@ -22,9 +24,13 @@ export interface Env {
   PAYLOAD_RETENTION_DAYS?: string
   RECORD_RETENTION_DAYS?: string
   REFUSAL_FLUSH_MS?: string
+  METRICS_TOKEN?: string
   /** `ENCRYPTION_KEY_1`, `ENCRYPTION_KEY_2`, … : 32 bytes each, base64. */
   [name: `ENCRYPTION_KEY_${number}`]: string
 }
+
+/** Characters. With this many nobody guesses a token, so wrong ones need no limit. */
+const MIN_METRICS_TOKEN = 32
 
 const Settings = z.object({
   /** Whether any address may create a user by signing in, or only existing users may sign in. */
@@ -45,6 +51,11 @@ const Settings = z.object({
   RECORD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
   /** How long an isolate collects counts of refused deliveries before it writes them (ms). */
   REFUSAL_FLUSH_MS: z.coerce.number().int().min(0).max(25_000).default(10_000),
+  /** Who may read /metrics. One that is too short counts as none: a mistake here must not stop the service. */
+  METRICS_TOKEN: z
+    .string()
+    .default('')
+    .transform((text) => (text.length >= MIN_METRICS_TOKEN ? text : null)),
 })
 
 export type Settings = {
@@ -57,6 +68,8 @@ export type Settings = {
   payloadRetentionDays: number
   recordRetentionDays: number
   refusalFlushMs: number
+  /** The bearer token of /metrics; null if there is none, and so no such path. */
+  metricsToken: string | null
   /** Keys for encryption at rest by number, 32 bytes each. The highest encrypts; all of them decrypt. */
   encryptionKeys: ReadonlyMap<number, Uint8Array<ArrayBuffer>>
 }
@@ -74,6 +87,8 @@ export type Runtime = {
     ingest: RateLimit
     unknownConnection: RateLimit
   }
+  /** Where metrics are written; null where the deployment has no dataset. */
+  metrics: AnalyticsEngineDataset | null
   settings: Settings
   /** Milliseconds since the epoch, read once for each request. */
   now: number
@@ -83,6 +98,7 @@ export type Runtime = {
 
 /** Opens the runtime of one request, batch or cron run. `db.meter` counts the cost of that one piece of work. */
 export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>) => void }): Runtime {
+  version = env.CF_VERSION_METADATA?.id ?? null
   return {
     db: openDb(env.DB),
     kv: env.KV,
@@ -95,10 +111,18 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       ingest: env.LIMIT_INGEST,
       unknownConnection: env.LIMIT_UNKNOWN_CONNECTION,
     },
+    metrics: env.METRICS ?? null,
     settings: settingsOf(env),
     now: Date.now(),
     waitUntil: (work) => ctx.waitUntil(work),
   }
+}
+
+let version: string | null = null
+
+/** The id of the deployed version. An isolate runs one, so it is known once a runtime was opened. */
+export function versionId(): string | null {
+  return version
 }
 
 const parsed = new WeakMap<Env, Settings>()
@@ -122,6 +146,7 @@ function settingsOf(env: Env): Settings {
     payloadRetentionDays: raw.PAYLOAD_RETENTION_DAYS,
     recordRetentionDays: raw.RECORD_RETENTION_DAYS,
     refusalFlushMs: raw.REFUSAL_FLUSH_MS,
+    metricsToken: raw.METRICS_TOKEN,
     encryptionKeys: encryptionKeysOf(env),
   }
   parsed.set(env, settings)

@@ -2,8 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './paths.ts'
 
-/** Written by npm run deploy: wrangler.toml with what the deployment has of its own. Not tracked by git. */
-export const DEPLOY_CONFIG = 'wrangler.deploy.toml'
+/**
+ * Written by npm run deploy: wrangler.toml with what the deployment has of its own. Not tracked by git. DEPLOY_CONFIG in the
+ * environment names another file, for a second deployment.
+ */
+export const DEPLOY_CONFIG = process.env.DEPLOY_CONFIG ?? 'wrangler.deploy.toml'
 
 /** What a deployment has of its own: the ids of its resources, and settings that only its operator knows. */
 export type Own = { database: string; kv: string; emailFrom: string; publicOrigin: string }

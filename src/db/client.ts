@@ -53,7 +53,15 @@ const builder = drizzle({
  * a session here (`withSession`).
  */
 export function openDb(binding: D1Database): Db {
-  const meter: Meter = { trips: 0, statements: 0, rows_read: 0, rows_written: 0, size_bytes: null }
+  const meter: Meter = {
+    trips: 0,
+    statements: 0,
+    rows_read: 0,
+    rows_written: 0,
+    size_bytes: null,
+    ms: 0,
+    failures: {},
+  }
   const own = { meter, d1: metered(binding, meter), binding }
   return Object.assign(Object.create(builder) as DrizzleD1Database, own)
 }

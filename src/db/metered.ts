@@ -1,12 +1,19 @@
-import { ANSWER_TIMEOUT_MS, answered, onceMore } from './answered'
+import { Fault } from '../lib/fault'
+import { ANSWER_TIMEOUT_MS, answered, ConstraintError, onceMore } from './answered'
 
-/** What D1 itself says a piece of work cost. `size_bytes`: the size of the database, once it has answered. */
+/**
+ * What a piece of work cost. `rows_…` and `size_bytes` (of the database, once it has answered) are D1's own figures. `ms`:
+ * the time of all trips together. `failures`: trips that failed, by class. The class is the name of the fault, `constraint`,
+ * `statement` for a mistake of ours, or `transient` for a trip that was made once more.
+ */
 export type Meter = {
   trips: number
   statements: number
   rows_read: number
   rows_written: number
   size_bytes: number | null
+  ms: number
+  failures: Record<string, number>
 }
 
 /** `idempotent`: to execute these statements twice, as one transaction each, has the effect of executing them once. */
@@ -32,12 +39,15 @@ export function metered(d1: D1Database, meter: Meter): MeteredD1 {
   const inner = new WeakMap<object, { statement: D1PreparedStatement; reads: boolean }>()
 
   function trip<R>(send: () => Promise<R>, statements: number, repeatable: boolean): Promise<R> {
+    let attempts = 0
     const attempt = () => {
+      attempts += 1
+      if (attempts > 1) countFailure(meter, 'transient')
       meter.trips += 1
       meter.statements += statements
       return send()
     }
-    return answered(ANSWER_TIMEOUT_MS, repeatable ? () => onceMore(attempt) : attempt)
+    return timed(meter, answered(ANSWER_TIMEOUT_MS, repeatable ? () => onceMore(attempt) : attempt))
   }
 
   function counted<R extends D1Result<unknown>>(result: R): R {
@@ -68,6 +78,28 @@ export function metered(d1: D1Database, meter: Meter): MeteredD1 {
     },
   }
   return decorated as unknown as MeteredD1
+}
+
+/** Adds the time of a trip, and its failure if it has one, to the meter. */
+async function timed<R>(meter: Meter, trip: Promise<R>): Promise<R> {
+  const startedAt = Date.now()
+  try {
+    return await trip
+  } catch (error) {
+    countFailure(meter, classOf(error))
+    throw error
+  } finally {
+    meter.ms += Date.now() - startedAt
+  }
+}
+
+function countFailure(meter: Meter, name: string): void {
+  meter.failures[name] = (meter.failures[name] ?? 0) + 1
+}
+
+function classOf(error: unknown): string {
+  if (error instanceof Fault) return error.fault
+  return error instanceof ConstraintError ? 'constraint' : 'statement'
 }
 
 /** Whether a statement writes nothing. One that has a writing word in a literal is taken for a write. */

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { requireMigrated } from '../db/client'
-import type { Runtime } from '../env'
+import { type Runtime, versionId } from '../env'
 import type { HttpEnv } from './context'
 import { requirePublicOrigin } from './origin'
 import { route } from './route'
@@ -26,7 +26,10 @@ export const healthRoutes = (requireKeys: (rt: Runtime) => Promise<void>) =>
       responses: {
         200: {
           description: 'The service is up and reaches its database.',
-          schema: z.object({ status: z.literal('ok') }),
+          schema: z.object({
+            status: z.literal('ok'),
+            version: z.string().nullable().describe('The id of the deployed version; null if the platform gives none.'),
+          }),
         },
       },
     }),
@@ -34,6 +37,6 @@ export const healthRoutes = (requireKeys: (rt: Runtime) => Promise<void>) =>
       await requireMigrated(c.get('rt').db)
       await requireKeys(c.get('rt'))
       requirePublicOrigin(c)
-      return c.json({ status: 'ok' as const }, 200)
+      return c.json({ status: 'ok' as const, version: versionId() }, 200)
     },
   )

@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono'
+import { versionId } from '../env'
 import { newId } from '../lib/ids'
 import type { HttpEnv } from './context'
 
@@ -33,15 +34,16 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
     actor_id: actor?.id,
     project_id: actor?.project_id ?? undefined,
     d1_trips: meter?.trips,
+    d1_ms: meter?.ms,
     d1_rows_read: meter?.rows_read,
     d1_rows_written: meter?.rows_written,
     ...c.get('log'),
   })
 }
 
-/** Writes one line of JSON. Never pass a secret. */
+/** Writes one line of JSON, with the version that is running. Never pass a secret. */
 export function writeLog(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>): void {
-  const line = JSON.stringify({ level, event, ...fields })
+  const line = JSON.stringify({ level, event, version: versionId() ?? undefined, ...fields })
   if (level === 'error') console.error(line)
   else console.log(line)
 }

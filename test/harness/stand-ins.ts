@@ -128,3 +128,10 @@ export function mailbox() {
   const EMAIL = { send: async (mail: Mail) => void mails.push(mail) } as unknown as SendEmail
   return { EMAIL, mails }
 }
+
+/** An Analytics Engine dataset that records its data points. */
+export function dataset() {
+  const points: AnalyticsEngineDataPoint[] = []
+  const METRICS: AnalyticsEngineDataset = { writeDataPoint: (point) => void (point && points.push(point)) }
+  return { METRICS, points }
+}

@@ -67,6 +67,7 @@ const STATED: Record<string, Stated | 'public'> = {
   'DELETE /auth/sessions/:id': OWN,
   'POST /ingest/:connection_id': 'public',
   'GET /healthz': 'public',
+  'GET /metrics': 'public',
 }
 /** Pages for people, and the description of the API: they have no policy. */
 const PAGES = ['GET /openapi.json', 'GET /errors', 'GET /']

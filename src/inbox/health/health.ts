@@ -68,7 +68,7 @@ export async function readHealth(
   const thisMinute = Math.floor(now / MINUTE)
   const [found, queue_backlog] = await Promise.all([
     ask(snapshot(db, projectId, { since_minute: thisMinute - 59, now })),
-    backlog(rt),
+    backlogOf(rt),
   ])
   const full = await isFull(rt) // not before the caller is confirmed
   const connections = found.connections.toReversed()
@@ -117,13 +117,15 @@ async function unreadableOf({ settings }: Runtime, connections: Snapshot['connec
   return (await Promise.all(counted)).filter(({ n }) => n > 0)
 }
 
-function countsOf({ finals, open }: Snapshot): Record<Status, number> {
+/** Events by status. */
+export function countsOf({ finals, open }: Pick<Snapshot, 'finals' | 'open'>): Record<Status, number> {
   const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>
   for (const { status, n } of [...finals, ...open]) counts[status] += n
   return counts
 }
 
-function openFacts(open: Snapshot['open'], now: number) {
+/** The age of the oldest open event (ms; null if there is none), and how many leases have expired. */
+export function openFacts(open: Snapshot['open'], now: number) {
   const oldest = open.map((row) => idTime(row.oldest)).sort((a, b) => a - b)[0]
   return {
     oldest_pending_age_ms: oldest === undefined ? null : Math.max(0, now - oldest),
@@ -131,7 +133,8 @@ function openFacts(open: Snapshot['open'], now: number) {
   }
 }
 
-async function backlog({ events }: Runtime): Promise<number | null> {
+/** Messages in the Queue; null where it does not say. */
+export async function backlogOf({ events }: Runtime): Promise<number | null> {
   try {
     return (await events.metrics()).backlogCount
   } catch {

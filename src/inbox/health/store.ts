@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, gte, inArray, isNotNull, lt, lte, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { ambiguousOf } from '../../billing/store'
 import { type Db, type Query, type Results, raw } from '../../db/client'
@@ -17,22 +17,9 @@ const open = alias(events, 'open')
 
 /** Reads what health is made of. */
 export function snapshot(db: Db, projectId: string, { since_minute, now }: { since_minute: number; now: number }) {
-  const expired = and(inArray(open.status, leftBy('take_over')), lte(open.lease_until, now))
   return {
     finals: db.select({ status: totals.status, n: totals.n }).from(totals).where(eq(totals.project_id, projectId)),
-    open: raw(
-      db,
-      {
-        status: open.status,
-        n: sql<number>`count(*)`,
-        oldest: sql<string>`min(${open.id})`,
-        expired: sql<number>`sum(coalesce(${expired}, 0))`,
-      },
-      (fields) => sql`SELECT ${fields} FROM (
-        SELECT ${events.status}, ${events.id}, ${events.lease_until} FROM ${events} INDEXED BY events_open
-        WHERE ${and(eq(events.project_id, projectId), isNotNull(events.due_at))} LIMIT ${MAX_COUNTED}) open
-        GROUP BY ${open.status}`,
-    ),
+    open: countOpen(db, and(eq(events.project_id, projectId), isNotNull(events.due_at)), now),
     minutes: db
       .select()
       .from(minutes)
@@ -41,6 +28,36 @@ export function snapshot(db: Db, projectId: string, { since_minute, now }: { sin
     swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
     ambiguous: ambiguousOf(db, projectId, MAX_COUNTED),
   }
+}
+
+/** Reads the numbers of the whole deployment, over all projects. */
+export function deployment(db: Db, now: number) {
+  return {
+    finals: db
+      .select({ status: totals.status, n: sql<number>`sum(${totals.n})` })
+      .from(totals)
+      .groupBy(totals.status),
+    open: countOpen(db, isNotNull(events.due_at), now),
+    noted: db.select().from(state),
+  }
+}
+
+/** Counts the open events that meet a condition by status: the first so many of them, in the order of their index. */
+function countOpen(db: Db, condition: SQL | undefined, now: number) {
+  const expired = and(inArray(open.status, leftBy('take_over')), lte(open.lease_until, now))
+  return raw(
+    db,
+    {
+      status: open.status,
+      n: sql<number>`count(*)`,
+      oldest: sql<string>`min(${open.id})`,
+      expired: sql<number>`sum(coalesce(${expired}, 0))`,
+    },
+    (fields) => sql`SELECT ${fields} FROM (
+      SELECT ${events.status}, ${events.id}, ${events.lease_until} FROM ${events} INDEXED BY events_open
+      WHERE ${condition} LIMIT ${MAX_COUNTED}) open
+      GROUP BY ${open.status}`,
+  )
 }
 
 /** Reads whether the project has, or had, this connection: a row if so. */

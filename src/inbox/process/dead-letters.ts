@@ -1,6 +1,8 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
+import { measure } from '../../http/measure'
 import { SpooledMessage, sendSpooled } from '../messages'
+import { addToState } from '../upkeep/store'
 import { DEAD_LETTER_WAIT_S } from './limits'
 
 /**
@@ -19,5 +21,13 @@ export async function resendDead(rt: Runtime, batch: MessageBatch<unknown>): Pro
       message.retry({ delaySeconds: DEAD_LETTER_WAIT_S })
     }
   }
-  writeLog('warn', 'dead_letters', { messages: batch.messages.length })
+  const messages = batch.messages.length
+  writeLog('warn', 'dead_letters', { messages })
+  measure(rt, 'dead_letters', { messages })
+  try {
+    await addToState(rt.db, 'dead_letters', messages)
+  } catch (error) {
+    // Messages die where the database is out for long: the log and the metric have the number too.
+    writeLog('warn', 'dead_letters_not_counted', { messages, error: String(error) })
+  }
 }

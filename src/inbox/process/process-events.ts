@@ -1,5 +1,5 @@
 import { type Db, run } from '../../db/client'
-import { newId } from '../../lib/ids'
+import { idTime, newId } from '../../lib/ids'
 import { type Claim, claim, claimExpired, type EventKey, findExpired } from './claim'
 import { MAX_CLAIMED, MAX_QUEUE_WAIT_MS } from './limits'
 import type { Task } from './read-message'
@@ -9,41 +9,42 @@ import { judge, type Verdict } from './verdict'
 type Tasks = ReadonlyMap<string, Task>
 
 /**
+ * What became of a batch. `waits`: event id → how long its message should wait (ms) before the next attempt; others need no
+ * further message. `finished`: how many events became final. `lags`: the time from receipt to completion (ms) of those that
+ * were processed or ignored and never replayed, as in the lag series.
+ */
+export type Outcome = { waits: Map<string, number>; finished: number; lags: number[] }
+
+/**
  * Processes the events of a batch: claim → decide → apply → finish, normally in three D1 round trips. A batch of large
  * payloads takes several such passes, each over as many as fit into memory together: what a pass has not claimed, no
  * worker holds. A failure of one event affects no other.
  *
- * @returns event id → how long its message should wait (ms) before the next attempt. Others need no further message.
  * @throws {Fault} `database_unavailable`
  */
-export async function processEvents(db: Db, list: readonly Task[]): Promise<Map<string, number>> {
+export async function processEvents(db: Db, list: readonly Task[]): Promise<Outcome> {
   const tasks: Tasks = new Map(list.map((task) => [task.key.event_id, task]))
   const keys = [...tasks.values()].map(({ key }) => key)
-  const waits = new Map<string, number>()
+  const outcome: Outcome = { waits: new Map(), finished: 0, lags: [] }
   const left: EventKey[][] = []
   for (let i = 0; i < keys.length; i += MAX_CLAIMED) {
-    left.push(await processReady(db, keys.slice(i, i + MAX_CLAIMED), tasks, waits))
+    left.push(await processReady(db, keys.slice(i, i + MAX_CLAIMED), tasks, outcome))
   }
   // What a dead worker left may be what killed it: such an event is claimed alone, once the others are safe.
   for (const rest of left) {
     if (rest.length === 0) continue
     for (const key of await run(db, findExpired(db, rest, Date.now()))) {
-      await pass(db, { tasks, waits }, (lease) => claimExpired(db, key, lease, Date.now()))
+      await pass(db, { tasks, outcome }, (lease) => claimExpired(db, key, lease, Date.now()))
     }
   }
-  return waits
+  return outcome
 }
 
 /** Processes the events that are ready. @returns those that are not */
-async function processReady(
-  db: Db,
-  keys: readonly EventKey[],
-  tasks: Tasks,
-  waits: Map<string, number>,
-): Promise<EventKey[]> {
+async function processReady(db: Db, keys: readonly EventKey[], tasks: Tasks, outcome: Outcome): Promise<EventKey[]> {
   let rest = [...keys]
   while (rest.length > 0) {
-    const done = await pass(db, { tasks, waits }, (lease) => claim(db, rest, lease, Date.now()))
+    const done = await pass(db, { tasks, outcome }, (lease) => claim(db, rest, lease, Date.now()))
     if (done.size === 0) break
     rest = rest.filter(({ event_id }) => !done.has(event_id))
   }
@@ -51,23 +52,30 @@ async function processReady(
 }
 
 /**
- * One attempt at each event of a claim. Adds to `waits`.
+ * One attempt at each event of a claim. Adds to the outcome.
  *
  * @returns the ids of the events
  */
 async function pass(
   db: Db,
-  { tasks, waits }: { tasks: Tasks; waits: Map<string, number> },
+  { tasks, outcome }: { tasks: Tasks; outcome: Outcome },
   take: (lease: string) => Promise<Claim>,
 ): Promise<Set<string>> {
   const lease = newId('lse', Date.now())
   const verdicts = judgeAll(await take(lease), tasks)
   if (verdicts.length === 0) return new Set()
-  for (const { event, due_at } of await settle(db, verdicts, lease)) {
-    const wait = due_at === null ? null : due_at - Date.now()
-    if (wait !== null && wait <= MAX_QUEUE_WAIT_MS) waits.set(event.id, Math.max(wait, 0))
-  }
+  for (const verdict of await settle(db, verdicts, lease)) note(outcome, verdict)
   return new Set(verdicts.map(({ event }) => event.id))
+}
+
+function note(outcome: Outcome, { event, status, due_at }: Verdict): void {
+  if (due_at === null) {
+    outcome.finished += 1
+    if (status !== 'failed' && event.replay_id === null) outcome.lags.push(Math.max(0, Date.now() - idTime(event.id)))
+    return
+  }
+  const wait = due_at - Date.now()
+  if (wait <= MAX_QUEUE_WAIT_MS) outcome.waits.set(event.id, Math.max(wait, 0))
 }
 
 /** Decides on claimed events, delivery by delivery: each payload is decoded once, and let go of afterwards. */

@@ -1,5 +1,6 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
+import { measure } from '../../http/measure'
 import { type SpooledMessage, sendSpooled } from '../messages'
 import { MAX_SPOOLED_BYTES } from './limits'
 import type { NewDelivery } from './store'
@@ -28,13 +29,21 @@ export async function spool(
     events: [...events],
     body: bytes,
   }
-  if (!fitsMessage(message)) return false
+  const measured = (outcome: 'sent' | 'too_large' | 'queue_out') =>
+    measure(rt, 'spool', { outcome, events: events.length, bytes: bytes.byteLength })
+  if (!fitsMessage(message)) {
+    measured('too_large')
+    writeLog('warn', 'spool_too_large', { connection_id: connection.id, bytes: bytes.byteLength })
+    return false
+  }
   try {
     await sendSpooled(rt.events, message)
   } catch (error) {
+    measured('queue_out')
     writeLog('error', 'spool_failed', { connection_id: connection.id, error: String(error) })
     return false
   }
+  measured('sent')
   writeLog('warn', 'spooled', { connection_id: connection.id, events: events.length })
   return true
 }

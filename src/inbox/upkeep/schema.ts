@@ -5,6 +5,8 @@ const NAMES = [
   'last_sweep_at',
   /** The number of the encryption key under which every secret was found to be sealed. */
   'sealed_under',
+  /** How many messages have come through the dead-letter queue. */
+  'dead_letters',
 ] as const
 export type StateName = (typeof NAMES)[number]
 

@@ -74,6 +74,12 @@ export async function writeState(db: Db, name: StateName, value: number): Promis
   await run(db, db.insert(state).values({ name, value }).onConflictDoUpdate({ target: state.name, set: { value } }))
 }
 
+/** Adds to a number that is noted under a name. */
+export async function addToState(db: Db, name: StateName, n: number): Promise<void> {
+  const value = sql`${state.value} + ${n}`
+  await run(db, db.insert(state).values({ name, value: n }).onConflictDoUpdate({ target: state.name, set: { value } }))
+}
+
 /** Reads what was noted under a name; no row where nothing was. */
 export function readState(db: Db, name: StateName) {
   return db.select({ value: state.value }).from(state).where(eq(state.name, name))

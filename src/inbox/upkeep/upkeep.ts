@@ -1,14 +1,16 @@
 import type { Runtime } from '../../env'
 import { noteFull } from '../../http/database-full'
 import { writeLog } from '../../http/log'
+import { measureErrors } from '../../http/measure'
 import { Fault } from '../../lib/fault'
 import { housekeep } from './housekeeping'
 import { RUN_MS, RUN_STATEMENTS } from './limits'
+import { observe } from './observe'
 import { reseal } from './reseal'
 import { sweep } from './sweep'
 
 /**
- * The cron's work of a minute: the sweep, the sealing of secrets, and housekeeping. A part that fails stops no other.
+ * The cron's work of a minute: the sweep, the sealing of secrets, the metrics of the deployment, and housekeeping. A part that fails stops no other.
  *
  * @throws after all of them, if one has failed, so that the platform counts the run as failed
  */
@@ -23,8 +25,10 @@ export async function upkeep(rt: Runtime): Promise<void> {
   const parts = {
     sweep: () => sweep(rt),
     reseal: () => reseal(rt, budget),
+    observe: () => observe(rt),
     housekeeping: () => housekeep(rt.db, { now: rt.now, ...rt.settings }, budget, failed),
   }
   for (const [task, work] of Object.entries(parts)) await work().catch((error) => failed(task, error))
+  measureErrors(rt, 'cron')
   if (failures.length > 0) throw new Error(`upkeep failed: ${failures.join('; ')}`)
 }
