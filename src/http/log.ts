@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import { newId } from '../lib/ids'
+import { iso } from '../lib/time'
 import type { HttpEnv } from './context'
 
 /** A caller's own request id is taken if it matches this, because it ends up in logs and headers. */
@@ -39,9 +40,9 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   })
 }
 
-/** Writes one line of JSON. Never pass a secret. */
+/** Writes one line of JSON, with its time: a local server prints what Cloudflare would add one to. Never pass a secret. */
 export function writeLog(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>): void {
-  const line = JSON.stringify({ level, event, ...fields })
+  const line = JSON.stringify({ time: iso(Date.now()), level, event, ...fields })
   if (level === 'error') console.error(line)
   else console.log(line)
 }

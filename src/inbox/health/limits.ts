@@ -2,7 +2,16 @@ import { MINUTE } from '../../lib/time'
 
 /** Beyond these the pipeline counts as degraded, or failing: ages in milliseconds, shares of 1. */
 export const THRESHOLDS = {
-  degraded: { oldest_pending_age_ms: 2 * MINUTE, sweep_age_ms: 5 * MINUTE, failed_last_60m: 1, expired_leases: 1 },
+  degraded: {
+    oldest_pending_age_ms: 2 * MINUTE,
+    sweep_age_ms: 5 * MINUTE,
+    failed_last_60m: 1,
+    expired_leases: 1,
+    // Deliveries refused to an active connection of which nothing was accepted in the same time. In an hour one is
+    // enough, because a vendor may try an event again only hours later. In five minutes a stray one is not.
+    refused_last_5m: 5,
+    refused_last_60m: 1,
+  },
   failing: { oldest_pending_age_ms: 15 * MINUTE, sweep_age_ms: 30 * MINUTE, failed_share_last_60m: 0.5 },
 }
 

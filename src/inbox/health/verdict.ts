@@ -10,6 +10,8 @@ export type Facts = {
   last_60m: { received: number; failed: number }
   /** Names of active connections without a signing secret. */
   without_secret: readonly string[]
+  /** Sentences about connections that refused every delivery. */
+  refusing: readonly string[]
 }
 export type Verdict = { status: 'ok' | 'degraded' | 'failing'; reasons: string[] }
 
@@ -25,7 +27,8 @@ export function verdictOf(facts: Facts): Verdict {
 
 type Check = { reason: string; degraded: boolean; failing?: boolean }
 
-function checksOf({ oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret }: Facts): Check[] {
+function checksOf(facts: Facts): Check[] {
+  const { oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret, refusing } = facts
   const { degraded, failing } = THRESHOLDS
   const { failed, received } = last_60m
   const age = oldest_pending_age_ms ?? 0
@@ -55,6 +58,7 @@ function checksOf({ oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60
       reason: `the connection ${name} has no signing secret and refuses every delivery`,
       degraded: true,
     })),
+    ...refusing.map((reason) => ({ reason, degraded: true })),
   ]
 }
 
