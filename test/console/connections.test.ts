@@ -72,7 +72,7 @@ describe('connections in the console', () => {
       expect(text).toMatch(/<code>signature_malformed<\/code>.*?>1<.*?Check that the connection has the right vendor/s)
     }
     expect((await visit(pages[1] as string, owner.token)).text).toContain(
-      'The connection Stripe refused every delivery',
+      'the connection Stripe refused every delivery',
     )
   })
 })
