@@ -76,7 +76,7 @@ function Filters({ asked: { query, mistakes }, action }: { asked: Asked; action:
       <form class="search" method="get" action={action}>
         <div class="filters">
           {field('actor_id', 'Actor ID')}
-          {field('action', 'Change (api_key.* for all of them)')}
+          {field('action', 'Change, such as api_key.*')}
           {field('object_id', 'Object ID')}
           {field('created_after', 'Since (UTC)', 'datetime-local')}
           {field('created_before', 'Before (UTC)', 'datetime-local')}
