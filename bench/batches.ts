@@ -85,7 +85,7 @@ async function prepare({ url, db }: Opened, { vendor, secret, deliveries }: Case
   await db.prepare('UPDATE api_keys SET scopes = ?').bind(JSON.stringify(SCOPES)).run()
   const headers = { Authorization: `Bearer ${seeded.secret}`, 'X-Project-Id': seeded.project }
   await db.prepare("UPDATE events SET status = 'ignored', due_at = NULL, lease_token = NULL, lease_until = NULL").run()
-  const json = JSON.stringify({ vendor, name: 'Bench', signing_secret: secret })
+  const json = JSON.stringify({ vendor, name: 'Bench', livemode: true, signing_secret: secret })
   const { id } = (await must(`${url}/platform/v1/billing/connections`, json, {
     ...headers,
     'Content-Type': 'application/json',

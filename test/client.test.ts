@@ -30,7 +30,7 @@ describe('the typed client', () => {
     const { project, owner } = await freshProject()
     const { billing } = client(owner.token, project).platform.v1
     const created = await billing.connections.$post({
-      json: { vendor: 'stripe', name: 'typed', signing_secret: STRIPE_SECRET },
+      json: { vendor: 'stripe', name: 'typed', livemode: true, signing_secret: STRIPE_SECRET },
     })
     const connection = await created.json()
     expect(connection.secrets).toHaveLength(1)

@@ -54,7 +54,7 @@ it('leaves no plaintext of a key, session, code or signing secret in logs, D1, K
   const asKey = { token: secret, project }
   const signing = keep('whsec_the_first_signing_secret_1234')
   const second = keep('whsec_the_second_signing_secret_5678')
-  const fields = { vendor: 'stripe', name: 'Stripe', signing_secret: signing }
+  const fields = { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret: signing }
   const { body: connection } = await post(CONNECTIONS, fields, asKey)
   await post(`${CONNECTIONS}/${connection.id}/secrets`, { signing_secret: second }, asKey)
   const event = stripeEvent()

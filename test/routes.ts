@@ -59,6 +59,7 @@ export async function newWorld() {
 /** A body that is accepted, and the status that answers it, for each route with a JSON body. */
 export const SAMPLES: Record<string, { json: Record<string, unknown>; status: number }> = {
   'POST /platform/v1/api-keys': { json: { name: 'sample', scopes: ['billing:read'], expires_at: null }, status: 201 },
+  'PATCH /platform/v1/api-keys/:id': { json: { name: 'sample' }, status: 200 },
   'POST /platform/v1/projects': { json: { name: 'sample' }, status: 201 },
   'PATCH /platform/v1/projects/:id': { json: { name: 'sample' }, status: 200 },
   'POST /platform/v1/billing/connections': {

@@ -15,7 +15,8 @@ import { MintBody, mintKey } from './mint'
 import { revokeKey } from './revoke-store'
 import { rotateKey } from './rotate-store'
 import { newSecret } from './secret'
-import { findKey, type KeyRow, listKeys } from './store'
+import { findKey, type KeyRow, listKeys, notFound } from './store'
+import { changeKey, UpdateBody } from './update'
 
 const tag = 'API keys'
 
@@ -123,6 +124,43 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const [owner] = projects
       if (!row || !owner) throw new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
       return c.json({ key: present(row), project: { id: project, name: owner.name } }, 200)
+    },
+  )
+  .get(
+    '/:id',
+    route({
+      id: 'getApiKey',
+      summary: 'Get a live API key',
+      description: 'Without its secret. A key may always read itself. A revoked key is not found.',
+      tag,
+      policy: { actors: ['session', 'api_key'], scope: 'api_keys:read', project: true, selfParam: 'id', reads: true },
+      responses: { 200: { description: 'The key.', schema: ApiKey } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const project = projectOf(c.get('actor'))
+      const { rows } = await read(c, { rows: findKey(c.get('rt').db, project, c.req.param('id')) })
+      if (!rows[0]) throw notFound()
+      return c.json(present(rows[0]), 200)
+    },
+  )
+  .patch(
+    '/:id',
+    route({
+      id: 'updateApiKey',
+      summary: 'Rename an API key, or let it expire earlier',
+      description:
+        'Neither its scopes nor its secret change, and it never lives longer than before. A key may always change itself.',
+      tag,
+      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id' },
+      responses: { 200: { description: 'The key.', schema: ApiKey } },
+      faults: ['not_found'],
+    }),
+    body(UpdateBody),
+    async (c) => {
+      const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
+      const row = await changeKey(c.get('rt'), key, c.req.valid('json'), changeOf(c))
+      return c.json(present(row), 200)
     },
   )
   .post(

@@ -3,18 +3,25 @@ import * as z from 'zod'
 import { projectOf, read } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { timestamp } from '../http/fields'
-import { listOf, pageFields, paging } from '../http/page'
+import { listOf, pageFields } from '../http/page'
 import { route } from '../http/route'
 import { query } from '../http/validate'
 import { idTime } from '../lib/ids'
 import { iso } from '../lib/time'
-import { type AuditRow, listAudit } from './store'
+import { auditFilters } from './filters'
+import { auditPaging } from './list'
+import { type AuditRow, listAudit } from './read-store'
 
 const AuditEntry = z
   .object({
     id: z.string(),
     created_at: timestamp,
-    actor: z.object({ type: z.enum(['user', 'api_key', 'system']), id: z.string() }),
+    actor: z.object({
+      type: z.enum(['user', 'api_key', 'system']),
+      id: z.string(),
+      email: z.string().nullable().describe('Of a user; else null.'),
+      name: z.string().nullable().describe('The name that an API key has now; else null.'),
+    }),
     action: z.string().describe('The change, for example `api_key.rotated`.'),
     object: z.object({ type: z.string(), id: z.string() }),
     request_id: z
@@ -30,17 +37,19 @@ export const auditRoutes = new Hono<HttpEnv>().get(
   route({
     id: 'listAuditLog',
     summary: 'List the audit log of the project',
-    description: 'Newest first, one entry for each change that took effect. Entries never hold a secret.',
+    description:
+      'Newest first, one entry for each change that took effect. Entries never hold a secret. An entry must match all filters. A page looks at a limited number of entries: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
     tag: 'Audit log',
     policy: { actors: ['session', 'api_key'], scope: 'audit_log:read', project: true, reads: true },
-    responses: { 200: { description: 'A page of entries.', schema: listOf(AuditEntry) } },
+    responses: {
+      200: { description: 'A page of entries.', schema: listOf(AuditEntry).extend({ truncated: z.boolean() }) },
+    },
   }),
-  query(z.strictObject(pageFields)),
+  query(z.strictObject({ ...pageFields, ...auditFilters })),
   async (c) => {
-    const list = paging('audit-log', c.req.valid('query'))
-    const { rows } = await read(c, {
-      rows: listAudit(c.get('rt').db, projectOf(c.get('actor')), list.before, list.take),
-    })
+    const list = auditPaging('audit-log', c.req.valid('query'))
+    const project = projectOf(c.get('actor'))
+    const { rows } = await read(c, { rows: listAudit(c.get('rt').db, project, list.filters, list.at) })
     return c.json(list.page(rows, present), 200)
   },
 )
@@ -49,7 +58,7 @@ function present(row: AuditRow) {
   return {
     id: row.id,
     created_at: iso(idTime(row.id)),
-    actor: { type: row.actor_type, id: row.actor_id },
+    actor: { type: row.actor_type, id: row.actor_id, email: row.actor_email, name: row.actor_name },
     action: row.action,
     object: { type: row.object_type, id: row.object_id },
     request_id: row.request_id,

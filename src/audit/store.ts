@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Db, Query } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { insertWhere } from '../db/insert-where'
@@ -20,7 +20,7 @@ export type Change = {
   client_request_id?: string | null
   now: number
 }
-export type AuditRow = typeof auditLog.$inferSelect
+type AuditRow = typeof auditLog.$inferSelect
 
 /**
  * A mutation and its audit row, for one batch: `batch(db, { ...audited(db, change, entry, mutation), … })`. The audit
@@ -77,14 +77,4 @@ export function auditedEach(
     object_id: sql`object.id`,
   }
   return insertFrom(db, auditLog, row, sql`FROM ${objects} AS object`)
-}
-
-/** Reads a project's audit rows, newest first, starting after the row `before`. */
-export function listAudit(db: Db, projectId: string, before: string | null, limit: number) {
-  return db
-    .select()
-    .from(auditLog)
-    .where(and(eq(auditLog.project_id, projectId), before === null ? undefined : lt(auditLog.id, before)))
-    .orderBy(desc(auditLog.id))
-    .limit(limit)
 }

@@ -4,6 +4,7 @@ export function projectPaths(project: string) {
   return {
     start: base,
     keys: `${base}/platform/settings/api-keys`,
+    audit: `${base}/platform/settings/audit-log`,
     connections: `${base}/platform/billing/connections`,
     events: `${base}/platform/billing/webhooks`,
     billing: `${base}/platform/billing`,

@@ -3,6 +3,7 @@ import type { HttpEnv } from '../http/context'
 import { errorPage, missingPage } from './errors'
 import { pageHeaders } from './headers'
 import { apiKeyPages } from './pages/api-keys/routes'
+import { auditPages } from './pages/audit-log/routes'
 import { billingPages } from './pages/billing/routes'
 import { connectionPages } from './pages/connections/routes'
 import { eventPages } from './pages/events/routes'
@@ -20,6 +21,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/', projectPages)
   .route('/sessions', sessionPages)
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
+  .route('/p/:project/platform/settings/audit-log', auditPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
   // These come before the page of an event, whose path `/:event` would match them.
   .route('/p/:project/platform/billing/webhooks/health', healthPages)

@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { versionId } from '../env'
 import { newId } from '../lib/ids'
+import { iso } from '../lib/time'
 import type { HttpEnv } from './context'
 
 /** A caller's own request id is taken if it matches this, because it ends up in logs and headers. */
@@ -41,9 +42,12 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   })
 }
 
-/** Writes one line of JSON, with the version that is running. Never pass a secret. */
+/**
+ * Writes one line of JSON, with the version that is running, and its time: a local server prints what Cloudflare would add
+ * one to. Never pass a secret.
+ */
 export function writeLog(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>): void {
-  const line = JSON.stringify({ level, event, version: versionId() ?? undefined, ...fields })
+  const line = JSON.stringify({ time: iso(Date.now()), level, event, version: versionId() ?? undefined, ...fields })
   if (level === 'error') console.error(line)
   else console.log(line)
 }

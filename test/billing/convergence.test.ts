@@ -14,7 +14,7 @@ type Receiver = { world: World; deliver: (body: unknown) => Promise<Answer> }
 async function receiverFor({ vendor }: Life): Promise<Receiver> {
   const world = await newWorld()
   if (vendor === 'stripe') return { world, deliver: (body) => world.send(body) }
-  const json = { vendor, name: 'Paddle', signing_secret: PADDLE_SECRET }
+  const json = { vendor, name: 'Paddle', livemode: true, signing_secret: PADDLE_SECRET }
   const connection = await world.api('/connections', { method: 'POST', json })
   const deliver = async (event: unknown) => {
     const body = JSON.stringify(event)

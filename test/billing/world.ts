@@ -30,7 +30,7 @@ export type BillingWorld = Awaited<ReturnType<typeof billingWorld>>
 
 /** Connects Paddle. A second connection has another address, but the same events. */
 export async function paddleConnection({ token, project }: { token: string; project: string }): Promise<string> {
-  const json = { vendor: 'paddle', name: 'Paddle', signing_secret: PADDLE_SECRET }
+  const json = { vendor: 'paddle', name: 'Paddle', livemode: true, signing_secret: PADDLE_SECRET }
   const { body } = await call('/platform/v1/billing/connections', { method: 'POST', token, project, json })
   return body.id
 }

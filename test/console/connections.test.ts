@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { call, freshProject, ORIGIN } from '../harness'
+import { call, deliver, freshProject, ORIGIN, stripeConnection, stripeEvent } from '../harness'
 import { submit, visit } from './visit'
 
 describe('connections in the console', () => {
@@ -17,6 +17,9 @@ describe('connections in the console', () => {
       true,
       false,
     ])
+    const unsaid = { vendor: 'stripe', name: 'S', livemode: '', signing_secret: 'whsec_0123456789' }
+    const refused = await submit(connections, owner.token, unsaid)
+    expect([refused.status, refused.text.includes('Is required.')]).toEqual([422, true])
     const made = await submit(connections, owner.token, {
       vendor: 'stripe',
       name: 'S',
@@ -53,5 +56,23 @@ describe('connections in the console', () => {
     expect(text).toContain('A GoCardless webhook endpoint secret has')
     expect(text).not.toContain('public_key')
     expect((await visit(connections, owner.token)).text).toContain('>GoCardless<')
+  })
+
+  it('shows what was refused, with what to do about each cause, on its page and on the health page', async () => {
+    const { project, owner } = await freshProject()
+    const { id } = await stripeConnection(owner.token, project)
+    const platform = `/console/p/${project}/platform/billing`
+    const pages = [`${platform}/connections/${id}`, `${platform}/webhooks/health`]
+    for (const page of pages) expect((await visit(page, owner.token)).text).not.toContain('What to do')
+    for (const secret of ['whsec_of_another_1', 'whsec_of_another_2']) await deliver(id, stripeEvent(), { secret })
+    await deliver(id, stripeEvent(), { headers: { 'Stripe-Signature': 'nonsense' } })
+    for (const page of pages) {
+      const { text } = await visit(page, owner.token)
+      expect(text).toMatch(/<code>signature_mismatch<\/code>.*?>2<.*?Copy the secret of this endpoint/s)
+      expect(text).toMatch(/<code>signature_malformed<\/code>.*?>1<.*?Check that the connection has the right vendor/s)
+    }
+    expect((await visit(pages[1] as string, owner.token)).text).toContain(
+      'the connection Stripe refused every delivery',
+    )
   })
 })

@@ -31,6 +31,7 @@ const STATED: Record<string, PagePolicy> = {
   [`POST ${KEYS}/:id/rotate`]: 'api_keys:write',
   [`GET ${KEYS}/:id/revoke`]: 'api_keys:write',
   [`POST ${KEYS}/:id/revoke`]: 'api_keys:write',
+  'GET /console/p/:project/platform/settings/audit-log': 'audit_log:read',
   [`GET ${CONNECTIONS}`]: 'connections:read',
   [`GET ${CONNECTIONS}/new`]: 'connections:write',
   [`POST ${CONNECTIONS}`]: 'connections:write',
@@ -62,6 +63,7 @@ const SMALLEST: Record<string, Role> = {
   'api_keys:write': 'developer',
   'billing:write': 'developer',
   'connections:write': 'admin',
+  'audit_log:read': 'admin',
 }
 
 describe('the pages and roles', () => {

@@ -122,6 +122,8 @@ describe('a customer in the console', () => {
       /^A Braintree secret.*\nThe secret is stored/,
     )
     await page.getByLabel('Vendor').selectOption('Stripe')
+    expect(await page.getByLabel('Mode').inputValue()).toBe('')
+    await page.getByLabel('Mode').selectOption('Test')
     await page.getByLabel('Name').fill('Stripe, test mode')
     await page.getByLabel('Signing secret').fill(SECRET)
     await button('Connect').click()

@@ -71,6 +71,7 @@ beforeAll(async () => {
     'new-key': `${base}/settings/api-keys/new`,
     'rotate-key': `${base}/settings/api-keys/${key}/rotate`,
     'revoke-key': `${base}/settings/api-keys/${key}/revoke`,
+    'audit-log': `${base}/settings/audit-log?action=api_key.*`,
     'connections-empty': `/console/p/${empty}/platform/billing/connections`,
     connections: `${base}/billing/connections`,
     'new-connection': `${base}/billing/connections/new`,

@@ -11,7 +11,7 @@ export async function stripeConnection(token: string, project: string, signing_s
     method: 'POST',
     token,
     project,
-    json: { vendor: 'stripe', name: 'Stripe', signing_secret },
+    json: { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret },
   })
   if (status !== 201) throw new Error(`connecting answered ${status}: ${JSON.stringify(body)}`)
   return { id: body.id, ingest_url: body.ingest_url, secrets: body.secrets }

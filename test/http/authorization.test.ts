@@ -26,6 +26,8 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /platform/v1/api-keys': { key: false, session: 'developer', scope: 'api_keys:write' },
   'GET /platform/v1/api-keys': READ('api_keys:read'),
   'GET /platform/v1/api-keys/self': { key: true, session: false, scope: null },
+  'GET /platform/v1/api-keys/:id': READ('api_keys:read'),
+  'PATCH /platform/v1/api-keys/:id': { key: true, session: 'developer', scope: 'api_keys:write' },
   'POST /platform/v1/api-keys/:id/rotate': { key: true, session: 'developer', scope: 'api_keys:write' },
   'DELETE /platform/v1/api-keys/:id': { key: true, session: 'developer', scope: 'api_keys:write' },
   'POST /platform/v1/projects': { key: true, session: null, scope: 'projects:write' },

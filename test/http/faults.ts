@@ -219,7 +219,7 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     const { project, secret } = await freshConnection()
     await fill('connections', project, 49)
     await stripeConnection(secret, project) // the fiftieth
-    const json = { vendor: 'stripe', name: 'one too many', signing_secret: 'whsec_0123456789' }
+    const json = { vendor: 'stripe', name: 'one too many', livemode: true, signing_secret: 'whsec_0123456789' }
     return call(CONNECTIONS, { method: 'POST', project, token: secret, json })
   },
   secret_limit_reached: async () => {

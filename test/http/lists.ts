@@ -72,6 +72,13 @@ export const LISTS: Record<string, List> = {
   'GET /platform/v1/audit-log': {
     id: byId,
     add: (world, n) => times(n, () => mint(world.owner.token, world.project)),
+    filters: [
+      'action=api_key.*',
+      'action=api_key.minted',
+      'object_type=api_key',
+      'created_after=2020-01-01T00:00:00Z',
+      '',
+    ],
   },
   'GET /platform/v1/billing/connections': {
     id: byId,

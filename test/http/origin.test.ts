@@ -17,7 +17,7 @@ async function named(host: string, PUBLIC_ORIGIN: string) {
   const one = await call(`${host}${CONNECTIONS}/${id}`, asked)
   const list = await call(`${host}${CONNECTIONS}`, asked)
   const renamed = await call(`${host}${CONNECTIONS}/${id}`, { ...asked, method: 'PATCH', json: { name: 'other' } })
-  const json = { vendor: 'stripe', name: 'Two', signing_secret: 'whsec_0123456789' }
+  const json = { vendor: 'stripe', name: 'Two', livemode: true, signing_secret: 'whsec_0123456789' }
   const made = await call(`${host}${CONNECTIONS}`, { ...asked, method: 'POST', json })
   await call(`${host}/auth/codes`, { method: 'POST', json: { email: freshEmail() }, bindings })
   const base = `${host}/console/p/${project}/platform`

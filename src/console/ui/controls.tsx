@@ -57,9 +57,10 @@ export function Select(props: {
   name: string
   value?: string | undefined
   options: readonly (readonly [string, string])[]
+  required?: boolean
 }) {
   return (
-    <select id={props.name} name={props.name}>
+    <select id={props.name} name={props.name} required={props.required}>
       {props.options.map(([value, label]) => (
         <option value={value} selected={value === (props.value ?? '')}>
           {label}

@@ -66,7 +66,7 @@ export function Header(props: { c: Context<HttpEnv>; user: User; projects: Known
           </ul>
         </details>
       </div>
-      <Tabs project={current?.id} section={section} />
+      <Tabs user={user} section={section} />
     </header>
   )
 }

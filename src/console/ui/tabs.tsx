@@ -1,9 +1,11 @@
 import { projectPaths } from '../paths'
+import type { User } from '../session'
 
-export type Section = 'keys' | 'events' | 'billing' | 'connections' | 'health' | 'reference'
+export type Section = 'keys' | 'events' | 'billing' | 'connections' | 'health' | 'audit' | 'reference'
 
-export function Tabs({ project, section }: { project?: string | undefined; section?: Section | undefined }) {
-  const paths = project === undefined ? null : projectPaths(project)
+/** The sections of the user's project, without those that the user may not see. */
+export function Tabs({ user, section }: { user: User; section?: Section | undefined }) {
+  const paths = user.project_id === null ? null : projectPaths(user.project_id)
   const tabs: [Section, string, string][] = [
     ...(paths
       ? ([
@@ -12,6 +14,7 @@ export function Tabs({ project, section }: { project?: string | undefined; secti
           ['billing', 'Billing', `${paths.billing}/subscriptions`],
           ['connections', 'Connections', paths.connections],
           ['health', 'Health', paths.health],
+          ...(user.scopes.includes('audit_log:read') ? [['audit', 'Audit log', paths.audit]] : []),
         ] as [Section, string, string][])
       : []),
     ['reference', 'API reference', paths ? `${paths.start}/reference` : '/console/reference'],

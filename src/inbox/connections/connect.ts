@@ -5,13 +5,14 @@ import { equalBytes, utf8 } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
 import { newConnectionId, newId } from '../../lib/ids'
 import { VENDORS, vendorOf } from '../../vendors'
-import type { CreateBody } from './fields'
+import { takeEffect } from '../receive/known-connections'
+import type { CreateBody, UpdateBody } from './fields'
 import { HINT_HIDES, HINT_SHOWS } from './limits'
 import { requireSealingKey } from './readable'
 import type { StoredSecret } from './schema'
 import { seal, sealContext, unseal } from './seal'
 import { addSecret } from './secrets-store'
-import { type Connection, type ConnectionRow, insertConnection, readConnection } from './store'
+import { type Connection, type ConnectionRow, insertConnection, readConnection, updateConnection } from './store'
 
 /**
  * Connects a billing vendor.
@@ -32,7 +33,23 @@ export async function connect(
 }
 
 /**
- * Adds a signing secret.
+ * Changes a connection's name, status or mode. One that is enabled takes the next delivery.
+ *
+ * @throws {Fault} `not_found`
+ */
+export async function changeConnection(
+  rt: Runtime,
+  of: Pick<Connection, 'project_id' | 'id'>,
+  changes: z.infer<typeof UpdateBody>,
+  change: Change,
+): Promise<ConnectionRow> {
+  const row = await updateConnection(rt.db, of, changes, change)
+  if (changes.status === 'active') await takeEffect(of.id)
+  return row
+}
+
+/**
+ * Adds a signing secret, which is good for the next delivery.
  *
  * @throws {Fault} `not_found`, `validation_failed`, `secret_exists`, `secret_limit_reached`,
  *   `encryption_key_unavailable`
@@ -57,7 +74,9 @@ export async function addSigningSecret(
       }
     }
     const row = await addSecret(rt.db, connection, await sealed(rt, of, signingSecret), change)
-    if (row) return row
+    if (!row) continue
+    await takeEffect(of.id)
+    return row
   }
 }
 

@@ -8,13 +8,17 @@ const signing_secret = z
   .min(1)
   .max(MAX_SECRET_LENGTH)
   .describe('The secret as the vendor shows it, as one string. Write-only.')
-const livemode = z.boolean().describe('Set by you; applies to all records of the connection, including earlier ones.')
+export const livemode = z
+  .boolean()
+  .describe(
+    "Whether the vendor's account is live. Set by you; applies to all records of the connection, including earlier ones.",
+  )
 
 export const CreateBody = z
   .strictObject({
     vendor: z.enum(VENDOR_NAMES),
     name: visibleText(MAX_NAME),
-    livemode: livemode.default(true),
+    livemode,
     signing_secret,
   })
   .meta({ id: 'CreateConnection' })

@@ -6,7 +6,7 @@ import { publicUrl } from '../../http/origin'
 import { idTime } from '../../lib/ids'
 import { iso } from '../../lib/time'
 import { VENDOR_NAMES } from '../../vendors'
-import { CreateBody } from './fields'
+import { livemode } from './fields'
 import { HINT_SHOWS, MAX_SECRETS } from './limits'
 import type { ConnectionRow } from './store'
 
@@ -22,7 +22,7 @@ export const Connection = z
     id: z.string(),
     vendor: z.enum(VENDOR_NAMES),
     name: z.string(),
-    livemode: CreateBody.shape.livemode.unwrap(),
+    livemode,
     status: z.enum(['active', 'disabled']),
     ingest_url: z
       .string()

@@ -5,12 +5,12 @@ import type { HttpEnv } from '../../http/context'
 import { listOf, pageFields, paging } from '../../http/page'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
-import { addSigningSecret, connect } from './connect'
+import { addSigningSecret, changeConnection, connect } from './connect'
 import { CreateBody, SecretBody, UpdateBody } from './fields'
 import { MAX_CONNECTIONS } from './limits'
 import { Connection, present } from './present'
 import { removeSecret } from './secrets-store'
-import { deleteConnection, findConnection, listConnections, required, updateConnection } from './store'
+import { deleteConnection, findConnection, listConnections, required } from './store'
 
 const tag = 'Billing connections'
 const actors = ['session', 'api_key'] as const
@@ -78,7 +78,8 @@ export const connectionRoutes = new Hono<HttpEnv>()
     route({
       id: 'updateConnection',
       summary: 'Rename, disable or enable a connection',
-      description: 'A disabled connection answers deliveries with 403, and the vendor retries them.',
+      description:
+        'A disabled connection answers deliveries with 403, and the vendor retries them. One that is enabled takes the next delivery: the response comes after a second, when this holds everywhere.',
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The connection.', schema: Connection } },
@@ -87,7 +88,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     body(UpdateBody),
     async (c) => {
       const connection = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
-      const row = await updateConnection(c.get('rt').db, connection, c.req.valid('json'), changeOf(c))
+      const row = await changeConnection(c.get('rt'), connection, c.req.valid('json'), changeOf(c))
       return c.json(present(c, row), 200)
     },
   )
@@ -113,7 +114,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       id: 'addSigningSecret',
       summary: 'Add a signing secret',
       description:
-        'To rotate a secret, add the new one, switch the vendor to it, and remove the old one once it is no longer used.',
+        'The secret is good for the next delivery: the response comes after a second, when this holds everywhere. To rotate a secret, add the new one, switch the vendor to it, and remove the old one once it is no longer used.',
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The connection.', schema: Connection } },

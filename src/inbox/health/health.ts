@@ -10,6 +10,7 @@ import { sealingKey } from '../connections/seal'
 import { STATUSES, type Status } from '../lifecycle'
 import { MAX_COUNTED, MAX_STORE_BYTES, THRESHOLDS } from './limits'
 import { type Snapshot, snapshot } from './store'
+import { refusingEverything, Traffic, trafficOf } from './traffic'
 import { verdictOf } from './verdict'
 import { Window, windowOf } from './window'
 
@@ -36,6 +37,8 @@ export const Health = z
         vendor: z.string(),
         status: z.string(),
         last_received_at: timestamp.nullable(),
+        last_5m: Traffic,
+        last_60m: Traffic,
       }),
     ),
     store: z
@@ -71,7 +74,13 @@ export async function readHealth(
     backlogOf(rt),
   ])
   const full = await isFull(rt) // not before the caller is confirmed
-  const connections = found.connections.toReversed()
+  const byConnection = Map.groupBy(found.minutes, (row) => row.connection_id)
+  const connections = found.connections.toReversed().map((row) => {
+    const minutes = byConnection.get(row.id) ?? []
+    const recent = minutes.filter(({ minute }) => minute > thisMinute - 5)
+    return { ...row, last_5m: trafficOf(recent), last_60m: trafficOf(minutes) }
+  })
+  const active = connections.filter(({ status }) => status === 'active')
   const last_sweep_at = found.swept[0]?.at ?? null
   const facts = { ...openFacts(found.open, now), last_60m: windowOf(found.minutes) }
   const store = { number: STORE, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES }
@@ -80,9 +89,8 @@ export async function readHealth(
     store: { ...store, full },
     unreadable: await unreadableOf(rt, connections),
     sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
-    without_secret: connections.flatMap(({ name, status, secrets }) =>
-      status === 'active' && secrets.length === 0 ? [name] : [],
-    ),
+    without_secret: active.filter(({ secrets }) => secrets.length === 0).map(({ name }) => name),
+    refusing: refusingEverything(active.filter(({ secrets }) => secrets.length > 0)),
   })
   const newestKey = sealingKey(rt.settings.encryptionKeys)
   return {
@@ -92,12 +100,14 @@ export async function readHealth(
     counts: countsOf(found),
     ...facts,
     last_5m: windowOf(found.minutes.filter(({ minute }) => minute > thisMinute - 5)),
-    connections: connections.map(({ id, name, vendor, status, last_event_id }) => ({
+    connections: connections.map(({ id, name, vendor, status, last_event_id, last_5m, last_60m }) => ({
       id,
       name,
       vendor,
       status,
       last_received_at: last_event_id === null ? null : iso(idTime(last_event_id)),
+      last_5m,
+      last_60m,
     })),
     store,
     last_sweep_at: isoOrNull(last_sweep_at),

@@ -7,6 +7,10 @@ export const THRESHOLDS = {
     sweep_age_ms: 5 * MINUTE,
     failed_last_60m: 1,
     expired_leases: 1,
+    // Deliveries refused to an active connection of which nothing was accepted in the same time. In an hour one is
+    // enough, because a vendor may try an event again only hours later. In five minutes a stray one is not.
+    refused_last_5m: 5,
+    refused_last_60m: 1,
     store_share: 0.8,
   },
   failing: {

@@ -14,6 +14,8 @@ export type Facts = {
   unreadable: readonly { name: string; n: number }[]
   /** `full`: whether the database has refused a write lately for want of room. */
   store: { number: number; size_bytes: number | null; limit_bytes: number; full: boolean }
+  /** Sentences about connections that refused every delivery. */
+  refusing: readonly string[]
 }
 export type Verdict = { status: 'ok' | 'degraded' | 'failing'; reasons: string[] }
 
@@ -30,7 +32,8 @@ export function verdictOf(facts: Facts): Verdict {
 type Check = { reason: string; degraded: boolean; failing?: boolean }
 
 function checksOf(facts: Facts): Check[] {
-  const { oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret, unreadable, store } = facts
+  const { oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret, unreadable, refusing, store } =
+    facts
   const { degraded, failing } = THRESHOLDS
   const { failed, received } = last_60m
   const age = oldest_pending_age_ms ?? 0
@@ -70,6 +73,7 @@ function checksOf(facts: Facts): Check[] {
       reason: `database ${store.number} is ${Math.floor(share(store) * 100)} % full`,
       degraded: share(store) >= degraded.store_share,
     },
+    ...refusing.map((reason) => ({ reason, degraded: true })),
   ]
 }
 

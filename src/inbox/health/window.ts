@@ -19,19 +19,24 @@ export const Window = z.object({
 })
 
 export function windowOf(rows: readonly MinuteRow[]): z.infer<typeof Window> {
-  const refused: Record<string, number> = {}
-  for (const row of rows) {
-    for (const [cause, n] of Object.entries(row.refused)) refused[cause] = (refused[cause] ?? 0) + n
-  }
   return {
     received: sum(rows, 'received'),
     processed: sum(rows, 'processed'),
     ignored: sum(rows, 'ignored'),
     failed: sum(rows, 'failed'),
     duplicates: sum(rows, 'duplicates'),
-    refused,
+    refused: refusedIn(rows),
     ...lagPercentiles(rows),
   }
+}
+
+/** Refused deliveries of the rollups, by cause. */
+export function refusedIn(rows: readonly MinuteRow[]): Record<string, number> {
+  const refused: Record<string, number> = {}
+  for (const row of rows) {
+    for (const [cause, n] of Object.entries(row.refused)) refused[cause] = (refused[cause] ?? 0) + n
+  }
+  return refused
 }
 
 type Counts = { [Name in keyof MinuteRow]: MinuteRow[Name] extends number ? Name : never }[keyof MinuteRow]

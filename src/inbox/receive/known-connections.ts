@@ -5,7 +5,7 @@ import { BoundedMap } from '../../lib/bounded-map'
 import { Fault } from '../../lib/fault'
 import { sealContext, unseal } from '../connections/seal'
 import { type Connection, findConnectionById } from '../connections/store'
-import { MAX_REMEMBERED, MAX_REMEMBERED_UNKNOWN, REMEMBER } from './limits'
+import { MAX_REMEMBERED, MAX_REMEMBERED_UNKNOWN, REMEMBER, REREAD_EVERY } from './limits'
 
 /** A live signing secret, decrypted. `usedAt`: its last use that this isolate knows of (ms). */
 export type LiveSecret = { id: string; text: string; usedAt: number }
@@ -15,7 +15,7 @@ export type LiveConnection = Pick<Connection, 'id' | 'project_id' | 'vendor' | '
   /** Whether it has further secrets, which no encryption key opens. */
   unreadable: boolean
 }
-/** What this isolate remembers about an id, and when it was read (ms). Null: there is no such connection now. */
+/** What this isolate remembers about an id, and when its read began (ms). Null: there is no such connection now. */
 export type Known = { connection: LiveConnection | null; readAt: number }
 
 const known = new BoundedMap<string, Known>(MAX_REMEMBERED)
@@ -58,11 +58,26 @@ export async function reread(rt: Runtime, id: string, before: Known, every: numb
   return readAndRemember(rt, id)
 }
 
+/**
+ * Makes a change that lets a connection accept more, such as a new secret, good for the next delivery, wherever it
+ * arrives. Answer the call that made the change after this.
+ *
+ * This isolate reads the connection again at the next delivery. Another may have read it just before the change, and
+ * refuses from memory until that read is {@link REREAD_EVERY} old: so this waits for as long. A change that lets the
+ * connection accept less needs none of this, because recording requires the version.
+ */
+export async function takeEffect(id: string): Promise<void> {
+  const entry = known.get(id)
+  if (entry) entry.readAt = 0
+  await new Promise((resolve) => setTimeout(resolve, REREAD_EVERY))
+}
+
 async function readAndRemember(rt: Runtime, id: string, invented?: () => Promise<void>): Promise<Known> {
   const before = known.get(id)
+  const readAt = Date.now()
   const [row] = await run(rt.db, findConnectionById(rt.db, id))
   const live = row?.deleted_at === null ? row : undefined
-  const entry: Known = { connection: live ? await decrypted(rt, live) : null, readAt: Date.now() }
+  const entry: Known = { connection: live ? await decrypted(rt, live) : null, readAt }
   if (!row) await invented?.()
   // Requests that read at the same time share one entry, so that only one of them records the secret's use.
   const other = known.get(id)

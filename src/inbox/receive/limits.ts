@@ -14,7 +14,10 @@ export const MAX_KEPT_HEADER = 500
  * database. An id without a connection never gets one: a deleted connection does not come back.
  */
 export const REMEMBER = MINUTE
-/** A refused delivery has its connection read again at most this often (ms): junk costs one read a second. */
+/**
+ * A refused delivery has its connection read again at most this often (ms): junk costs one read a second. A call that adds
+ * a secret or enables a connection answers this much later, when no isolate refuses from older memory.
+ */
 export const REREAD_EVERY = SECOND
 /** Connections that an isolate remembers. */
 export const MAX_REMEMBERED = 5_000

@@ -32,6 +32,7 @@ afterEach(() => {
 const stripe = (fields: Record<string, unknown> = {}) => ({
   vendor: 'stripe',
   name: 'Stripe',
+  livemode: true,
   signing_secret: STRIPE_SECRET,
   ...fields,
 })

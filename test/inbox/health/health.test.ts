@@ -4,7 +4,7 @@ import { binOf } from '../../../src/inbox/histogram'
 import { FINAL_STATUSES, STATUSES } from '../../../src/inbox/lifecycle'
 import { HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
 import { advance, stopClock } from '../../clock'
-import { stripeEvent } from '../../harness'
+import { deliver, stripeConnection, stripeEvent } from '../../harness'
 import { cron, memoryQueue, newWorld, rows, settle } from '../pipeline'
 import {
   freshReader,
@@ -112,6 +112,38 @@ describe('the verdict', () => {
       [],
     ],
     [
+      'one delivery refused, and nothing accepted',
+      { minutes: [at(59, { refused: { signature_mismatch: 1 } })] },
+      'degraded',
+      [/^the connection stripe refused every delivery of the last hour: signature_mismatch 1$/],
+    ],
+    ['one refused an hour ago', { minutes: [at(60, { refused: { signature_mismatch: 1 } })] }, 'ok', []],
+    [
+      'four refused in five minutes, and one accepted before',
+      { minutes: [at(5, { received: 1, processed: 1 }), at(4, { refused: { signature_mismatch: 4 } })] },
+      'ok',
+      [],
+    ],
+    [
+      'five of them',
+      {
+        minutes: [
+          at(5, { received: 1, processed: 1 }),
+          at(4, { refused: { signature_mismatch: 4 } }),
+          at(0, { refused: { signature_missing: 1 } }),
+        ],
+      },
+      'degraded',
+      [/refused every delivery of the last five minutes: signature_mismatch 4, signature_missing 1$/],
+    ],
+    [
+      'one accepted since',
+      { minutes: [at(4, { refused: { signature_mismatch: 9 } }), at(0, { duplicates: 1 })] },
+      'ok',
+      [],
+    ],
+    ['refusals while it was disabled', { minutes: [at(0, { refused: { connection_disabled: 9 } })] }, 'ok', []],
+    [
       'everything at once',
       { open: [HOUR], leases: [1], sweptAgo: HOUR, minutes: [at(0, { received: 1, failed: 1 })] },
       'failing',
@@ -128,6 +160,8 @@ describe('the verdict', () => {
         sweep_age_ms: 5 * MINUTE,
         failed_last_60m: 1,
         expired_leases: 1,
+        refused_last_5m: 5,
+        refused_last_60m: 1,
         store_share: 0.8,
       },
       failing: {
@@ -276,13 +310,41 @@ describe('connections', () => {
       seedEvent({ connection: gone, received_at: NOON }),
     ])
     const { body } = await read('/health')
+    const none = { accepted: 0, refused: {} }
+    const rest = { status: 'active', last_5m: none, last_60m: none }
     expect(body.connections).toEqual(
       [
-        { id: busy, name: 'stripe', vendor: 'stripe', status: 'active', last_received_at: iso(NOON - 3 * HOUR) },
-        { id: quiet, name: 'paddle', vendor: 'paddle', status: 'active', last_received_at: iso(NOON - 300 * HOUR) },
-        { id: silent, name: 'shopify', vendor: 'shopify', status: 'active', last_received_at: null },
+        { id: busy, name: 'stripe', vendor: 'stripe', last_received_at: iso(NOON - 3 * HOUR), ...rest },
+        { id: quiet, name: 'paddle', vendor: 'paddle', last_received_at: iso(NOON - 300 * HOUR), ...rest },
+        { id: silent, name: 'shopify', vendor: 'shopify', last_received_at: null, ...rest },
       ].sort((a, b) => (a.id < b.id ? -1 : 1)),
     )
+  })
+})
+
+describe('a connection that refuses', () => {
+  it('counts its own refusals by cause, and is named until it accepts something', async () => {
+    const world = await newWorld()
+    const second = await stripeConnection(world.token, world.project)
+    await sweptAgo(0)
+    const bindings = { EVENTS: world.queue.EVENTS }
+    await deliver(second.id, stripeEvent(), { bindings })
+    for (let n = 0; n < 3; n++) await world.send(stripeEvent(), { secret: 'whsec_of_another_endpoint' })
+    await world.send(stripeEvent(), { headers: { 'Stripe-Signature': 'nonsense' } })
+    const refused = { signature_mismatch: 3, signature_malformed: 1 }
+    const health = async () => (await world.api('/webhooks/health')).body
+    const before = await health()
+    expect(before).toMatchObject({ status: 'degraded', reasons: [expect.stringContaining('the connection Stripe ')] })
+    const of = ({ connections }: typeof before, id: string) => connections.find((one) => one.id === id)
+    expect(of(before, world.connection.id)).toMatchObject({
+      last_5m: { accepted: 0, refused },
+      last_60m: { accepted: 0, refused },
+    })
+    expect(of(before, second.id)).toMatchObject({ last_60m: { accepted: 1, refused: {} } })
+    await world.send(stripeEvent())
+    const after = await health()
+    expect(after).toMatchObject({ status: 'ok', reasons: [] })
+    expect(of(after, world.connection.id)?.last_60m).toEqual({ accepted: 1, refused })
   })
 })
 

@@ -32,7 +32,7 @@ export async function sendGocardless(
 export const GOCARDLESS_SECRET = 'a-gocardless-endpoint-secret'
 
 export async function gocardlessConnection({ api }: Pick<World, 'api'>): Promise<string> {
-  const json = { vendor: 'gocardless', name: 'GoCardless', signing_secret: GOCARDLESS_SECRET }
+  const json = { vendor: 'gocardless', name: 'GoCardless', livemode: true, signing_secret: GOCARDLESS_SECRET }
   const { body } = await api('/connections', { method: 'POST', json })
   return body.id
 }

@@ -2,6 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import worker from '../../../src'
 import type { Env } from '../../../src/env'
+import { REREAD_EVERY } from '../../../src/inbox/receive/limits'
 import { newConnectionId } from '../../../src/lib/ids'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { bound, countingD1, ORIGIN, stripeEvent } from '../../harness'
@@ -154,13 +155,24 @@ describe('a connection that changes while it is remembered', () => {
   const patch = ({ api, connection }: World, json: unknown) =>
     api(`/connections/${connection.id}`, { method: 'PATCH', json })
 
-  it('refuses at once when it is disabled, and takes deliveries a second after it is enabled', async () => {
+  /** Adds a secret as another isolate would: this one remembers the connection as it was just before. */
+  const addElsewhere = async (world: World, signing_secret: string) => {
+    const { id } = world.connection
+    await world.api(`/connections/${id}/secrets`, { method: 'POST', json: { signing_secret } })
+    const { secrets } = await only(rows<{ secrets: string }>('SELECT secrets FROM connections WHERE id = ?', id))
+    const set = (text: string) =>
+      rows('UPDATE connections SET secrets = ?1, version = version + 1 WHERE id = ?2', text, id)
+    await set(JSON.stringify(JSON.parse(secrets).slice(0, 1)))
+    await world.send(event)
+    await set(secrets)
+  }
+
+  it('refuses at once when it is disabled, and takes the next delivery when it is enabled', async () => {
     const world = await known()
     expect((await patch(world, { status: 'disabled' })).body.status).toBe('disabled')
     expect(await world.send(event)).toMatchObject({ status: 403, body: { code: 'connection_disabled' } })
     expect(await refusedOf(world.project)).toEqual({ connection_disabled: 1 })
     await patch(world, { status: 'active' })
-    advance(SECOND)
     expect((await world.send(event)).status).toBe(200)
     await settle(world)
     expect(await stored(world.project)).toHaveLength(2)
@@ -198,6 +210,30 @@ describe('a connection that changes while it is remembered', () => {
     await expectConsistent(project)
   })
 
+  it('takes the next delivery with a secret just added, though it has just refused it', async () => {
+    const world = await known()
+    const secret = 'whsec_the_right_one_comes_a_bit_later'
+    advance(SECOND) // The first refusal has it read again, so the next ones are answered from memory.
+    for (let i = 0; i < 3; i++) expect((await world.send(event, { secret })).status).toBe(401)
+    await world.api(`/connections/${world.connection.id}/secrets`, { method: 'POST', json: { signing_secret: secret } })
+    expect((await world.send(event, { secret })).status).toBe(200)
+    await settle(world)
+    await expectConsistent(world.project)
+  })
+
+  it.each([
+    ['adds a secret', '/secrets', 'POST', { signing_secret: 'whsec_another_secret_of_this_one' }, true],
+    ['enables it', '', 'PATCH', { status: 'active' }, true],
+    ['disables it', '', 'PATCH', { status: 'disabled' }, false],
+    ['renames it', '', 'PATCH', { name: 'Renamed' }, false],
+  ])('a call that %s answers when no other isolate refuses from older memory', async (_, path, method, json, waits) => {
+    const world = await known()
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    const { status } = await world.api(`/connections/${world.connection.id}${path}`, { method, json })
+    expect(status).toBeLessThan(300)
+    expect(timers.mock.calls.some(([, ms]) => ms === REREAD_EVERY)).toBe(waits)
+  })
+
   it('records nothing under a secret that goes while the delivery is being verified', async () => {
     const world = await known()
     const old = world.connection.secrets[0]?.id
@@ -230,8 +266,9 @@ describe('a connection that changes while it is remembered', () => {
   it('is read a second time for a refusal, but not a third time for a change', async () => {
     const world = await known()
     const secret = 'whsec_added_after_it_was_remembered'
-    advance(SECOND)
-    await world.api(`/connections/${world.connection.id}/secrets`, { method: 'POST', json: { signing_secret: secret } })
+    await addElsewhere(world, secret)
+    expect((await world.send(event, { secret })).status).toBe(401)
+    advance(REREAD_EVERY)
     const seen: string[] = []
     const DB = tamperedD1(async (trip) => {
       if (trip.index === 1) await patch(world, { name: 'Renamed' })

@@ -26,11 +26,13 @@ export function connectPage(
           <Field name="vendor" label="Vendor" mistakes={mistakes}>
             <Select name="vendor" value={entered.vendor} options={VENDOR_OPTIONS} />
           </Field>
-          <Field name="livemode" label="Mode">
+          <Field name="livemode" label="Mode" mistakes={mistakes}>
             <Select
               name="livemode"
               value={entered.livemode}
+              required
               options={[
+                ['', 'Choose'],
                 ['false', 'Test'],
                 ['true', 'Live'],
               ]}

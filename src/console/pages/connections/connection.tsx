@@ -3,18 +3,24 @@ import type { HttpEnv } from '../../../http/context'
 import { publicOrigin } from '../../../http/origin'
 import { ingestUrl } from '../../../inbox/connections/present'
 import type { ConnectionRow } from '../../../inbox/connections/store'
+import type { Traffic } from '../../../inbox/health/traffic'
 import { UNSENT } from '../../form'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head, Time } from '../../ui/parts'
+import { Refusals, totalOf } from '../../ui/refusals'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { lastOf, modeOf } from './describe'
 import { Secrets } from './secrets'
 import { Settings } from './settings'
 
-/** A connection: its ingest URL, signing secrets and settings. */
-export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, { mistakes, status } = UNSENT) {
+/** A connection: its ingest URL, what came to it in the last hour, its signing secrets and settings. */
+export function connectionPage(
+  c: Context<HttpEnv>,
+  { row, hour }: { row: ConnectionRow; hour: Traffic },
+  { mistakes, status } = UNSENT,
+) {
   const { connections, events } = pathsOf(c)
   return show(
     c,
@@ -43,14 +49,16 @@ export function connectionPage(c: Context<HttpEnv>, row: ConnectionRow, { mistak
       <p class="quiet">
         Enter this URL as a webhook endpoint at {vendorTitle(row.vendor)}, and select the events to send.
       </p>
-      <Facts row={row} now={c.get('rt').now} />
+      <Facts row={row} hour={hour} now={c.get('rt').now} />
+      {totalOf(hour.refused) > 0 && <h2>Refused in the last hour</h2>}
+      <Refusals label="Refused deliveries" refused={hour.refused} />
       <Secrets c={c} row={row} mistakes={mistakes} />
       {can(c, 'connections:write') && <Settings c={c} row={row} mistakes={mistakes} />}
     </>,
   )
 }
 
-function Facts({ row, now }: { row: ConnectionRow; now: number }) {
+function Facts({ row, hour, now }: { row: ConnectionRow; hour: Traffic; now: number }) {
   return (
     <dl class="facts">
       <Fact name="Vendor">{vendorTitle(row.vendor)}</Fact>
@@ -58,6 +66,8 @@ function Facts({ row, now }: { row: ConnectionRow; now: number }) {
       <Fact name="Last event">
         <Time at={lastOf(row)} now={now} />
       </Fact>
+      <Fact name="Accepted, last hour">{hour.accepted.toLocaleString('en')}</Fact>
+      <Fact name="Refused, last hour">{totalOf(hour.refused).toLocaleString('en')}</Fact>
       <Fact name="Created">
         <Time at={row.created_at} now={now} />
       </Fact>

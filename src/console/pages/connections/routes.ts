@@ -1,10 +1,11 @@
 import { type Context, Hono } from 'hono'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { addSigningSecret, connect } from '../../../inbox/connections/connect'
+import { addSigningSecret, changeConnection, connect } from '../../../inbox/connections/connect'
 import { CreateBody, SecretBody, UpdateBody } from '../../../inbox/connections/fields'
 import { removeSecret } from '../../../inbox/connections/secrets-store'
-import { deleteConnection, listConnections, readConnection, updateConnection } from '../../../inbox/connections/store'
+import { deleteConnection, listConnections, readConnection } from '../../../inbox/connections/store'
+import { readTraffic } from '../../../inbox/health/traffic'
 import { parse, refusalOf } from '../../form'
 import { readList } from '../../list'
 import { page, pathsOf } from '../../page'
@@ -20,28 +21,29 @@ export const connectionPages = new Hono<HttpEnv>()
       listConnections(c.get('rt').db, projectOf(c.get('actor')), before, limit)
     return listPage(c, await readList(c, 'connections', read))
   })
-  .get('/new', page('connections:write'), (c) => connectPage(c, { vendor: 'stripe', name: '', livemode: 'false' }))
+  .get('/new', page('connections:write'), (c) => connectPage(c, { vendor: 'stripe', name: '', livemode: '' }))
   .post('/', page('connections:write'), async (c) => {
     const project = projectOf(c.get('actor'))
     const entered = Object.fromEntries(c.get('form'))
     const { vendor = '', name = '', livemode = '', signing_secret } = entered
     try {
-      const fields = parse(CreateBody, { vendor, name, livemode: livemode === 'true', signing_secret })
+      const mode = { true: true, false: false }[livemode] // Neither is assumed: without one, the form asks.
+      const fields = parse(CreateBody, { vendor, name, livemode: mode, signing_secret })
       const { id } = await connect(c.get('rt'), project, fields, changeOf(c))
       return c.redirect(`${pathsOf(c).connections}/${id}`, 303)
     } catch (error) {
       return connectPage(c, { vendor, name, livemode }, refusalOf(error))
     }
   })
-  .get('/:id', page('connections:read'), async (c) => connectionPage(c, await find(c)))
+  .get('/:id', page('connections:read'), async (c) => connectionPage(c, await shown(c)))
   .post('/:id', page('connections:write'), async (c) => {
     const form = Object.fromEntries(c.get('form'))
     try {
       const changes = parse(UpdateBody, { name: form.name, status: form.status })
-      await updateConnection(c.get('rt').db, addressed(c), changes, changeOf(c))
+      await changeConnection(c.get('rt'), addressed(c), changes, changeOf(c))
       return back(c, 'connection_updated')
     } catch (error) {
-      return connectionPage(c, await find(c), refusalOf(error))
+      return connectionPage(c, await shown(c), refusalOf(error))
     }
   })
   .get('/:id/delete', page('connections:write'), async (c) => deletePage(c, await find(c)))
@@ -55,7 +57,7 @@ export const connectionPages = new Hono<HttpEnv>()
       await addSigningSecret(c.get('rt'), addressed(c), signing_secret, changeOf(c))
       return back(c, 'secret_added')
     } catch (error) {
-      return connectionPage(c, await find(c), refusalOf(error))
+      return connectionPage(c, await shown(c), refusalOf(error))
     }
   })
   .get('/:id/secrets/:secret/remove', page('connections:write'), async (c) =>
@@ -74,6 +76,13 @@ function addressed(c: Context<HttpEnv>) {
 function find(c: Context<HttpEnv>) {
   const { project_id, id } = addressed(c)
   return readConnection(c.get('rt').db, project_id, id)
+}
+
+/** The connection, and what came to it in the last hour. */
+async function shown(c: Context<HttpEnv>) {
+  const { db, now } = c.get('rt')
+  const [row, hour] = await Promise.all([find(c), readTraffic(db, addressed(c), now)])
+  return { row, hour }
 }
 
 function back(c: Context<HttpEnv>, done: string): Response {

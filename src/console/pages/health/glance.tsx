@@ -5,6 +5,7 @@ import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { bytes, timeOf, took } from '../../ui/format'
 import { Fact, Head, Time } from '../../ui/parts'
+import { Refusals, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 
@@ -13,7 +14,6 @@ type Props = { c: Context<HttpEnv>; health: Health }
 
 /** The current health: the status and its reasons, the last hour, all events, and the connections. */
 export function Glance({ c, health }: Props) {
-  const refused = Object.entries(health.last_60m.refused)
   return (
     <>
       <Head
@@ -28,7 +28,6 @@ export function Glance({ c, health }: Props) {
       ))}
       <h2>Last hour</h2>
       <LastHour health={health} />
-      {refused.length > 0 && <p class="quiet">Refused: {refused.map(([cause, n]) => `${cause} ${n}`).join(', ')}</p>}
       <p class="status-line">
         All events:
         {Object.entries(health.counts).map(([status, n]) => (
@@ -41,6 +40,8 @@ export function Glance({ c, health }: Props) {
         Database {health.store.number}: {bytes(health.store.size_bytes)} of {bytes(health.store.limit_bytes)}
       </p>
       {health.connections.length > 0 && <Connections c={c} health={health} />}
+      {Object.keys(health.last_60m.refused).length > 0 && <h2>Refused in the last hour</h2>}
+      <Refusals label="Refused deliveries" refused={health.last_60m.refused} />
     </>
   )
 }
@@ -54,7 +55,7 @@ function LastHour({ health }: { health: Health }) {
       <Fact name="Ignored">{hour.ignored}</Fact>
       <Fact name="Failed">{hour.failed}</Fact>
       <Fact name="Duplicates">{hour.duplicates}</Fact>
-      <Fact name="Refused">{Object.values(hour.refused).reduce((sum, n) => sum + n, 0)}</Fact>
+      <Fact name="Refused">{totalOf(hour.refused)}</Fact>
       <Fact name="p50">{took(hour.p50_ms)}</Fact>
       <Fact name="p95">{took(hour.p95_ms)}</Fact>
       <Fact name="p99">{took(hour.p99_ms)}</Fact>
@@ -74,7 +75,21 @@ function Connections({ c, health }: Props) {
         ['Vendor', (row) => vendorTitle(row.vendor)],
         ['Status', (row) => <Badge of={row.status} />],
         ['Last event', (row) => <Time at={timeOf(row.last_received_at)} now={now} />],
+        ['Accepted, last hour', (row) => row.last_60m.accepted.toLocaleString('en')],
+        ['Refused, last hour', (row) => <Refused of={row.last_60m.refused} />],
       ]}
     />
+  )
+}
+
+/** How many deliveries were refused, by cause. */
+function Refused({ of }: { of: Record<string, number> }) {
+  const n = totalOf(of)
+  if (n === 0) return <>0</>
+  const causes = Object.entries(of).map(([cause, count]) => `${cause} ${count}`)
+  return (
+    <>
+      {n.toLocaleString('en')} <span class="quiet">({causes.join(', ')})</span>
+    </>
   )
 }

@@ -1,0 +1,87 @@
+import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { apiKeys } from '../api-keys/schema'
+import { type Db, type Query, raw } from '../db/client'
+import { users } from '../sessions/schema'
+import { type AuditFilters, rangeOf } from './filters'
+import { MAX_LOOKED_AT } from './limits'
+import { auditLog } from './schema'
+
+const a = alias(auditLog, 'a')
+
+const shown = {
+  id: a.id,
+  actor_type: a.actor_type,
+  actor_id: a.actor_id,
+  action: a.action,
+  object_type: a.object_type,
+  object_id: a.object_id,
+  request_id: a.request_id,
+  client_request_id: a.client_request_id,
+  details: a.details,
+  /** Of a user. */
+  actor_email: sql<string | null>`${users.email}`.as('actor_email'),
+  /** Of an API key, revoked ones too. */
+  actor_name: sql<string | null>`${apiKeys.name}`.as('actor_name'),
+}
+/** An entry with what its actor is called now. */
+export type AuditRow = Shown<typeof shown>
+type Shown<F extends Parameters<typeof raw>[1]> = ReturnType<typeof raw<F>>['_']['result'][number]
+/** An entry; or, without an action, the place that the next page starts after: see {@link listAudit}. */
+export type ListRow = Pick<AuditRow, 'id'> & { [Name in Exclude<keyof AuditRow, 'id'>]: AuditRow[Name] | null }
+
+/**
+ * Reads a project's audit log, newest first, starting after the entry `before`. Where a filtered page is not full after
+ * {@link MAX_LOOKED_AT} entries, it ends with a row that has only an id: that of the last one looked at.
+ *
+ * The time range is a range of the primary key. The other filters have no index: each would be a row more for every
+ * change, for a log that few projects ever grow beyond one page's bound.
+ *
+ * @throws {Fault} `validation_failed` if the time range is empty
+ */
+export function listAudit(
+  db: Db,
+  projectId: string,
+  filters: AuditFilters,
+  { before, take }: { before: string | null; take: number },
+): Query<ListRow[]> {
+  const { above, below } = rangeOf(filters)
+  const from = before !== null && before < below ? before : below
+  const range = and(eq(a.project_id, projectId), gt(a.id, above), lt(a.id, from))
+  const wanted = conditionOf(filters)
+  const scan = sql`FROM ${auditLog} ${a} NOT INDEXED WHERE ${range} ORDER BY ${desc(a.id)}`
+  const rest = Object.keys(shown)
+    .slice(1)
+    .map(() => sql`NULL`)
+  // Without filters, a page needs no more entries than it shows.
+  const most = wanted ? MAX_LOOKED_AT : take
+  // SQLite runs the second part only where the first one has fewer rows than the limit.
+  return raw(
+    db,
+    shown,
+    (fields) => sql`
+      SELECT * FROM (
+        SELECT ${fields} FROM (SELECT * ${scan} LIMIT ${most}) ${a}
+        LEFT JOIN ${users} ON ${a.actor_type} = 'user' AND ${users.id} = ${a.actor_id}
+        LEFT JOIN ${apiKeys} ON ${a.actor_type} = 'api_key' AND ${apiKeys.id} = ${a.actor_id}
+        WHERE ${wanted ?? sql`1`} ORDER BY ${desc(a.id)} LIMIT ${take})
+      UNION ALL
+      SELECT * FROM (SELECT ${a.id}, ${sql.join(rest, sql`, `)} ${scan} LIMIT ${wanted ? 1 : 0} OFFSET ${MAX_LOOKED_AT - 1})
+      LIMIT ${take}`,
+  )
+}
+
+/** What is asked of each entry in the range; undefined for nothing. */
+function conditionOf({ actor_id, action, object_type, object_id }: AuditFilters) {
+  const prefix = action?.endsWith('*') ? action.slice(0, -1) : null
+  return and(
+    actor_id === undefined ? undefined : eq(a.actor_id, actor_id),
+    prefix !== null
+      ? sql`substr(${a.action}, 1, ${[...prefix].length}) = ${prefix}`
+      : action === undefined
+        ? undefined
+        : eq(a.action, action),
+    object_type === undefined ? undefined : eq(a.object_type, object_type),
+    object_id === undefined ? undefined : eq(a.object_id, object_id),
+  )
+}

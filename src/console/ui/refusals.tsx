@@ -1,0 +1,36 @@
+import { Table } from './table'
+
+/** What to do about each cause of refusal. */
+const ADVICE: Record<string, string> = {
+  connection_disabled: 'The connection is disabled. Enable it to take deliveries again.',
+  signature_missing:
+    'The deliveries have no signature header. Check that the vendor sends them, and that signing is switched on there.',
+  signature_malformed:
+    'The signature header is not in this vendor’s format. Check that the connection has the right vendor, and that no proxy changes headers.',
+  signature_mismatch:
+    'No signing secret of the connection fits. Copy the secret of this endpoint from the vendor again, and add it. A secret of another endpoint, or of the other mode (test or live), does not fit.',
+  signature_timestamp:
+    'The deliveries were signed too long ago, or in the future. Check the clock of whatever sends them, and that nothing holds them back on the way.',
+}
+
+/** Refused deliveries by cause, with what to do about each. Renders nothing if there are none. */
+export function Refusals({ refused, label }: { refused: Record<string, number>; label: string }) {
+  const rows = Object.entries(refused).sort(([, a], [, b]) => b - a)
+  if (rows.length === 0) return null
+  return (
+    <Table
+      label={label}
+      rows={rows}
+      columns={[
+        ['Cause', ([cause]) => <code>{cause}</code>],
+        ['Refused', ([, n]) => n.toLocaleString('en')],
+        ['What to do', ([cause]) => ADVICE[cause] ?? 'Look the cause up in the list of errors.'],
+      ]}
+    />
+  )
+}
+
+/** How many deliveries were refused, for any cause. */
+export function totalOf(refused: Record<string, number>): number {
+  return Object.values(refused).reduce((sum, n) => sum + n, 0)
+}
