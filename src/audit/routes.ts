@@ -2,19 +2,21 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { projectOf, read } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { timestamp } from '../http/fields'
+import { named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
+import { SAMPLE } from '../http/samples'
 import { query } from '../http/validate'
 import { idTime } from '../lib/ids'
 import { iso } from '../lib/time'
 import { type AuditRow, listAudit } from './store'
 
-const AuditEntry = z
-  .object({
+const AuditEntry = named(
+  'AuditEntry',
+  z.object({
     id: z.string(),
     created_at: timestamp,
-    actor: z.object({ type: z.enum(['user', 'api_key', 'system']), id: z.string() }),
+    actor: z.object({ type: named('AuditActorType', z.enum(['user', 'api_key', 'system'])), id: z.string() }),
     action: z.string().describe('The change, for example `api_key.rotated`.'),
     object: z.object({ type: z.string(), id: z.string() }),
     request_id: z
@@ -22,8 +24,18 @@ const AuditEntry = z
       .describe('Our own id of the request that made the change: unique, and never chosen by the caller.'),
     client_request_id: z.string().nullable().describe('The X-Request-Id that the caller sent with it; else null.'),
     details: z.record(z.string(), z.unknown()).nullable(),
-  })
-  .meta({ id: 'AuditEntry' })
+  }),
+  {
+    id: SAMPLE.audit,
+    created_at: SAMPLE.time,
+    actor: { type: 'user', id: SAMPLE.user },
+    action: 'api_key.rotated',
+    object: { type: 'api_key', id: SAMPLE.key },
+    request_id: SAMPLE.request,
+    client_request_id: null,
+    details: null,
+  },
+)
 
 export const auditRoutes = new Hono<HttpEnv>().get(
   '/',

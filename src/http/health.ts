@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { ping } from '../db/client'
 import type { HttpEnv } from './context'
+import { named } from './fields'
 import { requirePublicOrigin } from './origin'
 import { route } from './route'
 
@@ -18,7 +19,7 @@ export const healthRoutes = new Hono<HttpEnv>().get(
     responses: {
       200: {
         description: 'The service is up and reaches its database.',
-        schema: z.object({ status: z.literal('ok') }),
+        schema: named('ServiceHealth', z.object({ status: z.literal('ok') }), { status: 'ok' }),
       },
     },
     faults: ['public_origin_missing'],
