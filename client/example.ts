@@ -59,7 +59,13 @@ const connection = must(
 for (let n = 1; n <= 5; n++) {
   const time = Math.floor(Date.now() / 1000)
   const object = { id: `cus_${n}`, object: 'customer' }
-  const event = { id: `evt_${randomUUID()}`, object: 'event', type: 'customer.updated', created: time, data: { object } }
+  const event = {
+    id: `evt_${randomUUID()}`,
+    object: 'event',
+    type: 'customer.updated',
+    created: time,
+    data: { object },
+  }
   const payload = JSON.stringify(event)
   const signature = createHmac('sha256', signingSecret).update(`${time}.${payload}`).digest('hex')
   must(
@@ -84,7 +90,9 @@ for (let cursor: string | null | undefined; cursor !== null; ) {
 if (found.length !== 5) throw new Error(`found ${found.length} of 5 events`)
 
 // Read the lag, and replay an event.
-const lag = must(await server.GET('/platform/v1/billing/webhooks/lag-timeseries', { params: { query: { bucket: '1h' } } }))
+const lag = must(
+  await server.GET('/platform/v1/billing/webhooks/lag-timeseries', { params: { query: { bucket: '1h' } } }),
+)
 const received = lag.data.reduce((sum, point) => sum + point.received, 0)
 const preview = await server.POST('/platform/v1/billing/webhooks/{event_id}/replay', {
   params: { path: { event_id: found[0] ?? '' }, query: { dry_run: true } },

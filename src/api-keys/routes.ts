@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { changeOf, projectOf, read } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { exampleOf, flag, named, timestamp } from '../http/fields'
+import { exampleOf, flagOrFalse, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
@@ -55,11 +55,10 @@ const KeyWithSecret = named(
   z.object({ key: ApiKey, secret: z.string().describe('The plaintext secret. It is shown only once.') }),
   { key: exampleOf(ApiKey), secret: 'svc_v1_… and 96 hexadecimal characters' },
 )
-const OwnKey = named(
-  'OwnApiKey',
-  z.object({ key: ApiKey, project: z.object({ id: z.string(), name: z.string() }) }),
-  { key: exampleOf(ApiKey), project: { id: SAMPLE.project, name: 'Acme' } },
-)
+const OwnKey = named('OwnApiKey', z.object({ key: ApiKey, project: z.object({ id: z.string(), name: z.string() }) }), {
+  key: exampleOf(ApiKey),
+  project: { id: SAMPLE.project, name: 'Acme' },
+})
 const ListQuery = z.strictObject({
   ...pageFields,
   secret_issued_to: z
@@ -71,9 +70,9 @@ const ListQuery = z.strictObject({
     ),
 })
 const RevokeQuery = z.strictObject({
-  issued: flag
-    .default(false)
-    .describe('Whether to revoke also every key whose current secret was handed to this one, directly or in turn.'),
+  issued: flagOrFalse.describe(
+    'Whether to revoke also every key whose current secret was handed to this one, directly or in turn.',
+  ),
 })
 
 export const apiKeyRoutes = new Hono<HttpEnv>()

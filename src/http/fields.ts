@@ -26,11 +26,13 @@ export function wholeNumber<T extends z.ZodType<number>>(range: T) {
   return z.preprocess((sent) => (typeof sent === 'string' && /^-?\d{1,15}$/.test(sent) ? Number(sent) : sent), range)
 }
 
+const trueOrFalse = z.literal([true, false]) // as a list of values, because its refusal names them
+const fromWord = (sent: unknown) => (sent === 'true' ? true : sent === 'false' ? false : sent)
+
 /** true or false in a body, or as a word in a query parameter. */
-export const flag = z.preprocess(
-  (sent) => (sent === 'true' ? true : sent === 'false' ? false : sent),
-  z.literal([true, false]),
-)
+export const flag = z.preprocess(fromWord, trueOrFalse)
+/** As {@link flag}, and false if it is not given. */
+export const flagOrFalse = z.preprocess(fromWord, trueOrFalse.default(false))
 
 // Cc: control characters; Zl, Zp: line and paragraph separators; Cs: lone surrogates; the rest are bidi overrides,
 // which can disguise a label.

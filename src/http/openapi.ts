@@ -121,7 +121,9 @@ function operationOf(
     ...(operation.rawBody && {
       requestBody: {
         required: true,
-        content: { [operation.rawBody]: { schema: { type: 'string' }, example: '{"id":"evt_1","type":"invoice.paid"}' } },
+        content: {
+          [operation.rawBody]: { schema: { type: 'string' }, example: '{"id":"evt_1","type":"invoice.paid"}' },
+        },
       },
     }),
     responses: {

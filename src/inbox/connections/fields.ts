@@ -25,15 +25,16 @@ export const CreateBody = named(
 
 export const UpdateBody = named(
   'UpdateConnection',
-  z.strictObject({
-    name: visibleText(MAX_NAME).optional(),
-    status: ConnectionStatus.optional(),
-    livemode: livemode.optional(),
-  })
-  .refine((changes) => Object.keys(changes).length > 0, {
-    error: 'must have at least one field to change',
-    params: { code: 'required' },
-  }),
+  z
+    .strictObject({
+      name: visibleText(MAX_NAME).optional(),
+      status: ConnectionStatus.optional(),
+      livemode: livemode.optional(),
+    })
+    .refine((changes) => Object.keys(changes).length > 0, {
+      error: 'must have at least one field to change',
+      params: { code: 'required' },
+    }),
   { status: 'disabled' },
 )
 

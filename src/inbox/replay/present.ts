@@ -14,13 +14,13 @@ import type { ReplayRow } from './store'
 export const Replayed = named(
   'Replayed',
   z.object({
-  replay: z.object({
-    id: z.string().nullable().describe('Null if the run already on its way is not a replay.'),
-    event_id: z.string(),
-    requested_at: timestamp,
-    deduplicated: z.boolean().describe('True if a run was already on its way.'),
-  }),
-  event: BillingEvent,
+    replay: z.object({
+      id: z.string().nullable().describe('Null if the run already on its way is not a replay.'),
+      event_id: z.string(),
+      requested_at: timestamp,
+      deduplicated: z.boolean().describe('True if a run was already on its way.'),
+    }),
+    event: BillingEvent,
   }),
   {
     replay: { id: SAMPLE.replay, event_id: SAMPLE.event, requested_at: SAMPLE.later, deduplicated: false },

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { changeOf, projectOf, read } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
-import { flag } from '../../http/fields'
+import { flagOrFalse } from '../../http/fields'
 import { listOf, pageFields, paging } from '../../http/page'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
@@ -19,7 +19,7 @@ const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
 const policy = { actors, scope: 'billing:write', project: true } as const
 
-const dryRun = z.strictObject({ dry_run: flag.default(false).describe('Whether to change nothing.') })
+const dryRun = z.strictObject({ dry_run: flagOrFalse.describe('Whether to change nothing.') })
 
 export const replayRoutes = new Hono<HttpEnv>()
   .post(

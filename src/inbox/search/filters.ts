@@ -45,7 +45,9 @@ export const searchFields = {
     .optional()
     .describe('Text contained in `last_error`. ASCII letters match in either case.'),
   livemode: flag.optional(),
-  order: named('Order', z.enum(['desc', 'asc'])).default('desc').describe('By time of receipt.'),
+  order: named('Order', z.enum(['desc', 'asc']))
+    .default('desc')
+    .describe('By time of receipt.'),
 }
 
 export const SearchQuery = z.strictObject(searchFields)
