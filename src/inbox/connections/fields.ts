@@ -20,7 +20,7 @@ export const CreateBody = named(
     livemode: livemode.default(true),
     signing_secret,
   }),
-  { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret: 'whsec_…' },
+  { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret: 'the secret as the vendor shows it' },
 )
 
 export const UpdateBody = named(
@@ -38,4 +38,6 @@ export const UpdateBody = named(
   { status: 'disabled' },
 )
 
-export const SecretBody = named('AddSigningSecret', z.strictObject({ signing_secret }), { signing_secret: 'whsec_…' })
+export const SecretBody = named('AddSigningSecret', z.strictObject({ signing_secret }), {
+  signing_secret: 'the secret as the vendor shows it',
+})
