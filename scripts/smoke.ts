@@ -23,6 +23,7 @@ const { lintOpenApi } = await import('./lib/lint-openapi.ts')
 const { isAlive } = await import('./lib/running.ts')
 const { freePort, killServer, portFree, startServer } = await import('./lib/server.ts')
 const { sleep } = await import('./lib/terminal.ts')
+const { tryGeneratedTypes, tryPackedClient } = await import('./lib/try-client.ts')
 
 const SECOND = 1000
 const port = await freePort()
@@ -48,10 +49,15 @@ try {
     const other = { LOCAL_STATE_DIR: join(folder, 'other') }
     mustFail(await npm(['start', '--', '--port', String(port)], other), 'is in use')
   })
-  await test('the OpenAPI document passes a linter', async () => {
-    const { errors, warnings } = await lintOpenApi(url)
-    for (const line of [...errors, ...warnings]) console.log(`  ${line}`)
-    if (errors.length > 0) throw new Error(`${errors.length} errors`)
+  await test("the OpenAPI document passes Redocly's and Spectral's rules", async () => {
+    const problems = await lintOpenApi(url)
+    if (problems.length > 0) throw new Error(problems.join('\n'))
+  })
+  await test('npm run client: packed, installed in an empty project, checked by tsc --strict, and run', async () => {
+    console.log(`  ${await tryPackedClient(url, join(folder, 'client'))}`)
+  })
+  await test('openapi-typescript and openapi-fetch alone do the same, with X-Project-Id given once', async () => {
+    console.log(`  ${await tryGeneratedTypes(url, join(folder, 'generated'))}`)
   })
   await test('npm run demo finds the server and succeeds', async () => {
     if (!mustPass(await npm(['run', 'demo'])).includes(`${url}/console/p/prj_`))

@@ -80,12 +80,13 @@ export type Runtime = {
   kv: KVNamespace
   events: Queue<unknown>
   email: SendEmail | null
+  /** Callers see these names in `RateLimit`. */
   limits: {
     credential: RateLimit
-    authFailure: RateLimit
-    signIn: RateLimit
+    auth_failure: RateLimit
+    sign_in: RateLimit
     ingest: RateLimit
-    unknownConnection: RateLimit
+    unknown_connection: RateLimit
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
@@ -106,10 +107,10 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
     email: env.EMAIL ?? null,
     limits: {
       credential: env.LIMIT_CREDENTIAL,
-      authFailure: env.LIMIT_AUTH_FAILURE,
-      signIn: env.LIMIT_SIGN_IN,
+      auth_failure: env.LIMIT_AUTH_FAILURE,
+      sign_in: env.LIMIT_SIGN_IN,
       ingest: env.LIMIT_INGEST,
-      unknownConnection: env.LIMIT_UNKNOWN_CONNECTION,
+      unknown_connection: env.LIMIT_UNKNOWN_CONNECTION,
     },
     metrics: env.METRICS ?? null,
     settings: settingsOf(env),

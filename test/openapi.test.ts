@@ -34,6 +34,28 @@ function* objects(value: unknown, at = '#'): Generator<[string, Json]> {
   for (const [key, part] of Object.entries(value)) yield* objects(part, `${at}/${key}`)
 }
 
+/** Every body of an operation, of its request and its responses. */
+function bodiesOf({ requestBody, responses }: Json): { type: string; content: Json }[] {
+  return [requestBody ?? {}, ...Object.values<Json>(responses)].flatMap(({ content }) =>
+    Object.entries<Json>(content ?? {}).map(([type, content]) => ({ type, content })),
+  )
+}
+
+const HEADERS: Record<string, string[]> = {
+  '401': ['WWW-Authenticate'],
+  '403': ['WWW-Authenticate'],
+  '429': ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  '503': ['Retry-After'],
+}
+
+function headersExpected(name: string, status: string): string[] {
+  return [
+    'X-Request-Id',
+    ...(/ \/(platform|auth|ingest)\//.test(name) ? ['Cache-Control'] : []),
+    ...(HEADERS[status] ?? []),
+  ]
+}
+
 describe('/openapi.json', () => {
   it('is OpenAPI 3.1 of this deployment', () => {
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
@@ -88,22 +110,26 @@ describe('/openapi.json', () => {
     }
   })
 
-  it('has no reference that leads nowhere, and no schema that nothing refers to', () => {
+  it('has no reference that leads nowhere, and no component that nothing refers to', () => {
     const refs = [...objects(document)].flatMap(([at, { $ref }]) =>
       typeof $ref === 'string' ? [[at, $ref] as const] : [],
     )
     expect(refs.length).toBeGreaterThan(20)
     for (const [at, ref] of refs) {
-      expect(ref, at).toMatch(/^#\/components\/schemas\/\w+$/)
+      expect(ref, at).toMatch(/^#\/components\/(schemas|examples|headers)\/\w+$/)
       expect(resolve(document, ref), at).toBeTypeOf('object')
     }
-    const used = new Set(refs.map(([, ref]) => ref.slice('#/components/schemas/'.length)))
-    expect(Object.keys(document.components.schemas).filter((name) => !used.has(name))).toEqual([])
+    const used = new Set(refs.map(([, ref]) => ref))
+    const { securitySchemes: _, ...kinds } = document.components as Record<string, Json>
+    const components = Object.entries(kinds).flatMap(([kind, of]) =>
+      Object.keys(of).map((name) => `#/components/${kind}/${name}`),
+    )
+    expect(components.filter((ref) => !used.has(ref))).toEqual([])
   })
 
   it('states who may call each operation, in the terms of its security schemes', () => {
     const schemes = Object.keys(document.components.securitySchemes)
-    expect(schemes.sort()).toEqual(['api_key', 'console_session'])
+    expect(schemes.sort()).toEqual(['api_key', 'console_session', 'project_id'])
     for (const { name, operation } of operations) {
       const wanted = operation.security.flatMap((one: Json) => Object.keys(one))
       expect(schemes, name).toEqual(expect.arrayContaining(wanted))
@@ -130,6 +156,113 @@ describe('/openapi.json', () => {
     }
   })
 
+  it('asks for X-Project-Id as a security scheme, beside the credentials that need it, and never as a parameter', () => {
+    expect(document.components.securitySchemes.project_id).toMatchObject({
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Project-Id',
+    })
+    const policies = new Map(ROUTES.map((route) => [nameOf(route).replaceAll(/:(\w+)/g, '{$1}'), route.meta.operation]))
+    for (const { name, operation } of operations) {
+      const project = policies.get(name)?.policy?.project
+      for (const one of operation.security as Json[]) {
+        expect('project_id' in one, name).toBe('api_key' in one || project === true)
+      }
+      expect(operation.parameters?.map((one: Json) => one.name.toLowerCase()) ?? [], name).not.toContain('x-project-id')
+    }
+  })
+
+  it.each<[string, (operation: Json, name: string) => unknown[]]>([
+    [
+      'describes itself in a sentence',
+      ({ description }) => (/^\S.*[.`]$/s.test(description ?? '') ? [] : [description]),
+    ],
+    [
+      'has a named schema for every JSON body',
+      (operation) =>
+        bodiesOf(operation).filter(
+          ({ type, content }) =>
+            type.endsWith('json') && !/^#\/components\/schemas\/[A-Z]\w+$/.test(content.schema.$ref),
+        ),
+    ],
+    [
+      'has an example of every body, which fits its schema',
+      (operation) =>
+        bodiesOf(operation).flatMap(({ type, content }) => {
+          const examples = Object.values<Json>(content.examples ?? {}).map(({ $ref }) => resolve(document, $ref)?.value)
+          if ('example' in content) examples.push(content.example)
+          if (examples.length === 0) return [`${type}: no example`]
+          return examples.flatMap((value) => misfits(document, content.schema, value))
+        }),
+    ],
+    [
+      'has an example of every path parameter',
+      ({ parameters = [] }) => parameters.filter((one: Json) => one.in === 'path' && !(one.example && one.description)),
+    ],
+    [
+      'documents the headers of every response',
+      ({ responses }, name) =>
+        Object.entries<Json>(responses).flatMap(([status, { headers = {} }]) =>
+          headersExpected(name, status)
+            .filter((header) => !headers[header])
+            .map((header) => `${status}: ${header}`),
+        ),
+    ],
+    [
+      'has an example of every error code that it names',
+      ({ responses }) =>
+        Object.entries<Json>(responses).flatMap(([status, { description, content }]) => {
+          if (status < '400') return []
+          const named = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code)
+          const { examples } = content['application/problem+json']
+          return named.filter((code) => resolve(document, examples[code]?.$ref ?? '#/none')?.value.code !== code)
+        }),
+    ],
+  ])('each operation %s', (_, wrongs) => {
+    for (const { name, operation } of operations) expect(wrongs(operation, name), name).toEqual([])
+  })
+
+  it('names every closed list', () => {
+    const inline = [...objects(document)].filter(
+      ([at, { enum: values }]) => Array.isArray(values) && !/^#\/components\/schemas\/\w+$/.test(at),
+    )
+    expect(inline.map(([at]) => at)).toEqual([])
+    const { ErrorCode, FieldErrorCode, Scope, EventStatus, Vendor } = document.components.schemas
+    expect(new Set(ErrorCode.enum)).toEqual(new Set((Object.keys(ERRORS) as (keyof typeof ERRORS)[]).map(codeOf)))
+    for (const one of [FieldErrorCode, Scope, EventStatus, Vendor]) expect(one.enum.length).toBeGreaterThan(5)
+  })
+
+  it('leaves objects of responses open, because fields may be added, and those of requests closed', () => {
+    const reach = (value: unknown, seen = new Set<string>()): Json[] =>
+      [...objects(value)].flatMap(([, one]) => {
+        if (typeof one.$ref !== 'string' || seen.has(one.$ref)) return one.type === 'object' ? [one] : []
+        seen.add(one.$ref)
+        return reach(resolve(document, one.$ref), seen)
+      })
+    const shut = (one: Json) => one.additionalProperties === false
+    for (const { name, operation } of operations) {
+      const responses = Object.values<Json>(operation.responses).map(({ content }) => content)
+      expect(reach(responses).filter(shut), name).toEqual([])
+      if (name.includes('/ingest/')) continue
+      expect(
+        reach(operation.requestBody?.content ?? {}).filter((one) => !shut(one)),
+        name,
+      ).toEqual([])
+    }
+  })
+
+  it.each([
+    ['GET /platform/v1/billing/webhooks/search', 'livemode', undefined],
+    ['DELETE /platform/v1/api-keys/{id}', 'issued', false],
+    ['POST /platform/v1/billing/webhooks/replay', 'dry_run', false],
+    ['POST /platform/v1/billing/webhooks/{event_id}/replay', 'dry_run', false],
+  ])('shows a boolean as a boolean: %s %s', (name, parameter, otherwise) => {
+    const found = operations
+      .find((one) => one.name === name)
+      ?.operation.parameters.find((one: Json) => one.name === parameter)
+    expect(found.schema).toEqual({ type: 'boolean', ...(otherwise !== undefined && { default: otherwise }) })
+  })
+
   it('shows no example or default that is a secret', () => {
     expect(JSON.stringify(document)).not.toMatch(/svc_v1_[0-9a-f]{8}|svc_cs_[0-9a-f]{8}|whsec_\w{8}/)
   })
@@ -148,6 +281,12 @@ describe('/openapi.json', () => {
       for (const answer of [good, bad]) {
         const response = operation.responses[String(answer.status)]
         expect(response, `${answer.status} ${answer.text}`).toBeDefined()
+        for (const [header, { $ref }] of Object.entries<Json>(response.headers)) {
+          const { required, schema } = resolve(document, $ref) as Json
+          const value = answer.headers.get(header)
+          if (required) expect(value, header).not.toBeNull()
+          if (schema.const) expect(value, header).toBe(schema.const)
+        }
         const [type] = (answer.headers.get('Content-Type') ?? '').split(';')
         if (answer.text === '') expect(response.content).toBeUndefined()
         else expect(misfits(document, response.content[type as string].schema, answer.body)).toEqual([])

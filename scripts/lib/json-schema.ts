@@ -10,7 +10,8 @@ export function resolve(document: Json, ref: string): Json | undefined {
 }
 
 /**
- * Validates a value with the subset of JSON Schema that the document uses.
+ * Validates a value with the subset of JSON Schema that the document uses. It is stricter in one way: objects are open in
+ * the document, because fields may be added, but here a field that the document does not describe is a problem.
  *
  * @returns the problems, each with its path
  */
@@ -46,7 +47,8 @@ function misfitsOfObject(document: Json, schema: Json, value: Json, at: string):
     .map((key) => `${at}/${key}: is missing`)
   const inside = Object.entries(value).flatMap(([key, one]) => {
     if (Object.hasOwn(properties, key)) return misfits(document, properties[key], one, `${at}/${key}`)
-    return additionalProperties === false ? [`${at}/${key}: is not in the schema`] : []
+    const closed = additionalProperties === undefined && Object.keys(properties).length > 0
+    return closed || additionalProperties === false ? [`${at}/${key}: is not in the schema`] : []
   })
   return [...missing, ...inside]
 }

@@ -2,18 +2,22 @@ import * as z from 'zod'
 import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
 import { type Actor, projectOf, requireScopes } from '../http/auth'
-import { visibleText } from '../http/fields'
+import { named, visibleText } from '../http/fields'
+import { SAMPLE } from '../http/samples'
 import { invalidField } from '../http/validate'
 import { SCOPES } from '../lib/access'
 import { MAX_LIFETIME, MAX_NAME } from './limits'
 import { newSecret } from './secret'
 import { insertKey, type KeyRow } from './store'
 
-export const MintBody = z
-  .strictObject({
+export const ScopeName = named('Scope', z.enum(SCOPES))
+
+export const MintBody = named(
+  'MintApiKey',
+  z.strictObject({
     name: visibleText(MAX_NAME).describe('A label, for example the server that uses the key. It need not be unique.'),
     scopes: z
-      .array(z.enum(SCOPES))
+      .array(ScopeName)
       .min(1)
       .optional()
       .describe('Default: every scope that the minting user has in the project.'),
@@ -22,8 +26,9 @@ export const MintBody = z
       .nullable()
       .optional()
       .describe('When the key expires, at most ten years from now. Default: never.'),
-  })
-  .meta({ id: 'MintApiKey' })
+  }),
+  { name: 'billing worker', scopes: ['billing:read'], expires_at: SAMPLE.end },
+)
 
 /**
  * Mints a key in the actor's project. The secret is returned only here.

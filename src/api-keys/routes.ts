@@ -2,16 +2,16 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { changeOf, projectOf, read } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { timestamp } from '../http/fields'
+import { exampleOf, flagOrFalse, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
+import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
-import { SCOPES } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
 import { findProject } from '../projects/store'
 import { MAX_LIVE_KEYS } from './limits'
-import { MintBody, mintKey } from './mint'
+import { MintBody, mintKey, ScopeName } from './mint'
 import { revokeKey } from './revoke-store'
 import { rotateKey } from './rotate-store'
 import { newSecret } from './secret'
@@ -20,15 +20,15 @@ import { changeKey, UpdateBody } from './update'
 
 const tag = 'API keys'
 
-const scopes = z.array(z.enum(SCOPES))
-const ApiKey = z
-  .object({
+const ApiKey = named(
+  'ApiKey',
+  z.object({
     id: z.string(),
     name: z.string(),
     key_prefix: z.string().describe('`svc_v1_`, the first four characters of the body, `…`, the last four.'),
     created_at: timestamp,
     last_used_at: timestamp.nullable().describe('Updated at most once a minute. Null if the key was never used.'),
-    scopes: scopes.describe('The permissions of the key in its project.'),
+    scopes: z.array(ScopeName).describe('The permissions of the key in its project.'),
     expires_at: timestamp.nullable(),
     created_by: z
       .object({ user_id: z.string(), email: z.string().nullable(), is_member: z.boolean() })
@@ -36,13 +36,30 @@ const ApiKey = z
         'The user who minted the key. If they leave the project, the key keeps working and `is_member` is false.',
       ),
     secret_issued_to: z
-      .object({ type: z.enum(['user', 'api_key']), id: z.string() })
+      .object({ type: named('HolderType', z.enum(['user', 'api_key'])), id: z.string() })
       .describe('Whom the current secret was handed to: the user or API key that minted or last rotated the key.'),
-  })
-  .meta({ id: 'ApiKey' })
-const KeyWithSecret = z
-  .object({ key: ApiKey, secret: z.string().describe('The plaintext secret. It is shown only once.') })
-  .meta({ id: 'ApiKeyWithSecret' })
+  }),
+  {
+    id: SAMPLE.key,
+    name: 'billing worker',
+    key_prefix: 'svc_v1_9f3a…c41d',
+    created_at: SAMPLE.time,
+    last_used_at: null,
+    scopes: ['billing:read'],
+    expires_at: SAMPLE.end,
+    created_by: { user_id: SAMPLE.user, email: SAMPLE.email, is_member: true },
+    secret_issued_to: { type: 'user', id: SAMPLE.user },
+  },
+)
+const KeyWithSecret = named(
+  'ApiKeyWithSecret',
+  z.object({ key: ApiKey, secret: z.string().describe('The plaintext secret. It is shown only once.') }),
+  { key: exampleOf(ApiKey), secret: 'svc_v1_… and 96 hexadecimal characters' },
+)
+const OwnKey = named('OwnApiKey', z.object({ key: ApiKey, project: z.object({ id: z.string(), name: z.string() }) }), {
+  key: exampleOf(ApiKey),
+  project: { id: SAMPLE.project, name: 'Acme' },
+})
 const ListQuery = z.strictObject({
   ...pageFields,
   secret_issued_to: z
@@ -54,10 +71,9 @@ const ListQuery = z.strictObject({
     ),
 })
 const RevokeQuery = z.strictObject({
-  issued: z
-    .enum(['true', 'false'])
-    .default('false')
-    .describe('Whether to revoke also every key whose current secret was handed to this one, directly or in turn.'),
+  issued: flagOrFalse.describe(
+    'Whether to revoke also every key whose current secret was handed to this one, directly or in turn.',
+  ),
 })
 
 export const apiKeyRoutes = new Hono<HttpEnv>()
@@ -103,13 +119,11 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'getOwnApiKey',
       summary: 'Get the API key that makes the call',
+      description: 'Tells a key its own scopes, expiry and project.',
       tag,
       policy: { actors: ['api_key'], scope: null, project: true, reads: true },
       responses: {
-        200: {
-          description: 'The key and its project.',
-          schema: z.object({ key: ApiKey, project: z.object({ id: z.string(), name: z.string() }) }),
-        },
+        200: { description: 'The key and its project.', schema: OwnKey },
       },
     }),
     async (c) => {
@@ -203,7 +217,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     }),
     query(RevokeQuery),
     async (c) => {
-      const issued = c.req.valid('query').issued === 'true'
+      const { issued } = c.req.valid('query')
       const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id'), issued }
       await revokeKey(c.get('rt').db, key, changeOf(c))
       return c.body(null, 204)

@@ -2,9 +2,10 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { projectOf, read } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { timestamp } from '../http/fields'
+import { named, timestamp } from '../http/fields'
 import { listOf, pageFields } from '../http/page'
 import { route } from '../http/route'
+import { SAMPLE } from '../http/samples'
 import { query } from '../http/validate'
 import { idTime } from '../lib/ids'
 import { iso } from '../lib/time'
@@ -12,12 +13,13 @@ import { auditFilters } from './filters'
 import { auditPaging } from './list'
 import { type AuditRow, listAudit } from './read-store'
 
-const AuditEntry = z
-  .object({
+const AuditEntry = named(
+  'AuditEntry',
+  z.object({
     id: z.string(),
     created_at: timestamp,
     actor: z.object({
-      type: z.enum(['user', 'api_key', 'system']),
+      type: named('AuditActorType', z.enum(['user', 'api_key', 'system'])),
       id: z.string(),
       email: z.string().nullable().describe('Of a user; else null.'),
       name: z.string().nullable().describe('The name that an API key has now; else null.'),
@@ -29,8 +31,18 @@ const AuditEntry = z
       .describe('Our own id of the request that made the change: unique, and never chosen by the caller.'),
     client_request_id: z.string().nullable().describe('The X-Request-Id that the caller sent with it; else null.'),
     details: z.record(z.string(), z.unknown()).nullable(),
-  })
-  .meta({ id: 'AuditEntry' })
+  }),
+  {
+    id: SAMPLE.audit,
+    created_at: SAMPLE.time,
+    actor: { type: 'user', id: SAMPLE.user, email: SAMPLE.email, name: null },
+    action: 'api_key.rotated',
+    object: { type: 'api_key', id: SAMPLE.key },
+    request_id: SAMPLE.request,
+    client_request_id: null,
+    details: null,
+  },
+)
 
 export const auditRoutes = new Hono<HttpEnv>().get(
   '/',

@@ -1,17 +1,17 @@
 import * as z from 'zod'
+import { named } from '../http/fields'
+import { KINDS } from '../lib/billing-kinds'
 
 /** What an event did to an object: recorded with the event, and shown. */
 export const Effect = z
   .object({
-    kind: z
-      .enum(['subscription', 'invoice', 'payment_method', 'payment_card'])
-      .describe('`payment_card`: the `card` of the payment method with this id, as a payment reports it.'),
+    kind: named('EffectKind', z.enum(KINDS)).describe(
+      '`payment_card`: the `card` of the payment method with this id, as a payment reports it.',
+    ),
     id: z.string().describe("The vendor's id of the object."),
-    result: z
-      .enum(['applied', 'superseded', 'ambiguous'])
-      .describe(
-        '`applied`: the event determined the state of the object. `ambiguous`: it did too, but other events of the same instant disagree, and nothing decides between them. `superseded`: a later event determines the state.',
-      ),
+    result: named('EffectResult', z.enum(['applied', 'superseded', 'ambiguous'])).describe(
+      '`applied`: the event determined the state of the object. `ambiguous`: it did too, but other events of the same instant disagree, and nothing decides between them. `superseded`: a later event determines the state.',
+    ),
     change: z
       .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
       .nullable()

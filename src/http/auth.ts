@@ -73,7 +73,7 @@ export type Policy = {
 /** Actors that this isolate has authenticated before, by hash of the secret. A hint only: the database decides. */
 const known = new BoundedMap<string, Actor>(MAX_KNOWN_CREDENTIALS)
 
-const failures = failuresByAddress((limits) => limits.authFailure, 'Too many failed authentications from this address.')
+const failures = failuresByAddress('auth_failure', 'Too many failed authentications from this address.')
 
 /**
  * Authenticates the caller and checks the route's policy. If the route only reads and this isolate knows the secret,
@@ -179,7 +179,7 @@ async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, p
   const hash = await sha256Hex(token)
   // The failures may come from another client behind the same address, so a known secret is still looked up.
   if (!known.has(hash)) failures.refuseBlocked(address, rt.now)
-  await limit(rt.limits.credential, hash.slice(0, 32), 'These credentials have exceeded their rate limit.')
+  await limit(rt.limits, 'credential', hash.slice(0, 32), 'These credentials have exceeded their rate limit.')
   const lookup = kind.lookup(rt, hash, projectId)
   const judge = async (rows: readonly unknown[]) => {
     try {

@@ -1,17 +1,17 @@
 import type { Runtime } from '../env'
 import { BoundedMap } from '../lib/bounded-map'
-import { Fault } from '../lib/fault'
+import { SECOND } from '../lib/time'
 import { BLOCK_MS, MAX_BLOCKED } from './limits'
-import { isWithin } from './rate-limit'
+import { isWithin, type LimitName, rateLimited } from './rate-limit'
 
 /**
  * The failures of client addresses at one thing. This isolate refuses an address with too many of them for a while,
  * before any I/O. Several clients can share an address, so ask for a block only where the caller is not known to be good.
  *
- * @param limiter counts the failures
+ * @param name the limit that counts the failures
  * @param detail says which failures they are
  */
-export function failuresByAddress(limiter: (limits: Runtime['limits']) => RateLimit, detail: string) {
+export function failuresByAddress(name: LimitName, detail: string) {
   /** Until when each address is refused (ms). */
   const blocked = new BoundedMap<string, number>(MAX_BLOCKED)
   return {
@@ -19,13 +19,13 @@ export function failuresByAddress(limiter: (limits: Runtime['limits']) => RateLi
     refuseBlocked(address: string, now: number): void {
       const until = blocked.get(address)
       if (until === undefined) return
-      if (until > now) throw new Fault('rate_limited', `${detail} Wait and try again.`)
+      if (until > now) throw rateLimited(name, detail, Math.ceil((until - now) / SECOND))
       blocked.delete(address)
     },
 
     /** Counts a failure, and blocks the address if it is one too many. */
     async count(rt: Runtime, address: string): Promise<void> {
-      if (!(await isWithin(limiter(rt.limits), address))) blocked.set(address, rt.now + BLOCK_MS)
+      if (!(await isWithin(rt.limits[name], address))) blocked.set(address, rt.now + BLOCK_MS)
     },
   }
 }

@@ -1,5 +1,20 @@
 import * as z from 'zod'
 
+/**
+ * A schema that the OpenAPI document shows as a component of its own.
+ *
+ * @param id its name there, PascalCase and unique
+ * @param example a value of it; every body of a request or response has one
+ */
+export function named<T extends z.ZodType>(id: string, schema: T, example?: z.input<T>): T {
+  return schema.meta({ id, ...(example !== undefined && { examples: [example] }) })
+}
+
+/** The example of a {@link named} schema. */
+export function exampleOf<T extends z.ZodType>(schema: T): z.input<T> {
+  return (schema.meta()?.examples as z.input<T>[] | undefined)?.[0] as z.input<T>
+}
+
 /** A timestamp in a response: ISO 8601 UTC with milliseconds. */
 export const timestamp = z.iso.datetime()
 
@@ -10,6 +25,14 @@ export const count = z.int().min(0)
 export function wholeNumber<T extends z.ZodType<number>>(range: T) {
   return z.preprocess((sent) => (typeof sent === 'string' && /^-?\d{1,15}$/.test(sent) ? Number(sent) : sent), range)
 }
+
+const trueOrFalse = z.literal([true, false]) // as a list of values, because its refusal names them
+const fromWord = (sent: unknown) => (sent === 'true' ? true : sent === 'false' ? false : sent)
+
+/** true or false in a body, or as a word in a query parameter. */
+export const flag = z.preprocess(fromWord, trueOrFalse)
+/** As {@link flag}, and false if it is not given. */
+export const flagOrFalse = z.preprocess(fromWord, trueOrFalse.default(false))
 
 // Cc: control characters; Zl, Zp: line and paragraph separators; Cs: lone surrogates; the rest are bidi overrides,
 // which can disguise a label.

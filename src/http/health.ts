@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { requireMigrated } from '../db/client'
 import { type Runtime, versionId } from '../env'
 import type { HttpEnv } from './context'
+import { named } from './fields'
 import { requirePublicOrigin } from './origin'
 import { route } from './route'
 
@@ -26,10 +27,17 @@ export const healthRoutes = (requireKeys: (rt: Runtime) => Promise<void>) =>
       responses: {
         200: {
           description: 'The service is up and reaches its database.',
-          schema: z.object({
-            status: z.literal('ok'),
-            version: z.string().nullable().describe('The id of the deployed version; null if the platform gives none.'),
-          }),
+          schema: named(
+            'ServiceHealth',
+            z.object({
+              status: z.literal('ok'),
+              version: z
+                .string()
+                .nullable()
+                .describe('The id of the deployed version; null if the platform gives none.'),
+            }),
+            { status: 'ok', version: '4c1f7d1e-8f0b-4b8a-9a0e-2f6f3f1c9b55' },
+          ),
         },
       },
     }),

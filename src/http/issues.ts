@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { FieldFault } from '../lib/fault'
+import type { FieldCode, FieldFault } from '../lib/fault'
 
 /*
  * Messages and codes for invalid fields. Zod's own messages name its types and change with its versions.
@@ -9,10 +9,8 @@ import type { FieldFault } from '../lib/fault'
 const REQUIRED = 'is required'
 const NOT_SEVERAL = 'must be a single value'
 
-/**
- * The code of a Zod issue; any other issue is `malformed`. docs/api.md lists the codes: add to them, never change one.
- */
-const CODES: Record<string, string> = {
+/** The code of a Zod issue; any other issue is `malformed`. */
+const CODES: Record<string, FieldCode> = {
   invalid_type: 'wrong_type',
   invalid_value: 'not_one_of',
   too_small: 'out_of_range',
@@ -84,7 +82,7 @@ function isOtherShape({ code, path, message }: z.core.$ZodIssue): boolean {
  * Zod has dropped the value by now, so our own messages tell a missing field from a wrong one. A refinement may state
  * its code in `params.code`.
  */
-function codeOf(issue: z.core.$ZodIssue): string {
+function codeOf(issue: z.core.$ZodIssue): FieldCode {
   if (issue.message === REQUIRED) return 'required'
   if (issue.message === NOT_SEVERAL) return 'wrong_type'
   return (issue.code === 'custom' && issue.params?.code) || (CODES[issue.code] ?? 'malformed')

@@ -11,3 +11,17 @@ export const MAX_KNOWN_CREDENTIALS = 10_000
 export const BODY_DEADLINE = 30 * SECOND
 /** Bytes of bodies that an isolate holds while they are still arriving. A Worker has 128 MB of memory for everything. */
 export const MAX_ARRIVING_BYTES = 32 * 1024 * 1024
+
+/**
+ * The limits of wrangler.toml, by the name that callers see: requests in a window (seconds). The bindings do not tell
+ * them, so they are stated twice, and a test compares them.
+ */
+export const RATE_LIMITS = {
+  credential: { requests: 600, window: 60 },
+  auth_failure: { requests: 20, window: 60 },
+  sign_in: { requests: 10, window: 60 },
+  ingest: { requests: 1200, window: 60 },
+  unknown_connection: { requests: 120, window: 60 },
+} as const
+/** How long a caller over a limit is told to wait (seconds). The bindings do not say when the limit has room again. */
+export const RETRY_AFTER = 10

@@ -31,7 +31,7 @@ export type Operation = {
   /** The operationId: unique, camelCase. */
   id: string
   summary: string
-  description?: string
+  description: string
   tag: Tag
   /** Null for a route that takes no credentials. */
   policy: Policy | null

@@ -1,11 +1,14 @@
 import type { Hono } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
-import * as z from 'zod'
+import type * as z from 'zod'
 import type { FaultName } from '../lib/fault'
-import type { CredentialKind } from './auth'
+import type { CredentialKind, Policy } from './auth'
 import type { HttpEnv } from './context'
-import { codeOf, ERRORS } from './errors'
 import { META, type Meta, type Operation, TAGS, type Tag } from './meta'
+import { Problem } from './problem'
+import { failures, HEADERS, successes } from './responses'
+import { PATH_PARAMETERS } from './samples'
+import { type Components, type Json, media, queryParameters, toSchema } from './schemas'
 
 /** A route: one entry for each method and path, with the metadata of its middlewares. */
 export type RouteEntry = { method: string; path: string; meta: Meta }
@@ -22,24 +25,8 @@ export function routeTable(app: Pick<Hono<HttpEnv>, 'routes'>): RouteEntry[] {
   return [...table.values()]
 }
 
-type Json = Record<string, unknown>
-
-const Problem = z
-  .object({
-    type: z.string().meta({ format: 'uri-reference' }).describe('The documentation of the code.'),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string().describe('What to do next.'),
-    code: z.string().describe('Stable: write code against this field.'),
-    request_id: z.string(),
-    errors: z
-      .array(z.object({ pointer: z.string(), code: z.string(), message: z.string() }))
-      .optional()
-      .describe(
-        'On 422: one entry for each invalid field, with its JSON Pointer. `code` is one of `required`, `wrong_type`, `out_of_range`, `not_one_of`, `malformed` and `unknown_field`.',
-      ),
-  })
-  .meta({ id: 'Problem' })
+/** The security scheme of X-Project-Id: clients state it once, beside their credentials. */
+const PROJECT_SCHEME = 'project_id'
 
 /** The document of each app. It is built once in an isolate, because that takes long. */
 const documents = new WeakMap<object, Json>()
@@ -56,7 +43,7 @@ export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly Cred
 }
 
 function build(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[]): Json {
-  const components: Json = {}
+  const components: Components = { schemas: {}, examples: {} }
   const paths: Record<string, Json> = {}
   const tags = new Set<Tag>()
   for (const { method, path, meta } of routeTable(app)) {
@@ -81,102 +68,79 @@ function build(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKin
     tags: [...tags].sort().map((name) => ({ name, description: TAGS[name] })),
     security: [],
     paths,
-    components: {
-      schemas: components,
-      securitySchemes: Object.fromEntries(
-        kinds.map(({ scheme: { name, description } }) => [name, { type: 'http', scheme: 'bearer', description }]),
-      ),
-    },
+    components: { ...components, headers: HEADERS, securitySchemes: securitySchemes(kinds) },
   }
+}
+
+function securitySchemes(kinds: readonly CredentialKind[]): Json {
+  const bearers = kinds.map(({ scheme: { name, description } }) => [
+    name,
+    { type: 'http', scheme: 'bearer', description },
+  ])
+  const description = 'The id of the project. An API key needs that of its own project.'
+  return {
+    ...Object.fromEntries(bearers),
+    [PROJECT_SCHEME]: { type: 'apiKey', in: 'header', name: 'X-Project-Id', description },
+  }
+}
+
+/** Which credentials an operation takes, each with X-Project-Id where it needs that. */
+function securityOf(policy: Policy | null, kinds: readonly CredentialKind[]): Json[] {
+  return kinds
+    .filter(({ type }) => policy?.actors.includes(type))
+    .map(({ type, scheme }) => ({
+      [scheme.name]: [],
+      ...((type === 'api_key' || policy?.project === true) && { [PROJECT_SCHEME]: [] }),
+    }))
 }
 
 type Described = { path: string; meta: Meta; operation: Operation }
 
-function operationOf({ path, meta, operation }: Described, kinds: readonly CredentialKind[], components: Json): Json {
+function operationOf(
+  { path, meta, operation }: Described,
+  kinds: readonly CredentialKind[],
+  components: Components,
+): Json {
   const { policy } = operation
-  const parameters: Json[] = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }))
-  if (policy && (policy.project || policy.actors.includes('api_key'))) {
-    const description =
-      policy.project === true ? 'The id of the project.' : 'The id of the project. Required with an API key.'
-    parameters.push({
-      name: 'X-Project-Id',
-      in: 'header',
-      required: policy.project === true,
-      description,
-      schema: { type: 'string' },
-    })
-  }
+  const parameters: Json[] = pathParameters(path)
   for (const [name, description] of Object.entries(operation.headers ?? {})) {
     parameters.push({ name, in: 'header', required: false, description, schema: { type: 'string' } })
   }
-  if (meta.query) parameters.push(...queryParameters(meta.query))
+  if (meta.query) parameters.push(...queryParameters(meta.query, components))
   return {
     operationId: operation.id,
     summary: operation.summary,
-    ...(operation.description && { description: operation.description }),
+    description: operation.description,
     tags: [operation.tag],
-    security: kinds.filter(({ type }) => policy?.actors.includes(type)).map(({ scheme }) => ({ [scheme.name]: [] })),
+    security: securityOf(policy, kinds),
     ...(policy?.scope && { 'x-required-scope': policy.scope }),
     ...(parameters.length > 0 && { parameters }),
     ...(meta.body && {
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: toSchema(meta.body, 'input', components) } },
-      },
+      requestBody: { required: true, content: { 'application/json': media(meta.body, 'input', components) } },
     }),
     ...(operation.rawBody && {
-      requestBody: { required: true, content: { [operation.rawBody]: { schema: { type: 'string' } } } },
+      requestBody: {
+        required: true,
+        content: {
+          [operation.rawBody]: { schema: { type: 'string' }, example: '{"id":"evt_1","type":"invoice.paid"}' },
+        },
+      },
     }),
-    responses: { ...successes(operation, components), ...failures(meta, operation, kinds) },
+    responses: {
+      ...successes(path, operation, components),
+      ...failures(path, possibleFaults(meta, operation, kinds), components),
+    },
   }
 }
 
-function queryParameters(schema: z.ZodType): Json[] {
-  const { properties = {}, required = [] } = jsonSchema(schema, 'input') as {
-    properties?: Record<string, Json>
-    required?: string[]
-  }
-  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+function pathParameters(path: string): Json[] {
+  return [...path.matchAll(/([^/]+)\/:(\w+)/g)].map(([, segment = '', name]) => ({
     name,
-    in: 'query',
-    required: required.includes(name),
-    ...(description !== undefined && { description }),
-    schema: rest,
+    in: 'path',
+    required: true,
+    ...PATH_PARAMETERS[segment],
+    schema: { type: 'string' },
   }))
-}
-
-function successes(operation: Operation, components: Json): Json {
-  return Object.fromEntries(
-    Object.entries(operation.responses).map(([status, { description, schema }]) => [
-      status,
-      {
-        description,
-        ...(schema && { content: { 'application/json': { schema: toSchema(schema, 'output', components) } } }),
-      },
-    ]),
-  )
-}
-
-function failures(meta: Meta, operation: Operation, kinds: readonly CredentialKind[]): Json {
-  const byStatus = new Map<number, string[]>()
-  for (const fault of possibleFaults(meta, operation, kinds)) {
-    const { status } = ERRORS[fault]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), codeOf(fault)])
-  }
-  return Object.fromEntries(
-    [...byStatus].sort().map(([status, codes]) => [
-      status,
-      {
-        description: codes.map((code) => `\`${code}\``).join(', '),
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-      },
-    ]),
-  )
 }
 
 /** What can be wrong with a body before anything looks at its content. */
@@ -212,44 +176,4 @@ export function possibleFaults(
   if (meta.body || rawBody) for (const fault of BODY_FAULTS) all.add(fault)
   if (meta.query && 'cursor' in ((meta.query as z.ZodObject).shape ?? {})) all.add('invalid_cursor')
   return [...all]
-}
-
-/** Converts a schema to JSON Schema. A schema with an id (`.meta({ id })`) becomes a component. */
-function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
-  const { $schema: _, $defs, ...root } = jsonSchema(schema, io) as Json & { $defs?: Json }
-  for (const [id, definition] of Object.entries($defs ?? {})) components[id] = relink(definition as Json)
-  const id = schema.meta()?.id
-  if (!id) return relink(root)
-  // Zod gives some schemas with an id as a reference to their own definition.
-  if (!$defs?.[id]) components[id] = relink(root)
-  return { $ref: `#/components/schemas/${id}` }
-}
-
-/**
- * Leaves out the bounds of a safe integer, because API viewers would show -9007199254740991 as a sample. It calls the
- * schema's own method: `z.toJSONSchema` does the same and adds every kind of schema to the bundle.
- */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
-  return schema.toJSONSchema({
-    io,
-    unrepresentable: 'any',
-    override: ({ jsonSchema: made }) => {
-      if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum
-      if (made.maximum === Number.MAX_SAFE_INTEGER) delete made.maximum
-    },
-  })
-}
-
-/** Rewrites `#/$defs/X` references to the document's components. */
-function relink<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(relink) as T
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key]) => key !== 'id' || typeof (value as Json).type !== 'string')
-      .map(([key, part]) => [
-        key,
-        key === '$ref' && typeof part === 'string' ? part.replace('#/$defs/', '#/components/schemas/') : relink(part),
-      ]),
-  ) as T
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { crc32Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
-import { wholeNumber } from './fields'
+import { exampleOf, named, wholeNumber } from './fields'
+import { SAMPLE } from './samples'
 
 /** Query parameters of every list. */
 export const pageFields = {
@@ -13,10 +14,24 @@ export const pageFields = {
     .describe('`next_cursor` of the previous page. It is valid only for the same path and filters.'),
 }
 
-/** The envelope of every list. */
-export function listOf<T extends z.ZodType>(row: T) {
+/** The envelope of every list. `Row` is a named schema, and so is its list. */
+export function listOf<T extends z.ZodType>(Row: T) {
+  return named(`${Row.meta()?.id}List`, envelope(Row), { data: [exampleOf(Row)], ...NEXT })
+}
+
+/** The envelope of a list whose pages can end before they are full. */
+export function boundedListOf<T extends z.ZodType>(Row: T) {
+  const bounded = envelope(Row).extend({
+    truncated: z.boolean().describe('Whether the page reached the bound of its read before it was full.'),
+  })
+  return named(`${Row.meta()?.id}BoundedList`, bounded, { data: [exampleOf(Row)], ...NEXT, truncated: false })
+}
+
+const NEXT = { has_more: true, next_cursor: SAMPLE.cursor }
+
+function envelope<T extends z.ZodType>(Row: T) {
   return z.object({
-    data: z.array(row),
+    data: z.array(Row),
     has_more: z.boolean(),
     next_cursor: z.string().nullable().describe('Pass it as `cursor` to get the next page. Null on the last page.'),
   })

@@ -1,5 +1,10 @@
+import type { Runtime } from '../env'
 import { Fault } from '../lib/fault'
+import { RATE_LIMITS, RETRY_AFTER } from './limits'
 import { writeLog } from './log'
+
+/** The name of a limit, as callers see it in `RateLimit` and `RateLimit-Policy`. */
+export type LimitName = keyof Runtime['limits']
 
 /**
  * Counts one request against a rate limit. The binding counts per Cloudflare location and returns only yes or no, so
@@ -7,8 +12,8 @@ import { writeLog } from './log'
  *
  * @throws {Fault} `rate_limited` (429, with Retry-After)
  */
-export async function limit(limiter: RateLimit, key: string, detail: string): Promise<void> {
-  if (!(await isWithin(limiter, key))) throw new Fault('rate_limited', `${detail} Wait and try again.`)
+export async function limit(limits: Runtime['limits'], name: LimitName, key: string, detail: string): Promise<void> {
+  if (!(await isWithin(limits[name], key))) throw rateLimited(name, detail, RETRY_AFTER)
 }
 
 /**
@@ -22,4 +27,21 @@ export async function isWithin(limiter: RateLimit, key: string): Promise<boolean
     writeLog('error', 'rate_limit_not_checked', { error: String(error) })
     return true
   }
+}
+
+/**
+ * The refusal of a caller over a limit. It states the limit in the fields of draft-ietf-httpapi-ratelimit-headers. They
+ * are not sent with other responses, because nobody knows there how much remains.
+ *
+ * @param seconds how long to wait
+ */
+export function rateLimited(name: LimitName, detail: string, seconds: number): Fault {
+  const { requests, window } = RATE_LIMITS[name]
+  return new Fault('rate_limited', `${detail} Wait and try again.`, {
+    headers: {
+      'Retry-After': String(seconds),
+      RateLimit: `"${name}";r=0;t=${seconds}`,
+      'RateLimit-Policy': `"${name}";q=${requests};w=${window}`,
+    },
+  })
 }

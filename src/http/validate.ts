@@ -1,7 +1,7 @@
 import { zValidator } from '@hono/zod-validator'
 import type { MiddlewareHandler } from 'hono'
 import type * as z from 'zod'
-import { Fault, type FieldFault } from '../lib/fault'
+import { Fault, type FieldCode, type FieldFault } from '../lib/fault'
 import { readBytes } from './body'
 import { fieldFaults } from './issues'
 import { META, remember } from './meta'
@@ -72,7 +72,7 @@ export function invalid(issues: readonly z.core.$ZodIssue[]): Fault {
 }
 
 /** One invalid field. `message` continues a sentence that starts with the field's name: "must be …". */
-export function invalidField(pointer: string, code: string, message: string): Fault {
+export function invalidField(pointer: string, code: FieldCode, message: string): Fault {
   return invalidFields([{ pointer, code, message }])
 }
 

@@ -60,8 +60,19 @@ export const FAULTS = [
 
 export type FaultName = (typeof FAULTS)[number]
 
+/** What can be wrong with a field. docs/api.md explains the codes: add to them, never change one. */
+export const FIELD_CODES = [
+  'required',
+  'wrong_type',
+  'out_of_range',
+  'not_one_of',
+  'malformed',
+  'unknown_field',
+] as const
+export type FieldCode = (typeof FIELD_CODES)[number]
+
 /** One invalid field. `pointer` is a JSON Pointer (RFC 6901) into the body or the query: `/name`. */
-export type FieldFault = { pointer: string; code: string; message: string }
+export type FieldFault = { pointer: string; code: FieldCode; message: string }
 
 /** An expected failure. `detail` tells the caller what to do next and never holds a secret. */
 export class Fault extends Error {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { visibleText } from '../http/fields'
+import { named, visibleText } from '../http/fields'
 import { MAX_NAME } from './limits'
 
-export const ProjectBody = z.strictObject({ name: visibleText(MAX_NAME) }).meta({ id: 'ProjectName' })
+export const ProjectBody = named('ProjectName', z.strictObject({ name: visibleText(MAX_NAME) }), { name: 'Acme' })

@@ -3,9 +3,10 @@ import * as z from 'zod'
 import { run } from '../db/client'
 import { type Actor, changeOf, read, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { timestamp } from '../http/fields'
+import { named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
+import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { ROLES, type Role } from '../lib/access'
 import { Fault } from '../lib/fault'
@@ -22,14 +23,16 @@ import {
 } from './store'
 
 const tag = 'Projects'
-const Project = z
-  .object({
+const Project = named(
+  'Project',
+  z.object({
     id: z.string(),
     name: z.string(),
     created_at: timestamp,
-    role: z.enum(ROLES).nullable().describe('Your role in the project. Null for an API key.'),
-  })
-  .meta({ id: 'Project' })
+    role: named('Role', z.enum(ROLES)).nullable().describe('Your role in the project. Null for an API key.'),
+  }),
+  { id: SAMPLE.project, name: 'Acme', created_at: SAMPLE.time, role: 'owner' },
+)
 const actors = ['session', 'api_key'] as const
 
 export const projectRoutes = new Hono<HttpEnv>()
@@ -90,6 +93,7 @@ export const projectRoutes = new Hono<HttpEnv>()
     route({
       id: 'getProject',
       summary: 'Get a project',
+      description: 'With an API key, only its own.',
       tag,
       policy: { actors, scope: 'projects:read', project: 'path', reads: true },
       responses: { 200: { description: 'The project.', schema: Project } },
@@ -106,6 +110,7 @@ export const projectRoutes = new Hono<HttpEnv>()
     route({
       id: 'updateProject',
       summary: 'Rename a project',
+      description: 'Names need not be unique.',
       tag,
       policy: { actors, scope: 'projects:write', project: 'path' },
       responses: { 200: { description: 'The project.', schema: Project } },

@@ -3,9 +3,10 @@ import * as z from 'zod'
 import { run } from '../db/client'
 import type { Actor } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { timestamp } from '../http/fields'
+import { exampleOf, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
+import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
@@ -13,23 +14,49 @@ import { limitSignIn, requestCode, signIn } from './sign-in'
 import { deleteSession, findSession, listSessions, type Session as SessionRow } from './store'
 
 const tag = 'Sessions'
-const User = z.object({ id: z.string(), email: z.string() }).meta({ id: 'User' })
-const Session = z
-  .object({
+const User = named('User', z.object({ id: z.string(), email: z.string() }), { id: SAMPLE.user, email: SAMPLE.email })
+const Session = named(
+  'Session',
+  z.object({
     id: z.string(),
     created_at: timestamp,
     last_used_at: timestamp,
     expires_at: timestamp,
     user_agent: z.string().nullable(),
     current: z.boolean().describe('Whether this session makes the call.'),
-  })
-  .meta({ id: 'Session' })
-const CodeBody = z
-  .strictObject({ email: z.email().max(254).describe('The address that the code is sent to.') })
-  .meta({ id: 'AskForSignInCode' })
-const RedeemBody = z
-  .strictObject({ challenge: z.string().max(100), code: z.string().max(100) })
-  .meta({ id: 'RedeemSignInCode' })
+  }),
+  {
+    id: SAMPLE.session,
+    created_at: SAMPLE.time,
+    last_used_at: SAMPLE.later,
+    expires_at: SAMPLE.end,
+    user_agent: 'curl/8.15.0',
+    current: true,
+  },
+)
+const CodeBody = named(
+  'AskForSignInCode',
+  z.strictObject({ email: z.email().max(254).describe('The address that the code is sent to.') }),
+  { email: SAMPLE.email },
+)
+const Challenge = named('SignInChallenge', z.object({ challenge: z.string(), expires_at: timestamp }), {
+  challenge: SAMPLE.challenge,
+  expires_at: SAMPLE.end,
+})
+const RedeemBody = named(
+  'RedeemSignInCode',
+  z.strictObject({ challenge: z.string().max(100), code: z.string().max(100) }),
+  { challenge: SAMPLE.challenge, code: '7K2M-9QXW' },
+)
+const NewSession = named('NewSession', z.object({ token: z.string(), expires_at: timestamp, user: User }), {
+  token: 'svc_cs_… and 64 hexadecimal characters',
+  expires_at: SAMPLE.end,
+  user: exampleOf(User),
+})
+const CurrentSession = named('CurrentSession', z.object({ session: Session, user: User }), {
+  session: exampleOf(Session),
+  user: exampleOf(User),
+})
 const sessionOnly = { actors: ['session'], scope: null, project: false } as const
 
 export const authRoutes = new Hono<HttpEnv>()
@@ -43,10 +70,7 @@ export const authRoutes = new Hono<HttpEnv>()
       tag,
       policy: null,
       responses: {
-        202: {
-          description: 'The code is on its way.',
-          schema: z.object({ challenge: z.string(), expires_at: timestamp }),
-        },
+        202: { description: 'The code is on its way.', schema: Challenge },
       },
       faults: ['rate_limited'],
     }),
@@ -67,7 +91,7 @@ export const authRoutes = new Hono<HttpEnv>()
       tag,
       policy: null,
       responses: {
-        201: { description: 'Signed in.', schema: z.object({ token: z.string(), expires_at: timestamp, user: User }) },
+        201: { description: 'Signed in.', schema: NewSession },
       },
       faults: ['invalid_code', 'rate_limited'],
     }),
@@ -84,6 +108,7 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'listSessions',
       summary: 'List your sessions',
+      description: 'Newest first, only those that have not ended.',
       tag,
       policy: sessionOnly,
       responses: { 200: { description: 'A page of sessions.', schema: listOf(Session) } },
@@ -105,9 +130,10 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'getCurrentSession',
       summary: 'Get the current session and its user',
+      description: 'Tells a client whom it is signed in as, and until when.',
       tag,
       policy: sessionOnly,
-      responses: { 200: { description: 'The session.', schema: z.object({ session: Session, user: User }) } },
+      responses: { 200: { description: 'The session.', schema: CurrentSession } },
     }),
     async (c) => {
       const actor = sessionOf(c)
@@ -122,6 +148,7 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'endCurrentSession',
       summary: 'Sign out',
+      description: 'Ends the session that makes the call.',
       tag,
       policy: sessionOnly,
       responses: { 204: { description: 'Signed out.' } },
@@ -137,6 +164,7 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'endSession',
       summary: 'End one of your sessions',
+      description: 'Its token stops working at once.',
       tag,
       policy: sessionOnly,
       responses: { 204: { description: 'Ended.' } },

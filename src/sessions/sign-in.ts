@@ -17,7 +17,7 @@ import type { User } from './store'
 
 /** Counts a sign-in request against the client's address. @throws {Fault} `rate_limited` */
 export function limitSignIn(c: Context<HttpEnv>): Promise<void> {
-  return limit(c.get('rt').limits.signIn, addressOf(c), 'Too many sign-in requests from this address.')
+  return limit(c.get('rt').limits, 'sign_in', addressOf(c), 'Too many sign-in requests from this address.')
 }
 
 /**

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { named } from '../http/fields'
 
 /*
  * The project's billing objects, in one vocabulary for all vendors. Times are ISO 8601 UTC in the vendor's own
@@ -35,7 +36,7 @@ const common = {
 
 export const SubscriptionBody = z.object({
   ...common,
-  status: z.enum(SUBSCRIPTION_STATUSES),
+  status: named('SubscriptionStatus', z.enum(SUBSCRIPTION_STATUSES)),
   currency: word,
   items: z.array(z.object({ id: word, price: word, product: word, quantity: z.number().nullable() })),
   current_period_start: time.describe('Where each item has a period of its own: of the item whose period ends first.'),
@@ -51,7 +52,7 @@ export const SubscriptionBody = z.object({
 
 export const InvoiceBody = z.object({
   ...common,
-  status: z.enum(INVOICE_STATUSES),
+  status: named('InvoiceStatus', z.enum(INVOICE_STATUSES)),
   number: word,
   subscription: word,
   currency: word,
@@ -74,7 +75,7 @@ const Card = z.object({
 
 export const PaymentMethodBody = z.object({
   ...common,
-  status: z.enum(PAYMENT_METHOD_STATUSES),
+  status: named('PaymentMethodStatus', z.enum(PAYMENT_METHOD_STATUSES)),
   type: word.describe("The vendor's own name for it, for example card, sepa_debit or paypal."),
   card: Card.nullable(),
 })

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { projectOf, read } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
-import { listOf } from '../../http/page'
+import { boundedListOf } from '../../http/page'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import type { ObjectKind } from '../../lib/billing-kinds'
@@ -36,7 +36,7 @@ export function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(kin
         tag,
         policy,
         responses: {
-          200: { description: `A page of ${noun}s.`, schema: listOf(Row).extend({ truncated: z.boolean() }) },
+          200: { description: `A page of ${noun}s.`, schema: boundedListOf(Row) },
         },
       }),
       query(Query),
@@ -53,6 +53,7 @@ export function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(kin
       route({
         id: `get${one}`,
         summary: `Get ${aNoun}`,
+        description: `The state that its events add up to.`,
         tag,
         policy,
         responses: { 200: { description: `The ${noun}.`, schema: Row } },

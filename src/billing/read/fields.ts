@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { pageFields } from '../../http/page'
+import { SAMPLE } from '../../http/samples'
 import { MAX_ID_LENGTH, MAX_VENDOR_LENGTH } from '../limits'
 
 /** A vendor's id as a filter. */
@@ -8,6 +9,16 @@ export const vendorName = z.string().min(1).max(MAX_VENDOR_LENGTH)
 
 /** Query fields of every list of objects; each kind adds its `status`. */
 export const listFields = { ...pageFields, customer: vendorId.optional(), vendor: vendorName.optional() }
+
+/** What the examples of all kinds have in common. */
+export const shownExample = {
+  vendor: 'stripe',
+  customer: SAMPLE.customer,
+  livemode: true,
+  updated_at: '2026-11-21T08:46:58Z',
+  ambiguous: false,
+  source_event_id: SAMPLE.event,
+} as const
 
 /** An object as the API shows it: the state that its winning event gives it, where it comes from, and how certain it is. */
 export function shownObject<Body extends z.ZodRawShape>(body: Body) {

@@ -1,8 +1,10 @@
 import * as z from 'zod'
-import { visibleText } from '../../http/fields'
+import { named, visibleText } from '../../http/fields'
 import { VENDOR_NAMES } from '../../vendors'
 import { MAX_NAME, MAX_SECRET_LENGTH } from './limits'
 
+export const VendorField = named('Vendor', z.enum(VENDOR_NAMES))
+export const ConnectionStatus = named('ConnectionStatus', z.enum(['active', 'disabled']))
 const signing_secret = z
   .string()
   .min(1)
@@ -14,25 +16,32 @@ export const livemode = z
     "Whether the vendor's account is live. Set by you; applies to all records of the connection, including earlier ones.",
   )
 
-export const CreateBody = z
-  .strictObject({
-    vendor: z.enum(VENDOR_NAMES),
+export const CreateBody = named(
+  'CreateConnection',
+  z.strictObject({
+    vendor: VendorField,
     name: visibleText(MAX_NAME),
     livemode,
     signing_secret,
-  })
-  .meta({ id: 'CreateConnection' })
+  }),
+  { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret: 'the secret as the vendor shows it' },
+)
 
-export const UpdateBody = z
-  .strictObject({
-    name: visibleText(MAX_NAME).optional(),
-    status: z.enum(['active', 'disabled']).optional(),
-    livemode: livemode.optional(),
-  })
-  .refine((changes) => Object.keys(changes).length > 0, {
-    error: 'must have at least one field to change',
-    params: { code: 'required' },
-  })
-  .meta({ id: 'UpdateConnection' })
+export const UpdateBody = named(
+  'UpdateConnection',
+  z
+    .strictObject({
+      name: visibleText(MAX_NAME).optional(),
+      status: ConnectionStatus.optional(),
+      livemode: livemode.optional(),
+    })
+    .refine((changes) => Object.keys(changes).length > 0, {
+      error: 'must have at least one field to change',
+      params: { code: 'required' },
+    }),
+  { status: 'disabled' },
+)
 
-export const SecretBody = z.strictObject({ signing_secret }).meta({ id: 'AddSigningSecret' })
+export const SecretBody = named('AddSigningSecret', z.strictObject({ signing_secret }), {
+  signing_secret: 'the secret as the vendor shows it',
+})

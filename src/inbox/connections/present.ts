@@ -1,12 +1,13 @@
 import type { Context } from 'hono'
 import * as z from 'zod'
 import type { HttpEnv } from '../../http/context'
-import { timestamp } from '../../http/fields'
+import { named, timestamp } from '../../http/fields'
 import { publicUrl } from '../../http/origin'
+import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
 import { iso } from '../../lib/time'
-import { VENDOR_NAMES } from '../../vendors'
-import { livemode } from './fields'
+import type { VendorName } from '../../vendors'
+import { ConnectionStatus, livemode, VendorField } from './fields'
 import { HINT_SHOWS, MAX_SECRETS } from './limits'
 import type { ConnectionRow } from './store'
 
@@ -17,13 +18,14 @@ const Secret = z.object({
   last_used_at: timestamp.nullable().describe('When it last verified a delivery. Written at most once a minute.'),
 })
 
-export const Connection = z
-  .object({
+export const Connection = named(
+  'Connection',
+  z.object({
     id: z.string(),
-    vendor: z.enum(VENDOR_NAMES),
+    vendor: VendorField,
     name: z.string(),
     livemode,
-    status: z.enum(['active', 'disabled']),
+    status: ConnectionStatus,
     ingest_url: z
       .string()
       .meta({ format: 'uri-reference' })
@@ -33,8 +35,19 @@ export const Connection = z
       .describe(`The live signing secrets, at most ${MAX_SECRETS}. A delivery may be signed with any of them.`),
     last_received_at: timestamp.nullable(),
     created_at: timestamp,
-  })
-  .meta({ id: 'Connection' })
+  }),
+  {
+    id: SAMPLE.connection,
+    vendor: 'stripe',
+    name: 'Stripe',
+    livemode: true,
+    status: 'active',
+    ingest_url: `https://api.example.com/ingest/${SAMPLE.connection}`,
+    secrets: [{ id: SAMPLE.secret, hint: '…Xy7Q', created_at: SAMPLE.time, last_used_at: SAMPLE.time }],
+    last_received_at: SAMPLE.time,
+    created_at: SAMPLE.time,
+  },
+)
 
 /** The address to give the vendor. */
 export function ingestUrl(c: Context<HttpEnv>, connectionId: string): string {
@@ -45,7 +58,7 @@ export function ingestUrl(c: Context<HttpEnv>, connectionId: string): string {
 export function present(c: Context<HttpEnv>, row: ConnectionRow) {
   return {
     id: row.id,
-    vendor: row.vendor as (typeof VENDOR_NAMES)[number],
+    vendor: row.vendor as VendorName,
     name: row.name,
     livemode: row.livemode,
     status: row.status,

@@ -42,6 +42,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     route({
       id: 'listConnections',
       summary: 'List the connections',
+      description: 'Newest first.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of connections.', schema: listOf(Connection) } },
@@ -62,6 +63,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     route({
       id: 'getConnection',
       summary: 'Read a connection',
+      description: 'Signing secrets are shown by their hints alone.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'The connection.', schema: Connection } },

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { Effect } from '../../billing/effect'
-import { count, timestamp } from '../../http/fields'
+import { count, exampleOf, named, timestamp } from '../../http/fields'
+import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull } from '../../lib/time'
 import { STATUSES } from '../lifecycle'
@@ -8,8 +9,11 @@ import { bytesOf, isKept } from '../payload'
 import type { AttemptRow, EventRow } from './store'
 
 const nullable = z.string().nullable()
-const Summary = z
-  .object({
+export const EventStatus = named('EventStatus', z.enum(STATUSES))
+
+const Summary = named(
+  'DecodedSummary',
+  z.object({
     vendor: z.string(),
     object: z.object({ type: nullable, id: nullable, status: nullable }),
     customer: nullable,
@@ -23,14 +27,35 @@ const Summary = z
     api_version: nullable,
     refs: z.array(z.string()).describe('The ids of the event’s own object and of those it refers to directly.'),
     effects: z.array(Effect).describe('What the event changed in the billing state.'),
-  })
-  .meta({ id: 'DecodedSummary' })
+  }),
+  {
+    vendor: 'stripe',
+    object: { type: 'subscription', id: SAMPLE.subscription, status: 'active' },
+    customer: SAMPLE.customer,
+    subscription: SAMPLE.subscription,
+    invoice: null,
+    amount: null,
+    occurred_at: '2026-11-21T08:46:58Z',
+    livemode: true,
+    api_version: '2026-10-28.basil',
+    refs: [SAMPLE.subscription, SAMPLE.customer],
+    effects: [
+      {
+        kind: 'subscription',
+        id: SAMPLE.subscription,
+        result: 'applied',
+        change: { status: { from: 'trialing', to: 'active' } },
+      },
+    ],
+  },
+)
 
-export const BillingEvent = z
-  .object({
+export const BillingEvent = named(
+  'BillingWebhookEvent',
+  z.object({
     id: z.string(),
     event_type: z.string().describe('The vendor’s name for it.'),
-    status: z.enum(STATUSES),
+    status: EventStatus,
     processing_attempts: count,
     received_at: timestamp,
     processed_at: timestamp.nullable().describe('When processing first completed.'),
@@ -48,24 +73,51 @@ export const BillingEvent = z
     livemode: z.boolean().describe("The connection's mode. The event's own is in `decoded_summary`."),
     deliveries: count.describe('How many times the vendor delivered it.'),
     next_attempt_at: timestamp.nullable(),
-  })
-  .meta({ id: 'BillingWebhookEvent' })
+  }),
+  {
+    id: SAMPLE.event,
+    event_type: 'customer.subscription.updated',
+    status: 'processed',
+    processing_attempts: 1,
+    received_at: SAMPLE.time,
+    processed_at: SAMPLE.later,
+    last_error: null,
+    raw_payload_b64: 'eyJpZCI6ImV2dF8xUVo0a05KMmVadktZbG8yIn0=',
+    decoded_summary: exampleOf(Summary),
+    vendor: 'stripe',
+    connection_id: SAMPLE.connection,
+    vendor_event_id: SAMPLE.vendorEvent,
+    occurred_at: '2026-11-21T08:46:58Z',
+    livemode: true,
+    deliveries: 1,
+    next_attempt_at: null,
+  },
+)
 
-export const Attempt = z
-  .object({
+export const Attempt = named(
+  'Attempt',
+  z.object({
     number: count,
-    trigger: z.enum(['ingest', 'retry', 'sweep', 'replay']),
+    trigger: named('AttemptTrigger', z.enum(['ingest', 'retry', 'sweep', 'replay'])),
     actor: nullable.describe('The id of the user or API key that requested the replay.'),
     started_at: timestamp,
     finished_at: timestamp,
     outcome: z.string().describe('The status after the attempt, or `died` if its worker did.'),
     error: nullable,
-  })
-  .meta({ id: 'Attempt' })
+  }),
+  {
+    number: 1,
+    trigger: 'ingest',
+    actor: null,
+    started_at: SAMPLE.time,
+    finished_at: SAMPLE.later,
+    outcome: 'processed',
+    error: null,
+  },
+)
 
 /** Whether events are returned with their payloads. */
-export const view = z
-  .enum(['full', 'summary'])
+export const view = named('EventView', z.enum(['full', 'summary']))
   .default('full')
   .describe('`summary` omits the payload: `raw_payload_b64` is null.')
 

@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { type Ask, batch } from '../../db/client'
 import type { Runtime } from '../../env'
 import { isFull } from '../../http/database-full'
-import { count, timestamp } from '../../http/fields'
+import { count, named, timestamp } from '../../http/fields'
+import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
 import { countUnreadable } from '../connections/readable'
@@ -17,9 +18,22 @@ import { Window, windowOf } from './window'
 /** The number of the one database that there is. */
 const STORE = 0
 
-export const Health = z
-  .object({
-    status: z.enum(['ok', 'degraded', 'failing']),
+const QUIET = {
+  received: 0,
+  processed: 0,
+  ignored: 0,
+  failed: 0,
+  duplicates: 0,
+  refused: {},
+  p50_ms: null,
+  p95_ms: null,
+  p99_ms: null,
+}
+
+export const Health = named(
+  'WebhookHealth',
+  z.object({
+    status: named('PipelineStatus', z.enum(['ok', 'degraded', 'failing'])),
     reasons: z.array(z.string()).describe('Why the status is not `ok`.'),
     thresholds: z.record(z.string(), z.record(z.string(), z.number())),
     as_of: timestamp,
@@ -54,8 +68,35 @@ export const Health = z
     secrets_to_reseal: count.describe(
       'Signing secrets that are not yet encrypted with the newest key. Keep the older keys until this is 0.',
     ),
-  })
-  .meta({ id: 'WebhookHealth' })
+  }),
+  {
+    status: 'ok',
+    reasons: [],
+    thresholds: THRESHOLDS,
+    as_of: SAMPLE.later,
+    counts: { received: 0, processing: 0, retrying: 0, queued: 0, processed: 118, ignored: 2, failed: 0 },
+    oldest_pending_age_ms: null,
+    expired_leases: 0,
+    last_5m: QUIET,
+    last_60m: { ...QUIET, received: 120, processed: 118, ignored: 2, p50_ms: 310, p95_ms: 640, p99_ms: 1180 },
+    connections: [
+      {
+        id: SAMPLE.connection,
+        name: 'Stripe',
+        vendor: 'stripe',
+        status: 'active',
+        last_received_at: SAMPLE.time,
+        last_5m: { accepted: 0, refused: {} },
+        last_60m: { accepted: 120, refused: { signature_mismatch: 1 } },
+      },
+    ],
+    store: { number: STORE, size_bytes: 151_552_000, limit_bytes: MAX_STORE_BYTES },
+    last_sweep_at: SAMPLE.time,
+    queue_backlog: 0,
+    ambiguous_objects: 0,
+    secrets_to_reseal: 0,
+  },
+)
 
 /**
  * A snapshot of a project's pipeline, in one round trip.

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Ask, batch, type Query } from '../../db/client'
 import type { Runtime } from '../../env'
-import { count, timestamp } from '../../http/fields'
+import { count, named, timestamp } from '../../http/fields'
 import { Fault } from '../../lib/fault'
 import { iso, MINUTE } from '../../lib/time'
 import { lagPercentiles } from '../histogram'
@@ -10,7 +10,7 @@ import { DEFAULT_POINTS } from './limits'
 import { connectionExists, type MinuteRow, readMinutes } from './store'
 import { sum } from './window'
 
-const bucket = z.enum(['1m', '5m', '1h', '1d'])
+const bucket = named('LagBucket', z.enum(['1m', '5m', '1h', '1d']))
 const when = z.iso.datetime({ offset: true })
 export const LagQuery = z.strictObject({
   from: when.optional().describe('Inclusive. Default: a day before `to`.'),
@@ -20,8 +20,9 @@ export const LagQuery = z.strictObject({
 })
 
 const ms = z.number().nullable()
-export const LagSeries = z
-  .object({
+export const LagSeries = named(
+  'LagSeries',
+  z.object({
     from: timestamp,
     to: timestamp,
     bucket,
@@ -39,8 +40,27 @@ export const LagSeries = z
         avg_ms: ms,
       }),
     ),
-  })
-  .meta({ id: 'LagSeries' })
+  }),
+  {
+    from: '2026-11-21T08:00:00.000Z',
+    to: '2026-11-21T09:00:00.000Z',
+    bucket: '1h',
+    data: [
+      {
+        bucket_start: '2026-11-21T08:00:00.000Z',
+        received: 120,
+        processed: 118,
+        failed: 1,
+        pending: 1,
+        p50_ms: 310,
+        p95_ms: 640,
+        p99_ms: 1180,
+        max_ms: 1420,
+        avg_ms: 352,
+      },
+    ],
+  },
+)
 
 /**
  * The lag of a project's events by time of receipt.

@@ -1,22 +1,25 @@
 import * as z from 'zod'
-import { count } from '../../http/fields'
+import { count, named } from '../../http/fields'
 import { lagPercentiles } from '../histogram'
 import type { MinuteRow } from './store'
 
 const ms = z.number().nullable()
 
 /** What happened to the events received in the last minutes. */
-export const Window = z.object({
-  received: count,
-  processed: count.describe('Ignored events are counted apart.'),
-  ignored: count,
-  failed: count,
-  duplicates: count,
-  refused: z.record(z.string(), count).describe('Refused deliveries by cause.'),
-  p50_ms: ms,
-  p95_ms: ms,
-  p99_ms: ms,
-})
+export const Window = named(
+  'HealthWindow',
+  z.object({
+    received: count,
+    processed: count.describe('Ignored events are counted apart.'),
+    ignored: count,
+    failed: count,
+    duplicates: count,
+    refused: z.record(z.string(), count).describe('Refused deliveries by cause.'),
+    p50_ms: ms,
+    p95_ms: ms,
+    p99_ms: ms,
+  }),
+)
 
 export function windowOf(rows: readonly MinuteRow[]): z.infer<typeof Window> {
   return {

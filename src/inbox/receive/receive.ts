@@ -16,7 +16,7 @@ import { unknownConnection, verify } from './verify'
 
 /** Deliveries to ids that no connection ever had. One to a connection that was deleted is its vendor's, and harmless. */
 const strangers = failuresByAddress(
-  (limits) => limits.unknownConnection,
+  'unknown_connection',
   'Too many deliveries to unknown connections from this address.',
 )
 
@@ -68,7 +68,7 @@ async function lookUp(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<Kno
   const address = addressOf(c)
   // A vendor sends for all tenants from a few addresses: ids that a neighbour invents must not shut out a connection.
   if (!isRemembered(id)) strangers.refuseBlocked(address, rt.now)
-  await limit(rt.limits.ingest, `${id}:${address}`, 'Too many deliveries to this connection.')
+  await limit(rt.limits, 'ingest', `${id}:${address}`, 'Too many deliveries to this connection.')
   const known = await remembered(rt, id, () => strangers.count(rt, address))
   if (!known.connection) throw unknownConnection()
   return known

@@ -1,9 +1,20 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import type { HttpEnv } from '../../http/context'
+import { named } from '../../http/fields'
 import { route } from '../../http/route'
+import { SAMPLE } from '../../http/samples'
 import { MAX_DELIVERY_BYTES } from './limits'
 import { receive } from './receive'
+
+const Receipt = named(
+  'Receipt',
+  z.object({
+    event_ids: z.array(z.string()),
+    duplicate: z.boolean().describe('Whether all of its events had been recorded before.'),
+  }),
+  { event_ids: [SAMPLE.event], duplicate: false },
+)
 
 export const ingestRoutes = new Hono<HttpEnv>().post(
   '/:connection_id',
@@ -17,10 +28,7 @@ export const ingestRoutes = new Hono<HttpEnv>().post(
     responses: {
       200: {
         description: 'The delivery is recorded.',
-        schema: z.object({
-          event_ids: z.array(z.string()),
-          duplicate: z.boolean().describe('Whether all of its events had been recorded before.'),
-        }),
+        schema: Receipt,
       },
     },
     faults: [

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { Effect } from '../../billing/effect'
-import { count, timestamp } from '../../http/fields'
+import { count, exampleOf, named, timestamp } from '../../http/fields'
 import { pageFields } from '../../http/page'
+import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
 import { iso } from '../../lib/time'
 import { BillingEvent } from '../events/present'
@@ -10,37 +11,49 @@ import { searchFields } from '../search/filters'
 import { MAX_REPLAYED } from './limits'
 import type { ReplayRow } from './store'
 
-export const Replayed = z.object({
-  replay: z.object({
-    id: z.string().nullable().describe('Null if the run already on its way is not a replay.'),
-    event_id: z.string(),
-    requested_at: timestamp,
-    deduplicated: z.boolean().describe('True if a run was already on its way.'),
+export const Replayed = named(
+  'Replayed',
+  z.object({
+    replay: z.object({
+      id: z.string().nullable().describe('Null if the run already on its way is not a replay.'),
+      event_id: z.string(),
+      requested_at: timestamp,
+      deduplicated: z.boolean().describe('True if a run was already on its way.'),
+    }),
+    event: BillingEvent,
   }),
-  event: BillingEvent,
-})
+  {
+    replay: { id: SAMPLE.replay, event_id: SAMPLE.event, requested_at: SAMPLE.later, deduplicated: false },
+    event: { ...exampleOf(BillingEvent), status: 'queued' },
+  },
+)
 
-export const ReplayPreview = z
-  .object({
+export const ReplayPreview = named(
+  'ReplayPreview',
+  z.object({
     dry_run: z.literal(true),
     event_id: z.string(),
-    status: z.enum(FINAL_STATUSES).describe('The status the event would end in.'),
+    status: named('FinalEventStatus', z.enum(FINAL_STATUSES)).describe('The status the event would end in.'),
     error: z.string().nullable(),
     effects: z.array(Effect).describe('What the replay would do; a null `change` changes nothing.'),
-  })
-  .meta({ id: 'ReplayPreview' })
+  }),
+  { dry_run: true, event_id: SAMPLE.event, status: 'processed', error: null, effects: [] },
+)
 
-export const BulkReplayBody = z
-  .strictObject({
+export const BulkReplayBody = named(
+  'BulkReplayRequest',
+  z.strictObject({
     filter: z.strictObject(searchFields).describe('The same filters as in a search.'),
     limit: z.int().min(1).max(MAX_REPLAYED).default(MAX_REPLAYED),
     cursor: pageFields.cursor.describe('`next_cursor` of the replay before, to go on with the events that it left.'),
     dry_run: z.boolean().default(false).describe('Counts the matching events and changes nothing.'),
-  })
-  .meta({ id: 'BulkReplayRequest' })
+  }),
+  { filter: { status: ['failed'], vendor: 'stripe' }, limit: 100 },
+)
 
-export const BulkReplay = z
-  .object({
+export const BulkReplay = named(
+  'BulkReplay',
+  z.object({
     replay_id: z.string().nullable().describe('Null for a dry run, and if no event was reopened.'),
     matched: count.describe('Matching events, up to `limit`.'),
     queued: count.describe(
@@ -51,11 +64,13 @@ export const BulkReplay = z
       .string()
       .nullable()
       .describe('Pass it as `cursor`, with the same filter, to replay the next events.'),
-  })
-  .meta({ id: 'BulkReplay' })
+  }),
+  { replay_id: SAMPLE.replay, matched: 12, queued: 11, has_more: false, next_cursor: null },
+)
 
-export const ReplayProgress = z
-  .object({
+export const ReplayProgress = named(
+  'ReplayProgress',
+  z.object({
     id: z.string(),
     requested_at: timestamp,
     requested_by: z.string(),
@@ -66,8 +81,20 @@ export const ReplayProgress = z
     processed: count.nullable(),
     ignored: count.nullable(),
     failed: count.nullable().describe('These counts are null for a replay from before they were kept.'),
-  })
-  .meta({ id: 'ReplayProgress' })
+  }),
+  {
+    id: SAMPLE.replay,
+    requested_at: SAMPLE.later,
+    requested_by: SAMPLE.user,
+    event_id: null,
+    filter: { status: ['failed'], vendor: 'stripe' },
+    queued: 11,
+    open: 3,
+    processed: 7,
+    ignored: 0,
+    failed: 1,
+  },
+)
 
 export function presentReplay({ id, actor, event_id, filter, queued, ...ended }: ReplayRow) {
   const { processed, ignored, failed } = ended

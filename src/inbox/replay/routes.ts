@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { changeOf, projectOf, read } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
+import { flagOrFalse } from '../../http/fields'
 import { listOf, pageFields, paging } from '../../http/page'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
@@ -18,7 +19,7 @@ const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
 const policy = { actors, scope: 'billing:write', project: true } as const
 
-const dryRun = z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') })
+const dryRun = z.strictObject({ dry_run: flagOrFalse.describe('Whether to change nothing.') })
 
 export const replayRoutes = new Hono<HttpEnv>()
   .post(
@@ -35,7 +36,7 @@ export const replayRoutes = new Hono<HttpEnv>()
     body(BulkReplayBody),
     async (c) => {
       const asked = c.req.valid('json')
-      const dry_run = asked.dry_run || c.req.valid('query').dry_run === 'true'
+      const dry_run = asked.dry_run || c.req.valid('query').dry_run
       const project = projectOf(c.get('actor'))
       return c.json(await requestBulkReplay(c.get('rt'), project, { ...asked, dry_run }, changeOf(c)), 202)
     },
@@ -62,6 +63,7 @@ export const replayRoutes = new Hono<HttpEnv>()
     route({
       id: 'getWebhookReplay',
       summary: 'Get the progress of a replay',
+      description: 'Counts the events that it reopened by how they ended.',
       tag,
       policy: { actors, scope: 'billing:read', project: true, reads: true },
       responses: { 200: { description: 'The progress.', schema: ReplayProgress } },
@@ -97,7 +99,7 @@ export const replayRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       const project = projectOf(c.get('actor'))
       const event_id = c.req.param('event_id')
-      if (c.req.valid('query').dry_run === 'true') {
+      if (c.req.valid('query').dry_run) {
         const preview = await previewReplay(rt.db, project, event_id)
         if (!preview) throw eventNotFound()
         return c.json(preview, 200)

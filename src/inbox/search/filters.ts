@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import { wholeNumber } from '../../http/fields'
+import { flag, named, wholeNumber } from '../../http/fields'
 import { invalidField } from '../../http/validate'
-import { VENDOR_NAMES } from '../../vendors'
-import { STATUSES, type Status } from '../lifecycle'
+import { VendorField } from '../connections/fields'
+import { EventStatus } from '../events/present'
+import type { Status } from '../lifecycle'
 import {
   ERROR_LENGTH,
   MAX_CONNECTION_ID_LENGTH,
@@ -27,8 +28,8 @@ const eventType = z
 /** The filters of a search. An event must match all of them. */
 export const searchFields = {
   event_type: several(eventType).optional().describe('An exact type, or a prefix such as `customer.*`. Repeatable.'),
-  status: several(z.enum(STATUSES)).optional().describe('Repeatable.'),
-  vendor: z.enum(VENDOR_NAMES).optional(),
+  status: several(EventStatus).optional().describe('Repeatable.'),
+  vendor: VendorField.optional(),
   connection_id: z.string().max(MAX_CONNECTION_ID_LENGTH).optional(),
   vendor_event_id: vendorId.optional().describe("The vendor's event id."),
   ref: vendorId
@@ -43,8 +44,10 @@ export const searchFields = {
     .max(ERROR_LENGTH.max)
     .optional()
     .describe('Text contained in `last_error`. ASCII letters match in either case.'),
-  livemode: z.union([z.enum(['true', 'false']).transform((text) => text === 'true'), z.boolean()]).optional(),
-  order: z.enum(['desc', 'asc']).default('desc').describe('By time of receipt.'),
+  livemode: flag.optional(),
+  order: named('Order', z.enum(['desc', 'asc']))
+    .default('desc')
+    .describe('By time of receipt.'),
 }
 
 export const SearchQuery = z.strictObject(searchFields)

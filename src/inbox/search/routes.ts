@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
-import { listOf, pageFields } from '../../http/page'
+import { boundedListOf, pageFields } from '../../http/page'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import { BillingEvent, presentEvent, view } from '../events/present'
@@ -23,7 +23,7 @@ export const searchRoutes = new Hono<HttpEnv>().get(
     tag,
     policy,
     responses: {
-      200: { description: 'A page of events.', schema: listOf(BillingEvent).extend({ truncated: z.boolean() }) },
+      200: { description: 'A page of events.', schema: boundedListOf(BillingEvent) },
     },
   }),
   query(z.strictObject({ ...pageFields, view, ...searchFields })),

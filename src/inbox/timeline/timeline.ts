@@ -1,27 +1,37 @@
 import * as z from 'zod'
 import { Effect } from '../../billing/effect'
-import { timestamp } from '../../http/fields'
+import { named, timestamp } from '../../http/fields'
+import { SAMPLE } from '../../http/samples'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { idTime } from '../../lib/ids'
 import { iso } from '../../lib/time'
-import { STATUSES } from '../lifecycle'
+import { EventStatus } from '../events/present'
 import { MAX_LOOKED_AT } from './limits'
 import type { TimelineRow } from './store'
 
-export const TimelineEntry = z
-  .object({
+export const TimelineEntry = named(
+  'TimelineEntry',
+  z.object({
     event_id: z.string(),
     event_type: z.string(),
     occurred_at: z.string().nullable(),
     received_at: timestamp,
-    status: z.enum(STATUSES).describe('The status of the event.'),
-    result: z
-      .enum(['applied', 'superseded', 'ambiguous', 'ignored'])
+    status: EventStatus.describe('The status of the event.'),
+    result: named('TimelineResult', z.enum(['applied', 'superseded', 'ambiguous', 'ignored']))
       .nullable()
       .describe('`ignored`: events of this type do not change billing state. Null until the event has been processed.'),
     change: Effect.shape.change,
-  })
-  .meta({ id: 'TimelineEntry' })
+  }),
+  {
+    event_id: SAMPLE.event,
+    event_type: 'customer.subscription.updated',
+    occurred_at: '2026-11-21T08:46:58Z',
+    received_at: SAMPLE.time,
+    status: 'processed',
+    result: 'applied',
+    change: { status: { from: 'trialing', to: 'active' } },
+  },
+)
 export type TimelineEntry = z.infer<typeof TimelineEntry>
 
 /**
