@@ -129,7 +129,7 @@ describe('a thousand projects', () => {
       return count
     }
     const quiet = (await costs()).trips
-    expect(quiet).toBe(5)
+    expect(quiet).toBe(6)
     advance(HOUR)
     expect((await costs()).statements).toBeLessThan(100)
   })
