@@ -18,6 +18,7 @@ import {
   settle,
   stopClock,
   stored,
+  tamperedD1,
   type World,
 } from '../pipeline'
 
@@ -378,6 +379,28 @@ describe('the rotation of the encryption key', () => {
     advance(MINUTE)
     await cron({ ...both(), EVENTS: world.queue.EVENTS })
     expect(await left(world, both())).toBe(0)
+  })
+
+  it('does not bring back a secret that is removed meanwhile, and seals the others in the next run', async () => {
+    await rows('DELETE FROM connections')
+    await rows("DELETE FROM state WHERE name = 'sealed_under'")
+    const world = await newWorld()
+    const path = `/connections/${world.connection.id}/secrets`
+    await world.api(path, { method: 'POST', json: { signing_secret: 'whsec_secret_that_stays' } })
+    let removals = 0
+    const DB = tamperedD1(async ({ sql, run }) => {
+      const results = await run()
+      if (removals > 0 || !/order by "connections"."id" asc/i.test(sql)) return results
+      removals += 1
+      const removed = await world.api(`${path}/${world.connection.secrets[0]?.id}`, { method: 'DELETE' })
+      expect(removed.status).toBe(204)
+      return results
+    })
+    await cron({ ...both(), DB, EVENTS: world.queue.EVENTS })
+    expect(removals).toBe(1)
+    expect(await storedSecrets(world.connection.id)).toMatchObject([{ hint: 'tays', key: 1 }])
+    await cron({ ...both(), EVENTS: world.queue.EVENTS })
+    expect(await storedSecrets(world.connection.id)).toMatchObject([{ hint: 'tays', key: 2 }])
   })
 
   it('leaves alone, and says in the log, a secret that no key opens', async () => {
