@@ -5,7 +5,8 @@ import { newSecret } from '../../src/api-keys/secret'
 import { touchKey } from '../../src/api-keys/store'
 import { openDb } from '../../src/db/client'
 import { SCOPES } from '../../src/lib/access'
-import { stopTimers } from '../clock'
+import { MINUTE, SECOND } from '../../src/lib/time'
+import { setClock, stopClock, stopTimers } from '../clock'
 import { addMember, call, countingD1, freshKey, freshProject, KV_OUT, mint, NO_LIMIT, tamperedD1 } from '../harness'
 
 const KEYS = '/platform/v1/api-keys'
@@ -59,6 +60,44 @@ it('writes last_used_at once when 50 isolates find it stale at the same moment',
   const now = Date.now()
   await Promise.all(Array.from({ length: 50 }, () => touchKey(db, key.id, now)))
   expect(db.meter).toMatchObject({ trips: 50, rows_written: 1 })
+})
+
+it('goes on recording uses after a minute, in an isolate that knows nothing of the others', async () => {
+  const start = stopClock()
+  const { project, key, secret } = await freshKey()
+  const markers = new Map<string, number>()
+  // KV by the clock that the test moves.
+  const KV = {
+    get: async (name: string) => ((markers.get(name) ?? 0) > Date.now() ? 'marked' : null),
+    put: async (name: string, _: string, { expirationTtl = Number.POSITIVE_INFINITY }: KVNamespacePutOptions = {}) =>
+      void markers.set(name, Date.now() + expirationTtl * SECOND),
+  } as unknown as KVNamespace
+  for (const at of [0, MINUTE, 5 * MINUTE]) {
+    setClock(start + at)
+    await call(`${KEYS}/self`, { token: secret, project, bindings: { KV } })
+    const row = await env.DB.prepare('SELECT last_used_at FROM api_keys WHERE id = ?').bind(key.id).first()
+    expect(row).toEqual({ last_used_at: start + at })
+  }
+  expect(markers.size).toBe(1)
+})
+
+it('hands out no secret of a key that is revoked while it is rotated', async () => {
+  const { project, owner, key, secret } = await freshKey()
+  const options = { token: owner.token, project }
+  let revoked = 0
+  const DB = tamperedD1(async ({ statements, run }) => {
+    if (statements > 1 && revoked === 0) {
+      revoked += 1
+      expect((await call(`${KEYS}/${key.id}`, { method: 'DELETE', ...options })).status).toBe(204)
+    }
+    return run()
+  })
+  const answer = await call(`${KEYS}/${key.id}/rotate`, { method: 'POST', ...options, bindings: { DB } })
+  expect([revoked, answer.status, answer.body.code]).toEqual([1, 409, 'rotation_conflict'])
+  expect(answer.text).not.toContain('svc_v1_')
+  expect((await call(`${KEYS}/self`, { token: secret, project })).body.code).toBe('key_revoked')
+  const audit = await call('/platform/v1/audit-log', options)
+  expect(audit.body.data.map(({ action }: { action: string }) => action)).not.toContain('api_key.rotated')
 })
 
 it('leaves exactly one live secret after two rotations at once', async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../src/lib/ids'
 import { rows } from '../inbox/pipeline'
 import { walk } from '../inbox/seeding'
 import {
@@ -14,6 +15,7 @@ import {
   stripeSubscription,
   T0,
 } from './payloads'
+import { insertTimeline } from './rows'
 import { type BillingWorld, billingWorld, type List, type Shown } from './world'
 
 /* Lists and their filters, compared with a filter in the test; objects by id; timelines. */
@@ -244,6 +246,16 @@ describe('the timeline', () => {
     expect((await world.timeline('subscriptions', id))[0]).toMatchObject({ status: 'queued', result: 'applied' })
     await world.queue.pump()
     expect((await world.timeline('subscriptions', id))[0]).toMatchObject({ status: 'processed', result: 'applied' })
+  })
+
+  it('goes on past a thousand events', async () => {
+    const id = anId('sub')
+    const [first] = await world.deliver(eventOf(sub(id), T0))
+    const more = Array.from({ length: 1005 }, (_, i) => newId('evt', Date.now() - 10_000 + i))
+    await insertTimeline(world.project, world.connection.id, 'subscription', id, more)
+    const pages = await walk(read, `/subscriptions/${id}/timeline`, 100)
+    const found = pages.flatMap(({ data }) => data.map(({ event_id }: { event_id: string }) => event_id))
+    expect(found.toSorted()).toEqual([first, ...more].toSorted())
   })
 
   it('skips many events that only refer to the object', async () => {

@@ -221,6 +221,19 @@ describe('replaying every event of a project, twice, in any order', () => {
     expect((await own.event(ids[0] as string)).processing_attempts).toBe(3)
   })
 
+  it('records what an event does now, where its object was lost meanwhile', async () => {
+    const own = await billingWorld()
+    const object = stripeSubscription({ status: 'past_due' })
+    const newer = { ...object, status: 'active' }
+    const [, last] = (await own.deliver(updated(object), updated(newer, T0 + 60))) as [string, string]
+    const status = async () => (await own.effects(last))[0]?.change?.status
+    expect(await status()).toEqual({ from: 'past_due', to: 'active' })
+    await rows('DELETE FROM billing_objects WHERE project_id = ?', own.project)
+    await own.replay(last)
+    await own.queue.pump()
+    expect(await status()).toEqual({ from: null, to: 'active' })
+  })
+
   it('restores every object, where all were lost', async () => {
     const own = await billingWorld()
     const ids = await own.deliverTogether(history())

@@ -57,6 +57,7 @@ describe('signing in', () => {
     ['/console\\@evil.example', '/console'],
     ['\\\\evil.example', '/console'],
     ['javascript:alert(1)', '/console'],
+    ['/console/../auth/sessions', '/console'],
   ])('continues to %s as %s', async (next, target) => {
     const { redeem } = await signInByForm(next)
     expect((await redeem()).headers.get('Location')).toBe(target)
@@ -142,6 +143,13 @@ describe('signing in', () => {
     expect((await call('/auth/sessions/current', { token })).status).toBe(401)
     const after = await visit('/console/sessions', token)
     expect(after.headers.get('Location')).toBe('/console/sign-in?next=%2Fconsole%2Fsessions')
+  })
+
+  it('deletes the cookie of a session that has ended', async () => {
+    const { token } = await signedIn()
+    await submit('/console/sign-out', token)
+    const { headers } = await visit('/console/sessions', token)
+    expect(headers.get('Set-Cookie')).toMatch(/^__Host-session=; Max-Age=0;/)
   })
 
   it('does not end the session of another user', async () => {

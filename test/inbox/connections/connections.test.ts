@@ -6,7 +6,17 @@ import { MAX_CONNECTIONS, MAX_SECRETS } from '../../../src/inbox/connections/lim
 import type { StoredSecret } from '../../../src/inbox/connections/schema'
 import { sealContext, unseal } from '../../../src/inbox/connections/seal'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/time'
-import { bound, call, deliver, freshKey, STRIPE_SECRET, signStripe, stripeConnection, stripeEvent } from '../../harness'
+import {
+  bound,
+  call,
+  deliver,
+  freshKey,
+  lossyQueue,
+  STRIPE_SECRET,
+  signStripe,
+  stripeConnection,
+  stripeEvent,
+} from '../../harness'
 import {
   advance,
   captureLog,
@@ -18,6 +28,7 @@ import {
   settle,
   stopClock,
   stored,
+  tamperedD1,
   type World,
 } from '../pipeline'
 
@@ -315,7 +326,7 @@ describe('the rotation of the encryption key', () => {
   /** What a deployment without the first key finds. */
   const secondAlone = () => {
     const { ENCRYPTION_KEY_1: _, ...rest } = { ...bound, ...both() }
-    return rest as Env
+    return { ...rest, EVENTS: lossyQueue().EVENTS } as Env
   }
   /** Other tests left connections in the same database: enough runs for all of them. */
   const runCron = async (world: World) => {
@@ -379,6 +390,31 @@ describe('the rotation of the encryption key', () => {
     advance(MINUTE)
     await cron({ ...both(), EVENTS: world.queue.EVENTS })
     expect(await left(world, both())).toBe(0)
+  })
+
+  it('does not bring back a secret that is removed meanwhile, and seals the others in the next run', async () => {
+    await rows('DELETE FROM connections')
+    const world = await newWorld()
+    await runCron(world)
+    const path = `/connections/${world.connection.id}/secrets`
+    const json = { signing_secret: 'whsec_secret_that_stays' }
+    await world.api(path, { method: 'POST', json })
+    const [gone, stays] = await storedSecrets(world.connection.id)
+    await rows("DELETE FROM state WHERE name = 'sealed_under'")
+    let removals = 0
+    const DB = tamperedD1(async ({ sql, run }) => {
+      const results = await run()
+      if (removals > 0 || !/order by "connections"."id" asc/i.test(sql)) return results
+      removals += 1
+      const removed = await world.api(`${path}/${gone?.id}`, { method: 'DELETE' })
+      expect(removed.status).toBe(204)
+      return results
+    })
+    await cron({ ...both(), DB, EVENTS: world.queue.EVENTS })
+    expect(removals).toBe(1)
+    expect(await storedSecrets(world.connection.id)).toMatchObject([{ id: stays?.id, key: 1 }])
+    await cron({ ...both(), EVENTS: world.queue.EVENTS })
+    expect(await storedSecrets(world.connection.id)).toMatchObject([{ id: stays?.id, key: 2 }])
   })
 
   it('leaves alone, and says in the log, a secret that no key opens', async () => {

@@ -123,6 +123,23 @@ describe('the size of a delivery', () => {
     expect([count.pulled, d1.count.trips]).toEqual([0, 0])
   })
 
+  it('counts towards the limit of its connection and address alone: a vendor sends for all from a few', async () => {
+    const [one, two] = [await newWorld(), await newWorld()]
+    const asked = new Set<string>()
+    /** Each key once. */
+    const LIMIT_INGEST = {
+      limit: async ({ key }) => ({ success: !asked.has(key) && Boolean(asked.add(key)) }),
+    } as RateLimit
+    const send = async ({ send, queue }: typeof one, address: string) => {
+      const headers = { 'CF-Connecting-IP': address }
+      return (await send(stripeEvent(), { headers, bindings: { LIMIT_INGEST, EVENTS: queue.EVENTS } })).status
+    }
+    const [here, there] = ['2001:db8:aa::1', '2001:db8:bb::1']
+    expect([await send(one, here), await send(one, here)]).toEqual([200, 429])
+    expect([await send(two, here), await send(one, there)]).toEqual([200, 200])
+    for (const world of [one, two]) await settle(world)
+  })
+
   it('is taken as it is with Content-Encoding: identity', async () => {
     const world = await newWorld()
     expect((await world.send(event, { headers: { 'Content-Encoding': 'identity' } })).status).toBe(200)

@@ -131,6 +131,19 @@ describe('while D1 is out, a delivery goes to the Queue', () => {
       (world: World) => world.send(event, { bindings: { DB: D1_OUT, EVENTS: QUEUE_OUT } }),
       knownWorld,
     ],
+    [
+      'whose events do not fit beside its body',
+      async (world: World) => {
+        const connection = await gocardlessConnection(world)
+        await sendGocardless(world, connection, ['EV_0'])
+        world.queue.lose()
+        world.queue.sent.length = 0
+        await rows('DELETE FROM events WHERE project_id = ?', world.project)
+        const ids = Array.from({ length: 500 }, (_, i) => `EV_${i + 1}`)
+        return sendGocardless(world, connection, ids, outage(world))
+      },
+      newWorld,
+    ],
   ])('but not one %s: 503, the vendor sends again', async (_, refused, make) => {
     const world = await make()
     const answer = await refused(world)
@@ -186,6 +199,15 @@ describe('a spooled delivery', () => {
       async ({ api, connection }: World) => {
         const secret = connection.secrets[0]?.id
         expect((await api(`/connections/${connection.id}/secrets/${secret}`, { method: 'DELETE' })).status).toBe(204)
+      },
+    ],
+    [
+      'its secret was removed, and another one is left',
+      async ({ api, connection }: World) => {
+        const path = `/connections/${connection.id}/secrets`
+        const json = { signing_secret: 'whsec_another_secret_of_this_connection' }
+        expect((await api(path, { method: 'POST', json })).status).toBe(201)
+        expect((await api(`${path}/${connection.secrets[0]?.id}`, { method: 'DELETE' })).status).toBe(204)
       },
     ],
     [

@@ -82,6 +82,24 @@ describe('the replay of a final event', () => {
     await expectConsistent(world.project)
   })
 
+  it('that fails keeps what was decoded before, and what was found by it', async () => {
+    const world = await newWorld()
+    const id = await delivered(world)
+    const before = await world.event(id)
+    expect(before.decoded_summary).not.toBeNull()
+    const decode = vi.spyOn(VENDORS.stripe, 'decode').mockImplementation(() => {
+      throw new TypeError('a bug of ours')
+    })
+    await world.replay(id)
+    await settle(world)
+    decode.mockRestore()
+    const after = await world.event(id)
+    expect(after).toMatchObject({ status: 'failed', last_error: 'a bug of ours' })
+    expect(after.decoded_summary).toEqual(before.decoded_summary)
+    expect((await world.api('/webhooks/search?ref=cus_1')).body.data.map((row: { id: string }) => row.id)).toEqual([id])
+    await expectConsistent(world.project)
+  })
+
   it('by a person names the person, also on the attempt that died', async () => {
     const world = await newWorld()
     const id = await delivered(world)

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import { SECOND } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { PAGES, pathIn, submit } from '../console/visit'
+import { call, drain, lossyQueue } from '../harness'
+import { rows } from '../inbox/pipeline'
+import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, type World } from '../routes'
+
+/*
+ * Every change is in the audit log once, whether it was made through the API or in the console. The routes are those
+ * that the app has: a new one has to be stated here.
+ */
+
+/** What is changed, and whose id the entry has. */
+type Stated = { action: string; object: (world: World) => string | RegExp }
+type StatedForm = Stated & { fields?: Record<string, string> }
+
+const MINTED = { action: 'api_key.minted', object: () => /^key_/ }
+const ROTATED = { action: 'api_key.rotated', object: (world: World) => world.other.key.id }
+const REVOKED = { action: 'api_key.revoked', object: (world: World) => world.other.key.id }
+const PROJECT = { action: 'project.created', object: () => /^prj_/ }
+const CONNECTED = { action: 'connection.created', object: () => /^con_/ }
+const onConnection = (what: string) => ({ action: `connection.${what}`, object: (world: World) => world.connection.id })
+const REPLAYED = { action: 'event.replayed', object: (world: World) => world.event }
+const ALL_REPLAYED = { action: 'events.replayed', object: () => /^rpl_/ }
+
+const STATED: Record<string, Stated> = {
+  'POST /platform/v1/api-keys': MINTED,
+  'POST /platform/v1/api-keys/:id/rotate': ROTATED,
+  'DELETE /platform/v1/api-keys/:id': REVOKED,
+  'POST /platform/v1/projects': PROJECT,
+  'PATCH /platform/v1/projects/:id': { action: 'project.renamed', object: (world) => world.project },
+  'POST /platform/v1/billing/connections': CONNECTED,
+  'PATCH /platform/v1/billing/connections/:id': onConnection('updated'),
+  'DELETE /platform/v1/billing/connections/:id': onConnection('deleted'),
+  'POST /platform/v1/billing/connections/:id/secrets': onConnection('secret_added'),
+  'DELETE /platform/v1/billing/connections/:id/secrets/:secret_id': onConnection('secret_removed'),
+  'POST /platform/v1/billing/webhooks/replay': ALL_REPLAYED,
+  'POST /platform/v1/billing/webhooks/:event_id/replay': REPLAYED,
+}
+
+const KEYS = 'POST /console/p/:project/platform/settings/api-keys'
+const CONNECTIONS = 'POST /console/p/:project/platform/billing/connections'
+const EVENTS = 'POST /console/p/:project/platform/billing/webhooks'
+const SECRET = { signing_secret: 'whsec_9876543210' }
+
+const FORMS: Record<string, StatedForm> = {
+  'POST /console/projects': { ...PROJECT, fields: { name: 'By form' } },
+  [KEYS]: { ...MINTED, fields: { name: 'By form', scope: 'billing:read' } },
+  [`${KEYS}/:id/rotate`]: ROTATED,
+  [`${KEYS}/:id/revoke`]: REVOKED,
+  [CONNECTIONS]: { ...CONNECTED, fields: { vendor: 'stripe', name: 'By form', livemode: 'true', ...SECRET } },
+  [`${CONNECTIONS}/:id`]: { ...onConnection('updated'), fields: { name: 'By form' } },
+  [`${CONNECTIONS}/:id/delete`]: onConnection('deleted'),
+  [`${CONNECTIONS}/:id/secrets`]: { ...onConnection('secret_added'), fields: SECRET },
+  [`${CONNECTIONS}/:id/secrets/:secret/remove`]: onConnection('secret_removed'),
+  [`${EVENTS}/replay`]: { ...ALL_REPLAYED, fields: { search: '' } },
+  [`${EVENTS}/:event/replay`]: REPLAYED,
+}
+
+const changing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.startsWith('/platform/v1/'))
+const forms = PAGES.filter(({ method, path }) => method === 'POST' && !/sign-(in|out)|sessions/.test(path))
+
+type Row = { project_id: string; action: string; actor_type: string; actor_id: string; object_id: string }
+
+/** A world whose event has been processed, so that it can be replayed, and the audit rows that came since. */
+async function newPlace() {
+  const world = await newWorld()
+  await drain([{ project_id: world.project, event_id: world.event }], { EVENTS: lossyQueue().EVENTS })
+  const all = () => rows<Row>('SELECT * FROM audit_log ORDER BY id')
+  const before = (await all()).length
+  return { world, added: async () => (await all()).slice(before) }
+}
+
+function expected(world: World, { action, object }: Stated, actor: { type: string; id: string }) {
+  const id = object(world)
+  return [
+    {
+      action,
+      project_id: action === 'project.created' ? expect.stringMatching(/^prj_/) : world.project,
+      actor_type: actor.type,
+      actor_id: actor.id,
+      object_id: typeof id === 'string' ? id : expect.stringMatching(id),
+    },
+  ]
+}
+
+describe('through the API', () => {
+  it('states what every call that changes something leaves in the audit log', () => {
+    expect(changing.map(nameOf).sort()).toEqual(Object.keys(STATED).sort())
+  })
+
+  for (const route of changing) {
+    const name = nameOf(route)
+    const stated = STATED[name] as Stated
+    it(`${name} leaves one row, ${stated?.action}`, async () => {
+      const { world, added } = await newPlace()
+      const session = route.meta.operation?.policy?.actors.includes('session')
+      const json = { ...SAMPLES[name]?.json, ...(name.endsWith('webhooks/replay') && { dry_run: false }) }
+      const answer = await callRoute(world, route, {
+        token: session ? world.owner.token : world.secret,
+        ...(route.meta.body !== undefined && { json }),
+      })
+      expect(answer.status).toBeLessThan(300)
+      expect(await added()).toMatchObject(expected(world, stated, { type: 'user', id: world.owner.user }))
+    })
+  }
+})
+
+describe('in the console', () => {
+  it('states what every form that changes something leaves in the audit log', () => {
+    expect(forms.map(nameOf).sort()).toEqual(Object.keys(FORMS).sort())
+  })
+
+  for (const page of forms) {
+    const stated = FORMS[nameOf(page)] as StatedForm
+    it(`${nameOf(page)} leaves one row, ${stated?.action}`, async () => {
+      const { world, added } = await newPlace()
+      const answer = await submit(pathIn(world, page), world.owner.token, stated.fields)
+      expect(answer.status).toBeLessThan(400)
+      expect(await added()).toMatchObject(expected(world, stated, { type: 'user', id: world.owner.user }))
+    })
+  }
+})
+
+describe('what changes nothing', () => {
+  it.each<[string, (world: World) => Promise<unknown>]>([
+    [
+      'a rename to the same name',
+      async ({ project, owner }) => {
+        const rename = () =>
+          call(`/platform/v1/projects/${project}`, { method: 'PATCH', token: owner.token, json: { name: 'Same' } })
+        await rename()
+        expect((await rename()).body.name).toBe('Same')
+      },
+    ],
+    [
+      'a second revocation',
+      async ({ project, owner, other }) => {
+        const path = `/platform/v1/api-keys/${other.key.id}`
+        stopClock()
+        const ended = () => rows('SELECT revoked_at FROM api_keys WHERE id = ?', other.key.id)
+        await call(path, { method: 'DELETE', token: owner.token, project })
+        const first = await ended()
+        advance(SECOND)
+        await call(path, { method: 'DELETE', token: owner.token, project })
+        expect(await ended()).toEqual(first)
+      },
+    ],
+    [
+      'a second removal of a secret',
+      async ({ project, owner, connection }) => {
+        const path = `/platform/v1/billing/connections/${connection.id}/secrets/${connection.secrets[0]?.id}`
+        await call(path, { method: 'DELETE', token: owner.token, project })
+        expect((await call(path, { method: 'DELETE', token: owner.token, project })).status).toBe(404)
+      },
+    ],
+    [
+      'a replay of an event whose replay is on its way',
+      async ({ project, owner, event }) => {
+        const path = `/platform/v1/billing/webhooks/${event}/replay`
+        const options = { method: 'POST', token: owner.token, project, bindings: { EVENTS: lossyQueue().EVENTS } }
+        await call(path, options)
+        expect((await call(path, options)).body.replay.deduplicated).toBe(true)
+      },
+    ],
+  ])('%s leaves no second row', async (_, twice) => {
+    const { world, added } = await newPlace()
+    await twice(world)
+    expect(await added()).toHaveLength(1)
+  })
+})
