@@ -1,26 +1,29 @@
 import * as z from 'zod'
 import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
-import { visibleText } from '../http/fields'
+import { named, visibleText } from '../http/fields'
 import { invalidField } from '../http/validate'
 import { iso } from '../lib/time'
 import { MAX_NAME } from './limits'
 import type { KeyRow } from './store'
 import { updateKey } from './update-store'
 
-export const UpdateBody = z
-  .strictObject({
-    name: visibleText(MAX_NAME).optional(),
-    expires_at: z.iso
-      .datetime({ offset: true })
-      .optional()
-      .describe('In the future, and not later than the key expires now. To let a key live longer, mint another.'),
-  })
-  .refine((changes) => Object.keys(changes).length > 0, {
-    error: 'must have at least one field to change',
-    params: { code: 'required' },
-  })
-  .meta({ id: 'UpdateApiKey' })
+export const UpdateBody = named(
+  'UpdateApiKey',
+  z
+    .strictObject({
+      name: visibleText(MAX_NAME).optional(),
+      expires_at: z.iso
+        .datetime({ offset: true })
+        .optional()
+        .describe('In the future, and not later than the key expires now. To let a key live longer, mint another.'),
+    })
+    .refine((changes) => Object.keys(changes).length > 0, {
+      error: 'must have at least one field to change',
+      params: { code: 'required' },
+    }),
+  { name: 'billing server' },
+)
 
 /**
  * Renames a key, or lets it expire earlier. What it may do stays as it was minted.

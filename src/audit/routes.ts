@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { projectOf, read } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
-import { listOf, pageFields } from '../http/page'
+import { boundedListOf, pageFields } from '../http/page'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { query } from '../http/validate'
@@ -54,7 +54,7 @@ export const auditRoutes = new Hono<HttpEnv>().get(
     tag: 'Audit log',
     policy: { actors: ['session', 'api_key'], scope: 'audit_log:read', project: true, reads: true },
     responses: {
-      200: { description: 'A page of entries.', schema: listOf(AuditEntry).extend({ truncated: z.boolean() }) },
+      200: { description: 'A page of entries.', schema: boundedListOf(AuditEntry) },
     },
   }),
   query(z.strictObject({ ...pageFields, ...auditFilters })),
