@@ -1,36 +1,10 @@
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import worker from '../../../src'
-import type { Env } from '../../../src/env'
 import { MAX_CONNECTIONS, MAX_SECRETS } from '../../../src/inbox/connections/limits'
 import type { StoredSecret } from '../../../src/inbox/connections/schema'
 import { sealContext, unseal } from '../../../src/inbox/connections/seal'
-import { HOUR, MINUTE, SECOND } from '../../../src/lib/time'
-import {
-  bound,
-  call,
-  deliver,
-  freshKey,
-  lossyQueue,
-  STRIPE_SECRET,
-  signStripe,
-  stripeConnection,
-  stripeEvent,
-} from '../../harness'
-import {
-  advance,
-  captureLog,
-  cron,
-  expectConsistent,
-  newWorld,
-  only,
-  rows,
-  settle,
-  stopClock,
-  stored,
-  tamperedD1,
-  type World,
-} from '../pipeline'
+import { MINUTE, SECOND } from '../../../src/lib/time'
+import { bound, call, deliver, freshKey, STRIPE_SECRET, stripeConnection, stripeEvent } from '../../harness'
+import { advance, captureLog, expectConsistent, newWorld, only, rows, settle, stopClock, type World } from '../pipeline'
 
 beforeEach(() => {
   stopClock()
@@ -317,117 +291,5 @@ describe('a signing secret', () => {
       await expect(unseal(keys, { ...secret, box: changed.toBase64() }, context)).rejects.toThrow()
     }
     await expect(unseal(new Map(), secret, context)).rejects.toThrow('ENCRYPTION_KEY_1 is not configured')
-  })
-})
-
-describe('the rotation of the encryption key', () => {
-  const [KEY_1, KEY_2] = [bound.ENCRYPTION_KEY_1 as string, btoa('2'.repeat(32))]
-  const both = (): Partial<Env> => ({ ENCRYPTION_KEY_1: KEY_1, ENCRYPTION_KEY_2: KEY_2 })
-  /** What a deployment without the first key finds. */
-  const secondAlone = () => {
-    const { ENCRYPTION_KEY_1: _, ...rest } = { ...bound, ...both() }
-    return { ...rest, EVENTS: lossyQueue().EVENTS } as Env
-  }
-  /** Other tests left connections in the same database: enough runs for all of them. */
-  const runCron = async (world: World) => {
-    for (let run = 0; run < 5; run++) await cron({ ...both(), EVENTS: world.queue.EVENTS })
-  }
-  const left = async ({ api }: World, bindings: Partial<Env>) =>
-    (await api('/webhooks/health', { bindings })).body.secrets_to_reseal as number
-
-  it('is: add the next, let the cron re-encrypt, remove the old; deliveries verify all the way', async () => {
-    const world = await newWorld()
-    const add = (n: number, bindings: Partial<Env>) =>
-      world.api(`/connections/${world.connection.id}/secrets`, {
-        method: 'POST',
-        json: { signing_secret: `whsec_secret_number_${n}` },
-        bindings,
-      })
-    await add(1, {})
-    expect(await left(world, {})).toBe(0)
-    // With key 2 there, it is what encrypts; nothing stops verifying.
-    await add(2, both())
-    expect((await storedSecrets(world.connection.id)).map(({ key }) => key)).toEqual([1, 1, 2])
-    expect(await left(world, both())).toBe(2)
-    expect((await world.send(stripeEvent(), { bindings: both() })).status).toBe(200)
-    const before = await storedSecrets(world.connection.id)
-    const { version } = await only(
-      rows<{ version: number }>('SELECT version FROM connections WHERE id = ?', world.connection.id),
-    )
-    await runCron(world)
-    const after = await storedSecrets(world.connection.id)
-    expect(after.map(({ key }) => key)).toEqual([2, 2, 2])
-    expect(after.map(({ box: _, key: __, ...rest }) => rest)).toEqual(
-      before.map(({ box: _, key: __, ...rest }) => rest),
-    )
-    expect(await left(world, both())).toBe(0)
-    // The version stays: what isolates remember is still right.
-    expect(await rows('SELECT version FROM connections WHERE id = ?', world.connection.id)).toEqual([{ version }])
-    // Key 1 is gone, and so is what this isolate remembers.
-    advance(2 * MINUTE)
-    for (const secret of [STRIPE_SECRET, 'whsec_secret_number_1', 'whsec_secret_number_2']) {
-      const body = JSON.stringify(stripeEvent())
-      const headers = { 'Stripe-Signature': await signStripe(body, secret) }
-      const ctx = createExecutionContext()
-      const request = new Request(world.connection.ingest_url, { method: 'POST', body, headers })
-      const response = await worker.fetch(request as never, secondAlone(), ctx)
-      await waitOnExecutionContext(ctx)
-      expect(response.status).toBe(200)
-    }
-    await settle(world)
-    expect(await stored(world.project)).toHaveLength(4)
-    await expectConsistent(world.project)
-  })
-
-  it('finds, within an hour, what a worker of the deployment before has sealed late', async () => {
-    const world = await newWorld()
-    await runCron(world)
-    expect(await left(world, both())).toBe(0)
-    await create(world)
-    expect(await left(world, both())).toBe(1)
-    advance(HOUR)
-    await cron({ ...both(), EVENTS: world.queue.EVENTS })
-    advance(MINUTE)
-    await cron({ ...both(), EVENTS: world.queue.EVENTS })
-    expect(await left(world, both())).toBe(0)
-  })
-
-  it('does not bring back a secret that is removed meanwhile, and seals the others in the next run', async () => {
-    await rows('DELETE FROM connections')
-    const world = await newWorld()
-    await runCron(world)
-    const path = `/connections/${world.connection.id}/secrets`
-    const json = { signing_secret: 'whsec_secret_that_stays' }
-    await world.api(path, { method: 'POST', json })
-    const [gone, stays] = await storedSecrets(world.connection.id)
-    await rows("DELETE FROM state WHERE name = 'sealed_under'")
-    let removals = 0
-    const DB = tamperedD1(async ({ sql, run }) => {
-      const results = await run()
-      if (removals > 0 || !/order by "connections"."id" asc/i.test(sql)) return results
-      removals += 1
-      const removed = await world.api(`${path}/${gone?.id}`, { method: 'DELETE' })
-      expect(removed.status).toBe(204)
-      return results
-    })
-    await cron({ ...both(), DB, EVENTS: world.queue.EVENTS })
-    expect(removals).toBe(1)
-    expect(await storedSecrets(world.connection.id)).toMatchObject([{ id: stays?.id, key: 1 }])
-    await cron({ ...both(), EVENTS: world.queue.EVENTS })
-    expect(await storedSecrets(world.connection.id)).toMatchObject([{ id: stays?.id, key: 2 }])
-  })
-
-  it('leaves alone, and says in the log, a secret that no key opens', async () => {
-    const log = captureLog()
-    const world = await newWorld()
-    const lost = await create(world)
-    await rows("UPDATE connections SET secrets = json_set(secrets, '$[0].key', 7) WHERE id = ?", lost.body.id)
-    await rows("DELETE FROM state WHERE name = 'sealed_under'")
-    const before = await storedSecrets(lost.body.id)
-    await runCron(world)
-    expect(await storedSecrets(lost.body.id)).toEqual(before)
-    expect((await storedSecrets(world.connection.id)).map(({ key }) => key)).toEqual([2])
-    expect(log.of('secret_not_resealed')).toContainEqual(expect.objectContaining({ connection_id: lost.body.id }))
-    expect(await left(world, both())).toBe(1)
   })
 })
