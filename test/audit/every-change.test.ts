@@ -26,6 +26,7 @@ const ALL_REPLAYED = { action: 'events.replayed', object: () => /^rpl_/ }
 
 const STATED: Record<string, Stated> = {
   'POST /platform/v1/api-keys': MINTED,
+  'PATCH /platform/v1/api-keys/:id': { action: 'api_key.updated', object: (world) => world.other.key.id },
   'POST /platform/v1/api-keys/:id/rotate': ROTATED,
   'DELETE /platform/v1/api-keys/:id': REVOKED,
   'POST /platform/v1/projects': PROJECT,
