@@ -90,7 +90,7 @@ describe('a changed encryption key', () => {
   it('seals nothing: what it sealed would be lost when the right one is back', async () => {
     const world = await newWorld()
     const before = await secretsOf(world.connection.id)
-    const json = { vendor: 'stripe', name: 'Another', signing_secret: 'whsec_0123456789' }
+    const json = { vendor: 'stripe', name: 'Another', livemode: true, signing_secret: 'whsec_0123456789' }
     const post = (path: string, body: object) => world.api(path, { method: 'POST', json: body, bindings: CHANGED })
     expect(code(await post('/connections', json))).toEqual(UNAVAILABLE)
     const path = `/connections/${world.connection.id}/secrets`

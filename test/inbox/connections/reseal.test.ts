@@ -25,7 +25,10 @@ beforeEach(() => {
 })
 
 const create = ({ api }: Pick<World, 'api'>) =>
-  api('/connections', { method: 'POST', json: { vendor: 'stripe', name: 'Stripe', signing_secret: STRIPE_SECRET } })
+  api('/connections', {
+    method: 'POST',
+    json: { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret: STRIPE_SECRET },
+  })
 const storedSecrets = async (id: string): Promise<StoredSecret[]> =>
   JSON.parse((await only(rows<{ secrets: string }>('SELECT secrets FROM connections WHERE id = ?', id))).secrets)
 

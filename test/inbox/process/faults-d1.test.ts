@@ -137,7 +137,7 @@ const PATHS: Path[] = [
   },
   {
     name: 'sweep what was lost',
-    trips: ['take due', 'take dead', 'state', 'read state', 'progress'],
+    trips: ['take due', 'take dead', 'state', 'read state', 'metrics', 'progress'],
     prepare: async (world) => {
       await kept()
       const ids = await lost(world)
@@ -151,7 +151,7 @@ const PATHS: Path[] = [
   },
   {
     name: 'sweep what kills its workers',
-    trips: ['take due', 'take dead', 'read dead', 'finish', 'state', 'read state', 'progress'],
+    trips: ['take due', 'take dead', 'read dead', 'finish', 'state', 'read state', 'metrics', 'progress'],
     prepare: async (world) => {
       await kept()
       const ids = await died(world)
