@@ -19,7 +19,7 @@ export const apiKeyCredential: CredentialKind = {
     judge: (rows) => judge(rt, rows[0] as Credential | undefined, hash, projectId),
   }),
   faults: ['unknown_key', 'key_rotated', 'key_revoked', 'key_expired', 'wrong_project'],
-  ended: ['key_rotated', 'key_revoked', 'key_expired'],
+  ended: ['key_rotated', 'key_revoked', 'key_expired', 'wrong_project'],
   scheme: { name: 'api_key', description: '`svc_v1_` + 96 lower-case hex characters.' },
 }
 

@@ -47,7 +47,10 @@ export type CredentialKind = {
   lookup: (rt: Runtime, hash: string, projectId: string | null) => Lookup
   /** The faults that a secret of this kind can be refused with. */
   faults: readonly FaultName[]
-  /** Those of a secret that was once good: whoever sends it does not guess, so they do not count against an address. */
+  /**
+   * Those of a secret that is or was good somewhere: whoever sends it does not guess, so they do not count against an
+   * address.
+   */
   ended: readonly FaultName[]
   /** The OpenAPI security scheme. */
   scheme: { name: string; description: string }

@@ -2,14 +2,15 @@ import type { MiddlewareHandler } from 'hono'
 import { versionId } from '../env'
 import { newId } from '../lib/ids'
 import { iso } from '../lib/time'
+import type { CredentialKind } from './auth'
 import type { HttpEnv } from './context'
 
 /** A caller's own request id is taken if it matches this, because it ends up in logs and headers. */
 const SANE_ID = /^[A-Za-z0-9._:-]{8,64}$/
 
 /**
- * Logs one line of JSON for each request. The line never holds the query string (a sign-in link carries a code), a body
- * or the Authorization header.
+ * Logs one line of JSON for each request. The line never holds the query string (a sign-in link carries a code), a body,
+ * the Authorization header, or a secret that was put into the path.
  */
 export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const startedAt = Date.now()
@@ -28,7 +29,7 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
     request_id: requestId,
     client_request_id: clientRequestId ?? undefined,
     method: c.req.method,
-    path: c.req.path,
+    path: withoutSecrets(c.req.path, c.get('credentialKinds') ?? []),
     status: c.res.status,
     ms: Date.now() - startedAt,
     actor_type: actor?.type,
@@ -40,6 +41,15 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
     d1_rows_written: meter?.rows_written,
     ...c.get('log'),
   })
+}
+
+/** The path, in which somebody may have put a secret in place of an id. */
+function withoutSecrets(path: string, kinds: readonly CredentialKind[]): string {
+  const shown = (part: string) => {
+    const kind = kinds.find(({ wellFormed }) => wellFormed(part))
+    return kind ? `${kind.prefix}…` : part
+  }
+  return path.split('/').map(shown).join('/')
 }
 
 /**

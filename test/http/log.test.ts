@@ -6,6 +6,21 @@ import { OUR_MISTAKE } from './faults'
 
 const SECRET = 'a-secret-in-a-query-string'
 
+describe('a secret in the path', () => {
+  it('is shown by its kind alone', async () => {
+    const world = await newWorld()
+    const logged = captureConsole()
+    for (const secret of [world.secret, world.owner.token]) {
+      for (const path of [`/${secret}`, `/platform/v1/api-keys/${secret}`, `/platform/v1/api-keys/${secret}/rotate`]) {
+        await call(path, { token: world.secret, project: world.project })
+        await call(path, { method: 'POST' })
+      }
+      expect(logged.filter((line) => line.includes(secret))).toEqual([])
+    }
+    expect(logged.filter((line) => line.includes('"path":"/platform/v1/api-keys/svc_v1_…"'))).toHaveLength(2)
+  })
+})
+
 describe('a query string', () => {
   it('reaches no log line, whatever route it is sent to and whatever is answered', async () => {
     const world = await newWorld()

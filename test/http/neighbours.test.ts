@@ -124,6 +124,22 @@ describe('a secret that was once good', () => {
     expect((await call(PROJECTS, { token: next, project, headers })).status).toBe(200)
   })
 
+  it('stays a 401 for another project, and works for its own beside it', async () => {
+    const headers = fresh()
+    const { project, secret } = await freshKey()
+    const other = await freshKey()
+    const codes = await inOneWindow(async () => {
+      const codes: unknown[] = []
+      for (let i = 0; i < MANY; i++) {
+        codes.push((await call(KEYS, { token: secret, project: other.project, headers })).body.code)
+      }
+      return codes
+    })
+    expect(codes).toEqual(Array(MANY).fill('wrong_project'))
+    expect((await call(KEYS, { token: secret, project, headers })).status).toBe(200)
+    expect((await call(KEYS, { token: other.secret, project: other.project, headers })).status).toBe(200)
+  })
+
   it('costs at most what its own limit allows: 600 reads a minute', async () => {
     const [, end] = ENDED[1] as (typeof ENDED)[number]
     const { token, project } = await end()
