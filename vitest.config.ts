@@ -1,9 +1,16 @@
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildAssets } from './scripts/assets.ts'
+import { localConfig } from './scripts/lib/local-config.ts'
 
 buildAssets() // the folder that wrangler.toml names must exist
+
+// With STORES=3, the same tests run with the projects in the last of three stores, and those of several stores run too.
+const { STORES = '1' } = process.env
+const [, config = './wrangler.toml'] = localConfig({ stores: STORES }, resolve('.wrangler/vitest'))
+const OF_SEVERAL = STORES === '1' ? ['test/stores/!(places).test.ts'] : []
 
 const VENDORS = 'test/vendors/*.test.ts'
 
@@ -11,7 +18,7 @@ export default defineConfig({
   logLevel: 'error', // hundreds of warnings else: the vendors' SDKs ship source maps without sources
   plugins: [
     cloudflareTest(async () => ({
-      wrangler: { configPath: './wrangler.toml' },
+      wrangler: { configPath: config },
       miniflare: {
         bindings: {
           // Secrets for the tests alone, in place of a developer's .dev.vars.
@@ -36,7 +43,10 @@ export default defineConfig({
     expect: { requireAssertions: true },
     restoreMocks: true, // spies of a test end with it
     projects: [
-      { extends: true, test: { name: 'worker', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', VENDORS] } },
+      {
+        extends: true,
+        test: { name: 'worker', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', VENDORS, ...OF_SEVERAL] },
+      },
       // Pure functions: files share one worker, so that the vendors' SDKs are loaded once.
       { extends: true, test: { name: 'vendors', include: [VENDORS], isolate: false } },
     ],

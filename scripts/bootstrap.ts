@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { newId } from '../src/lib/ids.ts'
-import { execute, literal, migrate, type Target } from './lib/d1.ts'
+import { execute, literal, migrateLocal, type Target } from './lib/d1.ts'
 import { DEPLOY_CONFIG } from './lib/deploy-config.ts'
 import { misused, readFlags } from './lib/flags.ts'
 import { ROOT } from './lib/paths.ts'
@@ -28,7 +28,7 @@ await run(async () => {
   if (!parsed.success) misused(COMMAND, `${JSON.stringify(values.owner)} is not an email address`)
   const email = parsed.data
   const target = values.remote ? remote() : 'local'
-  if (target === 'local') await migrate(target)
+  if (target === 'local') await migrateLocal()
 
   const now = Date.now()
   const user = [newId('usr', now), email, now].map(literal).join(', ')

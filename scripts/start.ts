@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { readFlags } from './lib/flags.ts'
-import { localConfig } from './lib/local-config.ts'
+import { asked, localConfig } from './lib/local-config.ts'
 import { LOCAL_DIR, ROOT, STATE_DIR, writeLocal } from './lib/paths.ts'
 import { prepareLocal } from './lib/prepare.ts'
 import { PORT, type Running, readRunning } from './lib/running.ts'
@@ -38,7 +38,7 @@ function readPort(): number {
     about: 'Serves the API and its console on this machine until Ctrl-C. Data is kept in .wrangler/state.',
     flags: { port: { type: 'string', takes: 'N', help: 'the port to listen on', default: String(PORT) } },
     notes:
-      'Environment variables: LOCAL_RATE_LIMIT=N sets every rate limit to N a minute. LOCAL_STATE_DIR=FOLDER keeps the\ndata in another folder, to run a second server of this checkout.',
+      'Environment variables: LOCAL_RATE_LIMIT=N sets every rate limit to N a minute. STORES=N serves\nat least N stores. LOCAL_STATE_DIR=FOLDER keeps the\ndata in another folder, to run a second server of this checkout.',
   })
   const port = Number(values.port)
   if (!Number.isInteger(port) || port < 1 || port > 65535)
@@ -56,7 +56,7 @@ async function refuseSecond(): Promise<void> {
 
 function serve(port: number, url: string): void {
   startSignInLog()
-  const config = localConfig(process.env.LOCAL_RATE_LIMIT)
+  const config = localConfig(asked)
   const args = [
     'dev',
     ...config,

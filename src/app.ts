@@ -11,14 +11,12 @@ import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
 import { errorsPage } from './http/errors-page'
 import { front } from './http/front'
-import { healthRoutes } from './http/health'
 import { requireHttps } from './http/https'
 import { requestLog } from './http/log'
 import { openApi } from './http/openapi'
 import { publicOrigin } from './http/origin'
 import { requestMetrics } from './http/request-metrics'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
-import { requireKeys } from './inbox/connections/readable'
 import { connectionRoutes } from './inbox/connections/routes'
 import { eventRoutes } from './inbox/events/routes'
 import { metricsRoutes } from './inbox/health/metrics-routes'
@@ -30,6 +28,7 @@ import { invoiceTimelineRoutes, paymentMethodTimelineRoutes, subscriptionTimelin
 import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
+import { healthRoutes } from './stores/routes'
 
 /** The kinds of credentials that a Bearer token can be. */
 export const CREDENTIALS = [apiKeyCredential, sessionCredential]
@@ -68,7 +67,7 @@ const app = base
   .route('/auth', authRoutes)
   .route('/ingest', ingestRoutes)
   // The service itself.
-  .route('/healthz', healthRoutes(requireKeys))
+  .route('/healthz', healthRoutes)
   .get('/openapi.json', (c) => c.json(openApi(base, CREDENTIALS, publicOrigin(c) ?? '/')))
   .get('/errors', errorsPage)
 

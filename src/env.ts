@@ -1,13 +1,14 @@
 import * as z from 'zod'
-import { type Db, openDb } from './db/client'
+import { type Database, type Db, type Directory, type Meter, openDb, sumOf } from './db/client'
 import { Fault } from './lib/fault'
 import { originFrom } from './lib/origin'
 
 /** The bindings of wrangler.toml. Only this file and the entry point name a raw binding. */
 export interface Env {
+  /** The directory, and store 0. */
   DB: D1Database
-  KV: KVNamespace
   EVENTS: Queue<unknown>
+  KV: KVNamespace
   EMAIL?: SendEmail
   LIMIT_CREDENTIAL: RateLimit
   LIMIT_AUTH_FAILURE: RateLimit
@@ -27,6 +28,9 @@ export interface Env {
   METRICS_TOKEN?: string
   /** `ENCRYPTION_KEY_1`, `ENCRYPTION_KEY_2`, … : 32 bytes each, base64. */
   [name: `ENCRYPTION_KEY_${number}`]: string
+  /** Further stores: `STORE_1` and its queue `EVENTS_1`, `STORE_2` and `EVENTS_2`, … */
+  [name: `STORE_${number}`]: D1Database
+  [name: `EVENTS_${number}`]: Queue<unknown>
 }
 
 /** Characters. With this many nobody guesses a token, so wrong ones need no limit. */
@@ -76,9 +80,23 @@ export type Settings = {
 
 /** What the rest of the code receives instead of raw bindings. */
 export type Runtime = {
-  db: Db
+  /** The database of people: users, sessions, members, and which projects there are in which stores. */
+  directory: Directory
+  /**
+   * The store that this work has entered: the database of the project that it is about, and the Queue of that store. Reading
+   * them before `at` is a mistake in the code, and throws.
+   */
+  readonly db: Db
+  readonly events: Queue<unknown>
+  /** The number of that store; before `at` 0, the directory's. */
+  store: number
+  /** The numbers of the stores that are bound, in their order. */
+  stores: readonly number[]
+  /** This runtime at a store; null where no such store is bound. */
+  at: (store: number) => Runtime | null
+  /** What this work has asked of all databases so far. */
+  cost: () => Meter
   kv: KVNamespace
-  events: Queue<unknown>
   email: SendEmail | null
   /** Callers see these names in `RateLimit`. */
   limits: {
@@ -97,13 +115,23 @@ export type Runtime = {
   waitUntil: (work: Promise<unknown>) => void
 }
 
-/** Opens the runtime of one request, batch or cron run. `db.meter` counts the cost of that one piece of work. */
+/** Opens the runtime of one request, batch or cron run. It has entered no store yet. */
 export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>) => void }): Runtime {
   version = env.CF_VERSION_METADATA?.id ?? null
-  return {
-    db: openDb(env.DB),
+  const settings = settingsOf(env)
+  const bound = storesOf(env)
+  const opened = new Map<number, Database>()
+  // Store 0 and the directory are one object, so that what that database is asked is counted once.
+  const open = (store: number, binding: D1Database) => {
+    const db = opened.get(store) ?? openDb<Database>(binding)
+    opened.set(store, db)
+    return db
+  }
+  const common = {
+    directory: open(0, env.DB) as Directory,
+    stores: [...bound.keys()],
+    cost: () => sumOf([...opened.values()].map(({ meter }) => meter)),
     kv: env.KV,
-    events: env.EVENTS,
     email: env.EMAIL ?? null,
     limits: {
       credential: env.LIMIT_CREDENTIAL,
@@ -113,10 +141,54 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       unknown_connection: env.LIMIT_UNKNOWN_CONNECTION,
     },
     metrics: env.METRICS ?? null,
-    settings: settingsOf(env),
+    settings,
     now: Date.now(),
-    waitUntil: (work) => ctx.waitUntil(work),
+    waitUntil: (work: Promise<unknown>) => ctx.waitUntil(work),
   }
+  const at = (store: number): Runtime | null => {
+    const bindings = bound.get(store)
+    return bindings ? { ...common, at, store, db: open(store, bindings.db) as Db, events: bindings.events } : null
+  }
+  return {
+    ...common,
+    at,
+    store: 0,
+    get db(): Db {
+      throw outside()
+    },
+    get events(): Queue<unknown> {
+      throw outside()
+    },
+  }
+}
+
+const outside = () => new Error('enter a store first: rt.at(store)')
+
+type StoreBindings = { db: D1Database; events: Queue<unknown> }
+const boundStores = new WeakMap<Env, ReadonlyMap<number, StoreBindings>>()
+
+/**
+ * The stores of a deployment by number, in their order: read once for each isolate.
+ *
+ * @throws {Fault} `not_configured` where a store lacks its queue
+ */
+function storesOf(env: Env): ReadonlyMap<number, StoreBindings> {
+  const known = boundStores.get(env)
+  if (known) return known
+  const numbers = Object.keys(env).flatMap((name) => /^STORE_([1-9]\d{0,4})$/.exec(name)?.[1] ?? [])
+  const stores = new Map([[0, { db: env.DB, events: env.EVENTS }]])
+  for (const store of numbers.map(Number).sort((a, b) => a - b)) {
+    const [db, events] = [env[`STORE_${store}`], env[`EVENTS_${store}`]]
+    if (db === undefined || events === undefined) throw notConfigured(`EVENTS_${store} (the queue of STORE_${store})`)
+    stores.set(store, { db, events })
+  }
+  boundStores.set(env, stores)
+  return stores
+}
+
+/** For a store that has projects and is not bound. */
+export function notBound(store: number): Fault {
+  return notConfigured(`STORE_${store} and EVENTS_${store} (the database and queue of store ${store})`)
 }
 
 let version: string | null = null

@@ -1,4 +1,5 @@
 // What tests share, by purpose.
+export * from './harness/bound'
 export * from './harness/call'
 export * from './harness/console'
 export * from './harness/deliveries'
@@ -6,3 +7,4 @@ export type * from './harness/json'
 export * from './harness/people'
 export * from './harness/stand-ins'
 export * from './harness/storage'
+export * from './harness/stores'

@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import * as z from 'zod'
 import { app } from '../src/app'
 import { type RouteEntry, routeTable } from '../src/http/openapi'
@@ -12,6 +11,7 @@ import {
   lossyQueue,
   mint,
   type RequestOptions,
+  STORE,
   stripeConnection,
   stripeEvent,
 } from './harness'
@@ -35,7 +35,7 @@ export async function newWorld() {
   const receipt = await deliver(connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
   const sessions = await call('/auth/sessions', { token: owner.token })
   const replay = newId('rpl', Date.now())
-  await env.DB.prepare('INSERT INTO replays (project_id, id, actor, queued) VALUES (?, ?, ?, 0)')
+  await STORE.prepare('INSERT INTO replays (project_id, id, actor, queued) VALUES (?, ?, ?, 0)')
     .bind(project, replay, owner.user)
     .run()
   await Promise.all([

@@ -1,4 +1,6 @@
+import { asked, localConfig, localText } from './local-config.ts'
 import { STATE_DIR } from './paths.ts'
+import { boundStores, databaseBinding } from './stores-config.ts'
 import { wranglerOrThrow } from './wrangler.ts'
 
 /** A value as an SQL literal, because `wrangler d1 execute` takes no parameters. */
@@ -21,8 +23,11 @@ export async function execute(target: Target, sql: string): Promise<Record<strin
   return (JSON.parse(out) as { results: Record<string, unknown>[] }[]).map(({ results }) => results)
 }
 
-/** Applies pending migrations. It is safe to repeat. */
-export async function migrate(target: Target): Promise<void> {
-  const where = target === 'local' ? ['--local', '--persist-to', STATE_DIR] : ['--remote', '--config', target.config]
-  await wranglerOrThrow(['d1', 'migrations', 'apply', 'DB', ...where])
+/** Applies pending migrations to the embedded database of each store. It is safe to repeat. */
+export async function migrateLocal(): Promise<void> {
+  const [flag, config, ...rest] = localConfig(asked)
+  for (const store of boundStores(localText(asked))) {
+    const where = ['--local', '--persist-to', STATE_DIR, ...(flag && config ? [flag, config, ...rest] : [])]
+    await wranglerOrThrow(['d1', 'migrations', 'apply', databaseBinding(store), ...where])
+  }
 }

@@ -1,18 +1,35 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LOCAL_DIR, ROOT } from './paths.ts'
+import { boundStores, withStores } from './stores-config.ts'
+
+/** What a local server has of its own: a number for every rate limit, and how many stores. As the environment has them. */
+export type Local = { rateLimit?: string | undefined; stores?: string | undefined }
+
+/** What the environment asks for. */
+export const asked: Local = { rateLimit: process.env.LOCAL_RATE_LIMIT, stores: process.env.STORES }
+
+/** The configuration of this checkout as a local server is to have it. @throws where a number is not a whole one */
+export function localText({ rateLimit, stores }: Local): string {
+  const tracked = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
+  const limit = numberIn('LOCAL_RATE_LIMIT', rateLimit)
+  const count = numberIn('STORES', stores) ?? 1
+  const bound = boundStores(tracked)
+  const further = Array.from({ length: count }, (_, number) => number).filter((number) => !bound.includes(number))
+  const text = withStores(tracked, further)
+  return limit === null ? text : text.replaceAll(/limit = \d+, period = 60/g, `limit = ${limit}, period = 60`)
+}
 
 /**
- * wrangler's arguments for a server with every rate limit set to one number; no arguments to keep the limits.
+ * wrangler's arguments for a local server that has something of its own; no arguments if it has nothing.
  *
- * @throws if the number is not a whole number of at least 1
+ * @param folder the file is written to
  */
-export function localConfig(rateLimit: string | undefined): string[] {
-  if (rateLimit === undefined || rateLimit === '') return []
-  if (!/^[1-9]\d{0,8}$/.test(rateLimit)) throw new Error(`LOCAL_RATE_LIMIT must be a whole number, not ${rateLimit}`)
-  const text = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
-    .replaceAll(/limit = \d+, period = 60/g, `limit = ${rateLimit}, period = 60`)
-    // The file is written to another folder, so its paths become absolute.
+export function localConfig(local: Local, folder = LOCAL_DIR): string[] {
+  const text = localText(local)
+  if (text === localText({})) return []
+  // The file is in another folder than wrangler.toml, so its paths become absolute.
+  const absolute = text
     .replaceAll(/^(main|migrations_dir|directory) = "(.+)"$/gm, (_, name: string, path: string) => {
       return `${name} = ${JSON.stringify(join(ROOT, path))}`
     })
@@ -21,8 +38,14 @@ export function localConfig(rateLimit: string | undefined): string[] {
       `watch_dir = ${JSON.stringify([join(ROOT, 'src'), join(ROOT, 'drizzle')])}`,
     )
     .replace('[build]\n', `[build]\ncwd = ${JSON.stringify(ROOT)}\n`)
-  const path = join(LOCAL_DIR, 'wrangler.toml')
-  mkdirSync(LOCAL_DIR, { recursive: true })
-  writeFileSync(path, text)
+  const path = join(folder, 'wrangler.toml')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path, absolute)
   return ['--config', path, '--env-file', join(ROOT, '.dev.vars')]
+}
+
+function numberIn(name: string, text: string | undefined): number | null {
+  if (text === undefined || text === '') return null
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${name} must be a whole number, not ${text}`)
+  return Number(text)
 }

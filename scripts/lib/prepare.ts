@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrate } from './d1.ts'
+import { execute, migrateLocal } from './d1.ts'
 import { ensureDevVars } from './dev-vars.ts'
+import { asked, localText } from './local-config.ts'
 import { ROOT, STATE_DIR } from './paths.ts'
+import { boundStores } from './stores-config.ts'
 
-/** The last migration that was applied here. It is kept with the data, so that who deletes one deletes both. */
+/** The last migration that was applied here, and to which stores. It is kept with the data: who deletes one deletes both. */
 const MARKER = join(STATE_DIR, 'migrated')
 
 /** Makes what a local server needs and does not have: secrets, and the tables of the newest migration. */
@@ -15,8 +17,13 @@ export async function prepareLocal(): Promise<void> {
     .filter((name) => name.endsWith('.sql'))
     .sort()
     .at(-1)
-  if (newest === undefined || (existsSync(MARKER) && readFileSync(MARKER, 'utf8') === newest)) return
+  const stores = boundStores(localText(asked))
+  const state = `${newest} ${stores.join()}`
+  if (existsSync(MARKER) && readFileSync(MARKER, 'utf8') === state) return
   console.log('Applying migrations …')
-  await migrate('local')
-  writeFileSync(MARKER, newest)
+  await migrateLocal()
+  // A local server has one isolate, so that a new store need not wait before it takes projects.
+  const rows = stores.map((store) => `(${store}, 0)`).join(', ')
+  await execute('local', `INSERT OR IGNORE INTO stores (number, first_seen_at) VALUES ${rows}`)
+  writeFileSync(MARKER, state)
 }

@@ -1,11 +1,12 @@
-import { run } from '../db/client'
+import { batch, run } from '../db/client'
 import type { Runtime } from '../env'
 import type { Actor, CredentialKind } from '../http/auth'
 import { writeLog } from '../http/log'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
+import { storeOfProject } from '../lib/ids'
 import { LAST_USED_EVERY, MAX_RECORDED_USES } from './limits'
-import { isSecret, KEY_PREFIX } from './secret'
+import { isSecret, KEY_PREFIX, storeOfSecret } from './secret'
 import { byHash, byRetiredHash, type Credential, touchKey } from './store'
 
 /** An API key as a credential. A live key costs one indexed D1 read; a malformed secret costs none. */
@@ -14,28 +15,52 @@ export const apiKeyCredential: CredentialKind = {
   prefix: KEY_PREFIX,
   wellFormed: isSecret,
   lasting: true, // The project and scopes of a key never change.
-  lookup: (rt, hash, projectId) => ({
-    query: byHash(rt.db, hash),
-    judge: (rows) => judge(rt, rows[0] as Credential | undefined, hash, projectId),
+  enter,
+  lookup: (rt, secret, projectId) => ({
+    db: rt.db,
+    query: byHash(rt.db, secret.hash),
+    judge: async (rows) => judge(rt, (rows[0] as Credential | undefined) ?? (await missed(rt, secret)), projectId),
   }),
   faults: ['unknown_key', 'key_rotated', 'key_revoked', 'key_expired', 'wrong_project'],
   ended: ['key_rotated', 'key_revoked', 'key_expired', 'wrong_project'],
   scheme: { name: 'api_key', description: '`svc_v1_` + 96 lower-case hex characters.' },
 }
 
-async function judge(rt: Runtime, key: Credential | undefined, hash: string, projectId: string | null): Promise<Actor> {
-  if (!key) {
-    const [rotated] = await run(rt.db, byRetiredHash(rt.db, hash))
-    if (!rotated)
-      throw new Fault('unknown_key', 'API key not found. Check that the secret was minted in this deployment.')
-    requireAlive(rt, rotated) // If the key has ended since, no newer secret works either.
-    throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
+/**
+ * A key is in the store of its project, which the project's id names. Where the caller names no project, or none that can
+ * be, the secret says in which store it was made.
+ */
+function enter(rt: Runtime, token: string, projectId: string | null): Runtime {
+  const named = projectId === null ? null : storeOfProject(projectId)
+  const inside = named === null ? (rt.at(storeOfSecret(token)) ?? rt.at(0)) : rt.at(named)
+  if (!inside) throw wrongProject()
+  return inside
+}
+
+/**
+ * The key of a secret that the entered store does not have: it may be of a project in another one, which is asked once.
+ *
+ * @throws {Fault} `unknown_key`; `key_rotated` for a secret that a rotation replaced, or how its key has ended since
+ */
+async function missed(rt: Runtime, { token, hash }: { token: string; hash: string }): Promise<Credential> {
+  let [rotated] = await run(rt.db, byRetiredHash(rt.db, hash))
+  const home = storeOfSecret(token)
+  const other = rotated || home === rt.store ? null : rt.at(home)
+  if (other) {
+    const found = await batch(other.db, { keys: byHash(other.db, hash), rotated: byRetiredHash(other.db, hash) })
+    if (found.keys[0]) return found.keys[0]
+    rotated = found.rotated[0]
   }
+  if (!rotated)
+    throw new Fault('unknown_key', 'API key not found. Check that the secret was minted in this deployment.')
+  requireAlive(rt, rotated) // If the key has ended since, no newer secret works either.
+  throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
+}
+
+function judge(rt: Runtime, key: Credential, projectId: string | null): Actor {
   requireAlive(rt, key)
   // Without a project, the call takes no API keys at all, and the policy refuses this one.
-  if (projectId !== null && key.project_id !== projectId) {
-    throw new Fault('wrong_project', 'Send the X-Project-Id of the project this key was minted in.')
-  }
+  if (projectId !== null && key.project_id !== projectId) throw wrongProject()
   recordUse(rt, key)
   return {
     type: 'api_key',
@@ -44,6 +69,10 @@ async function judge(rt: Runtime, key: Credential | undefined, hash: string, pro
     scopes: key.scopes,
     minted_by: key.created_by,
   }
+}
+
+function wrongProject(): Fault {
+  return new Fault('wrong_project', 'Send the X-Project-Id of the project this key was minted in.')
 }
 
 function requireAlive(rt: Runtime, key: Pick<Credential, 'revoked_at' | 'expires_at'>): void {

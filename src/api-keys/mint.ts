@@ -43,13 +43,14 @@ export async function mintKey(
 ): Promise<{ row: KeyRow; secret: string }> {
   const scopes = [...new Set(wanted.scopes ?? actor.scopes)]
   requireScopes(actor, scopes)
-  const secret = await newSecret()
+  const secret = await newSecret(rt.store)
   const fields = {
     project_id: projectOf(actor),
     name: wanted.name,
     scopes,
     expires_at: expiry(wanted.expires_at, rt.now),
     created_by: change.actor.id,
+    minter_email: actor.type === 'session' ? actor.email : null,
   }
   const row = await insertKey(rt.db, fields, secret, change)
   return { row, secret: secret.secret }

@@ -1,14 +1,17 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { changeOf, projectOf, read } from '../http/auth'
+import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, flagOrFalse, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
+import { read, readBeside } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
+import { type People, peopleIn, readMembers } from '../members/people'
+import { membersOf } from '../members/store'
 import { findProject } from '../projects/store'
 import { MAX_LIVE_KEYS } from './limits'
 import { MintBody, mintKey, ScopeName } from './mint'
@@ -31,7 +34,11 @@ const ApiKey = named(
     scopes: z.array(ScopeName).describe('The permissions of the key in its project.'),
     expires_at: timestamp.nullable(),
     created_by: z
-      .object({ user_id: z.string(), email: z.string().nullable(), is_member: z.boolean() })
+      .object({
+        user_id: z.string(),
+        email: z.string().nullable(),
+        is_member: z.boolean().nullable().describe('Null from `GET /self`, and while nobody can tell.'),
+      })
       .describe(
         'The user who minted the key. If they leave the project, the key keeps working and `is_member` is false.',
       ),
@@ -91,7 +98,8 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     body(MintBody),
     async (c) => {
       const { row, secret } = await mintKey(c.get('rt'), c.get('actor'), c.req.valid('json'), changeOf(c))
-      return c.json({ key: present(row), secret }, 201)
+      const minter = new Map([[row.created_by, row.minter_email ?? '']])
+      return c.json({ key: present(row, minter), secret }, 201)
     },
   )
   .get(
@@ -110,8 +118,14 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const asked = c.req.valid('query')
       const list = paging('api-keys', asked)
       const page = { before: list.before, limit: list.take, issuedTo: asked.secret_issued_to }
-      const { rows } = await read(c, { rows: listKeys(c.get('rt').db, project, page) })
-      return c.json(list.page(rows, present), 200)
+      const { found, beside } = await readBeside(c, { rows: listKeys(c.get('rt').db, project, page) }, (directory) =>
+        membersOf(directory, project),
+      )
+      const people = peopleIn(beside)
+      return c.json(
+        list.page(found.rows, (row) => present(row, people)),
+        200,
+      )
     },
   )
   .get(
@@ -137,7 +151,8 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const [row] = keys
       const [owner] = projects
       if (!row || !owner) throw new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
-      return c.json({ key: present(row), project: { id: project, name: owner.name } }, 200)
+      // Nothing that a key is, may or does depends on the directory, and this call tells it that.
+      return c.json({ key: present(row, null), project: { id: project, name: owner.name } }, 200)
     },
   )
   .get(
@@ -153,9 +168,13 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const project = projectOf(c.get('actor'))
-      const { rows } = await read(c, { rows: findKey(c.get('rt').db, project, c.req.param('id')) })
-      if (!rows[0]) throw notFound()
-      return c.json(present(rows[0]), 200)
+      const { found, beside } = await readBeside(
+        c,
+        { rows: findKey(c.get('rt').db, project, c.req.param('id')) },
+        (directory) => membersOf(directory, project),
+      )
+      if (!found.rows[0]) throw notFound()
+      return c.json(present(found.rows[0], peopleIn(beside)), 200)
     },
   )
   .patch(
@@ -173,8 +192,12 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     body(UpdateBody),
     async (c) => {
       const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
-      const row = await changeKey(c.get('rt'), key, c.req.valid('json'), changeOf(c))
-      return c.json(present(row), 200)
+      const rt = c.get('rt')
+      const [row, people] = await Promise.all([
+        changeKey(rt, key, c.req.valid('json'), changeOf(c)),
+        readMembers(rt, key.project_id),
+      ])
+      return c.json(present(row, people), 200)
     },
   )
   .post(
@@ -197,10 +220,14 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const actor = c.get('actor')
-      const secret = await newSecret()
+      const rt = c.get('rt')
+      const secret = await newSecret(rt.store)
       const key = { project_id: projectOf(actor), id: c.req.param('id'), held: actor.scopes }
-      const row = await rotateKey(c.get('rt').db, key, secret, changeOf(c))
-      return c.json({ key: present(row), secret: secret.secret }, 200)
+      const [row, people] = await Promise.all([
+        rotateKey(rt.db, key, secret, changeOf(c)),
+        readMembers(rt, key.project_id),
+      ])
+      return c.json({ key: present(row, people), secret: secret.secret }, 200)
     },
   )
   .delete(
@@ -224,8 +251,12 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     },
   )
 
-/** The key without its secret. The fields of the specification come first. */
-function present(row: KeyRow) {
+/**
+ * The key without its secret. The fields of the specification come first.
+ *
+ * @param people the members of its project; null where they are not known
+ */
+function present(row: KeyRow, people: People | null) {
   return {
     id: row.id,
     name: row.name,
@@ -234,7 +265,11 @@ function present(row: KeyRow) {
     last_used_at: isoOrNull(row.last_used_at),
     scopes: row.scopes,
     expires_at: isoOrNull(row.expires_at),
-    created_by: { user_id: row.created_by, email: row.minter_email, is_member: row.minter_is_member },
+    created_by: {
+      user_id: row.created_by,
+      email: row.minter_email ?? people?.get(row.created_by) ?? null,
+      is_member: people === null ? null : people.has(row.created_by),
+    },
     secret_issued_to: { type: holderType(row.issued_to), id: row.issued_to },
   }
 }

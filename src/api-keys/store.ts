@@ -1,19 +1,16 @@
-import { and, desc, eq, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
-import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { members } from '../members/schema'
 import { projects } from '../projects/schema'
-import { users } from '../sessions/schema'
 import { LAST_USED_EVERY, MAX_LIVE_KEYS } from './limits'
 import { apiKeys, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
 
-/** A key as listed: without its hash, with its minter and whether they are still a member of the project. */
+/** A key as listed: without its hash. */
 export type KeyRow = Awaited<ReturnType<typeof listKeys>>[number]
 /** The columns of a key that authentication needs. */
 export type Credential = Awaited<ReturnType<typeof byHash>>[number]
@@ -70,10 +67,15 @@ export function handedThrough(keyId: string): SQL {
   return sql`EXISTS (SELECT 1 FROM json_each(${apiKeys.secret_lineage}) WHERE value = ${keyId})`
 }
 
+type NewKey = Pick<
+  typeof apiKeys.$inferSelect,
+  'project_id' | 'name' | 'scopes' | 'expires_at' | 'created_by' | 'minter_email'
+>
+
 /** Inserts a key. @throws {Fault} `key_limit_reached` */
 export async function insertKey(
   db: Db,
-  fields: { project_id: string; name: string; scopes: Scope[]; expires_at: number | null; created_by: string },
+  fields: NewKey,
   { hash, key_prefix }: NewSecret,
   change: Change,
 ): Promise<KeyRow> {
@@ -102,7 +104,6 @@ export async function touchKey(db: Db, id: string, now: number): Promise<void> {
   await run(db, db.update(apiKeys).set({ last_used_at: now }).where(live))
 }
 
-const holderUser = alias(users, 'holder_user')
 const holderKey = alias(apiKeys, 'holder_key')
 
 /** Reads keys as {@link KeyRow}. */
@@ -117,16 +118,11 @@ export function selectKeys(db: Db, condition: SQL | undefined) {
       created_by: apiKeys.created_by,
       created_at: apiKeys.created_at,
       last_used_at: apiKeys.last_used_at,
-      minter_email: users.email,
-      minter_is_member: sql<boolean>`${isNotNull(members.user_id)}`.mapWith(Boolean).as('minter_is_member'),
+      minter_email: apiKeys.minter_email,
       issued_to: ISSUED_TO.as('issued_to'),
-      issued_to_email: sql<string | null>`${holderUser.email}`.as('issued_to_email'),
       issued_to_name: sql<string | null>`${holderKey.name}`.as('issued_to_name'),
     })
     .from(apiKeys)
-    .leftJoin(users, eq(users.id, apiKeys.created_by))
-    .leftJoin(members, and(eq(members.project_id, apiKeys.project_id), eq(members.user_id, apiKeys.created_by)))
-    .leftJoin(holderUser, eq(holderUser.id, ISSUED_TO))
     .leftJoin(holderKey, eq(holderKey.id, apiKeys.secret_issued_to))
     .where(condition)
 }

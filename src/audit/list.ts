@@ -22,6 +22,11 @@ export function auditPaging(name: string, asked: AuditFilters & { limit: number;
   }
 }
 
+/** The ids of the actors of these entries. */
+export function actorsOf(rows: readonly ListRow[]): string[] {
+  return rows.flatMap(({ actor_id }) => actor_id ?? [])
+}
+
 function isEntry(row: ListRow): row is AuditRow {
   return row.action !== null
 }

@@ -2,7 +2,6 @@ import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { apiKeys } from '../api-keys/schema'
 import { type Db, type Query, raw } from '../db/client'
-import { users } from '../sessions/schema'
 import { type AuditFilters, rangeOf } from './filters'
 import { MAX_LOOKED_AT } from './limits'
 import { auditLog } from './schema'
@@ -19,12 +18,10 @@ const shown = {
   request_id: a.request_id,
   client_request_id: a.client_request_id,
   details: a.details,
-  /** Of a user. */
-  actor_email: sql<string | null>`${users.email}`.as('actor_email'),
   /** Of an API key, revoked ones too. */
   actor_name: sql<string | null>`${apiKeys.name}`.as('actor_name'),
 }
-/** An entry with what its actor is called now. */
+/** An entry with what its actor is called now, if that is an API key. */
 export type AuditRow = Shown<typeof shown>
 type Shown<F extends Parameters<typeof raw>[1]> = ReturnType<typeof raw<F>>['_']['result'][number]
 /** An entry; or, without an action, the place that the next page starts after: see {@link listAudit}. */
@@ -62,7 +59,6 @@ export function listAudit(
     (fields) => sql`
       SELECT * FROM (
         SELECT ${fields} FROM (SELECT * ${scan} LIMIT ${most}) ${a}
-        LEFT JOIN ${users} ON ${a.actor_type} = 'user' AND ${users.id} = ${a.actor_id}
         LEFT JOIN ${apiKeys} ON ${a.actor_type} = 'api_key' AND ${apiKeys.id} = ${a.actor_id}
         WHERE ${wanted ?? sql`1`} ORDER BY ${desc(a.id)} LIMIT ${take})
       UNION ALL

@@ -1,16 +1,18 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { projectOf, read } from '../http/auth'
+import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
 import { boundedListOf, pageFields } from '../http/page'
+import { read } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { query } from '../http/validate'
 import { idTime } from '../lib/ids'
 import { iso } from '../lib/time'
+import { type People, readAddresses } from '../members/people'
 import { auditFilters } from './filters'
-import { auditPaging } from './list'
+import { actorsOf, auditPaging } from './list'
 import { type AuditRow, listAudit } from './read-store'
 
 const AuditEntry = named(
@@ -62,15 +64,19 @@ export const auditRoutes = new Hono<HttpEnv>().get(
     const list = auditPaging('audit-log', c.req.valid('query'))
     const project = projectOf(c.get('actor'))
     const { rows } = await read(c, { rows: listAudit(c.get('rt').db, project, list.filters, list.at) })
-    return c.json(list.page(rows, present), 200)
+    const people = await readAddresses(c.get('rt'), actorsOf(rows))
+    return c.json(
+      list.page(rows, (row) => present(row, people)),
+      200,
+    )
   },
 )
 
-function present(row: AuditRow) {
+function present(row: AuditRow, people: People) {
   return {
     id: row.id,
     created_at: iso(idTime(row.id)),
-    actor: { type: row.actor_type, id: row.actor_id, email: row.actor_email, name: row.actor_name },
+    actor: { type: row.actor_type, id: row.actor_id, email: people.get(row.actor_id) ?? null, name: row.actor_name },
     action: row.action,
     object: { type: row.object_type, id: row.object_id },
     request_id: row.request_id,

@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import { type Query, run } from '../db/client'
 import type { HttpEnv } from '../http/context'
 import { type Page, paging } from '../http/page'
 
@@ -21,8 +20,8 @@ export function pageAsked(c: Context<HttpEnv>): { limit: number; cursor: string 
 export async function readList<Row extends { id: string }>(
   c: Context<HttpEnv>,
   list: string,
-  read: (before: string | null, limit: number) => Query<Row[]>,
+  read: (before: string | null, limit: number) => Promise<Row[]>,
 ): Promise<Page<Row>> {
   const { before, take, page } = paging(`console/${list}`, pageAsked(c))
-  return page(await run(c.get('rt').db, read(before, take)), (row) => row)
+  return page(await read(before, take), (row) => row)
 }

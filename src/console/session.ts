@@ -44,9 +44,9 @@ export async function visitorOf(c: Context<HttpEnv>): Promise<User | null> {
   const rt = c.get('rt')
   const token = cookieOf(c)
   if (token === null) return null
-  const { query, judge } = sessionCredential.lookup(rt, await sha256Hex(token), null)
+  const { db, query, judge } = sessionCredential.lookup(rt, { token, hash: await sha256Hex(token) }, null)
   try {
-    return (await judge(await run(rt.db, query))) as User
+    return (await judge(await run(db, query))) as User
   } catch (error) {
     if (isNotSignedIn(error)) return null
     throw error

@@ -2,20 +2,22 @@ import { Column, type DriverValueDecoder, is, SQL, sql } from 'drizzle-orm'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import journal from '../../drizzle/meta/_journal.json'
-import { SECOND } from '../lib/time'
-import { answered, notMigrated } from './answered'
-import { type Meter, type MeteredD1, metered, type Sending } from './metered'
+import { type Meter, type MeteredD1, metered, noCost, type Sending } from './metered'
 
 export { ConstraintError } from './answered'
-export type { Meter } from './metered'
-
-const PING_TIMEOUT_MS = 2 * SECOND
+export { type Meter, sumOf } from './metered'
 
 /**
  * Drizzle over the metered binding `d1`. `meter` counts what this database was asked for one piece of work; `binding` is
  * the same object for all of them.
  */
-export type Db = DrizzleD1Database & { meter: Meter; d1: MeteredD1; binding: D1Database }
+export type Database = DrizzleD1Database & { meter: Meter; d1: MeteredD1; binding: D1Database }
+
+declare const holds: unique symbol
+/** A store: the database of the projects that were made in it, with all that is their own. */
+export type Db = Database & { readonly [holds]: 'projects' }
+/** The directory: the database of people, and of which projects there are. One database is both, and two types to us. */
+export type Directory = Database & { readonly [holds]: 'people' }
 
 /** A statement that has not been sent: one of Drizzle's builders, or what {@link raw} makes. */
 export type Query<T = unknown> = { readonly _: { readonly result: T } }
@@ -52,18 +54,10 @@ const builder = drizzle({
  * The plain binding reads the primary, which is what makes a revocation hold from the moment it is answered: never pass
  * a session here (`withSession`).
  */
-export function openDb(binding: D1Database): Db {
-  const meter: Meter = {
-    trips: 0,
-    statements: 0,
-    rows_read: 0,
-    rows_written: 0,
-    size_bytes: null,
-    ms: 0,
-    failures: {},
-  }
+export function openDb<D extends Database>(binding: D1Database): D {
+  const meter = noCost()
   const own = { meter, d1: metered(binding, meter), binding }
-  return Object.assign(Object.create(builder) as DrizzleD1Database, own)
+  return Object.assign(Object.create(builder) as DrizzleD1Database, own) as Database as D
 }
 
 /**
@@ -72,7 +66,7 @@ export function openDb(binding: D1Database): Db {
  * @throws {ConstraintError} where a constraint refuses a write
  * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time; `database_full`
  */
-export async function run<T>(db: Db, query: Query<T>): Promise<T> {
+export async function run<T>(db: Database, query: Query<T>): Promise<T> {
   const prepared = prepare(query)
   const result = await bound(db, prepared).all<Record<string, unknown>>()
   return prepared.mapResult(result, true) as T
@@ -90,7 +84,7 @@ export async function run<T>(db: Db, query: Query<T>): Promise<T> {
  * @throws {ConstraintError} where a constraint refuses a write
  * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time; `database_full`
  */
-export async function batch<Q extends Queries>(db: Db, queries: Q, how: Sending = {}): Promise<Results<Q>> {
+export async function batch<Q extends Queries>(db: Database, queries: Q, how: Sending = {}): Promise<Results<Q>> {
   const named = Object.entries(queries).map(([name, query]) => ({ name, prepared: prepare(query) }))
   const statements = named.map(({ prepared }) => bound(db, prepared))
   const results = await db.d1.batch<Record<string, unknown>>(statements, how)
@@ -99,18 +93,7 @@ export async function batch<Q extends Queries>(db: Db, queries: Q, how: Sending 
 }
 
 /** The newest migration, by the name under which wrangler records it in `d1_migrations`. */
-const NEWEST = `${journal.entries.at(-1)?.tag}.sql`
-
-/**
- * Checks that D1 answers, within a tighter bound, and that the newest migration is applied.
- *
- * @throws {Fault} `database_unavailable`, `not_migrated`
- */
-export async function requireMigrated(db: Db): Promise<void> {
-  const applied = db.d1.prepare('SELECT 1 FROM d1_migrations WHERE name = ?').bind(NEWEST)
-  const { results } = await answered(PING_TIMEOUT_MS, () => applied.all())
-  if (results.length === 0) throw notMigrated()
-}
+export const NEWEST_MIGRATION = `${journal.entries.at(-1)?.tag}.sql`
 
 /**
  * A statement in SQL, for what builders cannot say. Its rows have these fields, each read as a builder would read it
@@ -121,7 +104,7 @@ export async function requireMigrated(db: Db): Promise<void> {
  * ```
  */
 export function raw<F extends Fields>(
-  db: Db,
+  db: Database,
   fields: F,
   statement: (fields: SQL) => SQL,
 ): Query<SelectResultFields<F>[]> {
@@ -136,7 +119,7 @@ export function raw<F extends Fields>(
 }
 
 /** A statement in SQL that returns nothing. */
-export function rawWrite(db: Db, statement: SQL): Query<void> {
+export function rawWrite(db: Database, statement: SQL): Query<void> {
   return queryOf({ getQuery: () => db.all(statement).getQuery(), mapResult: () => undefined })
 }
 
@@ -150,7 +133,7 @@ function prepare(query: Query): Prepared {
   return prepared
 }
 
-function bound(db: Db, prepared: Prepared): D1PreparedStatement {
+function bound(db: Database, prepared: Prepared): D1PreparedStatement {
   const { sql: text, params } = prepared.getQuery()
   return db.d1.prepare(text).bind(...params)
 }

@@ -16,6 +16,20 @@ export type Meter = {
   failures: Record<string, number>
 }
 
+export function noCost(): Meter {
+  return { trips: 0, statements: 0, rows_read: 0, rows_written: 0, size_bytes: null, ms: 0, failures: {} }
+}
+
+/** What several databases cost together. Their sizes are not summed up. */
+export function sumOf(meters: readonly Meter[]): Meter {
+  const sum = noCost()
+  for (const meter of meters) {
+    for (const name of ['trips', 'statements', 'rows_read', 'rows_written', 'ms'] as const) sum[name] += meter[name]
+    for (const [name, n] of Object.entries(meter.failures)) sum.failures[name] = (sum.failures[name] ?? 0) + n
+  }
+  return sum
+}
+
 /** `idempotent`: to execute these statements twice, as one transaction each, has the effect of executing them once. */
 export type Sending = { idempotent?: boolean }
 

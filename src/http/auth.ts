@@ -1,16 +1,18 @@
 import type { Context } from 'hono'
-import { batch, type Queries, type Query, type Results, run } from '../db/client'
-import type { Runtime } from '../env'
+import { type Database, type Query, run } from '../db/client'
+import { notBound, type Runtime } from '../env'
 import { missingScopes, type Role, type Scope, smallestRole } from '../lib/access'
 import { BoundedMap } from '../lib/bounded-map'
 import { sha256Hex } from '../lib/crypto'
 import { Fault, type FaultName } from '../lib/fault'
+import { storeOfProject } from '../lib/ids'
 import { addressOf } from './address'
 import type { HttpEnv } from './context'
 import { ERRORS } from './errors'
 import { failuresByAddress } from './failures'
 import { MAX_KNOWN_CREDENTIALS } from './limits'
 import { limit } from './rate-limit'
+import { settle } from './read'
 
 /** The caller. `scopes` are its permissions in `project_id`. */
 export type Actor =
@@ -28,8 +30,9 @@ export type Actor =
 
 export type ActorType = Actor['type']
 
-/** The read that looks up one secret, and the function that turns its rows into an actor. */
+/** The read that looks up one secret, where it is sent, and the function that turns its rows into an actor. */
 export type Lookup = {
+  db: Database
   query: Query<unknown[]>
   /** @throws {Fault} one of the 401 codes of its kind; `not_a_member` for a session */
   judge: (rows: readonly unknown[]) => Promise<Actor>
@@ -43,8 +46,15 @@ export type CredentialKind = {
   wellFormed: (token: string) => boolean
   /** Whether the permissions of the actor stay the same for as long as the secret is valid. */
   lasting: boolean
-  /** @param projectId the value of X-Project-Id, or null */
-  lookup: (rt: Runtime, hash: string, projectId: string | null) => Lookup
+  /**
+   * The runtime that a secret is looked up in: one that has entered a store, if stores know secrets of this kind.
+   *
+   * @param projectId the value of X-Project-Id, or null
+   * @throws {Fault} `wrong_project` where no such store is bound. No I/O.
+   */
+  enter: (rt: Runtime, token: string, projectId: string | null) => Runtime
+  /** @param rt what `enter` gave */
+  lookup: (rt: Runtime, secret: { token: string; hash: string }, projectId: string | null) => Lookup
   /** The faults that a secret of this kind can be refused with. */
   faults: readonly FaultName[]
   /**
@@ -67,7 +77,7 @@ export type Policy = {
   /** The path parameter with which an API key may address itself without the scope. */
   selfParam?: string
   /**
-   * Whether the handler only reads, and does so through {@link read} before anything else. If this isolate knows the
+   * Whether the handler only reads, and does so through `read` (read.ts) before anything else. If this isolate knows the
    * credentials, their read and the handler's statements then share one round trip.
    */
   reads?: boolean
@@ -80,7 +90,7 @@ const failures = failuresByAddress('auth_failure', 'Too many failed authenticati
 
 /**
  * Authenticates the caller and checks the route's policy. If the route only reads and this isolate knows the secret,
- * the database is not asked yet: {@link read} or {@link settle} does that.
+ * the database is not asked yet: `read` or {@link settle} does that.
  *
  * @throws {Fault} 400, 401, 403, 404, 429 or 503 as docs/api.md lists them
  */
@@ -100,62 +110,12 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
     }
     authorize(c, policy, c.get('actor'))
   }
-  const pending = { query: admission.query, uphold }
+  const pending = { db: admission.db, query: admission.query, uphold }
   const before = policy.reads && kind.lasting ? known.get(admission.hash) : undefined
   c.set('pending', pending)
   // A refusal must come from the database, never from what this isolate remembers.
   if (before?.project_id !== projectId || !before || !isAuthorized(c, policy, before)) return settle(c)
   c.set('actor', before)
-}
-
-/**
- * Sends the reads of a route. If the caller's credentials have not been read yet, their read comes first in the same
- * batch, and the results are returned only if it confirms the caller.
- *
- * @throws {Fault} 401, 403, 404 or `database_unavailable`
- */
-export async function read<Q extends Queries>(c: Context<HttpEnv>, queries: Q): Promise<Results<Q>> {
-  const { db } = c.get('rt')
-  if (c.get('refused')) throw c.get('refused')
-  const pending = c.get('pending')
-  if (!pending) return batch(db, queries)
-  if ('credential' in queries) throw new Error('a route may not name a statement "credential"')
-  const { credential, ...found } = await asking(c, batch(db, { credential: pending.query, ...queries }))
-  await verdict(c, pending.uphold(credential))
-  return found as unknown as Results<Q>
-}
-
-/** Reads the caller's credentials if nothing has yet. @throws {Fault} as {@link read} */
-export async function settle(c: Context<HttpEnv>): Promise<void> {
-  if (c.get('refused')) throw c.get('refused')
-  const pending = c.get('pending')
-  if (pending) await verdict(c, pending.uphold(await asking(c, run(c.get('rt').db, pending.query))))
-}
-
-/** Runs the read of the credential. If the database fails, it is not asked again: the request stays refused. */
-async function asking<T>(c: Context<HttpEnv>, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof Fault) refuse(c, error)
-    throw error
-  }
-}
-
-/** What the database says of the caller. Only once it confirms them is nothing pending; a refusal stays one. */
-async function verdict(c: Context<HttpEnv>, upheld: Promise<void>): Promise<void> {
-  try {
-    await upheld
-  } catch (error) {
-    refuse(c, error)
-    throw error
-  }
-  c.set('pending', null)
-}
-
-/** Every further read of this request throws the same error, even if the handler caught the first. */
-function refuse(c: Context<HttpEnv>, error: unknown): void {
-  c.set('refused', error)
 }
 
 /**
@@ -169,24 +129,29 @@ export async function identify(
   token: string,
   projectId: string | null,
 ): Promise<Actor> {
-  const { query, judge } = await admit(c, kind, token, projectId)
-  const actor = await judge(await run(c.get('rt').db, query))
+  const { db, query, judge } = await admit(c, kind, token, projectId)
+  const actor = await judge(await run(db, query))
   c.set('actor', actor)
   return actor
 }
 
-/** Checks the rate limits, then prepares the lookup of the secret together with the side effects of its result. */
+/**
+ * Checks the rate limits, then prepares the lookup of the secret together with the side effects of its result: a request
+ * about a project enters the project's store.
+ */
 async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, projectId: string | null) {
-  const rt = c.get('rt')
+  const rt = kind.enter(c.get('rt'), token, projectId)
+  c.set('rt', rt)
   const address = addressOf(c)
   const hash = await sha256Hex(token)
   // The failures may come from another client behind the same address, so a known secret is still looked up.
   if (!known.has(hash)) failures.refuseBlocked(address, rt.now)
   await limit(rt.limits, 'credential', hash.slice(0, 32), 'These credentials have exceeded their rate limit.')
-  const lookup = kind.lookup(rt, hash, projectId)
+  const lookup = kind.lookup(rt, { token, hash }, projectId)
   const judge = async (rows: readonly unknown[]) => {
     try {
       const actor = await lookup.judge(rows)
+      if (actor.type === 'session' && actor.project_id !== null) c.set('rt', storeOf(rt, actor.project_id))
       known.set(hash, actor)
       return actor
     } catch (error) {
@@ -197,7 +162,19 @@ async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, p
       throw error
     }
   }
-  return { hash, query: lookup.query, judge }
+  return { hash, db: lookup.db, query: lookup.query, judge }
+}
+
+/**
+ * The runtime at the store of a project that there is.
+ *
+ * @throws {Fault} `not_configured` where that store is not bound
+ */
+function storeOf(rt: Runtime, projectId: string): Runtime {
+  const store = storeOfProject(projectId) ?? 0
+  const inside = rt.at(store)
+  if (!inside) throw notBound(store)
+  return inside
 }
 
 function isAuthorized(c: Context<HttpEnv>, policy: Policy, actor: Actor): boolean {

@@ -16,7 +16,7 @@ export type HttpEnv = {
     /** Set by every route with a policy. */
     actor: Actor
     /** The read of the caller's credentials while it has not been sent, and the function that enforces its result. */
-    pending: { query: Lookup['query']; uphold: (rows: readonly unknown[]) => Promise<void> } | null
+    pending: { db: Lookup['db']; query: Lookup['query']; uphold: (rows: readonly unknown[]) => Promise<void> } | null
     /** Why the database refused the caller, once it has. */
     refused: unknown
     /** The fields of a submitted console form. */

@@ -7,26 +7,28 @@ export const FULL_FOR_MS = 5 * MINUTE
 /** An isolate notes it at most this often (ms): KV takes one write a second for a key. */
 const NOTED_EVERY_MS = MINUTE
 
-const KEY = 'database_full:0'
-let notedAt = 0
+/** When this isolate last noted it of each store (ms). */
+const notedAt = new Map<number, number>()
+const keyOf = (store: number) => `database_full:${store}`
 
-/** Notes that the database refused a write because it is full. KV holds the note, because the database cannot. */
+/** Notes that the store's database refused a write because it is full. KV holds the note, because the database cannot. */
 export function noteFull(rt: Runtime): void {
-  if (Math.abs(rt.now - notedAt) < NOTED_EVERY_MS) return
-  notedAt = rt.now
-  const noted = rt.kv.put(KEY, String(rt.now), { expirationTtl: FULL_FOR_MS / SECOND })
+  const { store } = rt
+  if (Math.abs(rt.now - (notedAt.get(store) ?? 0)) < NOTED_EVERY_MS) return
+  notedAt.set(store, rt.now)
+  const noted = rt.kv.put(keyOf(store), String(rt.now), { expirationTtl: FULL_FOR_MS / SECOND })
   rt.waitUntil(
     noted.catch((error) => {
-      notedAt = 0 // The next refusal tries again.
+      notedAt.delete(store) // The next refusal tries again.
       writeLog('error', 'database_full_not_noted', { error: String(error) })
     }),
   )
 }
 
-/** Whether the database has refused a write lately because it is full. If KV does not answer, nobody knows: false. */
+/** Whether the store's database has refused a write lately because it is full. If KV does not answer, nobody knows: false. */
 export async function isFull(rt: Runtime): Promise<boolean> {
   try {
-    const at = await rt.kv.get(KEY)
+    const at = await rt.kv.get(keyOf(rt.store))
     return at !== null && rt.now - Number(at) < FULL_FOR_MS
   } catch (error) {
     writeLog('warn', 'database_full_unknown', { error: String(error) })

@@ -24,7 +24,7 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   c.res.headers.set('X-Request-Id', clientRequestId ?? requestId)
   const actor = c.get('actor')
   // A missing setting leaves `rt` unset; the request is logged all the same.
-  const meter = (c.get('rt') as HttpEnv['Variables']['rt'] | undefined)?.db.meter
+  const meter = (c.get('rt') as HttpEnv['Variables']['rt'] | undefined)?.cost()
   writeLog(c.res.status >= 500 ? 'error' : 'info', 'request', {
     request_id: requestId,
     client_request_id: clientRequestId ?? undefined,

@@ -15,7 +15,7 @@ export const METRICS = {
   },
   dead_letters: { labels: [], values: ['messages'] },
   state: {
-    labels: [],
+    labels: ['store'],
     values: ['open', 'oldest_pending_ms', 'expired_leases', 'queue_backlog', 'database_bytes'],
   },
 } as const
@@ -50,7 +50,7 @@ export function measure<M extends MetricName>({ metrics }: Runtime, name: M, poi
 
 /** Writes the D1 errors of one piece of work, by class. */
 export function measureErrors(rt: Runtime, work: 'request' | 'batch' | 'cron'): void {
-  for (const [name, errors] of Object.entries(rt.db.meter.failures)) {
+  for (const [name, errors] of Object.entries(rt.cost().failures)) {
     measure(rt, 'd1_error', { class: name, work, errors })
   }
 }

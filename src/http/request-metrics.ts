@@ -14,7 +14,7 @@ export const requestMetrics: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const rt = c.get('rt') as HttpEnv['Variables']['rt'] | undefined
   if (!rt) return
   const ms = Date.now() - startedAt
-  const { trips, ms: d1_ms, rows_read, rows_written } = rt.db.meter
+  const { trips, ms: d1_ms, rows_read, rows_written } = rt.cost()
   const caller = c.get('actor')?.type ?? 'none'
   if (caller === 'session') {
     c.res.headers.set('Server-Timing', `total;dur=${ms}, d1;dur=${d1_ms};desc="${trips} trips"`)

@@ -1,8 +1,9 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { authenticate, settle } from './auth'
+import { authenticate } from './auth'
 import type { HttpEnv } from './context'
 import { type Operation, remember } from './meta'
+import { settle } from './read'
 import { invalid, jsonBody, requireNoBody, takes } from './validate'
 
 /**

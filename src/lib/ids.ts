@@ -52,22 +52,56 @@ export function idPattern(prefix: IdPrefix): RegExp {
   return new RegExp(`^${prefix}_${DIGITS}{26}$`)
 }
 
-/** A new connection id: as {@link newId}, and a check character at its end. */
-export function newConnectionId(now: number): string {
-  const id = newId('con', now)
+/** Stores (databases for projects) have numbers from 0 to this one: three characters behind the id's own. */
+export const MAX_STORE = 32 ** 3 - 1
+/** A store's number behind the 26 characters of an id: none for store 0, and no leading zeros. */
+const STORE = `(?:[1-9a-hjkmnp-tv-z]${DIGITS}{0,2})?`
+const PROJECT_ID = new RegExp(`^prj_${DIGITS}{26}(${STORE})$`)
+const CONNECTION_ID = new RegExp(`^con_${DIGITS}{26}(${STORE})$`)
+/** Its length without a store and a check character. */
+const OLD_CONNECTION_ID = 'con_'.length + TIME_CHARS + RANDOM_CHARS
+
+/** A new project id: as {@link newId}, and the store in which the project is made. */
+export function newProjectId(now: number, store: number): string {
+  return newId('prj', now) + encodeStore(store)
+}
+
+/** The store in which the project of this id was made; null for any other string. No I/O. */
+export function storeOfProject(id: string): number | null {
+  return decodeStore(PROJECT_ID.exec(id)?.[1])
+}
+
+/** A new connection id: as {@link newId}, then its store, then a check character. */
+export function newConnectionId(now: number, store: number): string {
+  const id = newId('con', now) + encodeStore(store)
   return id + checkOf(id)
 }
 
-const CONNECTION_ID = idPattern('con')
-const CHECKED_ID = new RegExp(`^con_${DIGITS}{27}$`)
-
 /**
- * Whether a string can be a connection id. No I/O. Its length tells the two forms apart: an id with 26 characters behind
- * the prefix is from before there was a check character; in a longer one the last character checks all others. Characters
- * that say more, such as the database of the connection, have their place between the 26 and the check character.
+ * The store in which the connection of this id was made; null for a string that cannot be a connection id. No I/O. An id
+ * with 26 characters behind the prefix is from before there was a check character, and of store 0; in a longer one the last
+ * character checks all others.
  */
-export function isConnectionId(text: string): boolean {
-  return CONNECTION_ID.test(text) || (CHECKED_ID.test(text) && text.at(-1) === checkOf(text.slice(0, -1)))
+export function storeOfConnection(id: string): number | null {
+  if (id.length === OLD_CONNECTION_ID) return decodeStore(CONNECTION_ID.exec(id)?.[1])
+  const own = id.slice(0, -1)
+  const digits = CONNECTION_ID.exec(own)?.[1]
+  return digits !== undefined && id.at(-1) === checkOf(own) ? decodeStore(digits) : null
+}
+
+function encodeStore(store: number): string {
+  if (!Number.isInteger(store) || store < 0 || store > MAX_STORE) throw new Error(`there is no store ${store}`)
+  let rest = store
+  let out = ''
+  for (; rest > 0; rest = Math.floor(rest / 32)) out = ALPHABET[rest % 32] + out
+  return out
+}
+
+function decodeStore(digits: string | undefined): number | null {
+  if (digits === undefined) return null
+  let store = 0
+  for (const char of digits) store = store * 32 + ALPHABET.indexOf(char)
+  return store
 }
 
 /**

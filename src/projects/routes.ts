@@ -1,26 +1,22 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { run } from '../db/client'
-import { type Actor, changeOf, read, userOf } from '../http/auth'
+import { type Actor, changeOf, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
+import { read } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { ROLES, type Role } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
+import { createProject } from './create'
+import { findMemberProject, listMemberProjects, renameCopy } from './directory-store'
 import { ProjectBody } from './fields'
 import { MAX_OWNED_PROJECTS } from './limits'
-import {
-  findMemberProject,
-  findProject,
-  insertProject,
-  listMemberProjects,
-  type Project as ProjectRow,
-  renameProject,
-} from './store'
+import { findProject, type Project as ProjectRow, renameProject } from './store'
 
 const tag = 'Projects'
 const Project = named(
@@ -49,16 +45,18 @@ export const projectRoutes = new Hono<HttpEnv>()
     }),
     body(ProjectBody),
     async (c) => {
-      const { db } = c.get('rt')
+      const rt = c.get('rt')
+      const { directory } = rt
       const actor = c.get('actor')
       const owner = userOf(actor)
-      if (actor.type === 'api_key' && (await run(db, findMemberProject(db, actor.project_id, owner))).length === 0) {
+      const isMember = async (id: string) => (await run(directory, findMemberProject(directory, id, owner))).length > 0
+      if (actor.type === 'api_key' && !(await isMember(actor.project_id))) {
         throw new Fault(
           'not_a_member',
           'The user who minted this API key has left its project. Create the project with a console session.',
         )
       }
-      const project = await insertProject(db, c.req.valid('json').name, owner, changeOf(c))
+      const project = await createProject(rt, c.req.valid('json').name, owner, changeOf(c))
       return c.json(present(project, actor.type === 'session' ? 'owner' : null), 201)
     },
   )
@@ -74,14 +72,14 @@ export const projectRoutes = new Hono<HttpEnv>()
     }),
     query(z.strictObject(pageFields)),
     async (c) => {
-      const { db } = c.get('rt')
+      const rt = c.get('rt')
       const actor = c.get('actor')
       const list = paging('projects', c.req.valid('query'))
       if (actor.type === 'api_key') {
-        const { rows } = await read(c, { rows: findProject(db, actor.project_id) })
+        const { rows } = await read(c, { rows: findProject(rt.db, actor.project_id) })
         return c.json({ data: rows.map((row) => present(row, null)), has_more: false, next_cursor: null }, 200)
       }
-      const { rows } = await read(c, { rows: listMemberProjects(db, actor.user_id, list.before, list.take) })
+      const rows = await run(rt.directory, listMemberProjects(rt.directory, actor.user_id, list.before, list.take))
       return c.json(
         list.page(rows, (row) => present(row, row.role)),
         200,
@@ -118,8 +116,12 @@ export const projectRoutes = new Hono<HttpEnv>()
     }),
     body(ProjectBody),
     async (c) => {
-      const project = await renameProject(c.get('rt').db, c.req.param('id'), c.req.valid('json').name, changeOf(c))
+      const { db, directory, store } = c.get('rt')
+      const { name } = c.req.valid('json')
+      const project = await renameProject(db, c.req.param('id'), name, changeOf(c))
       if (!project) throw notFound()
+      // The same name again mends a copy that the last call did not reach.
+      if (store !== 0) await renameCopy(directory, project.id, name)
       return c.json(present(project, roleOf(c.get('actor'))), 200)
     },
   )

@@ -1,8 +1,18 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-export const projects = sqliteTable('projects', {
-  id: text().primaryKey(),
-  name: text().notNull(),
-  created_by: text().notNull(),
-  created_at: integer().notNull(),
-})
+/**
+ * Projects. A store has those that were made in it. The directory has all of them: its own, and a copy of each other one's
+ * row, which says where the project is.
+ */
+export const projects = sqliteTable(
+  'projects',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    created_by: text().notNull(),
+    created_at: integer().notNull(),
+    /** The number of the store that the project is in. */
+    store: integer().notNull().default(0),
+  },
+  (t) => [index('projects_store').on(t.store, t.id)],
+)

@@ -13,8 +13,10 @@ export const sessionCredential: CredentialKind = {
   prefix: SESSION_PREFIX,
   wellFormed: isSessionToken,
   lasting: false, // A role can change.
-  lookup: (rt, hash, projectId) => ({
-    query: byHash(rt.db, hash, projectId),
+  enter: (rt) => rt, // The directory knows sessions.
+  lookup: (rt, { hash }, projectId) => ({
+    db: rt.directory,
+    query: byHash(rt.directory, hash, projectId),
     judge: async (rows) => judge(rt, rows[0] as SessionCredential | undefined, projectId),
   }),
   faults: ['unknown_session', 'session_expired'],
@@ -31,7 +33,7 @@ function judge(rt: Runtime, session: SessionCredential | undefined, projectId: s
   const end = sessionEnd(session.created_at, rt.now)
   if (end - session.expires_at >= SLIDE_EVERY) {
     rt.waitUntil(
-      slideSession(rt.db, session.id, end, rt.now).catch((error) =>
+      slideSession(rt.directory, session.id, end, rt.now).catch((error) =>
         writeLog('warn', 'session_not_extended', { session_id: session.id, error: String(error) }),
       ),
     )

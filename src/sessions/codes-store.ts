@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
-import { batch, type Db } from '../db/client'
+import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
@@ -22,7 +22,7 @@ type NewCode = {
  * whether the address is known, so that a known and an unknown address take the same time.
  */
 export async function insertCode(
-  db: Db,
+  db: Directory,
   code: NewCode,
   { requester, site }: Requester,
 ): Promise<{ recorded: boolean; known: boolean }> {
@@ -69,7 +69,7 @@ function live(challenge: string, now: number) {
 
 /** Reads the address of a code that can still be redeemed. A wrong code counts as an attempt. @returns null for one */
 export async function openCode(
-  db: Db,
+  db: Directory,
   { challenge, code_hash }: { challenge: string; code_hash: string },
   now: number,
 ): Promise<string | null> {
@@ -97,7 +97,7 @@ type Attempt = { challenge: string; code_hash: string; signUp: 'open' | 'invited
  * @returns the user, or null if the code is wrong, used, expired or out of attempts
  */
 export async function redeemCode(
-  db: Db,
+  db: Directory,
   { challenge, code_hash, signUp, replaces }: Attempt,
   session: Pick<Session, 'id' | 'hash' | 'expires_at' | 'user_agent'>,
   now: number,

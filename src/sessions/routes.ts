@@ -118,7 +118,7 @@ export const authRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       const actor = sessionOf(c)
       const list = paging('sessions', c.req.valid('query'))
-      const rows = await run(rt.db, listSessions(rt.db, actor.user_id, rt.now, list))
+      const rows = await run(rt.directory, listSessions(rt.directory, actor.user_id, rt.now, list))
       return c.json(
         list.page(rows, (row) => present(row, actor.id)),
         200,
@@ -137,8 +137,8 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const actor = sessionOf(c)
-      const { db } = c.get('rt')
-      const [session] = await run(db, findSession(db, actor.user_id, actor.id))
+      const { directory } = c.get('rt')
+      const [session] = await run(directory, findSession(directory, actor.user_id, actor.id))
       if (!session) throw new Fault('unknown_session', 'This session has just ended. Sign in again.')
       return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
     },
@@ -155,7 +155,7 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const actor = sessionOf(c)
-      await deleteSession(c.get('rt').db, actor.user_id, actor.id)
+      await deleteSession(c.get('rt').directory, actor.user_id, actor.id)
       return c.body(null, 204)
     },
   )
@@ -171,7 +171,7 @@ export const authRoutes = new Hono<HttpEnv>()
       faults: ['not_found'],
     }),
     async (c) => {
-      if (!(await deleteSession(c.get('rt').db, sessionOf(c).user_id, c.req.param('id')))) {
+      if (!(await deleteSession(c.get('rt').directory, sessionOf(c).user_id, c.req.param('id')))) {
         throw new Fault('not_found', 'Session not found among your sessions.')
       }
       return c.body(null, 204)

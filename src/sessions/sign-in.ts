@@ -39,7 +39,7 @@ export async function requestCode(
     requesterOf(codePepper, addressOf(c)),
   ])
   const row = { id, email, mailbox: mailboxOf(email), code_hash, created_at: rt.now, expires_at }
-  const { recorded, known } = await insertCode(rt.db, row, requester)
+  const { recorded, known } = await insertCode(rt.directory, row, requester)
   if (recorded && (known || signUp === 'open')) send(c, { email, challenge: id, code })
   return { challenge: id, expires_at }
 }
@@ -66,7 +66,7 @@ export type Redeemed = { challenge: string; code: string }
  */
 export async function accountOf(rt: Runtime, { challenge, code }: Redeemed): Promise<string> {
   const code_hash = await hashCode(rt.settings.codePepper, challenge, normalizeCode(code))
-  const email = await openCode(rt.db, { challenge, code_hash }, rt.now)
+  const email = await openCode(rt.directory, { challenge, code_hash }, rt.now)
   if (email === null) throw invalidCode()
   return email
 }
@@ -89,7 +89,7 @@ export async function signIn(
     sha256Hex(token),
   ])
   const user = await redeemCode(
-    rt.db,
+    rt.directory,
     { challenge, code_hash, signUp: rt.settings.signUp, replaces },
     { id: newId('ses', rt.now), hash, expires_at, user_agent: userAgent?.slice(0, 200) ?? null },
     rt.now,

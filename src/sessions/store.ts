@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
-import { batch, type Db, run } from '../db/client'
+import { batch, type Directory, run } from '../db/client'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
 import { members } from '../members/schema'
@@ -12,7 +12,7 @@ export type Session = typeof sessions.$inferSelect
 export type SessionCredential = Awaited<ReturnType<typeof byHash>>[number]
 
 /** Reads the session with this hash, with the user's role in a project. */
-export function byHash(db: Db, hash: string, projectId: string | null) {
+export function byHash(db: Directory, hash: string, projectId: string | null) {
   return db
     .select({
       id: sessions.id,
@@ -29,13 +29,13 @@ export function byHash(db: Db, hash: string, projectId: string | null) {
 }
 
 /** Extends a session. */
-export async function slideSession(db: Db, id: string, expiresAt: number, now: number): Promise<void> {
+export async function slideSession(db: Directory, id: string, expiresAt: number, now: number): Promise<void> {
   await run(db, db.update(sessions).set({ expires_at: expiresAt, last_used_at: now }).where(eq(sessions.id, id)))
 }
 
 /** Reads `take` of a user's live sessions, newest first, starting after the session `before`. */
 export function listSessions(
-  db: Db,
+  db: Directory,
   userId: string,
   now: number,
   { before, take }: { before: string | null; take: number },
@@ -50,7 +50,7 @@ export function listSessions(
 }
 
 /** Reads one of the user's sessions. */
-export function findSession(db: Db, userId: string, id: string) {
+export function findSession(db: Directory, userId: string, id: string) {
   return db
     .select()
     .from(sessions)
@@ -58,13 +58,13 @@ export function findSession(db: Db, userId: string, id: string) {
 }
 
 /** Ends one of the user's sessions. @returns whether it existed */
-export async function deleteSession(db: Db, userId: string, id: string): Promise<boolean> {
+export async function deleteSession(db: Directory, userId: string, id: string): Promise<boolean> {
   const ended = db.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.user_id, userId)))
   return (await run(db, ended.returning({ id: sessions.id }))).length > 0
 }
 
 /** Deletes codes and sessions that ended more than a day ago. Their ids hold the time when they began. */
-export async function purgeEnded(db: Db, now: number): Promise<void> {
+export async function purgeEnded(db: Directory, now: number): Promise<void> {
   await batch(db, {
     codes: db.delete(signInCodes).where(lt(signInCodes.id, idFloor('chl', now - DAY))),
     sessions: db.delete(sessions).where(lt(sessions.id, idFloor('ses', now - SESSION_MAX - DAY))),

@@ -1,13 +1,23 @@
-import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 import { rotateKey } from '../../src/api-keys/rotate-store'
 import { newSecret } from '../../src/api-keys/secret'
 import { touchKey } from '../../src/api-keys/store'
-import { openDb } from '../../src/db/client'
+import { type Db, openDb } from '../../src/db/client'
 import { SCOPES } from '../../src/lib/access'
 import { MINUTE, SECOND } from '../../src/lib/time'
 import { setClock, stopClock, stopTimers } from '../clock'
-import { addMember, call, countingD1, freshKey, freshProject, KV_OUT, mint, NO_LIMIT, tamperedD1 } from '../harness'
+import {
+  addMember,
+  call,
+  countingD1,
+  freshKey,
+  freshProject,
+  KV_OUT,
+  mint,
+  NO_LIMIT,
+  STORE,
+  tamperedD1,
+} from '../harness'
 
 const KEYS = '/platform/v1/api-keys'
 const LIMIT_CREDENTIAL = NO_LIMIT
@@ -49,14 +59,14 @@ it('writes last_used_at once under 500 concurrent requests of one key', async ()
   )
   expect(new Set(answers.map(({ body }) => body.code))).toEqual(new Set(['invalid_cursor']))
   expect(touches).toBe(1)
-  const row = await env.DB.prepare('SELECT last_used_at FROM api_keys WHERE id = ?').bind(key.id).first()
+  const row = await STORE.prepare('SELECT last_used_at FROM api_keys WHERE id = ?').bind(key.id).first()
   expect(row).toEqual({ last_used_at: Date.now() })
 })
 
 it('writes last_used_at once when 50 isolates find it stale at the same moment', async () => {
   const { key } = await freshKey()
   stopTimers()
-  const db = openDb(env.DB)
+  const db = openDb<Db>(STORE)
   const now = Date.now()
   await Promise.all(Array.from({ length: 50 }, () => touchKey(db, key.id, now)))
   expect(db.meter).toMatchObject({ trips: 50, rows_written: 1 })
@@ -75,7 +85,7 @@ it('goes on recording uses after a minute, in an isolate that knows nothing of t
   for (const at of [0, MINUTE, 5 * MINUTE]) {
     setClock(start + at)
     await call(`${KEYS}/self`, { token: secret, project, bindings: { KV } })
-    const row = await env.DB.prepare('SELECT last_used_at FROM api_keys WHERE id = ?').bind(key.id).first()
+    const row = await STORE.prepare('SELECT last_used_at FROM api_keys WHERE id = ?').bind(key.id).first()
     expect(row).toEqual({ last_used_at: start + at })
   }
   expect(markers.size).toBe(1)
@@ -133,15 +143,13 @@ it('leaves one winner of ten rotations that read the same secret', async () => {
   const change = { actor: { type: 'user' as const, id: owner.user }, request_id: 'req_test', now: Date.now() }
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, async () =>
-      rotateKey(openDb(DB), { project_id: project, id: key.id, held: SCOPES }, await newSecret(), change),
+      rotateKey(openDb<Db>(DB), { project_id: project, id: key.id, held: SCOPES }, await newSecret(0), change),
     ),
   )
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   for (const outcome of outcomes)
     if (outcome.status === 'rejected') expect(outcome.reason.fault).toBe('rotation_conflict')
-  const { results } = await env.DB.prepare(
-    "SELECT * FROM audit_log WHERE project_id = ? AND action = 'api_key.rotated'",
-  )
+  const { results } = await STORE.prepare("SELECT * FROM audit_log WHERE project_id = ? AND action = 'api_key.rotated'")
     .bind(project)
     .all()
   expect(results).toHaveLength(1)
@@ -165,7 +173,7 @@ it('holds the limit of 100 live keys under 120 concurrent mints in a project wit
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(10)
   for (const { status, body } of answers)
     if (status !== 201) expect([status, body.code]).toEqual([409, 'key_limit_reached'])
-  const count = (sql: string) => env.DB.prepare(sql).bind(project).first<{ n: number }>()
+  const count = (sql: string) => STORE.prepare(sql).bind(project).first<{ n: number }>()
   expect(await count('SELECT count(*) AS n FROM api_keys WHERE project_id = ? AND revoked_at IS NULL')).toEqual({
     n: 100,
   })

@@ -1,7 +1,6 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { HOUR, iso } from '../../src/lib/time'
-import { call, countingD1, freshProject, mint, tamperedD1 } from '../harness'
+import { call, countingD1, freshProject, mint, STORE, tamperedD1 } from '../harness'
 
 const KEYS = '/platform/v1/api-keys'
 type AuditEntry = {
@@ -175,7 +174,7 @@ describe('revoking with issued=true', () => {
 
   it('is one trip, with all of a hundred keys', async () => {
     const { owner, project, id } = await newWorld('a', 'b')
-    await env.DB.prepare(
+    await STORE.prepare(
       `INSERT INTO api_keys (id, project_id, name, key_prefix, hash, scopes, created_by, created_at, secret_lineage)
        SELECT 'key_' || value, ?1, 'k', '', 'hash-' || ?1 || value, '[]', ?2, 0, json_array(?3) FROM
        (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 98) SELECT value FROM n)`,

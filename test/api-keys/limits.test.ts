@@ -31,7 +31,7 @@ it('blocks an address after 20 failed authentications a minute, before the datab
     await call(PROJECTS, { token: neighbour.secret, project: neighbour.project, headers: address })
     const codes: string[] = []
     for (let i = 0; i < 22; i++) {
-      const { secret: unknown } = await newSecret()
+      const { secret: unknown } = await newSecret(0)
       codes.push((await call(PROJECTS, { token: unknown, project, headers: address })).body.code)
     }
     return { address, codes }

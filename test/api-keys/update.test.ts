@@ -1,8 +1,7 @@
-import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY, HOUR, iso } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
-import { call, freshKey, mint } from '../harness'
+import { call, freshKey, mint, STORE } from '../harness'
 
 const KEYS = '/platform/v1/api-keys'
 
@@ -13,7 +12,7 @@ beforeEach(() => {
 const patch = (world: { project: string }, token: string, id: string, json: unknown) =>
   call(`${KEYS}/${id}`, { method: 'PATCH', token, project: world.project, json })
 const audited = async (id: string) => {
-  const { results } = await env.DB.prepare('SELECT action, details FROM audit_log WHERE object_id = ? ORDER BY id')
+  const { results } = await STORE.prepare('SELECT action, details FROM audit_log WHERE object_id = ? ORDER BY id')
     .bind(id)
     .all<{ action: string; details: string }>()
   return results.filter(({ action }) => action === 'api_key.updated').map(({ details }) => JSON.parse(details))

@@ -1,9 +1,8 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { MAX_LOOKED_AT } from '../../src/audit/limits'
 import { newId } from '../../src/lib/ids'
 import { iso, MINUTE } from '../../src/lib/time'
-import { type Answer, call, countingD1, freshKey, mint } from '../harness'
+import { type Answer, call, countingD1, freshKey, mint, STORE } from '../harness'
 
 const read = (world: { project: string; secret: string }, query: string, bindings = {}): Promise<Answer> =>
   call(`/platform/v1/audit-log?${query}`, { token: world.secret, project: world.project, bindings })
@@ -13,7 +12,7 @@ type Seed = { at: number; actor_type?: string; actor_id?: string; action?: strin
 /** Writes entries as changes would have. */
 async function insert(project: string, seeds: readonly Seed[]): Promise<void> {
   const rows = seeds.map(({ at, ...seed }) => ({ id: newId('aud', at), ...seed }))
-  await env.DB.prepare(
+  await STORE.prepare(
     `INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id)
       SELECT ?1, value->>'id', coalesce(value->>'actor_type', 'user'), coalesce(value->>'actor_id', 'usr_x'),
         coalesce(value->>'action', 'project.renamed'), 'project', coalesce(value->>'object', 'prj_x'), 'req_x'

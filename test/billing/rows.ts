@@ -1,7 +1,7 @@
-import { env } from 'cloudflare:workers'
 import { merge, rankOf } from '../../src/billing/reduce'
 import type { Kind } from '../../src/lib/billing-kinds'
 import { stripe } from '../../src/vendors/stripe'
+import { STORE } from '../harness'
 
 const SAMPLES = {
   subscription: ['customer.subscription.updated', { object: 'subscription', status: 'active', customer: 'cus_1' }],
@@ -15,11 +15,11 @@ const SAMPLES = {
 /** Inserts objects as their events would leave them: for tests of reading. Other tests go through the pipeline. */
 export async function insertObjects(project: string, kind: Exclude<Kind, 'payment_card'>, ids: readonly string[]) {
   const [type, fields] = SAMPLES[kind]
-  const insert = env.DB.prepare(
+  const insert = STORE.prepare(
     `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, subscription, status, version, candidates)
      VALUES (?, ?, ?, 'stripe', ?, ?, ?, 1, ?)`,
   )
-  await env.DB.batch(
+  await STORE.batch(
     ids.map((id) => {
       const event = {
         id: `evt_${id}`,
@@ -58,13 +58,13 @@ export async function insertTimeline(
     object: { id: object },
     effects: [{ kind, id: object, result: 'applied', change: null }],
   })
-  await env.DB.batch(
+  await STORE.batch(
     ids.flatMap((id) => [
-      env.DB.prepare(
+      STORE.prepare(
         `INSERT INTO events (project_id, id, connection_id, vendor_event_id, event_type, payload_id, status, last_delivered_at, summary)
          VALUES (?, ?, ?, ?, 'customer.subscription.updated', ?, 'processed', 1, ?)`,
       ).bind(project, id, connection, id, id, summary),
-      env.DB.prepare('INSERT INTO refs (project_id, ref, event_id) VALUES (?, ?, ?)').bind(project, object, id),
+      STORE.prepare('INSERT INTO refs (project_id, ref, event_id) VALUES (?, ?, ?)').bind(project, object, id),
     ]),
   )
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { LEASE_MS, MAX_ROUNDS } from '../../src/inbox/process/limits'
 import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
-import { bound, tamperedD1 } from '../harness'
+import { STORE, tamperedD1 } from '../harness'
 import { deliverBatch, expectConsistent, settle, stored, type Trip } from '../inbox/pipeline'
 import { anId, stripeEventOf, stripeSubscription, T0 } from './payloads'
 import { type BillingWorld, billingWorld } from './world'
@@ -115,13 +115,13 @@ it('an event that can be neither finished nor recorded as failed is not acked', 
   const world = await billingWorld()
   const [own] = await received(world, updated(anId('sub'), 'past_due', T0))
   const trigger = `refuse_${own?.id}`
-  await bound.DB.prepare(
+  await STORE.prepare(
     `CREATE TRIGGER ${trigger} BEFORE INSERT ON attempts WHEN NEW.event_id = '${own?.id}'
      BEGIN SELECT RAISE(ABORT, 'not this one'); END`,
   ).run()
   expect(await deliverBatch([own?.message])).toEqual([{ delaySeconds: 65 }])
   expect(await stored(world.project)).toMatchObject([{ status: 'processing', attempts: 1 }])
-  await bound.DB.prepare(`DROP TRIGGER ${trigger}`).run()
+  await STORE.prepare(`DROP TRIGGER ${trigger}`).run()
   await settle(world)
   expect(await stored(world.project)).toMatchObject([{ status: 'processed' }])
   await expectConsistent(world.project)

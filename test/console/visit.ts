@@ -1,7 +1,6 @@
-import { env } from 'cloudflare:workers'
 import { app } from '../../src/app'
 import { type RouteEntry, routeTable } from '../../src/http/openapi'
-import { type Answer, addMember, call, lossyQueue, ORIGIN, type RequestOptions, signedIn } from '../harness'
+import { type Answer, addMember, call, lossyQueue, ORIGIN, type RequestOptions, STORE, signedIn } from '../harness'
 import { newWorld, type World } from '../routes'
 
 /** All pages of the console, from the app's own route table. */
@@ -73,7 +72,7 @@ export type Cast = Awaited<ReturnType<typeof newCast>>
 
 /** The number of audit rows of a project. A refused form must not add one. */
 export async function auditRows(project: string): Promise<number> {
-  const row = await env.DB.prepare('SELECT count(*) AS n FROM audit_log WHERE project_id = ?')
+  const row = await STORE.prepare('SELECT count(*) AS n FROM audit_log WHERE project_id = ?')
     .bind(project)
     .first<{ n: number }>()
   return row?.n ?? 0

@@ -1,8 +1,7 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../src/lib/crypto'
 import { setClock, stopClock } from '../clock'
-import { call, captureConsole, freshKey, freshProject, mint, storedText } from '../harness'
+import { call, captureConsole, freshKey, freshProject, mint, STORE, storedText } from '../harness'
 import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, tokenFor } from '../routes'
 import { ISO, KEYS, PROJECTS, rotate, rowOf, SECRET, SPECIFIED_ROW } from './api'
 
@@ -122,7 +121,7 @@ describe('API keys', () => {
       expect(stored).not.toContain(await sha256Hex(hex))
       expect(stored).not.toContain(btoa(plain))
     }
-    const row = await env.DB.prepare('SELECT hash FROM api_keys WHERE id = ?').bind(key.id).first()
+    const row = await STORE.prepare('SELECT hash FROM api_keys WHERE id = ?').bind(key.id).first()
     expect(row).toEqual({ hash: await sha256Hex(body.secret) })
   })
 

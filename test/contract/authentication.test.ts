@@ -1,7 +1,6 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { setClock, stopClock } from '../clock'
-import { bound, call, countingD1, freshKey, freshProject, mint } from '../harness'
+import { bound, call, countingD1, freshKey, freshProject, mint, STORE } from '../harness'
 import { callRoute, nameOf, newWorld, ROUTES } from '../routes'
 import { KEYS, PROJECTS, rowOf, WEBHOOKS } from './api'
 
@@ -102,7 +101,7 @@ describe('authentication', () => {
     const KV = {
       get: async () => {
         asked += 1
-        await env.DB.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?').bind(theirs, key.id).run()
+        await STORE.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?').bind(theirs, key.id).run()
         return null
       },
       put: async () => {},

@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { advance, stopClock } from '../clock'
 import {
@@ -9,6 +8,7 @@ import {
   freshKey,
   lossyQueue,
   QUEUE_OUT,
+  STORE,
   settled,
   stripeConnection,
   stripeEvent,
@@ -215,7 +215,7 @@ describe('billing webhook events', () => {
   })
 
   it('[events.13] health is a snapshot of the pipeline’s current state', async () => {
-    await env.DB.prepare(
+    await STORE.prepare(
       "INSERT INTO state (name, value) VALUES ('last_sweep_at', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
     )
       .bind(Date.now())

@@ -1,5 +1,5 @@
-import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
+import { DIRECTORY, STORE } from '../harness'
 
 const migrations = import.meta.glob('../../drizzle/*.sql', { query: '?raw', import: 'default', eager: true }) as Record<
   string,
@@ -7,7 +7,7 @@ const migrations = import.meta.glob('../../drizzle/*.sql', { query: '?raw', impo
 >
 
 it('has every table WITHOUT ROWID: a rowid table pays a row written more for each unique key', async () => {
-  const { results } = await env.DB.prepare(
+  const { results } = await DIRECTORY.prepare(
     "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_cf_%' AND name <> 'd1_migrations'",
   ).all<{ name: string; sql: string }>()
   expect(results.length).toBeGreaterThan(10)
@@ -25,7 +25,7 @@ it('drops no table in a migration: a rebuild would lose what hangs on it', () =>
 
 it('refuses an unknown status, and an open one without a time to look again', async () => {
   const insert = (status: string, due: number | null) =>
-    env.DB.prepare(
+    STORE.prepare(
       `INSERT INTO events (project_id, id, connection_id, vendor_event_id, event_type, payload_id, status, due_at, last_delivered_at)
        VALUES ('prj_x', ?, 'con_x', ?, 't', 'pay_x', ?, ?, 0)`,
     )

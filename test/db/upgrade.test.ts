@@ -26,7 +26,7 @@ let after: Tables
 beforeAll(async () => {
   for (const name of [...(await tableNames()), 'd1_migrations']) await rows(`DROP TABLE ${name}`)
   await applyD1Migrations(env.DB, TEST_MIGRATIONS.slice(0, 2))
-  const { secret, hash } = await newSecret()
+  const { secret, hash } = await newSecret(0)
   token = secret
   const seeds: Tables = { ...ROWS, api_keys: ROWS.api_keys.map((key) => ({ ...key, hash })) }
   for (const [table, list] of Object.entries(seeds)) for (const row of list) await insert(table, row)

@@ -1,16 +1,14 @@
 import { createExecutionContext, createMessageBatch, getQueueResult, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { hc } from 'hono/client'
 import worker from '../../src'
 import type { App } from '../../src/app'
 import type { Env } from '../../src/env'
+import { bound } from './bound'
 import type { Json } from './json'
+import { bindingsWith, queueOf, STORE_NUMBER } from './stores'
 
 /** The address that the tests' requests go to. */
 export const ORIGIN = 'https://platform.test'
-
-/** The bindings of the deployment under test. */
-export const bound = env as unknown as Env
 
 let addresses = 0
 /** An address in a network (/64) that no other request of the tests has: limits are per network. */
@@ -73,12 +71,6 @@ function requestTo(path: string, options: RequestOptions): Request {
   })
 }
 
-function bindingsWith(bindings?: Partial<Env>): Env {
-  if (!bindings) return bound
-  const all = Object.entries({ ...bound, ...bindings })
-  return Object.fromEntries(all.filter(([, binding]) => binding !== undefined)) as unknown as Env
-}
-
 /** The typed client, connected to the Worker's own fetch handler. */
 export function client(token: string, project?: string) {
   return hc<App>(ORIGIN, {
@@ -97,7 +89,7 @@ export function client(token: string, project?: string) {
 }
 
 /** Hands messages to the Worker's own queue handler, as one batch. */
-export async function drain(bodies: unknown[], bindings?: Partial<Env>, queue = 'platform-api-events') {
+export async function drain(bodies: unknown[], bindings?: Partial<Env>, queue = queueOf(STORE_NUMBER)) {
   const batch = createMessageBatch(
     queue,
     bodies.map((body, index) => ({ id: `message-${index}`, timestamp: new Date(), attempts: 1, body })),

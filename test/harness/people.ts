@@ -1,19 +1,19 @@
-import { env } from 'cloudflare:workers'
 import type { Role } from '../../src/lib/access'
 import { sha256Hex } from '../../src/lib/crypto'
 import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { call } from './call'
+import { DIRECTORY } from './stores'
 
 /** A user with a live session, written to the database as signing in would write them. */
 export async function signedIn(email = `${newId('usr', Date.now()).slice(-10)}@example.com`) {
   const now = Date.now()
   const user = newId('usr', now)
   const token = newSessionToken()
-  await env.DB.batch([
-    env.DB.prepare('INSERT INTO users (id, email, created_at) VALUES (?, ?, ?)').bind(user, email, now),
-    env.DB.prepare(
+  await DIRECTORY.batch([
+    DIRECTORY.prepare('INSERT INTO users (id, email, created_at) VALUES (?, ?, ?)').bind(user, email, now),
+    DIRECTORY.prepare(
       'INSERT INTO sessions (id, user_id, hash, created_at, expires_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?)',
     ).bind(newId('ses', now), user, await sha256Hex(token), now, now + 12 * HOUR, now),
   ])
@@ -30,7 +30,7 @@ export async function freshProject(name = 'Test') {
 /** A new user with this role in the project, written to the database as an invitation would write them. */
 export async function addMember(project: string, role: Role) {
   const member = await signedIn()
-  await env.DB.prepare('INSERT INTO members (project_id, user_id, role, created_at) VALUES (?, ?, ?, ?)')
+  await DIRECTORY.prepare('INSERT INTO members (project_id, user_id, role, created_at) VALUES (?, ?, ?, ?)')
     .bind(project, member.user, role, Date.now())
     .run()
   return member

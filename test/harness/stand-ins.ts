@@ -1,4 +1,4 @@
-import { bound } from './call'
+import { everyD1 } from './stores'
 
 /*
  * What stands in for the bindings: D1, the Queue, KV and limiters that count, record or fail. Pass them as `bindings`.
@@ -19,9 +19,14 @@ export type Tamper = (trip: Trip) => Promise<D1Result[]>
 
 type Wrapped = { query: string; real: D1PreparedStatement; values: unknown[] }
 
-/** The real D1, each call of which goes through `tamper`. */
+/** The real D1, each call of which goes through `tamper`: every database, if passed as `DB`. */
 export function tamperedD1(tamper: Tamper): D1Database {
-  let trips = 0
+  const count = { trips: 0 }
+  return everyD1((real) => tampered(real, tamper, count))
+}
+
+/** One database, each call of which goes through `tamper`. */
+export function tampered(database: D1Database, tamper: Tamper, count = { trips: 0 }): D1Database {
   const wrap = (query: string, real: D1PreparedStatement, values: unknown[] = []) => ({
     query,
     real,
@@ -29,19 +34,19 @@ export function tamperedD1(tamper: Tamper): D1Database {
     bind: (...bound: unknown[]) => wrap(query, real.bind(...bound), bound),
     all: async () => {
       const run = async () => [await real.all()]
-      const [result] = await tamper({ index: trips++, sql: query, statements: 1, values: [values], run })
+      const [result] = await tamper({ index: count.trips++, sql: query, statements: 1, values: [values], run })
       return result
     },
   })
   const batch = (statements: Wrapped[]) =>
     tamper({
-      index: trips++,
+      index: count.trips++,
       sql: statements.map(({ query }) => query).join(';\n'),
       statements: statements.length,
       values: statements.map(({ values }) => values),
-      run: () => bound.DB.batch(statements.map(({ real }) => real)),
+      run: () => database.batch(statements.map(({ real }) => real)),
     })
-  return { prepare: (query: string) => wrap(query, bound.DB.prepare(query)), batch } as unknown as D1Database
+  return { prepare: (query: string) => wrap(query, database.prepare(query)), batch } as unknown as D1Database
 }
 
 /** The real D1, and a count of what it is asked, in D1's own figures. */

@@ -12,7 +12,7 @@ const COUNTED: [Limit, (headers: Record<string, string>, bindings: Partial<Env>)
     'LIMIT_AUTH_FAILURE',
     async (headers, bindings) => {
       const { project } = await freshProject()
-      return call('/platform/v1/api-keys', { token: (await newSecret()).secret, project, headers, bindings })
+      return call('/platform/v1/api-keys', { token: (await newSecret(0)).secret, project, headers, bindings })
     },
   ],
   [
@@ -23,7 +23,7 @@ const COUNTED: [Limit, (headers: Record<string, string>, bindings: Partial<Env>)
   ...(['LIMIT_INGEST', 'LIMIT_UNKNOWN_CONNECTION'] as const).map((limit): (typeof COUNTED)[number] => [
     limit,
     (headers, bindings) =>
-      call(`/ingest/${newConnectionId(Date.now())}`, { method: 'POST', body: '{}', headers, bindings }),
+      call(`/ingest/${newConnectionId(Date.now(), 0)}`, { method: 'POST', body: '{}', headers, bindings }),
   ]),
 ]
 

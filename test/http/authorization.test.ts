@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import { app } from '../../src/app'
@@ -6,7 +5,17 @@ import { routeTable } from '../../src/http/openapi'
 import { ROLES, type Role, SCOPES, type Scope } from '../../src/lib/access'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
-import { type Answer, addMember, call, freshProject, mint, type RequestOptions, signedIn } from '../harness'
+import {
+  type Answer,
+  addMember,
+  call,
+  DIRECTORY,
+  freshProject,
+  mint,
+  type RequestOptions,
+  STORE,
+  signedIn,
+} from '../harness'
 
 /** Who may call what, written by hand: the routes' own policies are compared with this. */
 type Stated = {
@@ -94,14 +103,14 @@ describe('the authorization matrix', () => {
     const revoked = await mint(token, project)
     await call(`/platform/v1/api-keys/${revoked.key.id}`, { method: 'DELETE', token, project })
     const expired = await mint(token, project, { expires_at: new Date(Date.now() + HOUR).toISOString() })
-    await env.DB.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(expired.key.id).run()
+    await STORE.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(expired.key.id).run()
     const endedSession = await signedIn()
-    await env.DB.prepare('UPDATE sessions SET expires_at = 1 WHERE user_id = ?').bind(endedSession.user).run()
+    await DIRECTORY.prepare('UPDATE sessions SET expires_at = 1 WHERE user_id = ?').bind(endedSession.user).run()
     lifeless = {
       'no credential': ['', 401, 'missing_credentials'],
       'a malformed one': ['svc_v1_0123', 401, 'malformed_credentials'],
       'one of an unknown kind': ['sk_live_0123456789', 401, 'malformed_credentials'],
-      'an unknown key': [(await newSecret()).secret, 401, 'unknown_key'],
+      'an unknown key': [(await newSecret(0)).secret, 401, 'unknown_key'],
       'an unknown session': [newSessionToken(), 401, 'unknown_session'],
       'a rotated secret': [rotated.secret, 401, 'key_rotated'],
       'a revoked key': [revoked.secret, 401, 'key_revoked'],
@@ -225,7 +234,7 @@ describe('the authorization matrix', () => {
     const { owner, project } = await freshProject()
     const admin = await addMember(project, 'admin')
     const { key, secret } = await mint(admin.token, project)
-    await env.DB.prepare('DELETE FROM members WHERE project_id = ? AND user_id = ?').bind(project, admin.user).run()
+    await DIRECTORY.prepare('DELETE FROM members WHERE project_id = ? AND user_id = ?').bind(project, admin.user).run()
     const { body } = await call('/platform/v1/api-keys', { token: secret, project })
     expect(body.data[0]).toMatchObject({ id: key.id, created_by: { user_id: admin.user, is_member: false } })
     const made = await call('/platform/v1/projects', { method: 'POST', token: secret, project, json: { name: 'more' } })

@@ -1,9 +1,8 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
 import type { RouteEntry } from '../../src/http/openapi'
 import { MAX_BODY_BYTES } from '../../src/http/validate'
-import { type Answer, call, freshProject, type RequestOptions } from '../harness'
+import { type Answer, call, freshProject, type RequestOptions, STORE } from '../harness'
 import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, takesBody, tokenFor, type World } from '../routes'
 
 const BODIES = ROUTES.filter(takesBody)
@@ -140,10 +139,10 @@ function withField(sample: Record<string, unknown>, field: string, text: string)
 /** How many rows there are of everything that a refused request could have created. */
 async function countAll() {
   const tables = ['projects', 'api_keys', 'connections', 'audit_log', 'sign_in_codes', 'sessions', 'users', 'replays']
-  const counts = await env.DB.batch<{ n: number }>(
-    tables.map((table) => env.DB.prepare(`SELECT count(*) AS n FROM ${table}`)),
+  const counts = await STORE.batch<{ n: number }>(
+    tables.map((table) => STORE.prepare(`SELECT count(*) AS n FROM ${table}`)),
   )
-  const names = await env.DB.prepare(
+  const names = await STORE.prepare(
     'SELECT group_concat(name) AS names FROM (SELECT name FROM projects ORDER BY id)',
   ).first()
   return JSON.stringify([counts.map(({ results }) => results[0]?.n), names])

@@ -1,10 +1,9 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { codeOf, ERRORS } from '../../src/http/errors'
 import type { FaultName } from '../../src/lib/fault'
 import { SECOND } from '../../src/lib/time'
 import { stopClock } from '../clock'
-import { call, freshKey, ORIGIN, type RequestOptions, signStripe, stripeEvent } from '../harness'
+import { call, freshKey, ORIGIN, type RequestOptions, STORE, signStripe, stripeEvent } from '../harness'
 import { freshConnection, KEYS, PRODUCERS, revoked, rotated } from './faults'
 
 const FAULTS = Object.keys(ERRORS) as FaultName[]
@@ -78,7 +77,7 @@ describe('a credential that is refused', () => {
   ])('as the old secret of a key that is %s: %s', async (_, now, code) => {
     const { project, owner, key, secret } = await rotated()
     if (now === 'revoked') await call(`${KEYS}/${key.id}`, { method: 'DELETE', token: owner.token, project })
-    if (now === 'expired') await env.DB.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(key.id).run()
+    if (now === 'expired') await STORE.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(key.id).run()
     const answer = await call(KEYS, { token: secret, project })
     expect([answer.status, answer.body.code]).toEqual([401, code])
   })

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import { newSessionToken } from '../../src/sessions/secret'
-import { bound, call, captureConsole, D1_LOST, failingD1, freshKey, KV_OUT, tamperedD1 } from '../harness'
+import {
+  type bound,
+  call,
+  captureConsole,
+  D1_LOST,
+  DIRECTORY,
+  failingD1,
+  freshKey,
+  KV_OUT,
+  tamperedD1,
+} from '../harness'
 import { KEYS, OUR_MISTAKE, PROJECTS } from './faults'
 
 describe('a database that fails', () => {
@@ -17,7 +27,7 @@ describe('a database that fails', () => {
   it.each(AWAY)('is a 503 whatever the credential, never a 401: %s', async (message) => {
     const { project, secret, owner } = await freshKey()
     const DB = failingD1(message)
-    const unknown = (await newSecret()).secret
+    const unknown = (await newSecret(0)).secret
     for (const token of [secret, owner.token, unknown, newSessionToken()]) {
       for (const path of [KEYS, PROJECTS, '/platform/v1/billing/webhooks', '/platform/v1/audit-log']) {
         const answer = await call(path, { token, project, bindings: { DB } })
@@ -102,14 +112,14 @@ describe('an internal error', () => {
   it('says that migrations are to be applied, before anything needs the newest', async () => {
     captureConsole()
     expect((await call('/healthz')).status).toBe(200)
-    const { count, ...first } = (await bound.DB.prepare(
+    const { count, ...first } = (await DIRECTORY.prepare(
       'SELECT *, count(*) OVER () AS count FROM d1_migrations ORDER BY id DESC LIMIT 1',
     ).first()) as Record<string, unknown>
     expect(count).toBeGreaterThan(5)
-    await bound.DB.prepare('DELETE FROM d1_migrations WHERE id = ?').bind(first.id).run()
+    await DIRECTORY.prepare('DELETE FROM d1_migrations WHERE id = ?').bind(first.id).run()
     const behind = await call('/healthz')
     expect([behind.status, behind.body.code]).toEqual([503, 'not_migrated'])
-    await bound.DB.prepare('INSERT INTO d1_migrations (id, name, applied_at) VALUES (?, ?, ?)')
+    await DIRECTORY.prepare('INSERT INTO d1_migrations (id, name, applied_at) VALUES (?, ?, ?)')
       .bind(first.id, first.name, first.applied_at)
       .run()
     expect((await call('/healthz')).status).toBe(200)

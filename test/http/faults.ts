@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import type { FaultName } from '../../src/lib/fault'
@@ -11,6 +10,7 @@ import {
   call,
   D1_FULL,
   D1_LOST,
+  DIRECTORY,
   deliver,
   failingD1,
   freshKey,
@@ -19,6 +19,7 @@ import {
   lossyQueue,
   mint,
   ORIGIN,
+  STORE,
   STRIPE_SECRET,
   signedIn,
   stripeConnection,
@@ -57,7 +58,7 @@ export async function revoked() {
 
 async function expired() {
   const world = await freshKey()
-  await env.DB.prepare('UPDATE api_keys SET expires_at = ? WHERE id = ?')
+  await STORE.prepare('UPDATE api_keys SET expires_at = ? WHERE id = ?')
     .bind(Date.now() - 1, world.key.id)
     .run()
   return world
@@ -65,11 +66,11 @@ async function expired() {
 
 /** Copies a row of the project until it has `n` of them. */
 async function fill(table: 'api_keys' | 'connections', project: string, n: number) {
-  const { results } = await env.DB.prepare(`SELECT * FROM ${table} WHERE project_id = ?`).bind(project).all()
+  const { results } = await STORE.prepare(`SELECT * FROM ${table} WHERE project_id = ?`).bind(project).all()
   const [row] = results as Record<string, unknown>[]
   if (!row) throw new Error(`no row of ${table} to copy`)
   const columns = Object.keys(row)
-  const insert = env.DB.prepare(
+  const insert = STORE.prepare(
     `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   )
   const copies = Array.from({ length: n - results.length }, (_, i) =>
@@ -77,13 +78,15 @@ async function fill(table: 'api_keys' | 'connections', project: string, n: numbe
       ...columns.map((name) => ({ id: `${row.id}-${i}`, hash: `${row.hash}-${i}`, secrets: '[]' })[name] ?? row[name]),
     ),
   )
-  await env.DB.batch(copies)
+  await STORE.batch(copies)
 }
 
 /** Makes the user the owner of `n` more projects. */
 export async function owning(user: string, n: number) {
-  const insert = env.DB.prepare("INSERT INTO members (project_id, user_id, role, created_at) VALUES (?, ?, 'owner', 0)")
-  await env.DB.batch(Array.from({ length: n }, () => insert.bind(newId('prj', Date.now()), user)))
+  const insert = DIRECTORY.prepare(
+    "INSERT INTO members (project_id, user_id, role, created_at) VALUES (?, ?, 'owner', 0)",
+  )
+  await STORE.batch(Array.from({ length: n }, () => insert.bind(newId('prj', Date.now()), user)))
 }
 
 /** For each fault, a request that is refused with it. */
@@ -111,7 +114,7 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
   project_required: async () => call(KEYS, { token: (await freshKey()).secret }),
   missing_credentials: async () => call(KEYS, { project: (await freshProject()).project }),
   malformed_credentials: async () => call(KEYS, { project: (await freshProject()).project, token: 'svc_v1_short' }),
-  unknown_key: async () => call(KEYS, { project: (await freshProject()).project, token: (await newSecret()).secret }),
+  unknown_key: async () => call(KEYS, { project: (await freshProject()).project, token: (await newSecret(0)).secret }),
   key_rotated: async () => {
     const { project, secret } = await rotated()
     return call(KEYS, { project, token: secret })
@@ -128,7 +131,7 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
   unknown_session: async () => call(PROJECTS, { token: newSessionToken() }),
   session_expired: async () => {
     const { token, user } = await signedIn()
-    await env.DB.prepare('UPDATE sessions SET expires_at = ? WHERE user_id = ?')
+    await DIRECTORY.prepare('UPDATE sessions SET expires_at = ? WHERE user_id = ?')
       .bind(Date.now() - 1, user)
       .run()
     return call(PROJECTS, { token })
@@ -243,8 +246,8 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     const { project, secret, connection } = await freshConnection()
     const receipt = await deliver(connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
     const id = receipt.body.event_ids[0]
-    await env.DB.prepare("UPDATE events SET status = 'processed', due_at = NULL WHERE id = ?").bind(id).run()
-    await env.DB.prepare('DELETE FROM payloads WHERE project_id = ?').bind(project).run()
+    await STORE.prepare("UPDATE events SET status = 'processed', due_at = NULL WHERE id = ?").bind(id).run()
+    await STORE.prepare('DELETE FROM payloads WHERE project_id = ?').bind(project).run()
     return call(`/platform/v1/billing/webhooks/${id}/replay`, { method: 'POST', project, token: secret })
   },
   payload_too_large: async () => {

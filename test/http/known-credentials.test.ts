@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { app } from '../../src/app'
 import { routeTable } from '../../src/http/openapi'
@@ -13,6 +12,7 @@ import {
   freshProject,
   head,
   mint,
+  STORE,
   stripeConnection,
   tamperedD1,
 } from '../harness'
@@ -52,7 +52,7 @@ async function revoke(id: string) {
 const DEATHS: [code: string, kill: (id: string) => Promise<unknown>][] = [
   ['key_revoked', revoke],
   ['key_rotated', (id) => call(`/platform/v1/api-keys/${id}/rotate`, { method: 'POST', token, project })],
-  ['key_expired', (id) => env.DB.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(id).run()],
+  ['key_expired', (id) => STORE.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(id).run()],
 ]
 
 /** A path with this project's id where it is a project's, and an id that is not there anywhere else. */
@@ -223,7 +223,7 @@ it('keeps a known key out of other projects, named in the header or in the path,
 it('goes by the scopes that the database has now, fewer or more than were remembered', async () => {
   const { id, secret } = await knownKey()
   const scope = (scopes: string[]) =>
-    env.DB.prepare('UPDATE api_keys SET scopes = ? WHERE id = ?').bind(JSON.stringify(scopes), id).run()
+    STORE.prepare('UPDATE api_keys SET scopes = ? WHERE id = ?').bind(JSON.stringify(scopes), id).run()
   const list = () => call('/platform/v1/api-keys', { token: secret, project })
   expect((await list()).status).toBe(200)
   await scope(['projects:read'])

@@ -27,7 +27,7 @@ it('lets requests through, and says so in the log, while a limiter fails', async
 it('refuses a wrong secret as what it is while the limiter of failures fails', async () => {
   const log = captureLog()
   const { project } = await freshKey()
-  const { secret: token } = await newSecret()
+  const { secret: token } = await newSecret(0)
   const answer = await call(KEYS, { project, token, bindings: { ...bound, LIMIT_AUTH_FAILURE: LIMITER_OUT } })
   expect([answer.status, answer.body.code]).toEqual([401, 'unknown_key'])
   expect(log.of('rate_limit_not_checked')).toMatchObject([{ level: 'error' }])

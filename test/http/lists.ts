@@ -1,9 +1,8 @@
-import { env } from 'cloudflare:workers'
 import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { insertObjects, insertTimeline } from '../billing/rows'
-import { call, deliver, type Json, lossyQueue, mint, stripeConnection, stripeEvent } from '../harness'
+import { call, DIRECTORY, deliver, type Json, lossyQueue, mint, STORE, stripeConnection, stripeEvent } from '../harness'
 import type { World } from '../routes'
 
 /** What a test needs to know of a list. */
@@ -29,19 +28,19 @@ const addEvents = (world: World, n: number) =>
   times(n, () => deliver(world.connection.id, stripeEvent('invoice.paid'), EVENTS()))
 
 async function addAttempts(world: World, n: number) {
-  const last = await env.DB.prepare('SELECT coalesce(max(number), 0) AS n FROM attempts WHERE event_id = ?')
+  const last = await STORE.prepare('SELECT coalesce(max(number), 0) AS n FROM attempts WHERE event_id = ?')
     .bind(world.event)
     .first<{ n: number }>()
-  const insert = env.DB.prepare(
+  const insert = STORE.prepare(
     `INSERT INTO attempts (event_id, number, trigger, started_at, finished_at, outcome) VALUES (?, ?, 'retry', 1, 2, 'retrying')`,
   )
-  await env.DB.batch(Array.from({ length: n }, (_, i) => insert.bind(world.event, (last?.n ?? 0) + 1 + i)))
+  await STORE.batch(Array.from({ length: n }, (_, i) => insert.bind(world.event, (last?.n ?? 0) + 1 + i)))
 }
 
 async function addSessions(world: World, n: number) {
   await times(n, async () => {
     const now = Date.now()
-    await env.DB.prepare(
+    await DIRECTORY.prepare(
       'INSERT INTO sessions (id, user_id, hash, created_at, expires_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?)',
     )
       .bind(newId('ses', now), world.owner.user, newSessionToken(), now, now + HOUR, now)
@@ -51,7 +50,7 @@ async function addSessions(world: World, n: number) {
 
 const addReplays = (world: World, n: number) =>
   times(n, () =>
-    env.DB.prepare('INSERT INTO replays (project_id, id, actor, event_id, queued) VALUES (?, ?, ?, ?, 1)')
+    STORE.prepare('INSERT INTO replays (project_id, id, actor, event_id, queued) VALUES (?, ?, ?, ?, 1)')
       .bind(world.project, newId('rpl', Date.now()), world.owner.user, world.event)
       .run(),
   )

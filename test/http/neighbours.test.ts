@@ -1,11 +1,10 @@
-import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import { SECOND } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { advance, inOneWindow, stopClock } from '../clock'
 import { visit } from '../console/visit'
-import { call, countingD1, freshAddress, freshKey, freshProject, mint, signedIn } from '../harness'
+import { call, countingD1, DIRECTORY, freshAddress, freshKey, freshProject, mint, STORE, signedIn } from '../harness'
 import { KEYS, PROJECTS } from './faults'
 
 /* Several clients behind one address: the failures of one must not become the failures of another. */
@@ -18,9 +17,9 @@ beforeEach(() => {
 async function block(headers: Record<string, string>) {
   const { project } = await freshProject()
   await inOneWindow(async () => {
-    for (let i = 0; i < 22; i++) await call(KEYS, { token: (await newSecret()).secret, project, headers })
+    for (let i = 0; i < 22; i++) await call(KEYS, { token: (await newSecret(0)).secret, project, headers })
   })
-  const { body } = await call(KEYS, { token: (await newSecret()).secret, project, headers })
+  const { body } = await call(KEYS, { token: (await newSecret(0)).secret, project, headers })
   expect(body.code).toBe('rate_limited')
 }
 const fresh = () => ({ 'CF-Connecting-IP': freshAddress() })
@@ -67,7 +66,7 @@ describe('an address with too many failures', () => {
     const headers = fresh()
     const { project, owner } = await freshProject()
     expect((await call(KEYS, { token: owner.token, project, headers })).status).toBe(200)
-    await env.DB.prepare('DELETE FROM members WHERE project_id = ?').bind(project).run()
+    await DIRECTORY.prepare('DELETE FROM members WHERE project_id = ?').bind(project).run()
     await block(headers)
     const refused = await call(KEYS, { token: owner.token, project, headers })
     expect([refused.status, refused.body.code]).toEqual([403, 'not_a_member'])
@@ -98,7 +97,7 @@ describe('a secret that was once good', () => {
       'key_expired',
       async () => {
         const { project, owner, key, secret } = await freshKey()
-        await env.DB.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(key.id).run()
+        await STORE.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(key.id).run()
         return { token: secret, project, next: (await mint(owner.token, project)).secret }
       },
     ],
@@ -106,7 +105,7 @@ describe('a secret that was once good', () => {
       'session_expired',
       async () => {
         const { token, user } = await signedIn()
-        await env.DB.prepare('UPDATE sessions SET expires_at = 1 WHERE user_id = ?').bind(user).run()
+        await DIRECTORY.prepare('UPDATE sessions SET expires_at = 1 WHERE user_id = ?').bind(user).run()
         return { token, project: null, next: (await signedIn()).token }
       },
     ],
@@ -162,7 +161,7 @@ describe('a secret that was once good', () => {
 
   it('is no cover for guesses: they count as before', async () => {
     const [, end] = ENDED[0] as (typeof ENDED)[number]
-    for (const made of [async () => (await newSecret()).secret, async () => newSessionToken()]) {
+    for (const made of [async () => (await newSecret(0)).secret, async () => newSessionToken()]) {
       const headers = fresh()
       const { token, project } = await end()
       const last = await inOneWindow(async () => {

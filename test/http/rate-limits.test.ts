@@ -61,7 +61,7 @@ describe('a 429 states the limit, and how long to wait', () => {
       20,
       async (headers: Record<string, string>) => {
         const { project } = await freshKey()
-        const { secret } = await newSecret()
+        const { secret } = await newSecret(0)
         return call('/platform/v1/api-keys', {
           token: secret,
           project,
@@ -74,7 +74,7 @@ describe('a 429 states the limit, and how long to wait', () => {
       'unknown_connection',
       120,
       async (headers: Record<string, string>) => {
-        const id = newConnectionId(Date.now())
+        const id = newConnectionId(Date.now(), 0)
         const bindings = { LIMIT_UNKNOWN_CONNECTION: FULL }
         return call(`/ingest/${id}`, { method: 'POST', body: '{}', headers, bindings })
       },

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
-import { openDb } from '../../src/db/client'
+import { type Db, openDb } from '../../src/db/client'
 import { claim } from '../../src/inbox/process/claim'
 import { finish } from '../../src/inbox/process/finish'
 import type { Verdict } from '../../src/inbox/process/verdict'
 import { recordDelivery } from '../../src/inbox/receive/store'
 import { newId } from '../../src/lib/ids'
 import { iso } from '../../src/lib/time'
-import { bound, type Json } from '../harness'
+import { type Json, STORE } from '../harness'
 
 import type { Reader } from './seeding'
 
@@ -16,7 +16,7 @@ type Outcome = 'processed' | 'ignored' | 'failed'
 /** An event by when it came in and, unless it is pending, how long it then took. */
 export type Story = { received_at: number; lag?: number; status?: Outcome }
 
-const db = openDb(bound.DB)
+const db = openDb<Db>(STORE)
 let names = 0
 
 /** Has events recorded, claimed and finished at their times, by the statements that do it. */

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openDb, run } from '../../src/db/client'
+import { type Db, openDb, run } from '../../src/db/client'
 import { FINAL_STATUSES, leftBy, type Move, OPEN_STATUSES, STATUSES, type Status } from '../../src/inbox/lifecycle'
 import { claim, claimExpired, type EventKey, selectClaimed } from '../../src/inbox/process/claim'
 import { finish } from '../../src/inbox/process/finish'
 import { MAX_TRIES } from '../../src/inbox/process/limits'
 import { takeDead } from '../../src/inbox/upkeep/store'
 import { HOUR, MINUTE } from '../../src/lib/time'
-import { bound, call } from '../harness'
+import { call, STORE } from '../harness'
 import { memoryQueue, type Rows, rows, stopClock } from './pipeline'
 import { freshReader, insertConnection, insertEvents, insertPayload, seedEvent } from './seeding'
 
@@ -22,7 +22,7 @@ const LEFT_BY: Record<Move, readonly Status[]> = {
 }
 const MOVES = Object.keys(LEFT_BY) as Move[]
 const HELD = 'lse_held'
-const db = openDb(bound.DB)
+const db = openDb<Db>(STORE)
 let now: number
 
 beforeEach(() => {
@@ -71,7 +71,10 @@ const MADE: Record<Move, { of?: (at: number) => Same; by: (events: Events) => Pr
       expect(await finish(db, { verdicts, projections: [], lease: HELD, now })).toBe('written')
     },
   },
-  give_up: { of: () => ({ tries: MAX_TRIES }), by: () => takeDead(db, 'lse_new', now + MINUTE, now) },
+  give_up: {
+    of: () => ({ tries: MAX_TRIES }),
+    by: () => takeDead(db, { lease: 'lse_new', leaseUntil: now + MINUTE, most: 100 }, now),
+  },
   replay: {
     by: async ({ project, secret, keys }) => {
       const options = { method: 'POST', project, token: secret, bindings: { EVENTS: memoryQueue().EVENTS } }

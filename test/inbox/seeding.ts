@@ -1,9 +1,8 @@
-import { env } from 'cloudflare:workers'
 import { type Env, openRuntime } from '../../src/env'
 import { seal, sealContext } from '../../src/inbox/connections/seal'
 import { FINAL_STATUSES, type Status } from '../../src/inbox/lifecycle'
 import { newId } from '../../src/lib/ids'
-import { type Answer, bound, call, freshKey } from '../harness'
+import { type Answer, bound, call, freshKey, STORE } from '../harness'
 
 /** An event to be put into the database as the pipeline would have left it. */
 export type Seed = {
@@ -47,15 +46,15 @@ export async function insertEvents(project: string, events: readonly Seed[]): Pr
       processed_at: event.status === 'processed' || event.status === 'ignored' ? event.received_at + 120 : null,
     }))
     const list = JSON.stringify(chunk)
-    await env.DB.batch([
-      env.DB.prepare(
+    await STORE.batch([
+      STORE.prepare(
         `INSERT INTO events (project_id, id, connection_id, vendor_event_id, event_type, payload_id, status, due_at, lease_token,
           lease_until, attempts, last_delivered_at, processed_at, last_error)
         SELECT ?1, value->>'id', value->>'connection', value->>'vendor_event_id', value->>'event_type', value->>'payload_id',
           value->>'status', value->>'due_at', CASE WHEN value->>'lease_until' IS NOT NULL THEN 'lse_seed' END, value->>'lease_until',
           value->>'attempts', value->>'received_at', value->>'processed_at', value->>'last_error' FROM json_each(?2)`,
       ).bind(project, list),
-      env.DB.prepare(
+      STORE.prepare(
         `INSERT INTO refs SELECT ?1, r.value, e.value->>'id' FROM json_each(?2) e CROSS JOIN json_each(e.value, '$.refs') r`,
       ).bind(project, list),
     ])
@@ -69,7 +68,7 @@ export type SeedMinute = { minute: number; connection: string } & Partial<
 
 /** Inserts rollups, as ingest and finish would have left them. */
 export async function insertMinutes(project: string, minutes: readonly SeedMinute[]): Promise<void> {
-  await env.DB.prepare(
+  await STORE.prepare(
     `INSERT INTO minutes SELECT ?1, value->>'minute', value->>'connection', coalesce(value->>'received', 0),
         coalesce(value->>'duplicates', 0), coalesce(value->'refused', '{}'), coalesce(value->>'processed', 0),
         coalesce(value->>'ignored', 0), coalesce(value->>'failed', 0), coalesce(value->'lag', '{}'),
@@ -97,7 +96,7 @@ export async function insertConnection(
       ...(await seal(encryptionKeys, `whsec_${n}`, sealContext(project, id, `sec_${n}`))),
     })),
   )
-  await env.DB.prepare(
+  await STORE.prepare(
     `INSERT INTO connections (id, project_id, vendor, name, livemode, secrets, created_at, deleted_at, status)
       VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)`,
   )
@@ -111,7 +110,7 @@ export async function insertConnection(
 
 /** Gives an event its payload. */
 export async function insertPayload(project: string, event: Seed, body: string | ArrayBuffer): Promise<void> {
-  await env.DB.prepare('INSERT INTO payloads (project_id, id, body) VALUES (?, ?, ?)')
+  await STORE.prepare('INSERT INTO payloads (project_id, id, body) VALUES (?, ?, ?)')
     .bind(project, event.id.replace('evt_', 'pay_'), body)
     .run()
 }

@@ -1,6 +1,5 @@
-import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
-import { addMember, call, freshKey, mint, NO_LIMIT, signedIn } from '../harness'
+import { addMember, call, DIRECTORY, freshKey, mint, NO_LIMIT, STORE, signedIn } from '../harness'
 import { owning, PROJECTS } from '../http/faults'
 
 const create = (token: string, project?: string) =>
@@ -14,7 +13,7 @@ const create = (token: string, project?: string) =>
 
 async function count(sql: string, ...values: string[]): Promise<number> {
   return (
-    (await env.DB.prepare(sql)
+    (await STORE.prepare(sql)
       .bind(...values)
       .first<number>('n')) ?? 0
   )
@@ -48,6 +47,6 @@ it('counts what a key creates as its minter’s, and no other user’s', async (
 it('does not count projects in which the user is no owner', async () => {
   const { token, user } = await signedIn()
   await owning(user, 100)
-  await env.DB.prepare("UPDATE members SET role = 'admin' WHERE user_id = ?").bind(user).run()
+  await DIRECTORY.prepare("UPDATE members SET role = 'admin' WHERE user_id = ?").bind(user).run()
   expect((await create(token)).status).toBe(201)
 })

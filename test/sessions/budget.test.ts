@@ -1,9 +1,8 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { HOUR, SECOND } from '../../src/lib/time'
 import { mailboxOf, siteOf } from '../../src/sessions/budget'
 import { advance, stopClock } from '../clock'
-import { countingD1, freshAddress, mailbox, NO_LIMIT, storedText } from '../harness'
+import { countingD1, DIRECTORY, freshAddress, mailbox, NO_LIMIT, storedText } from '../harness'
 import { ask, codeIn, freshEmail, redeem } from './signing-in'
 
 /** How many of `n` requests for codes are answered with a mail. Each one's answer is the same. */
@@ -98,7 +97,7 @@ describe('the codes of a mailbox', () => {
     const address = '203.0.113.77'
     await mailsFor(freshEmail(), always(address))
     expect(await storedText()).not.toContain(address)
-    const { results } = await env.DB.prepare('SELECT DISTINCT requester FROM sign_in_codes').all<{
+    const { results } = await DIRECTORY.prepare('SELECT DISTINCT requester FROM sign_in_codes').all<{
       requester: string
     }>()
     for (const { requester } of results) expect(requester).toMatch(/^[0-9a-f]{32}$/)
@@ -108,7 +107,7 @@ describe('the codes of a mailbox', () => {
 /** Codes of the last hour from as many requesters. */
 async function flood(email: string, n: number): Promise<void> {
   const now = Date.now()
-  await env.DB.prepare(
+  await DIRECTORY.prepare(
     `INSERT INTO sign_in_codes (id, email, mailbox, requester, code_hash, created_at, expires_at)
      SELECT 'chl_' || value, ?1, ?1, printf('%032x', value), '', ?2, ?2 FROM
      (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ?3) SELECT value FROM n)`,

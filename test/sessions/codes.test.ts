@@ -1,8 +1,7 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { MINUTE } from '../../src/lib/time'
 import { setClock, stopClock } from '../clock'
-import { bound, captureConsole, mailbox } from '../harness'
+import { bound, captureConsole, DIRECTORY, mailbox } from '../harness'
 import { ask, codeIn, freshEmail, plant, redeem, sent, usersOf, wrong } from './signing-in'
 
 describe('a sign-in code', () => {
@@ -22,7 +21,7 @@ describe('a sign-in code', () => {
     expect(mail?.text).toContain('https://platform.test/auth/sign-in')
     expect(printed.length).toBeGreaterThan(0)
     expect(printed.join('\n')).not.toContain(code)
-    const { results } = await env.DB.prepare('SELECT * FROM sign_in_codes').all()
+    const { results } = await DIRECTORY.prepare('SELECT * FROM sign_in_codes').all()
     expect(JSON.stringify(results)).not.toContain(code)
   })
 
@@ -72,7 +71,7 @@ describe('a sign-in code', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401])
       const [user, ...more] = await usersOf(email)
       expect(more).toEqual([])
-      const { results } = await env.DB.prepare('SELECT id FROM sessions WHERE user_id = ?').bind(user?.id).all()
+      const { results } = await DIRECTORY.prepare('SELECT id FROM sessions WHERE user_id = ?').bind(user?.id).all()
       expect(results).toHaveLength(1)
     }
   })

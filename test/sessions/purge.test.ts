@@ -1,7 +1,7 @@
-import { env } from 'cloudflare:workers'
 import { beforeEach, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { advance, setClock, stopClock } from '../clock'
+import { DIRECTORY } from '../harness'
 import { keepHouse } from '../inbox/pipeline'
 import { current, redeem, sent, signIn } from './signing-in'
 
@@ -13,7 +13,8 @@ beforeEach(() => {
 })
 
 const count = async (table: 'sessions' | 'sign_in_codes', column: 'user_id' | 'email', value: string) =>
-  (await env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`).bind(value).first<{ n: number }>())?.n
+  (await DIRECTORY.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`).bind(value).first<{ n: number }>())
+    ?.n
 
 it('leaves a session in use until its seventh day is over, and what it is answered then for a day', async () => {
   const { token, user } = await signIn()

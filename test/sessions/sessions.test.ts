@@ -1,8 +1,7 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { setClock, stopClock } from '../clock'
-import { call, countingD1, freshKey } from '../harness'
+import { call, countingD1, DIRECTORY, freshKey } from '../harness'
 import { current, freshEmail, redeem, sent, signIn } from './signing-in'
 
 describe('a session', () => {
@@ -15,7 +14,7 @@ describe('a session', () => {
     expect(body.token).toMatch(/^svc_cs_[0-9a-f]{64}$/)
     expect(body.user).toEqual({ id: expect.stringMatching(/^usr_/), email })
     expect(Date.parse(body.expires_at)).toBe(start + 12 * HOUR)
-    const { results } = await env.DB.prepare('SELECT * FROM sessions WHERE user_id = ?').bind(body.user.id).all()
+    const { results } = await DIRECTORY.prepare('SELECT * FROM sessions WHERE user_id = ?').bind(body.user.id).all()
     expect(JSON.stringify(results)).not.toContain(body.token.slice(7))
     const read = await current(body.token)
     expect(read.body).toEqual({

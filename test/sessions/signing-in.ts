@@ -1,6 +1,5 @@
-import { env } from 'cloudflare:workers'
 import { hashCode } from '../../src/sessions/secret'
-import { bound, call, type Mail, mailbox, type RequestOptions } from '../harness'
+import { bound, call, DIRECTORY, type Mail, mailbox, type RequestOptions } from '../harness'
 
 let people = 0
 /** An e-mail address that no other test has used. */
@@ -49,7 +48,7 @@ export async function signIn(email = freshEmail(), options: RequestOptions = {})
 /** Stores a code of the test's choice in place of the one that was sent. */
 export async function plant(challenge: string, code: string) {
   const hash = await hashCode(bound.CODE_PEPPER as string, challenge, code)
-  await env.DB.prepare('UPDATE sign_in_codes SET code_hash = ? WHERE id = ?').bind(hash, challenge).run()
+  await DIRECTORY.prepare('UPDATE sign_in_codes SET code_hash = ? WHERE id = ?').bind(hash, challenge).run()
 }
 
 /** The session of a token, as the API answers it. */
@@ -59,6 +58,6 @@ export function current(token: string) {
 
 /** The users with this e-mail address. */
 export async function usersOf(email: string) {
-  const { results } = await env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).all<{ id: string }>()
+  const { results } = await DIRECTORY.prepare('SELECT id FROM users WHERE email = ?').bind(email).all<{ id: string }>()
   return results
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { run } from '../../db/client'
 import type { HttpEnv } from '../../http/context'
-import { findMemberProject, listMemberProjects } from '../../projects/store'
+import { findMemberProject, listMemberProjects } from '../../projects/directory-store'
 import { projectPaths } from '../paths'
 import type { User } from '../session'
 import { Post } from './controls'
@@ -14,12 +14,12 @@ type Known = { id: string; name: string }
 
 /** Projects for the project menu: the current one first, then the newest others. */
 export async function projectsFor(c: Context<HttpEnv>, user: User): Promise<Known[]> {
-  const { db } = c.get('rt')
-  const all: Known[] = await run(db, listMemberProjects(db, user.user_id, null, SWITCHER + 1))
+  const { directory } = c.get('rt')
+  const all: Known[] = await run(directory, listMemberProjects(directory, user.user_id, null, SWITCHER + 1))
   const { project_id } = user
   if (project_id === null) return all
   const known = all.find(({ id }) => id === project_id)
-  const current = known ?? (await run(db, findMemberProject(db, project_id, user.user_id)))[0]
+  const current = known ?? (await run(directory, findMemberProject(directory, project_id, user.user_id)))[0]
   return [...(current ? [current] : []), ...all.filter(({ id }) => id !== project_id)]
 }
 

@@ -25,7 +25,7 @@ export async function connect(
   { vendor, name, livemode, signing_secret }: z.infer<typeof CreateBody>,
   change: Change,
 ): Promise<ConnectionRow> {
-  const id = newConnectionId(rt.now)
+  const id = newConnectionId(rt.now, rt.store)
   requireForm(VENDORS[vendor].checkSecret(signing_secret))
   await requireSealingKey(rt)
   const secrets = [await sealed(rt, { project_id, id }, signing_secret)]

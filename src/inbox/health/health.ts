@@ -6,17 +6,15 @@ import { count, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
+import { MAX_STORE_BYTES } from '../../stores/limits'
 import { countUnreadable } from '../connections/readable'
 import { sealingKey } from '../connections/seal'
 import { STATUSES, type Status } from '../lifecycle'
-import { MAX_COUNTED, MAX_STORE_BYTES, THRESHOLDS } from './limits'
+import { MAX_COUNTED, THRESHOLDS } from './limits'
 import { type Snapshot, snapshot } from './store'
 import { refusingEverything, Traffic, trafficOf } from './traffic'
 import { verdictOf } from './verdict'
 import { Window, windowOf } from './window'
-
-/** The number of the one database that there is. */
-const STORE = 0
 
 const QUIET = {
   received: 0,
@@ -90,7 +88,7 @@ export const Health = named(
         last_60m: { accepted: 120, refused: { signature_mismatch: 1 } },
       },
     ],
-    store: { number: STORE, size_bytes: 151_552_000, limit_bytes: MAX_STORE_BYTES },
+    store: { number: 0, size_bytes: 151_552_000, limit_bytes: MAX_STORE_BYTES },
     last_sweep_at: SAMPLE.time,
     queue_backlog: 0,
     ambiguous_objects: 0,
@@ -124,7 +122,7 @@ export async function readHealth(
   const active = connections.filter(({ status }) => status === 'active')
   const last_sweep_at = found.swept[0]?.at ?? null
   const facts = { ...openFacts(found.open, now), last_60m: windowOf(found.minutes) }
-  const store = { number: STORE, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES }
+  const store = { number: rt.store, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES }
   const verdict = verdictOf({
     ...facts,
     store: { ...store, full },

@@ -21,9 +21,6 @@ export const THRESHOLDS = {
   },
 }
 
-/** The most bytes that a D1 database can have on Workers Paid: https://developers.cloudflare.com/d1/platform/limits/ */
-export const MAX_STORE_BYTES = 10_000_000_000
-
 /** Open events, and ambiguous objects, that health counts. With more, the count is a lower bound. */
 export const MAX_COUNTED = 10_000
 

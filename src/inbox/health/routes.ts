@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
-import { projectOf, read } from '../../http/auth'
+import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
+import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import { Health, readHealth } from './health'

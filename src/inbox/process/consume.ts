@@ -33,7 +33,7 @@ type Report = { messages: number; ms: number; outcome?: Outcome; error?: string 
 
 /** The log line and the metrics of a batch. */
 function report(rt: Runtime, { messages, ms, outcome, error }: Report): void {
-  const { trips, rows_read, rows_written, ms: d1_ms } = rt.db.meter
+  const { trips, rows_read, rows_written, ms: d1_ms } = rt.cost()
   const cost = { d1_trips: trips, d1_ms, d1_rows_read: rows_read, d1_rows_written: rows_written }
   writeLog(error === undefined ? 'info' : 'error', 'batch', {
     messages,

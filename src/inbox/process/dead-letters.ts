@@ -1,20 +1,26 @@
-import type { Runtime } from '../../env'
+import * as z from 'zod'
+import { notBound, type Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { measure } from '../../http/measure'
+import { storeOfProject } from '../../lib/ids'
 import { SpooledMessage, sendSpooled } from '../messages'
 import { addToState } from '../upkeep/store'
 import { DEAD_LETTER_WAIT_S } from './limits'
 
+const OfProject = z.object({ project_id: z.string() })
+
 /**
  * The dead-letter queue's consumer. A message ends up there because the service was down for a long time, not because
- * of its contents: it goes back to the main queue, and is acked only once it is there.
+ * of its contents: it goes back to the queue of its
+ * project's store, and is acked only once it is there.
  */
 export async function resendDead(rt: Runtime, batch: MessageBatch<unknown>): Promise<void> {
   for (const message of batch.messages) {
     try {
       const spooled = SpooledMessage.safeParse(message.body)
-      if (spooled.success) await sendSpooled(rt.events, spooled.data, DEAD_LETTER_WAIT_S)
-      else await rt.events.send(message.body, { contentType: 'json', delaySeconds: DEAD_LETTER_WAIT_S })
+      const { events } = homeOf(rt, message.body)
+      if (spooled.success) await sendSpooled(events, spooled.data, DEAD_LETTER_WAIT_S)
+      else await events.send(message.body, { contentType: 'json', delaySeconds: DEAD_LETTER_WAIT_S })
       message.ack()
     } catch (error) {
       writeLog('error', 'dead_letter_not_resent', { message_id: message.id, error: String(error) })
@@ -25,9 +31,22 @@ export async function resendDead(rt: Runtime, batch: MessageBatch<unknown>): Pro
   writeLog('warn', 'dead_letters', { messages })
   measure(rt, 'dead_letters', { messages })
   try {
-    await addToState(rt.db, 'dead_letters', messages)
+    await addToState(rt.directory, 'dead_letters', messages)
   } catch (error) {
     // Messages die where the database is out for long: the log and the metric have the number too.
     writeLog('warn', 'dead_letters_not_counted', { messages, error: String(error) })
   }
+}
+
+/**
+ * The runtime at the store of a message's project. What names no project is no message of ours: store 0's consumer says so.
+ *
+ * @throws {Fault} `not_configured` where that store is not bound
+ */
+function homeOf(rt: Runtime, body: unknown): Runtime {
+  const named = OfProject.safeParse(body)
+  const store = (named.success ? storeOfProject(named.data.project_id) : null) ?? 0
+  const home = rt.at(store)
+  if (!home) throw notBound(store)
+  return home
 }

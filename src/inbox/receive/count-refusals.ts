@@ -4,36 +4,40 @@ import { MINUTE } from '../../lib/time'
 import { FLUSH_DIED_AFTER_MS, MAX_REFUSAL_COUNTS } from './limits'
 import { addRefusals, type Refusals } from './refusals-store'
 
-/** Counts that this isolate has not written yet, by connection, minute and cause. */
-let pending = new Map<string, Refusals>()
-/** When the flush that is under way began (ms); null if none is. */
-let flushingSince: number | null = null
+/**
+ * Counts that this isolate has not written yet, by connection, minute and cause, and when the flush that is under way began
+ * (ms; null if none is).
+ */
+type Pending = { counts: Map<string, Refusals>; flushingSince: number | null }
+const byStore = new Map<number, Pending>()
 
 /**
- * Counts a refused delivery by its cause. An isolate sums up the counts and writes them every ten seconds at most, and
+ * Counts a refused delivery by its cause. An isolate sums up the counts of a store and writes them every ten seconds at most, and
  * never the bodies: junk can neither fill nor slow down the database that all tenants share. An isolate that is evicted
  * loses the counts of up to ten seconds.
  */
 export function countRefusal(rt: Runtime, connection: { id: string; project_id: string }, cause: string): void {
   const minute = Math.floor(rt.now / MINUTE)
   const key = `${connection.id} ${minute} ${cause}`
-  const entry = pending.get(key)
+  const pending = byStore.get(rt.store) ?? { counts: new Map(), flushingSince: null }
+  byStore.set(rt.store, pending)
+  const entry = pending.counts.get(key)
   if (entry) entry.n += 1
-  else if (pending.size < MAX_REFUSAL_COUNTS) {
-    pending.set(key, { project_id: connection.project_id, connection_id: connection.id, minute, cause, n: 1 })
+  else if (pending.counts.size < MAX_REFUSAL_COUNTS) {
+    pending.counts.set(key, { project_id: connection.project_id, connection_id: connection.id, minute, cause, n: 1 })
   }
   // A request that is cut off takes its flush with it: without a time limit, this isolate would never flush again.
   const diedAfter = rt.settings.refusalFlushMs + FLUSH_DIED_AFTER_MS
-  if (flushingSince !== null && rt.now - flushingSince < diedAfter) return
-  flushingSince = rt.now
-  rt.waitUntil(flush(rt))
+  if (pending.flushingSince !== null && rt.now - pending.flushingSince < diedAfter) return
+  pending.flushingSince = rt.now
+  rt.waitUntil(flush(rt, pending))
 }
 
-async function flush(rt: Runtime): Promise<void> {
+async function flush(rt: Runtime, pending: Pending): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, rt.settings.refusalFlushMs))
-  const counts = [...pending.values()]
-  pending = new Map()
-  flushingSince = null
+  const counts = [...pending.counts.values()]
+  pending.counts = new Map()
+  pending.flushingSince = null
   try {
     await addRefusals(rt.db, counts)
   } catch (error) {

@@ -6,7 +6,7 @@ import type { HttpEnv } from '../../http/context'
 import { failuresByAddress } from '../../http/failures'
 import { limit } from '../../http/rate-limit'
 import { Fault } from '../../lib/fault'
-import { isConnectionId } from '../../lib/ids'
+import { storeOfConnection } from '../../lib/ids'
 import type { Delivery } from '../../vendors/vendor'
 import { countRefusal } from './count-refusals'
 import { isRemembered, type Known, type LiveConnection, remembered, reread } from './known-connections'
@@ -30,8 +30,8 @@ const strangers = failuresByAddress(
  * @throws {Fault} one of those that the route lists, or `database_unavailable`
  */
 export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
-  const rt = c.get('rt')
   const id = c.req.param('connection_id') ?? ''
+  const rt = enter(c, id)
   const known = await lookUp(c, rt, id)
   const delivery = await take(c, rt)
   const first = await pass(rt, known.connection, delivery)
@@ -57,9 +57,17 @@ async function pass(rt: Runtime, connection: LiveConnection | null, delivery: De
   return 'refused' in verified ? verified : { receipt: await record(rt, verified, delivery) }
 }
 
+/** The request's runtime at the store that the id names. No I/O. */
+function enter(c: Context<HttpEnv>, id: string): Runtime {
+  const store = storeOfConnection(id)
+  const rt = store === null ? null : c.get('rt').at(store)
+  if (!rt) throw unknownConnection()
+  c.set('rt', rt)
+  return rt
+}
+
 /** The connection of a delivery, after the checks that need neither its body nor the database. */
 async function lookUp(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<Known> {
-  if (!isConnectionId(id)) throw unknownConnection()
   const encoding = c.req.header('Content-Encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity') {
     throw new Fault('unsupported_encoding', 'Send the body without a Content-Encoding: the signature covers its bytes.')

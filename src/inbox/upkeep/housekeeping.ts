@@ -1,6 +1,8 @@
-import { type Db, run } from '../../db/client'
+import { run } from '../../db/client'
+import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { DAY, HOUR } from '../../lib/time'
+import { removeHalfMade } from '../../projects/half-made'
 import { purgeEnded } from '../../sessions/store'
 import { type Budget, hasRoom } from './budget'
 import { foldMinutes } from './minutes-store'
@@ -8,52 +10,65 @@ import { type Progress, readProgress, type Step, writeProgress } from './progres
 import { purgeEvents, purgeMinutes, purgePayloads, purgeReplays } from './retention'
 import { writeState } from './store'
 
-/** When a run works (ms), and how long payloads and records are kept (days). */
-export type Keeping = { now: number; payloadRetentionDays: number; recordRetentionDays: number }
-
 /** One step of a task, beginning after the project that it has come to. */
-type Task = (db: Db, progress: Progress, keeping: Keeping) => Promise<Step>
+type Task = (rt: Runtime, progress: Progress) => Promise<Step>
 
+/** What is done in every store. */
 const TASKS: Record<string, Task> = {
-  payloads: (db, { after }, keeping) =>
-    // A payload does not outlive its record.
-    purgePayloads(db, after, keeping.now - Math.min(keeping.payloadRetentionDays, keeping.recordRetentionDays) * DAY),
-  records: (db, { after }, keeping) => purgeEvents(db, after, recordsBefore(keeping)),
-  replays: (db, { after }, keeping) => purgeReplays(db, after, recordsBefore(keeping)),
-  rollups: (db, { after }, keeping) => purgeMinutes(db, after, recordsBefore(keeping)),
-  minutes: (db, { after, hour }, { now }) => foldMinutes(db, after, { now, folded: hour * HOUR }),
-  sign_in: async (db, _, { now }) => {
-    await purgeEnded(db, now)
-    return { done: 0, after: null }
-  },
+  payloads: (rt, progress) => purgePayloads(rt.db, startOf(rt, progress), payloadsBefore(rt)),
+  records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
-  reseal_again: async (db) => {
+  reseal_again: async ({ db }) => {
     await writeState(db, 'sealed_under', 0)
     return { done: 0, after: null }
   },
 }
 
+/** What is done in the directory, which is in store 0. */
+const OF_DIRECTORY: Record<string, Task> = {
+  sign_in: async ({ directory, now }) => {
+    await purgeEnded(directory, now)
+    return { done: 0, after: null }
+  },
+}
+
+/** What is done in a store that is not the directory. */
+const OF_OTHERS: Record<string, Task> = {
+  half_made: (rt, { after }) => removeHalfMade(rt, after),
+}
+
+const startOf = ({ store }: Runtime, { after }: Progress) => ({ store, after })
+
+/** A payload does not outlive its record. */
+function payloadsBefore({ now, settings }: Runtime): number {
+  return now - Math.min(settings.payloadRetentionDays, settings.recordRetentionDays) * DAY
+}
+
 /** Whole hours, because old rollups are by the hour: an event and its share of the rollup go together. */
-function recordsBefore({ now, recordRetentionDays }: Keeping): number {
-  return Math.floor((now - recordRetentionDays * DAY) / HOUR) * HOUR
+function recordsBefore({ now, settings }: Runtime): number {
+  return Math.floor((now - settings.recordRetentionDays * DAY) / HOUR) * HOUR
 }
 
 /**
- * Deletes payloads and records past their retention, and folds old rollups. Each task passes over all projects once an
+ * Deletes payloads and records of a store past their retention, and folds old rollups. Each task passes over all projects once an
  * hour, in steps. The tasks take turns until they are done or the budget is spent; the next run goes on from there. A run
  * in an hour whose passes are done costs one statement.
  *
  * @param failed is told of a task that failed. The others go on, and the next run tries it again.
  */
 export async function housekeep(
-  db: Db,
-  keeping: Keeping,
+  rt: Runtime,
   budget: Budget,
   failed: (task: string, error: unknown) => void,
 ): Promise<void> {
-  const hour = Math.floor(keeping.now / HOUR)
+  const { db, now, store } = rt
+  const hour = Math.floor(now / HOUR)
+  const tasks = { ...TASKS, ...(store === 0 ? OF_DIRECTORY : OF_OTHERS) }
   const known = new Map((await run(db, readProgress(db))).map((row) => [row.task, row]))
-  const progress = Object.keys(TASKS).map((task) => known.get(task) ?? { task, hour: 0, after: '' })
+  const progress = Object.keys(tasks).map((task) => known.get(task) ?? { task, hour: 0, after: '' })
   const due = new Set(progress.filter((row) => row.hour !== hour || row.after !== ''))
   const moved = new Set<Progress>()
   const done: Record<string, number> = {}
@@ -61,7 +76,7 @@ export async function housekeep(
     for (const row of due) {
       if (!hasRoom(db, budget)) break
       try {
-        const result = await (TASKS[row.task] as Task)(db, row, keeping)
+        const result = await (tasks[row.task] as Task)(rt, row)
         done[row.task] = (done[row.task] ?? 0) + result.done
         moved.add(row)
         row.after = result.after ?? ''
@@ -77,6 +92,7 @@ export async function housekeep(
   const { trips, statements, rows_read, rows_written } = db.meter
   if (moved.size > 0) {
     writeLog('info', 'housekeeping', {
+      store,
       ...done,
       left: due.size,
       d1_trips: trips,

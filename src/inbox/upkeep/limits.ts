@@ -8,16 +8,19 @@ export const RESEND_EVERY_MS = 5 * MINUTE
 export const MAX_SWEPT_PROJECTS = 1000
 /** Events of a project that one sweep takes. */
 export const MAX_SWEPT_EVENTS = 100
-/** Events that one sweep gives up. If the database refuses them together, each of them costs some twenty statements. */
+/** Events that one sweep gives up … */
 export const MAX_GIVEN_UP = 20
+/** … each of which may cost this many statements, if the database refuses them together. */
+export const GIVE_UP_STATEMENTS = 25
 
-/**
- * Statements after which a run begins nothing new on a database. D1 takes 1,000 queries an invocation, of which the
- * sweep may need 400 before it. The next run goes on where this one ended.
- */
-export const RUN_STATEMENTS = 500
-/** The time after which a run begins nothing new (ms): the next one starts a minute after this one. */
-export const RUN_MS = 20 * SECOND
+/** Statements that one run may send to all stores. D1 takes 1,000 queries an invocation; what is begun is finished. */
+export const RUN_STATEMENTS = 900
+/** Statements after which a run begins nothing new in a store. The next run goes on where this one ended. */
+export const STORE_STATEMENTS = 500
+/** The time after which a run begins nothing new in a store (ms). */
+export const STORE_MS = 10 * SECOND
+/** Stores that a run works on at once: an invocation has six connections, and the directory needs one. */
+export const LANES = 5
 
 /** Projects that one step of housekeeping looks at. */
 export const PROJECTS_AT_ONCE = 1000

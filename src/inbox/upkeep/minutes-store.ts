@@ -7,22 +7,22 @@ import { addUp, addUpCounts } from '../../db/upsert'
 import { HOUR, MINUTE } from '../../lib/time'
 import { minutes } from '../schema'
 import { CHUNK_ROWS, LATE_MS, MINUTES_KEPT_MS } from './limits'
-import { type Step, step } from './progress-store'
+import { type From, type Step, step } from './progress-store'
 
 const HOUR_MINUTES = HOUR / MINUTE
 const m = alias(minutes, 'm')
 
 /**
  * Folds rollups of minutes that are no longer kept as such into the first minute of their hour: a chunk of them, beginning
- * after the project `after`. Rollups only add up, so that it does not matter if a chunk ends in the middle of an hour.
+ * after the project `start.after`. Rollups only add up, so that it does not matter if a chunk ends in the middle of an hour.
  *
  * @param folded the time (ms) up to which all were folded before. Only those that came up to {@link LATE_MS} late are
  *   looked for before it: without this bound, every pass would read every hour that is kept.
  */
-export function foldMinutes(db: Db, after: string, { now, folded }: { now: number; folded: number }): Promise<Step> {
+export function foldMinutes(db: Db, start: From, { now, folded }: { now: number; folded: number }): Promise<Step> {
   const until = Math.floor((now - MINUTES_KEPT_MS) / HOUR) * HOUR_MINUTES
   const from = Math.floor((folded - MINUTES_KEPT_MS - LATE_MS) / MINUTE)
-  return step(db, after, CHUNK_ROWS, (slice) => {
+  return step(db, start, CHUNK_ROWS, (slice) => {
     // No first minute is among them, so that folding does not change which they are.
     const chunk = (fields: SQL) => sql`SELECT ${fields} FROM ${slice} CROSS JOIN ${minutes} ${m}
       WHERE ${m.project_id} = p.id AND ${m.minute} >= ${from} AND ${m.minute} < ${until}

@@ -1,18 +1,20 @@
 import type { Runtime } from '../../env'
 import { measure } from '../../http/measure'
-import { readDeployment } from '../health/deployment'
+import { type Figures, readFigures } from '../health/deployment'
 
 /**
- * Writes how the deployment stands to Analytics Engine, once a minute. A number that nothing tells is -1, because a data
- * point has no empty column.
+ * Writes how a store stands to Analytics Engine, once a minute. A number that nothing tells is -1, because a data point has
+ * no empty column.
  */
-export async function observe(rt: Runtime): Promise<void> {
-  const numbers = await readDeployment(rt)
+export async function observe(rt: Runtime): Promise<Figures> {
+  const numbers = await readFigures(rt)
   measure(rt, 'state', {
+    store: String(rt.store),
     open: numbers.open,
     oldest_pending_ms: numbers.oldest_pending_age_ms ?? 0,
     expired_leases: numbers.expired_leases,
     queue_backlog: numbers.queue_backlog ?? -1,
     database_bytes: numbers.database_bytes ?? -1,
   })
+  return numbers
 }

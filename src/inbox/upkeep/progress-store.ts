@@ -1,4 +1,4 @@
-import { gt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { batch, type Db, type Query, run } from '../../db/client'
 import { excluded } from '../../db/sql'
 import { projects } from '../../projects/schema'
@@ -9,6 +9,9 @@ export type Progress = typeof progress.$inferSelect
 
 /** What a step did, and the project after which the next one goes on; null once all projects are done. */
 export type Step = { done: number; after: string | null }
+
+/** Where a step begins: after a project of this store. */
+export type From = { store: number; after: string }
 
 /** What a step deletes or folds, by the project of each row, with statements that come before it. */
 type Work = Record<string, Query> & { gone: Query<{ project_id: string }[]> }
@@ -36,13 +39,13 @@ export async function writeProgress(db: Db, rows: readonly Progress[]): Promise<
  * @param work makes the statements, for `slice`: a table `p` of the ids of these projects. They take at most `most` rows,
  *   project by project.
  */
-export async function step(db: Db, after: string, most: number, work: (slice: SQL) => Work): Promise<Step> {
-  const slice = sql`(SELECT ${projects.id} FROM ${projects} WHERE ${projects.id} > ${after}
-    ORDER BY ${projects.id} LIMIT ${PROJECTS_AT_ONCE}) p`
+export async function step(db: Db, { store, after }: From, most: number, work: (slice: SQL) => Work): Promise<Step> {
+  const slice = sql`(SELECT ${projects.id} FROM ${projects}
+    WHERE ${projects.store} = ${store} AND ${projects.id} > ${after} ORDER BY ${projects.id} LIMIT ${PROJECTS_AT_ONCE}) p`
   const last = db
     .select({ id: projects.id })
     .from(projects)
-    .where(gt(projects.id, after))
+    .where(and(eq(projects.store, store), gt(projects.id, after)))
     .orderBy(projects.id)
     .limit(1)
     .offset(PROJECTS_AT_ONCE - 1)

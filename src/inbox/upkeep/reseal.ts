@@ -26,6 +26,7 @@ export async function reseal(rt: Runtime, budget: Budget): Promise<void> {
   while (done < RESEAL_CONNECTIONS && hasRoom(rt.db, budget)) {
     const rows = await run(rt.db, findSealedOtherwise(rt.db, newest, after, RESEAL_CONNECTIONS))
     for (const row of rows) {
+      if (!hasRoom(rt.db, budget)) break
       if (await resealOne(rt, row)) done += 1
       else failed += 1
     }

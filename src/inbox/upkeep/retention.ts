@@ -5,10 +5,10 @@ import { idFloor } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
 import { attempts, events, minutes, payloads, refs, replays, totals } from '../schema'
 import { CHUNK_EVENTS, CHUNK_PAYLOADS, CHUNK_ROWS } from './limits'
-import { type Step, step } from './progress-store'
+import { type From, type Step, step } from './progress-store'
 
 /*
- * Each function is one step of a pass over all projects: it deletes a chunk, beginning after the project `after`. CROSS
+ * Each function is one step of a pass over all projects: it deletes a chunk, beginning after the project `from.after`. CROSS
  * JOIN pins the order: project by project, each by its primary key.
  */
 
@@ -18,8 +18,8 @@ const r = alias(replays, 'r')
 const m = alias(minutes, 'm')
 
 /** Deletes payloads of final events that arrived before `before` (ms). */
-export function purgePayloads(db: Db, after: string, before: number): Promise<Step> {
-  return step(db, after, CHUNK_PAYLOADS, (slice) => {
+export function purgePayloads(db: Db, from: From, before: number): Promise<Step> {
+  return step(db, from, CHUNK_PAYLOADS, (slice) => {
     // The payload of an open event is as old as the event: the index of open events says which are that old.
     const needed = sql`SELECT ${e.project_id}, ${e.payload_id} FROM ${slice}
       CROSS JOIN ${events} ${e} INDEXED BY events_open
@@ -36,8 +36,8 @@ export function purgePayloads(db: Db, after: string, before: number): Promise<St
 }
 
 /** Deletes final events that arrived before `before` (ms), with everything that belongs to them. */
-export function purgeEvents(db: Db, after: string, before: number): Promise<Step> {
-  return step(db, after, CHUNK_EVENTS, (slice) => {
+export function purgeEvents(db: Db, from: From, before: number): Promise<Step> {
+  return step(db, from, CHUNK_EVENTS, (slice) => {
     // The same events in each statement. `+` keeps the planner from another index, whose order is another.
     const chunk = (fields: SQL) => sql`(SELECT ${fields} FROM ${slice} CROSS JOIN ${events} ${e}
       WHERE ${e.project_id} = p.id AND ${e.id} < ${idFloor('evt', before)} AND +${e.due_at} IS NULL
@@ -63,8 +63,8 @@ export function purgeEvents(db: Db, after: string, before: number): Promise<Step
 }
 
 /** Deletes replays that were requested before `before` (ms). */
-export function purgeReplays(db: Db, after: string, before: number): Promise<Step> {
-  return step(db, after, CHUNK_ROWS, (slice) => {
+export function purgeReplays(db: Db, from: From, before: number): Promise<Step> {
+  return step(db, from, CHUNK_ROWS, (slice) => {
     const chunk = sql`SELECT ${r.project_id}, ${r.id} FROM ${slice} CROSS JOIN ${replays} ${r}
       WHERE ${r.project_id} = p.id AND ${r.id} < ${idFloor('rpl', before)} LIMIT ${CHUNK_ROWS}`
     const gone = db
@@ -76,8 +76,8 @@ export function purgeReplays(db: Db, after: string, before: number): Promise<Ste
 }
 
 /** Deletes rollups of the time before `before` (ms). */
-export function purgeMinutes(db: Db, after: string, before: number): Promise<Step> {
-  return step(db, after, CHUNK_ROWS, (slice) => {
+export function purgeMinutes(db: Db, from: From, before: number): Promise<Step> {
+  return step(db, from, CHUNK_ROWS, (slice) => {
     const chunk = sql`SELECT ${m.project_id}, ${m.minute}, ${m.connection_id} FROM ${slice} CROSS JOIN ${minutes} ${m}
       WHERE ${m.project_id} = p.id AND ${m.minute} < ${before / MINUTE} LIMIT ${CHUNK_ROWS}`
     const gone = db

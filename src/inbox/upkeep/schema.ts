@@ -7,10 +7,12 @@ const NAMES = [
   'sealed_under',
   /** How many messages have come through the dead-letter queue. */
   'dead_letters',
+  /** The store that the last run of the cron ended with, where there are several. In the directory. */
+  'stores_until',
 ] as const
 export type StateName = (typeof NAMES)[number]
 
-/** What the deployment remembers of itself. */
+/** What a store remembers of itself. The directory's also has what there is once for the deployment. */
 export const state = sqliteTable('state', {
   name: text({ enum: NAMES }).primaryKey(),
   value: integer().notNull(),

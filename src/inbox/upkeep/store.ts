@@ -1,11 +1,11 @@
 import { and, eq, gte, inArray, not, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { type Db, run } from '../../db/client'
+import { type Database, type Db, run } from '../../db/client'
 import { leftBy } from '../lifecycle'
 import { type Claimed, type EventKey, selectClaimed } from '../process/claim'
 import { MAX_TRIES } from '../process/limits'
 import { events } from '../schema'
-import { MAX_GIVEN_UP, MAX_SWEPT_EVENTS, MAX_SWEPT_PROJECTS, RESEND_EVERY_MS } from './limits'
+import { MAX_SWEPT_EVENTS, MAX_SWEPT_PROJECTS, RESEND_EVERY_MS } from './limits'
 import { type StateName, state } from './schema'
 
 const e = alias(events, 'e')
@@ -32,16 +32,20 @@ export function takeDue(db: Db, now: number): Promise<EventKey[]> {
 }
 
 /**
- * Takes over the events whose last try ended with a dead worker, so that a verdict can be written. They are fenced by
- * the lease, as any claim is.
+ * Takes over `most` of the events whose last try ended with a dead worker, so that a verdict can be written. They are fenced
+ * by the lease, as any claim is.
  */
-export async function takeDead(db: Db, lease: string, leaseUntil: number, now: number): Promise<Claimed[]> {
+export async function takeDead(
+  db: Db,
+  { lease, leaseUntil, most }: { lease: string; leaseUntil: number; most: number },
+  now: number,
+): Promise<Claimed[]> {
   const taken = await run(
     db,
     db
       .update(events)
       .set({ lease_token: lease, lease_until: leaseUntil })
-      .where(isAmong(sql`${due(now, usedUp)} LIMIT ${MAX_GIVEN_UP}`))
+      .where(isAmong(sql`${due(now, usedUp)} LIMIT ${most}`))
       .returning(key),
   )
   return taken.length === 0 ? [] : run(db, selectClaimed(db, taken, lease))
@@ -70,17 +74,17 @@ const openProjects = sql`p(id) AS (
     FROM p WHERE p.id IS NOT NULL LIMIT ${MAX_SWEPT_PROJECTS})`
 
 /** Notes a moment (ms) or a number under a name. */
-export async function writeState(db: Db, name: StateName, value: number): Promise<void> {
+export async function writeState(db: Database, name: StateName, value: number): Promise<void> {
   await run(db, db.insert(state).values({ name, value }).onConflictDoUpdate({ target: state.name, set: { value } }))
 }
 
 /** Adds to a number that is noted under a name. */
-export async function addToState(db: Db, name: StateName, n: number): Promise<void> {
+export async function addToState(db: Database, name: StateName, n: number): Promise<void> {
   const value = sql`${state.value} + ${n}`
   await run(db, db.insert(state).values({ name, value: n }).onConflictDoUpdate({ target: state.name, set: { value } }))
 }
 
 /** Reads what was noted under a name; no row where nothing was. */
-export function readState(db: Db, name: StateName) {
+export function readState(db: Database, name: StateName) {
   return db.select({ value: state.value }).from(state).where(eq(state.name, name))
 }

@@ -6,25 +6,28 @@ import type { Claimed } from '../process/claim'
 import { LEASE_MS } from '../process/limits'
 import { settle } from '../process/settle'
 import type { Verdict } from '../process/verdict'
+import type { Budget } from './budget'
+import { GIVE_UP_STATEMENTS, MAX_GIVEN_UP } from './limits'
 import { takeDead, takeDue, writeState } from './store'
 
 /**
  * Sends every event again that is due and that no worker holds: this finds whatever the Queue has lost. An event fails
  * once each of its tries has ended with a dead worker.
  */
-export async function sweep(rt: Runtime): Promise<void> {
+export async function sweep(rt: Runtime, budget: Budget): Promise<void> {
   const due = await takeDue(rt.db, rt.now)
   if (due.length > 0) await sendEvents(rt.events, due, { via: 'sweep' })
-  const given_up = await giveUp(rt)
+  const given_up = await giveUp(rt, budget)
   await writeState(rt.db, 'last_sweep_at', rt.now)
   if (due.length + given_up > 0) {
     writeLog('info', 'sweep', { resent: due.length, given_up, d1_rows_read: rt.db.meter.rows_read })
   }
 }
 
-async function giveUp({ db, now }: Runtime): Promise<number> {
+async function giveUp({ db, now }: Runtime, { statements }: Budget): Promise<number> {
   const lease = newId('lse', now)
-  const dead = await takeDead(db, lease, now + LEASE_MS, now)
+  const most = Math.min(MAX_GIVEN_UP, Math.floor(statements / GIVE_UP_STATEMENTS))
+  const dead = await takeDead(db, { lease, leaseUntil: now + LEASE_MS, most }, now)
   if (dead.length > 0)
     await settle(
       db,

@@ -1,34 +1,111 @@
+import { type Database, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { noteFull } from '../../http/database-full'
 import { writeLog } from '../../http/log'
 import { measureErrors } from '../../http/measure'
 import { Fault } from '../../lib/fault'
+import { noteSeen, type Seen } from '../../stores/store'
+import type { Figures } from '../health/deployment'
+import type { Budget } from './budget'
 import { housekeep } from './housekeeping'
-import { RUN_MS, RUN_STATEMENTS } from './limits'
+import { LANES, RUN_STATEMENTS, STORE_MS, STORE_STATEMENTS } from './limits'
 import { observe } from './observe'
 import { reseal } from './reseal'
+import { readState, writeState } from './store'
 import { sweep } from './sweep'
 
 /**
- * The cron's work of a minute: the sweep, the sealing of secrets, the metrics of the deployment, and housekeeping. A part that fails stops no other.
+ * The cron's work of a minute, store by store: the sweep, the sealing of secrets, the metrics, and housekeeping. A few stores
+ * are worked on at once, and one that fails stops no other. Where they are too many for one run, the next one goes on.
  *
- * @throws after all of them, if one has failed, so that the platform counts the run as failed
+ * @throws after all of it, if a part has failed, so that the platform counts the run as failed
  */
 export async function upkeep(rt: Runtime): Promise<void> {
-  const budget = { statements: RUN_STATEMENTS, until: Date.now() + RUN_MS }
   const failures: string[] = []
-  const failed = (task: string, error: unknown) => {
-    failures.push(`${task}: ${error}`)
-    writeLog('error', 'upkeep_failed', { task, error: String(error) })
+  const failed: Failed = (store, task, error) => {
+    failures.push(`store ${store}, ${task}: ${error}`)
+    writeLog('error', 'upkeep_failed', { store, task, error: String(error) })
+  }
+  const turn = await turnOf(rt, failed)
+  const seen = await visitAll(rt, turn, failed)
+  await note(rt, seen, turn[seen.length - 1]).catch((error) => failed(0, 'noting', error))
+  measureErrors(rt, 'cron')
+  if (failures.length > 0) throw new Error(`upkeep failed: ${failures.join('; ')}`)
+}
+
+type Failed = (store: number, task: string, error: unknown) => void
+
+/** The stores in the order in which this run visits them: it begins after the one that the last run ended with. */
+async function turnOf({ directory, stores }: Runtime, failed: Failed): Promise<readonly number[]> {
+  if (stores.length === 1) return stores
+  try {
+    const [until] = await run(directory, readState(directory, 'stores_until'))
+    const begin = stores.findIndex((store) => store > (until?.value ?? -1))
+    return begin < 1 ? stores : [...stores.slice(begin), ...stores.slice(0, begin)]
+  } catch (error) {
+    failed(0, 'turn', error)
+    return stores
+  }
+}
+
+/** Visits stores, a few at once, for as long as the run's statements suffice for whatever the next one may need. */
+async function visitAll(rt: Runtime, turn: readonly number[], failed: Failed): Promise<Seen[]> {
+  const seen: Seen[] = []
+  const share = Math.min(STORE_STATEMENTS, Math.floor(RUN_STATEMENTS / Math.min(turn.length, LANES)))
+  const left = [...turn]
+  let underWay = 0
+  const lane = async () => {
+    while (left.length > 0 && rt.cost().statements + share * (underWay + 1) <= RUN_STATEMENTS) {
+      const inside = rt.at(left.shift() as number) as Runtime
+      underWay += 1
+      seen.push(await visit(inside, share, failed))
+      underWay -= 1
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  return seen
+}
+
+/** One store's work, of which a part that fails stops no other. What it has no time for waits for the next run. */
+async function visit(rt: Runtime, share: number, failed: Failed): Promise<Seen> {
+  const { store, db } = rt
+  const budget = budgetOf(db, share)
+  const errors: unknown[] = []
+  let figures: Figures | null = null
+  const fail = (task: string, error: unknown) => {
+    errors.push(error)
+    failed(store, task, error)
     if (error instanceof Fault && error.fault === 'database_full') noteFull(rt)
   }
   const parts = {
-    sweep: () => sweep(rt),
+    sweep: () => sweep(rt, budget),
     reseal: () => reseal(rt, budget),
-    observe: () => observe(rt),
-    housekeeping: () => housekeep(rt.db, { now: rt.now, ...rt.settings }, budget, failed),
+    observe: async () => {
+      figures = await observe(rt)
+    },
+    housekeeping: () => housekeep(rt, budget, fail),
   }
-  for (const [task, work] of Object.entries(parts)) await work().catch((error) => failed(task, error))
-  measureErrors(rt, 'cron')
-  if (failures.length > 0) throw new Error(`upkeep failed: ${failures.join('; ')}`)
+  for (const [task, work] of Object.entries(parts)) {
+    // A database that hangs takes all of its time with the first parts.
+    if (Date.now() >= budget.until) break
+    await work().catch((error) => fail(task, error))
+  }
+  const { migration = null } = (figures as Figures | null) ?? {}
+  const error = errors.length === 0 ? null : String(errors[0])
+  return { number: store, error, size_bytes: db.meter.size_bytes, migration }
+}
+
+/** The directory's own statements come on top of its store's. */
+function budgetOf({ meter }: Database, share: number): Budget {
+  return { statements: meter.statements + share, until: Date.now() + STORE_MS }
+}
+
+/** Notes what this run saw of the stores, and with which it ended if it did not come to all. */
+async function note(
+  { directory, stores, now }: Runtime,
+  seen: readonly Seen[],
+  last: number | undefined,
+): Promise<void> {
+  await noteSeen(directory, seen, now)
+  if (seen.length < stores.length && last !== undefined) await writeState(directory, 'stores_until', last)
 }

@@ -1,9 +1,19 @@
-import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import operations from '../../../docs/operations.md?raw'
 import { METRICS } from '../../../src/http/measure'
 import { MINUTE, SECOND } from '../../../src/lib/time'
-import { bound, call, countingD1, D1_LOST, dataset, drain, failingD1, stripeEvent } from '../../harness'
+import {
+  type bound,
+  call,
+  countingD1,
+  D1_LOST,
+  DIRECTORY,
+  dataset,
+  drain,
+  failingD1,
+  STORE,
+  stripeEvent,
+} from '../../harness'
 import { advance, captureLog, cron, D1_OUT, newWorld, QUEUE_OUT, stopClock } from '../pipeline'
 
 const TOKEN = 'a token of an operator, of 32 characters or more'
@@ -51,7 +61,7 @@ describe('/metrics', () => {
 
   it('says how the deployment stands, in one trip and in the format of Prometheus', async () => {
     const world = await newWorld()
-    await env.DB.prepare("DELETE FROM state WHERE name = 'dead_letters'").run()
+    await DIRECTORY.prepare("DELETE FROM state WHERE name = 'dead_letters'").run()
     const before = samplesOf((await scrape()).text)
     await world.send(stripeEvent())
     await world.queue.pump()
@@ -84,7 +94,7 @@ describe('/metrics', () => {
   })
 
   it('leaves out what nothing tells', async () => {
-    await env.DB.prepare('DELETE FROM state').run()
+    await STORE.prepare('DELETE FROM state').run()
     const { text } = await scrape({ EVENTS: QUEUE_OUT })
     expect(text).not.toMatch(/last_sweep|backlog|null|NaN|undefined/)
     expect(samplesOf(text)).toMatchObject({ platform_dead_letters_total: 0 })
@@ -159,7 +169,7 @@ describe('Analytics Engine gets', () => {
       drain([{ n: 1 }, { n: 2 }], { METRICS: METRICS_, EVENTS: world.queue.EVENTS, DB }, DEAD)
     const counted = async () => samplesOf((await scrape()).text).platform_dead_letters_total ?? 0
     const before = await counted()
-    for (const DB of [bound.DB, D1_OUT, bound.DB]) {
+    for (const DB of [STORE, D1_OUT, STORE]) {
       expect((await dead(DB)).explicitAcks).toHaveLength(2)
     }
     expect((await counted()) - before).toBe(4)

@@ -2,14 +2,14 @@ import { createExecutionContext, createScheduledController, waitOnExecutionConte
 import worker from '../../../src'
 import type { Env } from '../../../src/env'
 import { HOUR } from '../../../src/lib/time'
-import { bound, lossyQueue } from '../../harness'
-import { rows } from './rows'
+import { bindingsWith, lossyQueue } from '../../harness'
+import { rowsOfAll } from './rows'
 
 /** Runs the cron's handler. */
 export async function cron(bindings: Partial<Env> = {}): Promise<void> {
   const ctx = createExecutionContext()
   const controller = createScheduledController({ scheduledTime: new Date(), cron: '* * * * *' })
-  await worker.scheduled(controller as never, { ...bound, ...bindings } as Env, ctx)
+  await worker.scheduled(controller as never, bindingsWith(bindings), ctx)
   await waitOnExecutionContext(ctx)
 }
 
@@ -19,11 +19,11 @@ export async function cron(bindings: Partial<Env> = {}): Promise<void> {
  * @returns how many runs it took
  */
 export async function keepHouse(bindings: Partial<Env> = {}): Promise<number> {
-  await rows('DELETE FROM progress')
+  await rowsOfAll('DELETE FROM progress')
   const hour = Math.floor(Date.now() / HOUR)
   for (let runs = 1; ; runs++) {
     await cron({ EVENTS: lossyQueue().EVENTS, ...bindings })
-    const left = await rows("SELECT task FROM progress WHERE after <> '' OR hour <> ?", hour)
+    const left = await rowsOfAll("SELECT task FROM progress WHERE after <> '' OR hour <> ?", hour)
     if (left.length === 0) return runs
     if (runs === 100) throw new Error(`not done after ${runs} runs: ${JSON.stringify(left)}`)
   }

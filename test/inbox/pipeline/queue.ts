@@ -2,7 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import worker from '../../../src'
 import type { Env } from '../../../src/env'
 import type { EventMessage, SpooledMessage } from '../../../src/inbox/messages'
-import { bound } from '../../harness'
+import { bindingsWith, queueOf, STORE_NUMBER } from '../../harness'
 
 /** What became of a message: acked, or to be delivered again. */
 export type Settled = 'ack' | { delaySeconds: number }
@@ -14,7 +14,7 @@ export type Settled = 'ack' | { delaySeconds: number }
 export async function deliverBatch(
   bodies: readonly unknown[],
   bindings: Partial<Env> = {},
-  queue = 'platform-api-events',
+  queue = queueOf(STORE_NUMBER),
 ): Promise<Settled[]> {
   const results: (Settled | undefined)[] = bodies.map(() => undefined)
   const messages = bodies.map((body, index) => ({
@@ -32,7 +32,7 @@ export async function deliverBatch(
   const ctx = createExecutionContext()
   let thrown = false
   try {
-    await worker.queue({ queue, messages } as never, { ...bound, ...bindings } as Env, ctx)
+    await worker.queue({ queue, messages } as never, bindingsWith(bindings), ctx)
   } catch {
     thrown = true
   }

@@ -1,6 +1,6 @@
 import type { InferSelectModel, Table } from 'drizzle-orm'
 import type { attempts, events, minutes, payloads, refs, replays, totals } from '../../../src/inbox/schema'
-import { bound } from '../../harness'
+import { databaseOf, STORE, STORES } from '../../harness'
 
 /** A table's row as the database holds it, without Drizzle's mapping: JSON is text, and a boolean is 0 or 1. */
 type Row<T extends Table, Columns = InferSelectModel<T>> = {
@@ -24,10 +24,21 @@ export type Rows = {
 /** Reads with SQL. `T`: a row's type, which the SQL must fit. */
 export async function rows<T = Record<string, unknown>>(sql: string, ...values: unknown[]): Promise<T[]> {
   return (
-    await bound.DB.prepare(sql)
+    await STORE.prepare(sql)
       .bind(...values)
       .all<T>()
   ).results
+}
+
+/** As {@link rows}, of every store. */
+export async function rowsOfAll<T = Record<string, unknown>>(sql: string, ...values: unknown[]): Promise<T[]> {
+  const asked = STORES.map((store) =>
+    databaseOf(store)
+      .prepare(sql)
+      .bind(...values)
+      .all<T>(),
+  )
+  return (await Promise.all(asked)).flatMap(({ results }) => results)
 }
 
 /** A project's events as they are stored, oldest first. */

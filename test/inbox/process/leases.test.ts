@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { LEASE_MS, MAX_TRIES } from '../../../src/inbox/process/limits'
 import { MINUTE, SECOND } from '../../../src/lib/time'
-import { bound, drain, stripeEvent } from '../../harness'
+import { drain, STORE, stripeEvent } from '../../harness'
 import {
   advance,
   captureLog,
@@ -238,11 +238,11 @@ describe('an event that kills its worker', () => {
 /** A constraint that the database has for one event alone. */
 async function refusing(table: string, column: string, id: string, when = 'true', event = 'INSERT') {
   const name = `refuse_${id}`
-  await bound.DB.prepare(
+  await STORE.prepare(
     `CREATE TRIGGER ${name} BEFORE ${event} ON ${table} WHEN ${column} = '${id}' AND ${when}
      BEGIN SELECT RAISE(ABORT, 'not this one'); END`,
   ).run()
-  return { drop: () => bound.DB.prepare(`DROP TRIGGER ${name}`).run() }
+  return { drop: () => STORE.prepare(`DROP TRIGGER ${name}`).run() }
 }
 
 describe('a constraint that refuses one event of a batch', () => {

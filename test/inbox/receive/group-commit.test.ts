@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ANSWER_TIMEOUT_MS } from '../../../src/db/answered'
-import { type Env, openRuntime, type Runtime } from '../../../src/env'
+import { openRuntime, type Runtime } from '../../../src/env'
 import { groupCommit } from '../../../src/inbox/receive/group-commit'
 import { ALONE_AFTER, MAX_GROUP_BYTES, ROW_BYTES } from '../../../src/inbox/receive/limits'
 import type { NewEvent, RecordedEvent } from '../../../src/inbox/receive/store'
 import { newId } from '../../../src/lib/ids'
-import { bound, freshKey, stripeConnection } from '../../harness'
+import { bindingsWith, freshKey, STORE_NUMBER, stripeConnection } from '../../harness'
 import { LOST, rows, tamperedD1 } from '../pipeline'
 import { until } from './until'
 
@@ -38,7 +38,7 @@ function heldD1() {
   /** What the requests keep themselves alive for. */
   const kept: Promise<unknown>[] = []
   return {
-    rt: openRuntime({ ...bound, DB } as Env, { waitUntil: (work) => void kept.push(work) }),
+    rt: openRuntime(bindingsWith({ DB }), { waitUntil: (work) => void kept.push(work) }).at(STORE_NUMBER) as Runtime,
     trips,
     kept,
     /** How many deliveries each trip so far carries. */

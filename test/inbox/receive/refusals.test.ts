@@ -5,7 +5,7 @@ import type { Env } from '../../../src/env'
 import { REREAD_EVERY } from '../../../src/inbox/receive/limits'
 import { newConnectionId } from '../../../src/lib/ids'
 import { MINUTE, SECOND } from '../../../src/lib/time'
-import { bound, countingD1, ORIGIN, stripeEvent } from '../../harness'
+import { bindingsWith, countingD1, ORIGIN, stripeEvent } from '../../harness'
 import {
   advance,
   captureLog,
@@ -51,7 +51,7 @@ describe('junk', () => {
   async function post(id: string, headers: Record<string, string>, bindings: Partial<Env>) {
     const ctx = createExecutionContext()
     const request = new Request(`${ORIGIN}/ingest/${id}`, { method: 'POST', body: '{}', headers })
-    const response = await worker.fetch(request as never, { ...bound, ...bindings } as Env, ctx)
+    const response = await worker.fetch(request as never, bindingsWith(bindings), ctx)
     const { code } = (await response.json()) as { code: string }
     return { status: response.status, code, ctx }
   }
@@ -128,7 +128,7 @@ describe('junk', () => {
   })
 
   it('to an id that nobody has is answered from memory, for a while', async () => {
-    const id = newConnectionId(Date.now())
+    const id = newConnectionId(Date.now(), 0)
     const { DB, count } = countingD1()
     const send = async () => (await post(id, {}, { DB })).code
     const trips: number[] = []

@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Env, openRuntime } from '../../../src/env'
 import { seal, sealContext } from '../../../src/inbox/connections/seal'
@@ -6,7 +5,7 @@ import { MAX_REMEMBERED } from '../../../src/inbox/receive/limits'
 import { newConnectionId, newId } from '../../../src/lib/ids'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { inOneWindow } from '../../clock'
-import { bound, call, countingD1, deliver, freshAddress, STRIPE_SECRET, stripeEvent } from '../../harness'
+import { bound, call, countingD1, deliver, freshAddress, STORE, STRIPE_SECRET, stripeEvent } from '../../harness'
 import { advance, D1_OUT, newWorld, stopClock, tamperedD1 } from '../pipeline'
 
 /* Deliveries to connections that nobody has, and what they may cost. */
@@ -18,7 +17,7 @@ beforeEach(() => {
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 let ids = 0
 /** An id that nobody has: by turns one from before there was a check character, and one with it. */
-const invented = () => (ids++ % 2 === 0 ? newId('con', Date.now()) : newConnectionId(Date.now()))
+const invented = () => (ids++ % 2 === 0 ? newId('con', Date.now()) : newConnectionId(Date.now(), 0))
 const from = (address: string) => ({ 'CF-Connecting-IP': address })
 
 /** A limiter that keeps the keys it is asked for. */
@@ -62,7 +61,7 @@ describe('the id of a connection', () => {
     const { settings } = openRuntime(bound, { waitUntil: () => {} })
     const sealed = await seal(settings.encryptionKeys, STRIPE_SECRET, sealContext(world.project, old, 'sec_old'))
     const secrets = JSON.stringify([{ id: 'sec_old', hint: '', created_at: 1, ...sealed }])
-    await env.DB.prepare(
+    await STORE.prepare(
       "INSERT INTO connections (id, project_id, vendor, name, livemode, secrets, created_at) VALUES (?, ?, 'stripe', 'old', 1, ?, 1)",
     )
       .bind(old, world.project, secrets)

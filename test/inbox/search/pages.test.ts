@@ -1,5 +1,5 @@
-import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { STORE } from '../../harness'
 import {
   freshReader,
   insertConnection,
@@ -174,7 +174,7 @@ describe('the list and the attempts', () => {
   it.each([1, 7, 100])('lists every attempt once, first one first, %i a page', async (limit) => {
     const event = seedEvent({ connection: there.connections[0] ?? '', received_at: BASE - limit, attempts: 25 })
     await insertEvents(there.project, [event])
-    await env.DB.prepare(
+    await STORE.prepare(
       `INSERT INTO attempts WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < 25)
         SELECT ?1, n, 'retry', NULL, ?2 + n, ?2 + n + 5, 'retrying', 'again' FROM g`,
     )
@@ -191,6 +191,6 @@ describe('the list and the attempts', () => {
       const { status, body } = await here.read(path)
       expect([status, body.code]).toEqual([404, 'not_found'])
     }
-    await env.DB.prepare('DELETE FROM events WHERE project_id = ? AND id = ?').bind(there.project, event.id).run()
+    await STORE.prepare('DELETE FROM events WHERE project_id = ? AND id = ?').bind(there.project, event.id).run()
   })
 })

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { KeyRow } from '../../../api-keys/store'
 import type { HttpEnv } from '../../../http/context'
 import { missingScopes } from '../../../lib/access'
+import type { People } from '../../../members/people'
 import { can, pathsOf } from '../../page'
 import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
@@ -9,8 +10,12 @@ import { plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import type { Column } from '../../ui/table'
 
-/** The columns of the list. */
-export function columnsOf(c: Context<HttpEnv>): Column<KeyRow>[] {
+/**
+ * The columns of the list.
+ *
+ * @param people the members of the project; null where they are not known
+ */
+export function columnsOf(c: Context<HttpEnv>, people: People | null): Column<KeyRow>[] {
   const { now } = c.get('rt')
   const columns: Column<KeyRow>[] = [
     ['Name', (row) => row.name],
@@ -22,11 +27,11 @@ export function columnsOf(c: Context<HttpEnv>): Column<KeyRow>[] {
       'Created by',
       (row) => (
         <>
-          {row.minter_email ?? 'Unknown'} {!row.minter_is_member && <Badge of="former member" />}
+          {addressOf(row, people)} {people && !people.has(row.created_by) && <Badge of="former member" />}
         </>
       ),
     ],
-    ['Secret issued to', (row) => <Holder of={row} />],
+    ['Secret issued to', (row) => <Holder of={row} people={people} />],
     [
       'Expires',
       (row) => (
@@ -40,10 +45,16 @@ export function columnsOf(c: Context<HttpEnv>): Column<KeyRow>[] {
   return can(c, 'api_keys:write') ? [...columns, ['', (row) => <Actions c={c} row={row} />]] : columns
 }
 
+/** The address of the user who minted a key. */
+function addressOf(row: KeyRow, people: People | null): string {
+  return row.minter_email ?? people?.get(row.created_by) ?? 'Unknown'
+}
+
 /** Whom the current secret was handed to. */
-function Holder({ of: row }: { of: KeyRow }) {
+function Holder({ of: row, people }: { of: KeyRow; people: People | null }) {
   if (row.issued_to === row.id) return <>The key itself</>
-  if (!row.issued_to.startsWith('key_')) return <>{row.issued_to_email ?? 'Unknown'}</>
+  if (row.issued_to === row.created_by) return <>{addressOf(row, people)}</>
+  if (!row.issued_to.startsWith('key_')) return <>{people?.get(row.issued_to) ?? 'Unknown'}</>
   return <>API key “{row.issued_to_name ?? row.issued_to}”</>
 }
 

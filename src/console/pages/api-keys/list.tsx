@@ -4,6 +4,7 @@ import type { KeyRow } from '../../../api-keys/store'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
+import type { People } from '../../../members/people'
 import { can, pathsOf } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -13,7 +14,7 @@ import { columnsOf } from './columns'
 import { curlOf } from './curl'
 
 /** The list of API keys, or an introduction if there are none. */
-export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<KeyRow>) {
+export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<KeyRow>, people: People | null) {
   const create = can(c, 'api_keys:write') && (
     <a class="button primary" href={`${pathsOf(c).keys}/new`}>
       Create API key
@@ -25,7 +26,7 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
     { title: 'API keys', section: 'keys' },
     <>
       <Head title="API keys">{create}</Head>
-      {empty ? <NoKeys c={c} create={create} /> : <Table label="API keys" rows={rows} columns={columnsOf(c)} />}
+      {empty ? <NoKeys c={c} create={create} /> : <Table label="API keys" rows={rows} columns={columnsOf(c, people)} />}
       <Pager c={c} cursor={next_cursor} />
       <h2>Project ID for the X-Project-Id header</h2>
       <Copyable id="project-id" label="project ID">

@@ -9,6 +9,7 @@ import { batch, run } from '../../../db/client'
 import { changeOf, projectOf, requireScopes } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
+import { readMembers } from '../../../members/people'
 import { parse, refusalOf } from '../../form'
 import { readList } from '../../list'
 import { page, pathsOf } from '../../page'
@@ -23,8 +24,12 @@ import { secretPage } from './secret'
 export const apiKeyPages = new Hono<HttpEnv>()
   .get('/', page('api_keys:read'), async (c) => {
     const read = (before: string | null, limit: number) =>
-      listKeys(c.get('rt').db, projectOf(c.get('actor')), { before, limit })
-    return listPage(c, await readList(c, 'api-keys', read))
+      run(c.get('rt').db, listKeys(c.get('rt').db, projectOf(c.get('actor')), { before, limit }))
+    const [keys, people] = await Promise.all([
+      readList(c, 'api-keys', read),
+      readMembers(c.get('rt'), projectOf(c.get('actor'))),
+    ])
+    return listPage(c, keys, people)
   })
   .get('/new', page('api_keys:write'), (c) =>
     createPage(c, { name: '', scopes: userOf(c).scopes, expires: '', on: '' }),
@@ -48,8 +53,8 @@ export const apiKeyPages = new Hono<HttpEnv>()
     return rotatePage(c, row)
   })
   .post('/:id/rotate', page('api_keys:write'), async (c) => {
-    const { db } = c.get('rt')
-    const secret = await newSecret()
+    const { db, store } = c.get('rt')
+    const secret = await newSecret(store)
     const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id'), held: userOf(c).scopes }
     try {
       const row = await rotateKey(db, key, secret, changeOf(c))

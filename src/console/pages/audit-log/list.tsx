@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { AuditRow } from '../../../audit/read-store'
+import type { AuditRow as Row } from '../../../audit/read-store'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
@@ -11,6 +11,9 @@ import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import type { Asked } from './query'
+
+/** An entry with the address of its actor, if that is a user. */
+type AuditRow = Row & { actor_email: string | null }
 
 /** The audit log, with a form to filter it. `page` is null if the filters are invalid. */
 export function listPage(c: Context<HttpEnv>, asked: Asked, page: (Page<AuditRow> & { truncated: boolean }) | null) {

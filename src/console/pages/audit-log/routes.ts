@@ -1,9 +1,10 @@
 import { Hono } from 'hono'
-import { auditPaging } from '../../../audit/list'
-import { listAudit } from '../../../audit/read-store'
+import { actorsOf, auditPaging } from '../../../audit/list'
+import { type AuditRow, listAudit } from '../../../audit/read-store'
 import { run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { readAddresses } from '../../../members/people'
 import { pageAsked } from '../../list'
 import { page } from '../../page'
 import { listPage } from './list'
@@ -13,12 +14,10 @@ import { readFilters } from './query'
 export const auditPages = new Hono<HttpEnv>().get('/', page('audit_log:read'), async (c) => {
   const asked = readFilters(new URL(c.req.url).searchParams)
   if (asked.filters === null) return listPage(c, asked, null)
-  const { db } = c.get('rt')
+  const rt = c.get('rt')
   const list = auditPaging('console/audit-log', { ...asked.filters, ...pageAsked(c) })
-  const rows = await run(db, listAudit(db, projectOf(c.get('actor')), asked.filters, list.at))
-  return listPage(
-    c,
-    asked,
-    list.page(rows, (row) => row),
-  )
+  const rows = await run(rt.db, listAudit(rt.db, projectOf(c.get('actor')), asked.filters, list.at))
+  const people = await readAddresses(rt, actorsOf(rows))
+  const named = (row: AuditRow) => ({ ...row, actor_email: people.get(row.actor_id) ?? null })
+  return listPage(c, asked, list.page(rows, named))
 })

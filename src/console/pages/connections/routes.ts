@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono'
+import { run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { addSigningSecret, changeConnection, connect } from '../../../inbox/connections/connect'
@@ -18,7 +19,7 @@ import { listPage } from './list'
 export const connectionPages = new Hono<HttpEnv>()
   .get('/', page('connections:read'), async (c) => {
     const read = (before: string | null, limit: number) =>
-      listConnections(c.get('rt').db, projectOf(c.get('actor')), before, limit)
+      run(c.get('rt').db, listConnections(c.get('rt').db, projectOf(c.get('actor')), before, limit))
     return listPage(c, await readList(c, 'connections', read))
   })
   .get('/new', page('connections:write'), (c) => connectPage(c, { vendor: 'stripe', name: '', livemode: '' }))

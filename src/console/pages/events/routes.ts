@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
-import { batch, type Db, run } from '../../../db/client'
+import { batch, run } from '../../../db/client'
+import type { Runtime } from '../../../env'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { type AttemptRow, type EventRow, eventNotFound, findEvent, listAttempts } from '../../../inbox/events/store'
@@ -7,6 +8,7 @@ import { bytesOf, isKept } from '../../../inbox/payload'
 import type { SearchFields } from '../../../inbox/search/filters'
 import { searchPage } from '../../../inbox/search/page'
 import { Fault } from '../../../lib/fault'
+import { readAddresses } from '../../../members/people'
 import { refusalOf } from '../../form'
 import { pageAsked } from '../../list'
 import { page } from '../../page'
@@ -16,7 +18,7 @@ import { listPage } from './list'
 import { freshRows } from './live'
 import { rowsFragment } from './row'
 import { readSearch } from './search-query'
-import { readActors } from './store'
+import { keyNames } from './store'
 
 /** The number of attempts on an event's page. */
 const ATTEMPTS = 50
@@ -39,7 +41,8 @@ export const eventPages = new Hono<HttpEnv>()
     return c.html(rowsFragment(c, fresh, changed))
   })
   .get('/:event', page('billing:read'), async (c) => {
-    const { db } = c.get('rt')
+    const rt = c.get('rt')
+    const { db } = rt
     const project = projectOf(c.get('actor'))
     const id = c.req.param('event') ?? ''
     const { event, attempts } = await batch(db, {
@@ -48,7 +51,7 @@ export const eventPages = new Hono<HttpEnv>()
     })
     const [row] = event
     if (!row) throw eventNotFound()
-    const [names, links] = await Promise.all([namesOf(db, project, attempts), linksOf(db, row, row.summary)])
+    const [names, links] = await Promise.all([namesOf(rt, project, attempts), linksOf(db, row, row.summary)])
     return eventPage(c, { row, decoded: row.summary, links, attempts, names })
   })
   .get('/:event/payload', page('billing:read'), async (c) => {
@@ -73,8 +76,9 @@ async function find(c: Context<HttpEnv>, fields: SearchFields | null) {
 }
 
 /** The names of the users and API keys that requested these attempts, by id. */
-async function namesOf(db: Db, project: string, attempts: readonly AttemptRow[]): Promise<Map<string, string>> {
+async function namesOf(rt: Runtime, project: string, attempts: readonly AttemptRow[]): Promise<Map<string, string>> {
   const ids = attempts.flatMap(({ actor }) => actor ?? [])
-  const rows = ids.length === 0 ? [] : await run(db, readActors(db, project, ids))
-  return new Map(rows.map(({ id, name }) => [id, name]))
+  if (ids.length === 0) return new Map()
+  const [keys, people] = await Promise.all([run(rt.db, keyNames(rt.db, project, ids)), readAddresses(rt, ids)])
+  return new Map([...people, ...keys.map(({ id, name }) => [id, name] as const)])
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
-import type { MemberProject } from '../../../projects/store'
+import type { MemberProject } from '../../../projects/directory-store'
 import { projectPaths } from '../../paths'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'

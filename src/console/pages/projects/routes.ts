@@ -1,8 +1,10 @@
 import { Hono } from 'hono'
+import { run } from '../../../db/client'
 import { changeOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { createProject } from '../../../projects/create'
+import { listMemberProjects } from '../../../projects/directory-store'
 import { ProjectBody } from '../../../projects/fields'
-import { insertProject, listMemberProjects } from '../../../projects/store'
 import { parse, refusalOf } from '../../form'
 import { readList } from '../../list'
 import { page } from '../../page'
@@ -14,8 +16,10 @@ import { listPage } from './list'
 /** The console's start page: the user's projects. */
 export const projectPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
-    const { db } = c.get('rt')
-    const read = (before: string | null, limit: number) => listMemberProjects(db, userOf(c).user_id, before, limit)
+    const { directory } = c.get('rt')
+    const { user_id } = userOf(c)
+    const read = (before: string | null, limit: number) =>
+      run(directory, listMemberProjects(directory, user_id, before, limit))
     const found = await readList(c, 'projects', read)
     return found.data.length === 0 ? welcomePage(c) : listPage(c, found)
   })
@@ -24,7 +28,7 @@ export const projectPages = new Hono<HttpEnv>()
     const name = c.get('form').get('name') ?? ''
     try {
       const fields = parse(ProjectBody, { name })
-      const { id } = await insertProject(c.get('rt').db, fields.name, userOf(c).user_id, changeOf(c))
+      const { id } = await createProject(c.get('rt'), fields.name, userOf(c).user_id, changeOf(c))
       return c.redirect(`${projectPaths(id).keys}?done=project_created`, 303)
     } catch (error) {
       return createPage(c, name, refusalOf(error))

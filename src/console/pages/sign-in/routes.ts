@@ -50,7 +50,7 @@ export const signInPages = new Hono<HttpEnv>()
   })
   .post('/sign-out', page('user'), async (c) => {
     const { id, user_id } = userOf(c)
-    await deleteSession(c.get('rt').db, user_id, id)
+    await deleteSession(c.get('rt').directory, user_id, id)
     forgetSession(c)
     return c.redirect('/console/sign-in?done=signed_out', 303)
   })

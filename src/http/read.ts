@@ -1,0 +1,90 @@
+import type { Context } from 'hono'
+import { batch, type Database, type Directory, type Queries, type Query, type Results, run } from '../db/client'
+import { Fault } from '../lib/fault'
+import type { HttpEnv } from './context'
+import { writeLog } from './log'
+
+/**
+ * Sends the reads of a route. If the caller's credentials have not been read yet, their read comes first in the same
+ * batch, and the results are returned only if it confirms the caller.
+ *
+ * @throws {Fault} 401, 403, 404 or `database_unavailable`
+ */
+export async function read<Q extends Queries>(c: Context<HttpEnv>, queries: Q): Promise<Results<Q>> {
+  const { db } = c.get('rt')
+  if (c.get('refused')) throw c.get('refused')
+  const pending = c.get('pending')
+  if (!pending) return batch(db, queries)
+  if ('credential' in queries) throw new Error('a route may not name a statement "credential"')
+  const { credential, ...found } = await asking(c, batch(db, { credential: pending.query, ...queries }))
+  await verdict(c, pending.uphold(credential))
+  return found as unknown as Results<Q>
+}
+
+/**
+ * As {@link read}, with a statement of the directory beside them: one batch where the project's store is the directory, else
+ * both at once.
+ *
+ * @returns `beside`: null where the directory is another database and does not answer, so that keys go on without it
+ */
+export async function readBeside<Q extends Queries, T>(
+  c: Context<HttpEnv>,
+  queries: Q,
+  beside: (directory: Directory) => Query<T>,
+): Promise<{ found: Results<Q>; beside: T | null }> {
+  const { db, directory } = c.get('rt')
+  if (isOne(db, directory)) {
+    const { beside: result, ...found } = await read(c, { ...queries, beside: beside(directory) })
+    return { found: found as unknown as Results<Q>, beside: result as T }
+  }
+  const [found, result] = await Promise.all([read(c, queries), ifAnswered(directory, beside(directory))])
+  return { found, beside: result }
+}
+
+/** Asks the directory for what an answer can do without. @returns null where it does not answer */
+export async function ifAnswered<T>(directory: Directory, query: Query<T>): Promise<T | null> {
+  try {
+    return await run(directory, query)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    writeLog('warn', 'directory_not_read', { error: String(error) })
+    return null
+  }
+}
+
+function isOne(store: Database, directory: Database): boolean {
+  return store.binding === directory.binding
+}
+
+/** Reads the caller's credentials if nothing has yet. @throws {Fault} as {@link read} */
+export async function settle(c: Context<HttpEnv>): Promise<void> {
+  if (c.get('refused')) throw c.get('refused')
+  const pending = c.get('pending')
+  if (pending) await verdict(c, pending.uphold(await asking(c, run(pending.db, pending.query))))
+}
+
+/** Runs the read of the credential. If the database fails, it is not asked again: the request stays refused. */
+async function asking<T>(c: Context<HttpEnv>, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Fault) refuse(c, error)
+    throw error
+  }
+}
+
+/** What the database says of the caller. Only once it confirms them is nothing pending; a refusal stays one. */
+async function verdict(c: Context<HttpEnv>, upheld: Promise<void>): Promise<void> {
+  try {
+    await upheld
+  } catch (error) {
+    refuse(c, error)
+    throw error
+  }
+  c.set('pending', null)
+}
+
+/** Every further read of this request throws the same error, even if the handler caught the first. */
+function refuse(c: Context<HttpEnv>, error: unknown): void {
+  c.set('refused', error)
+}

@@ -1,0 +1,59 @@
+import { and, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
+import { type Directory, run } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import { members } from '../members/schema'
+import { MAX_OWNED_PROJECTS } from './limits'
+import { projects } from './schema'
+import type { Project } from './store'
+
+/** A project as one of its members sees it. */
+export type MemberProject = Awaited<ReturnType<typeof listMemberProjects>>[number]
+
+/** Reads a project with the user's role in it. No row if the user is not a member. */
+export function findMemberProject(directory: Directory, id: string, userId: string) {
+  return selectMemberProjects(directory).where(and(eq(members.project_id, id), eq(members.user_id, userId)))
+}
+
+/** Reads the projects a user is a member of, newest first, starting after the project `before`. */
+export function listMemberProjects(directory: Directory, userId: string, before: string | null, limit: number) {
+  return selectMemberProjects(directory)
+    .where(and(eq(members.user_id, userId), before === null ? undefined : lt(members.project_id, before)))
+    .orderBy(desc(members.project_id))
+    .limit(limit)
+}
+
+function selectMemberProjects(directory: Directory) {
+  return directory
+    .select({ ...getTableColumns(projects), role: members.role })
+    .from(members)
+    .innerJoin(projects, eq(projects.id, members.project_id))
+}
+
+/** Whether the user may own another project. */
+export function ownsFewer(directory: Directory, userId: string): SQL {
+  const owned = directory.$count(members, and(eq(members.user_id, userId), eq(members.role, 'owner')))
+  return sql`${owned} < ${MAX_OWNED_PROJECTS}`
+}
+
+/** Reads whether the user may own another project. */
+export function mayOwnMore(directory: Directory, userId: string) {
+  const may = sql<boolean>`${ownsFewer(directory, userId)}`.mapWith(Boolean).as('may')
+  return directory.select({ may }).from(sql`(SELECT 1)`)
+}
+
+/** Makes the user of a new project its owner, if the statement before it, of the same batch, has written a row. */
+export function ownerAdded(directory: Directory, project: Project) {
+  const { id, created_by, created_at } = project
+  const owner = { project_id: id, user_id: created_by, role: 'owner', created_at } as const
+  return insertWhere(directory, members, owner, sql`changes() > 0`)
+}
+
+/** Copies a new project of another store, if its user may own one more. */
+export function projectCopied(directory: Directory, project: Project) {
+  return insertWhere(directory, projects, project, ownsFewer(directory, project.created_by))
+}
+
+/** Gives the copy of a project its name. */
+export async function renameCopy(directory: Directory, id: string, name: string): Promise<void> {
+  await run(directory, directory.update(projects).set({ name }).where(eq(projects.id, id)))
+}

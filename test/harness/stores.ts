@@ -1,0 +1,60 @@
+import type { Env } from '../../src/env'
+import { bound } from './bound'
+
+/** The stores that the tests run with: one, or with STORES=3 three. */
+export const STORES = [0, 1, 2].filter((store) => store === 0 || bound[`STORE_${store}`] !== undefined)
+
+/**
+ * The store that the tests' projects are made in: the last one. The others are closed to new projects (setup.ts), so that
+ * whatever asks the wrong database finds nothing.
+ */
+export const STORE_NUMBER = STORES.at(-1) ?? 0
+
+/** The database of a store. */
+export function databaseOf(store: number): D1Database {
+  const database = store === 0 ? bound.DB : bound[`STORE_${store}`]
+  if (!database) throw new Error(`store ${store} is not bound`)
+  return database
+}
+
+/** The database of the tests' projects, with all that is theirs. */
+export const STORE = databaseOf(STORE_NUMBER)
+/** The database of people, and of which projects there are. */
+export const DIRECTORY = bound.DB
+
+/** The name of a store's queue. */
+export function queueOf(store: number): string {
+  return store === 0 ? 'platform-api-events' : `platform-api-events-${store}`
+}
+
+const AT = Symbol('at')
+/** A stand-in of D1 that stands in for every database, each with its own rows. */
+export type EveryD1 = D1Database & { [AT]: (real: D1Database) => D1Database }
+
+/** Makes a stand-in for one database one for all of them: `DB` in `bindings` means all of D1. */
+export function everyD1(at: (real: D1Database) => D1Database): EveryD1 {
+  return Object.assign(at(STORE), { [AT]: at })
+}
+
+/**
+ * The bindings under test, some of them replaced. A stand-in for `DB` or `EVENTS` stands in for those of every store, unless
+ * one is named: what is tested with one store holds with several. An undefined binding is taken away.
+ */
+export function bindingsWith(bindings: Partial<Env> = {}): Env {
+  const { DB, EVENTS } = bindings
+  const spread: Partial<Env> = {}
+  for (const store of STORES.slice(1)) {
+    if (DB && AT in DB) spread[`STORE_${store}`] = (DB as EveryD1)[AT](databaseOf(store))
+    if (EVENTS) spread[`EVENTS_${store}`] = EVENTS
+  }
+  if (DB && AT in DB) spread.DB = (DB as EveryD1)[AT](bound.DB)
+  const all = Object.entries({ ...bound, ...bindings, ...spread, ...named(bindings) })
+  return Object.fromEntries(all.filter(([, binding]) => binding !== undefined)) as unknown as Env
+}
+
+/** The bindings of single stores. */
+function named(bindings: Partial<Env>): Partial<Env> {
+  return Object.fromEntries(
+    Object.entries(bindings).filter(([name]) => /^(STORE|EVENTS)_\d/.test(name)),
+  ) as Partial<Env>
+}
