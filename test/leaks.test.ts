@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import {
-  bound,
   call,
   captureConsole,
   deliver,
   failingD1,
   freshAddress,
   mailbox,
+  QUEUE,
   recordingQueue,
   settled,
   signStripe,
@@ -21,7 +21,7 @@ const WEBHOOKS = '/platform/v1/billing/webhooks'
 
 it('leaves no plaintext of a key, session, code or signing secret in logs, D1, KV or queue messages', async () => {
   const logged = captureConsole()
-  const { EVENTS, sent } = recordingQueue(bound.EVENTS)
+  const { EVENTS, sent } = recordingQueue(QUEUE)
   const { EMAIL, mails } = mailbox()
   const bindings = { EVENTS, EMAIL }
   const headers = { 'CF-Connecting-IP': freshAddress() }

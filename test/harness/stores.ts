@@ -22,9 +22,20 @@ export const STORE = databaseOf(STORE_NUMBER)
 /** The database of people, and of which projects there are. */
 export const DIRECTORY = bound.DB
 
+/** The real queue of the tests' projects. */
+export const QUEUE = (STORE_NUMBER === 0 ? bound.EVENTS : bound[`EVENTS_${STORE_NUMBER}`]) as Queue<unknown>
+/** Trips to the directory that are made at the same time as one to a store, where they are not one database. */
+export const BESIDE = STORE_NUMBER === 0 ? 0 : 1
+
 /** The name of a store's queue. */
 export function queueOf(store: number): string {
   return store === 0 ? 'platform-api-events' : `platform-api-events-${store}`
+}
+
+/** The bindings in which a database stands in for that of the tests' projects alone. */
+export function inStore(database: D1Database): Partial<Env> {
+  const name = STORE_NUMBER === 0 ? 'DB' : `STORE_${STORE_NUMBER}`
+  return { [name]: database } as unknown as Partial<Env>
 }
 
 const AT = Symbol('at')

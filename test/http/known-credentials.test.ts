@@ -11,9 +11,11 @@ import {
   failingD1,
   freshProject,
   head,
+  inStore,
   mint,
   STORE,
   stripeConnection,
+  tampered,
   tamperedD1,
 } from '../harness'
 import { callRoute, nameOf, newWorld, ROUTES } from '../routes'
@@ -91,11 +93,11 @@ describe.each(reads)('GET $path', ({ path, meta }) => {
     const { secret: unknown } = await mint(token, project)
     for (const tried of [secret, unknown]) {
       let trips = 0
-      const DB = tamperedD1(async () => {
+      const database = tampered(STORE, async () => {
         trips += 1
         throw new Error(D1_LOST)
       })
-      const { status, body } = await call(addressOf(path), { token: tried, project, bindings: { DB } })
+      const { status, body } = await call(addressOf(path), { token: tried, project, bindings: inStore(database) })
       expect([status, body.code, trips]).toEqual([503, 'database_unavailable', 2])
     }
   })
@@ -111,10 +113,10 @@ describe.each(deferring)('GET $path, which reads with the key', ({ path }) => {
     return key
   }
 
-  /** What a request asks of D1 and KV, in order: each call as it is sent, and as it is answered. */
+  /** What a request asks of its store and of KV, in order: each call as it is sent, and as it is answered. */
   function recorder() {
     const asked: string[] = []
-    const DB = tamperedD1(async ({ sql, run }) => {
+    const database = tampered(STORE, async ({ sql, run }) => {
       const what = /update "api_keys"/i.test(sql) ? 'last_used_at' : 'reads'
       asked.push(`${what} sent`)
       const results = await run()
@@ -128,7 +130,7 @@ describe.each(deferring)('GET $path, which reads with the key', ({ path }) => {
       },
       put: bound.KV.put.bind(bound.KV),
     } as unknown as KVNamespace
-    return { asked, bindings: { DB, KV } }
+    return { asked, bindings: { ...inStore(database), KV } }
   }
 
   it("has no effect before the key's row is read", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { utf8 } from '../../../src/lib/crypto'
 import { MINUTE, SECOND } from '../../../src/lib/time'
-import { bound, call, deliver, deliverBytes, settled, stripeEvent } from '../../harness'
+import { call, deliver, deliverBytes, QUEUE, settled, stripeEvent } from '../../harness'
 import {
   advance,
   captureLog,
@@ -73,7 +73,7 @@ describe('while D1 is out, a delivery goes to the Queue', () => {
     vi.useRealTimers()
     const world = await knownWorld()
     const binary = Uint8Array.from({ length: 512 }, (_, i) => i % 256) as Uint8Array<ArrayBuffer>
-    const bindings = { DB: D1_OUT, EVENTS: bound.EVENTS }
+    const bindings = { DB: D1_OUT, EVENTS: QUEUE }
     const answers = [
       await deliverBytes(world.connection.id, binary, { bindings }),
       await deliver(world.connection.id, event, { bindings }),
