@@ -10,7 +10,7 @@ buildAssets() // the folder that wrangler.toml names must exist
 // With STORES=3, the same tests run with the projects in the last of three stores, and those of several stores run too.
 const { STORES = '1' } = process.env
 const [, config = './wrangler.toml'] = localConfig({ stores: STORES }, resolve('.wrangler/vitest'))
-const OF_SEVERAL = STORES === '1' ? ['test/stores/!(places).test.ts'] : []
+const OF_SEVERAL = STORES === '1' ? ['test/stores/!(ids|places).test.ts'] : []
 
 const VENDORS = 'test/vendors/*.test.ts'
 

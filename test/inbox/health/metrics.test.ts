@@ -11,10 +11,11 @@ import {
   dataset,
   drain,
   failingD1,
-  STORE,
+  STORE_NUMBER,
+  STORES,
   stripeEvent,
 } from '../../harness'
-import { advance, captureLog, cron, D1_OUT, newWorld, QUEUE_OUT, stopClock } from '../pipeline'
+import { advance, captureLog, cron, D1_OUT, newWorld, QUEUE_OUT, rowsOfAll, stopClock } from '../pipeline'
 
 const TOKEN = 'a token of an operator, of 32 characters or more'
 const DEAD = 'platform-api-events-dead'
@@ -44,6 +45,9 @@ function valuesOf(points: AnalyticsEngineDataPoint[], name: keyof typeof METRICS
   return own.map(({ doubles, blobs }) => ({ labels: blobs?.slice(1), values: byName(doubles) }))
 }
 
+/** The label of the tests' projects' store. */
+const OURS = `{store="${STORE_NUMBER}"}`
+
 describe('/metrics', () => {
   it.each([
     ['without the setting', { METRICS_TOKEN: '' }, `Bearer ${TOKEN}`, 404, 'not_found'],
@@ -59,7 +63,7 @@ describe('/metrics', () => {
     expect(answer.text).not.toContain(TOKEN)
   })
 
-  it('says how the deployment stands, in one trip and in the format of Prometheus', async () => {
+  it('says how the deployment stands, in one trip to each store and in the format of Prometheus', async () => {
     const world = await newWorld()
     await DIRECTORY.prepare("DELETE FROM state WHERE name = 'dead_letters'").run()
     const before = samplesOf((await scrape()).text)
@@ -71,21 +75,22 @@ describe('/metrics', () => {
     await drain([{ project_id: world.project, event_id: 'evt_1' }], { EVENTS: world.queue.EVENTS }, DEAD)
     const { DB, count } = countingD1()
     const answer = await scrape({ DB })
-    expect([answer.status, count.trips]).toEqual([200, 1])
+    expect([answer.status, count.trips]).toEqual([200, STORES.length])
     expect(answer.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
     expect(answer.headers.get('Cache-Control')).toBe('no-store')
     const after = samplesOf(answer.text)
     const grown = (name: string) => (after[name] ?? 0) - (before[name] ?? 0)
-    expect(grown('platform_events{status="processed"}')).toBe(1)
-    expect(grown('platform_events{status="received"}')).toBe(1)
+    expect(grown(`platform_events{store="${STORE_NUMBER}",status="processed"}`)).toBe(1)
+    expect(grown(`platform_events{store="${STORE_NUMBER}",status="received"}`)).toBe(1)
     expect(after).toMatchObject({
-      platform_oldest_pending_age_seconds: (3 * MINUTE) / SECOND,
-      platform_expired_leases: 0,
+      [`platform_oldest_pending_age_seconds${OURS}`]: (3 * MINUTE) / SECOND,
+      [`platform_expired_leases${OURS}`]: 0,
       platform_dead_letters_total: 1,
-      platform_last_sweep_timestamp_seconds: (Date.now() - 3 * MINUTE) / SECOND,
-      platform_database_size_bytes: expect.any(Number),
+      [`platform_last_sweep_timestamp_seconds${OURS}`]: (Date.now() - 3 * MINUTE) / SECOND,
+      [`platform_store_up${OURS}`]: 1,
+      [`platform_database_size_bytes${OURS}`]: expect.any(Number),
     })
-    expect(after.platform_database_size_bytes).toBeGreaterThan(10_000)
+    expect(after[`platform_database_size_bytes${OURS}`]).toBeGreaterThan(10_000)
     expect(answer.text).toMatch(/^# HELP platform_\w+ .+\n# TYPE platform_\w+ (gauge|counter)\n/)
     expect(answer.text).toMatch(/^([^\n]+\n)+$/)
     const names = [...answer.text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name)
@@ -94,7 +99,7 @@ describe('/metrics', () => {
   })
 
   it('leaves out what nothing tells', async () => {
-    await STORE.prepare('DELETE FROM state').run()
+    await rowsOfAll('DELETE FROM state')
     const { text } = await scrape({ EVENTS: QUEUE_OUT })
     expect(text).not.toMatch(/last_sweep|backlog|null|NaN|undefined/)
     expect(samplesOf(text)).toMatchObject({ platform_dead_letters_total: 0 })
@@ -169,7 +174,7 @@ describe('Analytics Engine gets', () => {
       drain([{ n: 1 }, { n: 2 }], { METRICS: METRICS_, EVENTS: world.queue.EVENTS, DB }, DEAD)
     const counted = async () => samplesOf((await scrape()).text).platform_dead_letters_total ?? 0
     const before = await counted()
-    for (const DB of [STORE, D1_OUT, STORE]) {
+    for (const DB of [DIRECTORY, D1_OUT, DIRECTORY]) {
       expect((await dead(DB)).explicitAcks).toHaveLength(2)
     }
     expect((await counted()) - before).toBe(4)
@@ -178,14 +183,15 @@ describe('Analytics Engine gets', () => {
     )
   })
 
-  it('the state of the deployment from each run of the cron', async () => {
+  it('the state of each store from each run of the cron', async () => {
     const world = await newWorld()
     await world.send(stripeEvent())
     advance(10 * SECOND)
     const { METRICS: METRICS_, points } = dataset()
     await cron({ EVENTS: world.queue.EVENTS, METRICS: METRICS_ })
-    const [state, ...others] = valuesOf(points, 'state')
-    expect(others).toEqual([])
+    const states = valuesOf(points, 'state')
+    expect(states.map(({ labels }) => labels?.[0]).sort()).toEqual(STORES.map(String))
+    const state = states.find(({ labels }) => labels?.[0] === String(STORE_NUMBER))
     expect(state?.values.open).toBeGreaterThan(0)
     expect(state?.values.oldest_pending_ms).toBeGreaterThanOrEqual(10 * SECOND)
     expect(state).toMatchObject({ values: { expired_leases: 0, queue_backlog: -1 } })
