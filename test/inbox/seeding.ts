@@ -111,7 +111,7 @@ export async function insertConnection(
 
 /** Gives an event its payload. */
 export async function insertPayload(project: string, event: Seed, body: string | ArrayBuffer): Promise<void> {
-  await env.DB.prepare('INSERT INTO payloads (project_id, id, body) VALUES (?, ?, ?)')
+  await env.DB.prepare('INSERT INTO bodies (project_id, id, body) VALUES (?, ?, ?)')
     .bind(project, event.id.replace('evt_', 'pay_'), body)
     .run()
 }

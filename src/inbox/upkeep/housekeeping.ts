@@ -2,8 +2,10 @@ import { type Db, run } from '../../db/client'
 import { writeLog } from '../../http/log'
 import { DAY, HOUR } from '../../lib/time'
 import { purgeEnded } from '../../sessions/store'
+import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
 import { foldMinutes } from './minutes-store'
+import { movePayloads } from './move-payloads'
 import { type Progress, readProgress, type Step, writeProgress } from './progress-store'
 import { purgeEvents, purgeMinutes, purgePayloads, purgeReplays } from './retention'
 import { writeState } from './store'
@@ -15,9 +17,9 @@ export type Keeping = { now: number; payloadRetentionDays: number; recordRetenti
 type Task = (db: Db, progress: Progress, keeping: Keeping) => Promise<Step>
 
 const TASKS: Record<string, Task> = {
-  payloads: (db, { after }, keeping) =>
-    // A payload does not outlive its record.
-    purgePayloads(db, after, keeping.now - Math.min(keeping.payloadRetentionDays, keeping.recordRetentionDays) * DAY),
+  payloads: (db, { after }, keeping) => purgePayloads(db, bodies, after, payloadsBefore(keeping)),
+  earlier_payloads: (db, { after }, keeping) => purgePayloads(db, payloads, after, payloadsBefore(keeping)),
+  moved_payloads: (db, _, { now }) => movePayloads(db, now),
   records: (db, { after }, keeping) => purgeEvents(db, after, recordsBefore(keeping)),
   replays: (db, { after }, keeping) => purgeReplays(db, after, recordsBefore(keeping)),
   rollups: (db, { after }, keeping) => purgeMinutes(db, after, recordsBefore(keeping)),
@@ -31,6 +33,11 @@ const TASKS: Record<string, Task> = {
     await writeState(db, 'sealed_under', 0)
     return { done: 0, after: null }
   },
+}
+
+/** A payload does not outlive its record. */
+function payloadsBefore({ now, payloadRetentionDays, recordRetentionDays }: Keeping): number {
+  return now - Math.min(payloadRetentionDays, recordRetentionDays) * DAY
 }
 
 /** Whole hours, because old rollups are by the hour: an event and its share of the rollup go together. */

@@ -7,6 +7,8 @@ const NAMES = [
   'sealed_under',
   /** How many messages have come through the dead-letter queue. */
   'dead_letters',
+  /** When housekeeping begins to move `payloads` to `bodies` (ms): the version before that reads only `payloads`. */
+  'payloads_move_from',
 ] as const
 export type StateName = (typeof NAMES)[number]
 
