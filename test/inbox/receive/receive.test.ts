@@ -213,7 +213,7 @@ describe('what a delivery costs', () => {
     for (const sent of [event, event, stripeEvent('charge.refunded')]) {
       const { DB, count } = countingD1()
       expect((await world.send(sent, { bindings: { DB } })).status).toBe(200)
-      expect(count).toMatchObject({ trips: 1, statements: 3 })
+      expect(count).toMatchObject({ trips: 1, statements: 4 })
     }
     await settle(world)
     await expectConsistent(world.project)
