@@ -69,7 +69,7 @@ export const bodies = sqliteTable(
   (t) => [uniqueIndex('bodies_key').on(t.project_id, t.id)],
 )
 
-/** Payloads that were recorded before `bodies` was there. Housekeeping moves them: upkeep/move-payloads-store.ts. */
+/** Payloads that were recorded before `bodies` was there. Housekeeping moves them: upkeep/moving-store.ts. */
 export const payloads = sqliteTable(
   'payloads',
   { project_id: text().notNull(), id: text().notNull(), body: body(), headers: headers() },

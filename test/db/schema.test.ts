@@ -14,6 +14,12 @@ it('has every table WITHOUT ROWID but that of the bodies: a rowid table pays a r
   expect(results.filter(({ sql }) => !/WITHOUT ROWID\s*$/.test(sql)).map(({ name }) => name)).toEqual(['bodies'])
 })
 
+it('knows no statement that binds a million bytes: the suite refuses it', () => {
+  const bind = (bytes: number) => () => env.DB.prepare('SELECT ?').bind('é'.repeat(bytes / 2))
+  expect(bind(1_000_000)).not.toThrow()
+  expect(bind(1_000_002)).toThrow(/binds/)
+})
+
 it('drops no table in a migration: a rebuild would lose what hangs on it', () => {
   const listed: string[] = [] // tables whose loss was decided, as `file: table`
   const dropped = Object.entries(migrations).flatMap(([file, sql]) =>
