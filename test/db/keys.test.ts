@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_DELIVERY_BYTES } from '../../src/inbox/receive/limits'
 import { drain, stripeEvent, tamperedD1 } from '../harness'
-import { newWorld, rows, settle, stopClock, type World } from '../inbox/pipeline'
+import { advance, newWorld, rows, settle, stopClock, type World } from '../inbox/pipeline'
 
 /*
  * SQLite finds a row by comparing whole records of a key, and in a table WITHOUT ROWID that is the whole row. Where one
@@ -50,6 +50,35 @@ describe('the records of keys', () => {
     await settle(world)
     const large = Object.entries(await largestRecords()).filter(([, bytes]) => bytes > SMALL)
     expect(large).toEqual([])
+  })
+
+  it('stay within a few pages where events say as much of what they did as they can', async () => {
+    const world = await newWorld()
+    const itemsOf = (quantity: number) => ({
+      object: 'list',
+      data: Array.from({ length: 250 }, (_, n) => ({
+        id: `si_${n}`,
+        object: 'subscription_item',
+        quantity,
+        price: { id: `price_${String(n).padStart(20, '0')}`, product: `prod_${String(n).padStart(20, '0')}` },
+      })),
+    })
+    const long = '€'.repeat(100)
+    const words = { status: long, latest_invoice: long, default_payment_method: long, currency: long, customer: long }
+    for (const quantity of [1, 2]) {
+      await world.send(
+        stripeEvent('customer.subscription.updated', { ...words, id: 'sub_large', items: itemsOf(quantity) }),
+      )
+      advance(1000)
+      await world.queue.pump()
+    }
+    const { body } = await world.api('/webhooks?view=summary&limit=1')
+    expect(body.data[0]?.decoded_summary?.effects).toMatchObject([
+      { result: 'applied', change: { items: { from: null, to: null, too_large: true } } },
+    ])
+    const { events } = await largestRecords()
+    expect(events).toBeGreaterThan(SMALL / 4)
+    expect(events).toBeLessThan(12_000)
   })
 
   it('of no index hold a body', async () => {
