@@ -132,7 +132,7 @@ async function seedProject(
       .bind(project),
     db
       .prepare(
-        `INSERT INTO payloads SELECT project_id, payload_id, '{"id":"' || vendor_event_id || '"}', NULL
+        `INSERT INTO bodies (project_id, id, body) SELECT project_id, payload_id, '{"id":"' || vendor_event_id || '"}'
           FROM events WHERE project_id = ? ORDER BY payload_id`,
       )
       .bind(project),

@@ -14,6 +14,23 @@ if (STORES.length > 1) {
   await DIRECTORY.batch(STORES.map((store) => note.bind(store, store === STORE_NUMBER ? 0 : 1)))
 }
 
+/** Bytes that the values of one statement may have together. D1 holds each of them several times while it runs. */
+const MAX_BOUND = 1_000_000
+
+// Of every statement of every test, whoever sends it.
+const prototype = Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement
+const { bind } = prototype
+prototype.bind = function (...values: unknown[]) {
+  const bytes = values.reduce<number>((sum, value) => sum + bytesOf(value), 0)
+  if (bytes > MAX_BOUND) throw new Error(`a statement binds ${bytes} bytes: at most ${MAX_BOUND} are allowed`)
+  return bind.apply(this, values)
+}
+
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return new TextEncoder().encode(value).byteLength
+  return value instanceof ArrayBuffer || ArrayBuffer.isView(value) ? value.byteLength : 8
+}
+
 let stoppedForAll = false
 beforeEach(() => {
   stoppedForAll = isClockStopped()

@@ -1,10 +1,10 @@
 import type { Db } from '../db/client'
 import type { Kind } from '../lib/billing-kinds'
-import { sha256Hex } from '../lib/crypto'
+import { sha256Hex, utf8 } from '../lib/crypto'
 import type { PaymentCardBody } from '../vendors/objects'
 import type { Snapshot } from '../vendors/snapshot'
 import type { Effect } from './effect'
-import { MAX_ROW_BYTES_READ } from './limits'
+import { MAX_CHANGE_BYTES, MAX_ROW_BYTES_READ } from './limits'
 import { cardOf } from './read/present'
 import { type Candidate, merge, type Resolved, rankOf } from './reduce'
 import { nameOf, type ObjectKey, type Projection, readObjects } from './store'
@@ -98,12 +98,20 @@ function shownOf(kind: Kind, body: Candidate['body'] | undefined): Record<string
   return body && kind === 'payment_card' ? { card: cardOf(body as PaymentCardBody) } : { ...body }
 }
 
-/** The fields that differ. A field that was missing and is now null does not differ. */
+/**
+ * The fields that differ. A field that was missing and is now null does not differ. Values for which {@link MAX_CHANGE_BYTES}
+ * leave no room are left out: they are in the payload.
+ */
 function changeOf(before: Record<string, unknown>, after: Record<string, unknown>): Effect['change'] {
-  const change: Record<string, { from: unknown; to: unknown }> = {}
+  const change: NonNullable<Effect['change']> = {}
+  let room = MAX_CHANGE_BYTES
   for (const [field, to] of Object.entries(after)) {
     const from = before[field] ?? null
-    if (JSON.stringify(from) !== JSON.stringify(to ?? null)) change[field] = { from, to }
+    if (JSON.stringify(from) === JSON.stringify(to ?? null)) continue
+    const bytes = utf8(JSON.stringify([from, to])).byteLength
+    const fits = bytes <= room
+    if (fits) room -= bytes
+    change[field] = fits ? { from, to } : { from: null, to: null, too_large: true }
   }
   return Object.keys(change).length > 0 ? change : null
 }

@@ -13,7 +13,17 @@ export const Effect = z
       '`applied`: the event determined the state of the object. `ambiguous`: it did too, but other events of the same instant disagree, and nothing decides between them. `superseded`: a later event determines the state.',
     ),
     change: z
-      .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
+      .record(
+        z.string(),
+        z.object({
+          from: z.unknown(),
+          to: z.unknown(),
+          too_large: z
+            .literal(true)
+            .optional()
+            .describe('The values are too large to be shown here, and null. They are in the payload.'),
+        }),
+      )
       .nullable()
       .describe('The fields of the object that it changed; null where it changed none.'),
   })

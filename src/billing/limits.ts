@@ -11,6 +11,12 @@ export const MAX_ORDERED = 10
 /** Bytes of objects' rows that are read at once to apply several events. */
 export const MAX_ROW_BYTES_READ = 4 * 1024 * 1024
 
+/**
+ * Bytes of the values that an effect shows before and after. They stand in the event's row, which SQLite reads on the way
+ * to its neighbours.
+ */
+export const MAX_CHANGE_BYTES = 4000
+
 /** Characters of a vendor's id in a filter. */
 export const MAX_ID_LENGTH = 200
 /** Characters of a vendor's name in a filter. */

@@ -1,27 +1,65 @@
-import { type Column, type SQL, sql } from 'drizzle-orm'
-import { literals } from '../db/sql'
+import { and, type Column, eq, exists, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteSelect } from 'drizzle-orm/sqlite-core'
+import type { Db } from '../db/client'
+import { json, literals } from '../db/sql'
 import type { Body } from './payload'
 import { MAX_DELIVERY_BYTES } from './receive/limits'
-import { payloads } from './schema'
+import { bodies, payloads } from './schema'
+
+/*
+ * Where a payload is read: in `bodies`, or, until housekeeping has moved it, in `payloads`. Nothing else knows of the two.
+ */
+
+/** The columns that say which payload is meant. */
+type PayloadKey = { project_id: Column | SQL.Aliased; payload_id: Column | SQL.Aliased }
+type Table = typeof bodies | typeof payloads
+
+const isOf = (table: Table, key: PayloadKey) => and(eq(table.project_id, key.project_id), eq(table.id, key.payload_id))
+
+/** Joins the payload to each row of a query. A row without one stays. */
+export function withPayload<Q extends SQLiteSelect>(query: Q, key: PayloadKey): Q {
+  return query
+    .leftJoin(bodies, isOf(bodies, key))
+    .leftJoin(payloads, and(isNull(bodies.id), isOf(payloads, key))) as unknown as Q
+}
+
+/** Of a joined payload: an expression of its table's columns. */
+function ofPayload<T>(expression: (table: Table) => SQL | Column): SQL<T | null> {
+  return sql`CASE WHEN ${bodies.id} IS NULL THEN ${expression(payloads)} ELSE ${expression(bodies)} END`
+}
+
+/** Of a joined payload: whether it is there. It may be past its retention. */
+export const isJoined = sql`coalesce(${bodies.id}, ${payloads.id}) IS NOT NULL`
+/** Of a joined payload: how many bytes it has, without reading them. */
+export const payloadBytes = ofPayload<number>(({ body }) => sql`octet_length(${body})`)
+/** Of a joined payload: its text. Bytes that are not UTF-8 stay where they are: processing has no use for them. */
+export const payloadText = ofPayload<string>(({ body }) => ofType(body, 'text', body))
+/** How many bytes {@link payloadText} reads. */
+export const textBytes = ofPayload<number>(({ body }) => ofType(body, 'text', sql`octet_length(${body})`))
+/** Of a joined payload: its headers. */
+export const payloadHeaders = json<Record<string, string> | null>(ofPayload(({ headers }) => headers))
+
+/** Whether the payload is kept: a condition without a join. */
+export function hasPayload(db: Db, key: PayloadKey): SQL | undefined {
+  return or(
+    ...[bodies, payloads].map((table) => exists(db.select({ id: table.id }).from(table).where(isOf(table, key)))),
+  )
+}
 
 /** Bytes in the first part of {@link Body}: half of the largest delivery. */
 const PART = MAX_DELIVERY_BYTES / 2
 
-/** The columns of a {@link Body}: null where the condition does not hold, and then the payload is not read. */
+/** Of a joined payload: the columns of a {@link Body}. They are null where the condition does not hold: then it is not read. */
 export function bodyColumns(condition: SQL): Record<keyof Body, SQL.Aliased<string | null>> {
-  const { body } = payloads
-  const ofType = (type: 'text' | 'blob', value: SQL | Column) =>
-    sql<string | null>`CASE WHEN typeof(${body}) = ${literals([type])} AND (${condition}) THEN ${value} END`
+  const columnOf = (type: 'text' | 'blob', value: (body: Column) => SQL | Column) =>
+    sql<string | null>`CASE WHEN ${condition} THEN ${ofPayload(({ body }) => ofType(body, type, value(body)))} END`
   return {
-    text: ofType('text', body).as('text'),
-    hex: ofType('blob', sql`hex(substr(${body}, 1, ${PART}))`).as('hex'),
-    more_hex: ofType('blob', sql`hex(substr(${body}, ${PART + 1}))`).as('more_hex'),
+    text: columnOf('text', (body) => body).as('text'),
+    hex: columnOf('blob', (body) => sql`hex(substr(${body}, 1, ${PART}))`).as('hex'),
+    more_hex: columnOf('blob', (body) => sql`hex(substr(${body}, ${PART + 1}))`).as('more_hex'),
   }
 }
 
-/** A payload as it is bound: text as it is, other bytes as hexadecimal, which SQLite turns into a BLOB. */
-export function bodyValue(body: string | Uint8Array): SQL {
-  if (typeof body === 'string') return sql`${body}`
-  const [hex, more] = [body.subarray(0, PART), body.subarray(PART)].map((part) => part.toHex())
-  return sql`CAST(unhex(${hex}) || unhex(${more}) AS BLOB)`
+function ofType(body: Column, type: 'text' | 'blob', value: SQL | Column): SQL {
+  return sql`CASE typeof(${body}) WHEN ${literals([type])} THEN ${value} END`
 }

@@ -2,8 +2,9 @@ import { applyD1Migrations, type D1Migration } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
-import { call } from '../harness'
-import { rows } from '../inbox/pipeline'
+import { HOUR } from '../../src/lib/time'
+import { call, DIRECTORY } from '../harness'
+import { keepHouse, stopClock } from '../inbox/pipeline'
 import ROWS from './rows-0001.json'
 
 /*
@@ -20,19 +21,28 @@ const event = ROWS.events[0]?.id ?? ''
 const replay = ROWS.replays[0]?.id ?? ''
 const connection = ROWS.connections[0]?.id ?? ''
 
+/** The database of before is the directory of today, and store 0. */
+async function rows<T = Row>(sql: string, ...values: unknown[]): Promise<T[]> {
+  return (
+    await DIRECTORY.prepare(sql)
+      .bind(...values)
+      .all<T>()
+  ).results
+}
+
 let token: string
 let before: Tables
 let after: Tables
 beforeAll(async () => {
   for (const name of [...(await tableNames()), 'd1_migrations']) await rows(`DROP TABLE ${name}`)
-  await applyD1Migrations(env.DB, TEST_MIGRATIONS.slice(0, 2))
+  await applyD1Migrations(DIRECTORY, TEST_MIGRATIONS.slice(0, 2))
   const { secret, hash } = await newSecret(0)
   token = secret
   const seeds: Tables = { ...ROWS, api_keys: ROWS.api_keys.map((key) => ({ ...key, hash })) }
   for (const [table, list] of Object.entries(seeds)) for (const row of list) await insert(table, row)
   for (const rotation of ROTATED) await insertRotated(rotation)
   before = await dump()
-  await applyD1Migrations(env.DB, TEST_MIGRATIONS)
+  await applyD1Migrations(DIRECTORY, TEST_MIGRATIONS)
   after = await dump()
 })
 
@@ -78,6 +88,9 @@ async function dump(): Promise<Tables> {
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await rows(`SELECT * FROM ${name}`)])))
 }
 
+/** The rows are old: nothing is past its retention. */
+const FOR_EVER = { PAYLOAD_RETENTION_DAYS: '3650', RECORD_RETENTION_DAYS: '3650' }
+
 const FILTER = { event_type: ['customer.*'], received_after: '2026-05-01T00:00:00Z', order: 'desc' }
 
 it('starts from a row in every table, and from a filter that is JSON inside JSON', () => {
@@ -91,7 +104,8 @@ it('keeps every row as it was, except the filter of a bulk replay’s audit row,
   const mended = (row: Row) =>
     row.action === 'events.replayed' ? { ...row, details: JSON.stringify({ filter: FILTER, matched: 1 }) } : row
   for (const [table, list] of Object.entries(before)) {
-    expect(after[table], table).toEqual(list.map((row) => expect.objectContaining(mended(row))))
+    const kept = after[table]?.filter(({ name }) => table !== 'state' || name !== 'payloads_move_from')
+    expect(kept, table).toEqual(list.map((row) => expect.objectContaining(mended(row))))
   }
 })
 
@@ -109,37 +123,53 @@ it('tells from the audit log whom the secret of each key was handed to', () => {
   }
 })
 
-it('can be read through the API', async () => {
-  const get = (path: string) => call(`/platform/v1${path}`, { token, project })
-  const log = (await get('/audit-log')).body.data
-  expect(log.map(({ request_id }: Row) => request_id)).toEqual(ROWS.audit_log.map((row) => row.request_id).reverse())
-  expect(log.map(({ client_request_id }: Row) => client_request_id)).toEqual([null, null, null])
-  expect(log.map(({ action, details }: Row) => [action, details])).toEqual([
-    ['event.replayed', null],
-    ['events.replayed', { filter: FILTER, matched: 1 }],
-    ['project.created', { name: 'Test' }],
-  ])
-  expect((await get(`/billing/webhooks/${event}`)).body).toMatchObject({
-    id: event,
-    status: 'processed',
-    raw_payload_b64: btoa(ROWS.payloads[0]?.body ?? ''),
-    decoded_summary: { subscription: 'sub_1', refs: ['sub_1', 'cus_1'], effects: [{ result: 'applied' }] },
-    livemode: true,
-  })
-  expect((await get(`/billing/webhooks/${event}/attempts`)).body.data).toHaveLength(2)
-  expect((await get('/billing/webhooks/search?ref=sub_1')).body.data).toMatchObject([{ id: event }])
-  expect((await get(`/billing/webhooks/replays/${replay}`)).body).toMatchObject({
-    filter: FILTER,
-    queued: 1,
-    open: null, // its results were not counted then
-  })
-  expect((await get('/billing/webhooks/health')).body).toMatchObject({ counts: { processed: 1 } })
-  const lag = await get('/billing/webhooks/lag-timeseries?bucket=1d&from=2026-05-04T00:00:00Z&to=2026-05-05T00:00:00Z')
-  expect(lag.body.data).toMatchObject([{ received: 1, processed: 1, max_ms: 150 }])
-  expect((await get(`/billing/connections/${connection}`)).body).toMatchObject({ secrets: [{ hint: 'know' }] })
-  expect((await get('/billing/subscriptions/sub_1')).body).toMatchObject({ status: 'active', customer: 'cus_1' })
-  expect((await get('/projects')).status).toBe(200)
-  const minter = { type: 'user', id: ROWS.api_keys[0]?.created_by }
-  expect((await get('/api-keys')).body.data).toMatchObject([{ name: 'test key', secret_issued_to: minter }])
-  expect((await get(`/api-keys?secret_issued_to=${minter.id}`)).body.data).toHaveLength(1)
-})
+it.each(['before its payloads move', 'within the hour of the deploy', 'after they have moved'])(
+  'can be read through the API, %s',
+  async (when) => {
+    const now = Date.now()
+    if (when.startsWith('within')) await keepHouse(FOR_EVER)
+    if (when.startsWith('after')) {
+      stopClock(now + 2 * HOUR)
+      await keepHouse(FOR_EVER)
+    }
+    const payload = ROWS.payloads.map(({ id }) => expect.objectContaining({ id }))
+    const moved = when.startsWith('after')
+    expect([await rows('SELECT * FROM payloads'), await rows('SELECT * FROM bodies')]).toEqual(
+      moved ? [[], payload] : [payload, []],
+    )
+    const get = (path: string) => call(`/platform/v1${path}`, { token, project })
+    const log = (await get('/audit-log')).body.data
+    expect(log.map(({ request_id }: Row) => request_id)).toEqual(ROWS.audit_log.map((row) => row.request_id).reverse())
+    expect(log.map(({ client_request_id }: Row) => client_request_id)).toEqual([null, null, null])
+    expect(log.map(({ action, details }: Row) => [action, details])).toEqual([
+      ['event.replayed', null],
+      ['events.replayed', { filter: FILTER, matched: 1 }],
+      ['project.created', { name: 'Test' }],
+    ])
+    expect((await get(`/billing/webhooks/${event}`)).body).toMatchObject({
+      id: event,
+      status: 'processed',
+      raw_payload_b64: btoa(ROWS.payloads[0]?.body ?? ''),
+      decoded_summary: { subscription: 'sub_1', refs: ['sub_1', 'cus_1'], effects: [{ result: 'applied' }] },
+      livemode: true,
+    })
+    expect((await get(`/billing/webhooks/${event}/attempts`)).body.data).toHaveLength(2)
+    expect((await get('/billing/webhooks/search?ref=sub_1')).body.data).toMatchObject([{ id: event }])
+    expect((await get(`/billing/webhooks/replays/${replay}`)).body).toMatchObject({
+      filter: FILTER,
+      queued: 1,
+      open: null, // its results were not counted then
+    })
+    expect((await get('/billing/webhooks/health')).body).toMatchObject({ counts: { processed: 1 } })
+    const lag = await get(
+      '/billing/webhooks/lag-timeseries?bucket=1d&from=2026-05-04T00:00:00Z&to=2026-05-05T00:00:00Z',
+    )
+    expect(lag.body.data).toMatchObject([{ received: 1, processed: 1, max_ms: 150 }])
+    expect((await get(`/billing/connections/${connection}`)).body).toMatchObject({ secrets: [{ hint: 'know' }] })
+    expect((await get('/billing/subscriptions/sub_1')).body).toMatchObject({ status: 'active', customer: 'cus_1' })
+    expect((await get('/projects')).status).toBe(200)
+    const minter = { type: 'user', id: ROWS.api_keys[0]?.created_by }
+    expect((await get('/api-keys')).body.data).toMatchObject([{ name: 'test key', secret_issued_to: minter }])
+    expect((await get(`/api-keys?secret_issued_to=${minter.id}`)).body.data).toHaveLength(1)
+  },
+)

@@ -68,6 +68,10 @@ export type SeedMinute = { minute: number; connection: string } & Partial<
 
 /** Inserts rollups, as ingest and finish would have left them. */
 export async function insertMinutes(project: string, minutes: readonly SeedMinute[]): Promise<void> {
+  for (let from = 0; from < minutes.length; from += 1000) await insertSome(project, minutes.slice(from, from + 1000))
+}
+
+async function insertSome(project: string, minutes: readonly SeedMinute[]): Promise<void> {
   await STORE.prepare(
     `INSERT INTO minutes SELECT ?1, value->>'minute', value->>'connection', coalesce(value->>'received', 0),
         coalesce(value->>'duplicates', 0), coalesce(value->'refused', '{}'), coalesce(value->>'processed', 0),
@@ -108,11 +112,18 @@ export async function insertConnection(
   return id
 }
 
-/** Gives an event its payload. */
+/** Gives an event its payload, in parts that a statement can bind. */
 export async function insertPayload(project: string, event: Seed, body: string | ArrayBuffer): Promise<void> {
-  await STORE.prepare('INSERT INTO payloads (project_id, id, body) VALUES (?, ?, ?)')
-    .bind(project, event.id.replace('evt_', 'pay_'), body)
-    .run()
+  const id = event.id.replace('evt_', 'pay_')
+  const parts = typeof body === 'string' ? (body.match(/[\s\S]{1,300000}/gu) ?? ['']) : [body]
+  await STORE.batch(
+    parts.map((part) =>
+      STORE.prepare(
+        `INSERT INTO bodies (project_id, id, body) VALUES (?, ?, ?)
+          ON CONFLICT DO UPDATE SET body = body || excluded.body`,
+      ).bind(project, id, part),
+    ),
+  )
 }
 
 const LIMIT_CREDENTIAL = { limit: async () => ({ success: true }) } as unknown as RateLimit

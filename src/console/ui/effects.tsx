@@ -37,9 +37,9 @@ export function Changes({ of }: { of: Effect['change'] | undefined }) {
   if (!of) return <span class="quiet">None</span>
   return (
     <ul class="changes">
-      {Object.entries(of).map(([field, { from, to }]) => (
+      {Object.entries(of).map(([field, { from, to, too_large }]) => (
         <li>
-          {field}: {short(from)} → {short(to)}
+          {field}: {too_large ? 'changed; too large to be shown here' : `${short(from)} → ${short(to)}`}
         </li>
       ))}
     </ul>

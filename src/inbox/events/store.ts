@@ -4,9 +4,8 @@ import { columnsOf, valuesOf } from '../../db/sql'
 import { Fault } from '../../lib/fault'
 import { connections } from '../connections/schema'
 import type { Body } from '../payload'
-import { bodyColumns } from '../payload-store'
-import { payloadText } from '../process/payloads-store'
-import { attempts, events, payloads } from '../schema'
+import { bodyColumns, isJoined, payloadBytes, payloadHeaders, payloadText, withPayload } from '../payload-store'
+import { attempts, events } from '../schema'
 import { MAX_PAGE_BYTES } from './limits'
 
 /** Whether events are read with their payloads. */
@@ -74,20 +73,18 @@ export function eventExists(db: Db, projectId: string, id: string) {
 
 /** Reads what processing the event starts from. */
 export function findRecorded(db: Db, projectId: string, id: string) {
-  return db
-    .select({
-      id: events.id,
-      vendor_event_id: events.vendor_event_id,
-      vendor: connections.vendor,
-      /** Null where the payload is past its retention. */
-      kept_id: sql<string | null>`${payloads.id}`.as('kept_id'),
-      text: payloadText.as('text'),
-      headers: payloads.headers,
-    })
-    .from(events)
-    .crossJoin(connections)
-    .leftJoin(payloads, ofEvent)
-    .where(and(ofProject(projectId, id), eq(connections.id, events.connection_id)))
+  const columns = {
+    id: events.id,
+    vendor_event_id: events.vendor_event_id,
+    vendor: connections.vendor,
+    /** Whether the payload is there: 0 where it is past its retention. */
+    kept: sql<0 | 1>`${isJoined}`.as('kept'),
+    text: payloadText.as('text'),
+    headers: payloadHeaders.as('headers'),
+  }
+  return withPayload(db.select(columns).from(events).crossJoin(connections).$dynamic(), events).where(
+    and(ofProject(projectId, id), eq(connections.id, events.connection_id)),
+  )
 }
 
 /** Reads the attempts at processing an event, first to last; no rows if the event belongs to another project. */
@@ -141,17 +138,14 @@ function withoutPayloads(db: Db, { where, order, limit }: Page) {
  * page, and reads those that fit.
  */
 function withPayloads(db: Db, { where, order, limit }: Page) {
-  const page = db
-    .select({
-      ...shown,
-      vendor: connections.vendor,
-      livemode: connections.livemode,
-      payload_id: events.payload_id,
-      bytes: sql<number>`coalesce(octet_length(${payloads.body}), 0)`.as('bytes'),
-    })
-    .from(events)
-    .crossJoin(connections)
-    .leftJoin(payloads, ofEvent)
+  const columns = {
+    ...shown,
+    vendor: connections.vendor,
+    livemode: connections.livemode,
+    payload_id: events.payload_id,
+    bytes: sql<number>`coalesce(${payloadBytes}, 0)`.as('bytes'),
+  }
+  const page = withPayload(db.select(columns).from(events).crossJoin(connections).$dynamic(), events)
     .where(and(where, eq(connections.id, events.connection_id)))
     .orderBy(sorted(events.id, order))
     .limit(limit)
@@ -161,16 +155,17 @@ function withPayloads(db: Db, { where, order, limit }: Page) {
     .select({ ...columnsOf(page), running: sum.as('running') })
     .from(page)
     .as('summed')
-  const { bytes, payload_id, ...columns } = columnsOf(summed)
+  const { bytes, payload_id, ...fields } = columnsOf(summed)
   const fits = sql`${summed.running} <= ${MAX_PAGE_BYTES} OR ${summed.running} = ${bytes}`
-  return db
-    .select({ ...columns, ...bodyColumns(fits) })
-    .from(summed)
-    .leftJoin(payloads, and(eq(payloads.project_id, summed.project_id), eq(payloads.id, payload_id)))
-    .orderBy(sorted(summed.id, order))
+  const key = { project_id: summed.project_id, payload_id }
+  return withPayload(
+    db
+      .select({ ...fields, ...bodyColumns(fits) })
+      .from(summed)
+      .$dynamic(),
+    key,
+  ).orderBy(sorted(summed.id, order))
 }
-
-const ofEvent = and(eq(payloads.project_id, events.project_id), eq(payloads.id, events.payload_id))
 
 const sorted = (id: Column, order: 'asc' | 'desc') => (order === 'asc' ? asc(id) : desc(id))
 

@@ -4,7 +4,7 @@ import { vendorOf } from '../../vendors'
 import { isId } from '../../vendors/lib/read'
 import type { Snapshot } from '../../vendors/snapshot'
 import { type DecodedEvent, Undecodable } from '../../vendors/vendor'
-import { MAX_OBJECT_BYTES, MAX_VENDOR_EVENT_ID_LENGTH, MAX_WORD_LENGTH } from './limits'
+import { MAX_OBJECT_BYTES, MAX_VENDOR_EVENT_ID_LENGTH, MAX_WORD_BYTES } from './limits'
 import type { Payload } from './payloads-store'
 
 /** The decoded view of an event, as stored and shown. Null where the payload has no such value. */
@@ -114,5 +114,5 @@ function summaryOf(vendor: string, event: DecodedEvent): DecodedSummary {
 
 /** A text that is short enough for the summary, which every list of events reads; else null. */
 function word(text: string | null): string | null {
-  return text !== null && text.length <= MAX_WORD_LENGTH ? text : null
+  return text !== null && utf8(text).byteLength <= MAX_WORD_BYTES ? text : null
 }

@@ -41,5 +41,11 @@ export const ROW_BYTES = 4096
 /** A delivery that has waited for others this long goes alone (ms). */
 export const ALONE_AFTER = 1.5 * SECOND
 
+/**
+ * Bytes of a body that one statement binds, as text or as hexadecimal. What else it binds has room up to MAX_LIST_BYTES
+ * (db/limits.ts).
+ */
+export const MAX_BODY_PART = 900_000
+
 /** Bytes of a spooled delivery. A Queue message holds 128,000; the rest is for its ids and envelope. */
 export const MAX_SPOOLED_BYTES = 110_000

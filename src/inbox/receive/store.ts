@@ -1,13 +1,13 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { batch, type Db, raw, rawWrite } from '../../db/client'
+import { batch, type Db, raw } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { bare } from '../../db/sql'
 import { addUp } from '../../db/upsert'
 import { MINUTE } from '../../lib/time'
 import { connections } from '../connections/schema'
-import { bodyValue } from '../payload-store'
-import { events, minutes, payloads } from '../schema'
+import { events, minutes } from '../schema'
 import { FIRST_DUE_MS } from '../upkeep/limits'
+import { bodyStatements } from './body-store'
 
 /** An event of a delivery, to be recorded. */
 export type NewEvent = { id: string; vendor_event_id: string; event_type: string; occurred_at: string | null }
@@ -63,8 +63,9 @@ export async function recordDeliveries(db: Db, recordings: readonly Recording[])
  * Events travel as one JSON parameter, because a statement binds at most 100. CROSS JOIN pins the order of each join:
  * left alone, SQLite's planner picks scans at a million rows.
  */
-function statements(db: Db, { fence, delivery }: Recording) {
-  const { payload_id, body, headers, received_at: now } = delivery
+function statements(db: Db, recording: Recording) {
+  const { fence, delivery } = recording
+  const { payload_id, received_at: now } = delivery
   const list = sql`json_each(${JSON.stringify(delivery.events)})`
   const live = and(eq(connections.id, fence.id), isNull(connections.deleted_at), holds(fence))
   const { id, vendor_event_id, status, deliveries, last_delivered_at } = events
@@ -106,15 +107,7 @@ function statements(db: Db, { fence, delivery }: Recording) {
           ${bare(last_delivered_at)} = excluded.${bare(last_delivered_at)}
         RETURNING ${fields}`,
     ),
-    payload: rawWrite(
-      db,
-      sql`INSERT INTO ${payloads} (${bare(payloads.project_id, payloads.id, payloads.body, payloads.headers)})
-        SELECT ${connections.project_id}, ${payload_id}, ${bodyValue(body)}, ${sql.param(headers, payloads.headers)}
-        FROM ${connections} WHERE ${connections.id} = ${fence.id} AND EXISTS (SELECT 1 FROM ${list} j
-          CROSS JOIN ${events} ON ${events.project_id} = ${connections.project_id} AND ${id} = j.value->>'id'
-            AND ${events.payload_id} = ${payload_id})
-        ON CONFLICT DO NOTHING`,
-    ),
+    ...bodyStatements(db, recording),
   }
 }
 

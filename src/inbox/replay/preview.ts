@@ -17,8 +17,8 @@ export async function previewReplay(
 ): Promise<z.infer<typeof ReplayPreview> | null> {
   const [row] = await run(db, findRecorded(db, projectId, eventId))
   if (!row) return null
-  const { vendor, vendor_event_id, kept_id, text, headers } = row
-  const contents = contentsOf(vendor, kept_id === null ? undefined : { text, headers })
+  const { vendor, vendor_event_id, kept, text, headers } = row
+  const contents = contentsOf(vendor, kept ? { text, headers } : undefined)
   const { status, snapshots, error } = decide(row, contents)
   // Earlier effects are left out: the question is what the event would change in the rows as they are.
   const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, snapshots, earlier: [] }

@@ -6,7 +6,8 @@ import { valuesOf } from '../../db/sql'
 import { Fault } from '../../lib/fault'
 import { type EventRow, findEvent } from '../events/store'
 import { isFinal, leftBy } from '../lifecycle'
-import { events, payloads, replays, totals } from '../schema'
+import { hasPayload } from '../payload-store'
+import { events, replays, totals } from '../schema'
 import { FIRST_DUE_MS } from '../upkeep/limits'
 
 export type ReplayRow = typeof replays.$inferSelect
@@ -78,11 +79,21 @@ export async function reopenMany(
     object_id: replay_id,
     details: { filter, matched: event_ids.length },
   }
+  // Which events it opens is asked twice: before they change, for the totals, and by the change itself.
+  const counted = db
+    .select({ status: sql`${events.status}`.as('from_status'), n: count().as('opened') })
+    .from(events)
+    .where(final)
+    .groupBy(events.status)
+    .as('counted')
+  const opened = and(isAmong(project_id, event_ids), eq(events.replay_id, replay_id))
   const { changed } = await batch(db, {
     totals: db
       .update(totals)
-      .set({ n: sql`${totals.n} - ${db.$count(events, and(final, eq(events.status, totals.status)))}` })
-      .where(eq(totals.project_id, project_id)),
+      .set({ n: sql`${totals.n} - ${counted.n}` })
+      .from(counted)
+      .where(and(eq(totals.project_id, project_id), eq(totals.status, counted.status))),
+    ...audited(db, change, entry, queue(db, replay_id, now, final)),
     replay: db.insert(replays).select(
       db
         .select({
@@ -97,10 +108,9 @@ export async function reopenMany(
           failed: sql`0`.as('failed'),
         })
         .from(events)
-        .where(final)
+        .where(opened)
         .having(gt(count(), 0)),
     ),
-    ...audited(db, change, entry, queue(db, replay_id, now, final)),
   })
   return changed.map(({ id }) => id)
 }
@@ -140,16 +150,16 @@ function queue(db: Db, replay_id: string, now: number, condition: SQL | undefine
 }
 
 function replayableAmong(db: Db, projectId: string, eventIds: readonly string[]) {
-  return and(eq(events.project_id, projectId), inArray(events.id, valuesOf(eventIds)), replayable(db))
+  return and(isAmong(projectId, eventIds), replayable(db))
+}
+
+function isAmong(projectId: string, eventIds: readonly string[]) {
+  return and(eq(events.project_id, projectId), inArray(events.id, valuesOf(eventIds)))
 }
 
 /** A final event whose payload is still there: without it, processing could only fail. */
 function replayable(db: Db) {
-  const payload = and(eq(payloads.project_id, events.project_id), eq(payloads.id, events.payload_id))
-  return and(
-    inArray(events.status, leftBy('replay')),
-    exists(db.select({ id: payloads.id }).from(payloads).where(payload)),
-  )
+  return and(inArray(events.status, leftBy('replay')), hasPayload(db, events))
 }
 
 /** For a replay that does not exist and for one of another project alike. */

@@ -4,8 +4,10 @@ import { writeLog } from '../../http/log'
 import { DAY, HOUR } from '../../lib/time'
 import { removeHalfMade } from '../../projects/half-made'
 import { purgeEnded } from '../../sessions/store'
+import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
 import { foldMinutes } from './minutes-store'
+import { movePayloads } from './moving-store'
 import { type Progress, readProgress, type Step, writeProgress } from './progress-store'
 import { purgeEvents, purgeMinutes, purgePayloads, purgeReplays } from './retention'
 import { writeState } from './store'
@@ -15,7 +17,9 @@ type Task = (rt: Runtime, progress: Progress) => Promise<Step>
 
 /** What is done in every store. */
 const TASKS: Record<string, Task> = {
-  payloads: (rt, progress) => purgePayloads(rt.db, startOf(rt, progress), payloadsBefore(rt)),
+  payloads: (rt, progress) => purgePayloads(rt.db, bodies, startOf(rt, progress), payloadsBefore(rt)),
+  earlier_payloads: (rt, progress) => purgePayloads(rt.db, payloads, startOf(rt, progress), payloadsBefore(rt)),
+  moved_payloads: ({ db, now }) => movePayloads(db, now),
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt)),
   replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),

@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../db/client'
 import { idFloor } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
-import { attempts, events, minutes, payloads, refs, replays, totals } from '../schema'
+import { attempts, type bodies, events, minutes, type payloads, refs, replays, totals } from '../schema'
 import { CHUNK_EVENTS, CHUNK_PAYLOADS, CHUNK_ROWS } from './limits'
 import { type From, type Step, step } from './progress-store'
 
@@ -13,24 +13,29 @@ import { type From, type Step, step } from './progress-store'
  */
 
 const e = alias(events, 'e')
-const y = alias(payloads, 'y')
 const r = alias(replays, 'r')
 const m = alias(minutes, 'm')
 
-/** Deletes payloads of final events that arrived before `before` (ms). */
-export function purgePayloads(db: Db, from: From, before: number): Promise<Step> {
+/** Deletes payloads of final events that arrived before `before` (ms) from one of the tables that hold payloads. */
+export function purgePayloads(
+  db: Db,
+  table: typeof bodies | typeof payloads,
+  from: From,
+  before: number,
+): Promise<Step> {
+  const y = alias(table, 'y')
   return step(db, from, CHUNK_PAYLOADS, (slice) => {
     // The payload of an open event is as old as the event: the index of open events says which are that old.
     const needed = sql`SELECT ${e.project_id}, ${e.payload_id} FROM ${slice}
       CROSS JOIN ${events} ${e} INDEXED BY events_open
       WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${e.id} < ${idFloor('evt', before)}`
-    const chunk = sql`SELECT ${y.project_id}, ${y.id} FROM ${slice} CROSS JOIN ${payloads} ${y}
+    const chunk = sql`SELECT ${y.project_id}, ${y.id} FROM ${slice} CROSS JOIN ${table} ${y}
       WHERE ${y.project_id} = p.id AND ${y.id} < ${idFloor('pay', before)}
         AND (${y.project_id}, ${y.id}) NOT IN (${needed}) LIMIT ${CHUNK_PAYLOADS}`
     const gone = db
-      .delete(payloads)
-      .where(sql`(${payloads.project_id}, ${payloads.id}) IN (${chunk})`)
-      .returning({ project_id: payloads.project_id })
+      .delete(table)
+      .where(sql`(${table.project_id}, ${table.id}) IN (${chunk})`)
+      .returning({ project_id: table.project_id })
     return { gone }
   })
 }

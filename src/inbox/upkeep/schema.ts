@@ -9,6 +9,8 @@ const NAMES = [
   'dead_letters',
   /** The store that the last run of the cron ended with, where there are several. In the directory. */
   'stores_until',
+  /** When housekeeping begins to move `payloads` to `bodies` (ms): the version before that reads only `payloads`. */
+  'payloads_move_from',
 ] as const
 export type StateName = (typeof NAMES)[number]
 

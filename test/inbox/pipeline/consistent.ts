@@ -70,9 +70,9 @@ function checkEvent(event: Event, attempts: Attempt[], same: Same): void {
 async function checkRows(project: string, events: Event[], same: Same): Promise<void> {
   const names = new Set(events.map((row) => `${row.connection_id} ${row.vendor_event_id}`))
   same('distinct events', names.size, events.length)
-  const payloads = await rows<Rows['payloads']>('SELECT id FROM payloads WHERE project_id = ?', project)
+  const bodies = await rows<Rows['bodies']>('SELECT id FROM bodies WHERE project_id = ?', project)
   const payloadsOf = new Set(events.map((row) => row.payload_id))
-  same('payloads', payloads.map(({ id }) => id).sort(), [...payloadsOf].sort())
+  same('payloads', bodies.map(({ id }) => id).sort(), [...payloadsOf].sort())
   const refs = await rows<Rows['refs']>('SELECT ref, event_id FROM refs WHERE project_id = ?', project)
   const refsOf = Map.groupBy(refs, (row) => row.event_id)
   for (const { id, summary } of events) {

@@ -1,5 +1,5 @@
 import type { InferSelectModel, Table } from 'drizzle-orm'
-import type { attempts, events, minutes, payloads, refs, replays, totals } from '../../../src/inbox/schema'
+import type { attempts, bodies, events, minutes, refs, replays, totals } from '../../../src/inbox/schema'
 import { databaseOf, STORE, STORES } from '../../harness'
 
 /** A table's row as the database holds it, without Drizzle's mapping: JSON is text, and a boolean is 0 or 1. */
@@ -14,7 +14,7 @@ type Row<T extends Table, Columns = InferSelectModel<T>> = {
 export type Rows = {
   events: Row<typeof events>
   attempts: Row<typeof attempts>
-  payloads: Row<typeof payloads>
+  bodies: Row<typeof bodies>
   refs: Row<typeof refs>
   totals: Row<typeof totals>
   minutes: Row<typeof minutes>

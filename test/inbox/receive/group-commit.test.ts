@@ -30,7 +30,7 @@ function heldD1() {
   const trips: Held[] = []
   const DB = tamperedD1(async ({ sql, run }) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const deliveries = sql.split('INSERT INTO "payloads"').length - 1
+    const deliveries = sql.split('INSERT INTO "bodies"').length - 1
     trips.push({ deliveries, letGo: resolve, fail: (message) => reject(new Error(message)) })
     await promise
     return run()
@@ -73,7 +73,7 @@ async function expectRecorded(commits: { event: NewEvent; work: Promise<Recorded
     expect(await work).toEqual([{ id, vendor_event_id, status: 'received', deliveries: 1 }])
   }
   const stored = await rows<{ id: string }>(
-    `SELECT e.id, e.vendor_event_id, e.deliveries, p.body FROM events e JOIN payloads p
+    `SELECT e.id, e.vendor_event_id, e.deliveries, p.body FROM events e JOIN bodies p
       ON p.project_id = e.project_id AND p.id = e.payload_id WHERE e.project_id = ?`,
     project,
   )

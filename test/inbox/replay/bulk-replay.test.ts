@@ -92,7 +92,7 @@ describe('the replay of what a filter matches', () => {
     const world = await many(10)
     const dump = async () =>
       Promise.all(
-        ['events', 'attempts', 'totals', 'minutes', 'replays', 'audit_log', 'refs', 'payloads'].map((table) =>
+        ['events', 'attempts', 'totals', 'minutes', 'replays', 'audit_log', 'refs', 'bodies'].map((table) =>
           rows(`SELECT * FROM ${table}`),
         ),
       )

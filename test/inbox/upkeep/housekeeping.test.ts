@@ -41,7 +41,7 @@ async function oldProject() {
 async function left(project: string): Promise<Record<string, number>> {
   const found = rows<Record<string, number>>(
     `SELECT (SELECT count(*) FROM events WHERE project_id = ?1) AS events,
-      (SELECT count(*) FROM payloads WHERE project_id = ?1) AS payloads,
+      (SELECT count(*) FROM bodies WHERE project_id = ?1) AS bodies,
       (SELECT count(*) FROM minutes WHERE project_id = ?1 AND minute < ?2) AS rollups,
       (SELECT count(*) FROM minutes WHERE project_id = ?1 AND minute >= ?2 AND minute % 60 <> 0) AS minutes`,
     project,
@@ -49,8 +49,8 @@ async function left(project: string): Promise<Record<string, number>> {
   )
   return only(found)
 }
-const ALL = { events: 1, payloads: 1, rollups: 1, minutes: 1 }
-const NONE = { events: 0, payloads: 0, rollups: 0, minutes: 0 }
+const ALL = { events: 1, bodies: 1, rollups: 1, minutes: 1 }
+const NONE = { events: 0, bodies: 0, rollups: 0, minutes: 0 }
 
 describe('a thousand projects', () => {
   const PROJECTS = 1000
@@ -87,7 +87,7 @@ describe('a thousand projects', () => {
         SELECT p.id, printf('${stems[0]}%016d', n.i), 'con_' || p.id, n.i, 'a', printf('${stems[1]}%016d', n.i), 'processed', 0,
           '{"refs":["cus_1","sub_1"]}' FROM projects p, n WHERE p.id LIKE 'prj_busy%'`,
     )
-    await rows(`INSERT INTO payloads SELECT project_id, payload_id, '{}', NULL FROM events WHERE ${of}`)
+    await rows(`INSERT INTO bodies (project_id, id, body) SELECT project_id, payload_id, '{}' FROM events WHERE ${of}`)
     await rows(
       `INSERT INTO refs SELECT project_id, j.value, events.id FROM events, json_each(summary, '$.refs') j WHERE ${of}`,
     )
@@ -116,7 +116,7 @@ describe('a thousand projects', () => {
       lag_sum: PROJECTS * ROLLUPS * 30,
       lag_max: 89,
     })
-    for (const table of ['events', 'payloads', 'refs']) {
+    for (const table of ['events', 'bodies', 'refs']) {
       expect(await rows(`SELECT count(*) AS n FROM ${table} WHERE ${of}`)).toEqual([{ n: 0 }])
     }
     expect(await rows(`SELECT DISTINCT n FROM totals WHERE ${of}`)).toEqual([{ n: 5 }])
@@ -142,7 +142,7 @@ describe('what fails', () => {
   it.each([
     ['the sweep', /update "events"/i, {}],
     ['the look at sealed secrets', /"connections"/i, {}],
-    ['the payloads', /delete from "payloads"/i, { payloads: 1 }],
+    ['the payloads', /delete from "bodies"/i, { bodies: 1 }],
     ['the records', /delete from "events"/i, { events: 1 }],
     ['the rollups of long ago', /delete from "minutes"(?!.*% )/is, { rollups: 1 }],
     ['the rollups of minutes', /insert into "minutes"/i, { minutes: 1 }],
@@ -209,11 +209,11 @@ describe('a pass', () => {
     )
     await insertEvents(project, events)
     await rows(
-      "INSERT INTO payloads SELECT project_id, payload_id, '{}', NULL FROM events WHERE project_id = ?",
+      "INSERT INTO bodies (project_id, id, body) SELECT project_id, payload_id, '{}' FROM events WHERE project_id = ?",
       project,
     )
     expect(await keepHouse()).toBeLessThanOrEqual(2)
-    expect(await left(project)).toMatchObject({ events: 0, payloads: 0 })
+    expect(await left(project)).toMatchObject({ events: 0, bodies: 0 })
   })
 
   it('folds what was written late, and reads no hour that was folded long ago', async () => {
