@@ -125,6 +125,8 @@ it('can be read through the API', async () => {
     raw_payload_b64: btoa(ROWS.payloads[0]?.body ?? ''),
     decoded_summary: { subscription: 'sub_1', refs: ['sub_1', 'cus_1'], effects: [{ result: 'applied' }] },
     livemode: true,
+    differing_deliveries: 0,
+    last_differing_at: null,
   })
   expect((await get(`/billing/webhooks/${event}/attempts`)).body.data).toHaveLength(2)
   expect((await get('/billing/webhooks/search?ref=sub_1')).body.data).toMatchObject([{ id: event }])
