@@ -33,9 +33,9 @@ export function Summary({ row, decoded, links, now }: SummaryProps) {
       </dl>
       {row.differing > 0 && (
         <p>
-          {row.differing === 1 ? 'A later delivery' : `${row.differing} later deliveries`} of this event had other content
-          than the first, most recently <Time at={row.last_differing_at} now={now} />. The first one is stored and
-          processed.
+          {row.differing === 1 ? 'A later delivery' : `${row.differing} later deliveries`} of this event had other
+          content than the first, most recently <Time at={row.last_differing_at} now={now} />. The first one is stored
+          and processed.
         </p>
       )}
       <h2>Effects</h2>
