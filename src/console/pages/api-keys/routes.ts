@@ -5,6 +5,7 @@ import { revokeKey } from '../../../api-keys/revoke-store'
 import { rotateKey } from '../../../api-keys/rotate-store'
 import { newSecret } from '../../../api-keys/secret'
 import { findKey, type KeyRow, listKeys } from '../../../api-keys/store'
+import { changeKey, UpdateBody } from '../../../api-keys/update'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf, requireScopes } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -15,11 +16,12 @@ import { page, pathsOf } from '../../page'
 import { userOf } from '../../session'
 import { revokePage, rotatePage } from './confirm'
 import { createPage } from './create'
+import { editPage } from './edit'
 import { expiryOf } from './expiry'
 import { listPage } from './list'
 import { secretPage } from './secret'
 
-/** API keys: create, list, rotate, revoke. */
+/** API keys: create, list, edit, rotate, revoke. */
 export const apiKeyPages = new Hono<HttpEnv>()
   .get('/', page('api_keys:read'), async (c) => {
     const read = (before: string | null, limit: number) =>
@@ -41,6 +43,23 @@ export const apiKeyPages = new Hono<HttpEnv>()
     } catch (error) {
       return createPage(c, entered, refusalOf(error))
     }
+  })
+  .get('/:id/edit', page('api_keys:write'), async (c) => {
+    const row = await readKey(c)
+    return editPage(c, row, { name: row.name, expires: '', on: '' })
+  })
+  .post('/:id/edit', page('api_keys:write'), async (c) => {
+    const { rt, form } = { rt: c.get('rt'), form: c.get('form') }
+    const text = (name: string) => form.get(name) ?? ''
+    const entered = { name: text('name'), expires: text('expires'), on: text('on') }
+    try {
+      const expires_at = expiryOf(entered.expires, entered.on, rt.now) ?? undefined
+      const changes = parse(UpdateBody, { name: entered.name, expires_at })
+      await changeKey(rt, { project_id: projectOf(c.get('actor')), id: c.req.param('id') }, changes, changeOf(c))
+    } catch (error) {
+      return editPage(c, await readKey(c), entered, refusalOf(error))
+    }
+    return c.redirect(`${pathsOf(c).keys}?done=key_updated`, 303)
   })
   .get('/:id/rotate', page('api_keys:write'), async (c) => {
     const row = await readKey(c)
