@@ -60,7 +60,7 @@ function Scopes({ of }: { of: readonly string[] }) {
 
 function Actions({ c, row }: { c: Context<HttpEnv>; row: KeyRow }) {
   const action = (verb: string, asks: boolean) => (
-    <a class="button" href={`${pathsOf(c).keys}/${row.id}/${verb.toLowerCase()}`} data-dialog={asks}>
+    <a class="button" href={`${pathsOf(c).keys}/${row.id}/${verb.toLowerCase()}`} data-dialog={asks || undefined}>
       {verb}
       <span class="unseen"> {row.name}</span>
     </a>
