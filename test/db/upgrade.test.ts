@@ -138,7 +138,9 @@ it('can be read through the API', async () => {
   expect((await get('/billing/webhooks/health')).body).toMatchObject({ counts: { processed: 1 } })
   const lag = await get('/billing/webhooks/lag-timeseries?bucket=1d&from=2026-05-04T00:00:00Z&to=2026-05-05T00:00:00Z')
   expect(lag.body.data).toMatchObject([{ received: 1, processed: 1, max_ms: 150 }])
-  expect((await get(`/billing/connections/${connection}`)).body).toMatchObject({ secrets: [{ hint: 'know' }] })
+  expect((await get(`/billing/connections/${connection}`)).body).toMatchObject({
+    secrets: [{ hint: 'know', added_by: null }],
+  })
   expect((await get('/billing/subscriptions/sub_1')).body).toMatchObject({ status: 'active', customer: 'cus_1' })
   expect((await get('/projects')).status).toBe(200)
   const minter = { type: 'user', id: ROWS.api_keys[0]?.created_by }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Env } from '../../../src/env'
 import { binOf } from '../../../src/inbox/histogram'
 import { FINAL_STATUSES, STATUSES } from '../../../src/inbox/lifecycle'
-import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
+import { HOUR, iso, MINUTE, SECOND } from '../../../src/lib/time'
 import { advance, stopClock } from '../../clock'
 import { deliver, stripeConnection, stripeEvent } from '../../harness'
 import { cron, memoryQueue, newWorld, rows, settle } from '../pipeline'
@@ -234,35 +234,6 @@ describe('counts by status', () => {
     expect(await counts()).toEqual({ queued: 1, failed: 1 })
     await settle(world)
     expect(await counts()).toEqual({ processed: 1, failed: 1 })
-  })
-
-  it('of events that were replayed do not count their age, only how long they have been open', async () => {
-    const world = await newWorld()
-    const first = (await world.send(stripeEvent())).body.event_ids[0] ?? ''
-    const second = (await world.send(stripeEvent())).body.event_ids[0] ?? ''
-    await settle(world)
-    advance(30 * DAY)
-    await cron({ EVENTS: world.queue.EVENTS })
-    const health = async () => {
-      const { status, oldest_pending_age_ms } = (await world.api('/webhooks/health')).body
-      return [status, oldest_pending_age_ms]
-    }
-    await world.replay(first)
-    expect(await health()).toEqual(['ok', 0])
-    advance(MINUTE)
-    await world.api('/webhooks/replay', { method: 'POST', json: { filter: {} } })
-    expect([(await world.event(second)).status, await health()]).toEqual(['queued', ['ok', MINUTE]])
-    advance(2 * MINUTE)
-    expect(await health()).toEqual(['degraded', 3 * MINUTE])
-    await world.send(stripeEvent())
-    advance(12 * MINUTE + 1)
-    expect(await health()).toEqual(['failing', 15 * MINUTE + 1])
-    await settle(world)
-    await cron({ EVENTS: world.queue.EVENTS })
-    await world.replay(first)
-    expect(await health()).toEqual(['ok', 0])
-    await settle(world)
-    expect(await health()).toEqual(['ok', null])
   })
 
   it('of open events stop at 10,000', async () => {

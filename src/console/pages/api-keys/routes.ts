@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { MintBody, mintKey } from '../../../api-keys/mint'
-import { revokeKey } from '../../../api-keys/revoke-store'
+import { findSecretsAddedThrough, revokeKey } from '../../../api-keys/revoke-store'
 import { rotateKey } from '../../../api-keys/rotate-store'
 import { newSecret } from '../../../api-keys/secret'
 import { findKey, type KeyRow, listKeys } from '../../../api-keys/store'
@@ -81,11 +81,16 @@ export const apiKeyPages = new Hono<HttpEnv>()
     const { db } = c.get('rt')
     const [project, id] = [projectOf(c.get('actor')), c.req.param('id')]
     const all = { before: null, limit: MAX_LIVE_KEYS, issuedTo: id }
-    const { keys, issued } = await batch(db, { keys: findKey(db, project, id), issued: listKeys(db, project, all) })
+    const { keys, issued, added } = await batch(db, {
+      keys: findKey(db, project, id),
+      issued: listKeys(db, project, all),
+      added: findSecretsAddedThrough(db, project, id),
+    })
     return revokePage(
       c,
       required(keys),
       issued.filter((row) => row.id !== id), // a key that rotated itself
+      added,
     )
   })
   .post('/:id/revoke', page('api_keys:write'), async (c) => {

@@ -1,8 +1,8 @@
 import { type Context, Hono } from 'hono'
-import { batch, type Db, run } from '../../../db/client'
+import { batch, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { type AttemptRow, type EventRow, eventNotFound, findEvent, listAttempts } from '../../../inbox/events/store'
+import { type EventRow, eventNotFound, findEvent, listAttempts } from '../../../inbox/events/store'
 import { bytesOf, isKept } from '../../../inbox/payload'
 import type { SearchFields } from '../../../inbox/search/filters'
 import { searchPage } from '../../../inbox/search/page'
@@ -16,7 +16,7 @@ import { listPage } from './list'
 import { freshRows } from './live'
 import { rowsFragment } from './row'
 import { readSearch } from './search-query'
-import { readActors } from './store'
+import { namesOf } from './store'
 
 /** The number of attempts on an event's page. */
 const ATTEMPTS = 50
@@ -48,7 +48,8 @@ export const eventPages = new Hono<HttpEnv>()
     })
     const [row] = event
     if (!row) throw eventNotFound()
-    const [names, links] = await Promise.all([namesOf(db, project, attempts), linksOf(db, row, row.summary)])
+    const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
+    const [names, links] = await Promise.all([namesOf(db, project, requestedBy), linksOf(db, row, row.summary)])
     return eventPage(c, { row, decoded: row.summary, links, attempts, names })
   })
   .get('/:event/payload', page('billing:read'), async (c) => {
@@ -70,11 +71,4 @@ async function find(c: Context<HttpEnv>, fields: SearchFields | null) {
   } catch (error) {
     return { ...nothing, mistakes: refusalOf(error).mistakes }
   }
-}
-
-/** The names of the users and API keys that requested these attempts, by id. */
-async function namesOf(db: Db, project: string, attempts: readonly AttemptRow[]): Promise<Map<string, string>> {
-  const ids = attempts.flatMap(({ actor }) => actor ?? [])
-  const rows = ids.length === 0 ? [] : await run(db, readActors(db, project, ids))
-  return new Map(rows.map(({ id, name }) => [id, name]))
 }
