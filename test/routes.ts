@@ -68,7 +68,7 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
   },
   'PATCH /platform/v1/billing/connections/:id': { json: { name: 'sample', status: 'active' }, status: 200 },
   'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_9876543210' }, status: 201 },
-  'POST /platform/v1/billing/webhooks/replay': { json: { filter: {}, limit: 10, dry_run: true }, status: 202 },
+  'POST /platform/v1/billing/webhooks/replay': { json: { filter: {}, limit: 10, dry_run: true }, status: 200 },
   'POST /auth/codes': { json: { email: 'sample@example.com' }, status: 202 },
   // Well-formed, but no such code was sent.
   'POST /auth/sessions': { json: { challenge: 'chl_sample', code: 'ABCD1234' }, status: 401 },

@@ -1,6 +1,7 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, or } from 'drizzle-orm'
 import { audited, auditedEach, type Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
+import { type AddedSecrets, findSecretsAddedBy } from '../inbox/connections/secrets-store'
 import { MAX_LIVE_KEYS } from './limits'
 import { apiKeys } from './schema'
 import { entry, handedThrough, notFound, ofProject } from './store'
@@ -9,24 +10,34 @@ import { entry, handedThrough, notFound, ofProject } from './store'
  * Revokes a key. Revoking it again changes nothing.
  *
  * @param key.issued whether to revoke, in the same transaction, every key whose current secret went through its hands
+ * @returns with `issued`, the connections with signing secrets that these keys added; else none
  * @throws {Fault} `not_found`
  */
 export async function revokeKey(
   db: Db,
   { project_id, id, issued }: { project_id: string; id: string; issued: boolean },
   change: Change,
-): Promise<void> {
+): Promise<AddedSecrets[]> {
   const revoked_at = change.now
   const ended = db
     .update(apiKeys)
     .set({ revoked_at })
     .where(and(ofProject(project_id, id), isNull(apiKeys.revoked_at)))
-  const { found } = await batch(db, {
+  const own = {
     ...audited(db, change, entry(project_id, id, 'api_key.revoked'), ended),
     found: db.select({ id: apiKeys.id }).from(apiKeys).where(ofProject(project_id, id)),
-    ...(issued && revokedWith(db, { project_id, id }, change)),
-  })
+  }
+  const { found, added } = issued
+    ? await batch(db, { ...own, ...revokedWith(db, { project_id, id }, change) })
+    : { ...(await batch(db, own)), added: [] }
   if (found.length === 0) throw notFound()
+  return added
+}
+
+/** Reads the connections with signing secrets that a key added, or a key whose secret went through its hands. */
+export function findSecretsAddedThrough(db: Db, projectId: string, id: string) {
+  const through = and(eq(apiKeys.project_id, projectId), or(eq(apiKeys.id, id), handedThrough(id)))
+  return findSecretsAddedBy(db, projectId, db.select({ id: apiKeys.id }).from(apiKeys).where(through))
 }
 
 /** Revokes what a key was handed, with an audit row for each. A revoked key may have been handed something too. */
@@ -37,5 +48,6 @@ function revokedWith(db: Db, { project_id, id }: { project_id: string; id: strin
   return {
     auditedWith: auditedEach(db, change, each, { objects, most: MAX_LIVE_KEYS }),
     endedWith: db.update(apiKeys).set({ revoked_at: change.now }).where(handed),
+    added: findSecretsAddedThrough(db, project_id, id),
   }
 }

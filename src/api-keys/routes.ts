@@ -13,6 +13,7 @@ import { iso, isoOrNull } from '../lib/time'
 import { type People, peopleIn, readMembers } from '../members/people'
 import { membersOf } from '../members/store'
 import { findProject } from '../projects/store'
+import { Holder, holderOf } from './holder'
 import { MAX_LIVE_KEYS } from './limits'
 import { MintBody, mintKey, ScopeName } from './mint'
 import { revokeKey } from './revoke-store'
@@ -42,9 +43,9 @@ const ApiKey = named(
       .describe(
         'The user who minted the key. If they leave the project, the key keeps working and `is_member` is false.',
       ),
-    secret_issued_to: z
-      .object({ type: named('HolderType', z.enum(['user', 'api_key'])), id: z.string() })
-      .describe('Whom the current secret was handed to: the user or API key that minted or last rotated the key.'),
+    secret_issued_to: Holder.describe(
+      'Whom the current secret was handed to: the user or API key that minted or last rotated the key.',
+    ),
   }),
   {
     id: SAMPLE.key,
@@ -82,6 +83,17 @@ const RevokeQuery = z.strictObject({
     'Whether to revoke also every key whose current secret was handed to this one, directly or in turn.',
   ),
 })
+const Revoked = named(
+  'RevokedApiKeys',
+  z.object({
+    connections: z
+      .array(z.object({ id: z.string(), secret_ids: z.array(z.string()) }))
+      .describe(
+        'Connections with signing secrets that the revoked keys added. They stay: whoever added one can sign deliveries. Remove each that your vendor does not sign with, and replace the others.',
+      ),
+  }),
+  { connections: [{ id: SAMPLE.connection, secret_ids: [SAMPLE.secret] }] },
+)
 
 export const apiKeyRoutes = new Hono<HttpEnv>()
   .post(
@@ -236,18 +248,25 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       id: 'revokeApiKey',
       summary: 'Revoke an API key',
       description:
-        'The key stops working immediately. Revoking it again also returns 204. If somebody else may have held its secret, pass `issued=true`: they may have rotated other keys with it and hold those secrets too.',
+        'The key stops working immediately. Revoking it again changes nothing and returns the same. If somebody else may have held its secret, pass `issued=true`: they may have rotated other keys with it and hold those secrets too.',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true },
-      responses: { 204: { description: 'Revoked.' } },
+      responses: {
+        200: { description: 'With `issued=true`: revoked, and what is left to do.', schema: Revoked },
+        204: { description: 'Revoked.' },
+      },
       faults: ['not_found'],
     }),
     query(RevokeQuery),
     async (c) => {
       const { issued } = c.req.valid('query')
       const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id'), issued }
-      await revokeKey(c.get('rt').db, key, changeOf(c))
-      return c.body(null, 204)
+      const connections = await revokeKey(c.get('rt').db, key, changeOf(c))
+      if (!issued) return c.body(null, 204)
+      return c.json(
+        { connections: connections.map(({ id, secrets }) => ({ id, secret_ids: secrets.map((secret) => secret.id) })) },
+        200,
+      )
     },
   )
 
@@ -270,11 +289,6 @@ function present(row: KeyRow, people: People | null) {
       email: row.minter_email ?? people?.get(row.created_by) ?? null,
       is_member: people === null ? null : people.has(row.created_by),
     },
-    secret_issued_to: { type: holderType(row.issued_to), id: row.issued_to },
+    secret_issued_to: holderOf(row.issued_to),
   }
-}
-
-/** The prefix of an id says what it names. */
-function holderType(id: string): 'user' | 'api_key' {
-  return id.startsWith('key_') ? 'api_key' : 'user'
 }

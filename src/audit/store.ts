@@ -1,5 +1,5 @@
 import { getTableColumns, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import type { Db, Query } from '../db/client'
+import { type Db, onceInABatch, type Query } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
@@ -24,14 +24,14 @@ type AuditRow = typeof auditLog.$inferSelect
 
 /**
  * A mutation and its audit row, for one batch: `batch(db, { ...audited(db, change, entry, mutation), … })`. The audit
- * row is written only if the mutation changed a row.
+ * row is written only if the mutation changed a row. A batch takes one such pair, and throws if there are two.
  *
  * @returns the mutation as `changed`, directly followed by `audit`, because SQLite's `changes()` counts the previous
  *   statement
  */
 export function audited<Q extends Query>(db: Db, change: Change, entry: AuditEntry, mutation: Q) {
   const audit = insertWhere(db, auditLog, rowOf(change, entry), sql`changes() > 0`)
-  return { changed: mutation, audit }
+  return onceInABatch({ changed: mutation, audit })
 }
 
 function rowOf(change: Change, entry: AuditEntry): AuditRow {

@@ -85,11 +85,25 @@ export async function run<T>(db: Database, query: Query<T>): Promise<T> {
  * @throws {Fault} `database_unavailable` where D1 fails or does not answer in time; `database_full`
  */
 export async function batch<Q extends Queries>(db: Database, queries: Q, how: Sending = {}): Promise<Results<Q>> {
+  refuseOverwritten(queries)
   const named = Object.entries(queries).map(([name, query]) => ({ name, prepared: prepare(query) }))
   const statements = named.map(({ prepared }) => bound(db, prepared))
   const results = await db.d1.batch<Record<string, unknown>>(statements, how)
   const mapped = named.map(({ name, prepared }, i) => [name, prepared.mapResult(results[i] as never, true)])
   return Object.fromEntries(mapped) as Results<Q>
+}
+
+/**
+ * Marks statements that always have the same names: {@link batch} then refuses them beside others that were marked, of
+ * which they have overwritten those of the same name. The mark is a symbol, which spreading copies.
+ */
+export function onceInABatch<Q extends Queries>(queries: Q): Q {
+  return { ...queries, [Symbol('once in a batch')]: true }
+}
+
+function refuseOverwritten(queries: Queries): void {
+  if (Object.getOwnPropertySymbols(queries).length < 2) return
+  throw new Error('a statement of this batch has overwritten another of its name: send them in two batches')
 }
 
 /** The newest migration, by the name under which wrangler records it in `d1_migrations`. */

@@ -143,9 +143,6 @@ function pathParameters(path: string): Json[] {
   }))
 }
 
-/** What can be wrong with a body before anything looks at its content. */
-const BODY_FAULTS = ['payload_too_large', 'body_timeout', 'body_incomplete', 'overloaded'] as const
-
 /** Every fault that a request to this route can meet. */
 export function possibleFaults(
   meta: Meta,
@@ -155,6 +152,10 @@ export function possibleFaults(
   const all = new Set<FaultName>([
     'https_required',
     'validation_failed',
+    // A call that takes no body reads it too, to refuse one.
+    'body_timeout',
+    'body_incomplete',
+    'overloaded',
     'database_unavailable',
     'database_full',
     'not_configured',
@@ -173,7 +174,7 @@ export function possibleFaults(
     if (!policy.actors.includes('session')) all.add('api_key_required')
   }
   if (meta.body) for (const fault of ['invalid_json', 'unsupported_media_type'] as const) all.add(fault)
-  if (meta.body || rawBody) for (const fault of BODY_FAULTS) all.add(fault)
+  if (meta.body || rawBody) all.add('payload_too_large')
   if (meta.query && 'cursor' in ((meta.query as z.ZodObject).shape ?? {})) all.add('invalid_cursor')
   return [...all]
 }

@@ -16,8 +16,13 @@ export async function read<Q extends Queries>(c: Context<HttpEnv>, queries: Q): 
   const pending = c.get('pending')
   if (!pending) return batch(db, queries)
   if ('credential' in queries) throw new Error('a route may not name a statement "credential"')
-  const { credential, ...found } = await asking(c, batch(db, { credential: pending.query, ...queries }))
-  await verdict(c, pending.uphold(credential))
+  const answer = batch(db, { credential: pending.query, ...queries })
+  await confirm(
+    c,
+    pending,
+    answer.then(({ credential }) => credential),
+  )
+  const { credential: _, ...found } = await answer
   return found as unknown as Results<Q>
 }
 
@@ -60,31 +65,23 @@ function isOne(store: Database, directory: Database): boolean {
 export async function settle(c: Context<HttpEnv>): Promise<void> {
   if (c.get('refused')) throw c.get('refused')
   const pending = c.get('pending')
-  if (pending) await verdict(c, pending.uphold(await asking(c, run(pending.db, pending.query))))
+  if (pending) await confirm(c, pending, run(pending.db, pending.query))
 }
 
-/** Runs the read of the credential. If the database fails, it is not asked again: the request stays refused. */
-async function asking<T>(c: Context<HttpEnv>, work: Promise<T>): Promise<T> {
+/**
+ * Has the database confirm the caller; only then is nothing pending. A fault, be it of the caller or of the database, stays:
+ * every further read of this request throws it again, even if the handler caught the first.
+ */
+async function confirm(
+  c: Context<HttpEnv>,
+  { uphold }: NonNullable<HttpEnv['Variables']['pending']>,
+  credential: Promise<readonly unknown[]>,
+): Promise<void> {
   try {
-    return await work
+    await uphold(await credential)
   } catch (error) {
-    if (error instanceof Fault) refuse(c, error)
-    throw error
-  }
-}
-
-/** What the database says of the caller. Only once it confirms them is nothing pending; a refusal stays one. */
-async function verdict(c: Context<HttpEnv>, upheld: Promise<void>): Promise<void> {
-  try {
-    await upheld
-  } catch (error) {
-    refuse(c, error)
+    if (error instanceof Fault) c.set('refused', error)
     throw error
   }
   c.set('pending', null)
-}
-
-/** Every further read of this request throws the same error, even if the handler caught the first. */
-function refuse(c: Context<HttpEnv>, error: unknown): void {
-  c.set('refused', error)
 }

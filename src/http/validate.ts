@@ -52,11 +52,14 @@ function requireUtf8(bytes: Uint8Array): void {
  * Refuses a body on a call that takes none, because the caller would think that it had an effect. An empty body and
  * `{}` pass.
  *
- * @throws {Fault} `validation_failed`
+ * @throws {Fault} `validation_failed`, `body_timeout`, `body_incomplete`, `overloaded`
  */
 export async function requireNoBody(request: Request): Promise<void> {
   if (request.body === null) return
-  const sent = await readBytes(request, MAX_NOTHING_BYTES).catch(() => null)
+  const sent = await readBytes(request, MAX_NOTHING_BYTES).catch((error) => {
+    if (error instanceof Fault && error.fault === 'payload_too_large') return null
+    throw error
+  })
   if (sent && /^\s*(\{\s*\})?\s*$/.test(new TextDecoder().decode(sent))) return
   throw invalidField('', 'unknown_field', 'must be empty; this call takes parameters only in its path and query')
 }

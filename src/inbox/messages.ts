@@ -25,6 +25,8 @@ export const SpooledMessage = z.object({
       vendor_event_id: z.string(),
       event_type: z.string(),
       occurred_at: z.string().nullable(),
+      // Absent in messages of earlier versions.
+      content_digest: z.string().nullable().default(null),
     }),
   ),
   body: z.instanceof(Uint8Array),

@@ -32,6 +32,11 @@ export const events = sqliteTable(
     tries: integer().notNull().default(0),
     deliveries: integer().notNull().default(1),
     last_delivered_at: integer().notNull(),
+    /** Of its content, without what deliveries of it vary in; null where that is not compared. See receive/digest.ts. */
+    content_digest: text(),
+    /** How many later deliveries had other content than the first, which is the one that is kept. */
+    differing: integer().notNull().default(0),
+    last_differing_at: integer(),
     processed_at: integer(),
     last_error: text(),
     replay_id: text(),

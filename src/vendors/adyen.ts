@@ -1,6 +1,6 @@
 import { fromBase64, fromHex, hmac } from '../lib/crypto'
 import { money } from './lib/money'
-import { at, eventOf, isObject, type Json, parseObject, refsOf, required, text } from './lib/read'
+import { at, eventOf, isObject, type Json, parseObject, refsOf, required, text, without } from './lib/read'
 import { isoTime } from './lib/time'
 import { firstSecret, matched, matchSecret, refused, textOf } from './lib/verify'
 import { Undecodable, type Vendor } from './vendor'
@@ -27,7 +27,7 @@ export const adyen: Vendor = {
       const given = at(item, 'additionalData', 'hmacSignature')
       if (given === undefined) return refused('signature_missing')
       const signature = typeof given === 'string' ? fromBase64(given) : null
-      const content = contentOf(item)
+      const content = signedText(item)
       if (signature?.byteLength !== 32 || content === null) return refused('signature_malformed')
       signed.push({ signature, content })
     }
@@ -73,7 +73,15 @@ function decodeItem(item: Json, live: unknown) {
     customer: text(at(item, 'additionalData', 'shopperReference')),
     amount: money(at(item, 'amount', 'value'), at(item, 'amount', 'currency')),
     refs: refsOf(id, text(item.originalReference), text(item.merchantReference)),
+    content: contentOf(item),
   })
+}
+
+/** Duplicates may differ in the time, and in the signature once the key was changed. */
+function contentOf(item: Json): Json {
+  const { additionalData: more } = item
+  const rest = without(item, 'eventDate')
+  return isObject(more) ? { ...rest, additionalData: without(more, 'hmacSignature') } : rest
 }
 
 /** The items of a body, unwrapped; null where it does not have Adyen's form. */
@@ -98,7 +106,7 @@ function parseItems(bytes: Uint8Array): Json[] | null {
  * own reference may contain a colon. Else the same text could be cut elsewhere: a captured item would keep its signature
  * with another amount, event or success.
  */
-function contentOf(item: Json): string | null {
+function signedText(item: Json): string | null {
   const fields = [
     item.pspReference,
     item.originalReference ?? '',

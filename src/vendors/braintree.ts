@@ -76,6 +76,7 @@ export const braintree: Vendor = {
           textAt(object, 'plan-id'),
           ...transactions.map((transaction) => textAt(transaction, 'id')),
         ),
+        content: null,
       }),
     ]
   },

@@ -1,6 +1,17 @@
 import { fromBase64 } from '../lib/crypto'
 import { cents } from './lib/money'
-import { eventOf, isObject, type Json, objects, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import {
+  eventOf,
+  isObject,
+  type Json,
+  objects,
+  parseObject,
+  refsOf,
+  required,
+  subjectOf,
+  text,
+  without,
+} from './lib/read'
 import { isoSeconds } from './lib/time'
 import { refused, verifyShown } from './lib/verify'
 import type { Vendor } from './vendor'
@@ -66,10 +77,14 @@ export const chargebee: Vendor = {
           ...['transaction', 'credit_note', 'payment_source', 'card'].map((name) => text(objectOf(content, name).id)),
           ...listed.map((one) => text(one.id)),
         ),
+        content: without(event, ...VARYING),
       }),
     ]
   },
 }
+
+/** How the deliveries of the event went so far. */
+const VARYING = ['webhook_status', 'webhook_failure_reason', 'webhooks']
 
 /** What the event is about: the object whose name its type starts with. In the payload, payments are transactions. */
 function typeOf(eventType: string, content: Json): string | null {

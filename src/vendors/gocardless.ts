@@ -38,6 +38,7 @@ function decodeEvent(event: unknown): DecodedEvent {
     customer,
     subscription,
     refs: refsOf(id, customer, subscription, ...others.map((name) => link(links, name))),
+    content: event,
   })
 }
 

@@ -53,6 +53,7 @@ export const lemonsqueezy: Vendor = {
           numericId(attributes.product_id),
           numericId(attributes.variant_id),
         ),
+        content: null,
       }),
     ]
   },

@@ -1,6 +1,18 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { money } from './lib/money'
-import { at, before, eventOf, isObject, objects, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import {
+  at,
+  before,
+  eventOf,
+  isObject,
+  objects,
+  parseObject,
+  refsOf,
+  required,
+  subjectOf,
+  text,
+  without,
+} from './lib/read'
 import { isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { paddleSnapshots } from './paddle-objects'
@@ -66,6 +78,7 @@ export const paddle: Vendor = {
           text(data.api_key_id),
         ),
         state: stateOf(event_type),
+        content: without(event, ...VARYING),
       }),
     ]
   },
@@ -76,6 +89,12 @@ export const paddle: Vendor = {
     return kind && isObject(event.data) ? paddleSnapshots(event, event.data, kind) : []
   },
 }
+
+/**
+ * `notification_id`: an event has one for each destination, and a new one for each replay.
+ * https://developer.paddle.com/api-reference/notifications/replay-notification
+ */
+const VARYING = ['notification_id']
 
 function parse(header: string): { timestamp: string | null; signatures: Uint8Array[] } {
   let timestamp: string | null = null

@@ -60,6 +60,7 @@ export const polar: Vendor = {
           text(data.product_id),
           text(data.discount_id),
         ),
+        content: event,
       }),
     ]
   },

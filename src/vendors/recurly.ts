@@ -58,6 +58,7 @@ export const recurly: Vendor = {
           numericId(event.invoice_number),
           text(event.transaction_id),
         ),
+        content: event,
       }),
     ]
   },

@@ -53,6 +53,7 @@ export const revenuecat: Vendor = {
           text(event.product_id),
           ...[event.transferred_to, event.transferred_from].flatMap((ids) => (Array.isArray(ids) ? ids.map(text) : [])),
         ),
+        content: event,
       }),
     ]
   },

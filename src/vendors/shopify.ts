@@ -51,6 +51,7 @@ export const shopify: Vendor = {
           text(object.admin_graphql_api_subscription_contract_id),
           text(object.admin_graphql_api_shop_id),
         ),
+        content: payload,
       }),
     ]
   },

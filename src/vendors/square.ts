@@ -54,6 +54,7 @@ export const square: Vendor = {
           text(object.card_id),
           text(object.location_id),
         ),
+        content: event,
       }),
     ]
   },

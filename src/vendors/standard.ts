@@ -63,6 +63,7 @@ export const standard: Vendor = {
         invoice,
         // The specification does not define amounts, so their unit is not known.
         refs: refsOf(id, customer, subscription, invoice),
+        content: event,
       }),
     ]
   },

@@ -1,6 +1,6 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { money } from './lib/money'
-import { at, eventOf, flag, idOf, isObject, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { at, eventOf, flag, idOf, isObject, parseObject, refsOf, required, subjectOf, text, without } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { stripeSnapshot } from './stripe-objects'
@@ -53,6 +53,9 @@ function parse(header: string): { timestamp: string | null; signatures: Uint8Arr
   return { timestamp, signatures }
 }
 
+/** `pending_webhooks`: how many deliveries of the event are not answered yet. */
+const VARYING = ['pending_webhooks']
+
 /** What the newer API calls its events. They name an object without containing it. */
 const THIN = 'v2.core.event'
 const NO_EVENT = 'the payload is not a Stripe event: its object is not "event"'
@@ -96,6 +99,7 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
       idOf(object.released_subscription),
     ),
     state: stateOf(event_type),
+    content: without(event, ...VARYING),
   }
 }
 
@@ -112,6 +116,7 @@ function thinEvent(event: Record<string, unknown>, event_type: string): DecodedE
     livemode: flag(event.livemode),
     object: { type: text(at(event, 'related_object', 'type')), id, status: null },
     refs: refsOf(id),
+    content: event,
   })
 }
 

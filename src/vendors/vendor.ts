@@ -1,3 +1,4 @@
+import type { Json } from './lib/read'
 import type { Snapshot } from './snapshot'
 
 /** A delivery as it was received. */
@@ -47,6 +48,11 @@ export type DecodedEvent = {
   refs: string[]
   /** The kind of object that the event describes; null where it does not become billing state. */
   state: StateKind | null
+  /**
+   * The event as the vendor sent it, without the fields that the vendor changes from one delivery of it to the next: it
+   * tells a repeat from other content under the same id. Null where the digest of the bytes is the id.
+   */
+  content: Json | null
 }
 
 /** What can be read of an event whose object cannot. */

@@ -16,6 +16,7 @@ type Stated = { action: string; object: (world: World) => string | RegExp }
 type StatedForm = Stated & { fields?: Record<string, string> }
 
 const MINTED = { action: 'api_key.minted', object: () => /^key_/ }
+const UPDATED: Stated = { action: 'api_key.updated', object: (world) => world.other.key.id }
 const ROTATED = { action: 'api_key.rotated', object: (world: World) => world.other.key.id }
 const REVOKED = { action: 'api_key.revoked', object: (world: World) => world.other.key.id }
 const PROJECT = { action: 'project.created', object: () => /^prj_/ }
@@ -26,7 +27,7 @@ const ALL_REPLAYED = { action: 'events.replayed', object: () => /^rpl_/ }
 
 const STATED: Record<string, Stated> = {
   'POST /platform/v1/api-keys': MINTED,
-  'PATCH /platform/v1/api-keys/:id': { action: 'api_key.updated', object: (world) => world.other.key.id },
+  'PATCH /platform/v1/api-keys/:id': UPDATED,
   'POST /platform/v1/api-keys/:id/rotate': ROTATED,
   'DELETE /platform/v1/api-keys/:id': REVOKED,
   'POST /platform/v1/projects': PROJECT,
@@ -48,6 +49,7 @@ const SECRET = { signing_secret: 'whsec_9876543210' }
 const FORMS: Record<string, StatedForm> = {
   'POST /console/projects': { ...PROJECT, fields: { name: 'By form' } },
   [KEYS]: { ...MINTED, fields: { name: 'By form', scope: 'billing:read' } },
+  [`${KEYS}/:id/edit`]: { ...UPDATED, fields: { name: 'By form' } },
   [`${KEYS}/:id/rotate`]: ROTATED,
   [`${KEYS}/:id/revoke`]: REVOKED,
   [CONNECTIONS]: { ...CONNECTED, fields: { vendor: 'stripe', name: 'By form', livemode: 'true', ...SECRET } },

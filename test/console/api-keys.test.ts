@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { call, freshProject, mint, ORIGIN } from '../harness'
 import { formToken, submit, visit } from './visit'
 
-const NEXT_YEAR = new Date(Date.now() + 400 * 86_400_000).toISOString().slice(0, 10)
+const DAY = 86_400_000
+const NEXT_YEAR = new Date(Date.now() + 400 * DAY).toISOString().slice(0, 10)
 
 describe('API keys in the console', () => {
   let project: string
@@ -33,7 +34,7 @@ describe('API keys in the console', () => {
     const listed = await call('/platform/v1/api-keys', { token, project })
     const [key] = listed.body.data
     expect(key).toMatchObject({ name: 'By form', scopes: ['billing:read', 'api_keys:read'] })
-    expect(Date.parse(key.expires_at) - Date.now()).toBeGreaterThan(29 * 86_400_000)
+    expect(Date.parse(key.expires_at) - Date.now()).toBeGreaterThan(29 * DAY)
     const list = await visit(keys, token)
     expect(list.text).toContain('By form')
     expect(list.text).not.toContain(first)
@@ -105,6 +106,51 @@ describe('API keys in the console', () => {
     expect([minted.status, minted.text.includes(said)]).toEqual([201, true])
     const { body } = await call('/platform/v1/api-keys/self', { token: secretIn(minted.text), project })
     expect(body.key.expires_at).toBe(expires_at)
+  })
+
+  it('renames a key, and lets it expire earlier', async () => {
+    const { key } = await mint(token, project, { name: 'Before <b>' })
+    const edit = `${keys}/${key.id}/edit`
+    const read = async () => (await call(`/platform/v1/api-keys/${key.id}`, { token, project })).body
+    expect((await visit(keys, token)).text).toContain(`href="${edit}">`) // a page, not a dialog
+    const form = await visit(edit, token)
+    expect(form.text).toContain('value="Before &lt;b&gt;"')
+    expect(form.text).toContain('The key never expires')
+    const done = await submit(edit, token, { name: 'After', expires: '', on: '' })
+    expect([done.status, done.headers.get('Location')]).toEqual([303, `${keys}?done=key_updated`])
+    expect(await read()).toMatchObject({ name: 'After', expires_at: null })
+    await submit(edit, token, { name: 'After', expires: '', on: NEXT_YEAR })
+    expect(await read()).toMatchObject({ name: 'After', expires_at: `${NEXT_YEAR}T23:59:59.999Z` })
+    await submit(edit, token, { name: 'Shorter', expires: '30' })
+    const ends = Date.parse((await read()).expires_at) - Date.now()
+    expect([ends > 29 * DAY, ends <= 30 * DAY]).toEqual([true, true])
+    const options = [...(await visit(edit, token)).text.matchAll(/<option value="(\w*)"/g)].map(([, value]) => value)
+    expect(options).toEqual(['', '7', 'date']) // 30 days are no longer earlier
+  })
+
+  it.each([
+    [{ name: '' }, 'not be empty', ''],
+    [{ name: 'x'.repeat(101) }, 'at most 100 characters', 'x'.repeat(101)],
+    [{ name: 'New', expires: 'date', on: '' }, 'Pick a date', 'New'],
+    [{ name: 'New', expires: '', on: '2001-01-01' }, 'in the future', 'New'],
+    [{ name: 'New', expires: '', on: NEXT_YEAR }, 'must not be later than the key expires now', 'New'],
+    [{ name: 'New', expires: '365' }, 'must not be later than the key expires now', 'New'],
+  ])('changes nothing of a key with %o, says why, and keeps the input', async (fields, message, name) => {
+    const { key } = await mint(token, project, {
+      name: 'Same',
+      expires_at: new Date(Date.now() + 60 * DAY).toISOString(),
+    })
+    const refused = await submit(`${keys}/${key.id}/edit`, token, fields)
+    expect([refused.status, refused.text.toLowerCase().includes(message.toLowerCase())]).toEqual([422, true])
+    expect(refused.text).toContain(`value="${name}"`)
+    expect((await call(`/platform/v1/api-keys/${key.id}`, { token, project })).body).toEqual(key)
+  })
+
+  it('has no form for a key that was revoked', async () => {
+    const { key } = await mint(token, project)
+    await submit(`${keys}/${key.id}/revoke`, token)
+    expect((await visit(`${keys}/${key.id}/edit`, token)).status).toBe(404)
+    expect((await submit(`${keys}/${key.id}/edit`, token, { name: 'Late' })).status).toBe(404)
   })
 
   it.each([

@@ -27,6 +27,8 @@ const STATED: Record<string, PagePolicy> = {
   [`GET ${KEYS}`]: 'api_keys:read',
   [`GET ${KEYS}/new`]: 'api_keys:write',
   [`POST ${KEYS}`]: 'api_keys:write',
+  [`GET ${KEYS}/:id/edit`]: 'api_keys:write',
+  [`POST ${KEYS}/:id/edit`]: 'api_keys:write',
   [`GET ${KEYS}/:id/rotate`]: 'api_keys:write',
   [`POST ${KEYS}/:id/rotate`]: 'api_keys:write',
   [`GET ${KEYS}/:id/revoke`]: 'api_keys:write',

@@ -152,6 +152,8 @@ it.each(['before its payloads move', 'within the hour of the deploy', 'after the
       raw_payload_b64: btoa(ROWS.payloads[0]?.body ?? ''),
       decoded_summary: { subscription: 'sub_1', refs: ['sub_1', 'cus_1'], effects: [{ result: 'applied' }] },
       livemode: true,
+      differing_deliveries: 0,
+      last_differing_at: null,
     })
     expect((await get(`/billing/webhooks/${event}/attempts`)).body.data).toHaveLength(2)
     expect((await get('/billing/webhooks/search?ref=sub_1')).body.data).toMatchObject([{ id: event }])
@@ -165,7 +167,9 @@ it.each(['before its payloads move', 'within the hour of the deploy', 'after the
       '/billing/webhooks/lag-timeseries?bucket=1d&from=2026-05-04T00:00:00Z&to=2026-05-05T00:00:00Z',
     )
     expect(lag.body.data).toMatchObject([{ received: 1, processed: 1, max_ms: 150 }])
-    expect((await get(`/billing/connections/${connection}`)).body).toMatchObject({ secrets: [{ hint: 'know' }] })
+    expect((await get(`/billing/connections/${connection}`)).body).toMatchObject({
+      secrets: [{ hint: 'know', added_by: null }],
+    })
     expect((await get('/billing/subscriptions/sub_1')).body).toMatchObject({ status: 'active', customer: 'cus_1' })
     expect((await get('/projects')).status).toBe(200)
     const minter = { type: 'user', id: ROWS.api_keys[0]?.created_by }

@@ -92,6 +92,14 @@ describe('a customer in the console', () => {
     await expect.poll(async () => (await page.reload()) && page.getByRole('cell', { name: 'just now' }).count()).toBe(2)
   })
 
+  it('lets it expire earlier', async () => {
+    await link('Edit Server').click()
+    await page.getByLabel('Expires').selectOption('In 30 days')
+    await button('Save').click()
+    expect(await page.getByRole('status').first().textContent()).toContain('changed')
+    await expect.poll(() => page.getByRole('cell', { name: 'in 29 d' }).count()).toBe(1)
+  })
+
   it('rotates it after a confirmation: the old secret stops working', async () => {
     await link('Rotate Server').click()
     const dialog = page.getByRole('dialog')

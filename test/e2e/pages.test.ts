@@ -69,6 +69,7 @@ beforeAll(async () => {
     'keys-empty': `/console/p/${empty}/platform/settings/api-keys`,
     keys: `${base}/settings/api-keys`,
     'new-key': `${base}/settings/api-keys/new`,
+    'edit-key': `${base}/settings/api-keys/${key}/edit`,
     'rotate-key': `${base}/settings/api-keys/${key}/rotate`,
     'revoke-key': `${base}/settings/api-keys/${key}/revoke`,
     'audit-log': `${base}/settings/audit-log?action=api_key.*`,

@@ -27,10 +27,18 @@ describe('a body that stalls', () => {
     }
   })
 
-  it('is a body all the same where a call takes none', async () => {
+  it('is refused in the same way where a call takes none, and nothing is done', async () => {
     const path = `${KEYS}/${world.key.id}/rotate`
-    const answer = await stalled(path, { token: world.owner.token, project: world.project })
-    expect([answer.status, answer.body.code]).toEqual([422, 'validation_failed'])
+    const options = { token: world.owner.token, project: world.project }
+    const answer = await stalled(path, options)
+    expect([answer.status, answer.body.code]).toEqual([408, 'body_timeout'])
+    const cut = new ReadableStream({ pull: (controller) => controller.error(new Error('Network connection lost.')) })
+    const incomplete = await call(path, { method: 'POST', ...options, body: cut })
+    expect([incomplete.status, incomplete.body.code]).toEqual([400, 'body_incomplete'])
+    const endless = openBody(new Uint8Array(100))
+    const long = await call(path, { method: 'POST', ...options, body: endless.stream })
+    expect([long.status, long.body.code]).toEqual([422, 'validation_failed'])
+    expect((await call(`${KEYS}/self`, { token: world.secret, project: world.project })).status).toBe(200)
   })
 
   it('is refused on a page of the console too', async () => {

@@ -33,7 +33,7 @@ export async function happen(project: string, connection: string, stories: reado
         body: '{}',
         headers: {},
         received_at,
-        events: [{ id, vendor_event_id: `evt_${names}`, event_type: 'a', occurred_at: null }],
+        events: [{ id, vendor_event_id: `evt_${names}`, event_type: 'a', occurred_at: null, content_digest: null }],
       },
     )
     if (lag === undefined) continue

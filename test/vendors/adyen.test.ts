@@ -248,6 +248,7 @@ describe('adyen', () => {
   )
 
   it('decodes each item, and distinguishes a success from the failure before it', () => {
+    const { eventDate: _, ...rest } = NotificationRequestItem
     const [first, last] = adyen.decode(wrap(NotificationRequestItem, second), {})
     expect(first).toEqual({
       vendor_event_id: '7914073381342284:AUTHORISATION:true',
@@ -262,6 +263,7 @@ describe('adyen', () => {
       amount: { value: 1130, currency: 'EUR' },
       refs: ['7914073381342284', 'Zoë-1'],
       state: null,
+      content: { ...rest, additionalData: { shopperReference: 'shopper-1' } },
     })
     expect(last?.refs).toEqual(['8814073381342285', '7914073381342284', 'Zoë-1'])
     const failed = decodeOne(

@@ -190,6 +190,7 @@ describe('braintree', () => {
       event_type: parsed.kind,
       occurred_at: parsed.timestamp,
       state: null,
+      content: null,
     })
     expect(event.object.type).toMatch(/^[a-z_]+$/)
     if (event.object.id !== null) expect(event.refs[0]).toBe(event.object.id)
@@ -219,6 +220,7 @@ describe('braintree', () => {
       amount: { value: 10050, currency: 'USD' },
       refs: ['tx_1', 'cu_1', 'su_1'],
       state: null,
+      content: null,
     })
     const amount = (value: string, currency: string) =>
       decodeXml(

@@ -124,6 +124,12 @@ describe('paddle', () => {
       amount: { value: 4351, currency: 'USD' },
       refs: ['txn_01a', 'ctm_01a', 'sub_01a', 'add_01a', 'dsc_01a', 'inv_01a'],
       state: 'invoice',
+      content: {
+        event_id: 'evt_01a',
+        event_type: 'transaction.past_due',
+        occurred_at: '2026-03-04T05:06:07.123456Z',
+        data,
+      },
     })
   })
 

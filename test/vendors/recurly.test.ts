@@ -106,6 +106,7 @@ describe('recurly', () => {
       amount: null,
       refs: ['ra8foq26o2dt', '63ab53'],
       state: null,
+      content: event,
     })
     // A later event of the same subscription is not a repetition of the first one.
     expect(decodeOne(recurly, { ...event, event_type: 'renewed' }).vendor_event_id).toBeNull()

@@ -150,6 +150,7 @@ describe('vendors that send the secret', () => {
       amount: { value: 6900, currency: 'USD' },
       refs: ['42', 'cu_1', 'su_1'],
       state: null,
+      content: { ...event, event_type: 'invoice_generated', content },
     })
     const payment = { ...content, transaction: { id: 'tx_1', status: 'success', amount: 500, currency_code: 'JPY' } }
     expect(decodeOne(chargebee, { ...event, event_type: 'payment_succeeded', content: payment })).toMatchObject({
@@ -218,6 +219,7 @@ describe('vendors that send the secret', () => {
       amount: { value: 799, currency: 'EUR' },
       refs: ['t-2', 't-1', 'u-1', '$RC:1', 'weekly'],
       state: null,
+      content: renewal,
     })
     const amount = (price_in_purchased_currency: unknown, currency: unknown) =>
       decodeOne(revenuecat, { event: { ...renewal, price_in_purchased_currency, currency } }).amount

@@ -227,6 +227,7 @@ describe('standard and polar: decode', () => {
       amount: null,
       refs: ['inv_1', 'c_1', 's_1'],
       state: null,
+      content: expect.objectContaining({ type: 'invoice.paid', timestamp: '2026-03-04T05:06:07.123456Z' }),
     })
   })
 
@@ -272,6 +273,7 @@ describe('standard and polar: decode', () => {
       amount: { value: 1250, currency: 'USD' },
       refs: ['o-1', 'c-1', 's-1', 'p-1'],
       state: null,
+      content: { type: 'order.paid', timestamp: '2026-01-02T03:04:05.6+02:00', data },
     })
     for (const currency of ['jpy', 'kwd', null]) {
       expect(decodeOne(polar, { type: 'order.paid', data: { ...data, currency } }, headers).amount).toBeNull()

@@ -152,6 +152,7 @@ describe('stripe', () => {
       amount: { value: 5000, currency: 'JPY' },
       refs: ['in_1', 'cus_1', 'sub_1', 'ch_1'],
       state: 'invoice',
+      content: { ...event, data: { object: { ...invoice, subscription: 'sub_1', charge: 'ch_1' } } },
     })
     const parent = { subscription_details: { subscription: 'sub_1' } }
     expect(decodeOne(stripe, { ...event, data: { object: { ...invoice, parent } } }).subscription).toBe('sub_1')
@@ -219,6 +220,7 @@ describe('stripe', () => {
       amount: null,
       refs: ['mtr_1'],
       state: null,
+      content: thin,
     })
     const { related_object: _, ...bare } = thin
     expect(decodeOne(stripe, bare)).toMatchObject({ object: { type: null, id: null }, refs: [] })

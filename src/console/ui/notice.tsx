@@ -3,6 +3,7 @@ const NOTICES = {
   signed_out: 'You are signed out.',
   session_ended: 'The session has ended.',
   project_created: 'The project was created. Create an API key to get started.',
+  key_updated: 'The API key was changed.',
   key_revoked: 'The API key was revoked and no longer works.',
   keys_revoked: 'The API key, and the keys whose secrets it had been handed, were revoked and no longer work.',
   connection_updated: 'The connection was updated.',

@@ -28,7 +28,7 @@ export async function connect(
   const id = newConnectionId(rt.now, rt.store)
   requireForm(VENDORS[vendor].checkSecret(signing_secret))
   await requireSealingKey(rt)
-  const secrets = [await sealed(rt, { project_id, id }, signing_secret)]
+  const secrets = [await sealed(rt, { project_id, id }, signing_secret, change)]
   return insertConnection(rt.db, { id, project_id, vendor, name, livemode, secrets }, change)
 }
 
@@ -73,7 +73,7 @@ export async function addSigningSecret(
         throw new Fault('secret_exists', 'Add a different secret. This one is already live.')
       }
     }
-    const row = await addSecret(rt.db, connection, await sealed(rt, of, signingSecret), change)
+    const row = await addSecret(rt.db, connection, await sealed(rt, of, signingSecret, change), change)
     if (!row) continue
     await takeEffect(of.id)
     return row
@@ -93,10 +93,11 @@ async function sealed(
   { now, settings }: Runtime,
   connection: Pick<Connection, 'project_id' | 'id'>,
   secret: string,
+  { actor }: Change,
 ): Promise<StoredSecret> {
   const id = newId('sec', now)
   const box = await seal(settings.encryptionKeys, secret, sealContext(connection.project_id, connection.id, id))
-  return { id, hint: hintOf(secret), created_at: now, ...box }
+  return { id, hint: hintOf(secret), created_at: now, added_by: actor.id, ...box }
 }
 
 /** The end of a secret, for people to recognize it by, without a leading user, scheme or vendor's prefix. */

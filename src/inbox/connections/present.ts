@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod'
+import { Holder, holderOf } from '../../api-keys/holder'
 import type { HttpEnv } from '../../http/context'
 import { named, timestamp } from '../../http/fields'
 import { publicUrl } from '../../http/origin'
@@ -15,6 +16,7 @@ const Secret = z.object({
   id: z.string(),
   hint: z.string().describe(`At most the last ${HINT_SHOWS} characters.`),
   created_at: timestamp,
+  added_by: Holder.nullable().describe('Who added it. Null for a secret from before this was kept.'),
   last_used_at: timestamp.nullable().describe('When it last verified a delivery. Written at most once a minute.'),
 })
 
@@ -43,7 +45,15 @@ export const Connection = named(
     livemode: true,
     status: 'active',
     ingest_url: `https://api.example.com/ingest/${SAMPLE.connection}`,
-    secrets: [{ id: SAMPLE.secret, hint: '…Xy7Q', created_at: SAMPLE.time, last_used_at: SAMPLE.time }],
+    secrets: [
+      {
+        id: SAMPLE.secret,
+        hint: '…Xy7Q',
+        created_at: SAMPLE.time,
+        added_by: { type: 'user', id: SAMPLE.user },
+        last_used_at: SAMPLE.time,
+      },
+    ],
     last_received_at: SAMPLE.time,
     created_at: SAMPLE.time,
   },
@@ -63,10 +73,11 @@ export function present(c: Context<HttpEnv>, row: ConnectionRow) {
     livemode: row.livemode,
     status: row.status,
     ingest_url: ingestUrl(c, row.id),
-    secrets: row.secrets.map(({ id, hint, created_at }) => ({
+    secrets: row.secrets.map(({ id, hint, created_at, added_by }) => ({
       id,
       hint,
       created_at: iso(created_at),
+      added_by: added_by === undefined ? null : holderOf(added_by),
       last_used_at: row.secrets_used[id] === undefined ? null : iso(row.secrets_used[id]),
     })),
     last_received_at: row.last_event_id === null ? null : iso(idTime(row.last_event_id)),

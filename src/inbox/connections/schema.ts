@@ -1,8 +1,11 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Sealed } from './seal'
 
-/** A signing secret as stored: sealed, with a hint (its last characters) for people to recognize it by. */
-export type StoredSecret = Sealed & { id: string; hint: string; created_at: number }
+/**
+ * A signing secret as stored: sealed, with a hint (its last characters) for people to recognize it by. `added_by`: the id
+ * of the user or API key; earlier versions did not keep it.
+ */
+export type StoredSecret = Sealed & { id: string; hint: string; created_at: number; added_by?: string }
 
 /** Where a billing vendor sends its events. `version` grows with every change that ingest depends on. */
 export const connections = sqliteTable(

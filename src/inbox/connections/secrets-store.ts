@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull, lte, type SQLWrapper, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
+import { json } from '../../db/sql'
 import { Fault } from '../../lib/fault'
 import { MAX_SECRETS, SECRET_USED_EVERY } from './limits'
 import { connections, type StoredSecret } from './schema'
@@ -54,6 +55,25 @@ export async function removeSecret(
   const about = entry(project_id, id, 'connection.secret_removed', { secret_id: secretId })
   const { changed } = await batch(db, audited(db, change, about, removed))
   if (changed.length === 0) throw new Fault('not_found', 'Signing secret not found on this connection.')
+}
+
+/** A connection with those of its signing secrets that certain API keys added. */
+export type AddedSecrets = Awaited<ReturnType<typeof findSecretsAddedBy>>[number]
+
+/** Reads the project's connections with signing secrets that these API keys added. @param keys selects their ids */
+export function findSecretsAddedBy(db: Db, projectId: string, keys: SQLWrapper) {
+  const secrets = sql`(SELECT json_group_array(json_object('id', value->>'id', 'hint', value->>'hint'))
+    FROM json_each(${connections.secrets}) WHERE value->>'added_by' IN ${keys})`
+  const has = sql`EXISTS (SELECT 1 FROM json_each(${connections.secrets}) WHERE value->>'added_by' IN ${keys})`
+  return db
+    .select({
+      id: connections.id,
+      name: connections.name,
+      secrets: json<Pick<StoredSecret, 'id' | 'hint'>[]>(secrets).as('added'),
+    })
+    .from(connections)
+    .where(and(eq(connections.project_id, projectId), isNull(connections.deleted_at), has))
+    .orderBy(desc(connections.id))
 }
 
 /** Records that a secret verified a delivery. `version` stays: ingest need not decide again. */

@@ -72,6 +72,10 @@ export const BillingEvent = named(
     occurred_at: nullable.describe('The vendor’s timestamp, in the vendor’s precision.'),
     livemode: z.boolean().describe("The connection's mode. The event's own is in `decoded_summary`."),
     deliveries: count.describe('How many times the vendor delivered it.'),
+    differing_deliveries: count.describe(
+      'How many of the later deliveries had other content than the first, which is the one that is stored and processed.',
+    ),
+    last_differing_at: timestamp.nullable().describe('When the last of those came; null if there was none.'),
     next_attempt_at: timestamp.nullable(),
   }),
   {
@@ -90,6 +94,8 @@ export const BillingEvent = named(
     occurred_at: '2026-11-21T08:46:58Z',
     livemode: true,
     deliveries: 1,
+    differing_deliveries: 0,
+    last_differing_at: null,
     next_attempt_at: null,
   },
 )
@@ -138,6 +144,8 @@ export function presentEvent(row: EventRow) {
     occurred_at: row.occurred_at,
     livemode: row.livemode,
     deliveries: row.deliveries,
+    differing_deliveries: row.differing,
+    last_differing_at: isoOrNull(row.last_differing_at),
     next_attempt_at: isoOrNull(row.next_attempt_at),
   }
 }

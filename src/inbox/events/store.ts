@@ -33,6 +33,8 @@ const shown = {
   attempts: events.attempts,
   deliveries: events.deliveries,
   last_delivered_at: events.last_delivered_at,
+  differing: events.differing,
+  last_differing_at: events.last_differing_at,
   processed_at: events.processed_at,
   last_error: events.last_error,
   replay_id: events.replay_id,

@@ -38,7 +38,11 @@ export const Health = named(
     counts: z
       .object(Object.fromEntries(STATUSES.map((status) => [status, count])) as Record<Status, z.ZodInt>)
       .describe(`Events by status. Open events are counted up to ${MAX_COUNTED.toLocaleString('en')}.`),
-    oldest_pending_age_ms: count.nullable().describe('The age of the oldest open event. Failed events are not open.'),
+    oldest_pending_age_ms: count
+      .nullable()
+      .describe(
+        'For how long an event has been open at most, since its receipt or its last replay. Failed events are not open.',
+      ),
     expired_leases: count,
     last_5m: Window.describe('By time of receipt.'),
     last_60m: Window.describe('By time of receipt.'),
@@ -173,11 +177,11 @@ export function countsOf({ finals, open }: Pick<Snapshot, 'finals' | 'open'>): R
   return counts
 }
 
-/** The age of the oldest open event (ms; null if there is none), and how many leases have expired. */
+/** For how long an event has been open at most (ms; null if none is), and how many leases have expired. */
 export function openFacts(open: Snapshot['open'], now: number) {
-  const oldest = open.map((row) => idTime(row.oldest)).sort((a, b) => a - b)[0]
+  const opened = open.flatMap((row) => [row.oldest_event, row.oldest_replay].filter((id) => id !== null).map(idTime))
   return {
-    oldest_pending_age_ms: oldest === undefined ? null : Math.max(0, now - oldest),
+    oldest_pending_age_ms: opened.length === 0 ? null : Math.max(0, now - Math.min(...opened)),
     expired_leases: open.reduce((sum, { expired }) => sum + expired, 0),
   }
 }

@@ -50,11 +50,13 @@ function countOpen(db: Db, condition: SQL | undefined, now: number) {
     {
       status: open.status,
       n: sql<number>`count(*)`,
-      oldest: sql<string>`min(${open.id})`,
+      /** Of those that no replay opened, the one that came first, and of the others the replay that came first: ids have a time. */
+      oldest_event: sql<string | null>`min(${open.id}) FILTER (WHERE ${open.replay_id} IS NULL)`,
+      oldest_replay: sql<string | null>`min(${open.replay_id})`,
       expired: sql<number>`sum(coalesce(${expired}, 0))`,
     },
     (fields) => sql`SELECT ${fields} FROM (
-      SELECT ${events.status}, ${events.id}, ${events.lease_until} FROM ${events} INDEXED BY events_open
+      SELECT ${events.status}, ${events.id}, ${events.replay_id}, ${events.lease_until} FROM ${events} INDEXED BY events_open
       WHERE ${condition} LIMIT ${MAX_COUNTED}) open
       GROUP BY ${open.status}`,
   )

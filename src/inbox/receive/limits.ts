@@ -6,6 +6,8 @@ export const MAX_DELIVERY_BYTES = 1024 * 1024
 export const MAX_DELIVERY_EVENTS = 1000
 /** Characters kept of an event's type. */
 export const MAX_EVENT_TYPE = 200
+/** Hexadecimal characters kept of the digest of an event's content: 128 bits. */
+export const DIGEST_LENGTH = 32
 /** Characters kept of a header that carries meaning. */
 export const MAX_KEPT_HEADER = 500
 

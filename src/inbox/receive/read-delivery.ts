@@ -1,9 +1,10 @@
 import { sha256Hex } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
-import { type Delivery, type Envelope, Undecodable, type Vendor } from '../../vendors/vendor'
+import { type DecodedEvent, type Delivery, type Envelope, Undecodable, type Vendor } from '../../vendors/vendor'
 import { asText } from '../payload'
 import { storedEventId } from '../process/decide'
+import { contentDigest } from './digest'
 import { MAX_DELIVERY_EVENTS, MAX_EVENT_TYPE, MAX_KEPT_HEADER } from './limits'
 import type { NewDelivery, NewEvent } from './store'
 
@@ -29,28 +30,36 @@ export async function readDelivery(vendor: Vendor, { headers, bytes, now }: Deli
 }
 
 async function eventsOf(
-  envelopes: readonly Envelope[],
+  envelopes: readonly Readable[],
   bytes: Uint8Array<ArrayBuffer>,
   now: number,
 ): Promise<NewEvent[]> {
   const digest = envelopes.some((event) => event.vendor_event_id === null) ? await sha256Hex(bytes) : ''
-  const list = envelopes.map(({ vendor_event_id, event_type, occurred_at }, index) => ({
-    id: newId('evt', now),
-    vendor_event_id: storedEventId(vendor_event_id, digest, index),
-    event_type: event_type.slice(0, MAX_EVENT_TYPE),
-    occurred_at,
-  }))
+  const list = await Promise.all(
+    envelopes.map(async ({ vendor_event_id, event_type, occurred_at, content }, index) => ({
+      id: newId('evt', now),
+      vendor_event_id: storedEventId(vendor_event_id, digest, index),
+      event_type: event_type.slice(0, MAX_EVENT_TYPE),
+      occurred_at,
+      // Content under the digest of the bytes cannot differ.
+      content_digest: vendor_event_id === null || !content ? null : await contentDigest(content),
+    })),
+  )
   // An event that a vendor lists twice in one delivery is one event.
   return [...new Map(list.map((event) => [event.vendor_event_id, event])).values()]
 }
 
 /** A verified body that cannot be read is recorded as an unknown event. It fails in processing, where people see it. */
 async function unknownEvent(bytes: Uint8Array<ArrayBuffer>, now: number): Promise<NewEvent> {
-  return { id: newId('evt', now), vendor_event_id: await sha256Hex(bytes), event_type: 'unknown', occurred_at: null }
+  const vendor_event_id = await sha256Hex(bytes)
+  return { id: newId('evt', now), vendor_event_id, event_type: 'unknown', occurred_at: null, content_digest: null }
 }
 
+/** What recording needs of an event. The content is there only if the whole event could be read. */
+type Readable = Envelope & Partial<Pick<DecodedEvent, 'content'>>
+
 /** The envelopes of a delivery's events. If only an envelope can be read, search and replay find the event by it. */
-function decoded(vendor: Vendor, text: string, headers: Record<string, string>): Envelope[] {
+function decoded(vendor: Vendor, text: string, headers: Record<string, string>): Readable[] {
   try {
     return vendor.decode(text, headers)
   } catch (error) {

@@ -10,7 +10,13 @@ import { FIRST_DUE_MS } from '../upkeep/limits'
 import { bodyStatements } from './body-store'
 
 /** An event of a delivery, to be recorded. */
-export type NewEvent = { id: string; vendor_event_id: string; event_type: string; occurred_at: string | null }
+export type NewEvent = {
+  id: string
+  vendor_event_id: string
+  event_type: string
+  occurred_at: string | null
+  content_digest: string | null
+}
 
 /** A delivery, to be recorded. `body`: text where the bytes are UTF-8 without NUL, else the bytes. */
 export type NewDelivery = {
@@ -68,7 +74,9 @@ function statements(db: Db, recording: Recording) {
   const { payload_id, received_at: now } = delivery
   const list = sql`json_each(${JSON.stringify(delivery.events)})`
   const live = and(eq(connections.id, fence.id), isNull(connections.deleted_at), holds(fence))
-  const { id, vendor_event_id, status, deliveries, last_delivered_at } = events
+  const { id, vendor_event_id, status, deliveries, last_delivered_at, differing, last_differing_at } = events
+  // False where either digest is null: then nothing is known.
+  const differs = sql`((${id} <> excluded.${bare(id)} AND ${events.content_digest} <> excluded.${bare(events.content_digest)}) IS TRUE)`
   return {
     minute: insertFrom(
       db,
@@ -99,12 +107,16 @@ function statements(db: Db, recording: Recording) {
         status,
         events.due_at,
         last_delivered_at,
+        events.content_digest,
       )})
         SELECT ${connections.project_id}, j.value->>'id', ${connections.id}, j.value->>'vendor_event_id',
-          j.value->>'event_type', j.value->>'occurred_at', ${payload_id}, 'received', ${now + FIRST_DUE_MS}, ${now}
+          j.value->>'event_type', j.value->>'occurred_at', ${payload_id}, 'received', ${now + FIRST_DUE_MS}, ${now},
+          j.value->>'content_digest'
         FROM ${connections} CROSS JOIN ${list} j WHERE ${live}
         ON CONFLICT DO UPDATE SET ${bare(deliveries)} = ${deliveries} + (${id} <> excluded.${bare(id)}),
-          ${bare(last_delivered_at)} = excluded.${bare(last_delivered_at)}
+          ${bare(last_delivered_at)} = excluded.${bare(last_delivered_at)},
+          ${bare(differing)} = ${differing} + ${differs},
+          ${bare(last_differing_at)} = CASE WHEN ${differs} THEN ${now} ELSE ${last_differing_at} END
         RETURNING ${fields}`,
     ),
     ...bodyStatements(db, recording),

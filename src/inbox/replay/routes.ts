@@ -31,7 +31,10 @@ export const replayRoutes = new Hono<HttpEnv>()
       description: `At most ${MAX_REPLAYED.toLocaleString('en')} in one call, at ${REPLAYED_PER_SECOND} per second; \`next_cursor\` continues. Events that are already open are left to their own run. \`dry_run\`, in the query or the body, counts the matching events and changes nothing.`,
       tag,
       policy,
-      responses: { 202: { description: 'The events will be processed again.', schema: BulkReplay } },
+      responses: {
+        200: { description: 'With `dry_run`: what the replay would do. Nothing was written.', schema: BulkReplay },
+        202: { description: 'The events will be processed again.', schema: BulkReplay },
+      },
     }),
     query(dryRun), // accepted here because the replay of one event takes it here
     body(BulkReplayBody),
@@ -39,7 +42,8 @@ export const replayRoutes = new Hono<HttpEnv>()
       const asked = c.req.valid('json')
       const dry_run = asked.dry_run || c.req.valid('query').dry_run
       const project = projectOf(c.get('actor'))
-      return c.json(await requestBulkReplay(c.get('rt'), project, { ...asked, dry_run }, changeOf(c)), 202)
+      const replay = await requestBulkReplay(c.get('rt'), project, { ...asked, dry_run }, changeOf(c))
+      return c.json(replay, dry_run ? 200 : 202)
     },
   )
   .get(

@@ -30,6 +30,8 @@ export function listReferring(
         event_type: events.event_type,
         occurred_at: events.occurred_at,
         status: events.status,
+        differing: events.differing,
+        last_differing_at: events.last_differing_at,
         /** What the event is about, by its summary; null while it is not processed. */
         object_id: sql<string | null>`${events.summary}->>'$.object.id'`.as('object_id'),
         effects: json<Effect[] | null>(sql`${events.summary}->'$.effects'`).as('effects'),

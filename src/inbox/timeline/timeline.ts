@@ -4,8 +4,8 @@ import { named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { idTime } from '../../lib/ids'
-import { iso } from '../../lib/time'
-import { EventStatus } from '../events/present'
+import { iso, isoOrNull } from '../../lib/time'
+import { BillingEvent, EventStatus } from '../events/present'
 import { MAX_LOOKED_AT } from './limits'
 import type { TimelineRow } from './store'
 
@@ -21,6 +21,8 @@ export const TimelineEntry = named(
       .nullable()
       .describe('`ignored`: events of this type do not change billing state. Null until the event has been processed.'),
     change: Effect.shape.change,
+    differing_deliveries: BillingEvent.shape.differing_deliveries,
+    last_differing_at: BillingEvent.shape.last_differing_at,
   }),
   {
     event_id: SAMPLE.event,
@@ -30,6 +32,8 @@ export const TimelineEntry = named(
     status: 'processed',
     result: 'applied',
     change: { status: { from: 'trialing', to: 'active' } },
+    differing_deliveries: 0,
+    last_differing_at: null,
   },
 )
 export type TimelineEntry = z.infer<typeof TimelineEntry>
@@ -73,5 +77,7 @@ function entryOf(row: TimelineRow, { kind, id }: { kind: ObjectKind; id: string 
     status: row.status,
     result: effect?.result ?? (row.status === 'ignored' ? 'ignored' : null),
     change: effect?.change ?? null,
+    differing_deliveries: row.differing,
+    last_differing_at: isoOrNull(row.last_differing_at),
   }
 }

@@ -85,9 +85,16 @@ export function before(value: string, separator: string): string {
   return value.split(separator, 1)[0] as string
 }
 
+/** A copy of an object that lacks these fields. */
+export function without(object: Json, ...fields: string[]): Json {
+  const copy = { ...object }
+  for (const field of fields) delete copy[field]
+  return copy
+}
+
 /** An event, from what is known of it: everything else is null. */
 export function eventOf(
-  known: Partial<DecodedEvent> & Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'object'>,
+  known: Partial<DecodedEvent> & Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'object' | 'content'>,
 ): DecodedEvent {
   return {
     occurred_at: null,

@@ -57,7 +57,13 @@ function commit(
   { vendor_event_id = `evt_${crypto.randomUUID()}`, size = 10, version = 1 } = {},
 ) {
   const now = Date.now()
-  const event: NewEvent = { id: newId('evt', now), vendor_event_id, event_type: 'charge.refunded', occurred_at: null }
+  const event: NewEvent = {
+    id: newId('evt', now),
+    vendor_event_id,
+    event_type: 'charge.refunded',
+    occurred_at: null,
+    content_digest: null,
+  }
   const body = JSON.stringify({ id: vendor_event_id })
   const delivery = { payload_id: newId('pay', now), body, headers: {}, events: [event], received_at: now }
   const work = groupCommit(rt, { fence: { id: connection, version }, delivery }, size)

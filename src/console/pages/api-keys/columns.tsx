@@ -70,15 +70,15 @@ function Scopes({ of }: { of: readonly string[] }) {
 }
 
 function Actions({ c, row }: { c: Context<HttpEnv>; row: KeyRow }) {
-  const action = (verb: string) => (
-    <a class="button" href={`${pathsOf(c).keys}/${row.id}/${verb.toLowerCase()}`} data-dialog>
+  const action = (verb: string, asks: boolean) => (
+    <a class="button" href={`${pathsOf(c).keys}/${row.id}/${verb.toLowerCase()}`} data-dialog={asks || undefined}>
       {verb}
       <span class="unseen"> {row.name}</span>
     </a>
   )
   return (
     <>
-      {mayRotate(c, row) && action('Rotate')} {action('Revoke')}
+      {action('Edit', false)} {mayRotate(c, row) && action('Rotate', true)} {action('Revoke', true)}
     </>
   )
 }

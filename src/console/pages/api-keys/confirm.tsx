@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { KeyRow } from '../../../api-keys/store'
 import type { HttpEnv } from '../../../http/context'
+import type { AddedSecrets } from '../../../inbox/connections/secrets-store'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
 import { Confirm } from '../../ui/confirm'
@@ -9,6 +10,7 @@ import { Wrong } from '../../ui/controls'
 import { exact, plural, relative } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
+import { secretName } from '../connections/describe'
 
 /** Asks before a key is rotated. */
 export function rotatePage(c: Context<HttpEnv>, row: KeyRow, { mistakes, status } = UNSENT) {
@@ -21,11 +23,17 @@ export function rotatePage(c: Context<HttpEnv>, row: KeyRow, { mistakes, status 
  * Asks before a key is revoked, and offers to revoke what it was handed too.
  *
  * @param issued the other live keys whose current secret went through the hands of this one
+ * @param added the connections with signing secrets that any of these keys added
  */
-export function revokePage(c: Context<HttpEnv>, row: KeyRow, issued: KeyRow[]) {
+export function revokePage(c: Context<HttpEnv>, row: KeyRow, issued: KeyRow[], added: AddedSecrets[]) {
   const what =
     'The key stops working immediately, and requests that still use it fail with status 401. This cannot be undone.'
-  const choice = issued.length > 0 && <Issued c={c} rows={issued} />
+  const choice = (
+    <>
+      {added.length > 0 && <Added c={c} rows={added} />}
+      {issued.length > 0 && <Issued c={c} rows={issued} />}
+    </>
+  )
   return confirmPage(c, row, { verb: 'Revoke', status: 200, danger: true, what, choice })
 }
 
@@ -49,6 +57,26 @@ function Issued({ c, rows }: { c: Context<HttpEnv>; rows: KeyRow[] }) {
           <input type="checkbox" name="issued" value="true" /> Revoke {rows.length === 1 ? 'it' : 'them'} too
         </label>
       </div>
+    </>
+  )
+}
+
+function Added({ c, rows }: { c: Context<HttpEnv>; rows: AddedSecrets[] }) {
+  return (
+    <>
+      <p class="warning" role="note">
+        Signing secrets that this key added, or a key whose secret it was handed, stay on{' '}
+        {plural(rows.length, 'connection')}. Whoever added them can sign deliveries. If the key leaked, remove each
+        secret that your vendor does not sign with, and replace the others:
+      </p>
+      <ul>
+        {rows.map(({ id, name, secrets }) => (
+          <li>
+            <a href={`${pathsOf(c).connections}/${id}`}>{name}</a>:{' '}
+            {secrets.map(({ hint }) => secretName(hint)).join(', ')}
+          </li>
+        ))}
+      </ul>
     </>
   )
 }

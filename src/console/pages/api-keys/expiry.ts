@@ -11,6 +11,12 @@ export const EXPIRIES = [
   ['date', 'On a date…'],
 ] as const
 
+/** The options for a key that exists: it can only expire earlier. @param end when it expires now (ms); null for never */
+export function earlierThan(end: number | null, now: number): [value: string, label: string][] {
+  const earlier = EXPIRIES.filter(([days]) => end === null || days === 'date' || now + Number(days) * DAY < end)
+  return earlier.map(([value, label]) => (value === '' ? ['', 'No change'] : [value, label]))
+}
+
 /** The most days to add to the current time. The API's own limit is lower and reports the error. */
 const MAX_DAYS = 36_500
 
@@ -19,7 +25,7 @@ const MAX_DAYS = 36_500
  *
  * @param choice one of {@link EXPIRIES}
  * @param on a date such as `2026-05-04`: the key expires at the end of that day in UTC
- * @returns an ISO 8601 timestamp, or null if the key never expires
+ * @returns an ISO 8601 timestamp, or null for “Never”
  * @throws {Fault} `validation_failed` for a number of days together with a date, or if the date is missing
  */
 export function expiryOf(choice: string, on: string, now: number): string | null {

@@ -1,10 +1,11 @@
 import { type Context, Hono } from 'hono'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { MintBody, mintKey } from '../../../api-keys/mint'
-import { revokeKey } from '../../../api-keys/revoke-store'
+import { findSecretsAddedThrough, revokeKey } from '../../../api-keys/revoke-store'
 import { rotateKey } from '../../../api-keys/rotate-store'
 import { newSecret } from '../../../api-keys/secret'
 import { findKey, type KeyRow, listKeys } from '../../../api-keys/store'
+import { changeKey, UpdateBody } from '../../../api-keys/update'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf, requireScopes } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -16,11 +17,12 @@ import { page, pathsOf } from '../../page'
 import { userOf } from '../../session'
 import { revokePage, rotatePage } from './confirm'
 import { createPage } from './create'
+import { editPage } from './edit'
 import { expiryOf } from './expiry'
 import { listPage } from './list'
 import { secretPage } from './secret'
 
-/** API keys: create, list, rotate, revoke. */
+/** API keys: create, list, edit, rotate, revoke. */
 export const apiKeyPages = new Hono<HttpEnv>()
   .get('/', page('api_keys:read'), async (c) => {
     const read = (before: string | null, limit: number) =>
@@ -47,6 +49,23 @@ export const apiKeyPages = new Hono<HttpEnv>()
       return createPage(c, entered, refusalOf(error))
     }
   })
+  .get('/:id/edit', page('api_keys:write'), async (c) => {
+    const row = await readKey(c)
+    return editPage(c, row, { name: row.name, expires: '', on: '' })
+  })
+  .post('/:id/edit', page('api_keys:write'), async (c) => {
+    const { rt, form } = { rt: c.get('rt'), form: c.get('form') }
+    const text = (name: string) => form.get(name) ?? ''
+    const entered = { name: text('name'), expires: text('expires'), on: text('on') }
+    try {
+      const expires_at = expiryOf(entered.expires, entered.on, rt.now) ?? undefined
+      const changes = parse(UpdateBody, { name: entered.name, expires_at })
+      await changeKey(rt, { project_id: projectOf(c.get('actor')), id: c.req.param('id') }, changes, changeOf(c))
+    } catch (error) {
+      return editPage(c, await readKey(c), entered, refusalOf(error))
+    }
+    return c.redirect(`${pathsOf(c).keys}?done=key_updated`, 303)
+  })
   .get('/:id/rotate', page('api_keys:write'), async (c) => {
     const row = await readKey(c)
     requireScopes(userOf(c), row.scopes) // the rotation itself requires them too
@@ -67,11 +86,16 @@ export const apiKeyPages = new Hono<HttpEnv>()
     const { db } = c.get('rt')
     const [project, id] = [projectOf(c.get('actor')), c.req.param('id')]
     const all = { before: null, limit: MAX_LIVE_KEYS, issuedTo: id }
-    const { keys, issued } = await batch(db, { keys: findKey(db, project, id), issued: listKeys(db, project, all) })
+    const { keys, issued, added } = await batch(db, {
+      keys: findKey(db, project, id),
+      issued: listKeys(db, project, all),
+      added: findSecretsAddedThrough(db, project, id),
+    })
     return revokePage(
       c,
       required(keys),
       issued.filter((row) => row.id !== id), // a key that rotated itself
+      added,
     )
   })
   .post('/:id/revoke', page('api_keys:write'), async (c) => {

@@ -24,7 +24,15 @@ export function Timeline({ c, page: { entries, resume } }: { c: Context<HttpEnv>
           label="Timeline"
           rows={entries}
           columns={[
-            ['Event', (entry) => <a href={`${events}/${entry.event_id}`}>{entry.event_type}</a>],
+            [
+              'Event',
+              (entry) => (
+                <>
+                  <a href={`${events}/${entry.event_id}`}>{entry.event_type}</a>
+                  {entry.differing_deliveries > 0 && <span class="quiet"> Also delivered with other content</span>}
+                </>
+              ),
+            ],
             ['Result', (entry) => <Badge of={entry.result ?? entry.status} />],
             ['Change', (entry) => <Changes of={entry.change} />],
             ['Occurred', (entry) => entry.occurred_at && words(entry.occurred_at)],

@@ -18,7 +18,7 @@ import { Settings } from './settings'
 /** A connection: its ingest URL, what came to it in the last hour, its signing secrets and settings. */
 export function connectionPage(
   c: Context<HttpEnv>,
-  { row, hour }: { row: ConnectionRow; hour: Traffic },
+  { row, hour, names }: { row: ConnectionRow; hour: Traffic; names: ReadonlyMap<string, string> },
   { mistakes, status } = UNSENT,
 ) {
   const { connections, events } = pathsOf(c)
@@ -52,7 +52,7 @@ export function connectionPage(
       <Facts row={row} hour={hour} now={c.get('rt').now} />
       {totalOf(hour.refused) > 0 && <h2>Refused in the last hour</h2>}
       <Refusals label="Refused deliveries" refused={hour.refused} />
-      <Secrets c={c} row={row} mistakes={mistakes} />
+      <Secrets c={c} row={row} names={names} mistakes={mistakes} />
       {can(c, 'connections:write') && <Settings c={c} row={row} mistakes={mistakes} />}
     </>,
   )

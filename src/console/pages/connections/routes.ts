@@ -10,6 +10,7 @@ import { readTraffic } from '../../../inbox/health/traffic'
 import { parse, refusalOf } from '../../form'
 import { readList } from '../../list'
 import { page, pathsOf } from '../../page'
+import { namesOf } from '../events/store'
 import { deletePage, removeSecretPage } from './confirm'
 import { connectPage } from './connect'
 import { connectionPage } from './connection'
@@ -79,11 +80,16 @@ function find(c: Context<HttpEnv>) {
   return readConnection(c.get('rt').db, project_id, id)
 }
 
-/** The connection, and what came to it in the last hour. */
+/** The connection, what came to it in the last hour, and the names of those who added its secrets. */
 async function shown(c: Context<HttpEnv>) {
-  const { db, now } = c.get('rt')
-  const [row, hour] = await Promise.all([find(c), readTraffic(db, addressed(c), now)])
-  return { row, hour }
+  const rt = c.get('rt')
+  const [row, hour] = await Promise.all([find(c), readTraffic(rt.db, addressed(c), rt.now)])
+  const names = await namesOf(
+    rt,
+    addressed(c).project_id,
+    row.secrets.flatMap(({ added_by }) => added_by ?? []),
+  )
+  return { row, hour, names }
 }
 
 function back(c: Context<HttpEnv>, done: string): Response {

@@ -10,10 +10,10 @@ import { pathOf, secretName } from './describe'
 import { SecretField } from './secret-field'
 
 type Secret = ConnectionRow['secrets'][number]
-type Props = { c: Context<HttpEnv>; row: ConnectionRow; mistakes: Mistakes }
+type Props = { c: Context<HttpEnv>; row: ConnectionRow; names: ReadonlyMap<string, string>; mistakes: Mistakes }
 
-/** A connection's signing secrets, with a form to add one. */
-export function Secrets({ c, row, mistakes }: Props) {
+/** A connection's signing secrets, with a form to add one. @param names of the users and API keys that added them, by id */
+export function Secrets({ c, row, names, mistakes }: Props) {
   const { now } = c.get('rt')
   const write = can(c, 'connections:write')
   const at = `${pathOf(c, row)}/secrets`
@@ -38,6 +38,7 @@ export function Secrets({ c, row, mistakes }: Props) {
         columns={[
           ['Secret', ({ hint }) => <code>…{hint}</code>],
           ['Added', ({ created_at }) => <Time at={created_at} now={now} />],
+          ['Added by', ({ added_by }) => added_by && (names.get(added_by) ?? <code>{added_by}</code>)],
           ['Last used', ({ id }) => <Time at={row.secrets_used[id] ?? null} now={now} />],
           ...(write ? [remove] : []),
         ]}

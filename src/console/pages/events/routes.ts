@@ -1,14 +1,12 @@
 import { type Context, Hono } from 'hono'
 import { batch, run } from '../../../db/client'
-import type { Runtime } from '../../../env'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { type AttemptRow, type EventRow, eventNotFound, findEvent, listAttempts } from '../../../inbox/events/store'
+import { type EventRow, eventNotFound, findEvent, listAttempts } from '../../../inbox/events/store'
 import { bytesOf, isKept } from '../../../inbox/payload'
 import type { SearchFields } from '../../../inbox/search/filters'
 import { searchPage } from '../../../inbox/search/page'
 import { Fault } from '../../../lib/fault'
-import { readAddresses } from '../../../members/people'
 import { refusalOf } from '../../form'
 import { pageAsked } from '../../list'
 import { page } from '../../page'
@@ -18,7 +16,7 @@ import { listPage } from './list'
 import { freshRows } from './live'
 import { rowsFragment } from './row'
 import { readSearch } from './search-query'
-import { keyNames } from './store'
+import { namesOf } from './store'
 
 /** The number of attempts on an event's page. */
 const ATTEMPTS = 50
@@ -51,7 +49,8 @@ export const eventPages = new Hono<HttpEnv>()
     })
     const [row] = event
     if (!row) throw eventNotFound()
-    const [names, links] = await Promise.all([namesOf(rt, project, attempts), linksOf(db, row, row.summary)])
+    const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
+    const [names, links] = await Promise.all([namesOf(rt, project, requestedBy), linksOf(db, row, row.summary)])
     return eventPage(c, { row, decoded: row.summary, links, attempts, names })
   })
   .get('/:event/payload', page('billing:read'), async (c) => {
@@ -73,12 +72,4 @@ async function find(c: Context<HttpEnv>, fields: SearchFields | null) {
   } catch (error) {
     return { ...nothing, mistakes: refusalOf(error).mistakes }
   }
-}
-
-/** The names of the users and API keys that requested these attempts, by id. */
-async function namesOf(rt: Runtime, project: string, attempts: readonly AttemptRow[]): Promise<Map<string, string>> {
-  const ids = attempts.flatMap(({ actor }) => actor ?? [])
-  if (ids.length === 0) return new Map()
-  const [keys, people] = await Promise.all([run(rt.db, keyNames(rt.db, project, ids)), readAddresses(rt, ids)])
-  return new Map([...people, ...keys.map(({ id, name }) => [id, name] as const)])
 }

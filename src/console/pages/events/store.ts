@@ -1,10 +1,18 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { apiKeys } from '../../../api-keys/schema'
-import type { Db } from '../../../db/client'
+import { type Db, run } from '../../../db/client'
 import { valuesOf } from '../../../db/sql'
+import type { Runtime } from '../../../env'
+import { readAddresses } from '../../../members/people'
 
-/** Reads the names of API keys, including revoked ones. */
-export function keyNames(db: Db, projectId: string, ids: readonly string[]) {
+/** The names of API keys, revoked ones too, and the addresses of users, by id. */
+export async function namesOf(rt: Runtime, project: string, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const [keys, people] = await Promise.all([run(rt.db, keyNames(rt.db, project, ids)), readAddresses(rt, ids)])
+  return new Map([...people, ...keys.map(({ id, name }) => [id, name] as const)])
+}
+
+function keyNames(db: Db, projectId: string, ids: readonly string[]) {
   return db
     .select({ id: apiKeys.id, name: apiKeys.name })
     .from(apiKeys)

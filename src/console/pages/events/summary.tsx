@@ -31,6 +31,13 @@ export function Summary({ row, decoded, links, now }: SummaryProps) {
         )}
         {row.deliveries > 1 && <Fact name="Delivered">{row.deliveries} times</Fact>}
       </dl>
+      {row.differing > 0 && (
+        <p>
+          {row.differing === 1 ? 'A later delivery' : `${row.differing} later deliveries`} of this event had other
+          content than the first, most recently <Time at={row.last_differing_at} now={now} />. The first one is stored
+          and processed.
+        </p>
+      )}
       <h2>Effects</h2>
       <Effects of={decoded?.effects ?? []} project={row.project_id} />
     </>
