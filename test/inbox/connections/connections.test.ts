@@ -47,7 +47,13 @@ describe('a connection', () => {
       status: 'active',
       ingest_url: `https://platform.test/ingest/${made.id}`,
       secrets: [
-        { id: expect.stringMatching(/^sec_/), hint: 'know', created_at: new Date().toISOString(), last_used_at: null },
+        {
+          id: expect.stringMatching(/^sec_/),
+          hint: 'know',
+          created_at: new Date().toISOString(),
+          added_by: { type: 'api_key', id: world.key.id },
+          last_used_at: null,
+        },
       ],
       last_received_at: null,
       created_at: new Date().toISOString(),
@@ -239,7 +245,7 @@ describe('a signing secret', () => {
       for (const secret of [added, STRIPE_SECRET]) expect(text + kept).not.toContain(secret)
     }
     for (const secret of await storedSecrets(world.connection.id)) {
-      expect(Object.keys(secret).toSorted()).toEqual(['box', 'created_at', 'hint', 'id', 'key'])
+      expect(Object.keys(secret).toSorted()).toEqual(['added_by', 'box', 'created_at', 'hint', 'id', 'key'])
       expect(atob(secret.box)).not.toContain('whsec')
     }
   })
