@@ -59,7 +59,7 @@ const recorded = new BoundedMap<string, number>(MAX_RECORDED_USES)
 /**
  * Updates last_used_at at most once a minute for each key. If the row that was just read is fresh, this costs nothing.
  * Otherwise the isolate's map (set before any await) lets one request through, a KV marker keeps other isolates off D1,
- * and the condition of the UPDATE holds the limit whatever those two say. A failure here never fails the request.
+ * and the condition of the UPDATE enforces the limit whatever those two say. A failure here never fails the request.
  */
 function recordUse(rt: Runtime, key: Credential): void {
   if (key.last_used_at !== null && key.last_used_at > rt.now - LAST_USED_EVERY) return

@@ -19,7 +19,7 @@ const caller = alias(apiKeys, 'caller')
  *
  * @param key.held the scopes of the caller, who must have every scope of the key
  * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
- *   `insufficient_scope`, `key_expires_first`; `key_revoked` or `key_rotated` if that befell the caller meanwhile
+ *   `insufficient_scope`, `key_expires_first`; `key_revoked` or `key_rotated` if that happened to the caller meanwhile
  */
 export async function rotateKey(
   db: Db,
@@ -76,7 +76,7 @@ export async function rotateKey(
 }
 
 /**
- * Reads what a commit has left that was answered with an error: the answer alone may have been lost.
+ * Reads what a batch that ended with an error has left: it may have been committed, with only the answer lost.
  *
  * @throws the error, if there is nothing or it cannot be read
  */
@@ -105,20 +105,20 @@ function rotatable(rows: Stored[], { id, held }: { id: string; held: readonly Sc
   )
 }
 
-/** The API key that makes the call, if it lasts at least as long as the one whose secret it is to be handed. */
+/** The API key that makes the call, if it lasts at least as long as the key whose secret it would get. */
 function requireLasting(rows: Stored[], id: string, { expires_at: end }: Stored): Stored {
   const by = rows.find((row) => row.id === id)
   if (!by) throw revokedMeanwhile()
   if (by.expires_at === null || (end !== null && end <= by.expires_at)) return by
   throw new Fault(
     'key_expires_first',
-    'Your API key expires before the one that it is to rotate, so its secret would outlive yours. Use a console session, or an API key that lasts longer.',
+    'Your API key expires before the key that it would rotate, so the new secret would outlive yours. Use a console session, or an API key that lasts longer.',
   )
 }
 
 /**
  * The keys through whose hands the new secret goes. A key that rotates itself hands the secret to whoever holds its
- * present one, so nothing changes: otherwise a secret could be washed of where it came from.
+ * current one, so nothing changes. Otherwise a rotation could erase where a secret came from.
  */
 function lineageOf(current: Stored, by: Stored | null, type: Change['actor']['type']): string[] | null {
   if (by) return [...new Set([by.id, ...(by.secret_lineage ?? [])])].filter((id) => id !== current.id)
@@ -130,7 +130,7 @@ function stillLive(db: Db, by: Stored) {
   return sql`EXISTS ${db.select({ one: sql`1` }).from(caller).where(same)}`
 }
 
-/** @throws {Fault} what befell the caller between its authentication and the write */
+/** @throws {Fault} what happened to the caller between its authentication and the write */
 function requireSame(by: Stored, now: Pick<Stored, 'hash' | 'revoked_at'> | undefined): void {
   if (!now || now.revoked_at !== null) throw revokedMeanwhile()
   if (now.hash !== by.hash) throw new Fault('key_rotated', 'Use the secret that the rotation returned.')

@@ -8,8 +8,8 @@ const FORM = /^svc_v1_[0-9a-f]{96}$/
 export type NewSecret = { secret: string; hash: string; key_prefix: string }
 
 /**
- * Makes a secret: `svc_v1_`, 88 random hex characters, then the CRC-32 of everything before as 8 hex characters. The
- * checksum catches typos and junk without a database read, and lets secret scanners recognize a real key.
+ * Makes a secret: `svc_v1_`, 88 random hex characters, then the CRC-32 of everything before it, as 8 hex characters.
+ * The checksum catches typos and junk without a database read, and lets secret scanners recognize a real key.
  */
 export async function newSecret(): Promise<NewSecret> {
   const payload = KEY_PREFIX + randomHex(RANDOM_BYTES)

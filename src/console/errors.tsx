@@ -21,7 +21,7 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
   return say(c, status, title, fault.detail)
 }
 
-/** The page for what does not exist, or what the visitor may not know about. */
+/** The page for a path that does not exist, or that the visitor may not know about. */
 export function missingPage(c: Context<HttpEnv>): Promise<Response> {
   return say(c, 404, 'Page not found', 'The page may have been removed, or you may not be a member of its project.')
 }

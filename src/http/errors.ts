@@ -31,7 +31,7 @@ export const ERRORS: Record<FaultName, Line> = {
   signature_timestamp: { status: 401, title: 'The timestamp of the signature is too far from the current time' },
   insufficient_scope: { status: 403, title: 'The API key lacks a required scope' },
   insufficient_role: { status: 403, title: 'The role does not allow this' },
-  key_expires_first: { status: 403, title: 'The API key expires before the one that it is to rotate' },
+  key_expires_first: { status: 403, title: 'The API key expires before the key that it would rotate' },
   console_session_required: { status: 403, title: 'A console session is required' },
   api_key_required: { status: 403, title: 'An API key is required' },
   not_a_member: { status: 403, title: 'Not a member of this project' },

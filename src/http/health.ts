@@ -9,9 +9,9 @@ import { route } from './route'
 
 /**
  * Health of the deployment: 200 when it is configured, D1 answers in time and has the newest migration, and the encryption
- * keys are the right ones; else 503.
+ * keys are the right ones; otherwise 503.
  *
- * @param requireKeys throws where the keys are not
+ * @param requireKeys throws if they are not
  */
 export const healthRoutes = (requireKeys: (rt: Runtime) => Promise<void>) =>
   new Hono<HttpEnv>().get(
@@ -20,7 +20,7 @@ export const healthRoutes = (requireKeys: (rt: Runtime) => Promise<void>) =>
       id: 'getHealth',
       summary: 'Check the health of the service',
       description:
-        'Needs no credentials. Returns 503 when the database does not answer or lacks a migration, when the encryption keys do not open the stored secrets, or when a setting is missing, `PUBLIC_ORIGIN` among them.',
+        'Needs no credentials. Returns 503 when the database does not answer or lacks a migration, when the encryption keys do not open the stored secrets, or when a setting such as `PUBLIC_ORIGIN` is missing.',
       tag: 'Service',
       faults: ['encryption_key_unavailable', 'public_origin_missing', 'not_migrated'],
       policy: null,

@@ -64,7 +64,7 @@ const CHECKED_ID = new RegExp(`^con_${DIGITS}{27}$`)
 /**
  * Whether a string can be a connection id. No I/O. Its length tells the two forms apart: an id with 26 characters behind
  * the prefix is from before there was a check character; in a longer one the last character checks all others. Characters
- * that say more, such as the database of the connection, have their place between the 26 and the check character.
+ * that say more, such as the database of the connection, can go between the 26 and the check character.
  */
 export function isConnectionId(text: string): boolean {
   return CONNECTION_ID.test(text) || (CHECKED_ID.test(text) && text.at(-1) === checkOf(text.slice(0, -1)))

@@ -55,7 +55,10 @@ export async function insertProject(db: Db, name: string, ownerId: string, chang
     made: findProject(db, project.id),
   })
   if (made.length > 0) return project
-  throw new Fault('project_limit_reached', `A user can own ${MAX_OWNED_PROJECTS} projects, and this one does.`)
+  throw new Fault(
+    'project_limit_reached',
+    `A user can own at most ${MAX_OWNED_PROJECTS} projects, and this user already owns that many.`,
+  )
 }
 
 /** Renames a project. The same name again changes nothing. @returns null if there is no such project */

@@ -76,7 +76,7 @@ function decodeItem(item: Json, live: unknown) {
   })
 }
 
-/** The items of a body, unwrapped; null where it does not have Adyen's form. */
+/** The items of a body, unwrapped; null if it does not have Adyen's format. */
 function itemsOf(notification: Json): Json[] | null {
   const list = notification.notificationItems
   if (!Array.isArray(list)) return null
@@ -94,9 +94,9 @@ function parseItems(bytes: Uint8Array): Json[] | null {
 }
 
 /**
- * The signed fields, joined as Adyen's own library does: nothing is escaped, a missing field is empty. Only the merchant's
- * own reference may contain a colon. Else the same text could be cut elsewhere: a captured item would keep its signature
- * with another amount, event or success.
+ * The signed fields, joined as Adyen's own library does: nothing is escaped, a missing field is empty. Only the
+ * merchant's own reference may contain a colon. Otherwise the same text could be split elsewhere: a captured item would
+ * keep its signature with another amount, event or success.
  */
 function contentOf(item: Json): string | null {
   const fields = [

@@ -79,7 +79,7 @@ export function findRecorded(db: Db, projectId: string, id: string) {
       id: events.id,
       vendor_event_id: events.vendor_event_id,
       vendor: connections.vendor,
-      /** Null where the payload is past its retention. */
+      /** Null if the payload is past its retention. */
       kept_id: sql<string | null>`${payloads.id}`.as('kept_id'),
       text: payloadText.as('text'),
       headers: payloads.headers,

@@ -5,8 +5,8 @@ import { backlogOf, countsOf, openFacts } from './health'
 import { deployment } from './store'
 
 /**
- * The whole deployment in numbers, over all projects, in one round trip. Open events, and so the oldest of them, are
- * counted up to a limit.
+ * The whole deployment in numbers, over all projects, in one round trip. Only the first open events are counted, so the
+ * oldest one is the oldest of these.
  *
  * @throws {Fault} `database_unavailable`
  */

@@ -46,7 +46,7 @@ export async function search(
 }
 
 /**
- * The id up to which every list was read: the nearest last id of those lists that may go on. Null if no list goes on.
+ * The id up to which every list was read: the nearest last id of those lists that may continue. Null if none does.
  * What was read beyond it is left for the next time, when the other lists have come as far.
  */
 function commonEnd(lists: readonly Read[], most: number, order: 'asc' | 'desc'): string | null {

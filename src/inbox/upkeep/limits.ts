@@ -13,7 +13,7 @@ export const MAX_GIVEN_UP = 20
 
 /**
  * Statements after which a run begins nothing new on a database. D1 takes 1,000 queries an invocation, of which the
- * sweep may need 400 before it. The next run goes on where this one ended.
+ * sweep may need 400 before it. The next run continues where this one ended.
  */
 export const RUN_STATEMENTS = 500
 /** The time after which a run begins nothing new (ms): the next one starts a minute after this one. */
@@ -33,5 +33,5 @@ export const LATE_MS = 7 * DAY
 /** How long rollups are kept by the minute (ms). Older ones are kept by the hour. */
 export const MINUTES_KEPT_MS = 2 * DAY
 
-/** Connections that are read at once to seal their secrets anew, and about the most that one run seals. */
+/** Connections that are read at once to reseal their secrets, and about the most that one run reseals. */
 export const RESEAL_CONNECTIONS = 50

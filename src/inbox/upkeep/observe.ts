@@ -3,8 +3,8 @@ import { measure } from '../../http/measure'
 import { readDeployment } from '../health/deployment'
 
 /**
- * Writes how the deployment stands to Analytics Engine, once a minute. A number that nothing tells is -1, because a data
- * point has no empty column.
+ * Writes how the deployment stands to Analytics Engine, once a minute. An unknown number is -1, because a data point
+ * has no empty column.
  */
 export async function observe(rt: Runtime): Promise<void> {
   const numbers = await readDeployment(rt)

@@ -10,7 +10,8 @@ import { reseal } from './reseal'
 import { sweep } from './sweep'
 
 /**
- * The cron's work of a minute: the sweep, the sealing of secrets, the metrics of the deployment, and housekeeping. A part that fails stops no other.
+ * The cron's work of a minute: the sweep, the sealing of secrets, the metrics of the deployment, and housekeeping. If a
+ * part fails, the others still run.
  *
  * @throws after all of them, if one has failed, so that the platform counts the run as failed
  */
