@@ -4,6 +4,7 @@ import type { Actor, CredentialKind } from '../http/auth'
 import { writeLog } from '../http/log'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
+import { keyExpired, keyRevoked, keyRotated } from './faults'
 import { LAST_USED_EVERY, MAX_RECORDED_USES } from './limits'
 import { isSecret, KEY_PREFIX } from './secret'
 import { byHash, byRetiredHash, type Credential, touchKey } from './store'
@@ -29,7 +30,7 @@ async function judge(rt: Runtime, key: Credential | undefined, hash: string, pro
     if (!rotated)
       throw new Fault('unknown_key', 'API key not found. Check that the secret was minted in this deployment.')
     requireAlive(rt, rotated) // If the key has ended since, no newer secret works either.
-    throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
+    throw keyRotated()
   }
   requireAlive(rt, key)
   // Without a project, the call takes no API keys at all, and the policy refuses this one.
@@ -47,9 +48,9 @@ async function judge(rt: Runtime, key: Credential | undefined, hash: string, pro
 }
 
 function requireAlive(rt: Runtime, key: Pick<Credential, 'revoked_at' | 'expires_at'>): void {
-  if (key.revoked_at !== null) throw new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
+  if (key.revoked_at !== null) throw keyRevoked()
   if (key.expires_at !== null && key.expires_at <= rt.now) {
-    throw new Fault('key_expired', 'This API key has expired. Mint a new one.')
+    throw keyExpired()
   }
 }
 

@@ -5,6 +5,7 @@ import { batch, type Db, type Query, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { missingScopes, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
+import { keyRevoked, keyRotated, rotationOfExpired, rotationOfRevoked } from './faults'
 import { apiKeys, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
 import { entry, type KeyRow, notFound, ofProject, selectKeys } from './store'
@@ -91,10 +92,9 @@ async function foundAfter<T>(db: Db, query: Query<T[]>, error: unknown): Promise
 function rotatable(rows: Stored[], { id, held }: { id: string; held: readonly Scope[] }, now: number): Stored {
   const current = rows.find((row) => row.id === id)
   if (!current) throw notFound()
-  if (current.revoked_at !== null)
-    throw new Fault('rotation_of_revoked_key', 'This API key was revoked. Mint a new one.')
+  if (current.revoked_at !== null) throw rotationOfRevoked()
   if (current.expires_at !== null && current.expires_at <= now) {
-    throw new Fault('rotation_of_expired_key', 'This API key has expired. Mint a new one.')
+    throw rotationOfExpired()
   }
   const [missing] = missingScopes(current.scopes, held)
   if (!missing) return current
@@ -108,7 +108,7 @@ function rotatable(rows: Stored[], { id, held }: { id: string; held: readonly Sc
 /** The API key that makes the call, if it lasts at least as long as the key whose secret it would get. */
 function requireLasting(rows: Stored[], id: string, { expires_at: end }: Stored): Stored {
   const by = rows.find((row) => row.id === id)
-  if (!by) throw revokedMeanwhile()
+  if (!by) throw keyRevoked()
   if (by.expires_at === null || (end !== null && end <= by.expires_at)) return by
   throw new Fault(
     'key_expires_first',
@@ -132,10 +132,6 @@ function stillLive(db: Db, by: Stored) {
 
 /** @throws {Fault} what happened to the caller between its authentication and the write */
 function requireSame(by: Stored, now: Pick<Stored, 'hash' | 'revoked_at'> | undefined): void {
-  if (!now || now.revoked_at !== null) throw revokedMeanwhile()
-  if (now.hash !== by.hash) throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
-}
-
-function revokedMeanwhile(): Fault {
-  return new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
+  if (!now || now.revoked_at !== null) throw keyRevoked()
+  if (now.hash !== by.hash) throw keyRotated()
 }

@@ -10,6 +10,7 @@ import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
 import { findProject } from '../projects/store'
+import { keyRevoked } from './faults'
 import { MAX_LIVE_KEYS } from './limits'
 import { MintBody, mintKey, ScopeName } from './mint'
 import { revokeKey } from './revoke-store'
@@ -136,7 +137,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       })
       const [row] = keys
       const [owner] = projects
-      if (!row || !owner) throw new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
+      if (!row || !owner) throw keyRevoked()
       return c.json({ key: present(row), project: { id: project, name: owner.name } }, 200)
     },
   )

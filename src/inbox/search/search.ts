@@ -1,5 +1,5 @@
 import type { Db } from '../../db/client'
-import { idFloor } from '../../lib/ids'
+import { idRange } from '../../lib/ids'
 import { checksOf } from './conditions'
 import type { Filters } from './filters'
 import { chooseIndex } from './indexes'
@@ -62,9 +62,7 @@ function merged(lists: readonly Read[], end: string | null, order: 'asc' | 'desc
 
 /** The time range as a range of ids, which begin with the time of receipt, from the last event shown on. */
 function rangeOf({ after, before, order }: Filters, shown: string | null): Range {
-  // The floor of a millisecond is below all of its ids, and no event's id.
-  const above = after === null ? '' : idFloor('evt', after)
-  const below = before === null ? '~' : idFloor('evt', before)
+  const { above, below } = idRange('evt', after, before)
   if (shown === null) return { above, below }
   return order === 'desc'
     ? { above, below: shown < below ? shown : below }
