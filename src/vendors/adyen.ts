@@ -36,7 +36,7 @@ export const adyen: Vendor = {
     return matched(
       await firstSecret(secrets, async (secret) => {
         const key = fromHex(secret)
-        if (!key || key.byteLength === 0) return false
+        if (!key) return false
         let all = true
         for (const { signature, content } of signed) {
           if ((await matchSecret([secret], [signature], () => hmac('SHA-256', key, content))) !== 0) all = false
