@@ -201,10 +201,10 @@ describe.each(THINGS)('$of', ({ list, make, eventOf, shows }) => {
 })
 
 it.each([
-  ['later', 0, 10],
-  ['earlier', 10, 0],
+  ['a later', 0, 10],
+  ['an earlier', 10, 0],
 ])(
-  'an event that comes again by another connection with an %s time counts by its latest time',
+  'an event that comes again by another connection with %s time counts by its latest time',
   async (_, first, second) => {
     const object = stripeSubscription({ status: 'active' })
     const update = (at: number, fields: Fields, id?: string) =>
