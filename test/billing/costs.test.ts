@@ -205,7 +205,7 @@ describe('reading', () => {
 
   it('reads at most 10,000 rows a page without an index, and continues to the end', async () => {
     const world = await warmWorld()
-    const { description } = (await call('/openapi.json')).body.paths['/platform/v1/billing/invoices'].get
+    const { description } = JSON.parse((await call('/openapi.json')).text).paths['/platform/v1/billing/invoices'].get
     expect(description).toContain('at most 10000 rows')
     await world.deliver(stripeEventOf('invoice.paid', stripeInvoice({ id: 'aa_the_last', status: 'paid' })))
     for (let i = 0; i < 11; i++) {
