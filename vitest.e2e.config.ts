@@ -8,7 +8,8 @@ export default defineConfig({
     fileParallelism: false,
     sequence: { concurrent: false },
     bail: 0,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Against hanging only: no test is to depend on how fast the machine is.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 })

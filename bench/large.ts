@@ -11,8 +11,8 @@ const SECRET = `whsec_${randomBytes(16).toString('hex')}`
 
 export const CASES: Case[] = [
   ofStripe('100 deliveries of 1 MiB', (n) => stripeEvent(n, 'x')),
-  ofStripe('100 of 1 MiB, of letters that are not Latin', (n) => stripeEvent(n, 'я')),
-  ofStripe('100 of 1 MiB that are not UTF-8', () => Buffer.from(randomBytes(MIB))),
+  ofStripe('100 deliveries of 1 MiB in a non-Latin script', (n) => stripeEvent(n, 'я')),
+  ofStripe('100 deliveries of 1 MiB that are not UTF-8', () => Buffer.from(randomBytes(MIB))),
   {
     name: `one delivery of 1 MiB with ${EVENTS} events`,
     vendor: 'gocardless',

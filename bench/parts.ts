@@ -49,7 +49,7 @@ await run(async () => {
     }
     console.log(`\nMicroseconds of a request, at ${connections} connections (they share trips and calls):\n`)
     printTable(
-      ['request', 'whole', ...PARTS, 'own code, log, Hono'],
+      ['request', 'whole', ...PARTS, 'our own code, log, Hono'],
       requests.map(([name], r) => {
         const each = (spent[r] ?? []).map(({ ms, count }) => (1000 * ms) / count)
         const parts = PARTS.map((_, i) => (each[i] ?? 0) - (each[i + 1] ?? 0))

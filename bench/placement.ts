@@ -25,7 +25,7 @@ const POLICIES = [
   'by hash over 16',
   'least full, new ones as needed',
   '… and hot ones move',
-  '… and the biggest go on in a new one',
+  '… and the biggest continue in a new one',
 ] as const
 type Policy = (typeof POLICIES)[number]
 type Result = {
@@ -36,7 +36,7 @@ type Result = {
   peak: number
   moves: number
   moved: number
-  /** Projects that went on in a new database, their older events staying where they are. */
+  /** Projects that continued in a new database. Their older events stay where they are. */
   splits: number
 }
 
@@ -84,7 +84,7 @@ await run(async () => {
       'peak events/s of one',
       'moves',
       'GB moved',
-      'went on in another',
+      'continued in another',
     ],
     rows,
   )

@@ -70,7 +70,7 @@ export function report(
   )
   const ratios = ratiosOf(rows)
   printTable(
-    ['ours', 'held against', 'ratio', 'of rounds', 'goal'],
+    ['ours', 'compared with', 'ratio', 'of rounds', 'goal'],
     ratios.map(({ name, to, ratio, low, high, least }) => [
       name,
       to,

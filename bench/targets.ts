@@ -1,7 +1,7 @@
 import type { Recipe } from './load.ts'
 import type { Bench } from './workers.ts'
 
-/** What is measured: `group` is what it is, `against` names the targets that its throughput is held against. */
+/** What is measured: `group` is what it is, `against` names the targets that its throughput is compared with. */
 export type Target = { name: string; group: 'floor' | 'ours' | 'peer'; recipe: Recipe; against: Goal[] }
 /** `least`: the ratio that is the goal; null where the ratio is shown, and none is promised. */
 export type Goal = { target: string; least: number | null }

@@ -25,7 +25,7 @@ const KEYS = 20
  *
  * @param limiter Miniflare's is a call that costs as much as a D1 read; Cloudflare's counts in the memory of the machine
  *   that runs the Worker. `near`: every limiter, the floor's too, answers in the isolate.
- * @param names what to start: the product, and what it is held against
+ * @param names what to start: the product, and what it is compared with
  */
 export async function openBench(folder: string, limiter: 'simulated' | 'near', names: readonly Name[] = NAMES) {
   console.log('Bundling …')

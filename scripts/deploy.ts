@@ -1,7 +1,7 @@
 /*
  * npm run deploy -- --public-origin https://api.your-domain.example --email-from sign-in@your-domain.example [--dry-run]
  *
- * UNTESTED against a real Cloudflare account. `npm run smoke` walks it with the real wrangler against a stand-in of
+ * UNTESTED against a real Cloudflare account. `npm run smoke` walks it with the real wrangler against a stand-in for
  * Cloudflare's API (scripts/lib/deploy/). --dry-run prints every command and changes nothing.
  *
  * Each step first checks what exists, so the script can be run again. Queues, database and namespace must exist before

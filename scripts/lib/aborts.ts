@@ -57,7 +57,7 @@ async function abortedInTheQueue(inbox: Inbox) {
   return test.finish([...test.owners, ...joined], [joined[0], joined[2], joined[4]])
 }
 
-/** The caller of a delivery that leads a trip hangs up. The trip goes on, and what it carries need not go alone. */
+/** The caller of a delivery that leads a trip hangs up. The trip continues, and what it carries need not go alone. */
 async function hungUp(inbox: Inbox) {
   const test = await busy(inbox, 'hung_up')
   const joined = await test.join(4)

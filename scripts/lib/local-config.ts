@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { LOCAL_DIR, ROOT } from './paths.ts'
 import { boundStores, withStores } from './stores-config.ts'
 
@@ -33,9 +33,10 @@ export function localConfig(local: Local, folder = LOCAL_DIR): string[] {
     .replaceAll(/^(main|migrations_dir|directory) = "(.+)"$/gm, (_, name: string, path: string) => {
       return `${name} = ${JSON.stringify(join(ROOT, path))}`
     })
+    // wrangler appends these to the folder of the file even if they are absolute.
     .replace(
       'watch_dir = ["src", "drizzle"]',
-      `watch_dir = ${JSON.stringify([join(ROOT, 'src'), join(ROOT, 'drizzle')])}`,
+      `watch_dir = ${JSON.stringify(['src', 'drizzle'].map((name) => relative(folder, join(ROOT, name))))}`,
     )
     .replace('[build]\n', `[build]\ncwd = ${JSON.stringify(ROOT)}\n`)
   const path = join(folder, 'wrangler.toml')

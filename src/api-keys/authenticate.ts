@@ -5,6 +5,7 @@ import { writeLog } from '../http/log'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
+import { keyExpired, keyRevoked, keyRotated } from './faults'
 import { LAST_USED_EVERY, MAX_RECORDED_USES } from './limits'
 import { isSecret, KEY_PREFIX, storeOfSecret } from './secret'
 import { byHash, byRetiredHash, type Credential, touchKey } from './store'
@@ -54,7 +55,7 @@ async function missed(rt: Runtime, { token, hash }: { token: string; hash: strin
   if (!rotated)
     throw new Fault('unknown_key', 'API key not found. Check that the secret was minted in this deployment.')
   requireAlive(rt, rotated) // If the key has ended since, no newer secret works either.
-  throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
+  throw keyRotated()
 }
 
 function judge(rt: Runtime, key: Credential, projectId: string | null): Actor {
@@ -76,9 +77,9 @@ function wrongProject(): Fault {
 }
 
 function requireAlive(rt: Runtime, key: Pick<Credential, 'revoked_at' | 'expires_at'>): void {
-  if (key.revoked_at !== null) throw new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
+  if (key.revoked_at !== null) throw keyRevoked()
   if (key.expires_at !== null && key.expires_at <= rt.now) {
-    throw new Fault('key_expired', 'This API key has expired. Mint a new one.')
+    throw keyExpired()
   }
 }
 
@@ -88,7 +89,7 @@ const recorded = new BoundedMap<string, number>(MAX_RECORDED_USES)
 /**
  * Updates last_used_at at most once a minute for each key. If the row that was just read is fresh, this costs nothing.
  * Otherwise the isolate's map (set before any await) lets one request through, a KV marker keeps other isolates off D1,
- * and the condition of the UPDATE holds the limit whatever those two say. A failure here never fails the request.
+ * and the condition of the UPDATE enforces the limit whatever those two say. A failure here never fails the request.
  */
 function recordUse(rt: Runtime, key: Credential): void {
   if (key.last_used_at !== null && key.last_used_at > rt.now - LAST_USED_EVERY) return

@@ -5,6 +5,7 @@ import { batch, type Db, type Query, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { missingScopes, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
+import { keyRevoked, keyRotated, rotationOfExpired, rotationOfRevoked } from './faults'
 import { apiKeys, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
 import { entry, type KeyRow, notFound, ofProject, selectKeys } from './store'
@@ -19,7 +20,7 @@ const caller = alias(apiKeys, 'caller')
  *
  * @param key.held the scopes of the caller, who must have every scope of the key
  * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
- *   `insufficient_scope`, `key_expires_first`; `key_revoked` or `key_rotated` if that befell the caller meanwhile
+ *   `insufficient_scope`, `key_expires_first`; `key_revoked` or `key_rotated` if that happened to the caller meanwhile
  */
 export async function rotateKey(
   db: Db,
@@ -76,7 +77,7 @@ export async function rotateKey(
 }
 
 /**
- * Reads what a commit has left that was answered with an error: the answer alone may have been lost.
+ * Reads what a batch that ended with an error has left: it may have been committed, with only the answer lost.
  *
  * @throws the error, if there is nothing or it cannot be read
  */
@@ -91,10 +92,9 @@ async function foundAfter<T>(db: Db, query: Query<T[]>, error: unknown): Promise
 function rotatable(rows: Stored[], { id, held }: { id: string; held: readonly Scope[] }, now: number): Stored {
   const current = rows.find((row) => row.id === id)
   if (!current) throw notFound()
-  if (current.revoked_at !== null)
-    throw new Fault('rotation_of_revoked_key', 'This API key was revoked. Mint a new one.')
+  if (current.revoked_at !== null) throw rotationOfRevoked()
   if (current.expires_at !== null && current.expires_at <= now) {
-    throw new Fault('rotation_of_expired_key', 'This API key has expired. Mint a new one.')
+    throw rotationOfExpired()
   }
   const [missing] = missingScopes(current.scopes, held)
   if (!missing) return current
@@ -105,20 +105,20 @@ function rotatable(rows: Stored[], { id, held }: { id: string; held: readonly Sc
   )
 }
 
-/** The API key that makes the call, if it lasts at least as long as the one whose secret it is to be handed. */
+/** The API key that makes the call, if it lasts at least as long as the key whose secret it would get. */
 function requireLasting(rows: Stored[], id: string, { expires_at: end }: Stored): Stored {
   const by = rows.find((row) => row.id === id)
-  if (!by) throw revokedMeanwhile()
+  if (!by) throw keyRevoked()
   if (by.expires_at === null || (end !== null && end <= by.expires_at)) return by
   throw new Fault(
     'key_expires_first',
-    'Your API key expires before the one that it is to rotate, so its secret would outlive yours. Use a console session, or an API key that lasts longer.',
+    'Your API key expires before the key that it would rotate, so the new secret would outlive yours. Use a console session, or an API key that lasts longer.',
   )
 }
 
 /**
  * The keys through whose hands the new secret goes. A key that rotates itself hands the secret to whoever holds its
- * present one, so nothing changes: otherwise a secret could be washed of where it came from.
+ * current one, so nothing changes. Otherwise a rotation could erase where a secret came from.
  */
 function lineageOf(current: Stored, by: Stored | null, type: Change['actor']['type']): string[] | null {
   if (by) return [...new Set([by.id, ...(by.secret_lineage ?? [])])].filter((id) => id !== current.id)
@@ -130,12 +130,8 @@ function stillLive(db: Db, by: Stored) {
   return sql`EXISTS ${db.select({ one: sql`1` }).from(caller).where(same)}`
 }
 
-/** @throws {Fault} what befell the caller between its authentication and the write */
+/** @throws {Fault} what happened to the caller between its authentication and the write */
 function requireSame(by: Stored, now: Pick<Stored, 'hash' | 'revoked_at'> | undefined): void {
-  if (!now || now.revoked_at !== null) throw revokedMeanwhile()
-  if (now.hash !== by.hash) throw new Fault('key_rotated', 'Use the secret that the rotation returned.')
-}
-
-function revokedMeanwhile(): Fault {
-  return new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
+  if (!now || now.revoked_at !== null) throw keyRevoked()
+  if (now.hash !== by.hash) throw keyRotated()
 }

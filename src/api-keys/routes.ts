@@ -8,11 +8,11 @@ import { read, readBeside } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
-import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
 import { type People, peopleIn, readMembers } from '../members/people'
 import { membersOf } from '../members/store'
 import { findProject } from '../projects/store'
+import { keyRevoked } from './faults'
 import { Holder, holderOf } from './holder'
 import { MAX_LIVE_KEYS } from './limits'
 import { MintBody, mintKey, ScopeName } from './mint'
@@ -75,12 +75,12 @@ const ListQuery = z.strictObject({
     .regex(/^(key|usr)_[0-9a-hjkmnp-tv-z]{26}$/, 'must be the id of an API key or a user')
     .optional()
     .describe(
-      'Only keys whose current secret was handed to this user or API key, live or not. For an API key also those that it was handed in turn: what revoking it with `issued=true` revokes.',
+      'Only keys whose current secret was handed to this user or API key. An API key need not be live. Its list includes secrets that it could obtain from key to key: it has the keys that revoking it with `issued=true` revokes.',
     ),
 })
 const RevokeQuery = z.strictObject({
   issued: flagOrFalse.describe(
-    'Whether to revoke also every key whose current secret was handed to this one, directly or in turn.',
+    'Whether to also revoke every key whose current secret was handed to this one, directly or from key to key.',
   ),
 })
 const Revoked = named(
@@ -162,7 +162,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       })
       const [row] = keys
       const [owner] = projects
-      if (!row || !owner) throw new Fault('key_revoked', 'This API key was revoked. Mint a new one.')
+      if (!row || !owner) throw keyRevoked()
       // Nothing that a key is, may or does depends on the directory, and this call tells it that.
       return c.json({ key: present(row, null), project: { id: project, name: owner.name } }, 200)
     },
@@ -195,7 +195,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       id: 'updateApiKey',
       summary: 'Rename an API key, or let it expire earlier',
       description:
-        'Neither its scopes nor its secret change, and it never lives longer than before. A key may always change itself.',
+        'Its scopes and its secret stay the same, and its expiry can only become earlier. A key may always change itself.',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id' },
       responses: { 200: { description: 'The key.', schema: ApiKey } },

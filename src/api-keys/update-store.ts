@@ -6,8 +6,8 @@ import { apiKeys } from './schema'
 import { entry, findKey, type KeyRow, notFound, ofProject } from './store'
 
 /**
- * Changes a live key. The same values again change nothing, and neither does an expiry that is later than the present
- * one, whatever else is to change with it.
+ * Changes a live key. The same values again change nothing, and neither does an expiry that is later than the current
+ * one, whatever else changes with it.
  *
  * @returns the key as it is then
  * @throws {Fault} `not_found`

@@ -16,7 +16,9 @@ export const UpdateBody = named(
       expires_at: z.iso
         .datetime({ offset: true })
         .optional()
-        .describe('In the future, and not later than the key expires now. To let a key live longer, mint another.'),
+        .describe(
+          'Must be in the future, and not later than the current expiry. To get a key that lasts longer, mint another one.',
+        ),
     })
     .refine((changes) => Object.keys(changes).length > 0, {
       error: 'must have at least one field to change',
@@ -26,7 +28,7 @@ export const UpdateBody = named(
 )
 
 /**
- * Renames a key, or lets it expire earlier. What it may do stays as it was minted.
+ * Renames a key, or lets it expire earlier. Its scopes stay as they were minted.
  *
  * @throws {Fault} `not_found`, `validation_failed`
  */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { invalidField } from '../http/validate'
-import { idFloor } from '../lib/ids'
+import { idRange } from '../lib/ids'
 import { MAX_FILTER_LENGTH } from './limits'
 
 const word = z.string().min(1).max(MAX_FILTER_LENGTH)
@@ -28,9 +28,5 @@ export function rangeOf({ created_after, created_before }: AuditFilters): { abov
   if (after !== null && before !== null && after >= before) {
     throw invalidField('/created_before', 'out_of_range', 'must be later than created_after')
   }
-  // The floor of a millisecond is below all of its ids, and no entry's id.
-  return {
-    above: after === null ? '' : idFloor('aud', after),
-    below: before === null ? '~' : idFloor('aud', before),
-  }
+  return idRange('aud', after, before)
 }

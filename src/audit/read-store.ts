@@ -31,8 +31,8 @@ export type ListRow = Pick<AuditRow, 'id'> & { [Name in Exclude<keyof AuditRow, 
  * Reads a project's audit log, newest first, starting after the entry `before`. Where a filtered page is not full after
  * {@link MAX_LOOKED_AT} entries, it ends with a row that has only an id: that of the last one looked at.
  *
- * The time range is a range of the primary key. The other filters have no index: each would be a row more for every
- * change, for a log that few projects ever grow beyond one page's bound.
+ * The time range is a range of the primary key. The other filters have no index: each would cost one more row for every
+ * change, in a log that rarely grows beyond the bound of one page.
  *
  * @throws {Fault} `validation_failed` if the time range is empty
  */
@@ -67,7 +67,7 @@ export function listAudit(
   )
 }
 
-/** What is asked of each entry in the range; undefined for nothing. */
+/** The conditions on each entry in the range; undefined if there are none. */
 function conditionOf({ actor_id, action, object_type, object_id }: AuditFilters) {
   const prefix = action?.endsWith('*') ? action.slice(0, -1) : null
   return and(

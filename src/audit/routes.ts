@@ -23,8 +23,8 @@ const AuditEntry = named(
     actor: z.object({
       type: named('AuditActorType', z.enum(['user', 'api_key', 'system'])),
       id: z.string(),
-      email: z.string().nullable().describe('Of a user; else null.'),
-      name: z.string().nullable().describe('The name that an API key has now; else null.'),
+      email: z.string().nullable().describe('The email address of a user; null for an API key.'),
+      name: z.string().nullable().describe('The current name of an API key; null for a user.'),
     }),
     action: z.string().describe('The change, for example `api_key.rotated`.'),
     object: z.object({ type: z.string(), id: z.string() }),

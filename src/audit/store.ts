@@ -52,8 +52,8 @@ function rowOf(change: Change, entry: AuditEntry): AuditRow {
 }
 
 /**
- * An audit row for each of a set of objects, for one batch. It comes before the mutation, while the objects that this
- * will change can still be selected.
+ * An audit row for each of a set of objects, for one batch. It comes before the mutation, while the objects that the
+ * mutation will change can still be selected.
  *
  * @param set.objects selects the `id` of each object
  * @param set.most how many there can be; more of them fail the batch

@@ -24,10 +24,10 @@ export type Source = {
 export type Applied = { effects: Map<string, Effect[]>; projections: Projection[] }
 
 /**
- * Applies events to the rows of their objects, one after the other. Reads the rows in one round trip; in none where no
+ * Applies events to the rows of their objects, one after the other. Reads the rows in one round trip; in none if no
  * event describes an object. Rows that stay as they are have no projection.
  *
- * @returns null where the rows of several events are too large to be held at once: apply fewer
+ * @returns null if the rows of several events are too large to be held at once: apply fewer
  */
 export async function applyAll(db: Db, sources: readonly Source[]): Promise<Applied | null> {
   const describing = sources.filter(({ snapshots }) => snapshots.length > 0)

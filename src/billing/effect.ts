@@ -10,7 +10,7 @@ export const Effect = z
     ),
     id: z.string().describe("The vendor's id of the object."),
     result: named('EffectResult', z.enum(['applied', 'superseded', 'ambiguous'])).describe(
-      '`applied`: the event determined the state of the object. `ambiguous`: it did too, but other events of the same instant disagree, and nothing decides between them. `superseded`: a later event determines the state.',
+      '`applied`: the event determined the state of the object. `ambiguous`: it did so too, but other events with the same time disagree, and nothing shows which one is right. `superseded`: a later event determines the state.',
     ),
     change: z
       .record(
@@ -25,7 +25,7 @@ export const Effect = z
         }),
       )
       .nullable()
-      .describe('The fields of the object that it changed; null where it changed none.'),
+      .describe('The fields of the object that the event changed; null if it changed none.'),
   })
   .meta({ id: 'Effect' })
 export type Effect = z.infer<typeof Effect>

@@ -1,11 +1,15 @@
 /** Rows that one page of a list goes through at most, full or not. */
 export const MAX_SCANNED = 5_000
-/** Rows that one page of a list reads at most: a page that is not full goes through them again, for where it ended. */
+/**
+ * Rows that one page of a list reads at most: a page that is not full goes through them again, to find where it ended.
+ */
 export const MAX_ROWS_READ = 2 * MAX_SCANNED
 
-/** Events of one rank that an object keeps. With this many of the same instant the object is ambiguous. */
+/** Events of one rank that an object keeps. With this many at the same time, the object is ambiguous. */
 export const MAX_TIED = 16
-/** Tied events that are put in order. Each one more doubles the work; with more the object is ambiguous. */
+/**
+ * Tied events that are put in order. Each further event doubles the work. With more of them, the object is ambiguous.
+ */
 export const MAX_ORDERED = 10
 
 /** Bytes of objects' rows that are read at once to apply several events. */

@@ -13,7 +13,7 @@ export type Candidate = {
   rank: string
   vendor_event_id: string
   event_id: string
-  /** Digests of the vendor's object before the event (null where the vendor does not tell) and after it. */
+  /** Digests of the vendor's object before the event (null if the vendor does not tell) and after it. */
   before: string | null
   after: string
   /** Null for an event of the rank below, which is never shown. */
@@ -70,7 +70,7 @@ function latestFirst(candidates: Candidate[]): Candidate[] {
  * The last of tied events, found from the state that each one reports as the state before it. An order fits if it
  * begins where the rank below ended, and each event finds the state that it reports.
  *
- * @returns the event that every fitting order ends in; null where they end in different states, or no order fits
+ * @returns the event that every fitting order ends in; null if they end in different states, or no order fits
  */
 function lastOf(top: readonly Candidate[], anchors: readonly Candidate[]): Candidate | null {
   if (new Set(top.map(({ after }) => after)).size === 1) return top[0] as Candidate

@@ -14,11 +14,11 @@ export type Projection = {
   key: ObjectKey
   /** The version that was read; 0 where there was no row. */
   version: number
-  /** The customer that was read; undefined where there was no row. */
+  /** The customer that was read; undefined if there was no row. */
   customer: string | null | undefined
   candidates: Candidate[]
   ambiguous: boolean
-  /** The ids of the events that change the row; none where it stays as it is. */
+  /** The ids of the events that change the row; none if it stays as it is. */
   by: string[]
 }
 
@@ -42,7 +42,7 @@ const o = alias(billingObjects, 'o')
  * Reads the rows of these objects, by {@link nameOf}. An object without a row is not in the map.
  *
  * @param most bytes that the rows may have together
- * @returns null where they have more
+ * @returns null if they have more
  */
 export async function readObjects(
   db: Db,

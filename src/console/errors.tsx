@@ -3,7 +3,7 @@ import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { HttpEnv } from '../http/context'
 import { noteFull } from '../http/database-full'
-import { asFault, describe, ERRORS } from '../http/errors'
+import { asFault, describe, ERRORS, retryAfter } from '../http/errors'
 import { forgetSession, isNotSignedIn } from './session'
 import { show } from './ui/layout'
 
@@ -21,14 +21,14 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
   return say(c, status, title, fault.detail)
 }
 
-/** The page for what does not exist, or what the visitor may not know about. */
+/** The page for a path that does not exist, or that the visitor may not know about. */
 export function missingPage(c: Context<HttpEnv>): Promise<Response> {
   return say(c, 404, 'Page not found', 'The page may have been removed, or you may not be a member of its project.')
 }
 
 async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: string, detail: string) {
-  if (status === 429) c.header('Retry-After', '10')
-  if (status === 503) c.header('Retry-After', '5')
+  const wait = retryAfter(status)
+  if (wait !== null) c.header('Retry-After', wait)
   // The header needs the database, which may be what failed.
   if (status >= 500) c.set('actor', undefined as never)
   return show(

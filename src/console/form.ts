@@ -30,3 +30,15 @@ export function refusalOf(error: unknown): Refusal {
   if (!/limit_reached|conflict|rotation_of/.test(error.fault)) throw error
   return { mistakes: { form: error.detail }, status: 409 }
 }
+
+/**
+ * Adds the filled-in fields of a filter form to a query, from the address that the form leads to. A time without a zone
+ * is in UTC.
+ */
+export function addFilled(query: URLSearchParams, sent: URLSearchParams, names: readonly string[]): void {
+  for (const name of names) {
+    const text = sent.get(name)?.trim() ?? ''
+    const local = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text)
+    if (text !== '') query.set(name, local ? `${text.padEnd(19, ':00')}Z` : text)
+  }
+}

@@ -35,8 +35,8 @@ export async function userOfCookie(c: Context<HttpEnv>, projectId: string | null
 }
 
 /**
- * The user that this browser is signed in as, or null, on a page for anybody. It admits nobody to anything, so a cookie
- * that is no longer good does not count as a failed authentication.
+ * The user that this browser is signed in as, or null, on a page for anybody. It gives no access to anything, so a
+ * cookie that no longer works does not count as a failed authentication.
  *
  * @throws {Fault} `database_unavailable`
  */

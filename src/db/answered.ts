@@ -2,13 +2,13 @@ import { Fault } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import { within } from '../lib/within'
 
-/** D1 that has not answered by then is taken as not answering: 503, and the caller tries again. */
+/** If D1 has not answered by then, the caller gets a 503 and tries again. */
 export const ANSWER_TIMEOUT_MS = 5 * SECOND
 
-/** What callers are told to wait while the database is full (s): making room takes a person or a night. */
+/** How long callers are told to wait while the database is full (s): making room takes a person or a night. */
 const FULL_RETRY_AFTER_S = 300
 
-/** How long to wait before a trip is made again (ms), ± half of it. */
+/** How long to wait before a trip is retried (ms), ± half of it. */
 const AGAIN_AFTER_MS = 100
 
 /**
@@ -31,7 +31,7 @@ export class ConstraintError extends Error {
   override readonly name = 'ConstraintError'
 }
 
-/** Does the work, and once more where it fails with a transient error. */
+/** Does the work, and retries it once after a transient error. */
 export async function onceMore<R>(attempt: () => Promise<R>): Promise<R> {
   try {
     return await attempt()
@@ -56,15 +56,15 @@ export async function answered<T>(ms: number, send: () => Promise<T>): Promise<T
 }
 
 /**
- * SQLite's own words decide: a constraint, no room left, a migration that was not applied, a mistake of ours (which stays what it is: a 500), or D1 not
- * answering.
+ * SQLite's own words decide: a constraint, no room left, a migration that was not applied, a bug of ours (which stays a
+ * 500), or D1 not answering.
  */
 function classified(error: unknown): unknown {
   if (error instanceof Fault || error instanceof ConstraintError) return error
   const message = messageOf(error)
   if (/constraint failed|SQLITE_CONSTRAINT/.test(message)) return new ConstraintError(message, { cause: error })
   if (FULL.test(message)) return full(error)
-  // A column that is missing may be a mistake of ours as well; /healthz tells them apart.
+  // A missing column may also be a bug of ours; /healthz tells them apart.
   if (/no such table/.test(message)) return notMigrated(error)
   if (/SQLITE_(ERROR|MISMATCH|RANGE|MISUSE|TOOBIG)|D1_TYPE_ERROR/.test(message)) return error
   return new Fault('database_unavailable', 'The database did not answer. Try again in a few seconds.', { cause: error })

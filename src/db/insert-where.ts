@@ -5,7 +5,7 @@ import type { Database } from './client'
 /** A row's values, any of which may be an expression. */
 type Row<T extends SQLiteTable> = { [K in keyof T['$inferInsert']]: T['$inferInsert'][K] | SQL }
 
-/** `INSERT … SELECT … WHERE`: inserts one row if the condition holds, in one statement, so that no race comes between. */
+/** `INSERT … SELECT … WHERE`: inserts one row if the condition holds, in one statement, so that no race is possible. */
 export function insertWhere<T extends SQLiteTable>(db: Database, table: T, row: Row<T>, condition: SQL | undefined) {
   const given: Record<string, unknown> = row
   const fields = Object.entries(getTableColumns(table)).map(([name, column]) => {

@@ -4,7 +4,7 @@ import { ANSWER_TIMEOUT_MS, answered, ConstraintError, onceMore } from './answer
 /**
  * What a piece of work cost. `rows_…` and `size_bytes` (of the database, once it has answered) are D1's own figures. `ms`:
  * the time of all trips together. `failures`: trips that failed, by class. The class is the name of the fault, `constraint`,
- * `statement` for a mistake of ours, or `transient` for a trip that was made once more.
+ * `statement` for a bug of ours, or `transient` for a trip that was retried.
  */
 export type Meter = {
   trips: number
@@ -30,7 +30,10 @@ export function sumOf(meters: readonly Meter[]): Meter {
   return sum
 }
 
-/** `idempotent`: to execute these statements twice, as one transaction each, has the effect of executing them once. */
+/**
+ * `idempotent`: executing these statements twice, as one transaction each time, has the same effect as executing them
+ * once.
+ */
 export type Sending = { idempotent?: boolean }
 
 /** The decorated binding. */
@@ -41,7 +44,7 @@ export interface MeteredD1 extends D1Database {
 /**
  * The binding, decorated: each call is one round trip that is counted, bounded in time and, where it fails, given an
  * error of a known class. Drizzle runs on this in place of the raw binding. Reads, and writes that are said to be
- * idempotent, are sent once more after a transient error, within the same bound.
+ * idempotent, are retried once after a transient error, within the same bound.
  *
  * It passes on `prepare` and `batch`, which is all that Drizzle uses. Rows of `raw()` are read with `all()`, because D1
  * reports no cost with `raw()`: two selected columns must not have the same name (`batch` and `run` refuse them).

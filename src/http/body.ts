@@ -2,14 +2,16 @@ import { Fault } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import { BODY_DEADLINE, MAX_ARRIVING_BYTES } from './limits'
 
-/** A body that is arriving, since when (ms). `fault`: why it is refused early. `wake` has its reader look at that. */
+/**
+ * A body that is arriving, and since when (ms). `fault`: why it is refused early. `wake` makes its reader look at that.
+ */
 type Arrival = { since: number; bytes: number; fault: Fault | null; wake: () => void }
 
 /** The bodies that are arriving in this isolate, oldest first, and their bytes so far. */
 const arriving = new Set<Arrival>()
 let held = 0
 
-/** What a body has room for at first, in bytes. The room doubles as it fills up. */
+/** The first size of a body's buffer, in bytes. A full buffer is doubled. */
 const FIRST_ROOM = 16 * 1024
 
 /**
@@ -95,7 +97,7 @@ function leave(arrival: Arrival): void {
   if (arriving.delete(arrival)) held -= arrival.bytes
 }
 
-/** Ends the arrivals whose time is over: the runtime ends some requests whose caller has hung up without a word. */
+/** Ends the arrivals whose time is over: when a caller hangs up, the runtime ends some requests without a signal. */
 function forgetLost(now: number): void {
   for (const oldest of arriving) {
     if (now - oldest.since <= BODY_DEADLINE) return
@@ -117,7 +119,10 @@ function tooSlow(): Fault {
 }
 
 function overloaded(): Fault {
-  return new Fault('overloaded', 'Too many bodies are arriving at once, and this one took longest. Send it again.')
+  return new Fault(
+    'overloaded',
+    'Too many bodies are arriving at once, and this one has taken the longest. Send it again.',
+  )
 }
 
 function cutOff(cause: unknown): Fault {

@@ -25,7 +25,7 @@ export function noteFull(rt: Runtime): void {
   )
 }
 
-/** Whether the store's database has refused a write lately because it is full. If KV does not answer, nobody knows: false. */
+/** Whether the store's database has refused a write lately because it is full. False if KV does not answer. */
 export async function isFull(rt: Runtime): Promise<boolean> {
   try {
     const at = await rt.kv.get(keyOf(rt.store))

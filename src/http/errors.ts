@@ -4,6 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Fault, type FaultName } from '../lib/fault'
 import type { HttpEnv } from './context'
 import { noteFull } from './database-full'
+import { RETRY_AFTER } from './limits'
 import { publicUrl } from './origin'
 
 /** `code` is set where callers see a different code from the fault's name. */
@@ -31,7 +32,7 @@ export const ERRORS: Record<FaultName, Line> = {
   signature_timestamp: { status: 401, title: 'The timestamp of the signature is too far from the current time' },
   insufficient_scope: { status: 403, title: 'The API key lacks a required scope' },
   insufficient_role: { status: 403, title: 'The role does not allow this' },
-  key_expires_first: { status: 403, title: 'The API key expires before the one that it is to rotate' },
+  key_expires_first: { status: 403, title: 'The API key expires before the key that it would rotate' },
   console_session_required: { status: 403, title: 'A console session is required' },
   api_key_required: { status: 403, title: 'An API key is required' },
   not_a_member: { status: 403, title: 'Not a member of this project' },
@@ -92,11 +93,17 @@ export function problem(c: Context<HttpEnv>, error: unknown): Response {
     ...(fault.extra.errors && { errors: fault.extra.errors }),
   }
   const headers: Record<string, string> = { 'Content-Type': 'application/problem+json', ...fault.extra.headers }
-  if (status === 429) headers['Retry-After'] ??= '10'
-  if (status === 503) headers['Retry-After'] ??= '5'
+  const wait = retryAfter(status)
+  if (wait !== null) headers['Retry-After'] ??= wait
   const challenge = challengeOf(fault, status)
   if (challenge) headers['WWW-Authenticate'] = challenge
   return c.body(JSON.stringify(body), status, headers)
+}
+
+/** How long a refused caller waits by default (s); null where there is nothing to wait for. */
+export function retryAfter(status: number): string | null {
+  if (status === 429) return String(RETRY_AFTER)
+  return status === 503 ? '5' : null
 }
 
 /**

@@ -5,8 +5,9 @@ import { BLOCK_MS, MAX_BLOCKED } from './limits'
 import { isWithin, type LimitName, rateLimited } from './rate-limit'
 
 /**
- * The failures of client addresses at one thing. This isolate refuses an address with too many of them for a while,
- * before any I/O. Several clients can share an address, so ask for a block only where the caller is not known to be good.
+ * Counts failures of one kind by client address. This isolate refuses an address with too many of them for a while,
+ * before any I/O. Several clients can share an address, so ask for a block only where the caller is not known to be
+ * good.
  *
  * @param name the limit that counts the failures
  * @param detail says which failures they are
@@ -23,7 +24,7 @@ export function failuresByAddress(name: LimitName, detail: string) {
       blocked.delete(address)
     },
 
-    /** Counts a failure, and blocks the address if it is one too many. */
+    /** Counts a failure, and blocks the address if it is over the limit. */
     async count(rt: Runtime, address: string): Promise<void> {
       if (!(await isWithin(rt.limits[name], address))) blocked.set(address, rt.now + BLOCK_MS)
     },

@@ -7,8 +7,8 @@ import type { HttpEnv } from './context'
 const PAGES = /^\/(errors|console(\/.*)?)?$/
 
 /**
- * Refuses plain HTTP, except on localhost. Programs get an error: a redirect would work, and every request would go on
- * carrying its secret in plain text first. Browsers that open a page are redirected; their cookie is never sent in plain
+ * Refuses plain HTTP, except on localhost. Programs get an error: a redirect would work, and every request would still
+ * send its secret in plain text first. Browsers that open a page are redirected; their cookie is never sent in plain
  * text.
  */
 export const requireHttps: MiddlewareHandler<HttpEnv> = async (c, next) => {
@@ -19,7 +19,7 @@ export const requireHttps: MiddlewareHandler<HttpEnv> = async (c, next) => {
     if (['GET', 'HEAD'].includes(c.req.method) && PAGES.test(c.req.path)) return c.redirect(url.href, 308)
     throw new Fault(
       'https_required',
-      'Use https. A secret that was sent over http can have been read on its way: rotate it.',
+      'Use https. Somebody may have read a secret that was sent over http, so rotate it.',
     )
   }
   await next()

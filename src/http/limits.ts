@@ -4,7 +4,7 @@ import { SECOND } from '../lib/time'
 export const BLOCK_MS = 10 * SECOND
 /** Blocked addresses that an isolate remembers, for each kind of failure. */
 export const MAX_BLOCKED = 10_000
-/** Credentials that an isolate has seen to be good and remembers. */
+/** Credentials that an isolate remembers as good. */
 export const MAX_KNOWN_CREDENTIALS = 10_000
 
 /** How long the body of a request may take to arrive (ms). */

@@ -53,8 +53,8 @@ function withoutSecrets(path: string, kinds: readonly CredentialKind[]): string 
 }
 
 /**
- * Writes one line of JSON, with the version that is running, and its time: a local server prints what Cloudflare would add
- * one to. Never pass a secret.
+ * Writes one line of JSON, with the running version and the time. Cloudflare adds a time to log lines, but a local
+ * server does not. Never pass a secret.
  */
 export function writeLog(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>): void {
   const line = JSON.stringify({ time: iso(Date.now()), level, event, version: versionId() ?? undefined, ...fields })

@@ -26,12 +26,13 @@ export type MetricName = keyof Metrics
 export type Point<M extends MetricName> = Record<Metrics[M]['labels'][number], string> &
   Record<Metrics[M]['values'][number], number>
 
-/** Said once by an isolate: a dataset that refuses one data point refuses the others too. */
+/** An isolate logs this once: a dataset that refuses one data point refuses the others too. */
 let refused = false
 
 /**
- * Writes one data point to Workers Analytics Engine. The call returns immediately, and it never throws: the work that it
- * measures goes on. The name of the metric is the sampling key, so rare metrics are not thinned out with frequent ones.
+ * Writes one data point to Workers Analytics Engine. The call returns immediately, and it never throws: the work that
+ * it measures continues. The name of the metric is the sampling key, so rare metrics are not thinned out with frequent
+ * ones.
  */
 export function measure<M extends MetricName>({ metrics }: Runtime, name: M, point: Point<M>): void {
   const { labels, values } = METRICS[name]

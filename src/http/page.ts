@@ -22,7 +22,7 @@ export function listOf<T extends z.ZodType>(Row: T) {
 /** The envelope of a list whose pages can end before they are full. */
 export function boundedListOf<T extends z.ZodType>(Row: T) {
   const bounded = envelope(Row).extend({
-    truncated: z.boolean().describe('Whether the page reached the bound of its read before it was full.'),
+    truncated: z.boolean().describe('Whether the page reached its limit of rows to read before it was full.'),
   })
   return named(`${Row.meta()?.id}BoundedList`, bounded, { data: [exampleOf(Row)], ...NEXT, truncated: false })
 }
@@ -83,7 +83,11 @@ export function paging<Key = { id: string }>(
   keyOf: (row: Key) => string = (row) => (row as { id: string }).id,
 ) {
   const binding = cursorBinding(list, asked)
-  /** A page of rows that are chosen already. @param resume the key after which to continue; null at the end of the list */
+  /**
+   * A page of rows that have already been chosen.
+   *
+   * @param resume the key after which to continue; null at the end of the list
+   */
   const upTo = <T>(data: T[], resume: string | null): Page<T> => {
     return { data, has_more: resume !== null, next_cursor: resume === null ? null : makeCursor(binding, resume) }
   }

@@ -31,7 +31,7 @@ export const Problem = named(
   }),
 )
 
-/** An error as an example: what a caller gets for a fault, except that `detail` knows nothing of the request. */
+/** An error as an example: what a caller gets for a fault, except that `detail` is not about a real request. */
 export function problemExample(fault: FaultName): z.infer<typeof Problem> {
   const { status, title } = ERRORS[fault]
   const code = codeOf(fault)

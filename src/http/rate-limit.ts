@@ -18,7 +18,7 @@ export async function limit(limits: Runtime['limits'], name: LimitName, key: str
 
 /**
  * Counts one request, and says whether it is within the limit. A limiter that fails lets it through: limits protect the
- * service from too much, and must not themselves be what stops it.
+ * service from overload, and must not stop it themselves.
  */
 export async function isWithin(limiter: RateLimit, key: string): Promise<boolean> {
   try {
@@ -31,7 +31,7 @@ export async function isWithin(limiter: RateLimit, key: string): Promise<boolean
 
 /**
  * The refusal of a caller over a limit. It states the limit in the fields of draft-ietf-httpapi-ratelimit-headers. They
- * are not sent with other responses, because nobody knows there how much remains.
+ * are not sent with other responses, because the binding does not say how much remains.
  *
  * @param seconds how long to wait
  */

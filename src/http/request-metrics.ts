@@ -5,7 +5,7 @@ import { measure, measureErrors } from './measure'
 
 /**
  * Measures each request, by route rather than path, so that the number of routes bounds the number of series. People see
- * where the time of their own request went (`Server-Timing`); keys and vendors are told nothing of our database.
+ * where the time of their own request went (`Server-Timing`); API keys and vendors learn nothing about our database.
  */
 export const requestMetrics: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const startedAt = Date.now()

@@ -26,14 +26,15 @@ export const HEADERS = {
     example: 10,
   },
   RateLimit: {
-    description: 'The limit that refused the request: nothing remains (`r`), and when to try again (`t`, seconds).',
+    description:
+      'The limit that refused the request: how much of it remains (`r`, always 0), and when to try again (`t`, seconds).',
     required: true,
     schema: { type: 'string' },
     example: '"credential";r=0;t=10',
   },
   RateLimitPolicy: {
     description:
-      'That limit: requests (`q`) in a window (`w`, seconds). Limits are approximate and count per location.',
+      'The limit that refused the request: at most `q` requests in a window of `w` seconds. Limits are approximate and count per location.',
     required: true,
     schema: { type: 'string' },
     example: '"credential";q=600;w=60',

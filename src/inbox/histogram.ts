@@ -21,7 +21,7 @@ export function lagOf(bin: number): number {
 /**
  * Percentiles of several stored histograms together, by nearest rank.
  *
- * @returns milliseconds, within 1 % and never above the greatest lag; null where there is none
+ * @returns milliseconds, within 1 % and never above the greatest lag; null if there is none
  */
 export function lagPercentiles(histograms: readonly Stored[]) {
   const counts = new Map<number, number>()

@@ -16,7 +16,7 @@ export type Move = 'claim' | 'retry' | 'take_over' | 'finish' | 'give_up' | 'rep
 /**
  * The lifecycle of an event: which moves leave each status. Every statement that writes a status takes its condition
  * from here (see {@link leftBy}). The database guards the rest: `due_at` is NULL exactly when the status is final, so
- * the sweep, which goes by `due_at`, covers every open event.
+ * the sweep, which looks at `due_at`, covers every open event.
  */
 const LIFECYCLE = {
   /** Recorded, not tried yet. */

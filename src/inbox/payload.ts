@@ -1,6 +1,6 @@
 import { concat, utf8 } from '../lib/crypto'
 
-/** The bytes as text, byte order mark included; null where they are not UTF-8, or contain a NUL, which text would lose. */
+/** The bytes as text, byte order mark included; null if they are not UTF-8, or contain a NUL, which text would lose. */
 export function asText(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

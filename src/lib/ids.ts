@@ -36,6 +36,17 @@ export function idFloor(prefix: IdPrefix, now: number): string {
   return `${prefix}_${encodeTime(Math.max(0, now))}${'0'.repeat(RANDOM_CHARS)}`
 }
 
+/**
+ * A range of times as a range of ids of a prefix, exclusive at both ends: the floor of a millisecond is below all of its
+ * ids, and is not an id itself.
+ *
+ * @param from milliseconds, inclusive; null for no bound
+ * @param until milliseconds, exclusive; null for no bound
+ */
+export function idRange(prefix: IdPrefix, from: number | null, until: number | null): { above: string; below: string } {
+  return { above: from === null ? '' : idFloor(prefix, from), below: until === null ? '~' : idFloor(prefix, until) }
+}
+
 /** The time (ms) in an id made by {@link newId}; NaN for any other string. */
 export function idTime(id: string): number {
   const digits = id.slice(id.indexOf('_') + 1, id.indexOf('_') + 1 + TIME_CHARS)

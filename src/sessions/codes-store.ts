@@ -37,7 +37,7 @@ export async function insertCode(
 
 /**
  * Whether another code may be sent to the mailbox. Others can use up what the mailbox gets, but never what each
- * requester gets in any case: nobody is locked out by requests that are not theirs.
+ * requester gets in any case. So other people's requests cannot lock anyone out.
  */
 function withinLimits({ mailbox, created_at }: NewCode, { requester, site }: Requester): SQL {
   const since = created_at - HOUR

@@ -108,7 +108,7 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'listSessions',
       summary: 'List your sessions',
-      description: 'Newest first, only those that have not ended.',
+      description: 'Newest first. Only sessions that have not ended are listed.',
       tag,
       policy: sessionOnly,
       responses: { 200: { description: 'A page of sessions.', schema: listOf(Session) } },
@@ -130,7 +130,7 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'getCurrentSession',
       summary: 'Get the current session and its user',
-      description: 'Tells a client whom it is signed in as, and until when.',
+      description: 'Tells a client who is signed in, and until when.',
       tag,
       policy: sessionOnly,
       responses: { 200: { description: 'The session.', schema: CurrentSession } },

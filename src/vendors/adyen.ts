@@ -36,7 +36,7 @@ export const adyen: Vendor = {
     return matched(
       await firstSecret(secrets, async (secret) => {
         const key = fromHex(secret)
-        if (!key || key.byteLength === 0) return false
+        if (!key) return false
         let all = true
         for (const { signature, content } of signed) {
           if ((await matchSecret([secret], [signature], () => hmac('SHA-256', key, content))) !== 0) all = false
@@ -102,9 +102,9 @@ function parseItems(bytes: Uint8Array): Json[] | null {
 }
 
 /**
- * The signed fields, joined as Adyen's own library does: nothing is escaped, a missing field is empty. Only the merchant's
- * own reference may contain a colon. Else the same text could be cut elsewhere: a captured item would keep its signature
- * with another amount, event or success.
+ * The signed fields, joined as Adyen's own library does: nothing is escaped, a missing field is empty. Only the
+ * merchant's own reference may contain a colon. Otherwise the same text could be split elsewhere: a captured item would
+ * keep its signature with another amount, event or success.
  */
 function signedText(item: Json): string | null {
   const fields = [

@@ -30,7 +30,7 @@ const amount = z.int().nullable()
 const common = {
   customer: word.describe("The vendor's id of the customer."),
   vendor_status: word.describe("The vendor's own status. Where we do not know it, `status` is `unknown`."),
-  livemode: z.boolean().nullable().describe('Null where the vendor does not tell.'),
+  livemode: z.boolean().nullable().describe('Null if the vendor does not say.'),
   updated_at: time.describe("The vendor's time of the event that this state comes from."),
 }
 
@@ -39,7 +39,9 @@ export const SubscriptionBody = z.object({
   status: named('SubscriptionStatus', z.enum(SUBSCRIPTION_STATUSES)),
   currency: word,
   items: z.array(z.object({ id: word, price: word, product: word, quantity: z.number().nullable() })),
-  current_period_start: time.describe('Where each item has a period of its own: of the item whose period ends first.'),
+  current_period_start: time.describe(
+    'If each item has its own period: the period of the item whose period ends first.',
+  ),
   current_period_end: time,
   trial_end: time,
   cancel_at: time,
@@ -90,7 +92,7 @@ export type Bodies = {
   payment_card: PaymentCardBody
 }
 
-/** A vendor's status as one of ours; `unknown`, never a guess, where we do not know it. */
+/** A vendor's status as one of ours; `unknown`, never a guess, if we do not know it. */
 export function statusOf<S extends string>(word: string | null, known: Readonly<Record<string, S>>): S | 'unknown' {
   return (word !== null && Object.hasOwn(known, word) && known[word]) || 'unknown'
 }

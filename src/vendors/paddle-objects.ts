@@ -146,7 +146,7 @@ function cards(data: Json, occurred_at: string | null): Snapshot[] {
     latest.set(id, { kind: 'payment_card', id, body, terminal: false, ...base })
   }
   const all = [...latest.values()]
-  // More than a customer tries: the rows of all would be read at once.
+  // No customer tries more cards than this, and the rows of all of them would be read at once.
   return all.length <= MAX_CARDS ? all : all.sort(byTime).slice(-MAX_CARDS)
 }
 

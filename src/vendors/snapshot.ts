@@ -19,7 +19,7 @@ type SnapshotOf<K extends Kind> = {
   step: Step
   /** The vendor's object as sent, in canonical form: tied events are put in order by it. */
   after: string
-  /** The vendor's object before the event, in the same form; null where the vendor does not tell. */
+  /** The vendor's object before the event, in the same form; null if the vendor does not tell. */
   before: string | null
 }
 
@@ -41,7 +41,7 @@ export function canonical(value: unknown): string {
 
 /**
  * An object as it was before a change, from the values that the change replaced. Objects among them are merged;
- * anything else, arrays included, replaces the present value.
+ * anything else, arrays included, replaces the current value.
  */
 export function undo(object: unknown, previous: unknown): unknown {
   if (!isRecord(object) || !isRecord(previous)) return previous

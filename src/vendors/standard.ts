@@ -105,7 +105,7 @@ export function attemptedAt(headers: Readonly<Record<string, string>>): string |
   return isSeconds(timestamp) ? isoSeconds(Number(timestamp)) : null
 }
 
-/** The key after a prefix; null where the secret does not have this form. */
+/** The key after a prefix; null if the secret does not have this form. */
 function keyOf(secret: string, prefix: string): Bytes | null {
   const key = secret.startsWith(prefix) ? fromBase64(secret.slice(prefix.length)) : null
   return key && key.byteLength > 0 ? key : null

@@ -15,7 +15,7 @@ export type Delivery = {
 export type SignatureCause =
   /** There is no signature header. */
   | 'signature_missing'
-  /** The header does not have the vendor's form. */
+  /** The header does not have the vendor's format. */
   | 'signature_malformed'
   /** It is well-formed, but no live secret produces it. */
   | 'signature_mismatch'
@@ -30,7 +30,7 @@ export type StateKind = 'subscription' | 'invoice' | 'payment_method'
 
 /** One event of a delivery, in our terms. A value that the payload lacks is null. */
 export type DecodedEvent = {
-  /** The vendor's id of the event. Null where it has none: the digest of the bytes is used instead. */
+  /** The vendor's id of the event. Null if it has none: the digest of the bytes is used instead. */
   vendor_event_id: string | null
   /** The vendor's name of the event. */
   event_type: string
@@ -46,7 +46,7 @@ export type DecodedEvent = {
   amount: { value: number; currency: string } | null
   /** The id of the event's own object, then the ids that it refers to directly; at most `MAX_REFS`. */
   refs: string[]
-  /** The kind of object that the event describes; null where it does not become billing state. */
+  /** The kind of object that the event describes; null if it does not become billing state. */
   state: StateKind | null
   /**
    * The event as the vendor sent it, without the fields that the vendor changes from one delivery of it to the next: it
@@ -70,7 +70,7 @@ export type Envelope = Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'oc
 export type Vendor = {
   /** Headers (lower case) to keep with the payload, for decode(). Never one that contains a secret. */
   keptHeaders: readonly string[]
-  /** What is wrong with the form of a signing secret, as a sentence; null where nothing is. */
+  /** What is wrong with the format of a signing secret, as a sentence; null if nothing is. */
   checkSecret: (secret: string) => string | null
   /** Checks the signature over the bytes as received, against every live secret, in constant time. */
   verify: (delivery: Delivery, secrets: readonly string[]) => Promise<Verification>

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { stopClock } from '../clock'
-import { countingD1 } from '../harness'
+import { call, countingD1 } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { walk } from '../inbox/seeding'
 import {
@@ -205,6 +205,8 @@ describe('reading', () => {
 
   it('reads at most 10,000 rows a page without an index, and continues to the end', async () => {
     const world = await warmWorld()
+    const { description } = JSON.parse((await call('/openapi.json')).text).paths['/platform/v1/billing/invoices'].get
+    expect(description).toContain('at most 10000 rows')
     await world.deliver(stripeEventOf('invoice.paid', stripeInvoice({ id: 'aa_the_last', status: 'paid' })))
     for (let i = 0; i < 11; i++) {
       await insertObjects(

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { deliver, stripeConnection } from '../harness'
 import { walk } from '../inbox/seeding'
 import {
   type Fields,
+  isoOf,
   paddleEventOf,
   paddlePaymentMethod,
   paddleSubscription,
@@ -197,3 +199,26 @@ describe.each(THINGS)('$of', ({ list, make, eventOf, shows }) => {
     },
   )
 })
+
+it.each([
+  ['a later', 0, 10],
+  ['an earlier', 10, 0],
+])(
+  'an event that comes again by another connection with %s time counts by its latest time',
+  async (_, first, second) => {
+    const object = stripeSubscription({ status: 'active' })
+    const update = (at: number, fields: Fields, id?: string) =>
+      stripeEventOf('customer.subscription.updated', { ...object, ...fields }, { at: T0 + at, ...(id && { id }) })
+    const again = await stripeConnection(world.token, world.project)
+    const id = `evt_again_${first}_${second}`
+    await world.deliver(update(first, {}, id), update(5, { status: 'past_due' }))
+    const repeated = await deliver(again.id, update(second, {}, id), { bindings: { EVENTS: world.queue.EVENTS } })
+    expect(repeated.body).toMatchObject({ duplicate: false })
+    await world.queue.pump()
+    expect(await world.one('subscriptions', object.id as string)).toMatchObject({
+      status: 'active',
+      updated_at: isoOf(T0 + 10),
+      ambiguous: false,
+    })
+  },
+)

@@ -208,7 +208,7 @@ describe('a customer in the console', () => {
 
   it('reads the API reference', async () => {
     await link('API reference').click()
-    await page.getByText('Mint an API key').waitFor({ timeout: 15_000 })
+    await page.getByText('Mint an API key').waitFor({ timeout: 60_000 })
   })
 
   it('signs out', async () => {

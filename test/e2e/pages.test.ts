@@ -104,7 +104,7 @@ beforeAll(async () => {
     seen[scheme] = watch(made)
     context[scheme] = made
   }
-}, 60_000)
+}, 120_000)
 afterAll(() => browser?.close())
 
 const cookie = () => ({ name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true })
@@ -122,7 +122,7 @@ async function violations(page: Page): Promise<string[]> {
 
 async function settle(page: Page, name: string): Promise<void> {
   if (name === 'sign-in') await page.getByLabel('Email address').waitFor()
-  if (name === 'reference') await page.getByText('Mint an API key').waitFor({ timeout: 15_000 })
+  if (name === 'reference') await page.getByText('Mint an API key').waitFor({ timeout: 60_000 })
 }
 
 async function shot(page: Page, name: string): Promise<void> {
@@ -164,7 +164,7 @@ it.concurrent.each(['light', 'dark'] as const)(
     const unexpected = problems.filter((text) => !stated(text))
     expect({ wrong, unexpected, foreign }).toEqual({ wrong: [], unexpected: [], foreign: [] })
   },
-  120_000,
+  400_000,
 )
 
 it('the pages after a form have no violations either', async () => {

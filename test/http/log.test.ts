@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import wrangler from '../../wrangler.toml?raw'
-import { call, captureConsole, failingD1, freshProject } from '../harness'
+import { call, captureConsole, failingD1, freshProject, tamperedD1 } from '../harness'
 import { callRoute, nameOf, newWorld, ROUTES, tokenFor } from '../routes'
 import { OUR_MISTAKE } from './faults'
 
@@ -54,6 +54,20 @@ describe('a query string', () => {
   it("is kept out of Cloudflare's own records of requests", () => {
     const [, observability = ''] = /^\[observability\]\n((?:[^[\n].*\n)*)/m.exec(wrangler) ?? []
     expect(observability.split('\n')).toEqual(expect.arrayContaining(['enabled = true', 'redact_query_string = true']))
+  })
+})
+
+describe('a failure', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['an Error, with its stack', new Error('out of order'), /Error: out of order\n +at /],
+    ['anything else, as text', 'out of order', /^out of order$/],
+  ])('of a request is in its log line: %s', async (_, thrown, expected) => {
+    const { project, owner } = await freshProject()
+    const logged = captureConsole()
+    const DB = tamperedD1(() => Promise.reject(thrown))
+    expect((await call('/platform/v1/projects', { token: owner.token, project, bindings: { DB } })).status).toBe(503)
+    const lines = logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request')
+    expect(lines).toEqual([expect.objectContaining({ status: 503, error: expect.stringMatching(expected) })])
   })
 })
 

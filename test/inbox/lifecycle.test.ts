@@ -216,6 +216,14 @@ describe('retries', () => {
     ['no JSON', async () => '<xml/>', /not JSON/],
     ['nothing', async () => '', /not JSON/],
     [
+      'a payload in which this version finds no event',
+      async () => {
+        vi.spyOn(VENDORS.stripe, 'decode').mockReturnValue([])
+        return null
+      },
+      /contains no event/,
+    ],
+    [
       'an event of a vendor that this version does not know',
       async ({ connection }: World) => {
         await rows("UPDATE connections SET vendor = 'gone' WHERE id = ?", connection.id)

@@ -12,14 +12,14 @@ ${PERMISSIONS}.`
 Or serve the Worker only from a domain of your own: docs/operations.md, "A domain of your own".`
   }
   if (args.includes('migrations')) {
-    return `A migration failed, so the Worker was not uploaded: the version before it goes on serving. Migrations before the one
-that failed stay applied. Mend the cause and run this again; docs/operations.md, "Upgrades and migrations", says how.`
+    return `A migration failed, so the Worker was not uploaded: the previous version keeps serving. Migrations before the one
+that failed stay applied. Fix the cause and run this again; docs/operations.md, "Upgrades and migrations", says how.`
   }
   if (args[0] === 'deploy' && /^Uploaded /m.test(said)) {
-    return `The Worker was uploaded, but not all of its triggers (cron, queues, address) were set. Mend the cause and run this again.`
+    return `The Worker was uploaded, but not all of its triggers (cron, queues, address) were set. Fix the cause and run this again.`
   }
   if (args[0] === 'deploy') {
-    return `The Worker was not uploaded. The database, the namespace and the queues are ready: mend the cause and run this again.`
+    return `The Worker was not uploaded. The database, the namespace and the queues are ready: fix the cause and run this again.`
   }
   return null
 }

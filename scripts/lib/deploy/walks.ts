@@ -28,7 +28,7 @@ export function walks(): [name: string, walk: () => Promise<void>][] {
       },
     ],
     [
-      'the first run that gets through goes on from there, and generates secrets',
+      'the first run that gets through continues from there, and generates secrets',
       async () => {
         account.trouble = {}
         must(await deploy(account), 0, 'Deployed.')

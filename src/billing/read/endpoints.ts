@@ -33,7 +33,7 @@ export function objectRoutes<Row extends z.ZodType, Query extends ListQuery>(kin
       route({
         id: `list${many}`,
         summary: `List the project's ${noun}s`,
-        description: `Sorted by id, descending. Filtering by \`customer\` uses an index. With other filters a page reads at most ${MAX_ROWS_READ} rows; a page that ends for this reason is \`truncated\`, and its \`next_cursor\` reads on.`,
+        description: `Sorted by id, descending. Filtering by \`customer\` uses an index. With other filters a page reads at most ${MAX_ROWS_READ} rows; a page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there.`,
         tag,
         policy,
         responses: {

@@ -28,7 +28,9 @@ export function shownObject<Body extends z.ZodRawShape>(body: Body) {
     ...body,
     ambiguous: z
       .boolean()
-      .describe('Whether several events of the same instant disagree about the state, and nothing in them decides.'),
+      .describe(
+        'Whether several events with the same time disagree about the state, and nothing in them shows which one is right.',
+      ),
     source_event_id: z.string().describe('The recorded event that this state comes from.'),
   })
 }

@@ -2,15 +2,15 @@ import { Table } from './table'
 
 /** What to do about each cause of refusal. */
 const ADVICE: Record<string, string> = {
-  connection_disabled: 'The connection is disabled. Enable it to take deliveries again.',
+  connection_disabled: 'The connection is disabled. Enable it to accept deliveries again.',
   signature_missing:
-    'The deliveries have no signature header. Check that the vendor sends them, and that signing is switched on there.',
+    'The deliveries have no signature header. Check that the vendor sends them, and that signing is turned on there.',
   signature_malformed:
     'The signature header is not in this vendor’s format. Check that the connection has the right vendor, and that no proxy changes headers.',
   signature_mismatch:
-    'No signing secret of the connection fits. Copy the secret of this endpoint from the vendor again, and add it. A secret of another endpoint, or of the other mode (test or live), does not fit.',
+    'No signing secret of the connection matches. Copy the secret of this endpoint from the vendor again, and add it. The secret of another endpoint, or of the other mode (test or live), does not match.',
   signature_timestamp:
-    'The deliveries were signed too long ago, or in the future. Check the clock of whatever sends them, and that nothing holds them back on the way.',
+    'The deliveries were signed too long ago, or in the future. Check the clock of the sender, and that nothing delays the deliveries on their way.',
 }
 
 /** Refused deliveries by cause, with what to do about each. Renders nothing if there are none. */
@@ -24,7 +24,7 @@ export function Refusals({ refused, label }: { refused: Record<string, number>; 
       columns={[
         ['Cause', ([cause]) => <code>{cause}</code>],
         ['Refused', ([, n]) => n.toLocaleString('en')],
-        ['What to do', ([cause]) => ADVICE[cause] ?? 'Look the cause up in the list of errors.'],
+        ['What to do', ([cause]) => ADVICE[cause] ?? 'Look up the cause in the list of errors.'],
       ]}
     />
   )

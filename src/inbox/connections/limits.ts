@@ -1,8 +1,8 @@
 import { MINUTE } from '../../lib/time'
 
-/** Connections of a project. The insert itself holds the limit. */
+/** Connections of a project. The insert itself enforces the limit. */
 export const MAX_CONNECTIONS = 50
-/** Live signing secrets of a connection. The update itself holds the limit. */
+/** Live signing secrets of a connection. The update itself enforces the limit. */
 export const MAX_SECRETS = 5
 /** Characters (code points) of a connection's name. */
 export const MAX_NAME = 100

@@ -31,7 +31,7 @@ export const Connection = named(
     ingest_url: z
       .string()
       .meta({ format: 'uri-reference' })
-      .describe('The address to give the vendor. Only its path while the deployment has no `PUBLIC_ORIGIN`.'),
+      .describe('The address to give the vendor. Only its path if the deployment has no `PUBLIC_ORIGIN`.'),
     secrets: z
       .array(Secret)
       .describe(`The live signing secrets, at most ${MAX_SECRETS}. A delivery may be signed with any of them.`),
@@ -64,7 +64,7 @@ export function ingestUrl(c: Context<HttpEnv>, connectionId: string): string {
   return publicUrl(c, `/ingest/${connectionId}`)
 }
 
-/** A connection as the API shows it: its secrets by their hints alone. */
+/** A connection as the API shows it: only the hints of its secrets. */
 export function present(c: Context<HttpEnv>, row: ConnectionRow) {
   return {
     id: row.id,

@@ -15,7 +15,7 @@ export async function countUnreadable(keys: KeyRing, { id, project_id, secrets }
     try {
       await unseal(keys, secret, sealContext(project_id, id, secret.id))
     } catch {
-      unreadable += 1 // Counted: whoever asked says what follows from it.
+      unreadable += 1 // Counted: the caller decides what that means.
     }
   }
   return unreadable
@@ -26,8 +26,8 @@ const proven = new WeakSet<KeyRing>()
 const provenToSeal = new WeakSet<KeyRing>()
 
 /**
- * Checks the encryption keys against secrets that are there, until they have opened one: keys that open none of the
- * newest were lost or changed.
+ * Checks the encryption keys against stored secrets, until they have opened one: keys that open none of the newest
+ * secrets were lost or changed.
  *
  * @throws {Fault} `encryption_key_unavailable`, `database_unavailable`
  */
@@ -36,7 +36,7 @@ export async function requireKeys(rt: Runtime): Promise<void> {
 }
 
 /**
- * Checks the key that encrypts now in the same way. What a changed key sealed would be lost as soon as the right one is
+ * Checks the key that encrypts now in the same way. What a wrong key sealed would be lost as soon as the right key is
  * restored under its number.
  *
  * @throws {Fault} as {@link requireKeys}
@@ -58,8 +58,8 @@ async function requireOneOpens(rt: Runtime, number: number | null, known: WeakSe
   if (rows.length > 0) throw keyUnavailable('The encryption keys do not open the stored signing secrets.')
 }
 
-/** @param what is the matter, as a sentence */
+/** @param what the problem, as a sentence */
 export function keyUnavailable(what: string): Fault {
-  const restore = 'The operator must restore the ENCRYPTION_KEY_… that sealed them.'
+  const restore = 'The operator must restore the ENCRYPTION_KEY_… that encrypted them.'
   return new Fault('encryption_key_unavailable', `${what} ${restore}`)
 }

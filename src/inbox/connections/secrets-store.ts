@@ -8,9 +8,9 @@ import { connections, type StoredSecret } from './schema'
 import { type Connection, type ConnectionRow, entry, findConnection, live, nextVersion, required } from './store'
 
 /**
- * Adds a secret to a connection that is as it was read.
+ * Adds a secret to a connection, if the connection is still as it was read.
  *
- * @returns null where the connection has changed meanwhile: read it again and decide again
+ * @returns null if the connection has changed meanwhile: read it again and decide again
  * @throws {Fault} `not_found`, `secret_limit_reached`
  */
 export async function addSecret(
@@ -110,7 +110,7 @@ export function findSealed(db: Db, key: number | null, limit: number) {
     .limit(limit)
 }
 
-/** Replaces the secrets of this version by the same ones, sealed anew. A newer version is left alone. */
+/** Replaces the secrets of this version with the same ones, resealed. A newer version is left alone. */
 export async function replaceSecrets(
   db: Db,
   { id, version }: Pick<Connection, 'id' | 'version'>,

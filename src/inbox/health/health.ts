@@ -60,7 +60,7 @@ export const Health = named(
     store: z
       .object({
         number: count.describe('The number of the database that holds the project.'),
-        size_bytes: count.nullable().describe('Its size, with everything that it holds for all projects.'),
+        size_bytes: count.nullable().describe('The size of the database, with the data of all projects.'),
         limit_bytes: count,
       })
       .describe('The database that holds the project.'),
@@ -186,7 +186,7 @@ export function openFacts(open: Snapshot['open'], now: number) {
   }
 }
 
-/** Messages in the Queue; null where it does not say. */
+/** Messages in the Queue; null if it does not say. */
 export async function backlogOf({ events }: Runtime): Promise<number | null> {
   try {
     return (await events.metrics()).backlogCount

@@ -9,7 +9,7 @@ import { exposition } from './prometheus'
 
 /**
  * What a Prometheus server scrapes: what the database knows of the deployment. Counters of one isolate would mean
- * nothing, because each scrape reaches another: those go to Analytics Engine.
+ * nothing, because each scrape may reach a different one: those go to Analytics Engine.
  */
 export const metricsRoutes = new Hono<HttpEnv>().get(
   '/',
@@ -17,7 +17,7 @@ export const metricsRoutes = new Hono<HttpEnv>().get(
     id: 'getMetrics',
     summary: 'Read the metrics of the deployment',
     description:
-      'For operators: in the text format of Prometheus, for the bearer token in the setting `METRICS_TOKEN`. Without that setting there is no such path: 404.',
+      'For operators, in the text format of Prometheus. Send the value of the setting `METRICS_TOKEN` as the bearer token. If the setting is missing, the response is 404.',
     tag: 'Service',
     policy: null,
     responses: { 200: { description: 'The metrics, as `text/plain; version=0.0.4`.' } },
@@ -42,7 +42,7 @@ function requireToken({ settings }: Runtime, header: string | undefined): void {
   if (!equalBytes(utf8(header), utf8(`Bearer ${settings.metricsToken}`))) {
     throw new Fault(
       'malformed_credentials',
-      'Send the setting METRICS_TOKEN as "Authorization: Bearer". This is not it.',
+      'Send the value of the setting METRICS_TOKEN as "Authorization: Bearer". This token is a different one.',
     )
   }
 }

@@ -30,7 +30,7 @@ export const inboxHealthRoutes = new Hono<HttpEnv>()
       id: 'getWebhookLag',
       summary: 'Get the lag from receipt to completion over time',
       description:
-        'By time of receipt, in UTC, with a point for every bucket. Percentiles cover finished events and are accurate to 1 %; `pending` counts the events that are not finished. 404 for a connection that the project never had.',
+        'By time of receipt, in UTC, with a point for every bucket. Percentiles cover finished events and are accurate to 1 %; `pending` counts the events that are not finished. Returns 404 for a connection that the project never had.',
       tag,
       policy,
       responses: { 200: { description: 'The series.', schema: LagSeries } },

@@ -12,14 +12,14 @@ export type Facts = {
   without_secret: readonly string[]
   /** Names of active connections with signing secrets that no encryption key opens, and how many each has. */
   unreadable: readonly { name: string; n: number }[]
-  /** `full`: whether the database has refused a write lately for want of room. */
+  /** `full`: whether the database has recently refused a write because it is full. */
   store: { number: number; size_bytes: number | null; limit_bytes: number; full: boolean }
   /** Sentences about connections that refused every delivery. */
   refusing: readonly string[]
 }
 export type Verdict = { status: 'ok' | 'degraded' | 'failing'; reasons: string[] }
 
-/** The worst status that a fact gives, with the reasons for it. */
+/** The worst status that any fact causes, with the reasons for it. */
 export function verdictOf(facts: Facts): Verdict {
   const checks = checksOf(facts)
   for (const status of ['failing', 'degraded'] as const) {
@@ -64,11 +64,11 @@ function checksOf(facts: Facts): Check[] {
       degraded: true,
     })),
     ...unreadable.map(({ name, n }) => ({
-      reason: `no encryption key opens ${n === 1 ? 'a signing secret' : `${n} signing secrets`} of the connection ${name}: restore the ENCRYPTION_KEY_… that sealed them, or remove them and add them again`,
+      reason: `no encryption key opens ${n === 1 ? 'a signing secret' : `${n} signing secrets`} of the connection ${name}: restore the ENCRYPTION_KEY_… that encrypted them, or remove the secrets and add them again`,
       degraded: true,
       failing: n >= failing.unreadable_secrets,
     })),
-    { reason: `database ${store.number} is full and refuses what is new`, degraded: store.full, failing: store.full },
+    { reason: `database ${store.number} is full and refuses new rows`, degraded: store.full, failing: store.full },
     {
       reason: `database ${store.number} is ${Math.floor(share(store) * 100)} % full`,
       degraded: share(store) >= degraded.store_share,

@@ -7,7 +7,7 @@ import { readMessage, type Task } from './read-message'
 
 /**
  * The Queue's consumer. Whatever happens to a message, the event's row says what is still to be done, and the sweep
- * goes by that.
+ * relies on that.
  */
 export async function consume(rt: Runtime, batch: MessageBatch<unknown>): Promise<void> {
   const startedAt = Date.now()

@@ -33,7 +33,7 @@ export async function resendDead(rt: Runtime, batch: MessageBatch<unknown>): Pro
   try {
     await addToState(rt.directory, 'dead_letters', messages)
   } catch (error) {
-    // Messages die where the database is out for long: the log and the metric have the number too.
+    // Messages die when the database is out for long, so the log and the metric have the number too.
     writeLog('warn', 'dead_letters_not_counted', { messages, error: String(error) })
   }
 }

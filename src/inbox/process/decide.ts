@@ -7,7 +7,7 @@ import { type DecodedEvent, Undecodable } from '../../vendors/vendor'
 import { MAX_OBJECT_BYTES, MAX_VENDOR_EVENT_ID_LENGTH, MAX_WORD_BYTES } from './limits'
 import type { Payload } from './payloads-store'
 
-/** The decoded view of an event, as stored and shown. Null where the payload has no such value. */
+/** The decoded view of an event, as stored and shown. Null if the payload has no such value. */
 export type DecodedSummary = {
   vendor: string
   object: { type: string | null; id: string | null; status: string | null }
@@ -35,7 +35,7 @@ export type Contents = { events: readonly DecodedEvent[]; snapshots: Snapshot[];
  * Decodes a payload, once for all of its events.
  *
  * @param vendor the name of the connection's vendor
- * @param payload undefined where it is past its retention
+ * @param payload undefined if it is past its retention
  * @throws what a bug of ours throws. That is worth a retry: a later version may have fixed it.
  */
 export function contentsOf(vendor: string, payload: Payload | undefined): Contents {

@@ -83,7 +83,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       sql`${held} WHERE ${isFinal} GROUP BY 1, 2 ON CONFLICT DO UPDATE SET ${addUp(totals.n)}`,
     ),
     ...(verdicts.some(({ event }) => event.replay_id !== null) && { replays: addToReplays(db, held, isFinal) }),
-    // Last, because it gives up the lease that the others ask for.
+    // Last, because it gives up the lease that the others check.
     events: db
       .update(events)
       .set({

@@ -32,7 +32,7 @@ export const MAX_ROUNDS = 5
 export const MAX_ERROR_LENGTH = 1000
 /** Characters of a vendor's event id that are kept. */
 export const MAX_VENDOR_EVENT_ID_LENGTH = 300
-/** Bytes of an id or a word in the decoded view. A longer one is none that a vendor has, and is left out. */
+/** Bytes of an id or a word in the decoded view. No vendor uses longer ones, so a longer one is left out. */
 export const MAX_WORD_BYTES = 300
 /**
  * Bytes of what is kept of a billing object. A hundred items, the most a vendor allows, take 12,000. A row that

@@ -17,8 +17,8 @@ export type Outcome = { waits: Map<string, number>; finished: number; lags: numb
 
 /**
  * Processes the events of a batch: claim → decide → apply → finish, normally in three D1 round trips. A batch of large
- * payloads takes several such passes, each over as many as fit into memory together: what a pass has not claimed, no
- * worker holds. A failure of one event affects no other.
+ * payloads takes several such passes, each over as many as fit into memory together: a worker holds only what its pass
+ * has claimed. A failure of one event does not affect the others.
  *
  * @throws {Fault} `database_unavailable`
  */
@@ -30,7 +30,7 @@ export async function processEvents(db: Db, list: readonly Task[]): Promise<Outc
   for (let i = 0; i < keys.length; i += MAX_CLAIMED) {
     left.push(await processReady(db, keys.slice(i, i + MAX_CLAIMED), tasks, outcome))
   }
-  // What a dead worker left may be what killed it: such an event is claimed alone, once the others are safe.
+  // An event that a dead worker left may be what killed it, so it is claimed alone, once the others are safe.
   for (const rest of left) {
     if (rest.length === 0) continue
     for (const key of await run(db, findExpired(db, rest, Date.now()))) {
@@ -78,7 +78,7 @@ function note(outcome: Outcome, { event, status, due_at }: Verdict): void {
   if (wait <= MAX_QUEUE_WAIT_MS) outcome.waits.set(event.id, Math.max(wait, 0))
 }
 
-/** Decides on claimed events, delivery by delivery: each payload is decoded once, and let go of afterwards. */
+/** Decides on claimed events, delivery by delivery: each payload is decoded once, and released afterwards. */
 function judgeAll({ events, payloads }: Claim, tasks: Tasks): Verdict[] {
   const deliveries = Map.groupBy(events, ({ payload_id }) => payload_id)
   return [...deliveries].flatMap(([id, ofDelivery]) =>

@@ -23,7 +23,7 @@ export type Verdict = {
 /**
  * Decides on the claimed events of one delivery.
  *
- * @param payload of the delivery; undefined where it is past its retention
+ * @param payload of the delivery; undefined if it is past its retention
  * @param viaOf what sent the message of an event, where that was the sweep
  */
 export function judge(

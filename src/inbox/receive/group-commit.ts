@@ -5,7 +5,7 @@ import { Fault } from '../../lib/fault'
 import { ALONE_AFTER, MAX_GROUP, MAX_GROUP_BYTES, MAX_TRIPS_OUT, ROW_BYTES } from './limits'
 import { type RecordedEvent, type Recording, recordDeliveries } from './store'
 
-/** A round trip to the database that is under way, and when it left (ms). */
+/** A round trip to the database that is in flight, and when it left (ms). */
 type Trip = { leftAt: number }
 /** What a waiting delivery is told: to lead a trip, to go alone, or the outcome of the trip that carried it. */
 type Signal = { lead: Trip } | { alone: true } | { rows: RecordedEvent[] } | { error: unknown }
@@ -20,8 +20,8 @@ const lanes = new WeakMap<D1Database, Lane>()
 
 /**
  * Group commit: records a delivery, together with others of this isolate while the database is busy. While fewer than
- * {@link MAX_TRIPS_OUT} trips are out, a delivery leaves at once. Otherwise it waits for one to return. The oldest
- * waiting delivery then leads the next trip, with its own request's database, and carries others along.
+ * {@link MAX_TRIPS_OUT} trips are in flight, a delivery leaves at once. Otherwise it waits for one to return. The
+ * oldest waiting delivery then leads the next trip, with its own request's database, and carries others along.
  *
  * Any request can end at any moment, so none depends on another: after {@link ALONE_AFTER} a delivery goes alone,
  * whatever it was waiting for. That is safe: an event is stored once, however often it is
@@ -35,7 +35,7 @@ export function groupCommit(rt: Runtime, recording: Recording, size: number): Pr
   const lane = laneOf(rt.db.binding)
   const own = { lane, db: rt.db, recording, bytes: size + ROW_BYTES * recording.delivery.events.length }
   const work = hasRoom(lane) ? lead(own, depart(lane)) : wait(own)
-  rt.waitUntil(work.catch(() => {})) // so that a trip goes on when its caller hangs up: it may carry others
+  rt.waitUntil(work.catch(() => {})) // so that a trip continues when its caller hangs up: it may carry others
   return work
 }
 
@@ -96,7 +96,7 @@ function wake(lane: Lane): void {
   }
 }
 
-/** Whether another trip may leave. A trip that is out for longer than D1's timeout has lost its request. */
+/** Whether another trip may leave. A trip that takes longer than D1's timeout has lost its request. */
 function hasRoom(lane: Lane): boolean {
   for (const trip of lane.out) if (Date.now() - trip.leftAt > ANSWER_TIMEOUT_MS) lane.out.delete(trip)
   return lane.out.size < MAX_TRIPS_OUT

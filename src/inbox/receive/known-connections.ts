@@ -19,7 +19,9 @@ export type LiveConnection = Pick<Connection, 'id' | 'project_id' | 'vendor' | '
 export type Known = { connection: LiveConnection | null; readAt: number }
 
 const known = new BoundedMap<string, Known>(MAX_REMEMBERED)
-/** Ids without a connection. They have a map of their own, so that invented ids push no connection out of memory. */
+/**
+ * Ids without a connection. They have a map of their own, so that invented ids do not push connections out of memory.
+ */
 const unknown = new BoundedMap<string, Known>(MAX_REMEMBERED_UNKNOWN)
 
 /** Whether this isolate has a connection with this id in its memory. */

@@ -32,7 +32,7 @@ export const MAX_REFUSAL_COUNTS = 5_000
 /** A flush of those counts that has not ended this long after it was due (ms) died with its request: another one begins. */
 export const FLUSH_DIED_AFTER_MS = 30 * SECOND
 
-/** Recording trips of an isolate that are out at once, to one database. */
+/** Recording trips of an isolate that may be in flight at once, to one database. */
 export const MAX_TRIPS_OUT = 4
 /** Deliveries on one trip. */
 export const MAX_GROUP = 8

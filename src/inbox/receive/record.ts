@@ -18,7 +18,7 @@ export type Receipt = { event_ids: string[]; duplicate: boolean }
  * Records a verified delivery and sends its events to the consumer. While the database is out, it sends the delivery
  * itself to the Queue.
  *
- * @returns null where the connection has changed since it was read
+ * @returns null if the connection has changed since it was read
  * @throws {Fault} `database_unavailable`, `database_full`
  */
 export async function record(rt: Runtime, verified: Verified, delivery: Delivery): Promise<Receipt | null> {

@@ -35,7 +35,7 @@ export const ReplayPreview = named(
     event_id: z.string(),
     status: named('FinalEventStatus', z.enum(FINAL_STATUSES)).describe('The status the event would end in.'),
     error: z.string().nullable(),
-    effects: z.array(Effect).describe('What the replay would do; a null `change` changes nothing.'),
+    effects: z.array(Effect).describe('What the replay would do. If `change` is null, it would change nothing.'),
   }),
   { dry_run: true, event_id: SAMPLE.event, status: 'processed', error: null, effects: [] },
 )
@@ -45,7 +45,7 @@ export const BulkReplayBody = named(
   z.strictObject({
     filter: z.strictObject(searchFields).describe('The same filters as in a search.'),
     limit: z.int().min(1).max(MAX_REPLAYED).default(MAX_REPLAYED),
-    cursor: pageFields.cursor.describe('`next_cursor` of the replay before, to go on with the events that it left.'),
+    cursor: pageFields.cursor.describe('`next_cursor` of the previous replay, to continue with the remaining events.'),
     dry_run: z.boolean().default(false).describe('Counts the matching events and changes nothing.'),
   }),
   { filter: { status: ['failed'], vendor: 'stripe' }, limit: 100 },
@@ -57,7 +57,7 @@ export const BulkReplay = named(
     replay_id: z.string().nullable().describe('Null for a dry run, and if no event was reopened.'),
     matched: count.describe('Matching events, up to `limit`.'),
     queued: count.describe(
-      'Events reopened, or, in a dry run, that would be. The others are already open, or their payloads have been deleted.',
+      'Events that were reopened, or that would be, in a dry run. The others are already open, or their payloads have been deleted.',
     ),
     has_more: z.boolean().describe('Whether more events may match.'),
     next_cursor: z
@@ -76,7 +76,7 @@ export const ReplayProgress = named(
     requested_by: z.string(),
     event_id: z.string().nullable().describe('Null for a bulk replay.'),
     filter: z.record(z.string(), z.unknown()).nullable().describe('Null for the replay of one event.'),
-    queued: count.describe('Events that it reopened.'),
+    queued: count.describe('Events that the replay reopened.'),
     open: count.nullable().describe('Events still to be processed: 0 when the replay is done.'),
     processed: count.nullable(),
     ignored: count.nullable(),
@@ -102,7 +102,7 @@ export function presentReplay({ id, actor, event_id, filter, queued, ...ended }:
   return { id, requested_at: iso(idTime(id)), requested_by: actor, event_id, filter, ...counts }
 }
 
-/** The events of a replay that have not ended; null where that was not counted. */
+/** The events of a replay that have not ended; null if that was not counted. */
 export function openOf({
   queued,
   processed,

@@ -87,7 +87,7 @@ export const replayRoutes = new Hono<HttpEnv>()
       id: 'replayWebhookEvent',
       summary: 'Replay an event',
       description:
-        'Safe at any time: processing is idempotent. If the event is already open, its run is the answer (`deduplicated`).',
+        'Safe at any time, because processing is idempotent. If the event is already open, the response has the pending run (`deduplicated`).',
       tag,
       policy,
       responses: {

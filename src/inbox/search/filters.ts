@@ -53,7 +53,7 @@ export const searchFields = {
 export const SearchQuery = z.strictObject(searchFields)
 export type SearchFields = z.infer<typeof SearchQuery>
 
-/** The filters as the statements use them; null where nothing was asked. */
+/** The filters as the statements use them; null if nothing was asked. */
 export type Filters = {
   /** Exact types, and prefixes that end in `*`. */
   types: string[] | null

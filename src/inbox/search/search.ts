@@ -1,5 +1,5 @@
 import type { Db } from '../../db/client'
-import { idFloor } from '../../lib/ids'
+import { idRange } from '../../lib/ids'
 import { checksOf } from './conditions'
 import type { Filters } from './filters'
 import { chooseIndex } from './indexes'
@@ -46,7 +46,7 @@ export async function search(
 }
 
 /**
- * The id up to which every list was read: the nearest last id of those lists that may go on. Null if no list goes on.
+ * The id up to which every list was read: the nearest last id of those lists that may continue. Null if none does.
  * What was read beyond it is left for the next time, when the other lists have come as far.
  */
 function commonEnd(lists: readonly Read[], most: number, order: 'asc' | 'desc'): string | null {
@@ -62,9 +62,7 @@ function merged(lists: readonly Read[], end: string | null, order: 'asc' | 'desc
 
 /** The time range as a range of ids, which begin with the time of receipt, from the last event shown on. */
 function rangeOf({ after, before, order }: Filters, shown: string | null): Range {
-  // The floor of a millisecond is below all of its ids, and no event's id.
-  const above = after === null ? '' : idFloor('evt', after)
-  const below = before === null ? '~' : idFloor('evt', before)
+  const { above, below } = idRange('evt', after, before)
   if (shown === null) return { above, below }
   return order === 'desc'
     ? { above, below: shown < below ? shown : below }

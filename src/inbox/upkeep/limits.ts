@@ -40,5 +40,5 @@ export const LATE_MS = 7 * DAY
 /** How long rollups are kept by the minute (ms). Older ones are kept by the hour. */
 export const MINUTES_KEPT_MS = 2 * DAY
 
-/** Connections that are read at once to seal their secrets anew, and about the most that one run seals. */
+/** Connections that are read at once to reseal their secrets, and about the most that one run reseals. */
 export const RESEAL_CONNECTIONS = 50

@@ -7,7 +7,7 @@ import { progress } from './schema'
 
 export type Progress = typeof progress.$inferSelect
 
-/** What a step did, and the project after which the next one goes on; null once all projects are done. */
+/** What a step did, and the project after which the next step continues; null once all projects are done. */
 export type Step = { done: number; after: string | null }
 
 /** Where a step begins: after a project of this store. */
@@ -16,12 +16,12 @@ export type From = { store: number; after: string }
 /** What a step deletes or folds, by the project of each row, with statements that come before it. */
 type Work = Record<string, Query> & { gone: Query<{ project_id: string }[]> }
 
-/** Reads how far each task has come. */
+/** Reads how far each task has got. */
 export function readProgress(db: Db) {
   return db.select().from(progress)
 }
 
-/** Notes how far tasks have come. */
+/** Records how far tasks have got. */
 export async function writeProgress(db: Db, rows: readonly Progress[]): Promise<void> {
   const set = { hour: excluded(progress.hour), after: excluded(progress.after) }
   await run(
@@ -51,7 +51,7 @@ export async function step(db: Db, { store, after }: From, most: number, work: (
     .offset(PROJECTS_AT_ONCE - 1)
   const { gone, next } = await batch(db, { ...work(slice), next: last })
   if (gone.length < most) return { done: gone.length, after: next[0]?.id ?? null }
-  // The projects before the last one that it came to are done.
+  // The projects before the last one that the step reached are done.
   const [, before] = [...new Set(gone.map((row) => row.project_id))].sort().reverse()
   return { done: gone.length, after: before ?? after }
 }

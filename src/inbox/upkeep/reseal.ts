@@ -11,7 +11,7 @@ import { RESEAL_CONNECTIONS } from './limits'
 import { readState, writeState } from './store'
 
 /**
- * Seals secrets anew under the newest encryption key, a few connections a minute. Once no more can be, that key's
+ * Reseals secrets under the newest encryption key, a few connections a minute. Once no more can be resealed, that key's
  * number is noted, and nothing is read until there is a newer key or a day has passed. A secret that no key opens is
  * logged and left as it is: health counts it.
  *
@@ -39,7 +39,7 @@ export async function reseal(rt: Runtime, budget: Budget): Promise<void> {
   if (done + failed > 0) writeLog('info', 'resealed', { connections: done, failed })
 }
 
-/** @returns whether every secret of the connection could be opened and sealed anew */
+/** @returns whether every secret of the connection could be opened and resealed */
 async function resealOne({ db, settings }: Runtime, { id, project_id, version, secrets }: Connection) {
   const keys = settings.encryptionKeys
   try {

@@ -13,12 +13,12 @@ const e = alias(events, 'e')
 const i = alias(events, 'i')
 const key = { project_id: events.project_id, event_id: events.id }
 
-/** The last try ended with its worker: there is none left. */
+/** The last try ended with a dead worker, and no tries are left. */
 const usedUp = and(inArray(i.status, leftBy('give_up')), gte(i.tries, MAX_TRIES)) as SQL
 
 /**
- * Takes the events that are due and that no worker holds, fair over projects, and moves their `due_at` ahead: what is
- * sent again is not looked at before the Queue has had its time.
+ * Takes the events that are due and that no worker holds, fair over projects, and moves their `due_at` ahead: the sweep
+ * looks at what it has sent only after the Queue has had time for it.
  */
 export function takeDue(db: Db, now: number): Promise<EventKey[]> {
   return run(

@@ -16,7 +16,7 @@ import { sweep } from './sweep'
 
 /**
  * The cron's work of a minute, store by store: the sweep, the sealing of secrets, the metrics, and housekeeping. A few stores
- * are worked on at once, and one that fails stops no other. Where they are too many for one run, the next one goes on.
+ * are worked on at once. If one fails, the others still run. If there are too many for one run, the next one continues.
  *
  * @throws after all of it, if a part has failed, so that the platform counts the run as failed
  */

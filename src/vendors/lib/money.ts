@@ -16,7 +16,7 @@ const BY_CURRENCY = new Map(
   Object.entries(DIGITS).flatMap(([digits, codes]) => codes.split(' ').map((code) => [code, Number(digits)] as const)),
 )
 
-/** How many decimals a currency has: 2 unless it is listed above; null where the code is not a currency code. */
+/** How many decimals a currency has: 2 unless it is listed above; null if the code is not a currency code. */
 export function decimalsOf(currency: string): number | null {
   const code = currency.toUpperCase()
   return /^[A-Z]{3}$/.test(code) ? (BY_CURRENCY.get(code) ?? 2) : null
@@ -48,7 +48,7 @@ export function cents(value: unknown, currency: unknown, decimals: readonly numb
   return found && decimals.includes(decimalsOf(found.currency) ?? -1) ? found : null
 }
 
-/** Converts an amount in major units (a decimal string or a number) to minor units; null where that is not exact. */
+/** Converts an amount in major units (a decimal string or a number) to minor units; null if that is not exact. */
 export function decimal(value: unknown, currency: unknown): Money | null {
   const unit = text(currency)
   const digits = unit === null ? null : decimalsOf(unit)

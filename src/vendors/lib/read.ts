@@ -20,7 +20,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value at a path of keys; undefined where a part of the path is missing. */
+/** The value at a path of keys; undefined if a part of the path is missing. */
 export function at(value: unknown, ...path: (string | number)[]): unknown {
   let here = value
   for (const key of path) {
@@ -110,7 +110,7 @@ export function eventOf(
   }
 }
 
-/** The objects in a list; none where the value is not a list. */
+/** The objects in a list; none if the value is not a list. */
 export function objects(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }

@@ -24,7 +24,7 @@ export async function firstSecret(
 /**
  * Compares every live secret with every signature of a delivery, each pair in constant time.
  *
- * @param expected the MACs that a secret produces: one; several where the vendor has used several ways; none where the
+ * @param expected the MACs that a secret produces: one; several where the vendor has used several ways; none if the
  *   secret does not have the vendor's form
  * @returns the index of the first secret that matches, or -1
  */
@@ -62,7 +62,7 @@ export async function verifyShown(shown: string | Uint8Array, secrets: readonly 
   return matched(await matchSecret(secrets, [await digest(shown)], digest))
 }
 
-/** Bytes as UTF-8 text, with its byte order mark; null where they are not UTF-8. For signatures inside the body. */
+/** Bytes as UTF-8 text, with its byte order mark; null if they are not UTF-8. For signatures inside the body. */
 export function textOf(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -92,7 +92,7 @@ export function isSeconds(value: string | null | undefined): value is string {
   return typeof value === 'string' && /^\d{1,12}$/.test(value)
 }
 
-/** Checks a secret without a form of its own: at least eight characters, all of them visible. */
+/** Checks a secret whose vendor has no format for it: at least eight characters, all of them visible. */
 export function checkPlain(what: string): (secret: string) => string | null {
   return (secret) => (/^[\x21-\x7e]{8,}$/.test(secret) ? null : `${what} has 8 or more characters and no spaces`)
 }

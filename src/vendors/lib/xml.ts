@@ -51,14 +51,14 @@ export function parseXml(xml: string): Element {
   return document
 }
 
-/** The element at a path of names below this one; undefined where a part of the path is missing. */
+/** The element at a path of names below this one; undefined if a part of the path is missing. */
 export function childAt(element: Element | undefined, ...path: string[]): Element | undefined {
   let here = element
   for (const name of path) here = here?.children.find((child) => child.name === name)
   return here
 }
 
-/** The text of the element at a path, trimmed; null where it is empty or missing. */
+/** The text of the element at a path, trimmed; null if it is empty or missing. */
 export function textAt(element: Element | undefined, ...path: string[]): string | null {
   return childAt(element, ...path)?.text.trim() || null
 }

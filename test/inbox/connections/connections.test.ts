@@ -94,6 +94,37 @@ describe('a connection', () => {
     ])
   })
 
+  it('says in the audit log which secret was added and which was removed, and by whom', async () => {
+    const world = await newWorld()
+    const { api, project, owner, connection } = world
+    const at = `/connections/${connection.id}/secrets`
+    const [old] = connection.secrets
+    advance(SECOND)
+    await api(at, { method: 'POST', json: { signing_secret: 'whsec_the_second_one' } })
+    const added = (await api(`/connections/${connection.id}`)).body.secrets[1]?.id
+    advance(SECOND)
+    const removal = await api(`${at}/${old?.id}`, { method: 'DELETE', token: owner.token })
+    expect([removal.status, (await api(`${at}/${old?.id}`, { method: 'DELETE' })).status]).toEqual([204, 404])
+    const { body } = await call('/platform/v1/audit-log?action=connection.secret_*', { token: owner.token, project })
+    expect(added).not.toBe(old?.id)
+    expect(body.data).toEqual([
+      expect.objectContaining({
+        created_at: new Date().toISOString(),
+        action: 'connection.secret_removed',
+        actor: { type: 'user', id: owner.user, email: owner.email, name: null },
+        object: { type: 'connection', id: connection.id },
+        details: { secret_id: old?.id },
+        request_id: removal.headers.get('X-Request-Id'),
+      }),
+      expect.objectContaining({
+        action: 'connection.secret_added',
+        actor: { type: 'api_key', id: world.key.id, email: null, name: expect.any(String) },
+        object: { type: 'connection', id: connection.id },
+        details: { secret_id: added },
+      }),
+    ])
+  })
+
   it('tells when it last received, and which secret verified it', async () => {
     const world = await newWorld()
     const first = new Date().toISOString()

@@ -10,6 +10,7 @@ import {
   captureLog,
   cron,
   expectConsistent,
+  LOST,
   newWorld,
   only,
   rows,
@@ -127,6 +128,26 @@ describe('the rotation of the encryption key', () => {
     expect(await storedSecrets(world.connection.id)).toMatchObject([{ id: stays?.id, key: 1 }])
     await cron({ ...both(), EVENTS: world.queue.EVENTS })
     expect(await storedSecrets(world.connection.id)).toMatchObject([{ id: stays?.id, key: 2 }])
+  })
+
+  it('says in the log that the database did not take a secret, and seals it within an hour', async () => {
+    await rows('DELETE FROM connections')
+    const log = captureLog()
+    const world = await newWorld()
+    await rows("DELETE FROM state WHERE name = 'sealed_under'")
+    let refused = 0
+    const DB = tamperedD1(async ({ sql, run }) => {
+      if (!/^update "connections" set "secrets"/i.test(sql)) return run()
+      refused += 1
+      throw new Error(LOST)
+    })
+    await cron({ ...both(), DB, EVENTS: world.queue.EVENTS })
+    expect(refused).toBe(1)
+    expect(log.of('secret_not_resealed')).toMatchObject([{ connection_id: world.connection.id }])
+    expect(log.of('resealed')).toMatchObject([{ connections: 0, failed: 1 }])
+    advance(HOUR)
+    await runCron(world)
+    expect(await storedSecrets(world.connection.id)).toMatchObject([{ key: 2 }])
   })
 
   it('leaves alone, and says in the log, a secret that no key opens', async () => {

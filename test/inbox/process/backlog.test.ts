@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { MAX_SWEPT_EVENTS, RESEND_EVERY_MS } from '../../../src/inbox/upkeep/limits'
+import { FIRST_DUE_MS, MAX_SWEPT_EVENTS, RESEND_EVERY_MS } from '../../../src/inbox/upkeep/limits'
 import { MINUTE } from '../../../src/lib/time'
 import {
   advance,
@@ -72,6 +72,37 @@ describe('a backlog', () => {
     await queue.pump({}, { batches: 1000 })
     expect(await fates(project)).toEqual([{ status: 'ignored', attempts: 1, n: 250 }])
     await expectConsistent(project)
+  })
+
+  it('is sent again from its oldest event on, however many new ones arrive', async () => {
+    const world = await newWorld()
+    const { queue } = world
+    const connection = await gocardlessConnection(world)
+    const arrive = async (name: string) =>
+      (
+        await Promise.all(
+          [0, 1].map(async (half) => {
+            const ids = Array.from({ length: MAX_SWEPT_EVENTS / 2 }, (_, n) => `EV_${name}_${half}_${n}`)
+            return (await sendGocardless(world, connection, ids)).body.event_ids
+          }),
+        )
+      ).flat()
+    const waves: string[][] = []
+    // Each wave is as many events as one sweep takes, and the Queue loses all of them.
+    for (const name of ['first', 'second', 'third', 'fourth']) {
+      waves.push(await arrive(name))
+      advance(FIRST_DUE_MS)
+    }
+    queue.lose()
+    for (const wave of waves) {
+      const before = resentOf(world).length
+      await cron({ EVENTS: queue.EVENTS })
+      const ids = resentOf(world)
+        .slice(before)
+        .map(({ body }) => body.event_id)
+      expect(ids.toSorted()).toEqual(wave.toSorted())
+      advance(MINUTE)
+    }
   })
 
   it('that was lost altogether comes back, a bounded number a minute and project', async () => {

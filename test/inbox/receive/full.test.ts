@@ -74,7 +74,7 @@ describe('while the database is full', () => {
     const world = await knownWorld()
     expect(await healthOf(world)).toMatchObject({ status: 'ok' })
     await world.send(stripeEvent(), { bindings: { DB: FULL } })
-    const failing = { status: 'failing', reasons: ['database 0 is full and refuses what is new'] }
+    const failing = { status: 'failing', reasons: ['database 0 is full and refuses new rows'] }
     expect(await healthOf(world)).toMatchObject(failing)
     advance(5 * MINUTE - 1)
     expect(await healthOf(world)).toMatchObject(failing)

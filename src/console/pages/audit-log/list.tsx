@@ -4,7 +4,7 @@ import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
 import { pathsOf } from '../../page'
-import { Field } from '../../ui/controls'
+import { FilterActions, FilterField } from '../../ui/filters'
 import { words } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -68,12 +68,10 @@ function nameOf(row: AuditRow): string {
   return `API key “${row.actor_name ?? 'unknown'}”`
 }
 
-function Filters({ asked: { query, mistakes }, action }: { asked: Asked; action: string }) {
-  const field = (name: string, label: string, type?: string) => {
-    const text = query.get(name) ?? ''
-    const value = type ? text.slice(0, 19).replace('Z', '') : text
-    return <Field name={name} label={label} {...(type && { type })} value={value} mistakes={mistakes} />
-  }
+function Filters({ asked, action }: { asked: Asked; action: string }) {
+  const field = (name: string, label: string, type?: 'datetime-local') => (
+    <FilterField of={asked} name={name} label={label} {...(type && { type })} />
+  )
   return (
     <search>
       <form class="search" method="get" action={action}>
@@ -83,16 +81,7 @@ function Filters({ asked: { query, mistakes }, action }: { asked: Asked; action:
           {field('object_id', 'Object ID')}
           {field('created_after', 'Since (UTC)', 'datetime-local')}
           {field('created_before', 'Before (UTC)', 'datetime-local')}
-          <div class="field actions">
-            <button type="submit" class="primary">
-              Filter
-            </button>
-            {query.size > 0 && (
-              <a class="button" href={action}>
-                Clear
-              </a>
-            )}
-          </div>
+          <FilterActions verb="Filter" clear={asked.query.size > 0 ? action : null} />
         </div>
       </form>
     </search>

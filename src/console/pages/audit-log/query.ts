@@ -1,5 +1,5 @@
 import { AuditFilters } from '../../../audit/filters'
-import { type Mistakes, parse, refusalOf } from '../../form'
+import { addFilled, type Mistakes, parse, refusalOf } from '../../form'
 
 const NAMES = ['actor_id', 'action', 'object_type', 'object_id', 'created_after', 'created_before'] as const
 
@@ -9,11 +9,7 @@ export type Asked = { query: URLSearchParams; filters: AuditFilters | null; mist
 /** Reads the filters from an address. It drops empty fields and treats times without a zone as UTC. */
 export function readFilters(sent: URLSearchParams): Asked {
   const query = new URLSearchParams()
-  for (const name of NAMES) {
-    const text = sent.get(name)?.trim() ?? ''
-    const local = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text)
-    if (text !== '') query.set(name, local ? `${text.padEnd(19, ':00')}Z` : text)
-  }
+  addFilled(query, sent, NAMES)
   try {
     return { query, filters: parse(AuditFilters, Object.fromEntries(query)), mistakes: {} }
   } catch (error) {

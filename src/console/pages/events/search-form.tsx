@@ -1,15 +1,16 @@
 import { STATUSES } from '../../../inbox/lifecycle'
 import { Field, Select } from '../../ui/controls'
+import { FilterActions, FilterField } from '../../ui/filters'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
 import { type Asked, TEXTS } from './search-query'
 
 /** The search form, with all filters of the API. It uses GET, so the address contains the search. */
-export function SearchForm({ asked: { query, mistakes }, action }: { asked: Asked; action: string }) {
+export function SearchForm({ asked, action }: { asked: Asked; action: string }) {
+  const { query, mistakes } = asked
   const text = (name: string) => query.get(name) ?? ''
-  const field = (name: string, label: string, type?: string) => {
-    const value = type === 'datetime-local' ? text(name).slice(0, 19).replace('Z', '') : text(name)
-    return <Field name={name} label={label} {...(type && { type })} value={value} mistakes={mistakes} />
-  }
+  const field = (name: string, label: string, type?: 'number' | 'datetime-local') => (
+    <FilterField of={asked} name={name} label={label} {...(type && { type })} />
+  )
   const choice = (name: string, label: string, options: readonly (readonly [string, string])[]) => (
     <Field name={name} label={label} mistakes={mistakes}>
       <Select name={name} value={text(name)} options={options} />
@@ -28,16 +29,7 @@ export function SearchForm({ asked: { query, mistakes }, action }: { asked: Aske
           />
           {field('ref', 'Object ID')}
           {field('error', 'Error contains')}
-          <div class="field actions">
-            <button type="submit" class="primary">
-              Search
-            </button>
-            {query.size > 0 && (
-              <a class="button" href={action}>
-                Clear
-              </a>
-            )}
-          </div>
+          <FilterActions verb="Search" clear={query.size > 0 ? action : null} />
         </div>
         <fieldset>
           <legend class="unseen">Status</legend>

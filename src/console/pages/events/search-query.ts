@@ -1,5 +1,5 @@
 import { type SearchFields, SearchQuery } from '../../../inbox/search/filters'
-import { type Mistakes, parse, refusalOf } from '../../form'
+import { addFilled, type Mistakes, parse, refusalOf } from '../../form'
 
 const LISTS = ['event_type', 'status'] as const
 export const TEXTS = [
@@ -24,11 +24,7 @@ export function readSearch(sent: URLSearchParams): Asked {
   for (const name of LISTS) {
     for (const one of sent.getAll(name).flatMap((text) => text.split(/[\s,]+/))) if (one !== '') query.append(name, one)
   }
-  for (const name of TEXTS) {
-    const text = sent.get(name)?.trim() ?? ''
-    if (text !== '')
-      query.set(name, /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text) ? `${text.padEnd(19, ':00')}Z` : text)
-  }
+  addFilled(query, sent, TEXTS)
   const raw: Record<string, unknown> = Object.fromEntries(query)
   for (const name of LISTS) if (query.has(name)) raw[name] = query.getAll(name)
   try {

@@ -29,7 +29,7 @@ export function bulkPage(
       )}
       {has_more && (
         <p class="warning">
-          There are more events than one replay can include. You can go on with the next ones afterwards.
+          There are more events than one replay can include. You can continue with the remaining ones afterwards.
         </p>
       )}
       {query.size > 0 && <pre class="code">{[...query].map(([name, value]) => `${name} = ${value}`).join('\n')}</pre>}

@@ -11,7 +11,7 @@ import { Head, live, Time } from '../../ui/parts'
 /**
  * The progress of a replay. The page updates itself until the replay is done.
  *
- * @param rest the search and cursor of the events that a replay of many has left; null where it has left none
+ * @param rest the search and cursor of the events that a replay of many has left; null if it has left none
  */
 export function progressPage(c: Context<HttpEnv>, replay: ReplayRow, rest: URLSearchParams | null) {
   const { events } = pathsOf(c)

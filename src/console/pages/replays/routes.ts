@@ -60,7 +60,7 @@ export const replayPages = new Hono<HttpEnv>()
     return c.redirect(`${pathsOf(c).events}/${id}?done=${replayed.opened ? 'replayed' : 'replay_coming'}`, 303)
   })
 
-/** Where a replay of many events goes on, from an address or a form. */
+/** Where a replay of many events continues, from an address or a form. */
 function cursorIn(sent: URLSearchParams): { cursor?: string } {
   const cursor = sent.get('cursor')
   return cursor ? { cursor } : {}

@@ -12,7 +12,7 @@ import { Head } from '../../ui/parts'
  * The page that the link in a sign-in email opens. Its button signs in. The page says to whose account, because anyone
  * can send a link of their own, and asks before the button replaces a session.
  *
- * @param present whom this browser is signed in as; null if nobody is
+ * @param present the user that this browser is signed in as; null if nobody is
  */
 export function linkPage(c: Context<HttpEnv>, link: Redeemed & { email: string }, present: User | null) {
   return show(

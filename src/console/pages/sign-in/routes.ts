@@ -41,7 +41,8 @@ export const signInPages = new Hono<HttpEnv>()
     const challenge = form.get('challenge') ?? ''
     const email = form.get('email') ?? ''
     await limitSignIn(c)
-    // Whoever types a code into this browser means to sign in here: the session before ends without a question.
+    // Somebody who types a code into this browser means to sign in here, so the previous session ends without a
+    // question.
     const before = await visitorOf(c)
     const token = await redeemed(c, { challenge, code: form.get('code') ?? '' }, before)
     if (token === null) return codePage(c, { next, email, challenge }, true)

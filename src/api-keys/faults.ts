@@ -1,0 +1,15 @@
+import { Fault } from '../lib/fault'
+
+const REVOKED = 'This API key was revoked. Mint a new one.'
+const EXPIRED = 'This API key has expired. Mint a new one.'
+
+/** The key that makes the call was revoked. */
+export const keyRevoked = () => new Fault('key_revoked', REVOKED)
+/** The key that makes the call has expired. */
+export const keyExpired = () => new Fault('key_expired', EXPIRED)
+/** The secret that makes the call was replaced by a rotation. */
+export const keyRotated = () => new Fault('key_rotated', 'Use the secret that the rotation returned.')
+/** The key to rotate was revoked. */
+export const rotationOfRevoked = () => new Fault('rotation_of_revoked_key', REVOKED)
+/** The key to rotate has expired. */
+export const rotationOfExpired = () => new Fault('rotation_of_expired_key', EXPIRED)

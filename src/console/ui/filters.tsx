@@ -1,0 +1,38 @@
+import type { Mistakes } from '../form'
+import { Field } from './controls'
+
+/** What a filter form was filled in with: the query of the address, and what is wrong with it. */
+export type Filled = { query: URLSearchParams; mistakes: Mistakes }
+
+/** A text field of a filter form, with what the address says. A time loses its `Z`, which the browser's field refuses. */
+export function FilterField({
+  of: { query, mistakes },
+  name,
+  label,
+  type,
+}: {
+  of: Filled
+  name: string
+  label: string
+  type?: 'number' | 'datetime-local'
+}) {
+  const text = query.get(name) ?? ''
+  const value = type === 'datetime-local' ? text.slice(0, 19).replace('Z', '') : text
+  return <Field name={name} label={label} {...(type && { type })} value={value} mistakes={mistakes} />
+}
+
+/** The buttons of a filter form. @param clear the address without filters; null if there are none to clear */
+export function FilterActions({ verb, clear }: { verb: string; clear: string | null }) {
+  return (
+    <div class="field actions">
+      <button type="submit" class="primary">
+        {verb}
+      </button>
+      {clear !== null && (
+        <a class="button" href={clear}>
+          Clear
+        </a>
+      )}
+    </div>
+  )
+}
