@@ -221,7 +221,7 @@ describe('a pass', () => {
     }
     await keepHouse()
     expect(of('housekeeping')[1]).toMatchObject({
-      bodies: 0,
+      payloads: 0,
       records: 0,
       replays: 0,
       rollups: 0,
