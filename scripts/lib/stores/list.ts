@@ -77,7 +77,7 @@ function remarks(
     const row = rows.get(number)
     if (own && 'failed' in own) return [`Store ${number} does not answer:\n${own.failed}`]
     if (!bound.includes(number)) return [`Store ${number} is in the directory, but not bound here.`]
-    if (row === undefined)
+    if (row === undefined || (row.seen_at === 0 && row.error === null))
       return [`Store ${number} has not been seen by the cron: it is not deployed yet, or the cron stands still.`]
     return row.error === null ? [] : [`Store ${number} failed when the cron saw it last: ${row.error}`]
   })
