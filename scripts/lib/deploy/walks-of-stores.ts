@@ -72,7 +72,11 @@ function expectBound(account: Account, count: number): void {
   const queues = names(account.queues, 'queue_name').sort()
   same('queues', queues, [`${NAME}-events`, ...further.map((n) => `${NAME}-events-${n}`), `${NAME}-events-dead`].sort())
   same('consumers', consumersOf(account), Array(count + 1).fill(1))
-  const bound = new Map(account.uploads.at(-1)?.bindings.map((binding) => [binding.name, binding]))
+  // A later upload leaves what it does not change as it is.
+  const told = account.uploads.flatMap(({ bindings }) => bindings.filter(({ type }) => type !== 'inherit'))
+  const bound = new Map(told.map((binding) => [binding.name, binding]))
+  const last = new Set(account.uploads.at(-1)?.bindings.map(({ name }) => name))
+  for (const n of further) if (!last.has(`EVENTS_${n}`)) throw new Error(`the last upload has no queue of store ${n}`)
   for (const [store, { uuid }] of account.databases.entries()) {
     same(`database of store ${store}`, bound.get(store === 0 ? 'DB' : `STORE_${store}`)?.id, uuid)
     const queue = store === 0 ? `${NAME}-events` : `${NAME}-events-${store}`
