@@ -32,9 +32,9 @@ export async function execute(target: Target, sql: string, store = 0): Promise<R
   return (JSON.parse(out) as { results: Record<string, unknown>[] }[]).map(({ results }) => results)
 }
 
-/** Applies pending migrations to the embedded database of each store. It is safe to repeat. */
-export async function migrateLocal(): Promise<void> {
-  for (const store of boundStores(localText(asked))) {
+/** Applies pending migrations to the embedded database of each store, or of some. It is safe to repeat. */
+export async function migrateLocal(stores: readonly number[] = boundStores(localText(asked))): Promise<void> {
+  for (const store of stores) {
     await wranglerOrThrow(['d1', 'migrations', 'apply', databaseBinding(store), ...local()])
   }
 }

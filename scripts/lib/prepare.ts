@@ -14,10 +14,13 @@ export async function prepareLocal(): Promise<void> {
   const made = ensureDevVars()
   if (made.length > 0) console.log(`Created local settings in .dev.vars: ${made.join(', ')}`)
   const stores = boundStores(localText(asked))
-  const state = `${newestMigration()} ${stores.join()}`
-  if (existsSync(MARKER) && readFileSync(MARKER, 'utf8') === state) return
+  const newest = newestMigration()
+  const prepared = preparedStores() ?? []
+  const state = `${newest} ${stores.join()}`
+  const before = existsSync(MARKER) ? readFileSync(MARKER, 'utf8') : ''
+  if (before === state) return
   console.log('Applying migrations …')
-  await migrateLocal()
+  await migrateLocal(before.startsWith(`${newest} `) ? stores.filter((one) => !prepared.includes(one)) : stores)
   // A local server has one isolate, so that a new store need not wait before it takes projects.
   const rows = stores.map((store) => `(${store}, 0)`).join(', ')
   await execute(
