@@ -1,7 +1,7 @@
 /*
  * npm run bench:placement: projects placed on several D1 databases. A model, of growing projects and of the limits of one
- * database; nothing of it is measured but the bytes of an event, which `npm run bench:cost` prints. The same seed gives
- * the same table.
+ * database, and of what is still a plan: projects that move, and projects that go on in a second database. Nothing of it
+ * is measured but the bytes of an event, which `npm run bench:cost` prints. The same seed gives the same table.
  */
 import { parseArgs } from 'node:util'
 import { printTable, run } from '../scripts/lib/terminal.ts'

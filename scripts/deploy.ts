@@ -4,30 +4,29 @@
  * UNTESTED against a real Cloudflare account. `npm run smoke` walks it with the real wrangler against a stand-in for
  * Cloudflare's API (scripts/lib/deploy/). --dry-run prints every command and changes nothing.
  *
- * Each step first checks what exists, so the script can be run again. Queues, database and namespace must exist before
- * the Worker that binds them. The secrets are sent with the first upload (--secrets-file), because `wrangler secret
- * put` would create an empty Worker if there is none yet. An upload keeps the secrets that the Worker already has.
+ * Each step first checks what exists, so the script can be run again. Queues, databases and namespace must exist before
+ * the Worker that binds them: a database and a queue for each store in wrangler.toml. Every store is migrated before the
+ * code is uploaded.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import * as z from 'zod'
 import { originFrom } from '../src/lib/origin.ts'
-import { hintFor } from './lib/deploy/hints.ts'
-import { DEPLOY_CONFIG, tracked, writeDeployConfig } from './lib/deploy-config.ts'
-import { SECRETS } from './lib/dev-vars.ts'
+import { Commands } from './lib/deploy/commands.ts'
+import { migrateStores } from './lib/deploy/migrate.ts'
+import { ensureDatabases, ensureNamespace, ensureQueue, requireLogin } from './lib/deploy/resources.ts'
+import { uploadWorker } from './lib/deploy/upload.ts'
+import { DEPLOY_CONFIG, tracked, trackedText, writeDeployConfig } from './lib/deploy-config.ts'
 import { readFlags } from './lib/flags.ts'
+import { storesIn } from './lib/stores-config.ts'
 import { fail, run } from './lib/terminal.ts'
-import { type Finished, wrangler } from './lib/wrangler.ts'
 
 const NAME = tracked('name')
-const DATABASE = tracked('database_name')
-const NAMESPACE = `${NAME}-kv`
-const QUEUES = [tracked('queue'), tracked('dead_letter_queue')]
+const STORES = storesIn(trackedText())
+const QUEUES = [...STORES.map(({ queue }) => queue), tracked('dead_letter_queue')]
 const { values: flags } = readFlags({
   usage: 'npm run deploy -- --public-origin ORIGIN --email-from ADDRESS [--dry-run]',
-  about: 'Creates missing queues, database and namespace, applies migrations, and uploads the Worker with its secrets.',
+  about:
+    'Creates missing queues, databases and the namespace, applies migrations, and uploads the Worker with its secrets.',
   flags: {
     'public-origin': {
       type: 'string',
@@ -42,13 +41,14 @@ const { values: flags } = readFlags({
     jurisdiction: {
       type: 'string',
       takes: 'eu|fedramp|us',
-      help: 'where a new database may be stored; it cannot be changed later',
+      help: 'where new databases may be stored; it cannot be changed later. Further stores are kept where the first is',
     },
     'dry-run': { type: 'boolean', help: 'print every command and change nothing' },
   },
   notes: 'PUBLIC_ORIGIN and EMAIL_FROM in the environment or in wrangler.toml do the same as the first two options.',
 })
 const dry = flags['dry-run'] === true
+const commands = new Commands(dry)
 
 await run(async () => {
   console.log(
@@ -56,16 +56,17 @@ await run(async () => {
   )
   const publicOrigin = await readPublicOrigin()
   const emailFrom = readEmailFrom()
-  await requireLogin()
-  for (const queue of QUEUES) await ensureQueue(queue)
-  const database = await ensureDatabase()
-  const kv = await ensureNamespace()
-  told(
-    `write ${DEPLOY_CONFIG}: wrangler.toml with database_id ${database}, KV id ${kv}, EMAIL_FROM ${emailFrom}, PUBLIC_ORIGIN ${publicOrigin}`,
+  await requireLogin(commands)
+  for (const queue of QUEUES) await ensureQueue(commands, queue)
+  const databases = await ensureDatabases(commands, STORES, flags.jurisdiction)
+  const kv = await ensureNamespace(commands, `${NAME}-kv`)
+  const ids = STORES.map(({ number, binding }) => `${binding} ${databases.get(number)}`).join(', ')
+  commands.told(
+    `write ${DEPLOY_CONFIG}: wrangler.toml with the database ids (${ids}), KV id ${kv}, EMAIL_FROM ${emailFrom}, PUBLIC_ORIGIN ${publicOrigin}`,
   )
-  if (!dry) writeDeployConfig({ database, kv, emailFrom, publicOrigin })
-  await change(['d1', 'migrations', 'apply', 'DB', '--remote', '--config', DEPLOY_CONFIG])
-  await upload(await missingSecrets())
+  if (!dry) writeDeployConfig({ databases, kv, emailFrom, publicOrigin })
+  await migrateStores(commands, STORES)
+  await uploadWorker(commands)
   console.log(`
 ${dry ? 'Nothing was changed.' : 'Deployed.'} SIGN_UP is "${tracked('SIGN_UP')}" in wrangler.toml. With "open", any email address can sign in and becomes a
 user. With "invited", create the first user: npm run bootstrap -- --owner EMAIL --remote`)
@@ -105,114 +106,4 @@ onboarded to Email Sending: npm run deploy -- --email-from sign-in@your-domain.e
     console.log(`\nA real run would stop here. ${what}`)
   }
   return address
-}
-
-async function requireLogin(): Promise<void> {
-  const { CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID } = process.env
-  if (CLOUDFLARE_API_TOKEN && CLOUDFLARE_ACCOUNT_ID && !dry) return // nothing to choose; the next command tries the token
-  const { code, stdout } = await look(['whoami', '--json'])
-  if (dry) return
-  if (code !== 0) fail('You are not logged in to Cloudflare. Run npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
-  const { accounts = [] } = JSON.parse(stdout) as { accounts?: { id: string; name: string }[] }
-  if (accounts.length > 1 && !process.env.CLOUDFLARE_ACCOUNT_ID) {
-    const list = accounts.map(({ id, name }) => `  ${id}  ${name}`).join('\n')
-    fail(`You have access to several accounts. Choose one with CLOUDFLARE_ACCOUNT_ID.\n${list}`)
-  }
-}
-
-async function ensureQueue(name: string): Promise<void> {
-  const { code } = await look(['queues', 'info', name])
-  if (dry || code !== 0) await change(['queues', 'create', name], 'if it does not exist')
-}
-
-async function ensureDatabase(): Promise<string> {
-  const find = async () => {
-    const list = JSON.parse((await lookOrThrow(['d1', 'list', '--json'])) || '[]') as { name: string; uuid: string }[]
-    return list.find(({ name }) => name === DATABASE)?.uuid
-  }
-  const known = await find()
-  if (known !== undefined) return known
-  const where = flags.jurisdiction === undefined ? [] : ['--jurisdiction', flags.jurisdiction]
-  await change(['d1', 'create', DATABASE, ...where, '--update-config=false'], 'if it does not exist')
-  return dry
-    ? '<from the list>'
-    : ((await find()) ?? fail(`${DATABASE} was created but is not listed yet. Run this again.`))
-}
-
-async function ensureNamespace(): Promise<string> {
-  const find = async () => {
-    const list = JSON.parse((await lookOrThrow(['kv', 'namespace', 'list'])) || '[]') as { title: string; id: string }[]
-    return list.find(({ title }) => title === NAMESPACE)?.id
-  }
-  const known = await find()
-  if (known !== undefined) return known
-  await change(['kv', 'namespace', 'create', NAMESPACE, '--update-config=false'], 'if it does not exist')
-  return dry
-    ? '<from the list>'
-    : ((await find()) ?? fail(`${NAMESPACE} was created but is not listed yet. Run this again.`))
-}
-
-/**
- * The secrets that the Worker lacks. A value comes from the environment, or is generated here and stored nowhere else.
- * An existing secret is never overwritten: without ENCRYPTION_KEY_1 the signing secrets in the database are lost.
- */
-async function missingSecrets(): Promise<Record<string, string>> {
-  const { code, stdout, stderr } = await look(['secret', 'list', '--config', DEPLOY_CONFIG])
-  if (dry) return Object.fromEntries(Object.keys(SECRETS).map((name) => [name, '']))
-  if (code !== 0 && !/not found/i.test(stderr + stdout))
-    fail(`Could not list the secrets of the Worker:\n${stderr || stdout}`)
-  const present = new Set(code === 0 ? (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name) : [])
-  const missing = Object.entries(SECRETS).filter(([name]) => !present.has(name))
-  return Object.fromEntries(missing.map(([name, make]) => [name, process.env[name] ?? make()]))
-}
-
-async function upload(secrets: Record<string, string>): Promise<void> {
-  const names = Object.keys(secrets)
-  const command = ['deploy', '--config', DEPLOY_CONFIG]
-  if (names.length === 0) return change(command)
-  told(
-    `generate ${names.join(' and ')} if the Worker has none (the only copy; set them in the environment to keep your own)`,
-  )
-  const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
-  try {
-    const file = join(folder, 'secrets.json')
-    if (!dry) writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 })
-    await change([...command, '--secrets-file', file])
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-function told(what: string): void {
-  console.log(`\n# ${what}`)
-}
-
-/** A command that only reads. A dry run prints it and does not run it. */
-async function look(args: readonly string[]) {
-  console.log(`\n$ wrangler ${args.join(' ')}`)
-  return dry ? { code: 0, stdout: '', stderr: '' } : wrangler(args)
-}
-
-async function lookOrThrow(args: readonly string[]): Promise<string> {
-  console.log(`\n$ wrangler ${args.join(' ')}`)
-  if (dry) return ''
-  const finished = await wrangler(args)
-  requireSuccess(args, finished, finished.stderr || finished.stdout)
-  return finished.stdout
-}
-
-async function change(args: readonly string[], when = ''): Promise<void> {
-  console.log(`\n$ wrangler ${args.join(' ')}${dry && when ? `   # ${when}` : ''}`)
-  if (!dry) requireSuccess(args, await wrangler(args, { show: true }), '')
-}
-
-/** Ends the script where a command failed: what it said, unless that was shown, and what to do about it. */
-function requireSuccess(args: readonly string[], { code, stdout, stderr }: Finished, said: string): void {
-  if (code === 0) return
-  const hint = hintFor(args, stdout + stderr)
-  fail(
-    [said.trim(), `wrangler ${args.slice(0, 3).join(' ')} failed (exit code ${code}).`, hint]
-      .filter(Boolean)
-      .join('\n'),
-  )
 }

@@ -15,6 +15,7 @@ const { folder, remove } = temporaryState('smoke')
 const { ROOT, readLocal } = await import('./lib/paths.ts')
 const { crowd } = await import('./lib/crowd.ts')
 const { walks } = await import('./lib/deploy/walks.ts')
+const { walksOfStores } = await import('./lib/deploy/walks-of-stores.ts')
 const { copyOf } = await import('./lib/first-hour.ts')
 const { awaitFinal, deliver, isReceipt } = await import('./lib/deliver.ts')
 const { GENERATED_VENDORS, writeEvents } = await import('./lib/generated.ts')
@@ -64,7 +65,7 @@ try {
       throw new Error('it printed no link to the console')
   })
   await test('--help lists the options, and an unknown option is refused', async () => {
-    for (const script of ['start', 'demo', 'send', 'bootstrap', 'deploy']) {
+    for (const script of ['start', 'demo', 'send', 'bootstrap', 'deploy', 'stores']) {
       const run = script === 'start' ? ['start'] : ['run', script]
       if (!mustPass(await npm([...run, '--', '--help'])).includes('Usage: npm '))
         throw new Error(`no usage from ${script}`)
@@ -112,6 +113,16 @@ try {
       console.log(`  the edit was served after ${((await copy.serves(command, args)) / SECOND).toFixed(1)} s`)
     })
   }
+  await test('npm run stores -- add: a project in the new store of the copy works', async () => {
+    mustPass(await copy.run('npm', ['run', 'stores', '--', 'add']))
+    mustPass(await copy.run('npm', ['run', 'stores', '--', 'close', '0']))
+    await copy.serving(['npm', 'start', '--'], async () => {
+      const said = mustPass(await copy.run('npm', ['run', 'demo']))
+      if (!/\/console\/p\/prj_\w{26}1\b/.test(said)) throw new Error(`the project is not in store 1:\n${said}`)
+    })
+    const table = mustPass(await copy.run('npm', ['run', 'stores']))
+    if (!/^1 +open .* 1 +none /m.test(table)) throw new Error(`store 1 is not open with one project:\n${table}`)
+  })
   await test('npx vitest run in a fresh copy', async () => {
     mustPass(await copy.run('npx', ['vitest', 'run', 'test/client.test.ts']))
   })
@@ -136,7 +147,8 @@ try {
     const stated = mustPass(await npm(['run', 'deploy', '--', '--dry-run', '--public-origin', `${origin}/`]))
     if (!stated.includes(`PUBLIC_ORIGIN ${origin}\n`)) throw new Error('it did not write the public origin')
   })
-  for (const [name, walk] of walks()) await test(`npm run deploy: ${name}`, walk)
+  // The copy has two stores by now.
+  for (const [name, walk] of [...walks(), ...walksOfStores(copy.folder)]) await test(`npm run deploy: ${name}`, walk)
 } finally {
   killServer(server)
   remove()

@@ -3,17 +3,23 @@
  * restarts it on the same state. The local queue loses its messages each time, so the sweep must find the events. At
  * the end, everything is compared with what was sent: every event that got a 2xx is recorded once and processed, every
  * billing object is in the state of its last event, and every revoked secret is dead. Some deliveries have 1 MiB, and
- * some have a hundred events.
+ * some have a hundred events. With --stores, the tenants' projects are spread over so many stores, and the database of each
+ * is looked into as well.
  */
 import { randomBytes } from 'node:crypto'
 import { readFlags } from './lib/flags.ts'
 import { temporaryState } from './lib/temporary-state.ts'
 
 const { values } = readFlags({
-  usage: 'npm run soak [-- --minutes N]',
+  usage: 'npm run soak [-- --minutes N] [--stores N]',
   about: 'Puts a server of its own under load from three tenants, kills it at random, and checks the data at the end.',
-  flags: { minutes: { type: 'string', takes: 'N', help: 'duration', default: '10' } },
+  flags: {
+    minutes: { type: 'string', takes: 'N', help: 'duration', default: '10' },
+    stores: { type: 'string', takes: 'N', help: 'the number of stores, each with a tenant at least', default: '1' },
+  },
 })
+// The server and the modules below read this too.
+process.env.STORES = values.stores
 // This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
 const { remove } = temporaryState('soak')
 const { freePort, killServer, portFree, startServer } = await import('./lib/server.ts')
@@ -23,12 +29,13 @@ const { signIn } = await import('./lib/sign-in.ts')
 const { newSigningSecret } = await import('./lib/sign.ts')
 const { load } = await import('./lib/soak/load.ts')
 const { check, openOf, settled } = await import('./lib/soak/check.ts')
+const { checkStores, closeOthers, storeOf } = await import('./lib/soak/stores.ts')
 const { printTable, sleep } = await import('./lib/terminal.ts')
 type Run = import('./lib/soak/load.ts').Run
 type Tenant = import('./lib/soak/ledger.ts').Tenant
 type Server = import('./lib/server.ts').Server
 
-const TENANTS = ['a', 'b', 'c']
+const MIN_TENANTS = 3
 const LIMITS = { LOCAL_RATE_LIMIT: '100000000' }
 const SECOND = 1000
 /** How long a server runs before it is killed: a random time between these two (ms). */
@@ -43,6 +50,11 @@ const SETTLE_WITHIN = 15 * 60 * SECOND
 const minutes = Number(values.minutes)
 if (!(minutes > 0)) throw new Error(`--minutes must be a number, not ${values.minutes}`)
 
+const stores = Number(values.stores)
+if (!Number.isInteger(stores) || stores < 1 || stores > 20) {
+  throw new Error(`--stores must be a whole number from 1 to 20, not ${values.stores}`)
+}
+
 const port = await freePort()
 const run: Run = { url: `http://localhost:${port}`, stopped: false, held: false, answers: new Map(), broken: [] }
 let server: Server | null = null
@@ -51,7 +63,8 @@ try {
   console.log('Starting a server …')
   server = await startServer(port, LIMITS)
   const tenants: Tenant[] = []
-  for (const name of TENANTS) tenants.push(await newTenant(name))
+  for (let n = 0; n < Math.max(MIN_TENANTS, stores); n++) tenants.push(await newTenant(`t${n}`, n % stores))
+  if (stores > 1) await closeOthers(null)
   const loads = tenants.map((tenant) => load(run, tenant))
   const until = Date.now() + minutes * 60 * SECOND
   while (Date.now() < until) {
@@ -72,6 +85,11 @@ try {
   if (open > 0) run.broken.push(`${open} events are still open`)
   const balances = []
   for (const tenant of tenants) balances.push(await check(run, tenant))
+  console.log()
+  printTable(
+    ['store', 'projects', 'events', 'different', 'open', 'payloads', 'projects of others'],
+    await checkStores(run, tenants, balances),
+  )
   console.log()
   printTable(
     [
@@ -98,8 +116,8 @@ console.log(`\nResponses under load: ${answers.join(', ')}`)
 for (const what of run.broken.slice(0, 50)) console.log(`✗ ${what}`)
 console.log(
   run.broken.length === 0
-    ? `\nSoak of ${minutes} minutes, ${kills} kills: nothing was lost or applied twice.`
-    : `\nSoak of ${minutes} minutes, ${kills} kills: ${run.broken.length} problems.`,
+    ? `\nSoak of ${minutes} minutes, ${stores} stores, ${kills} kills: nothing was lost or applied twice.`
+    : `\nSoak of ${minutes} minutes, ${stores} stores, ${kills} kills: ${run.broken.length} problems.`,
 )
 process.exit(run.broken.length === 0 ? 0 : 1)
 
@@ -113,10 +131,13 @@ async function live(tenants: readonly Tenant[], until: number): Promise<void> {
   }
 }
 
-async function newTenant(name: string): Promise<Tenant> {
+/** Makes a tenant with a project in a store. */
+async function newTenant(name: string, store: number): Promise<Tenant> {
   const { url } = run
+  if (stores > 1) await closeOthers(store)
   const { token } = await signIn(url, `soak-${name}@example.com`)
   const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name } })
+  if (storeOf(project) !== store) throw new Error(`${project} was not made in store ${store}`)
   const base = { url, vendor: 'stripe', token, project } as const
   const inbox = await connect(base, 'Soak', newSigningSecret('stripe'))
   const bulkInbox = await connect({ ...base, vendor: 'gocardless' }, 'Soak of many', newSigningSecret('gocardless'))

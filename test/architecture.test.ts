@@ -9,7 +9,7 @@ const LAYERS = [
   /^index\.ts$/,
   /^app\.ts$/,
   /^console\//,
-  /^(inbox|api-keys|projects|members|sessions|audit)\//,
+  /^(inbox|api-keys|projects|members|sessions|audit|stores)\//,
   /^billing\//,
   /^vendors\//,
   /^http\//,
@@ -20,7 +20,7 @@ const layerOf = (path: string) => LAYERS.findIndex((pattern) => pattern.test(pat
 
 /** Where statements are written: a file named for it, and the steps of the inbox that are little else. */
 const STATEMENTS =
-  /^db\/|(^|\/)([a-z]+-)?(store|schema)\.ts$|^inbox\/(process\/(claim|finish)|search\/(conditions|indexes)|upkeep\/retention)\.ts$/
+  /^db\/|(^|\/)([a-z]+-)*(store|schema)\.ts$|^inbox\/(process\/(claim|finish)|search\/(conditions|indexes)|upkeep\/retention)\.ts$/
 
 /** Routes that describe the service itself: no credential, no operation of the API. */
 const DESCRIPTIONS = ['GET /openapi.json', 'GET /errors', 'GET /']

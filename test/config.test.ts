@@ -1,8 +1,46 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { storesIn, withIds, withStores } from '../scripts/lib/stores-config'
 import config from '../wrangler.toml?raw'
 
 it('bounds how many batches of each queue are handled at once', () => {
   const consumers = config.split('[[').filter((block) => block.startsWith('queues.consumers]]'))
   expect(consumers).toHaveLength(2)
   for (const block of consumers) expect(block).toMatch(/^max_concurrency = [1-9]\d*\b/m)
+})
+
+describe('a configuration with further stores', () => {
+  const two = withStores(config, [1])
+
+  it('is the one before, comments included, with a database, a producer and a consumer for each', () => {
+    expect(two.startsWith(config.trimEnd())).toBe(true)
+    expect(storesIn(withStores(two, [2])).map(({ binding, database, queue }) => [binding, database, queue])).toEqual([
+      ['DB', 'platform-api', 'platform-api-events'],
+      ['STORE_1', 'platform-api-1', 'platform-api-events-1'],
+      ['STORE_2', 'platform-api-2', 'platform-api-events-2'],
+    ])
+    const settings = (queue: string) =>
+      two
+        .split('[[')
+        .find((block) => block.startsWith('queues.consumers]]') && block.includes(`queue = "${queue}"\n`))
+        ?.match(/^(max_\w+|dead_letter_queue) = ("[^"]*"|\d+)/gm)
+    expect(settings('platform-api-events-1')).toHaveLength(5)
+    expect(settings('platform-api-events-1')).toEqual(settings('platform-api-events'))
+  })
+
+  it('gets the id of each database in its own block, and nowhere else', () => {
+    const ids = new Map([
+      [0, 'id-of-the-directory'],
+      [1, 'id-of-store-1'],
+    ])
+    const placed = withIds(two, ids)
+    expect(storesIn(placed).map(({ id }) => id)).toEqual([...ids.values()])
+    expect(placed.split('\n').filter((line, i) => line !== two.split('\n')[i])).toHaveLength(2)
+    expect(() => withIds(two, new Map([[0, 'id-of-the-directory']]))).toThrow('store 1')
+  })
+
+  it('is refused where a store has no queue, or one that is not named for it', () => {
+    expect(() => storesIn(two.replace('binding = "EVENTS_1"', 'binding = "OTHER"'))).toThrow('EVENTS_1')
+    expect(() => storesIn(two.replaceAll('platform-api-events-1', 'platform-api-more'))).toThrow('store 1')
+    expect(() => storesIn(config.replaceAll('platform-api-events"', 'platform-api-events-2"'))).toThrow('store 0')
+  })
 })

@@ -49,7 +49,7 @@ function importsOf(path: string, code: string): Import[] {
   const statements = code.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'"]*?\sfrom\s+)?'([^']+)'/gm)
   const calls = code.matchAll(/\bimport\(\s*(type\s)?'([^']+)'/g)
   return [...statements, ...calls].map(([, type, name = '']) => ({
-    target: name.startsWith('.') ? resolve(path, name) : name,
+    target: name.startsWith('.') ? resolve(path, name).replace(/\.tsx?$/, '') : name,
     ours: name.startsWith('.'),
     typeOnly: type !== undefined,
   }))

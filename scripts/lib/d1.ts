@@ -1,7 +1,11 @@
+import { join } from 'node:path'
 import { asked, localConfig, localText } from './local-config.ts'
-import { STATE_DIR } from './paths.ts'
+import { LOCAL_DIR, STATE_DIR } from './paths.ts'
 import { boundStores, databaseBinding } from './stores-config.ts'
 import { wranglerOrThrow } from './wrangler.ts'
+
+/** How long a database may take to answer a script (ms). */
+const ANSWERS_WITHIN = 60_000
 
 /** A value as an SQL literal, because `wrangler d1 execute` takes no parameters. */
 export function literal(value: string | number): string {
@@ -13,21 +17,30 @@ export function literal(value: string | number): string {
   return `'${value.replaceAll("'", "''")}'`
 }
 
-/** The database of a script: the embedded one, or the one in a deployment's configuration. */
+/** The databases of a script: the embedded ones, or those in a deployment's configuration. */
 export type Target = 'local' | { config: string }
 
-/** Runs statements and returns the rows of each. It is safe while the local server is running. */
-export async function execute(target: Target, sql: string): Promise<Record<string, unknown>[][]> {
-  const where = target === 'local' ? ['--local', '--persist-to', STATE_DIR] : ['--remote', '--config', target.config]
-  const out = await wranglerOrThrow(['d1', 'execute', 'DB', ...where, '--json', '--command', sql])
+/**
+ * Runs statements in the database of a store and returns the rows of each. It is safe while the local server is running.
+ *
+ * @param store 0 is the directory too
+ */
+export async function execute(target: Target, sql: string, store = 0): Promise<Record<string, unknown>[][]> {
+  const where = target === 'local' ? local() : ['--remote', '--config', target.config]
+  const command = ['d1', 'execute', databaseBinding(store), ...where, '--json', '--command', sql]
+  const out = await wranglerOrThrow(command, { within: ANSWERS_WITHIN })
   return (JSON.parse(out) as { results: Record<string, unknown>[] }[]).map(({ results }) => results)
 }
 
-/** Applies pending migrations to the embedded database of each store. It is safe to repeat. */
-export async function migrateLocal(): Promise<void> {
-  const [flag, config, ...rest] = localConfig(asked)
-  for (const store of boundStores(localText(asked))) {
-    const where = ['--local', '--persist-to', STATE_DIR, ...(flag && config ? [flag, config, ...rest] : [])]
-    await wranglerOrThrow(['d1', 'migrations', 'apply', databaseBinding(store), ...where])
+/** Applies pending migrations to the embedded database of each store, or of some. It is safe to repeat. */
+export async function migrateLocal(stores: readonly number[] = boundStores(localText(asked))): Promise<void> {
+  for (const store of stores) {
+    await wranglerOrThrow(['d1', 'migrations', 'apply', databaseBinding(store), ...local()])
   }
+}
+
+/** The embedded databases. Their configuration is not the server's, which starts anew when its own is written. */
+function local(): string[] {
+  const config = localConfig({ stores: asked.stores }, join(LOCAL_DIR, 'd1'))
+  return ['--local', '--persist-to', STATE_DIR, ...config]
 }

@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './paths.ts'
+import { settingOf, storesIn, withIds } from './stores-config.ts'
 
 /**
  * Written by npm run deploy: wrangler.toml with what the deployment has of its own. Not tracked by git. DEPLOY_CONFIG in the
@@ -8,20 +9,49 @@ import { ROOT } from './paths.ts'
  */
 export const DEPLOY_CONFIG = process.env.DEPLOY_CONFIG ?? 'wrangler.deploy.toml'
 
-/** What a deployment has of its own: the ids of its resources, and settings that only its operator knows. */
-export type Own = { database: string; kv: string; emailFrom: string; publicOrigin: string }
+/**
+ * What a deployment has of its own: the ids of its resources (those of the databases by the number of the store), and
+ * settings that only its operator knows.
+ */
+export type Own = { databases: ReadonlyMap<number, string>; kv: string; emailFrom: string; publicOrigin: string }
+
+const WRANGLER_TOML = join(ROOT, 'wrangler.toml')
+const KV_ID = /^id = "([0-9a-f]{32})"$/m
+
+export function trackedText(): string {
+  return readFileSync(WRANGLER_TOML, 'utf8')
+}
+
+export function writeTracked(text: string): void {
+  writeFileSync(WRANGLER_TOML, text)
+}
 
 /** The first value with this name in wrangler.toml. */
 export function tracked(name: string): string {
-  const found = new RegExp(`^${name} = "([^"]*)"$`, 'm').exec(readFileSync(join(ROOT, 'wrangler.toml'), 'utf8'))
-  if (found?.[1] === undefined) throw new Error(`wrangler.toml has no ${name}`)
-  return found[1]
+  return settingOf(trackedText(), name)
+}
+
+/** The configuration of the deployment; null before the first run of npm run deploy. */
+export function deployText(): string | null {
+  const path = join(ROOT, DEPLOY_CONFIG)
+  return existsSync(path) ? readFileSync(path, 'utf8') : null
+}
+
+/** What the deployment of a configuration has of its own. */
+export function ownOf(config: string): Own {
+  const kv = KV_ID.exec(config)?.[1]
+  if (kv === undefined) throw new Error(`${DEPLOY_CONFIG} has no id of the KV namespace`)
+  return {
+    databases: new Map(storesIn(config).map(({ number, id }) => [number, id])),
+    kv,
+    emailFrom: settingOf(config, 'EMAIL_FROM'),
+    publicOrigin: settingOf(config, 'PUBLIC_ORIGIN'),
+  }
 }
 
 /** Writes a copy of wrangler.toml for one deployment. It is in the same folder, because its paths are relative. */
-export function writeDeployConfig({ database, kv, emailFrom, publicOrigin }: Own): void {
-  let text = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
-  text = replaceOnce(text, /^database_id = "[^"]*"$/m, `database_id = ${JSON.stringify(database)}`)
+export function writeDeployConfig({ databases, kv, emailFrom, publicOrigin }: Own): void {
+  let text = withIds(trackedText(), databases)
   text = replaceOnce(text, /^id = "0{32}"$/m, `id = ${JSON.stringify(kv)}`)
   text = replaceOnce(text, /^EMAIL_FROM = "[^"]*"$/m, `EMAIL_FROM = ${JSON.stringify(emailFrom)}`)
   text = replaceOnce(text, /^PUBLIC_ORIGIN = "[^"]*"$/m, `PUBLIC_ORIGIN = ${JSON.stringify(publicOrigin)}`)

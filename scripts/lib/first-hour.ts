@@ -19,7 +19,7 @@ const COPIED = [
 /** How long a busy machine may take to start, and to serve an edit (ms). */
 const PATIENCE = 120_000
 /** The file that is edited, and the text of it that is served. */
-const EDITED = 'src/http/health.ts'
+const EDITED = 'src/stores/routes.ts'
 const TEXT = "status: 'ok' as const"
 
 /** A fresh copy of this checkout with the same packages, and with the environment that a user has. */
@@ -35,6 +35,9 @@ export function copyOf(folder: string) {
         child.on('error', reject)
         child.on('close', (code) => resolve({ code, said: said() }))
       }),
+    /** The folder of the copy. */
+    folder,
+    serving,
     /**
      * Starts a server with a command, asks for a sign-in code, edits a file, and waits for the edit to be served.
      *
@@ -42,31 +45,48 @@ export function copyOf(folder: string) {
      * @throws if any of it does not happen
      */
     async serves(command: string, args: readonly string[]): Promise<number> {
-      const port = await freePort()
-      const { child, said } = start(command, [...args, '--port', String(port)])
-      const url = `http://localhost:${port}`
       const file = join(folder, EDITED)
       const before = readFileSync(file, 'utf8')
       try {
-        await until(said, async () => (await fetch(`${url}/healthz`)).ok)
-        const json = {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json' },
-          body: '{"email":"me@example.com"}',
-        }
-        const { status } = await fetch(`${url}/auth/codes`, json)
-        if (status !== 202) throw new Error(`${status} for a sign-in code:\n${said()}`)
-        await until(said, async () => said().includes('Sign-in code for me@example.com'))
-        const began = Date.now()
-        writeFileSync(file, before.replace(TEXT, `${TEXT}, edited: true`))
-        await until(said, async () => (await (await fetch(`${url}/healthz`)).text()).includes('edited'))
-        return Date.now() - began
+        return await serving([command, ...args], async (url, said) => {
+          const json = {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: '{"email":"me@example.com"}',
+          }
+          const { status } = await fetch(`${url}/auth/codes`, json)
+          if (status !== 202) throw new Error(`${status} for a sign-in code:\n${said()}`)
+          await until(said, async () => said().includes('Sign-in code for me@example.com'))
+          const began = Date.now()
+          writeFileSync(file, before.replace(TEXT, `${TEXT}, edited: true`))
+          await until(said, async () => (await (await fetch(`${url}/healthz`)).text()).includes('edited'))
+          return Date.now() - began
+        })
       } finally {
         writeFileSync(file, before)
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
-        await until(said, async () => (await fetch(url).catch(() => null)) === null)
       }
     },
+  }
+
+  /**
+   * Starts a server with a command, does something with it, and ends it.
+   *
+   * @throws if it does not start, or does not end
+   */
+  async function serving<T>(
+    [command = '', ...args]: readonly string[],
+    body: (url: string, said: () => string) => Promise<T>,
+  ): Promise<T> {
+    const port = await freePort()
+    const { child, said } = start(command, [...args, '--port', String(port)])
+    const url = `http://localhost:${port}`
+    try {
+      await until(said, async () => (await fetch(`${url}/healthz`)).ok)
+      return await body(url, said)
+    } finally {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
+      await until(said, async () => (await fetch(url).catch(() => null)) === null)
+    }
   }
 
   function start(command: string, args: readonly string[]): { child: ChildProcess; said: () => string } {

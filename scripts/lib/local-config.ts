@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { LOCAL_DIR, ROOT } from './paths.ts'
 import { boundStores, withStores } from './stores-config.ts'
@@ -41,7 +41,8 @@ export function localConfig(local: Local, folder = LOCAL_DIR): string[] {
     .replace('[build]\n', `[build]\ncwd = ${JSON.stringify(ROOT)}\n`)
   const path = join(folder, 'wrangler.toml')
   mkdirSync(folder, { recursive: true })
-  writeFileSync(path, absolute)
+  // A server that runs with this file starts anew when it is written.
+  if (!existsSync(path) || readFileSync(path, 'utf8') !== absolute) writeFileSync(path, absolute)
   return ['--config', path, '--env-file', join(ROOT, '.dev.vars')]
 }
 

@@ -13,17 +13,32 @@ const MARKER = join(STATE_DIR, 'migrated')
 export async function prepareLocal(): Promise<void> {
   const made = ensureDevVars()
   if (made.length > 0) console.log(`Created local settings in .dev.vars: ${made.join(', ')}`)
-  const newest = readdirSync(join(ROOT, 'drizzle'))
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-    .at(-1)
   const stores = boundStores(localText(asked))
+  const newest = newestMigration()
+  const prepared = preparedStores() ?? []
   const state = `${newest} ${stores.join()}`
-  if (existsSync(MARKER) && readFileSync(MARKER, 'utf8') === state) return
+  const before = existsSync(MARKER) ? readFileSync(MARKER, 'utf8') : ''
+  if (before === state) return
   console.log('Applying migrations …')
-  await migrateLocal()
+  await migrateLocal(before.startsWith(`${newest} `) ? stores.filter((one) => !prepared.includes(one)) : stores)
   // A local server has one isolate, so that a new store need not wait before it takes projects.
   const rows = stores.map((store) => `(${store}, 0)`).join(', ')
-  await execute('local', `INSERT OR IGNORE INTO stores (number, first_seen_at) VALUES ${rows}`)
+  await execute(
+    'local',
+    `INSERT INTO stores (number, first_seen_at) VALUES ${rows} ON CONFLICT DO UPDATE SET first_seen_at = 0`,
+  )
   writeFileSync(MARKER, state)
+}
+
+/** The numbers of the stores whose local databases were made; null in a checkout that has none yet. */
+export function preparedStores(): number[] | null {
+  if (!existsSync(MARKER)) return null
+  const [, stores = ''] = readFileSync(MARKER, 'utf8').split(' ')
+  return stores.split(',').map(Number)
+}
+
+/** The name of the newest migration of this checkout. */
+export function newestMigration(): string {
+  const files = readdirSync(join(ROOT, 'drizzle')).filter((name) => name.endsWith('.sql'))
+  return files.sort().at(-1) ?? ''
 }

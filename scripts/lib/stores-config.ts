@@ -1,3 +1,6 @@
+/** A store as a configuration binds it. `id` is that of its database. */
+export type StoreConfig = { number: number; binding: string; database: string; queue: string; id: string }
+
 /** The id of a store's database until a deployment replaces it. A local server keeps databases apart by it. */
 function localId(number: number): string {
   return `00000000-0000-0000-0000-${String(number).padStart(12, '0')}`
@@ -8,10 +11,32 @@ export function databaseBinding(store: number): string {
   return store === 0 ? 'DB' : `STORE_${store}`
 }
 
+function queueBinding(store: number): string {
+  return store === 0 ? 'EVENTS' : `EVENTS_${store}`
+}
+
 /** The numbers of the stores that a configuration binds, with store 0. */
 export function boundStores(config: string): number[] {
   const further = [...config.matchAll(/^binding = "STORE_([1-9]\d*)"$/gm)].map(([, number]) => Number(number))
   return [0, ...further.sort((a, b) => a - b)]
+}
+
+/**
+ * The stores that a configuration binds, in their order.
+ *
+ * @throws where a store lacks its queue, or the name of the queue does not end with the number of the store
+ */
+export function storesIn(config: string): StoreConfig[] {
+  return boundStores(config).map((number) => {
+    const binding = databaseBinding(number)
+    const database = blockOf(config, 'd1_databases', binding)
+    const queue = settingOf(blockOf(config, 'queues.producers', queueBinding(number)), 'queue')
+    // The Worker knows by the name of a queue which store its messages are of.
+    const isNamedSo = number === 0 ? !/-\d+$/.test(queue) : queue.endsWith(`-${number}`)
+    if (!isNamedSo) throw new Error(`the queue of store ${number} is called ${queue}: the name must end with the store`)
+    const id = settingOf(database, 'database_id')
+    return { number, binding, database: settingOf(database, 'database_name'), queue, id }
+  })
 }
 
 /**
@@ -21,7 +46,7 @@ export function boundStores(config: string): number[] {
 export function withStores(config: string, numbers: readonly number[]): string {
   const database = settingOf(config, 'database_name')
   const queue = settingOf(config, 'queue')
-  const consumer = config.split(/^(?=\[)/m).find((block) => isConsumerOf(block, queue))
+  const consumer = blocksOf(config).find((block) => isConsumerOf(block, queue))
   if (!consumer) throw new Error(`the configuration has no consumer of ${queue}`)
   const blocks = numbers.map(
     (n) => `
@@ -42,6 +67,39 @@ ${settingsOf(consumer).replace(`queue = "${queue}"`, `queue = "${queue}-${n}"`)}
   return `${config.trimEnd()}\n${blocks.join('')}`
 }
 
+/** A configuration with the ids of its stores' databases, by the number of the store. @throws where one is missing */
+export function withIds(config: string, ids: ReadonlyMap<number, string>): string {
+  let text = config
+  for (const { number, binding } of storesIn(config)) {
+    const id = ids.get(number)
+    if (id === undefined) throw new Error(`the id of the database of store ${number} is not known`)
+    const block = blockOf(text, 'd1_databases', binding)
+    const replaced = block.replace(/^database_id = "[^"]*"$/m, () => `database_id = ${JSON.stringify(id)}`)
+    text = text.replace(block, () => replaced)
+  }
+  return text
+}
+
+/** The first value of this name. */
+export function settingOf(config: string, name: string): string {
+  const found = new RegExp(`^${name} = "([^"]*)"$`, 'm').exec(config)?.[1]
+  if (found === undefined) throw new Error(`the configuration has no ${name}`)
+  return found
+}
+
+/** A configuration from one heading to the next. The comment above a heading belongs to the block before. */
+function blocksOf(config: string): string[] {
+  return config.split(/^(?=\[)/m)
+}
+
+function blockOf(config: string, heading: string, binding: string): string {
+  const found = blocksOf(config).find(
+    (block) => block.startsWith(`[[${heading}]]`) && block.includes(`\nbinding = "${binding}"\n`),
+  )
+  if (found === undefined) throw new Error(`the configuration has no [[${heading}]] with the binding ${binding}`)
+  return found
+}
+
 function isConsumerOf(block: string, queue: string): boolean {
   return block.startsWith('[[queues.consumers]]') && block.includes(`\nqueue = "${queue}"\n`)
 }
@@ -50,11 +108,4 @@ function isConsumerOf(block: string, queue: string): boolean {
 function settingsOf(block: string): string {
   const lines = block.trim().split('\n')
   return lines.filter((line) => line !== '' && !line.startsWith('#')).join('\n')
-}
-
-/** The first value of this name. */
-function settingOf(config: string, name: string): string {
-  const found = new RegExp(`^${name} = "([^"]*)"$`, 'm').exec(config)?.[1]
-  if (found === undefined) throw new Error(`the configuration has no ${name}`)
-  return found
 }

@@ -18,13 +18,17 @@ export const WRANGLER_ENV: NodeJS.ProcessEnv = {
 
 export type Finished = { code: number; stdout: string; stderr: string }
 
-/** Runs wrangler and waits for it. `show` also prints its output. */
-export function wrangler(args: readonly string[], options: { show?: boolean } = {}): Promise<Finished> {
+/** `show` also prints the output. `within`: how long it may take (ms); then it is ended, and has failed. */
+type Options = { show?: boolean; within?: number }
+
+/** Runs wrangler and waits for it. */
+export function wrangler(args: readonly string[], options: Options = {}): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [WRANGLER, ...args], {
       cwd: ROOT,
       env: WRANGLER_ENV,
       stdio: ['ignore', 'pipe', 'pipe'],
+      ...(options.within !== undefined && { timeout: options.within }),
     })
     const out = { stdout: '', stderr: '' }
     for (const name of ['stdout', 'stderr'] as const) {
@@ -39,7 +43,7 @@ export function wrangler(args: readonly string[], options: { show?: boolean } = 
 }
 
 /** As {@link wrangler}, but throws its output if it fails. @returns its standard output */
-export async function wranglerOrThrow(args: readonly string[], options: { show?: boolean } = {}): Promise<string> {
+export async function wranglerOrThrow(args: readonly string[], options: Options = {}): Promise<string> {
   const { code, stdout, stderr } = await wrangler(args, options)
   if (code === 0) return stdout
   const said = options.show ? '' : `\n${(stderr || stdout).trim()}`

@@ -1,4 +1,5 @@
-import { MINUTE, SECOND } from '../lib/time'
+// The extension is for `npm run stores`, which runs in Node.js.
+import { MINUTE, SECOND } from '../lib/time.ts'
 
 /** The most bytes that a D1 database can have on Workers Paid: https://developers.cloudflare.com/d1/platform/limits/ */
 export const MAX_STORE_BYTES = 10_000_000_000

@@ -1,4 +1,5 @@
-import { MAX_STORE_BYTES, OPENS_AFTER_MS, ROOMY_SHARE, SEEN_WITHIN_MS } from './limits'
+// `npm run stores` runs this file too, in Node.js, which needs the extension.
+import { MAX_STORE_BYTES, OPENS_AFTER_MS, ROOMY_SHARE, SEEN_WITHIN_MS } from './limits.ts'
 import type { StoreRow } from './store'
 
 /** `opening`: too new for projects. `closed`: an operator closed it to new ones. `unbound`: this deployment lacks it. */

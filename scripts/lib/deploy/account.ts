@@ -94,7 +94,7 @@ export class Account {
     if (id === undefined) {
       const found = this.databases.filter(({ name }) => !query.get('name') || name === query.get('name'))
       return listed(
-        found.map(({ name, uuid }) => ({ name, uuid })),
+        found.map(({ name, uuid, jurisdiction = null }) => ({ name, uuid, jurisdiction })),
         query,
       )
     }

@@ -1,23 +1,16 @@
-import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { ROOT } from '../paths.ts'
-import { ACCOUNT_ID, Account } from './account.ts'
-import { serveAccount } from './stand-in.ts'
-
-/** Not the file of a real deployment. */
-const CONFIG = 'wrangler.deploy-walk.toml'
-const NAME = 'platform-api'
+import { Account } from './account.ts'
+import { checkoutAt, consumersOf, creationsOf, must, NAME, names, same } from './walking.ts'
 
 /**
  * Walks through npm run deploy, each a test: the script and wrangler are the real ones, and an account of our own answers
  * them. Nothing leaves this machine.
  */
 export function walks(): [name: string, walk: () => Promise<void>][] {
+  const { deploy } = checkoutAt(ROOT)
   const account = new Account({ noSubdomain: true })
   const uploads = (n: number) => same('uploads', account.uploads.length, n)
-  const creations = () =>
-    account.asked.filter((line) => /^POST \/(queues|d1\/database|storage\/kv\/namespaces)$/.test(line)).length
+  const creations = () => creationsOf(account)
   return [
     [
       'an account without a workers.dev subdomain is told to choose one',
@@ -49,15 +42,6 @@ export function walks(): [name: string, walk: () => Promise<void>][] {
       },
     ],
     [
-      'a migration that fails leaves the Worker as it is',
-      async () => {
-        // All are to be applied once more, but their tables are there.
-        account.databases[0]?.sqlite.exec('DELETE FROM d1_migrations')
-        must(await deploy(account), 1, 'A migration failed, so the Worker was not uploaded')
-        uploads(2)
-      },
-    ],
-    [
       'a token without a permission is told which it needs',
       async () => {
         account.trouble = { forbidden: '/d1/' }
@@ -86,46 +70,4 @@ function expectDeployed(account: Account): void {
   const migrated = account.asked.findLastIndex((line) => line.endsWith('/query'))
   const uploaded = account.asked.indexOf(`PUT /workers/scripts/${NAME}`)
   if (migrated < 0 || uploaded < migrated) throw new Error('the upload did not come after the migrations')
-}
-
-const consumersOf = ({ queues }: Account) => queues.map(({ consumers }) => consumers.length)
-const names = <K extends string>(rows: readonly Record<K, string>[], name: K) => rows.map((row) => row[name])
-
-type Ended = { code: number | null; said: string }
-
-async function deploy(account: Account, flags: readonly string[] = []): Promise<Ended> {
-  const { url, close } = await serveAccount(account)
-  const own = ['--public-origin', 'https://api.example.org', '--email-from', 'sign-in@example.org']
-  try {
-    return await new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, ['scripts/run.js', 'scripts/deploy.ts', ...own, ...flags], {
-        cwd: ROOT,
-        env: {
-          ...process.env,
-          NODE_NO_WARNINGS: '1',
-          CLOUDFLARE_API_BASE_URL: url,
-          CLOUDFLARE_API_TOKEN: 'a-token-of-nobody',
-          CLOUDFLARE_ACCOUNT_ID: ACCOUNT_ID,
-          DEPLOY_CONFIG: CONFIG,
-        },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      let said = ''
-      for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text))
-      child.on('error', reject)
-      child.on('close', (code) => resolve({ code, said }))
-    })
-  } finally {
-    close()
-    rmSync(join(ROOT, CONFIG), { force: true })
-  }
-}
-
-function must({ code, said }: Ended, expected: number, saying: string): void {
-  if (code !== expected || !said.includes(saying)) throw new Error(`exit code ${code}:\n${said}`)
-}
-
-function same(what: string, found: unknown, expected: unknown): void {
-  const [a, b] = [JSON.stringify(found), JSON.stringify(expected)]
-  if (a !== b) throw new Error(`${what}: ${a} instead of ${b}`)
 }

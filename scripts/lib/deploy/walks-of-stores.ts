@@ -1,0 +1,92 @@
+import { newestMigration } from '../prepare.ts'
+import { Account } from './account.ts'
+import { checkoutAt, consumersOf, creationsOf, must, NAME, names, same } from './walking.ts'
+
+/**
+ * Walks through npm run deploy and npm run stores with several stores, each a test, as `walks` does with one.
+ *
+ * @param folder a checkout of two stores, which gets a third one
+ */
+export function walksOfStores(folder: string): [name: string, walk: () => Promise<void>][] {
+  const { script, deployAndKeep } = checkoutAt(folder)
+  const account = new Account()
+  const stores = (...args: string[]) => script(account, 'stores', [...args, '--remote'])
+  const uploads = (n: number) => same('uploads', account.uploads.length, n)
+  const appliedTo = (store: number) =>
+    account.databases[store]?.sqlite.prepare('SELECT count(*) AS n FROM d1_migrations').get()?.n
+  return [
+    [
+      'two stores: the first run makes, migrates and binds both',
+      async () => {
+        must(await deployAndKeep(account, ['--jurisdiction', 'eu']), 0, 'Deployed.')
+        expectBound(account, 2)
+        same('migrations of store 1', appliedTo(1), appliedTo(0))
+      },
+    ],
+    [
+      'npm run stores -- add --remote makes a third store, and the same one when it is repeated',
+      async () => {
+        // As the cron does when it has seen them. Until then, the command would finish store 1.
+        account.databases[0]?.sqlite.exec('INSERT INTO stores (number, first_seen_at) VALUES (0, 0), (1, 0)')
+        must(await stores('add'), 0, 'Added store 2')
+        must(await stores('add'), 0, 'Finishing store 2')
+        same('migrations of store 2', appliedTo(2), appliedTo(0))
+        uploads(1)
+      },
+    ],
+    [
+      'a migration of store 1 that fails: the code is not uploaded, and the stores behind it are not tried',
+      async () => {
+        // All are to be applied once more, but their tables are there.
+        for (const store of [1, 2]) account.databases[store]?.sqlite.exec('DELETE FROM d1_migrations')
+        const ended = await deployAndKeep(account)
+        must(ended, 1, 'A migration failed, so the Worker was not uploaded')
+        must(ended, 1, `Store 1 (database ${NAME}-1) was not migrated.\nMigrated: 0. Not tried: 2.`)
+        same('migrations of store 2', appliedTo(2), 0)
+        uploads(1)
+      },
+    ],
+    [
+      'the next run of three stores creates nothing, applies nothing again, and binds the third',
+      async () => {
+        for (const store of [1, 2]) copyMigrations(account, store)
+        const before = creationsOf(account)
+        must(await deployAndKeep(account), 0, 'Deployed.')
+        same('creations', creationsOf(account), before)
+        uploads(2)
+        expectBound(account, 3)
+        must(await stores(), 0, newestMigration().replace('.sql', ''))
+      },
+    ],
+  ]
+}
+
+/** What the account must have, and the last upload must bind, with so many stores. */
+function expectBound(account: Account, count: number): void {
+  const further = Array.from({ length: count - 1 }, (_, i) => i + 1)
+  const databases = names(account.databases, 'name')
+  same('databases', databases, [NAME, ...further.map((n) => `${NAME}-${n}`)])
+  const places = account.databases.map(({ jurisdiction }) => jurisdiction)
+  same('jurisdictions', places, Array(count).fill('eu'))
+  const queues = names(account.queues, 'queue_name').sort()
+  same('queues', queues, [`${NAME}-events`, ...further.map((n) => `${NAME}-events-${n}`), `${NAME}-events-dead`].sort())
+  same('consumers', consumersOf(account), Array(count + 1).fill(1))
+  // A later upload leaves what it does not change as it is.
+  const told = account.uploads.flatMap(({ bindings }) => bindings.filter(({ type }) => type !== 'inherit'))
+  const bound = new Map(told.map((binding) => [binding.name, binding]))
+  const last = new Set(account.uploads.at(-1)?.bindings.map(({ name }) => name))
+  for (const n of further) if (!last.has(`EVENTS_${n}`)) throw new Error(`the last upload has no queue of store ${n}`)
+  for (const [store, { uuid }] of account.databases.entries()) {
+    same(`database of store ${store}`, bound.get(store === 0 ? 'DB' : `STORE_${store}`)?.id, uuid)
+    const queue = store === 0 ? `${NAME}-events` : `${NAME}-events-${store}`
+    same(`queue of store ${store}`, bound.get(store === 0 ? 'EVENTS' : `EVENTS_${store}`)?.queue_name, queue)
+  }
+}
+
+/** The cause is mended: the database knows again what was applied. */
+function copyMigrations({ databases }: Account, store: number): void {
+  const applied = databases[0]?.sqlite.prepare('SELECT name FROM d1_migrations ORDER BY id').all() ?? []
+  for (const { name } of applied) {
+    databases[store]?.sqlite.prepare('INSERT INTO d1_migrations (name) VALUES (?)').run(name as string)
+  }
+}

@@ -1,0 +1,40 @@
+/*
+ * npm run stores [-- add | close N | open N] [--remote]: the stores of this checkout's local server, or of its deployment.
+ * A store is a database for projects, with a queue of its own: docs/operations.md, "Stores".
+ */
+import { misused, readFlags } from './lib/flags.ts'
+import { addStore } from './lib/stores/add.ts'
+import { closeStore } from './lib/stores/close.ts'
+import { localStores, remoteStores } from './lib/stores/deployment.ts'
+import { listStores } from './lib/stores/list.ts'
+import { run } from './lib/terminal.ts'
+
+const COMMAND = {
+  usage: 'npm run stores [-- add | close N | open N] [--remote] [--jurisdiction eu|fedramp|us]',
+  about: `Lists the stores: databases for projects, each with a queue of its own.
+  add       makes one more, or finishes the one whose making failed half way
+  close N   new projects go to other stores; those that are there stay
+  open N    takes that back`,
+  flags: {
+    remote: { type: 'boolean', help: 'the deployment, instead of the local server' },
+    jurisdiction: {
+      type: 'string',
+      takes: 'eu|fedramp|us',
+      help: 'with add --remote: where the database may be stored, if the first store does not say it',
+    },
+  },
+  positionals: true,
+  notes: 'STORES=N in the environment adds local stores, as it does for npm start.',
+} as const
+
+await run(async () => {
+  const { values, positionals } = readFlags(COMMAND)
+  const remote = values.remote === true
+  const [verb, number, ...more] = positionals
+  if (more.length > 0) misused(COMMAND, `${JSON.stringify(more[0])} is one argument too many`)
+  if (verb === undefined) return listStores(remote ? remoteStores() : await localStores())
+  if (verb === 'add' && number === undefined) return addStore(remote, values.jurisdiction)
+  if (verb !== 'close' && verb !== 'open') misused(COMMAND, `${JSON.stringify(positionals.join(' '))} is no command`)
+  if (number === undefined || !/^\d{1,5}$/.test(number)) misused(COMMAND, `${verb} needs the number of a store`)
+  await closeStore(remote ? remoteStores() : await localStores(), Number(number), verb === 'close')
+})
