@@ -102,7 +102,8 @@ describe('the audit log', () => {
       const { DB, count } = countingD1()
       const query = `actor_id=usr_rare&limit=1${cursor && `&cursor=${cursor}`}`
       const { body } = await read(world, query, { DB })
-      expect(count.trips).toBe(1)
+      // One for the entries, and one to the directory for the addresses of the users who made them.
+      expect(count.trips).toBe(body.data.length > 0 ? 2 : 1)
       expect(count.rows_read).toBeLessThanOrEqual(2 * MAX_LOOKED_AT + 20)
       found.push(...body.data.map(({ id }) => id))
       pages.push([body.data.length, body.truncated])
