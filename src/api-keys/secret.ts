@@ -23,8 +23,8 @@ export async function newSecret(store: number): Promise<NewSecret> {
 }
 
 /**
- * The store in which a secret was made. An older secret does not have it, and gives a random number from 0 to 4,095. So
- * this is only a hint, for calls whose project does not lead to the key.
+ * The store in which a secret was made. An older secret does not contain it, and gives a random number from 0 to 4,095.
+ * So this is only a hint, for calls whose project does not lead to the key.
  */
 export function storeOfSecret(secret: string): number {
   return Number.parseInt(secret.slice(-CHECKSUM_CHARS - STORE_CHARS, -CHECKSUM_CHARS), 16)
