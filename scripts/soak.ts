@@ -3,8 +3,8 @@
  * restarts it on the same state. The local queue loses its messages each time, so the sweep must find the events. At
  * the end, everything is compared with what was sent: every event that got a 2xx is recorded once and processed, every
  * billing object is in the state of its last event, and every revoked secret is dead. Some deliveries have 1 MiB, and
- * some have a hundred events. With --stores, the tenants' projects are spread over so many stores, and the database of each
- * is looked into as well.
+ * some have a hundred events. With --stores, the tenants' projects are spread over that many stores, and the database
+ * of each store is checked too.
  */
 import { randomBytes } from 'node:crypto'
 import { readFlags } from './lib/flags.ts'
@@ -15,7 +15,7 @@ const { values } = readFlags({
   about: 'Puts a server of its own under load from three tenants, kills it at random, and checks the data at the end.',
   flags: {
     minutes: { type: 'string', takes: 'N', help: 'duration', default: '10' },
-    stores: { type: 'string', takes: 'N', help: 'the number of stores, each with a tenant at least', default: '1' },
+    stores: { type: 'string', takes: 'N', help: 'the number of stores, each with at least one tenant', default: '1' },
   },
 })
 // The server and the modules below read this too.

@@ -1,6 +1,6 @@
 /*
- * npm run stores [-- add | close N | open N] [--remote]: the stores of this checkout's local server, or of its deployment.
- * A store is a database for projects, with a queue of its own: docs/operations.md, "Stores".
+ * npm run stores [-- add | close N | open N] [--remote]: the stores of this checkout's local server, or of its
+ * deployment. A store is a database for projects, with its own queue: docs/operations.md, "Stores".
  */
 import { misused, readFlags } from './lib/flags.ts'
 import { addStore } from './lib/stores/add.ts'
@@ -11,16 +11,16 @@ import { run } from './lib/terminal.ts'
 
 const COMMAND = {
   usage: 'npm run stores [-- add | close N | open N] [--remote] [--jurisdiction eu|fedramp|us]',
-  about: `Lists the stores: databases for projects, each with a queue of its own.
-  add       makes one more, or finishes the one whose making failed half way
+  about: `Lists the stores: databases for projects, each with its own queue.
+  add       adds a store, or finishes one that failed halfway
   close N   new projects go to other stores; those that are there stay
-  open N    takes that back`,
+  open N    the store takes new projects again`,
   flags: {
     remote: { type: 'boolean', help: 'the deployment, instead of the local server' },
     jurisdiction: {
       type: 'string',
       takes: 'eu|fedramp|us',
-      help: 'with add --remote: where the database may be stored, if the first store does not say it',
+      help: 'with add --remote: where the database is kept, if Cloudflare does not report it for the first store',
     },
   },
   positionals: true,
@@ -31,10 +31,10 @@ await run(async () => {
   const { values, positionals } = readFlags(COMMAND)
   const remote = values.remote === true
   const [verb, number, ...more] = positionals
-  if (more.length > 0) misused(COMMAND, `${JSON.stringify(more[0])} is one argument too many`)
+  if (more.length > 0) misused(COMMAND, `${JSON.stringify(more[0])} is an unexpected argument`)
   if (verb === undefined) return listStores(remote ? remoteStores() : await localStores())
   if (verb === 'add' && number === undefined) return addStore(remote, values.jurisdiction)
-  if (verb !== 'close' && verb !== 'open') misused(COMMAND, `${JSON.stringify(positionals.join(' '))} is no command`)
+  if (verb !== 'close' && verb !== 'open') misused(COMMAND, `${JSON.stringify(positionals.join(' '))} is not a command`)
   if (number === undefined || !/^\d{1,5}$/.test(number)) misused(COMMAND, `${verb} needs the number of a store`)
   await closeStore(remote ? remoteStores() : await localStores(), Number(number), verb === 'close')
 })

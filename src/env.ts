@@ -80,21 +80,21 @@ export type Settings = {
 
 /** What the rest of the code receives instead of raw bindings. */
 export type Runtime = {
-  /** The database of people: users, sessions, members, and which projects there are in which stores. */
+  /** The database of people: users, sessions, members, and the list of projects with their stores. */
   directory: Directory
   /**
-   * The store that this work has entered: the database of the project that it is about, and the Queue of that store. Reading
-   * them before `at` is a mistake in the code, and throws.
+   * The store that this work has entered: the database of the project that it is about, and the Queue of that store.
+   * Reading them before `at` throws, because it is a mistake in the code.
    */
   readonly db: Db
   readonly events: Queue<unknown>
-  /** The number of that store; before `at` 0, the directory's. */
+  /** The number of that store. Before `at`, it is 0, the number of the directory. */
   store: number
   /** The numbers of the stores that are bound, in their order. */
   stores: readonly number[]
-  /** This runtime at a store; null where no such store is bound. */
+  /** This runtime at a store; null if no such store is bound. */
   at: (store: number) => Runtime | null
-  /** What this work has asked of all databases so far. */
+  /** What the statements of this work have cost so far, over all databases. */
   cost: () => Meter
   kv: KVNamespace
   email: SendEmail | null
@@ -121,7 +121,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
   const settings = settingsOf(env)
   const bound = storesOf(env)
   const opened = new Map<number, Database>()
-  // Store 0 and the directory are one object, so that what that database is asked is counted once.
+  // Store 0 and the directory are one object, so that the statements to that database are counted only once.
   const open = (store: number, binding: D1Database) => {
     const db = opened.get(store) ?? openDb<Database>(binding)
     opened.set(store, db)
@@ -168,9 +168,9 @@ type StoreBindings = { db: D1Database; events: Queue<unknown> }
 const boundStores = new WeakMap<Env, ReadonlyMap<number, StoreBindings>>()
 
 /**
- * The stores of a deployment by number, in their order: read once for each isolate.
+ * The stores of a deployment by number, in order. They are read once for each isolate.
  *
- * @throws {Fault} `not_configured` where a store lacks its queue
+ * @throws {Fault} `not_configured` if a store lacks its queue
  */
 function storesOf(env: Env): ReadonlyMap<number, StoreBindings> {
   const known = boundStores.get(env)

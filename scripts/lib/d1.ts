@@ -21,9 +21,10 @@ export function literal(value: string | number): string {
 export type Target = 'local' | { config: string }
 
 /**
- * Runs statements in the database of a store and returns the rows of each. It is safe while the local server is running.
+ * Runs statements in the database of a store and returns the rows of each. It is safe while the local server is
+ * running.
  *
- * @param store 0 is the directory too
+ * @param store 0 is also the directory
  */
 export async function execute(target: Target, sql: string, store = 0): Promise<Record<string, unknown>[][]> {
   const where = target === 'local' ? local() : ['--remote', '--config', target.config]
@@ -39,7 +40,10 @@ export async function migrateLocal(stores: readonly number[] = boundStores(local
   }
 }
 
-/** The embedded databases. Their configuration is not the server's, which starts anew when its own is written. */
+/**
+ * The embedded databases. They have their own configuration, because the server restarts when its configuration is
+ * written.
+ */
 function local(): string[] {
   const config = localConfig({ stores: asked.stores }, join(LOCAL_DIR, 'd1'))
   return ['--local', '--persist-to', STATE_DIR, ...config]

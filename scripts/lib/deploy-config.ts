@@ -10,7 +10,7 @@ import { settingOf, storesIn, withIds } from './stores-config.ts'
 export const DEPLOY_CONFIG = process.env.DEPLOY_CONFIG ?? 'wrangler.deploy.toml'
 
 /**
- * What a deployment has of its own: the ids of its resources (those of the databases by the number of the store), and
+ * What is particular to a deployment: the ids of its resources (of the databases, by the number of the store), and
  * settings that only its operator knows.
  */
 export type Own = { databases: ReadonlyMap<number, string>; kv: string; emailFrom: string; publicOrigin: string }
@@ -37,10 +37,10 @@ export function deployText(): string | null {
   return existsSync(path) ? readFileSync(path, 'utf8') : null
 }
 
-/** What the deployment of a configuration has of its own. */
+/** What is particular to the deployment of a configuration. */
 export function ownOf(config: string): Own {
   const kv = KV_ID.exec(config)?.[1]
-  if (kv === undefined) throw new Error(`${DEPLOY_CONFIG} has no id of the KV namespace`)
+  if (kv === undefined) throw new Error(`${DEPLOY_CONFIG} does not have the id of the KV namespace`)
   return {
     databases: new Map(storesIn(config).map(({ number, id }) => [number, id])),
     kv,

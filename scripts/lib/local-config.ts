@@ -3,13 +3,15 @@ import { join, relative } from 'node:path'
 import { LOCAL_DIR, ROOT } from './paths.ts'
 import { boundStores, withStores } from './stores-config.ts'
 
-/** What a local server has of its own: a number for every rate limit, and how many stores. As the environment has them. */
+/**
+ * What is particular to a local server, as the environment has it: a number for every rate limit, and how many stores.
+ */
 export type Local = { rateLimit?: string | undefined; stores?: string | undefined }
 
 /** What the environment asks for. */
 export const asked: Local = { rateLimit: process.env.LOCAL_RATE_LIMIT, stores: process.env.STORES }
 
-/** The configuration of this checkout as a local server is to have it. @throws where a number is not a whole one */
+/** The configuration of this checkout for a local server. @throws if a number is not a whole number */
 export function localText({ rateLimit, stores }: Local): string {
   const tracked = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
   const limit = numberIn('LOCAL_RATE_LIMIT', rateLimit)
@@ -21,7 +23,7 @@ export function localText({ rateLimit, stores }: Local): string {
 }
 
 /**
- * wrangler's arguments for a local server that has something of its own; no arguments if it has nothing.
+ * wrangler's arguments for a local server with its own settings; no arguments if it has none.
  *
  * @param folder the file is written to
  */
@@ -41,7 +43,7 @@ export function localConfig(local: Local, folder = LOCAL_DIR): string[] {
     .replace('[build]\n', `[build]\ncwd = ${JSON.stringify(ROOT)}\n`)
   const path = join(folder, 'wrangler.toml')
   mkdirSync(folder, { recursive: true })
-  // A server that runs with this file starts anew when it is written.
+  // A server that runs with this file restarts when the file is written.
   if (!existsSync(path) || readFileSync(path, 'utf8') !== absolute) writeFileSync(path, absolute)
   return ['--config', path, '--env-file', join(ROOT, '.dev.vars')]
 }

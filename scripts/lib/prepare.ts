@@ -6,7 +6,10 @@ import { asked, localText } from './local-config.ts'
 import { ROOT, STATE_DIR } from './paths.ts'
 import { boundStores } from './stores-config.ts'
 
-/** The last migration that was applied here, and to which stores. It is kept with the data: who deletes one deletes both. */
+/**
+ * The last migration that was applied here, and to which stores. It is kept with the data, so whoever deletes one
+ * deletes both.
+ */
 const MARKER = join(STATE_DIR, 'migrated')
 
 /** Makes what a local server needs and does not have: secrets, and the tables of the newest migration. */
@@ -21,7 +24,7 @@ export async function prepareLocal(): Promise<void> {
   if (before === state) return
   console.log('Applying migrations …')
   await migrateLocal(before.startsWith(`${newest} `) ? stores.filter((one) => !prepared.includes(one)) : stores)
-  // A local server has one isolate, so that a new store need not wait before it takes projects.
+  // A local server has one isolate, so a new store does not need to wait before it takes projects.
   const rows = stores.map((store) => `(${store}, 0)`).join(', ')
   await execute(
     'local',
@@ -30,7 +33,7 @@ export async function prepareLocal(): Promise<void> {
   writeFileSync(MARKER, state)
 }
 
-/** The numbers of the stores whose local databases were made; null in a checkout that has none yet. */
+/** The numbers of the stores whose local databases exist; null in a checkout that has none yet. */
 export function preparedStores(): number[] | null {
   if (!existsSync(MARKER)) return null
   const [, stores = ''] = readFileSync(MARKER, 'utf8').split(' ')

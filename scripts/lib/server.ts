@@ -11,7 +11,7 @@ const SECOND = 1000
 /** How much of the server's latest output is kept, in characters. */
 const KEPT = 200_000
 
-/** Runs npm start on a port and waits until it is ready. @throws what it said, if it does not become ready */
+/** Runs npm start on a port and waits until it is ready. @throws with its output, if it does not become ready */
 export async function startServer(port: number, env: Record<string, string> = {}): Promise<Server> {
   const child = spawn('npm', ['start', '--', '--port', String(port)], {
     cwd: ROOT,

@@ -1,7 +1,7 @@
-/** A store as a configuration binds it. `id` is that of its database. */
+/** A store as a configuration binds it. `id` is the id of its database. */
 export type StoreConfig = { number: number; binding: string; database: string; queue: string; id: string }
 
-/** The id of a store's database until a deployment replaces it. A local server keeps databases apart by it. */
+/** The id of a store's database until a deployment replaces it. A local server uses it to tell databases apart. */
 function localId(number: number): string {
   return `00000000-0000-0000-0000-${String(number).padStart(12, '0')}`
 }
@@ -15,33 +15,33 @@ function queueBinding(store: number): string {
   return store === 0 ? 'EVENTS' : `EVENTS_${store}`
 }
 
-/** The numbers of the stores that a configuration binds, with store 0. */
+/** The numbers of the stores that a configuration binds, including store 0. */
 export function boundStores(config: string): number[] {
   const further = [...config.matchAll(/^binding = "STORE_([1-9]\d*)"$/gm)].map(([, number]) => Number(number))
   return [0, ...further.sort((a, b) => a - b)]
 }
 
 /**
- * The stores that a configuration binds, in their order.
+ * The stores that a configuration binds, in order.
  *
- * @throws where a store lacks its queue, or the name of the queue does not end with the number of the store
+ * @throws if a store lacks its queue, or if the name of the queue does not end with the number of the store
  */
 export function storesIn(config: string): StoreConfig[] {
   return boundStores(config).map((number) => {
     const binding = databaseBinding(number)
     const database = blockOf(config, 'd1_databases', binding)
     const queue = settingOf(blockOf(config, 'queues.producers', queueBinding(number)), 'queue')
-    // The Worker knows by the name of a queue which store its messages are of.
+    // The Worker knows from the name of a queue which store its messages belong to.
     const isNamedSo = number === 0 ? !/-\d+$/.test(queue) : queue.endsWith(`-${number}`)
-    if (!isNamedSo) throw new Error(`the queue of store ${number} is called ${queue}: the name must end with the store`)
+    if (!isNamedSo) throw new Error(`the queue of store ${number} is called ${queue}: it must end with that number`)
     const id = settingOf(database, 'database_id')
     return { number, binding, database: settingOf(database, 'database_name'), queue, id }
   })
 }
 
 /**
- * A configuration with further stores, each a database and a queue of its own. What each is called follows from the names
- * of store 0's; the settings of its queue are those of store 0's queue.
+ * A configuration with further stores, each with its own database and queue. Their names follow from those of store 0,
+ * and the settings of their queues are those of store 0's queue.
  */
 export function withStores(config: string, numbers: readonly number[]): string {
   const database = settingOf(config, 'database_name')
@@ -67,7 +67,7 @@ ${settingsOf(consumer).replace(`queue = "${queue}"`, `queue = "${queue}-${n}"`)}
   return `${config.trimEnd()}\n${blocks.join('')}`
 }
 
-/** A configuration with the ids of its stores' databases, by the number of the store. @throws where one is missing */
+/** A configuration with the ids of its stores' databases, by the number of the store. @throws if one is missing */
 export function withIds(config: string, ids: ReadonlyMap<number, string>): string {
   let text = config
   for (const { number, binding } of storesIn(config)) {
@@ -87,7 +87,7 @@ export function settingOf(config: string, name: string): string {
   return found
 }
 
-/** A configuration from one heading to the next. The comment above a heading belongs to the block before. */
+/** A configuration from one heading to the next. The comment above a heading belongs to the previous block. */
 function blocksOf(config: string): string[] {
   return config.split(/^(?=\[)/m)
 }
@@ -104,7 +104,7 @@ function isConsumerOf(block: string, queue: string): boolean {
   return block.startsWith('[[queues.consumers]]') && block.includes(`\nqueue = "${queue}"\n`)
 }
 
-/** A block without its comments, which stand beside store 0's. */
+/** A block without its comments, which only store 0's block has. */
 function settingsOf(block: string): string {
   const lines = block.trim().split('\n')
   return lines.filter((line) => line !== '' && !line.startsWith('#')).join('\n')

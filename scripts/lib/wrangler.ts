@@ -18,7 +18,7 @@ export const WRANGLER_ENV: NodeJS.ProcessEnv = {
 
 export type Finished = { code: number; stdout: string; stderr: string }
 
-/** `show` also prints the output. `within`: how long it may take (ms); then it is ended, and has failed. */
+/** `show` also prints the output. `within`: how long it may take (ms). After that, it is ended and counts as failed. */
 type Options = { show?: boolean; within?: number }
 
 /** Runs wrangler and waits for it. */

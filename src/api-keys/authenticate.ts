@@ -28,8 +28,8 @@ export const apiKeyCredential: CredentialKind = {
 }
 
 /**
- * A key is in the store of its project, which the project's id names. Where the caller names no project, or none that can
- * be, the secret says in which store it was made.
+ * A key is in the store of its project, which the project's id names. If the caller does not name a project, or names
+ * an id that is not valid, the secret says in which store it was made.
  */
 function enter(rt: Runtime, token: string, projectId: string | null): Runtime {
   const named = projectId === null ? null : storeOfProject(projectId)
@@ -39,9 +39,10 @@ function enter(rt: Runtime, token: string, projectId: string | null): Runtime {
 }
 
 /**
- * The key of a secret that the entered store does not have: it may be of a project in another one, which is asked once.
+ * The key of a secret that the entered store does not have. Its project may be in another store, which is asked once.
  *
- * @throws {Fault} `unknown_key`; `key_rotated` for a secret that a rotation replaced, or how its key has ended since
+ * @throws {Fault} `unknown_key`; `key_rotated` for a secret that a rotation replaced; `key_revoked` or `key_expired` if
+ *   its key has ended since
  */
 async function missed(rt: Runtime, { token, hash }: { token: string; hash: string }): Promise<Credential> {
   let [rotated] = await run(rt.db, byRetiredHash(rt.db, hash))

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { named } from '../http/fields'
 
-/** A user or an API key, as one that holds or did something. */
+/** A user or an API key that holds something or did something. */
 export const Holder = z.object({ type: named('HolderType', z.enum(['user', 'api_key'])), id: z.string() })
 
 /** The prefix of an id says what it names. */

@@ -34,7 +34,7 @@ export async function revokeKey(
   return added
 }
 
-/** Reads the connections with signing secrets that a key added, or a key whose secret went through its hands. */
+/** Reads the connections with signing secrets that this key added, or that a key added whose secret it was handed. */
 export function findSecretsAddedThrough(db: Db, projectId: string, id: string) {
   const through = and(eq(apiKeys.project_id, projectId), or(eq(apiKeys.id, id), handedThrough(id)))
   return findSecretsAddedBy(db, projectId, db.select({ id: apiKeys.id }).from(apiKeys).where(through))

@@ -77,7 +77,7 @@ export async function rotateKey(
 }
 
 /**
- * Reads what a batch that ended with an error has left: it may have been committed, with only the answer lost.
+ * Reads what a batch that ended with an error has left: it may have been committed, and only the answer was lost.
  *
  * @throws the error, if there is nothing or it cannot be read
  */

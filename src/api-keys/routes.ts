@@ -38,7 +38,7 @@ const ApiKey = named(
       .object({
         user_id: z.string(),
         email: z.string().nullable(),
-        is_member: z.boolean().nullable().describe('Null from `GET /self`, and while nobody can tell.'),
+        is_member: z.boolean().nullable().describe('Null from `GET /self`, and while it cannot be determined.'),
       })
       .describe(
         'The user who minted the key. If they leave the project, the key keeps working and `is_member` is false.',
@@ -75,7 +75,7 @@ const ListQuery = z.strictObject({
     .regex(/^(key|usr)_[0-9a-hjkmnp-tv-z]{26}$/, 'must be the id of an API key or a user')
     .optional()
     .describe(
-      'Only keys whose current secret was handed to this user or API key. An API key need not be live. Its list includes secrets that it could obtain from key to key: it has the keys that revoking it with `issued=true` revokes.',
+      'Only keys whose current secret was handed to this user or API key. The API key may have been revoked or have expired. For an API key, the list includes secrets that it could obtain from key to key: the same keys that are revoked if you revoke it with `issued=true`.',
     ),
 })
 const RevokeQuery = z.strictObject({
@@ -89,7 +89,7 @@ const Revoked = named(
     connections: z
       .array(z.object({ id: z.string(), secret_ids: z.array(z.string()) }))
       .describe(
-        'Connections with signing secrets that the revoked keys added. They stay: whoever added one can sign deliveries. Remove each that your vendor does not sign with, and replace the others.',
+        'Connections with signing secrets that the revoked keys added. These secrets are not removed, and whoever added one can sign deliveries. Remove each secret that your vendor does not sign with, and replace the others.',
       ),
   }),
   { connections: [{ id: SAMPLE.connection, secret_ids: [SAMPLE.secret] }] },
@@ -163,7 +163,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const [row] = keys
       const [owner] = projects
       if (!row || !owner) throw keyRevoked()
-      // Nothing that a key is, may or does depends on the directory, and this call tells it that.
+      // A key does not depend on the directory, so a call that describes the key does not ask it.
       return c.json({ key: present(row, null), project: { id: project, name: owner.name } }, 200)
     },
   )
@@ -248,11 +248,11 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       id: 'revokeApiKey',
       summary: 'Revoke an API key',
       description:
-        'The key stops working immediately. Revoking it again changes nothing and returns the same. If somebody else may have held its secret, pass `issued=true`: they may have rotated other keys with it and hold those secrets too.',
+        'The key stops working immediately. Revoking it again changes nothing and returns the same response. If somebody else may have held its secret, pass `issued=true`: they may have rotated other keys with it and have those secrets too.',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true },
       responses: {
-        200: { description: 'With `issued=true`: revoked, and what is left to do.', schema: Revoked },
+        200: { description: 'With `issued=true`: revoked. The body says what is left to do.', schema: Revoked },
         204: { description: 'Revoked.' },
       },
       faults: ['not_found'],
@@ -273,7 +273,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
 /**
  * The key without its secret. The fields of the specification come first.
  *
- * @param people the members of its project; null where they are not known
+ * @param people the members of its project; null if they are not known
  */
 function present(row: KeyRow, people: People | null) {
   return {

@@ -15,7 +15,7 @@ export const apiKeys = sqliteTable(
     scopes: text({ mode: 'json' }).$type<Scope[]>().notNull(),
     expires_at: integer(),
     created_by: text().notNull(),
-    /** The address of that user at the time; null in a row of an older version whose user is not known. */
+    /** The email address of that user at the time; null if an older version wrote the row and the user is not known. */
     minter_email: text(),
     created_at: integer().notNull(),
     last_used_at: integer(),

@@ -11,8 +11,9 @@ const FORM = /^svc_v1_[0-9a-f]{96}$/
 export type NewSecret = { secret: string; hash: string; key_prefix: string }
 
 /**
- * Makes a secret: `svc_v1_`, 85 random hex characters, the number of the key's store as 3, then the CRC-32 of everything before
- * as 8. The checksum catches typos and junk without a database read, and lets secret scanners recognize a real key.
+ * Makes a secret: `svc_v1_`, 85 random hex characters, 3 with the number of the key's store, then 8 with the CRC-32 of
+ * everything before. The checksum catches typos and junk without a database read, and lets secret scanners recognize a
+ * real key.
  */
 export async function newSecret(store: number): Promise<NewSecret> {
   const home = store.toString(16).padStart(STORE_CHARS, '0').slice(-STORE_CHARS)
@@ -22,8 +23,8 @@ export async function newSecret(store: number): Promise<NewSecret> {
 }
 
 /**
- * The store in which a secret was made, or 0 to 4,095 by chance for one from before secrets said so: a hint, for calls whose
- * project does not lead to the key.
+ * The store in which a secret was made. An older secret does not contain it, and gives a random number from 0 to 4,095.
+ * So this is only a hint, for calls whose project does not lead to the key.
  */
 export function storeOfSecret(secret: string): number {
   return Number.parseInt(secret.slice(-CHECKSUM_CHARS - STORE_CHARS, -CHECKSUM_CHARS), 16)

@@ -21,7 +21,7 @@ const shown = {
   /** Of an API key, revoked ones too. */
   actor_name: sql<string | null>`${apiKeys.name}`.as('actor_name'),
 }
-/** An entry with what its actor is called now, if that is an API key. */
+/** An entry with the current name of its actor, if that is an API key. */
 export type AuditRow = Shown<typeof shown>
 type Shown<F extends Parameters<typeof raw>[1]> = ReturnType<typeof raw<F>>['_']['result'][number]
 /** An entry; or, without an action, the place that the next page starts after: see {@link listAudit}. */

@@ -24,7 +24,7 @@ type AuditRow = typeof auditLog.$inferSelect
 
 /**
  * A mutation and its audit row, for one batch: `batch(db, { ...audited(db, change, entry, mutation), … })`. The audit
- * row is written only if the mutation changed a row. A batch takes one such pair, and throws if there are two.
+ * row is written only if the mutation changed a row. A batch takes only one such pair, and throws if there are two.
  *
  * @returns the mutation as `changed`, directly followed by `audit`, because SQLite's `changes()` counts the previous
  *   statement

@@ -99,8 +99,8 @@ function shownOf(kind: Kind, body: Candidate['body'] | undefined): Record<string
 }
 
 /**
- * The fields that differ. A field that was missing and is now null does not differ. Values for which {@link MAX_CHANGE_BYTES}
- * leave no room are left out: they are in the payload.
+ * The fields that differ. A field that was missing and is now null does not differ. Values that do not fit into
+ * {@link MAX_CHANGE_BYTES} are left out: they are in the payload.
  */
 function changeOf(before: Record<string, unknown>, after: Record<string, unknown>): Effect['change'] {
   const change: NonNullable<Effect['change']> = {}

@@ -21,7 +21,7 @@ export const Effect = z
           too_large: z
             .literal(true)
             .optional()
-            .describe('The values are too large to be shown here, and null. They are in the payload.'),
+            .describe('The values are null, because they are too large to be shown here. They are in the payload.'),
         }),
       )
       .nullable()

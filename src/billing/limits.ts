@@ -16,8 +16,8 @@ export const MAX_ORDERED = 10
 export const MAX_ROW_BYTES_READ = 4 * 1024 * 1024
 
 /**
- * Bytes of the values that an effect shows before and after. They stand in the event's row, which SQLite reads on the way
- * to its neighbours.
+ * Bytes of the values that an effect shows before and after. They are in the event's row, which SQLite reads on the way
+ * to the rows around it.
  */
 export const MAX_CHANGE_BYTES = 4000
 

@@ -13,7 +13,7 @@ export type Candidate = {
   rank: string
   vendor_event_id: string
   event_id: string
-  /** Digests of the vendor's object before the event (null if the vendor does not tell) and after it. */
+  /** Digests of the vendor's object before the event (null if the vendor does not say) and after it. */
   before: string | null
   after: string
   /** Null for an event of the rank below, which is never shown. */

@@ -5,7 +5,7 @@ import { within } from '../lib/within'
 /** If D1 has not answered by then, the caller gets a 503 and tries again. */
 export const ANSWER_TIMEOUT_MS = 5 * SECOND
 
-/** How long callers are told to wait while the database is full (s): making room takes a person or a night. */
+/** How long callers are told to wait while the database is full (s). It is long, because making room takes a while. */
 const FULL_RETRY_AFTER_S = 300
 
 /** How long to wait before a trip is retried (ms), ± half of it. */

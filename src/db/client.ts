@@ -14,9 +14,12 @@ export { type Meter, sumOf } from './metered'
 export type Database = DrizzleD1Database & { meter: Meter; d1: MeteredD1; binding: D1Database }
 
 declare const holds: unique symbol
-/** A store: the database of the projects that were made in it, with all that is their own. */
+/** A store: the database of the projects that were created in it, with everything that belongs to them. */
 export type Db = Database & { readonly [holds]: 'projects' }
-/** The directory: the database of people, and of which projects there are. One database is both, and two types to us. */
+/**
+ * The directory: the database of people and of the list of projects. Store 0 is the same database, but has another
+ * type.
+ */
 export type Directory = Database & { readonly [holds]: 'people' }
 
 /** A statement that has not been sent: one of Drizzle's builders, or what {@link raw} makes. */
@@ -94,8 +97,8 @@ export async function batch<Q extends Queries>(db: Database, queries: Q, how: Se
 }
 
 /**
- * Marks statements that always have the same names: {@link batch} then refuses them beside others that were marked, of
- * which they have overwritten those of the same name. The mark is a symbol, which spreading copies.
+ * Marks statements that always have the same names, because in one batch the second set would overwrite the first.
+ * {@link batch} refuses queries with more than one mark. The mark is a symbol, which spreading copies.
  */
 export function onceInABatch<Q extends Queries>(queries: Q): Q {
   return { ...queries, [Symbol('once in a batch')]: true }
@@ -103,7 +106,7 @@ export function onceInABatch<Q extends Queries>(queries: Q): Q {
 
 function refuseOverwritten(queries: Queries): void {
   if (Object.getOwnPropertySymbols(queries).length < 2) return
-  throw new Error('a statement of this batch has overwritten another of its name: send them in two batches')
+  throw new Error('a statement of this batch has overwritten another with the same name: send them in two batches')
 }
 
 /** The newest migration, by the name under which wrangler records it in `d1_migrations`. */

@@ -18,7 +18,7 @@ export function json<T>(expression: SQL): SQL<T> {
   return expression.mapWith((text: string) => JSON.parse(text) as T) as SQL<T>
 }
 
-/** Our own words as literals, such as the statuses in an `IN`: a partial index is used only where they are literals. */
+/** Our own words as literals, such as the statuses in an `IN`: a partial index is used only if they are literals. */
 export function literals(words: readonly string[]): SQL {
   return sql.raw(words.map((word) => `'${word}'`).join(', '))
 }

@@ -30,7 +30,10 @@ export type Actor =
 
 export type ActorType = Actor['type']
 
-/** The read that looks up one secret, where it is sent, and the function that turns its rows into an actor. */
+/**
+ * The read that looks up one secret, the database that it is sent to, and the function that turns its rows into an
+ * actor.
+ */
 export type Lookup = {
   db: Database
   query: Query<unknown[]>
@@ -47,13 +50,13 @@ export type CredentialKind = {
   /** Whether the permissions of the actor stay the same for as long as the secret is valid. */
   lasting: boolean
   /**
-   * The runtime that a secret is looked up in: one that has entered a store, if stores know secrets of this kind.
+   * The runtime that a secret is looked up in: it has entered a store if secrets of this kind are kept in stores.
    *
    * @param projectId the value of X-Project-Id, or null
-   * @throws {Fault} `wrong_project` where no such store is bound. No I/O.
+   * @throws {Fault} `wrong_project` if no such store is bound. No I/O.
    */
   enter: (rt: Runtime, token: string, projectId: string | null) => Runtime
-  /** @param rt what `enter` gave */
+  /** @param rt what `enter` returned */
   lookup: (rt: Runtime, secret: { token: string; hash: string }, projectId: string | null) => Lookup
   /** The faults that a secret of this kind can be refused with. */
   faults: readonly FaultName[]
@@ -136,8 +139,8 @@ export async function identify(
 }
 
 /**
- * Checks the rate limits, then prepares the lookup of the secret together with the side effects of its result: a request
- * about a project enters the project's store.
+ * Checks the rate limits, then prepares the lookup of the secret together with the side effects of its result. A
+ * request about a project enters the store of that project.
  */
 async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, projectId: string | null) {
   const rt = kind.enter(c.get('rt'), token, projectId)
@@ -166,9 +169,9 @@ async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, p
 }
 
 /**
- * The runtime at the store of a project that there is.
+ * The runtime at the store of a project that exists.
  *
- * @throws {Fault} `not_configured` where that store is not bound
+ * @throws {Fault} `not_configured` if that store is not bound
  */
 function storeOf(rt: Runtime, projectId: string): Runtime {
   const store = storeOfProject(projectId) ?? 0

@@ -7,7 +7,7 @@ export const FULL_FOR_MS = 5 * MINUTE
 /** An isolate notes it at most this often (ms): KV takes one write a second for a key. */
 const NOTED_EVERY_MS = MINUTE
 
-/** When this isolate last noted it of each store (ms). */
+/** When this isolate last noted this about each store (ms). */
 const notedAt = new Map<number, number>()
 const keyOf = (store: number) => `database_full:${store}`
 

@@ -100,7 +100,7 @@ export function problem(c: Context<HttpEnv>, error: unknown): Response {
   return c.body(JSON.stringify(body), status, headers)
 }
 
-/** How long a refused caller waits by default (s); null where there is nothing to wait for. */
+/** How long a refused caller waits by default (s); null if there is nothing to wait for. */
 export function retryAfter(status: number): string | null {
   if (status === 429) return String(RETRY_AFTER)
   return status === 503 ? '5' : null

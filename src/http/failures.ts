@@ -6,8 +6,7 @@ import { isWithin, type LimitName, rateLimited } from './rate-limit'
 
 /**
  * Counts failures of one kind by client address. This isolate refuses an address with too many of them for a while,
- * before any I/O. Several clients can share an address, so ask for a block only where the caller is not known to be
- * good.
+ * before any I/O. Several clients can share an address, so ask for a block only if the caller is not known to be good.
  *
  * @param name the limit that counts the failures
  * @param detail says which failures they are

@@ -27,10 +27,11 @@ export async function read<Q extends Queries>(c: Context<HttpEnv>, queries: Q): 
 }
 
 /**
- * As {@link read}, with a statement of the directory beside them: one batch where the project's store is the directory, else
- * both at once.
+ * Like {@link read}, with a statement of the directory in addition: one batch if the project's store is the directory,
+ * otherwise two batches at the same time.
  *
- * @returns `beside`: null where the directory is another database and does not answer, so that keys go on without it
+ * @returns `beside`: null if the directory is another database and does not answer, so that keys keep working without
+ *   it
  */
 export async function readBeside<Q extends Queries, T>(
   c: Context<HttpEnv>,
@@ -46,7 +47,7 @@ export async function readBeside<Q extends Queries, T>(
   return { found, beside: result }
 }
 
-/** Asks the directory for what an answer can do without. @returns null where it does not answer */
+/** Asks the directory for something that a response can do without. @returns null if the directory does not answer */
 export async function ifAnswered<T>(directory: Directory, query: Query<T>): Promise<T | null> {
   try {
     return await run(directory, query)
@@ -69,8 +70,8 @@ export async function settle(c: Context<HttpEnv>): Promise<void> {
 }
 
 /**
- * Has the database confirm the caller; only then is nothing pending. A fault, be it of the caller or of the database, stays:
- * every further read of this request throws it again, even if the handler caught the first.
+ * Has the database confirm the caller. Only then is nothing pending. A fault stays, whether the caller or the database
+ * caused it: every further read of this request throws it again, even if the handler caught the first.
  */
 async function confirm(
   c: Context<HttpEnv>,

@@ -11,12 +11,12 @@ export const MAX_BODY_BYTES = 64 * 1024
 /** How many bytes are read to see whether a body is empty. */
 const MAX_NOTHING_BYTES = 64
 
-/** Validates the JSON body: `c.req.valid('json')`. Pass a strict object, so that a misspelt field is refused. */
+/** Validates the JSON body: `c.req.valid('json')`. Pass a strict object, so that a misspelled field is refused. */
 export function body<T extends z.ZodType>(schema: T) {
   return remember(zValidator('json', schema, refuse), { body: schema })
 }
 
-/** Validates the query: `c.req.valid('query')`. Pass a strict object, so that a misspelt filter is refused. */
+/** Validates the query: `c.req.valid('query')`. Pass a strict object, so that a misspelled filter is refused. */
 export function query<T extends z.ZodType>(schema: T) {
   return remember(zValidator('query', schema, refuse), { query: schema })
 }

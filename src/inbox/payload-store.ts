@@ -7,7 +7,8 @@ import { MAX_DELIVERY_BYTES } from './receive/limits'
 import { bodies, payloads } from './schema'
 
 /*
- * Where a payload is read: in `bodies`, or, until housekeeping has moved it, in `payloads`. Nothing else knows of the two.
+ * Reads payloads: from `bodies`, or from `payloads` until housekeeping has moved them. No other code knows that there
+ * are two tables.
  */
 
 /** The columns that say which payload is meant. */
@@ -16,7 +17,7 @@ type Table = typeof bodies | typeof payloads
 
 const isOf = (table: Table, key: PayloadKey) => and(eq(table.project_id, key.project_id), eq(table.id, key.payload_id))
 
-/** Joins the payload to each row of a query. A row without one stays. */
+/** Joins the payload to each row of a query. A row without a payload stays. */
 export function withPayload<Q extends SQLiteSelect>(query: Q, key: PayloadKey): Q {
   return query
     .leftJoin(bodies, isOf(bodies, key))
@@ -49,7 +50,10 @@ export function hasPayload(db: Db, key: PayloadKey): SQL | undefined {
 /** Bytes in the first part of {@link Body}: half of the largest delivery. */
 const PART = MAX_DELIVERY_BYTES / 2
 
-/** Of a joined payload: the columns of a {@link Body}. They are null where the condition does not hold: then it is not read. */
+/**
+ * Of a joined payload: the columns of a {@link Body}. They are null if the condition does not hold, and the payload is
+ * then not read.
+ */
 export function bodyColumns(condition: SQL): Record<keyof Body, SQL.Aliased<string | null>> {
   const columnOf = (type: 'text' | 'blob', value: (body: Column) => SQL | Column) =>
     sql<string | null>`CASE WHEN ${condition} THEN ${ofPayload(({ body }) => ofType(body, type, value(body)))} END`

@@ -32,9 +32,12 @@ export const events = sqliteTable(
     tries: integer().notNull().default(0),
     deliveries: integer().notNull().default(1),
     last_delivered_at: integer().notNull(),
-    /** Of its content, without what deliveries of it vary in; null where that is not compared. See receive/digest.ts. */
+    /**
+     * Of its content, without the fields that vary between deliveries; null if it is not compared. See
+     * receive/digest.ts.
+     */
     content_digest: text(),
-    /** How many later deliveries had other content than the first, which is the one that is kept. */
+    /** How many later deliveries had other content than the first one, which is kept. */
     differing: integer().notNull().default(0),
     last_differing_at: integer(),
     processed_at: integer(),
@@ -74,7 +77,7 @@ export const bodies = sqliteTable(
   (t) => [uniqueIndex('bodies_key').on(t.project_id, t.id)],
 )
 
-/** Payloads that were recorded before `bodies` was there. Housekeeping moves them: upkeep/moving-store.ts. */
+/** Payloads that were recorded before `bodies` existed. Housekeeping moves them: upkeep/moving-store.ts. */
 export const payloads = sqliteTable(
   'payloads',
   { project_id: text().notNull(), id: text().notNull(), body: body(), headers: headers() },

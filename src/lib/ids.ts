@@ -63,35 +63,35 @@ export function idPattern(prefix: IdPrefix): RegExp {
   return new RegExp(`^${prefix}_${DIGITS}{26}$`)
 }
 
-/** Stores (databases for projects) have numbers from 0 to this one: three characters behind the id's own. */
+/** Stores (databases for projects) have numbers from 0 to this one: three characters after the id's own. */
 export const MAX_STORE = 32 ** 3 - 1
-/** A store's number behind the 26 characters of an id: none for store 0, and no leading zeros. */
+/** A store's number after the 26 characters of an id: nothing for store 0, and no leading zeros. */
 const STORE = `(?:[1-9a-hjkmnp-tv-z]${DIGITS}{0,2})?`
 const PROJECT_ID = new RegExp(`^prj_${DIGITS}{26}(${STORE})$`)
 const CONNECTION_ID = new RegExp(`^con_${DIGITS}{26}(${STORE})$`)
 /** Its length without a store and a check character. */
 const OLD_CONNECTION_ID = 'con_'.length + TIME_CHARS + RANDOM_CHARS
 
-/** A new project id: as {@link newId}, and the store in which the project is made. */
+/** A new project id: like {@link newId}, then the store in which the project is created. */
 export function newProjectId(now: number, store: number): string {
   return newId('prj', now) + encodeStore(store)
 }
 
-/** The store in which the project of this id was made; null for any other string. No I/O. */
+/** The store in which the project with this id was created; null for any other string. No I/O. */
 export function storeOfProject(id: string): number | null {
   return decodeStore(PROJECT_ID.exec(id)?.[1])
 }
 
-/** A new connection id: as {@link newId}, then its store, then a check character. */
+/** A new connection id: like {@link newId}, then its store, then a check character. */
 export function newConnectionId(now: number, store: number): string {
   const id = newId('con', now) + encodeStore(store)
   return id + checkOf(id)
 }
 
 /**
- * The store in which the connection of this id was made; null for a string that cannot be a connection id. No I/O. An id
- * with 26 characters behind the prefix is from before there was a check character, and of store 0; in a longer one the last
- * character checks all others.
+ * The store in which the connection with this id was created; null for a string that cannot be a connection id. No I/O.
+ * An id with 26 characters after the prefix is older than the check character, and belongs to store 0. In a longer id,
+ * the last character checks all the others.
  */
 export function storeOfConnection(id: string): number | null {
   if (id.length === OLD_CONNECTION_ID) return decodeStore(CONNECTION_ID.exec(id)?.[1])

@@ -16,7 +16,7 @@ export function membersOf(directory: Directory, projectId: string) {
     .where(eq(members.project_id, projectId))
 }
 
-/** Reads the addresses of users. Ids of others are passed over. */
+/** Reads the addresses of users. Ids that are not of users are ignored. */
 export function addressesOf(directory: Directory, ids: readonly string[]) {
   return directory
     .select({ user_id: users.id, email: users.email })

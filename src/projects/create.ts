@@ -40,8 +40,8 @@ async function choose({ directory, stores, now }: Runtime, ownerId: string): Pro
 }
 
 /**
- * Creates a project in its store, then in the directory, which is the commit: until then nobody can reach it. What is left
- * where the second part fails is removed by housekeeping.
+ * Creates a project in its store, then in the directory, which is the commit: until then nobody can reach it. If the
+ * second part fails, housekeeping removes what the first part left.
  *
  * @returns whether its owner may own one more
  */
@@ -51,7 +51,7 @@ async function create({ directory, at }: Runtime, project: Project, change: Chan
   if (project.store === 0) {
     const { made } = await batch(directory, {
       ...projectCreated(inside.db, project, change, ownsFewer(directory, project.created_by)),
-      // This follows the audit row, which is written only if the project was.
+      // This comes after the audit row, which is written only if the project was.
       owner: ownerAdded(directory, project),
       made: findProject(inside.db, project.id),
     })

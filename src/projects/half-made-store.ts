@@ -29,7 +29,7 @@ export function inDirectory(directory: Directory, ids: readonly string[]) {
     .where(inArray(projects.id, valuesOf(ids)))
 }
 
-/** Deletes projects and their audit rows, for a batch; not those that have a key or a connection. */
+/** Deletes projects and their audit rows, for a batch, except projects that have a key or a connection. */
 export function halfMadeDeleted(db: Db, ids: readonly string[]) {
   const used = (table: typeof apiKeys | typeof connections) =>
     notExists(db.select({ one: sql`1` }).from(table).where(eq(table.project_id, projects.id)))

@@ -8,10 +8,11 @@ import { halfMadeDeleted, inDirectory, projectsBetween } from './half-made-store
 const AT_ONCE = 1000
 
 /**
- * Removes what was left of projects whose store was written and whose directory was not: nobody has ever reached them. One
- * step over those made in the last week, but not in the last hour, starting after the project `after`.
+ * Removes what is left of projects that were written to their store but not to the directory: nobody has ever reached
+ * them. This is one step over the projects that were created in the last week, but not in the last hour, starting after
+ * the project `after`.
  *
- * @returns the project after which the next step goes on; null once all are done
+ * @returns the project after which the next step continues; null once all are done
  */
 export async function removeHalfMade(
   { db, directory, store, now }: Runtime,

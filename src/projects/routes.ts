@@ -120,7 +120,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       const { name } = c.req.valid('json')
       const project = await renameProject(db, c.req.param('id'), name, changeOf(c))
       if (!project) throw notFound()
-      // The same name again mends a copy that the last call did not reach.
+      // Sending the same name again repairs a copy that the last call did not reach.
       if (store !== 0) await renameCopy(directory, project.id, name)
       return c.json(present(project, roleOf(c.get('actor'))), 200)
     },

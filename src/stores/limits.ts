@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from '../lib/time.ts'
 /** The most bytes that a D1 database can have on Workers Paid: https://developers.cloudflare.com/d1/platform/limits/ */
 export const MAX_STORE_BYTES = 10_000_000_000
 
-/** From this share of {@link MAX_STORE_BYTES} on, a store takes new projects only if no other one is open. */
+/** From this share of {@link MAX_STORE_BYTES} on, a store takes new projects only if all open stores are that full. */
 export const ROOMY_SHARE = 0.5
 
 /** A new store takes projects this long after the cron first saw it (ms): by then no isolate runs without its binding. */

@@ -6,7 +6,7 @@ import type { StoreRow } from './store'
 export const STORE_STATES = ['open', 'opening', 'closed', 'failing', 'unbound'] as const
 export type StoreState = (typeof STORE_STATES)[number]
 
-/** The state of a store, by what the cron noted of it. Store 0 is there from the start. */
+/** The state of a store, from what the cron noted about it. Store 0 is open from the start. */
 export function stateOf(row: StoreRow, bound: readonly number[], now: number): StoreState {
   if (!bound.includes(row.number)) return 'unbound'
   if (row.error !== null || row.seen_at < now - SEEN_WITHIN_MS) return 'failing'
@@ -15,8 +15,8 @@ export function stateOf(row: StoreRow, bound: readonly number[], now: number): S
 }
 
 /**
- * The stores to make a project in, the first choice first: of two open ones drawn at random the emptier, then the other. Where
- * none is open, one that no operator has closed; and store 0 where there is none of those either.
+ * The stores to create a project in, in order of preference: the emptier of two open stores that are drawn at random,
+ * then the other one. If no store is open, stores that no operator has closed. If every store is closed, store 0.
  *
  * @param random 0 … 1
  */

@@ -15,7 +15,7 @@ const Store = named(
   z.object({
     number: count,
     state: named('StoreState', z.enum(STORE_STATES)).describe(
-      '`opening`: it takes projects a few minutes after it was added. `closed`: an operator closed it to new projects. `unbound`: this deployment has no binding for it.',
+      '`opening`: it was added a few minutes ago and does not take projects yet. `closed`: an operator closed it to new projects. `unbound`: this deployment has no binding for it.',
     ),
     size_bytes: count.nullable(),
     limit_bytes: count,
@@ -24,8 +24,8 @@ const Store = named(
 )
 
 /**
- * Health of the deployment: 200 when it is configured, the directory answers in time and has the newest migration, and the
- * encryption keys are the right ones; else 503. Stores are told as the cron saw them last.
+ * Health of the deployment: 200 when it is configured, the directory answers in time and has the newest migration, and
+ * the encryption keys are the right ones; otherwise 503. It returns the stores as the cron last saw them.
  */
 export const healthRoutes = new Hono<HttpEnv>().get(
   '/',
@@ -33,7 +33,7 @@ export const healthRoutes = new Hono<HttpEnv>().get(
     id: 'getHealth',
     summary: 'Check the health of the service',
     description:
-      'Needs no credentials. Returns 503 when the directory does not answer or lacks a migration, when the encryption keys do not open the stored secrets, or when a setting is missing, `PUBLIC_ORIGIN` among them. A store that fails is named in `failing`: the projects of the others go on.',
+      'Needs no credentials. Returns 503 when the directory does not answer or lacks a migration, when the encryption keys do not open the stored secrets, or when a setting is missing, `PUBLIC_ORIGIN` among them. If a store fails, it is named in `failing`, and the projects in other stores are not affected.',
     tag: 'Service',
     faults: ['encryption_key_unavailable', 'public_origin_missing', 'not_migrated'],
     policy: null,

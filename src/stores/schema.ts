@@ -3,7 +3,7 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 /** What the cron last saw of each store. In the directory. */
 export const stores = sqliteTable('stores', {
   number: integer().primaryKey(),
-  /** Milliseconds since the epoch, as the others. */
+  /** Milliseconds since the epoch, like the other times. */
   first_seen_at: integer().notNull(),
   /** When it last answered; 0 if it never has. */
   seen_at: integer().notNull().default(0),

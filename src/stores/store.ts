@@ -16,7 +16,7 @@ export function readStores(directory: Directory) {
 }
 
 /**
- * Reads what the cron has noted of each store, from a directory that answers within a tighter bound and has the newest
+ * Reads what the cron has noted of each store, from a directory that answers within a shorter time and has the newest
  * migration.
  *
  * @throws {Fault} `database_unavailable`, `not_migrated`
@@ -40,7 +40,7 @@ export function newestMigration(db: Database) {
   return raw(db, { name }, (fields) => sql`SELECT ${fields} FROM d1_migrations ORDER BY id DESC LIMIT 1`)
 }
 
-/** Notes what the cron saw. A store that failed keeps what was noted of it before. */
+/** Notes what the cron saw. If a store failed, what was noted about it before is kept. */
 export async function noteSeen(directory: Directory, seen: readonly Seen[], now: number): Promise<void> {
   const row = {
     number: sql`j.value ->> 'number'`,

@@ -77,7 +77,7 @@ function decodeItem(item: Json, live: unknown) {
   })
 }
 
-/** Duplicates may differ in the time, and in the signature once the key was changed. */
+/** Duplicates may have another time, and another signature after the key was changed. */
 function contentOf(item: Json): Json {
   const { additionalData: more } = item
   const rest = without(item, 'eventDate')

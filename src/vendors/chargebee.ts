@@ -83,7 +83,7 @@ export const chargebee: Vendor = {
   },
 }
 
-/** How the deliveries of the event went so far. */
+/** They say how the deliveries of the event have gone so far. */
 const VARYING = ['webhook_status', 'webhook_failure_reason', 'webhooks']
 
 /** What the event is about: the object whose name its type starts with. In the payload, payments are transactions. */

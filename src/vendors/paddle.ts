@@ -91,7 +91,7 @@ export const paddle: Vendor = {
 }
 
 /**
- * `notification_id`: an event has one for each destination, and a new one for each replay.
+ * `notification_id`: an event has one for each destination, and gets a new one for each replay.
  * https://developer.paddle.com/api-reference/notifications/replay-notification
  */
 const VARYING = ['notification_id']

@@ -19,7 +19,7 @@ type SnapshotOf<K extends Kind> = {
   step: Step
   /** The vendor's object as sent, in canonical form: tied events are put in order by it. */
   after: string
-  /** The vendor's object before the event, in the same form; null if the vendor does not tell. */
+  /** The vendor's object before the event, in the same form; null if the vendor does not say. */
   before: string | null
 }
 

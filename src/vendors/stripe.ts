@@ -53,7 +53,7 @@ function parse(header: string): { timestamp: string | null; signatures: Uint8Arr
   return { timestamp, signatures }
 }
 
-/** `pending_webhooks`: how many deliveries of the event are not answered yet. */
+/** `pending_webhooks`: how many deliveries of the event have not been answered yet. */
 const VARYING = ['pending_webhooks']
 
 /** What the newer API calls its events. They name an object without containing it. */

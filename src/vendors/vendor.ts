@@ -49,8 +49,8 @@ export type DecodedEvent = {
   /** The kind of object that the event describes; null if it does not become billing state. */
   state: StateKind | null
   /**
-   * The event as the vendor sent it, without the fields that the vendor changes from one delivery of it to the next: it
-   * tells a repeat from other content under the same id. Null where the digest of the bytes is the id.
+   * The event as the vendor sent it, without the fields that the vendor changes from one delivery to the next. It tells
+   * a repeat from other content under the same id. Null if the digest of the bytes is the id.
    */
   content: Json | null
 }

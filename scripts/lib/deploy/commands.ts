@@ -2,11 +2,11 @@ import { fail } from '../terminal.ts'
 import { type Finished, wrangler } from '../wrangler.ts'
 import { hintFor } from './hints.ts'
 
-/** What a command that changes something says besides. */
+/** What else is printed for a command that changes something. */
 type Telling = {
   /** When it runs, for a dry run. */
   when?: string
-  /** What stands how, if it fails. */
+  /** If it fails: what was done, and what was not. */
   failed?: string
 }
 
@@ -41,7 +41,7 @@ export class Commands {
   }
 }
 
-/** Ends the script where a command failed: what is to be said first, that it failed, and what to do about it. */
+/** Ends the script if a command failed. It prints `first`, that the command failed, and what to do about it. */
 function requireSuccess(args: readonly string[], { code, stdout, stderr }: Finished, first: string): void {
   if (code === 0) return
   const hint = hintFor(args, stdout + stderr)

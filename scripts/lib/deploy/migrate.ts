@@ -3,8 +3,9 @@ import type { StoreConfig } from '../stores-config.ts'
 import type { Commands } from './commands.ts'
 
 /**
- * Applies pending migrations to the databases of stores, one after the other. The code that runs meanwhile works on both
- * schemas, because migrations only add. The first that fails ends the script, with a word on which store it was.
+ * Applies pending migrations to the databases of stores, one after the other. The code that runs meanwhile works on
+ * both schemas, because migrations only add. The first one that fails ends the script, which then says which store it
+ * was.
  */
 export async function migrateStores(commands: Commands, stores: readonly StoreConfig[]): Promise<void> {
   for (const [i, { number, binding, database }] of stores.entries()) {

@@ -2,7 +2,10 @@ import type { StoreConfig } from '../stores-config.ts'
 import { fail } from '../terminal.ts'
 import type { Commands } from './commands.ts'
 
-/** As `wrangler d1 list` tells them. `jurisdiction` is null where there is none, and missing where it is not told. */
+/**
+ * As `wrangler d1 list` returns them. `jurisdiction` is null if there is none, and missing if wrangler does not report
+ * it.
+ */
 type Listed = { name: string; uuid: string; jurisdiction?: string | null }
 
 const UNKNOWN = '<from the list>'
@@ -29,11 +32,11 @@ export async function ensureQueue(commands: Commands, name: string): Promise<voi
 }
 
 /**
- * Creates the databases of stores that have none. A further store is kept where the directory is.
+ * Creates the databases of stores that have none. A further store gets the jurisdiction of the directory.
  *
- * @param stores with store 0, the directory
- * @param jurisdiction where new databases are to be kept, if the directory does not say it
- * @returns the ids of all, by the number of the store
+ * @param stores including store 0, the directory
+ * @param jurisdiction where new databases are to be kept, if wrangler does not report it for the directory
+ * @returns the ids of all databases, by the number of the store
  */
 export async function ensureDatabases(
   commands: Commands,
@@ -53,7 +56,7 @@ export async function ensureDatabases(
   return new Map(stores.map(({ number, database }) => [number, idOf(commands, all, database)]))
 }
 
-/** Where new databases are kept: where the directory is, because nothing tells which projects may go elsewhere. */
+/** Where new databases are kept: where the directory is, because nothing says which projects may be kept elsewhere. */
 function placeOf(directory: Listed | undefined, asked: string | undefined): string | undefined {
   const home = directory?.jurisdiction
   if (home === undefined || asked === undefined || home === asked) return asked ?? home ?? undefined

@@ -7,12 +7,12 @@ import { serveAccount } from './stand-in.ts'
 /** Not the file of a real deployment. */
 const CONFIG = 'wrangler.deploy-walk.toml'
 const OWN = ['--public-origin', 'https://api.example.org', '--email-from', 'sign-in@example.org']
-/** What wrangler.toml calls the Worker, and all else begins with. */
+/** The name of the Worker in wrangler.toml, with which all other names begin. */
 export const NAME = 'platform-api'
 
 export type Ended = { code: number | null; said: string }
 
-/** The scripts of a checkout, with an account of our own that answers them. */
+/** The scripts of a checkout, with our own account that answers them. */
 export function checkoutAt(root: string) {
   const script = async (account: Account, name: string, args: readonly string[]): Promise<Ended> => {
     const { url, close } = await serveAccount(account)
@@ -31,7 +31,7 @@ export function checkoutAt(root: string) {
         rmSync(join(root, CONFIG), { force: true })
       }
     },
-    /** As `deploy`, but the file stays for the scripts that read it. */
+    /** Like `deploy`, but the file is kept for the scripts that read it. */
     deployAndKeep: (account: Account, flags: readonly string[] = []) => script(account, 'deploy', [...OWN, ...flags]),
   }
 }

@@ -3,7 +3,8 @@ import { Account } from './account.ts'
 import { checkoutAt, consumersOf, creationsOf, must, NAME, names, same } from './walking.ts'
 
 /**
- * Walks through npm run deploy and npm run stores with several stores, each a test, as `walks` does with one.
+ * Walks through npm run deploy and npm run stores with several stores. Each is a test, like those of `walks` with one
+ * store.
  *
  * @param folder a checkout of two stores, which gets a third one
  */
@@ -26,7 +27,7 @@ export function walksOfStores(folder: string): [name: string, walk: () => Promis
     [
       'npm run stores -- add --remote makes a third store, and the same one when it is repeated',
       async () => {
-        // As the cron does when it has seen them. Until then, the command would finish store 1.
+        // The cron does this when it has seen the stores. Until then, the command would finish store 1.
         account.databases[0]?.sqlite.exec('INSERT INTO stores (number, first_seen_at) VALUES (0, 0), (1, 0)')
         must(await stores('add'), 0, 'Added store 2')
         must(await stores('add'), 0, 'Finishing store 2')
@@ -37,7 +38,7 @@ export function walksOfStores(folder: string): [name: string, walk: () => Promis
     [
       'a migration of store 1 that fails: the code is not uploaded, and the stores behind it are not tried',
       async () => {
-        // All are to be applied once more, but their tables are there.
+        // All migrations will be applied once more, but their tables already exist.
         for (const store of [1, 2]) account.databases[store]?.sqlite.exec('DELETE FROM d1_migrations')
         const ended = await deployAndKeep(account)
         must(ended, 1, 'A migration failed, so the Worker was not uploaded')
@@ -61,7 +62,7 @@ export function walksOfStores(folder: string): [name: string, walk: () => Promis
   ]
 }
 
-/** What the account must have, and the last upload must bind, with so many stores. */
+/** What the account must have, and the last upload must bind, with this many stores. */
 function expectBound(account: Account, count: number): void {
   const further = Array.from({ length: count - 1 }, (_, i) => i + 1)
   const databases = names(account.databases, 'name')
@@ -71,7 +72,7 @@ function expectBound(account: Account, count: number): void {
   const queues = names(account.queues, 'queue_name').sort()
   same('queues', queues, [`${NAME}-events`, ...further.map((n) => `${NAME}-events-${n}`), `${NAME}-events-dead`].sort())
   same('consumers', consumersOf(account), Array(count + 1).fill(1))
-  // A later upload leaves what it does not change as it is.
+  // A later upload does not touch what it does not change.
   const told = account.uploads.flatMap(({ bindings }) => bindings.filter(({ type }) => type !== 'inherit'))
   const bound = new Map(told.map((binding) => [binding.name, binding]))
   const last = new Set(account.uploads.at(-1)?.bindings.map(({ name }) => name))
@@ -83,7 +84,7 @@ function expectBound(account: Account, count: number): void {
   }
 }
 
-/** The cause is mended: the database knows again what was applied. */
+/** Fixes the cause: the database knows again what was applied. */
 function copyMigrations({ databases }: Account, store: number): void {
   const applied = databases[0]?.sqlite.prepare('SELECT name FROM d1_migrations ORDER BY id').all() ?? []
   for (const { name } of applied) {

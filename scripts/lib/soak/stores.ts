@@ -14,7 +14,7 @@ const COUNT = `SELECT project_id, count(*) AS events, count(DISTINCT connection_
   count(due_at) AS open, count(DISTINCT payload_id) AS payloads
 FROM events GROUP BY project_id`
 
-/** The store of a project that the soak made: it has moved nowhere. */
+/** The store of a project that the soak created. Projects do not move. */
 export function storeOf(project: string): number {
   const store = storeOfProject(project)
   if (store === null) throw new Error(`${project} is not the id of a project`)
@@ -28,10 +28,10 @@ export async function closeOthers(open: number | null): Promise<void> {
 }
 
 /**
- * Looks into the database of each store, past the API: it must have its own projects and no others, each event once, none
- * open, and as many as the API reported. Every difference is added to `run.broken`.
+ * Looks into the database of each store, without the API. It must have its own projects and no others, each event once,
+ * no open event, and as many events as the API reported. Every difference is added to `run.broken`.
  *
- * @returns a row of a table for each store, and one for all of them
+ * @returns a row of a table for each store, and one for all of them together
  */
 export async function checkStores(
   run: Run,

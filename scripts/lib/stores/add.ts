@@ -9,8 +9,9 @@ import { fail } from '../terminal.ts'
 import { numbersIn, readDirectory, remoteStores } from './deployment.ts'
 
 /**
- * Adds a store to wrangler.toml and makes its local database; with `remote` also its database and queue in the account. If
- * there is one whose making has begun, it is finished, and no other one begun: so this can be repeated after a failure.
+ * Adds a store to wrangler.toml and makes its local database; with `remote` also its database and queue in the account.
+ * If a store was begun and is not complete, that store is finished instead, so the command can be repeated after a
+ * failure.
  */
 export async function addStore(remote: boolean, jurisdiction: string | undefined): Promise<void> {
   const known = remote ? numbersIn(await readDirectory(remoteStores().target)) : []
@@ -23,14 +24,14 @@ export async function addStore(remote: boolean, jurisdiction: string | undefined
     begun.push(number)
     console.log(`Added store ${number} to wrangler.toml: a database and a queue. Commit that file.`)
   } else {
-    console.log(`Finishing store ${begun.join(', ')}, which wrangler.toml has already.`)
+    console.log(`Finishing store ${begun.join(', ')}, which is already in wrangler.toml.`)
   }
   await prepareLocal()
   if (remote) await createRemote(begun, jurisdiction)
   const local = remote ? '' : ' Restart npm start to use it there.'
   console.log(`
 Store ${begun.join(', ')} is ready.${local}
-Next: npm run deploy, which binds it. It takes projects ${OPENS_AFTER_MS / 60_000} minutes after the cron first sees it.`)
+Next: npm run deploy, which binds it. It will take projects ${OPENS_AFTER_MS / 60_000} minutes after the cron first sees it.`)
 }
 
 /** The stores that have no local database yet, in a checkout that has some. */
@@ -44,7 +45,7 @@ function undeployed(known: readonly number[]): number[] {
   return boundStores(trackedText()).filter((number) => number > 0 && !known.includes(number))
 }
 
-/** The next number. One that was ever used is in ids of projects, keys and connections. */
+/** The next number. Numbers that were ever used are in ids of projects and connections, and in secrets of keys. */
 function next(known: readonly number[]): number {
   const deployed = deployText()
   const used = [...boundStores(trackedText()), ...(deployed === null ? [] : boundStores(deployed)), ...known]

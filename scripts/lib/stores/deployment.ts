@@ -8,7 +8,7 @@ import { fail } from '../terminal.ts'
 
 /** Where the stores are, and which of them are bound there. */
 export type Deployment = { target: Target; bound: readonly number[] }
-/** What the directory knows: what the cron noted of each store, and how many projects each has. */
+/** What the directory knows: what the cron noted about each store, and how many projects each has. */
 export type Known = { rows: StoreRow[]; projects: ReadonlyMap<number, number> }
 
 /** The stores of the local server, whose databases are made if they are missing. */
@@ -26,7 +26,7 @@ export function remoteStores(): Deployment {
   return { target: { config: DEPLOY_CONFIG }, bound: boundStores(config) }
 }
 
-/** Reads what the directory knows of the stores. @throws with what to do, if it has no such table yet */
+/** Reads what the directory knows about the stores. If it lacks a migration, the script ends and says what to do. */
 export async function readDirectory(target: Target): Promise<Known> {
   const sql = 'SELECT * FROM stores ORDER BY number; SELECT store, count(*) AS projects FROM projects GROUP BY store'
   try {
@@ -42,7 +42,7 @@ export async function readDirectory(target: Target): Promise<Known> {
   }
 }
 
-/** The numbers of all stores that the directory has heard of. */
+/** The numbers of all stores that the directory knows. */
 export function numbersIn({ rows, projects }: Known): number[] {
   return [...new Set([...rows.map(({ number }) => number), ...projects.keys()])]
 }

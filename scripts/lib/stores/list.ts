@@ -7,20 +7,20 @@ import { newestMigration } from '../prepare.ts'
 import { printTable } from '../terminal.ts'
 import { type Deployment, numbersIn, readDirectory } from './deployment.ts'
 
-/** Stores that are asked at once. Each is asked by a process of its own. */
+/** Stores that are asked at once. Each one is asked by a separate process. */
 const AT_ONCE = 3
 const HEADINGS = ['store', 'state', 'size', 'of limit', 'projects', 'oldest open event', 'last seen', 'schema']
 const UNKNOWN = '–'
 
 /**
- * The oldest open event of a store, of as many as /metrics looks at, and its newest migration. In one statement: it is one
- * query for D1.
+ * The oldest open event of a store, of as many as /metrics looks at, and its newest migration. They are read in one
+ * statement, which is one query for D1.
  */
 const LOOK = `SELECT
   (SELECT min(id) FROM (SELECT id FROM events INDEXED BY events_open WHERE due_at IS NOT NULL LIMIT 10000)) AS oldest,
   (SELECT name FROM d1_migrations ORDER BY id DESC LIMIT 1) AS migration`
 
-/** What a store said itself: its oldest open event (an id), and its schema. Or why it did not. */
+/** What a store itself returned: its oldest open event (an id), and its schema. Or why it returned nothing. */
 type Said = { oldest: string | null; migration: string | null } | { failed: string }
 
 /** Prints a table of all stores. The exit code is 1 if one that is bound does not answer. */
@@ -65,7 +65,7 @@ async function askAll({ target, bound }: Deployment): Promise<Map<number, Said>>
   return said
 }
 
-/** What the table has no room for. */
+/** Remarks for which the table has no room. */
 function remarks(
   numbers: readonly number[],
   { bound }: Deployment,
@@ -76,10 +76,10 @@ function remarks(
     const own = said.get(number)
     const row = rows.get(number)
     if (own && 'failed' in own) return [`Store ${number} does not answer:\n${own.failed}`]
-    if (!bound.includes(number)) return [`Store ${number} is in the directory, but not bound here.`]
+    if (!bound.includes(number)) return [`Store ${number} is in the directory, but is not bound here.`]
     if (row === undefined || (row.seen_at === 0 && row.error === null))
-      return [`Store ${number} has not been seen by the cron: it is not deployed yet, or the cron stands still.`]
-    return row.error === null ? [] : [`Store ${number} failed when the cron saw it last: ${row.error}`]
+      return [`Store ${number} has not been seen by the cron: it is not deployed yet, or the cron is not running.`]
+    return row.error === null ? [] : [`Store ${number} failed when the cron last visited it: ${row.error}`]
   })
 }
 
@@ -88,7 +88,7 @@ function sizesOf(row: StoreRow | undefined): [size: string, share: string] {
   return [`${(row.size_bytes / 1e6).toFixed(1)} MB`, `${((100 * row.size_bytes) / MAX_STORE_BYTES).toFixed(1)} %`]
 }
 
-/** Undefined: nobody knows. Null: none is open. */
+/** Undefined: not known. Null: no event is open. */
 function oldestOf(id: string | null | undefined, now: number): string {
   if (id === undefined) return UNKNOWN
   return id === null ? 'none' : age(now - idTime(id))

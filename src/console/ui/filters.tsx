@@ -4,7 +4,10 @@ import { Field } from './controls'
 /** What a filter form was filled in with: the query of the address, and what is wrong with it. */
 export type Filled = { query: URLSearchParams; mistakes: Mistakes }
 
-/** A text field of a filter form, with what the address says. A time loses its `Z`, which the browser's field refuses. */
+/**
+ * A text field of a filter form, filled in from the address. A time loses its `Z`, because the browser's field refuses
+ * it.
+ */
 export function FilterField({
   of: { query, mistakes },
   name,

@@ -16,7 +16,7 @@ const Secret = z.object({
   id: z.string(),
   hint: z.string().describe(`At most the last ${HINT_SHOWS} characters.`),
   created_at: timestamp,
-  added_by: Holder.nullable().describe('Who added it. Null for a secret from before this was kept.'),
+  added_by: Holder.nullable().describe('Who added it. Null for a secret that was added before this was recorded.'),
   last_used_at: timestamp.nullable().describe('When it last verified a delivery. Written at most once a minute.'),
 })
 

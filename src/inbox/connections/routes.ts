@@ -82,7 +82,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       id: 'updateConnection',
       summary: 'Rename, disable or enable a connection',
       description:
-        'A disabled connection answers deliveries with 403, and the vendor retries them. Enabling one takes a second, after which every delivery is accepted, wherever it arrives.',
+        'A disabled connection answers deliveries with 403, and the vendor retries them. Enabling a connection takes a second. After that, every delivery is accepted, wherever it arrives.',
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The connection.', schema: Connection } },
@@ -117,7 +117,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       id: 'addSigningSecret',
       summary: 'Add a signing secret',
       description:
-        'The call takes a second, after which the secret works for every delivery, wherever it arrives. To rotate a secret, add the new one, switch the vendor to it, and remove the old one once it is no longer used.',
+        'The call takes a second. After that, the secret works for every delivery, wherever it arrives. To rotate a secret, add the new one, switch the vendor to it, and remove the old one once it is no longer used.',
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The connection.', schema: Connection } },

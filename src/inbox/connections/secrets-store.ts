@@ -8,7 +8,7 @@ import { connections, type StoredSecret } from './schema'
 import { type Connection, type ConnectionRow, entry, findConnection, live, nextVersion, required } from './store'
 
 /**
- * Adds a secret to a connection, if the connection is still as it was read.
+ * Adds a secret to a connection, if the connection has not changed since it was read.
  *
  * @returns null if the connection has changed meanwhile: read it again and decide again
  * @throws {Fault} `not_found`, `secret_limit_reached`

@@ -73,9 +73,9 @@ export const BillingEvent = named(
     livemode: z.boolean().describe("The connection's mode. The event's own is in `decoded_summary`."),
     deliveries: count.describe('How many times the vendor delivered it.'),
     differing_deliveries: count.describe(
-      'How many of the later deliveries had other content than the first, which is the one that is stored and processed.',
+      'How many later deliveries had other content than the first one. The first one is stored and processed.',
     ),
-    last_differing_at: timestamp.nullable().describe('When the last of those came; null if there was none.'),
+    last_differing_at: timestamp.nullable().describe('When the last of them arrived; null if there was none.'),
     next_attempt_at: timestamp.nullable(),
   }),
   {

@@ -79,7 +79,7 @@ export function findRecorded(db: Db, projectId: string, id: string) {
     id: events.id,
     vendor_event_id: events.vendor_event_id,
     vendor: connections.vendor,
-    /** Whether the payload is there: 0 where it is past its retention. */
+    /** Whether the payload is there: 0 if it is past its retention. */
     kept: sql<0 | 1>`${isJoined}`.as('kept'),
     text: payloadText.as('text'),
     headers: payloadHeaders.as('headers'),

@@ -7,8 +7,8 @@ import { backlogOf, countsOf, openFacts } from './health'
 import { deployment } from './store'
 
 /**
- * A store in numbers, over all of its projects, in one round trip. Open events, and so the oldest of them, are counted up to
- * a limit.
+ * The figures of a store, over all of its projects, in one round trip. Only a limited number of open events is counted,
+ * and the oldest one is the oldest of these.
  *
  * @param rt at the store
  * @throws {Fault} `database_unavailable`
@@ -23,7 +23,7 @@ export async function readFigures(rt: Runtime) {
     ...openFacts(found.open, now),
     counts: countsOf(found),
     open: found.open.reduce((sum, { n }) => sum + n, 0),
-    /** Of the whole deployment, and known to the directory alone; null where this is another store. */
+    /** For the whole deployment. Only the directory knows it; null for any other store. */
     dead_letters: rt.store === 0 ? (noted('dead_letters') ?? 0) : null,
     /** Milliseconds since the epoch; null if the sweep has never run. */
     last_sweep_at: noted('last_sweep_at') ?? null,
@@ -36,9 +36,9 @@ export async function readFigures(rt: Runtime) {
 export type Figures = Awaited<ReturnType<typeof readFigures>>
 
 /**
- * Every store in numbers, or `down` for one that does not answer.
+ * The figures of every store. `down`: the stores that do not answer.
  *
- * @throws {Fault} `database_unavailable` where none answers
+ * @throws {Fault} `database_unavailable` if none answers
  */
 export async function readDeployment(rt: Runtime): Promise<{ up: Figures[]; down: number[] }> {
   const read = rt.stores.map((store) => readFigures(rt.at(store) as Runtime))

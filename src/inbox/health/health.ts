@@ -41,7 +41,7 @@ export const Health = named(
     oldest_pending_age_ms: count
       .nullable()
       .describe(
-        'For how long an event has been open at most, since its receipt or its last replay. Failed events are not open.',
+        'The age of the oldest open event, since its receipt or, if it was replayed, since its last replay. Failed events are not open.',
       ),
     expired_leases: count,
     last_5m: Window.describe('By time of receipt.'),
@@ -177,7 +177,7 @@ export function countsOf({ finals, open }: Pick<Snapshot, 'finals' | 'open'>): R
   return counts
 }
 
-/** For how long an event has been open at most (ms; null if none is), and how many leases have expired. */
+/** The age of the oldest open event (ms; null if none is open), and how many leases have expired. */
 export function openFacts(open: Snapshot['open'], now: number) {
   const opened = open.flatMap((row) => [row.oldest_event, row.oldest_replay].filter((id) => id !== null).map(idTime))
   return {

@@ -50,7 +50,10 @@ function countOpen(db: Db, condition: SQL | undefined, now: number) {
     {
       status: open.status,
       n: sql<number>`count(*)`,
-      /** Of those that no replay opened, the one that came first, and of the others the replay that came first: ids have a time. */
+      /**
+       * The first of the events that no replay opened, and the first of the replays that opened the others: ids contain
+       * a time.
+       */
       oldest_event: sql<string | null>`min(${open.id}) FILTER (WHERE ${open.replay_id} IS NULL)`,
       oldest_replay: sql<string | null>`min(${open.replay_id})`,
       expired: sql<number>`sum(coalesce(${expired}, 0))`,

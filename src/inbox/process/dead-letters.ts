@@ -11,8 +11,7 @@ const OfProject = z.object({ project_id: z.string() })
 
 /**
  * The dead-letter queue's consumer. A message ends up there because the service was down for a long time, not because
- * of its contents: it goes back to the queue of its
- * project's store, and is acked only once it is there.
+ * of its contents: it goes back to the queue of its project's store, and is acked only once it is there.
  */
 export async function resendDead(rt: Runtime, batch: MessageBatch<unknown>): Promise<void> {
   for (const message of batch.messages) {
@@ -39,9 +38,10 @@ export async function resendDead(rt: Runtime, batch: MessageBatch<unknown>): Pro
 }
 
 /**
- * The runtime at the store of a message's project. What names no project is no message of ours: store 0's consumer says so.
+ * The runtime at the store of a message's project. A message that does not name a project is not one of ours. It goes
+ * to store 0, whose consumer reports it.
  *
- * @throws {Fault} `not_configured` where that store is not bound
+ * @throws {Fault} `not_configured` if that store is not bound
  */
 function homeOf(rt: Runtime, body: unknown): Runtime {
   const named = OfProject.safeParse(body)

@@ -5,7 +5,8 @@ import { resendDead } from './dead-letters'
 /**
  * Handles a batch of a store's queue, or of the one queue for messages that ended as dead letters.
  *
- * @throws {Fault} `not_configured` where the queue is of a store that is not bound: its messages are tried again later
+ * @throws {Fault} `not_configured` if the queue belongs to a store that is not bound: its messages are tried again
+ *   later
  */
 export async function handleBatch(rt: Runtime, batch: MessageBatch<unknown>): Promise<void> {
   if (batch.queue.endsWith('-dead')) return resendDead(rt, batch)
@@ -15,7 +16,7 @@ export async function handleBatch(rt: Runtime, batch: MessageBatch<unknown>): Pr
   return consume(inside, batch)
 }
 
-/** The store whose queue this is: the number at the end of its name; none is 0. */
+/** The store whose queue this is: the number at the end of its name, or 0 if there is none. */
 function storeOfQueue(name: string): number {
   return Number(/-(\d+)$/.exec(name)?.[1] ?? 0)
 }

@@ -10,8 +10,8 @@ import { MAX_BODY_PART } from './limits'
 import type { Recording } from './store'
 
 /**
- * The statements that record a delivery's payload, by name, after its events: only if one of them is there that has this
- * payload. A body that is larger than {@link MAX_BODY_PART} is appended part by part.
+ * The statements that record a delivery's payload, by name. They come after its events, and write only if one of the
+ * events has this payload. A body that is larger than {@link MAX_BODY_PART} is appended part by part.
  */
 export function bodyStatements(db: Db, { fence, delivery }: Recording): Record<string, Query> {
   const { payload_id, headers, received_at: now } = delivery
@@ -28,7 +28,7 @@ export function bodyStatements(db: Db, { fence, delivery }: Recording): Record<s
           AND ${events.payload_id} = ${payload_id})
       ON CONFLICT DO NOTHING`,
   )
-  // A repeat finds the whole body, and so appends nothing.
+  // A repeat finds the whole body, so it appends nothing.
   const appended = rest.map(({ value, from }, i) => {
     const longer =
       first.type === 'text' ? sql`${bodies.body} || ${value}` : sql`CAST(${bodies.body} || ${value} AS BLOB)`
@@ -43,7 +43,9 @@ export function bodyStatements(db: Db, { fence, delivery }: Recording): Record<s
   return { body, ...Object.fromEntries(appended), copy: copyForPrevious(db, isThis, now) }
 }
 
-/** During the deploy that created `bodies`: the version before it may process the event, and reads only `payloads`. */
+/**
+ * During the deploy that creates `bodies`, the previous version may process the event, and it reads only `payloads`.
+ */
 function copyForPrevious(db: Db, isThis: SQL | undefined, now: number): Query {
   const { project_id, id, body, headers } = bodies
   return insertFrom(
@@ -86,7 +88,7 @@ function textParts(text: string): [Part, ...Part[]] {
   return parts as [Part, ...Part[]]
 }
 
-/** Whether a byte of UTF-8 goes on with a character that began before it. */
+/** Whether a byte of UTF-8 continues a character that began before it. */
 function isWithinCharacter(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000
 }

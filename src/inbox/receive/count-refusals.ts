@@ -5,16 +5,16 @@ import { FLUSH_DIED_AFTER_MS, MAX_REFUSAL_COUNTS } from './limits'
 import { addRefusals, type Refusals } from './refusals-store'
 
 /**
- * Counts that this isolate has not written yet, by connection, minute and cause, and when the flush that is under way began
- * (ms; null if none is).
+ * Counts that this isolate has not written yet, by connection, minute and cause; and when the current flush began (ms;
+ * null if none is under way).
  */
 type Pending = { counts: Map<string, Refusals>; flushingSince: number | null }
 const byStore = new Map<number, Pending>()
 
 /**
- * Counts a refused delivery by its cause. An isolate sums up the counts of a store and writes them every ten seconds at most, and
- * never the bodies: junk can neither fill nor slow down the database that all tenants share. An isolate that is evicted
- * loses the counts of up to ten seconds.
+ * Counts a refused delivery by its cause. An isolate adds up the counts of a store and writes them at most every ten
+ * seconds, and never the bodies: junk can neither fill nor slow down the database that all tenants share. An isolate
+ * that is evicted loses the counts of up to ten seconds.
  */
 export function countRefusal(rt: Runtime, connection: { id: string; project_id: string }, cause: string): void {
   const minute = Math.floor(rt.now / MINUTE)

@@ -32,7 +32,7 @@ export const MAX_REFUSAL_COUNTS = 5_000
 /** A flush of those counts that has not ended this long after it was due (ms) died with its request: another one begins. */
 export const FLUSH_DIED_AFTER_MS = 30 * SECOND
 
-/** Recording trips of an isolate that may be in flight at once, to one database. */
+/** Recording trips of an isolate to one database that may be in flight at once. */
 export const MAX_TRIPS_OUT = 4
 /** Deliveries on one trip. */
 export const MAX_GROUP = 8
@@ -44,8 +44,8 @@ export const ROW_BYTES = 4096
 export const ALONE_AFTER = 1.5 * SECOND
 
 /**
- * Bytes of a body that one statement binds, as text or as hexadecimal. What else it binds has room up to MAX_LIST_BYTES
- * (db/limits.ts).
+ * Bytes of a body that one statement binds, as text or as hexadecimal. The rest of MAX_LIST_BYTES (db/limits.ts) is for
+ * what else it binds.
  */
 export const MAX_BODY_PART = 900_000
 

@@ -41,7 +41,7 @@ async function eventsOf(
       vendor_event_id: storedEventId(vendor_event_id, digest, index),
       event_type: event_type.slice(0, MAX_EVENT_TYPE),
       occurred_at,
-      // Content under the digest of the bytes cannot differ.
+      // If the id is the digest of the bytes, the content cannot differ.
       content_digest: vendor_event_id === null || !content ? null : await contentDigest(content),
     })),
   )
@@ -55,7 +55,7 @@ async function unknownEvent(bytes: Uint8Array<ArrayBuffer>, now: number): Promis
   return { id: newId('evt', now), vendor_event_id, event_type: 'unknown', occurred_at: null, content_digest: null }
 }
 
-/** What recording needs of an event. The content is there only if the whole event could be read. */
+/** What recording needs to know of an event. It has the content only if the whole event could be read. */
 type Readable = Envelope & Partial<Pick<DecodedEvent, 'content'>>
 
 /** The envelopes of a delivery's events. If only an envelope can be read, search and replay find the event by it. */

@@ -75,7 +75,7 @@ function statements(db: Db, recording: Recording) {
   const list = sql`json_each(${JSON.stringify(delivery.events)})`
   const live = and(eq(connections.id, fence.id), isNull(connections.deleted_at), holds(fence))
   const { id, vendor_event_id, status, deliveries, last_delivered_at, differing, last_differing_at } = events
-  // False where either digest is null: then nothing is known.
+  // False if either digest is null: nothing is known then.
   const differs = sql`((${id} <> excluded.${bare(id)} AND ${events.content_digest} <> excluded.${bare(events.content_digest)}) IS TRUE)`
   return {
     minute: insertFrom(

@@ -79,7 +79,7 @@ export async function reopenMany(
     object_id: replay_id,
     details: { filter, matched: event_ids.length },
   }
-  // Which events it opens is asked twice: before they change, for the totals, and by the change itself.
+  // The query for the events that it opens runs twice: before they change, for the totals, and in the change itself.
   const counted = db
     .select({ status: sql`${events.status}`.as('from_status'), n: count().as('opened') })
     .from(events)

@@ -15,7 +15,7 @@ import { writeState } from './store'
 /** One step of a task, beginning after the project that it has come to. */
 type Task = (rt: Runtime, progress: Progress) => Promise<Step>
 
-/** What is done in every store. */
+/** The tasks of every store. */
 const TASKS: Record<string, Task> = {
   payloads: (rt, progress) => purgePayloads(rt.db, bodies, startOf(rt, progress), payloadsBefore(rt)),
   earlier_payloads: (rt, progress) => purgePayloads(rt.db, payloads, startOf(rt, progress), payloadsBefore(rt)),
@@ -31,7 +31,7 @@ const TASKS: Record<string, Task> = {
   },
 }
 
-/** What is done in the directory, which is in store 0. */
+/** The tasks of the directory, which is in store 0. */
 const OF_DIRECTORY: Record<string, Task> = {
   sign_in: async ({ directory, now }) => {
     await purgeEnded(directory, now)
@@ -39,7 +39,7 @@ const OF_DIRECTORY: Record<string, Task> = {
   },
 }
 
-/** What is done in a store that is not the directory. */
+/** The tasks of a store that is not the directory. */
 const OF_OTHERS: Record<string, Task> = {
   half_made: (rt, { after }) => removeHalfMade(rt, after),
 }
@@ -57,11 +57,11 @@ function recordsBefore({ now, settings }: Runtime): number {
 }
 
 /**
- * Deletes payloads and records of a store past their retention, and folds old rollups. Each task passes over all projects once an
- * hour, in steps. The tasks take turns until they are done or the budget is spent; the next run goes on from there. A run
- * in an hour whose passes are done costs one statement.
+ * Deletes payloads and records of a store past their retention, and folds old rollups. Each task passes over all
+ * projects once an hour, in steps. The tasks take turns until they are done or the budget is spent; the next run
+ * continues from there. A run in an hour whose passes are done costs one statement.
  *
- * @param failed is told of a task that failed. The others go on, and the next run tries it again.
+ * @param failed is told of a task that failed. The others continue, and the next run tries it again.
  */
 export async function housekeep(
   rt: Runtime,

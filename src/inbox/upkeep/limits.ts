@@ -13,9 +13,12 @@ export const MAX_GIVEN_UP = 20
 /** … each of which may cost this many statements, if the database refuses them together. */
 export const GIVE_UP_STATEMENTS = 25
 
-/** Statements that one run may send to all stores. D1 takes 1,000 queries an invocation; what is begun is finished. */
+/**
+ * Statements that one run may send to all stores. D1 takes 1,000 queries an invocation; the rest is for finishing what
+ * is begun.
+ */
 export const RUN_STATEMENTS = 900
-/** Statements after which a run begins nothing new in a store. The next run goes on where this one ended. */
+/** Statements after which a run begins nothing new in a store. The next run continues where this one ended. */
 export const STORE_STATEMENTS = 500
 /** The time after which a run begins nothing new in a store (ms). */
 export const STORE_MS = 10 * SECOND

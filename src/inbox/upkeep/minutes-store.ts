@@ -13,8 +13,9 @@ const HOUR_MINUTES = HOUR / MINUTE
 const m = alias(minutes, 'm')
 
 /**
- * Folds rollups of minutes that are no longer kept as such into the first minute of their hour: a chunk of them, beginning
- * after the project `start.after`. Rollups only add up, so that it does not matter if a chunk ends in the middle of an hour.
+ * Folds rollups of minutes that are no longer kept as such into the first minute of their hour: a chunk of them,
+ * beginning after the project `start.after`. Rollups only add up, so it does not matter if a chunk ends in the middle
+ * of an hour.
  *
  * @param folded the time (ms) up to which all were folded before. Only those that came up to {@link LATE_MS} late are
  *   looked for before it: without this bound, every pass would read every hour that is kept.

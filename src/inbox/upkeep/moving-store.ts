@@ -11,12 +11,12 @@ const y = alias(payloads, 'y')
 const { project_id, id, body, headers } = y
 
 /**
- * Moves a chunk of `payloads` to `bodies`, in one transaction: as many as have {@link MOVED_BYTES} together, at least
- * one. An empty table costs two statements that read nothing.
+ * Moves a chunk of `payloads` to `bodies`, in one transaction: as many as have {@link MOVED_BYTES} together, but at
+ * least one. An empty table costs two statements that read nothing.
  */
 export async function movePayloads(db: Db, now: number): Promise<Step> {
   const mayMove = sql`NOT EXISTS (SELECT 1 FROM ${state} WHERE ${state.name} = 'payloads_move_from' AND ${state.value} > ${now})`
-  // The sizes are taken inside, so that no body passes through the sum.
+  // The inner query takes the sizes, so that no body passes through the sum.
   const first = sql`SELECT ${project_id}, ${id}, octet_length(${body}) AS bytes FROM ${payloads} ${y} WHERE ${mayMove}
     ORDER BY ${project_id}, ${id} LIMIT ${MOVED_PAYLOADS}`
   const chunk = sql`(SELECT project_id, id FROM (

@@ -3,7 +3,7 @@ import { measure } from '../../http/measure'
 import { type Figures, readFigures } from '../health/deployment'
 
 /**
- * Writes how a store stands to Analytics Engine, once a minute. An unknown number is -1, because a data point has
+ * Writes the figures of a store to Analytics Engine, once a minute. An unknown number is -1, because a data point has
  * no empty column.
  */
 export async function observe(rt: Runtime): Promise<Figures> {

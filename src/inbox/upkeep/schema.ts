@@ -7,14 +7,14 @@ const NAMES = [
   'sealed_under',
   /** How many messages have come through the dead-letter queue. */
   'dead_letters',
-  /** The store that the last run of the cron ended with, where there are several. In the directory. */
+  /** In the directory, if one run does not reach all stores: the store with which the last run of the cron ended. */
   'stores_until',
-  /** When housekeeping begins to move `payloads` to `bodies` (ms): the version before that reads only `payloads`. */
+  /** When housekeeping begins to move `payloads` to `bodies` (ms). The previous version reads only `payloads`. */
   'payloads_move_from',
 ] as const
 export type StateName = (typeof NAMES)[number]
 
-/** What a store remembers of itself. The directory's also has what there is once for the deployment. */
+/** What a store remembers about itself. In the directory, it also has what exists once for the whole deployment. */
 export const state = sqliteTable('state', {
   name: text({ enum: NAMES }).primaryKey(),
   value: integer().notNull(),

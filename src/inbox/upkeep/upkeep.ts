@@ -48,7 +48,7 @@ async function turnOf({ directory, stores }: Runtime, failed: Failed): Promise<r
   }
 }
 
-/** Visits stores, a few at once, for as long as the run's statements suffice for whatever the next one may need. */
+/** Visits stores, a few at once, for as long as the run has enough statements left for what the next store may need. */
 async function visitAll(rt: Runtime, turn: readonly number[], failed: Failed): Promise<Seen[]> {
   const seen: Seen[] = []
   const share = Math.min(STORE_STATEMENTS, Math.floor(RUN_STATEMENTS / Math.min(turn.length, LANES)))
@@ -66,7 +66,9 @@ async function visitAll(rt: Runtime, turn: readonly number[], failed: Failed): P
   return seen
 }
 
-/** One store's work, of which a part that fails stops no other. What it has no time for waits for the next run. */
+/**
+ * The work in one store. If a part fails, the others still run. Parts for which no time is left wait for the next run.
+ */
 async function visit(rt: Runtime, share: number, failed: Failed): Promise<Seen> {
   const { store, db } = rt
   const budget = budgetOf(db, share)
@@ -86,7 +88,7 @@ async function visit(rt: Runtime, share: number, failed: Failed): Promise<Seen> 
     housekeeping: () => housekeep(rt, budget, fail),
   }
   for (const [task, work] of Object.entries(parts)) {
-    // A database that hangs takes all of its time with the first parts.
+    // If a database hangs, the first parts use up all of its time.
     if (Date.now() >= budget.until) break
     await work().catch((error) => fail(task, error))
   }
@@ -95,12 +97,12 @@ async function visit(rt: Runtime, share: number, failed: Failed): Promise<Seen> 
   return { number: store, error, size_bytes: db.meter.size_bytes, migration }
 }
 
-/** The directory's own statements come on top of its store's. */
+/** Statements to the directory come on top of those to its store. */
 function budgetOf({ meter }: Database, share: number): Budget {
   return { statements: meter.statements + share, until: Date.now() + STORE_MS }
 }
 
-/** Notes what this run saw of the stores, and with which it ended if it did not come to all. */
+/** Notes what this run saw of the stores, and the store with which it ended if it did not reach all of them. */
 async function note(
   { directory, stores, now }: Runtime,
   seen: readonly Seen[],

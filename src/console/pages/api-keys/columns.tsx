@@ -13,7 +13,7 @@ import type { Column } from '../../ui/table'
 /**
  * The columns of the list.
  *
- * @param people the members of the project; null where they are not known
+ * @param people the members of the project; null if they are not known
  */
 export function columnsOf(c: Context<HttpEnv>, people: People | null): Column<KeyRow>[] {
   const { now } = c.get('rt')

@@ -80,7 +80,7 @@ function find(c: Context<HttpEnv>) {
   return readConnection(c.get('rt').db, project_id, id)
 }
 
-/** The connection, what came to it in the last hour, and the names of those who added its secrets. */
+/** The connection, the deliveries to it in the last hour, and the names of those who added its secrets. */
 async function shown(c: Context<HttpEnv>) {
   const rt = c.get('rt')
   const [row, hour] = await Promise.all([find(c), readTraffic(rt.db, addressed(c), rt.now)])
