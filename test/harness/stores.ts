@@ -43,7 +43,14 @@ const AT = Symbol('at')
 export type EveryD1 = D1Database & { [AT]: (real: D1Database) => D1Database }
 
 /** Makes a stand-in for one database one for all of them: `DB` in `bindings` means all of D1. */
-export function everyD1(at: (real: D1Database) => D1Database): EveryD1 {
+export function everyD1(make: (real: D1Database) => D1Database): EveryD1 {
+  // One for each, however often it is passed: an isolate knows a database by its binding.
+  const made = new Map<D1Database, D1Database>()
+  const at = (real: D1Database) => {
+    const standIn = made.get(real) ?? make(real)
+    made.set(real, standIn)
+    return standIn
+  }
   return Object.assign(at(STORE), { [AT]: at })
 }
 
