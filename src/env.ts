@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Database, type Db, type Directory, type Meter, openDb, sumOf } from './db/client'
 import { Fault } from './lib/fault'
+import { MAX_STORE } from './lib/ids'
 import { originFrom } from './lib/origin'
 
 /** The bindings of wrangler.toml. Only this file and the entry point name a raw binding. */
@@ -178,6 +179,7 @@ function storesOf(env: Env): ReadonlyMap<number, StoreBindings> {
   const numbers = Object.keys(env).flatMap((name) => /^STORE_([1-9]\d{0,4})$/.exec(name)?.[1] ?? [])
   const stores = new Map([[0, { db: env.DB, events: env.EVENTS }]])
   for (const store of numbers.map(Number).sort((a, b) => a - b)) {
+    if (store > MAX_STORE) throw notConfigured(`STORE_${store} (the highest number of a store is ${MAX_STORE})`)
     const [db, events] = [env[`STORE_${store}`], env[`EVENTS_${store}`]]
     if (db === undefined || events === undefined) throw notConfigured(`EVENTS_${store} (the queue of STORE_${store})`)
     stores.set(store, { db, events })

@@ -4,6 +4,8 @@ import { SECOND } from '../lib/time'
 export const BLOCK_MS = 10 * SECOND
 /** Blocked addresses that an isolate remembers, for each kind of failure. */
 export const MAX_BLOCKED = 10_000
+/** What an answer can do without is waited for no longer than this (ms). */
+export const BESIDE_WITHIN_MS = 2 * SECOND
 /** Credentials that an isolate remembers as good. */
 export const MAX_KNOWN_CREDENTIALS = 10_000
 

@@ -1,7 +1,9 @@
 import type { Context } from 'hono'
 import { batch, type Database, type Directory, type Queries, type Query, type Results, run } from '../db/client'
 import { Fault } from '../lib/fault'
+import { within } from '../lib/within'
 import type { HttpEnv } from './context'
+import { BESIDE_WITHIN_MS } from './limits'
 import { writeLog } from './log'
 
 /**
@@ -50,9 +52,8 @@ export async function readBeside<Q extends Queries, T>(
 /** Asks the directory for something that a response can do without. @returns null if the directory does not answer */
 export async function ifAnswered<T>(directory: Directory, query: Query<T>): Promise<T | null> {
   try {
-    return await run(directory, query)
+    return await within(BESIDE_WITHIN_MS, run(directory, query))
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
     writeLog('warn', 'directory_not_read', { error: String(error) })
     return null
   }

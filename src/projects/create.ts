@@ -1,32 +1,26 @@
 import type { Change } from '../audit/store'
 import { batch } from '../db/client'
-import type { Runtime } from '../env'
+import { notBound, type Runtime } from '../env'
+import { noteFull } from '../http/database-full'
 import { Fault } from '../lib/fault'
 import { newProjectId } from '../lib/ids'
 import { placesFor } from '../stores/places'
 import { readStores } from '../stores/store'
 import { findMemberProject, mayOwnMore, ownerAdded, ownsFewer, projectCopied } from './directory-store'
 import { MAX_OWNED_PROJECTS } from './limits'
-import { findProject, type Project, projectCreated } from './store'
+import { type Project, projectCreated } from './store'
 
 /**
- * Creates a project with `ownerId` as its owner. If its store does not answer, another one is tried.
+ * Creates a project with `ownerId` as its owner: in its store, then in the directory, which is the commit. Until then nobody
+ * can reach it. If the second part fails, housekeeping removes what the first part left.
  *
  * @throws {Fault} `project_limit_reached`
  */
 export async function createProject(rt: Runtime, name: string, ownerId: string, change: Change): Promise<Project> {
   const places = rt.stores.length === 1 ? rt.stores : await choose(rt, ownerId)
-  for (const [i, store] of places.entries()) {
-    const project = { id: newProjectId(change.now, store), name, created_by: ownerId, created_at: change.now, store }
-    try {
-      if (await create(rt, project, change)) return project
-      throw limitReached()
-    } catch (error) {
-      const isLast = i === places.length - 1
-      if (isLast || !(error instanceof Fault) || error.fault !== 'database_unavailable') throw error
-    }
-  }
-  throw new Error('there is no store')
+  const project = await place(rt, places, { name, created_by: ownerId, created_at: change.now }, change)
+  if (await commit(rt, project, change)) return project
+  throw limitReached()
 }
 
 /** @throws {Fault} `project_limit_reached` */
@@ -40,29 +34,50 @@ async function choose({ directory, stores, now }: Runtime, ownerId: string): Pro
 }
 
 /**
- * Creates a project in its store, then in the directory, which is the commit: until then nobody can reach it. If the
- * second part fails, housekeeping removes what the first part left.
+ * Writes a project in the first store that takes it. In store 0 there is nothing to write yet: the commit does it.
  *
- * @returns whether its owner may own one more
+ * @throws {Fault} that of the last store, if none takes it
  */
-async function create({ directory, at }: Runtime, project: Project, change: Change): Promise<boolean> {
-  const inside = at(project.store)
-  if (!inside) throw new Error(`store ${project.store} is not bound`)
-  if (project.store === 0) {
-    const { made } = await batch(directory, {
-      ...projectCreated(inside.db, project, change, ownsFewer(directory, project.created_by)),
-      // This comes after the audit row, which is written only if the project was.
-      owner: ownerAdded(directory, project),
-      made: findProject(inside.db, project.id),
-    })
-    return made.length > 0
+async function place(
+  rt: Runtime,
+  places: readonly number[],
+  fields: Omit<Project, 'id' | 'store'>,
+  change: Change,
+): Promise<Project> {
+  let failure: unknown = new Error('there is no store')
+  for (const store of places) {
+    const project = { ...fields, id: newProjectId(change.now, store), store }
+    const inside = rt.at(store)
+    if (store === 0) return project
+    if (!inside) throw notBound(store)
+    try {
+      await batch(inside.db, projectCreated(inside.db, project, change, undefined))
+      return project
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      if (error.fault === 'database_full') noteFull(inside)
+      failure = error
+    }
   }
-  await batch(inside.db, projectCreated(inside.db, project, change, undefined))
-  const { made } = await batch(directory, {
-    copied: projectCopied(directory, project),
-    owner: ownerAdded(directory, project),
-    made: findMemberProject(directory, project.id, project.created_by),
-  })
+  throw failure
+}
+
+/** @returns whether its owner may own one more */
+async function commit({ directory, at }: Runtime, project: Project, change: Change): Promise<boolean> {
+  const home = at(0)
+  const { made } =
+    project.store === 0 && home
+      ? await batch(directory, {
+          ...projectCreated(home.db, project, change, ownsFewer(directory, project.created_by)),
+          // This comes after the audit row, which is written only if the project was.
+          owner: ownerAdded(directory, project),
+          made: findMemberProject(directory, project.id, project.created_by),
+        })
+      : await batch(directory, {
+          copied: projectCopied(directory, project),
+          owner: ownerAdded(directory, project),
+          made: findMemberProject(directory, project.id, project.created_by),
+        })
   return made.length > 0
 }
 

@@ -1,5 +1,6 @@
 import { batch, run } from '../db/client'
 import type { Runtime } from '../env'
+import { ifAnswered } from '../http/read'
 import { idFloor } from '../lib/ids'
 import { DAY, HOUR } from '../lib/time'
 import { halfMadeDeleted, inDirectory, projectsBetween } from './half-made-store'
@@ -21,7 +22,9 @@ export async function removeHalfMade(
   const range = { from: idFloor('prj', now - 7 * DAY), to: idFloor('prj', now - HOUR), after }
   const ids = (await run(db, projectsBetween(db, store, range, AT_ONCE))).map(({ id }) => id)
   if (ids.length === 0) return { done: 0, after: null }
-  const there = new Set((await run(directory, inDirectory(directory, ids))).map(({ id }) => id))
+  const known = await ifAnswered(directory, inDirectory(directory, ids))
+  if (!known) return { done: 0, after: null } // The next hour's pass looks again.
+  const there = new Set(known.map(({ id }) => id))
   const missing = ids.filter((id) => !there.has(id))
   const { gone } = missing.length > 0 ? await batch(db, halfMadeDeleted(db, missing)) : { gone: [] }
   return { done: gone.length, after: ids.length < AT_ONCE ? null : (ids.at(-1) ?? null) }

@@ -14,4 +14,4 @@ export const OPENS_AFTER_MS = 10 * MINUTE
 export const PING_TIMEOUT_MS = 2 * SECOND
 
 /** A store that the cron has not reached for this long (ms) counts as failing. */
-export const SEEN_WITHIN_MS = 5 * MINUTE
+export const SEEN_WITHIN_MS = 15 * MINUTE

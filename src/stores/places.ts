@@ -26,7 +26,8 @@ export function placesFor(
   now: number,
   random: () => number = Math.random,
 ): number[] {
-  const there = rows.filter((row) => bound.includes(row.number) && !row.closed)
+  const isNew = ({ number, first_seen_at }: StoreRow) => number > 0 && first_seen_at > now - OPENS_AFTER_MS
+  const there = rows.filter((row) => bound.includes(row.number) && !row.closed && !isNew(row))
   const open = there.filter((row) => stateOf(row, bound, now) === 'open')
   const roomy = open.filter((row) => sizeOf(row) < ROOMY_SHARE * MAX_STORE_BYTES)
   const left = [roomy, open, there].find((some) => some.length > 0) ?? []

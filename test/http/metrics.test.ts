@@ -3,6 +3,7 @@ import operations from '../../docs/operations.md?raw'
 import { METRICS, type MetricName } from '../../src/http/measure'
 import wrangler from '../../wrangler.toml?raw'
 import {
+  BESIDE,
   bound,
   call,
   captureConsole,
@@ -59,7 +60,7 @@ describe('a request', () => {
         status: '200',
         caller: 'api_key',
         ms: expect.any(Number),
-        d1_trips: 1,
+        d1_trips: 1 + BESIDE,
         d1_ms: expect.any(Number),
         rows_read: expect.any(Number),
         rows_written: 0,

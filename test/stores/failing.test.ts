@@ -183,3 +183,50 @@ it('a project that was left half made is removed after an hour; one that is whol
   expect(n).toBe(0)
   expect((await call('/platform/v1/api-keys/self', { token: world.secret, project: world.project })).status).toBe(200)
 })
+
+it('a commit whose answer is lost makes one project, not another one elsewhere', async () => {
+  captureConsole()
+  const { owner } = await worldIn(0)
+  await openOnly(1, 2)
+  const DB = tampered(DIRECTORY, async ({ sql, run }) => {
+    const results = await run()
+    if (/insert into "projects"/i.test(sql)) throw new Error(D1_LOST)
+    return results
+  })
+  const options = { method: 'POST', token: owner.token, json: { name: 'Once' }, bindings: { DB } }
+  expect((await call('/platform/v1/projects', options)).status).toBe(503)
+  const { body } = await call('/platform/v1/projects', { token: owner.token })
+  expect(body.data.filter(({ name }) => name === 'Once')).toHaveLength(1)
+})
+
+it('a delivery that was spooled into the queue of another store is recorded in its own', async () => {
+  captureConsole()
+  const world = await knownWorld(1)
+  const queue = queues()
+  const out = { ...queue.bindings, ...without(1, 'throws') }
+  expect((await deliver(world.connection.id, stripeEvent(), { bindings: out })).status).toBe(200)
+  queue.sentTo(2).push(...queue.sentTo(1).splice(0))
+  const result = await queue.deliver(2)
+  expect(result.explicitAcks).toHaveLength(1)
+  expect(await countEvents(1, world.project)).toMatchObject({ n: 1 })
+  await databaseOf(1).prepare('UPDATE events SET due_at = 1 WHERE project_id = ?').bind(world.project).run()
+  await runCron(queue.bindings)
+  await queue.deliver(1)
+  expect(await countEvents(1, world.project)).toEqual({ n: 1, processed: 1 })
+})
+
+it('a Queue that never answers holds up neither the cron nor the other stores', async () => {
+  captureConsole()
+  const [one, two] = [await worldIn(1), await worldIn(2)]
+  const queue = queues()
+  for (const { connection, project, store } of [one, two]) {
+    await deliver(connection.id, stripeEvent(), { bindings: queue.bindings })
+    queue.sentTo(store).splice(0)
+    await databaseOf(store).prepare('UPDATE events SET due_at = 1 WHERE project_id = ?').bind(project).run()
+  }
+  const never = () => new Promise<never>(() => {})
+  const EVENTS_1 = { send: never, sendBatch: never, metrics: never } as unknown as Queue<unknown>
+  await expect(cron({ ...queue.bindings, EVENTS_1 })).rejects.toThrow('store 1, sweep')
+  expect(queue.sentTo(2)).toHaveLength(1)
+  expect((await call('/healthz')).body.failing).toEqual([1])
+})

@@ -48,7 +48,7 @@ export async function ensureDatabases(
   const [directory] = stores
   const where = missing.length === 0 ? undefined : placeOf(known.get(directory?.database ?? ''), jurisdiction)
   for (const { database } of missing) {
-    const place = where === undefined ? [] : ['--jurisdiction', where]
+    const place = where === undefined || where === 'none' ? [] : ['--jurisdiction', where]
     const create = ['d1', 'create', database, ...place, '--update-config=false']
     await commands.change(create, { when: 'if it does not exist' })
   }
@@ -59,6 +59,10 @@ export async function ensureDatabases(
 /** Where new databases are kept: where the directory is, because nothing says which projects may be kept elsewhere. */
 function placeOf(directory: Listed | undefined, asked: string | undefined): string | undefined {
   const home = directory?.jurisdiction
+  if (directory && home === undefined && asked === undefined) {
+    fail(`Cloudflare does not say in which jurisdiction the directory, ${directory.name}, is kept, and a database cannot be moved later.
+Repeat the command with --jurisdiction, or with --jurisdiction none.`)
+  }
   if (home === undefined || asked === undefined || home === asked) return asked ?? home ?? undefined
   return fail(`--jurisdiction ${asked}: the directory, ${directory?.name}, is kept ${home === null ? 'in no jurisdiction' : `in ${home}`}, and so are all stores. This
 cannot be changed later. Leave the option out, or use a second deployment.`)

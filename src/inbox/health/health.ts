@@ -6,11 +6,12 @@ import { count, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
+import { within } from '../../lib/within'
 import { MAX_STORE_BYTES } from '../../stores/limits'
 import { countUnreadable } from '../connections/readable'
 import { sealingKey } from '../connections/seal'
 import { STATUSES, type Status } from '../lifecycle'
-import { MAX_COUNTED, THRESHOLDS } from './limits'
+import { BACKLOG_WITHIN_MS, MAX_COUNTED, THRESHOLDS } from './limits'
 import { type Snapshot, snapshot } from './store'
 import { refusingEverything, Traffic, trafficOf } from './traffic'
 import { verdictOf } from './verdict'
@@ -189,7 +190,7 @@ export function openFacts(open: Snapshot['open'], now: number) {
 /** Messages in the Queue; null if it does not say. */
 export async function backlogOf({ events }: Runtime): Promise<number | null> {
   try {
-    return (await events.metrics()).backlogCount
+    return (await within(BACKLOG_WITHIN_MS, events.metrics())).backlogCount
   } catch {
     return null // the local Queue has no metrics
   }

@@ -1,4 +1,4 @@
-import { MINUTE } from '../../lib/time'
+import { MINUTE, SECOND } from '../../lib/time'
 
 /** Beyond these the pipeline counts as degraded, or failing: ages in milliseconds, shares of 1. */
 export const THRESHOLDS = {
@@ -20,6 +20,9 @@ export const THRESHOLDS = {
     unreadable_secrets: 1,
   },
 }
+
+/** The Queue must tell its backlog within this time (ms), or it counts as unknown. */
+export const BACKLOG_WITHIN_MS = SECOND
 
 /** Open events, and ambiguous objects, that health counts. With more, the count is a lower bound. */
 export const MAX_COUNTED = 10_000

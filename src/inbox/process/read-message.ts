@@ -1,5 +1,6 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
+import { storeOfConnection } from '../../lib/ids'
 import { EventMessage, SpooledMessage } from '../messages'
 import { asText } from '../payload'
 import { countRefusal } from '../receive/count-refusals'
@@ -35,17 +36,23 @@ export async function readMessage(rt: Runtime, queue: string, message: Message<u
 async function recordSpooled(rt: Runtime, message: Message<unknown>, spooled: SpooledMessage): Promise<Task[]> {
   const { project_id, connection_id, secret_id, payload_id, received_at, headers, events, body } = spooled
   const bytes = Uint8Array.from(body)
+  // A message may have come into the queue of another store, such as by a roll-back to a version with one store.
+  const home = rt.at(storeOfConnection(connection_id) ?? rt.store) ?? rt
   try {
     const rows = await recordDelivery(
-      rt.db,
+      home.db,
       { id: connection_id, secret_id },
       { payload_id, body: asText(bytes) ?? bytes, headers, events, received_at },
     )
     if (rows.length === 0) {
       // Its secret or its connection was removed in the meantime, so its signature no longer counts.
       writeLog('warn', 'spooled_refused', { connection_id, secret_id, event_ids: events.map(({ id }) => id) })
-      countRefusal(rt, { id: connection_id, project_id }, 'secret_removed')
+      countRefusal(home, { id: connection_id, project_id }, 'secret_removed')
       message.ack()
+    }
+    if (home.store !== rt.store) {
+      message.ack() // Its own store's sweep finds its events.
+      return []
     }
     return rows.map(({ id }) => ({ message, key: { project_id, event_id: id }, via: undefined, carrier: false }))
   } catch (error) {

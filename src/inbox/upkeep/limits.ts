@@ -22,6 +22,8 @@ export const RUN_STATEMENTS = 900
 export const STORE_STATEMENTS = 500
 /** The time after which a run begins nothing new in a store (ms). */
 export const STORE_MS = 10 * SECOND
+/** The Queue must take what the sweep sends within this time (ms): one that hangs must not hold up the cron. */
+export const SEND_WITHIN_MS = 5 * SECOND
 /** Stores that a run works on at once: an invocation has six connections, and the directory needs one. */
 export const LANES = 5
 

@@ -1,13 +1,14 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { newId } from '../../lib/ids'
+import { within } from '../../lib/within'
 import { sendEvents } from '../messages'
 import type { Claimed } from '../process/claim'
 import { LEASE_MS } from '../process/limits'
 import { settle } from '../process/settle'
 import type { Verdict } from '../process/verdict'
 import type { Budget } from './budget'
-import { GIVE_UP_STATEMENTS, MAX_GIVEN_UP } from './limits'
+import { GIVE_UP_STATEMENTS, MAX_GIVEN_UP, SEND_WITHIN_MS } from './limits'
 import { takeDead, takeDue, writeState } from './store'
 
 /**
@@ -16,7 +17,7 @@ import { takeDead, takeDue, writeState } from './store'
  */
 export async function sweep(rt: Runtime, budget: Budget): Promise<void> {
   const due = await takeDue(rt.db, rt.now)
-  if (due.length > 0) await sendEvents(rt.events, due, { via: 'sweep' })
+  if (due.length > 0) await within(SEND_WITHIN_MS, sendEvents(rt.events, due, { via: 'sweep' }))
   const given_up = await giveUp(rt, budget)
   await writeState(rt.db, 'last_sweep_at', rt.now)
   if (due.length + given_up > 0) {

@@ -1,3 +1,4 @@
+import { ANSWER_TIMEOUT_MS } from '../../db/answered'
 import { type Database, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { noteFull } from '../../http/database-full'
@@ -48,21 +49,31 @@ async function turnOf({ directory, stores }: Runtime, failed: Failed): Promise<r
   }
 }
 
-/** Visits stores, a few at once, for as long as the run has enough statements left for what the next store may need. */
+/**
+ * Visits stores, a few at once. Each may send its share of the run's statements, and a visit begins only while what is left
+ * is enough for a whole share: so a run stays within what D1 takes.
+ */
 async function visitAll(rt: Runtime, turn: readonly number[], failed: Failed): Promise<Seen[]> {
+  const lanes = Math.min(turn.length, LANES)
+  const share = Math.min(STORE_STATEMENTS, Math.floor(RUN_STATEMENTS / lanes))
   const seen: Seen[] = []
-  const share = Math.min(STORE_STATEMENTS, Math.floor(RUN_STATEMENTS / Math.min(turn.length, LANES)))
   const left = [...turn]
-  let underWay = 0
-  const lane = async () => {
-    while (left.length > 0 && rt.cost().statements + share * (underWay + 1) <= RUN_STATEMENTS) {
+  const underWay = new Set<Promise<void>>()
+  let spent = 0 // by visits that have ended
+  while (left.length > 0) {
+    if (underWay.size < lanes && spent + share * (underWay.size + 1) <= RUN_STATEMENTS) {
       const inside = rt.at(left.shift() as number) as Runtime
-      underWay += 1
-      seen.push(await visit(inside, share, failed))
-      underWay -= 1
-    }
+      const before = inside.db.meter.statements
+      const work = visit(inside, share, failed).then((one) => {
+        seen.push(one)
+        spent += inside.db.meter.statements - before
+        underWay.delete(work)
+      })
+      underWay.add(work)
+    } else if (underWay.size > 0) await Promise.race(underWay)
+    else break
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(underWay)
   return seen
 }
 
@@ -90,7 +101,10 @@ async function visit(rt: Runtime, share: number, failed: Failed): Promise<Seen> 
   for (const [task, work] of Object.entries(parts)) {
     // If a database hangs, the first parts use up all of its time.
     if (Date.now() >= budget.until) break
+    const startedAt = Date.now()
     await work().catch((error) => fail(task, error))
+    // A database that does not answer at all: the rest would only wait too, each with a connection of this run.
+    if (Date.now() - startedAt >= ANSWER_TIMEOUT_MS && errors.length > 0) break
   }
   const { migration = null } = (figures as Figures | null) ?? {}
   const error = errors.length === 0 ? null : String(errors[0])

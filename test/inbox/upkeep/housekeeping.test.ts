@@ -134,7 +134,7 @@ describe('a thousand projects', () => {
     // Where there are several, also whose turn it is; and what was seen of them is noted.
     expect(quiet).toBe(6 * STORES.length + (STORES.length > 1 ? 2 : 1))
     advance(HOUR)
-    expect((await costs()).statements).toBeLessThan(100)
+    expect((await costs()).statements).toBeLessThan(50 + 50 * STORES.length)
   })
 })
 
