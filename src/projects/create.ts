@@ -7,6 +7,7 @@ import { newProjectId } from '../lib/ids'
 import { placesFor } from '../stores/places'
 import { readStores } from '../stores/store'
 import { findMemberProject, mayOwnMore, ownerAdded, ownsFewer, projectCopied } from './directory-store'
+import { halfMadeDeleted } from './half-made-store'
 import { MAX_OWNED_PROJECTS } from './limits'
 import { type Project, projectCreated } from './store'
 
@@ -20,6 +21,8 @@ export async function createProject(rt: Runtime, name: string, ownerId: string, 
   const places = rt.stores.length === 1 ? rt.stores : await choose(rt, ownerId)
   const project = await place(rt, places, { name, created_by: ownerId, created_at: change.now }, change)
   if (await commit(rt, project, change)) return project
+  const home = rt.at(project.store)
+  if (home && project.store !== 0) await batch(home.db, halfMadeDeleted(home.db, [project.id]))
   throw limitReached()
 }
 

@@ -61,7 +61,7 @@ export const healthRoutes = new Hono<HttpEnv>().get(
   async (c) => {
     const rt = c.get('rt')
     const rows = await readService(rt.directory)
-    await requireKeys(rt.at(0) ?? rt)
+    await requireKeys(rt)
     requirePublicOrigin(c)
     const stores = rows.map((row) => present(row, rt))
     const failing = stores.filter(({ state }) => state === 'failing').map(({ number }) => number)

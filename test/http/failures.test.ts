@@ -55,7 +55,7 @@ describe('a database that fails', () => {
       throw new Error(D1_LOST)
     })
     const KV = { get: async () => '1' } as unknown as KVNamespace // keeps the use's write out of the count
-    const answer = await call(KEYS, { token: secret, project, bindings: { DB, KV } })
+    const answer = await call(`${KEYS}/self`, { token: secret, project, bindings: { DB, KV } })
     expect([answer.status, asked]).toEqual([503, 3]) // the read that failed was made again
   })
 

@@ -86,7 +86,7 @@ export async function owning(user: string, n: number) {
   const insert = DIRECTORY.prepare(
     "INSERT INTO members (project_id, user_id, role, created_at) VALUES (?, ?, 'owner', 0)",
   )
-  await STORE.batch(Array.from({ length: n }, () => insert.bind(newId('prj', Date.now()), user)))
+  await DIRECTORY.batch(Array.from({ length: n }, () => insert.bind(newId('prj', Date.now()), user)))
 }
 
 /** For each fault, a request that is refused with it. */

@@ -11,9 +11,10 @@ const create = (token: string, project?: string) =>
     bindings: { LIMIT_CREDENTIAL: NO_LIMIT },
   })
 
-async function count(sql: string, ...values: string[]): Promise<number> {
+async function count(database: D1Database, sql: string, ...values: string[]): Promise<number> {
   return (
-    (await STORE.prepare(sql)
+    (await database
+      .prepare(sql)
       .bind(...values)
       .first<number>('n')) ?? 0
   )
@@ -27,9 +28,9 @@ it('lets a user own a hundred projects, however many are created at once', async
   for (const { status, body } of answers)
     if (status !== 201) expect([status, body.code]).toEqual([409, 'project_limit_reached'])
   // A refused one leaves nothing behind.
-  expect(await count('SELECT count(*) AS n FROM projects WHERE created_by = ?', user)).toBe(10)
-  expect(await count('SELECT count(*) AS n FROM members WHERE user_id = ?', user)).toBe(100)
-  expect(await count('SELECT count(*) AS n FROM audit_log WHERE actor_id = ?', user)).toBe(10)
+  expect(await count(STORE, 'SELECT count(*) AS n FROM projects WHERE created_by = ?', user)).toBe(10)
+  expect(await count(DIRECTORY, 'SELECT count(*) AS n FROM members WHERE user_id = ?', user)).toBe(100)
+  expect(await count(STORE, 'SELECT count(*) AS n FROM audit_log WHERE actor_id = ?', user)).toBe(10)
 })
 
 it('counts what a key creates as its minter’s, and no other user’s', async () => {

@@ -14,5 +14,7 @@ export const HINT_HIDES = 8
 export const HINT_SHOWS = 4
 /** Connections whose secrets the encryption keys are tried on, to find out whether they are the right ones. */
 export const KEY_SAMPLE = 10
+/** Stores that are asked for such a connection. */
+export const KEY_STORES = 5
 /** A secret's last use is written at most this often (ms). */
 export const SECRET_USED_EVERY = MINUTE

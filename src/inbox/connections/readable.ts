@@ -1,7 +1,7 @@
 import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
-import { KEY_SAMPLE } from './limits'
+import { KEY_SAMPLE, KEY_STORES } from './limits'
 import { type KeyRing, sealContext, sealingKey, unseal } from './seal'
 import { findSealed } from './secrets-store'
 import type { Connection } from './store'
@@ -27,12 +27,18 @@ const provenToSeal = new WeakSet<KeyRing>()
 
 /**
  * Checks the encryption keys against stored secrets, until they have opened one: keys that open none of the newest
- * secrets were lost or changed.
+ * secrets were lost or changed. The first store that has a secret decides; one that does not answer is passed over.
  *
- * @throws {Fault} `encryption_key_unavailable`, `database_unavailable`
+ * @throws {Fault} `encryption_key_unavailable`; `database_unavailable` of store 0
  */
-export async function requireKeys(rt: Runtime): Promise<void> {
-  await requireOneOpens(rt, null, proven)
+export async function requireKeys({ stores, at }: Runtime): Promise<void> {
+  for (const store of stores.slice(0, KEY_STORES)) {
+    try {
+      if (await requireOneOpens(at(store) as Runtime, null, proven)) return
+    } catch (error) {
+      if (store === 0 || !(error instanceof Fault) || error.fault !== 'database_unavailable') throw error
+    }
+  }
 }
 
 /**
@@ -45,17 +51,19 @@ export async function requireSealingKey(rt: Runtime): Promise<void> {
   await requireOneOpens(rt, sealingKey(rt.settings.encryptionKeys), provenToSeal)
 }
 
-async function requireOneOpens(rt: Runtime, number: number | null, known: WeakSet<KeyRing>): Promise<void> {
+/** @returns whether there was a secret to open */
+async function requireOneOpens(rt: Runtime, number: number | null, known: WeakSet<KeyRing>): Promise<boolean> {
   const keys = rt.settings.encryptionKeys
-  if (known.has(keys)) return
+  if (known.has(keys)) return true
   const rows = await run(rt.db, findSealed(rt.db, number, KEY_SAMPLE))
   for (const row of rows) {
     const secrets = row.secrets.filter(({ key }) => number === null || key === number)
     if ((await countUnreadable(keys, { ...row, secrets })) === secrets.length) continue
     known.add(keys)
-    return
+    return true
   }
   if (rows.length > 0) throw keyUnavailable('The encryption keys do not open the stored signing secrets.')
+  return false
 }
 
 /** @param what the problem, as a sentence */

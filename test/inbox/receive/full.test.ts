@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE } from '../../../src/lib/time'
 import { visit } from '../../console/visit'
-import { bound, D1_FULL, failingD1, KV_OUT, stripeEvent, tamperedD1 } from '../../harness'
+import { bound, D1_FULL, failingD1, KV_OUT, STORE_NUMBER, stripeEvent, tamperedD1 } from '../../harness'
 import {
   advance,
   captureLog,
@@ -28,7 +28,7 @@ let now = Date.now()
 beforeEach(async () => {
   now += 10 * MINUTE
   stopClock(now)
-  await bound.KV.delete('database_full:0')
+  await bound.KV.delete(`database_full:${STORE_NUMBER}`)
 })
 
 /** A world whose connection this isolate knows, and in which the cron has run. */
@@ -74,7 +74,7 @@ describe('while the database is full', () => {
     const world = await knownWorld()
     expect(await healthOf(world)).toMatchObject({ status: 'ok' })
     await world.send(stripeEvent(), { bindings: { DB: FULL } })
-    const failing = { status: 'failing', reasons: ['database 0 is full and refuses new rows'] }
+    const failing = { status: 'failing', reasons: [`database ${STORE_NUMBER} is full and refuses new rows`] }
     expect(await healthOf(world)).toMatchObject(failing)
     advance(5 * MINUTE - 1)
     expect(await healthOf(world)).toMatchObject(failing)
@@ -97,7 +97,7 @@ describe('while the database is full', () => {
     const answer = await world.send(stripeEvent(), { bindings: { DB: FULL, KV: KV_OUT } })
     expect([answer.status, answer.body.code]).toEqual([503, 'database_full'])
     expect(log.of('database_full_not_noted')).toHaveLength(1)
-    expect(await healthOf(world, { KV: KV_OUT })).toMatchObject({ store: { number: 0 } })
+    expect(await healthOf(world, { KV: KV_OUT })).toMatchObject({ store: { number: STORE_NUMBER } })
     expect(log.of('database_full_unknown').length).toBeGreaterThan(0)
   })
 })
@@ -106,14 +106,14 @@ describe('the size of the database', () => {
   it.each([
     [0, 'ok', []],
     [8 * GB - 1, 'ok', []],
-    [8 * GB, 'degraded', ['database 0 is 80 % full']],
-    [9.99 * GB, 'degraded', ['database 0 is 99 % full']],
+    [8 * GB, 'degraded', [`database ${STORE_NUMBER} is 80 % full`]],
+    [9.99 * GB, 'degraded', [`database ${STORE_NUMBER} is 99 % full`]],
   ])('is in health: %d bytes', async (size, status, reasons) => {
     const world = await knownWorld()
     expect(await healthOf(world, { DB: sized(size) })).toMatchObject({
       status,
       reasons,
-      store: { number: 0, size_bytes: size, limit_bytes: 10 * GB },
+      store: { number: STORE_NUMBER, size_bytes: size, limit_bytes: 10 * GB },
       thresholds: { degraded: { store_share: 0.8 } },
     })
   })
@@ -127,7 +127,7 @@ describe('the size of the database', () => {
     const world = await knownWorld()
     const path = `/console/p/${world.project}/platform/billing/webhooks/health`
     const { text } = await visit(path, world.owner.token, { bindings: { DB: sized(8.4 * GB) } })
-    expect(text).toContain('Database 0: 8.4 GB of 10 GB')
-    expect(text).toContain('database 0 is 84 % full')
+    expect(text).toContain(`Database ${STORE_NUMBER}: 8.4 GB of 10 GB`)
+    expect(text).toContain(`database ${STORE_NUMBER} is 84 % full`)
   })
 })
