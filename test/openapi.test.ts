@@ -263,6 +263,19 @@ describe('/openapi.json', () => {
     expect(found.schema).toEqual({ type: 'boolean', ...(otherwise !== undefined && { default: otherwise }) })
   })
 
+  it('documents the refusal of a damaged cursor wherever one is taken, in the query or in the body', () => {
+    const taking = operations.filter(({ operation }) => {
+      const inQuery = operation.parameters?.some((one: Json) => one.name === 'cursor')
+      const content = operation.requestBody?.content?.['application/json']
+      const schema = content && resolve(document, content.schema.$ref)
+      return inQuery || schema?.properties?.cursor !== undefined
+    })
+    expect(taking.map(({ name }) => name)).toContain('POST /platform/v1/billing/webhooks/replay')
+    for (const { name, operation } of taking) {
+      expect(JSON.stringify(operation.responses['400']), name).toContain('invalid_cursor')
+    }
+  })
+
   it('shows no example or default that is a secret', () => {
     expect(JSON.stringify(document)).not.toMatch(/svc_v1_[0-9a-f]{8}|svc_cs_[0-9a-f]{8}|whsec_\w{8}/)
   })

@@ -35,6 +35,7 @@ export const replayRoutes = new Hono<HttpEnv>()
         200: { description: 'With `dry_run`: what the replay would do. Nothing was written.', schema: BulkReplay },
         202: { description: 'The events will be processed again.', schema: BulkReplay },
       },
+      faults: ['invalid_cursor'],
     }),
     query(dryRun), // accepted here because the replay of one event takes it here
     body(BulkReplayBody),

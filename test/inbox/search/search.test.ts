@@ -39,6 +39,7 @@ const SINGLE: [Query, number][] = [
   [{ livemode: false }, 80],
   [{ vendor_event_id: 'evt_17' }, 1],
   [{ vendor_event_id: 'evt_none' }, 0],
+  [{ vendor_event_id: 'v'.repeat(300) }, 0], // as long as one may be
   ...REFS.map((ref): [Query, number] => [{ ref }, 40]),
   [{ ref: 'cus_' }, 0],
   [{ received_after: at(BASE + 20_000) }, 100],
