@@ -13,6 +13,12 @@ const [, config = './wrangler.toml'] = localConfig({ stores: STORES }, resolve('
 const OF_SEVERAL = STORES === '1' ? ['test/stores/!(ids|places).test.ts'] : []
 
 const VENDORS = 'test/vendors/*.test.ts'
+// Tests of what an isolate keeps in memory for all requests: they need one that is new, or leave one behind that is not.
+const ALONE = [
+  'test/openapi-once.test.ts',
+  'test/http/{answering,arriving}.test.ts',
+  'test/inbox/receive/{group-commit,refusal-counts,together}.test.ts',
+]
 
 export default defineConfig({
   logLevel: 'error', // hundreds of warnings else: the vendors' SDKs ship source maps without sources
@@ -42,13 +48,21 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { requireAssertions: true },
     restoreMocks: true, // spies of a test end with it
+    // Files share a worker each: starting one and loading the code takes longer than most files' tests. test/setup.ts
+    // empties the storage before each file.
+    isolate: false,
     projects: [
       {
         extends: true,
-        test: { name: 'worker', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', VENDORS, ...OF_SEVERAL] },
+        test: {
+          name: 'worker',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/e2e/**', VENDORS, ...ALONE, ...OF_SEVERAL],
+        },
       },
-      // Pure functions: files share one worker, so that the vendors' SDKs are loaded once.
-      { extends: true, test: { name: 'vendors', include: [VENDORS], isolate: false } },
+      { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
+      // Pure functions, which know of no store. Some are compared with vendors' own SDKs.
+      { extends: true, test: { name: 'vendors', include: [VENDORS] } },
     ],
   },
 })

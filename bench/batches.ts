@@ -22,6 +22,8 @@ type Consumer = { queue: (queue: string, messages: Message[]) => Promise<{ outco
 type Opened = Awaited<ReturnType<typeof open>>
 
 const BATCH = 100
+/** Pages that are read at once. */
+const PAGES = 30
 const MIB = 1024 * 1024
 /** Time for a process to come to rest before it is measured (ms). */
 const REST_MS = 1500
@@ -122,6 +124,7 @@ async function consumed({ miniflare, url, db, lines }: Opened, { name }: Case, h
     await new Promise((resolve) => setTimeout(resolve, 100)) // the last line of the log
     return { peak: mib(peak), heap: mib(heapPeak), ms: String(ms) }
   }
+  const others = askOften(`${url}/errors`)
   const batches = await measured(async () => {
     for (let i = 0; i < results.length; i += BATCH) {
       const messages = results
@@ -131,6 +134,7 @@ async function consumed({ miniflare, url, db, lines }: Opened, { name }: Case, h
       if (outcome !== 'ok') throw new Error(`the consumer ended with ${outcome}`)
     }
   })
+  const waited = await others()
   const done = lines.filter(({ event }) => event === 'batch')
   for (const { error } of done) if (error) console.log(`  ${name}: ${error}`)
   const { results: fates } = await db
@@ -142,13 +146,60 @@ async function consumed({ miniflare, url, db, lines }: Opened, { name }: Case, h
     if (!response.ok) throw new Error(`the list answered ${response.status}`)
     await response.arrayBuffer()
   })
+  const overlap = { pages: '', other: '' }
+  const pages = await measured(async () => {
+    const others = askOften(`${url}/errors`)
+    const statuses = await Promise.all(
+      Array.from({ length: PAGES }, async () => {
+        const response = await fetch(`${url}/platform/v1/billing/webhooks?limit=100`, { headers })
+        await response.arrayBuffer()
+        return response.status
+      }),
+    )
+    const counts = [...Map.groupBy(statuses, (status) => status)].map(([status, all]) => `${all.length} × ${status}`)
+    overlap.pages = counts.join(', ')
+    overlap.other = waits(await others())
+  })
   const trips = done.map(({ d1_trips }) => d1_trips).join(' + ')
   const result = fates.map(({ status, n }) => `${n} ${status}`).join(', ')
   await heap.close()
   return [
-    [name, batches.peak, batches.heap, trips, batches.ms, result],
+    [name, batches.peak, batches.heap, trips, batches.ms, `${result}; ${waits(waited)}`],
     ['  … a page of them', page.peak, page.heap, '', page.ms, ''],
+    [`  … ${PAGES} pages at once`, pages.peak, pages.heap, '', pages.ms, `${overlap.pages}; ${overlap.other}`],
   ]
+}
+
+/** Sends a request repeatedly. @returns a function that stops this and returns how long the slowest answer took (ms) */
+function askOften(url: string): () => Promise<number> {
+  let going = true
+  const slowest = (async () => {
+    let most = 0
+    while (going) {
+      const began = performance.now()
+      // An idle connection may be closed under a request: that one is asked again, and its time counts.
+      while (!(await answered(url))) {}
+      most = Math.max(most, performance.now() - began)
+    }
+    return most
+  })()
+  return () => {
+    going = false
+    return slowest
+  }
+}
+
+async function answered(url: string): Promise<boolean> {
+  try {
+    await (await fetch(url)).arrayBuffer()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function waits(ms: number): string {
+  return `another request waits up to ${Math.round(ms)} ms`
 }
 
 function mib(bytes: number | null): string {

@@ -101,7 +101,9 @@ async function seedProject(
     [connections.quiet, 'shopify', 0],
   ]
   await db.batch([
-    db.prepare('INSERT INTO projects VALUES (?, ?, ?, ?)').bind(project, 'Bench', 'usr_bench', now),
+    db
+      .prepare('INSERT INTO projects (id, name, created_by, created_at) VALUES (?, ?, ?, ?)')
+      .bind(project, 'Bench', 'usr_bench', now),
     ...rows.map(([id, vendor, livemode]) =>
       db
         .prepare(

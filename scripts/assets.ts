@@ -15,10 +15,52 @@ const NAMES = join(ROOT, 'src/console/asset-names.ts')
 const require = createRequire(import.meta.url)
 const packaged = (name: string, file: string) => join(dirname(require.resolve(`${name}/package.json`)), file)
 
+/** The parts of the style sheet, in the order of the cascade. */
+const STYLES = [
+  'base',
+  'frame',
+  'page',
+  'forms',
+  'tables',
+  'figures',
+  'search',
+  'chart',
+  'dialogs',
+  'narrow',
+  'notes',
+  'print',
+  'steps',
+  'connections',
+  'overview',
+  'event',
+  'api-keys',
+  'audit-log',
+  'sign-in',
+  'events',
+  'replays',
+  'members',
+]
+
 /** Each asset by the name that the console imports: its file extension, and the files it is concatenated from. */
 const ASSETS: Record<string, { ending: string; from: string[] }> = {
-  STYLE: { ending: 'css', from: [packaged('modern-normalize', 'modern-normalize.css'), join(OWN, 'console.css')] },
-  SCRIPT: { ending: 'js', from: [packaged('htmx.org', 'dist/htmx.min.js'), join(OWN, 'console.js')] },
+  STYLE: {
+    ending: 'css',
+    from: [
+      packaged('modern-normalize', 'modern-normalize.css'),
+      ...STYLES.map((name) => join(OWN, 'styles', `${name}.css`)),
+    ],
+  },
+  SCRIPT: {
+    ending: 'js',
+    from: [
+      packaged('htmx.org', 'dist/htmx.min.js'),
+      join(OWN, 'times.js'),
+      join(OWN, 'chart.js'),
+      join(OWN, 'console.js'),
+      join(OWN, 'events.js'),
+      join(OWN, 'keys.js'),
+    ],
+  },
   ICON: { ending: 'svg', from: [join(OWN, 'icon.svg')] },
   REFERENCE_STYLE: {
     ending: 'css',

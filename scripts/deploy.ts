@@ -78,7 +78,7 @@ async function readPublicOrigin(): Promise<string> {
   const stated = given === '' && !dry ? await typedOrigin() : given
   const origin = originFrom(stated)
   if (origin !== null) return origin
-  const what = `${stated === '' ? 'PUBLIC_ORIGIN is missing' : `${JSON.stringify(stated)} is not a public origin`}: sign-in mail would have no link, and the addresses
+  const what = `${stated === '' ? 'PUBLIC_ORIGIN is missing' : `${JSON.stringify(stated)} is not a public origin`}: sign-in emails would have no link, and the addresses
 for vendors would be only paths. State the address of the deployment, without a path. With a domain of your own:
 npm run deploy -- --public-origin https://api.your-domain.example. Without one, it is https://${NAME}.SUBDOMAIN.workers.dev,
 with the subdomain of your account.`

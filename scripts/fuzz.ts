@@ -24,7 +24,7 @@ const { findingOf } = await import('./lib/fuzz/judge.ts')
 const { operationsOf } = await import('./lib/fuzz/operations.ts')
 const { curlOf, send } = await import('./lib/fuzz/send.ts')
 const { shots } = await import('./lib/fuzz/shots.ts')
-const { newTenant, remember, spareSessions, stateOf } = await import('./lib/fuzz/world.ts')
+const { loneSessions, newTenant, remember, spareSessions, stateOf } = await import('./lib/fuzz/world.ts')
 const { sleep } = await import('./lib/terminal.ts')
 type World = import('./lib/fuzz/aim.ts').World
 type Shot = import('./lib/fuzz/shots.ts').Shot
@@ -54,7 +54,8 @@ try {
   console.log(`${operations.length} operations. Creating two tenants …`)
   const other = await newTenant(url, 'other')
   const own = await newTenant(url, 'own')
-  const world: World = { url, own, other, spare: await spareSessions(url, own), keys: [own.key] }
+  const [spare, alone] = [await spareSessions(url, own), await loneSessions(url, own)]
+  const world: World = { url, own, other, spare, alone, keys: [own.key] }
   const before = await stateOf(url, other)
   const any = shots(document, operations)
 

@@ -2,12 +2,14 @@
  * npm run send -- FOLDER --vendor V: signs every *.json file in a folder as the vendor does, sends the exact bytes,
  * waits, and prints the result of each event.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectPaths } from '../src/console/paths.ts'
 import { printBilling } from './lib/billing-table.ts'
 import { awaitFinal, deliver, type Inbox, isReceipt, refusal } from './lib/deliver.ts'
 import { misused, readFlags } from './lib/flags.ts'
+import { writeExample } from './lib/generated.ts'
 import { localInboxes } from './lib/inbox.ts'
 import { reportSent, type Sent } from './lib/report.ts'
 import { serverUrl } from './lib/running.ts'
@@ -16,11 +18,12 @@ import { LOCAL_USER } from './lib/sign-in.ts'
 import { fail, progress, run } from './lib/terminal.ts'
 
 const COMMAND = {
-  usage: 'npm run send -- FOLDER --vendor VENDOR [OPTIONS]',
+  usage: 'npm run send -- FOLDER --vendor VENDOR [OPTIONS]\n       npm run send -- --example --vendor VENDOR [OPTIONS]',
   about: `Signs every *.json file in a folder as the vendor does, sends it, waits, and prints the result of each event.
 Vendors: ${SIGNED_VENDORS.join(', ')}.`,
   flags: {
     vendor: { type: 'string', takes: 'VENDOR', help: 'the vendor of the events' },
+    example: { type: 'boolean', help: 'instead of a folder: send one small example event of the vendor' },
     url: { type: 'string', takes: 'URL', help: 'the server (default: the one that npm start runs in this checkout)' },
     wait: { type: 'string', takes: 'SECONDS', help: 'how long to wait for the last event', default: '120' },
     fresh: { type: 'boolean', help: 'send to a new connection even if one exists' },
@@ -45,12 +48,14 @@ type Parcel = { file: string; body: Buffer<ArrayBuffer>; lane: number }
 
 await run(async () => {
   const args = readArgs()
-  const parcels = readFolder(args)
+  const parcels = args.folder === null ? readExample(args) : readFolder(args.folder, args.vendor)
   const lanes = Math.max(...parcels.map(({ lane }) => lane)) + 1
   const inboxes = await openInboxes(args, lanes)
   const [first] = inboxes
   if (!first) throw new Error('connection not found')
-  console.log(`${parcels.length} files of ${args.folder} → ${first.url}/ingest/${first.connection}`)
+  console.log(
+    `${args.folder === null ? 'An example event' : `${parcels.length} files of ${args.folder}`} → ${first.url}/ingest/${first.connection}`,
+  )
   if (inboxes.length > 1) {
     const shared = parcels.filter(({ lane }) => lane > 0).length
     console.log(`${shared} of them have the same event id as another file but different content. One connection would treat them
@@ -70,8 +75,8 @@ as duplicates, so they go to ${inboxes.length - 1} more connections in project $
 function readArgs() {
   const { values, positionals } = readFlags(COMMAND)
   const [folder, ...more] = positionals
-  const { vendor, connection, token, project, fresh } = values
-  if (folder === undefined) misused(COMMAND, 'The folder is missing')
+  const { vendor, connection, token, project, fresh, example = false } = values
+  if (example === (folder !== undefined)) misused(COMMAND, 'Name a folder, or --example')
   if (more.length > 0) misused(COMMAND, `One folder at a time, not ${positionals.join(' and ')}`)
   if (vendor === 'braintree') fail('Braintree sends forms, signed inside: there is no *.json to send.')
   if (!isSignedVendor(vendor)) {
@@ -80,14 +85,24 @@ function readArgs() {
   const wait = Number(values.wait)
   if (!(wait > 0)) fail(`--wait takes seconds, not ${values.wait}.`)
   const url = serverUrl(values.url)
-  return { folder, wait, vendor, url, connection, secret: values['signing-secret'], token, project, fresh }
+  return {
+    folder: folder ?? null,
+    wait,
+    vendor,
+    url,
+    connection,
+    secret: values['signing-secret'],
+    token,
+    project,
+    fresh,
+  }
 }
 
 /**
  * The files in the order of their names. Vendors never reuse an event id, but folders of examples do: a file with the
  * event id of another file and different bytes goes to another connection, where it is not a duplicate.
  */
-function readFolder({ folder, vendor }: Args): Parcel[] {
+function readFolder(folder: string, vendor: Args['vendor']): Parcel[] {
   if (!existsSync(folder)) fail(`Folder ${folder} not found.`)
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
@@ -104,6 +119,17 @@ function readFolder({ folder, vendor }: Args): Parcel[] {
     taken.set(id, [...before, body])
     return { file, body, lane: before.length }
   })
+}
+
+/** An example event, as a folder with one file would have it. */
+function readExample({ vendor }: Args): Parcel[] {
+  const folder = mkdtempSync(join(tmpdir(), 'send-'))
+  try {
+    writeExample(folder, vendor)
+    return readFolder(folder, vendor)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 /** The inbox that the flags name, or inboxes on the local server. */

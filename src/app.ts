@@ -1,15 +1,15 @@
 import { type Context, Hono } from 'hono'
+import { etag } from 'hono/etag'
 import { apiKeyCredential } from './api-keys/authenticate'
 import { apiKeyRoutes } from './api-keys/routes'
 import { auditRoutes } from './audit/routes'
 import { invoiceRoutes } from './billing/invoices/routes'
 import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
-import { consoleRoutes, linkRoutes } from './console/routes'
+import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
-import { errorsPage } from './http/errors-page'
 import { front } from './http/front'
 import { requireHttps } from './http/https'
 import { requestLog } from './http/log'
@@ -21,10 +21,15 @@ import { connectionRoutes } from './inbox/connections/routes'
 import { eventRoutes } from './inbox/events/routes'
 import { metricsRoutes } from './inbox/health/metrics-routes'
 import { inboxHealthRoutes } from './inbox/health/routes'
+import { customerRoutes } from './inbox/objects/customer-routes'
+import { invoiceRoute, paymentMethodRoute, subscriptionRoute } from './inbox/objects/routes'
 import { ingestRoutes } from './inbox/receive/routes'
 import { replayRoutes } from './inbox/replay/routes'
 import { searchRoutes } from './inbox/search/routes'
 import { invoiceTimelineRoutes, paymentMethodTimelineRoutes, subscriptionTimelineRoutes } from './inbox/timeline/routes'
+import { invitationRoutes } from './members/invitation-routes'
+import { ownInvitationRoutes } from './members/own-routes'
+import { memberRoutes } from './members/routes'
 import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
@@ -50,6 +55,8 @@ const app = base
   // The API, server to server: Bearer tokens only.
   .route('/platform/v1/api-keys', apiKeyRoutes)
   .route('/platform/v1/projects', projectRoutes)
+  .route('/platform/v1/members', memberRoutes)
+  .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
@@ -58,23 +65,28 @@ const app = base
   .route('/platform/v1/billing/webhooks', replayRoutes)
   .route('/platform/v1/billing/webhooks', eventRoutes)
   .route('/platform/v1/billing/subscriptions', subscriptionRoutes)
+  .route('/platform/v1/billing/subscriptions', subscriptionRoute)
   .route('/platform/v1/billing/subscriptions', subscriptionTimelineRoutes)
   .route('/platform/v1/billing/invoices', invoiceRoutes)
+  .route('/platform/v1/billing/invoices', invoiceRoute)
   .route('/platform/v1/billing/invoices', invoiceTimelineRoutes)
   .route('/platform/v1/billing/payment-methods', paymentMethodRoutes)
+  .route('/platform/v1/billing/payment-methods', paymentMethodRoute)
   .route('/platform/v1/billing/payment-methods', paymentMethodTimelineRoutes)
+  .route('/platform/v1/billing/customers', customerRoutes)
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)
+  .route('/auth/invitations', ownInvitationRoutes)
   .route('/ingest', ingestRoutes)
   // The service itself.
   .route('/healthz', healthRoutes)
-  .get('/openapi.json', (c) => c.json(openApi(base, CREDENTIALS, publicOrigin(c) ?? '/')))
-  .get('/errors', errorsPage)
+  .get('/openapi.json', etag(), (c) => c.json(openApi(base, CREDENTIALS, publicOrigin(c) ?? '/')))
 
 // For people and for scrapers. They are registered on the same app but left out of its type: no typed client calls them.
 base.get('/', front)
 base.route('/metrics', metricsRoutes)
 base.route('/console', consoleRoutes)
+base.route('/errors', errorRoutes)
 base.route('/auth', linkRoutes)
 
 app.onError((error, c) => problem(c, error))

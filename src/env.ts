@@ -38,7 +38,7 @@ export interface Env {
 const MIN_METRICS_TOKEN = 32
 
 const Settings = z.object({
-  /** Whether any address may create a user by signing in, or only existing users may sign in. */
+  /** Whether any address may create a user by signing in, or only existing users and invited addresses may sign in. */
   SIGN_UP: z.enum(['open', 'invited']).default('invited'),
   /** `log` prints sign-in codes in the terminal. It works only for requests to localhost. */
   SIGN_IN_DELIVERY: z.enum(['email', 'log']).default('email'),

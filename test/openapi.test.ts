@@ -57,6 +57,19 @@ function headersExpected(name: string, status: string): string[] {
 }
 
 describe('/openapi.json', () => {
+  it('is sent again only if it has changed', async () => {
+    const first = await call('/openapi.json')
+    const tag = first.headers.get('ETag') ?? ''
+    expect(tag).toMatch(/^(W\/)?"[^"]+"$/)
+    const again = await call('/openapi.json', { headers: { 'If-None-Match': tag } })
+    expect([again.status, again.text, again.headers.get('ETag')]).toEqual([304, '', tag])
+    const other = await call('https://other.test/openapi.json', {
+      headers: { 'If-None-Match': tag },
+      bindings: { PUBLIC_ORIGIN: 'https://other.test' },
+    })
+    expect([other.status, other.headers.get('ETag') === tag]).toEqual([200, false])
+  })
+
   it('is OpenAPI 3.1 of this deployment', () => {
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
     expect(document.info).toMatchObject({ title: expect.any(String), version: expect.any(String) })
@@ -134,7 +147,7 @@ describe('/openapi.json', () => {
       const wanted = operation.security.flatMap((one: Json) => Object.keys(one))
       expect(schemes, name).toEqual(expect.arrayContaining(wanted))
       expect(wanted.length > 0, name).toBe(
-        / \/(platform|auth\/sessions(\/|$))/.test(name) && name !== 'POST /auth/sessions',
+        / \/(platform|auth\/(sessions|invitations)(\/|$))/.test(name) && name !== 'POST /auth/sessions',
       )
       if (operation['x-required-scope']) expect(SCOPES, name).toContain(operation['x-required-scope'])
     }

@@ -5,11 +5,15 @@ import { newId } from '../src/lib/ids'
 import { insertObjects } from './billing/rows'
 import {
   type Answer,
+  addMember,
   call,
   deliver,
   freshKey,
+  invited,
   lossyQueue,
+  mailbox,
   mint,
+  ORDINARY,
   type RequestOptions,
   STORE,
   stripeConnection,
@@ -29,7 +33,7 @@ export type World = Awaited<ReturnType<typeof newWorld>>
 /** A project with one of each thing that a path can name. */
 export async function newWorld() {
   const { project, owner, key, secret } = await freshKey()
-  const other = await mint(owner.token, project, { name: 'other' })
+  const other = await mint(owner.token, project, { name: 'other', scopes: ORDINARY })
   const connection = await stripeConnection(owner.token, project)
   // The runner does not end while the real Queue has a batch on its way: this one loses the message.
   const receipt = await deliver(connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
@@ -43,7 +47,13 @@ export async function newWorld() {
     insertObjects(project, 'invoice', ['in_sample']),
     insertObjects(project, 'payment_method', ['pm_sample']),
   ])
+  const member = await addMember(project, 'developer')
+  const invitation = await invited(project)
+  const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   return {
+    member,
+    invitation,
+    own,
     replay,
     project,
     owner,
@@ -62,6 +72,11 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
   'PATCH /platform/v1/api-keys/:id': { json: { name: 'sample' }, status: 200 },
   'POST /platform/v1/projects': { json: { name: 'sample' }, status: 201 },
   'PATCH /platform/v1/projects/:id': { json: { name: 'sample' }, status: 200 },
+  'PATCH /platform/v1/members/:user_id': { json: { role: 'viewer' }, status: 200 },
+  'POST /platform/v1/invitations': {
+    json: { email: 'sample@example.com', role: 'viewer', expires_in_days: 1 },
+    status: 201,
+  },
   'POST /platform/v1/billing/connections': {
     json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
     status: 201,
@@ -79,6 +94,9 @@ export function pathIn(world: World, { path }: RouteEntry): string {
   const ids: Record<string, string> = {
     '/platform/v1/api-keys/:id': world.other.key.id,
     '/platform/v1/projects/:id': world.project,
+    '/platform/v1/members/:user_id': world.member.user,
+    '/platform/v1/invitations/:id': world.invitation.id,
+    '/auth/invitations/:id': world.own.id,
     '/platform/v1/billing/connections/:id': world.connection.id,
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,
@@ -86,6 +104,8 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/billing/subscriptions/:id': 'sub_sample',
     '/platform/v1/billing/invoices/:id': 'in_sample',
     '/platform/v1/billing/payment-methods/:id': 'pm_sample',
+    '/platform/v1/billing/customers/:vendor': 'stripe',
+    '/platform/v1/billing/customers/:vendor/:id': 'cus_1',
     '/auth/sessions/:id': world.session,
     '/ingest/:connection_id': world.connection.id,
   }
@@ -107,7 +127,7 @@ export function callRoute(
     project: world.project,
     ...(sample && options.body === undefined && { json: sample.json }),
     ...options,
-    bindings: { EVENTS: lossyQueue().EVENTS, ...bindings },
+    bindings: { EVENTS: lossyQueue().EVENTS, EMAIL: mailbox().EMAIL, ...bindings },
   })
 }
 

@@ -24,7 +24,7 @@ export type EventRecord = {
   raw_payload_b64: string | null
   deliveries: number
   decoded_summary: {
-    effects: { kind: 'subscription' | 'invoice' | 'payment_method' | 'payment_card'; id: string }[]
+    effects: { kind: 'subscription' | 'invoice' | 'payment_method' | 'payment_card' | 'customer'; id: string }[]
   } | null
 }
 export type Receipt = { event_ids: string[]; duplicate: boolean }

@@ -107,3 +107,9 @@ export function writeEvents(folder: string, vendor: SignedVendor, count: number)
     writeFileSync(join(folder, name), `${JSON.stringify(event, null, indent)}${n % 2 === 0 ? '\r\n' : ''}`)
   }
 }
+
+/** Writes one small event of a vendor, with an id that no earlier one has. */
+export function writeExample(folder: string, vendor: SignedVendor): void {
+  const { name = 'example.json', event } = EVENTS[vendor](Date.now())
+  writeFileSync(join(folder, name), JSON.stringify(event))
+}

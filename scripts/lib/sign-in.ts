@@ -19,7 +19,7 @@ export function isLocal(url: string): boolean {
 
 /**
  * Signs in as a customer would: requests a code and redeems it. npm start keeps the codes that it prints, so the code
- * of the local server is read from there. The code of another server is in the user's mail, and the script asks for it.
+ * of the local server is read from there. The code of another server is in an email to the user, and the script asks for it.
  */
 export async function signIn(url: string, email: string): Promise<Session> {
   const { challenge } = await must<{ challenge: string }>(`${url}/auth/codes`, { json: { email } })

@@ -6,6 +6,7 @@ import { named, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { invalidField } from '../http/validate'
 import { SCOPES } from '../lib/access'
+import { newId } from '../lib/ids'
 import { MAX_LIFETIME, MAX_NAME } from './limits'
 import { newSecret } from './secret'
 import { insertKey, type KeyRow } from './store'
@@ -30,21 +31,37 @@ export const MintBody = named(
   { name: 'billing worker', scopes: ['billing:read'], expires_at: SAMPLE.end },
 )
 
+type Wanted = z.infer<typeof MintBody>
+type Minted = { row: KeyRow; secret: string }
+
 /**
  * Mints a key in the actor's project. The secret is returned only here.
  *
  * @throws {Fault} `validation_failed`, `insufficient_role`, `key_limit_reached`
  */
-export async function mintKey(
+export async function mintKey(rt: Runtime, actor: Actor, wanted: Wanted, change: Change): Promise<Minted> {
+  const minted = await mintOnce(rt, actor, { ...wanted, id: newId('key', change.now) }, change)
+  if (!minted) throw new Error('a new id is already taken')
+  return minted
+}
+
+/**
+ * Mints the key with this id, as {@link mintKey} does, so that a repeated request mints only one key.
+ *
+ * @param wanted.id a new id from this service, never one that the caller chose
+ * @returns null if a key with this id was minted before
+ */
+export async function mintOnce(
   rt: Runtime,
   actor: Actor,
-  wanted: z.infer<typeof MintBody>,
+  wanted: Wanted & { id: string },
   change: Change,
-): Promise<{ row: KeyRow; secret: string }> {
+): Promise<Minted | null> {
   const scopes = [...new Set(wanted.scopes ?? actor.scopes)]
   requireScopes(actor, scopes)
   const secret = await newSecret(rt.store)
   const fields = {
+    id: wanted.id,
     project_id: projectOf(actor),
     name: wanted.name,
     scopes,
@@ -53,7 +70,7 @@ export async function mintKey(
     minter_email: actor.type === 'session' ? actor.email : null,
   }
   const row = await insertKey(rt.db, fields, secret, change)
-  return { row, secret: secret.secret }
+  return row && { row, secret: secret.secret }
 }
 
 function expiry(text: string | null | undefined, now: number): number | null {

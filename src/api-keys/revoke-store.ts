@@ -51,3 +51,26 @@ function revokedWith(db: Db, { project_id, id }: { project_id: string; id: strin
     added: findSecretsAddedThrough(db, project_id, id),
   }
 }
+
+/**
+ * Revokes the live keys of a project that a user minted, or whose current secret the user was handed, also if the key has
+ * rotated itself since. With an audit row for each.
+ */
+export async function revokeOfUser(
+  db: Db,
+  { project_id, user_id }: { project_id: string; user_id: string },
+  change: Change,
+): Promise<void> {
+  const known = or(eq(apiKeys.created_by, user_id), eq(apiKeys.secret_issued_to, user_id), handedThrough(user_id))
+  const theirs = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at), known)
+  const objects = db.select({ id: apiKeys.id }).from(apiKeys).where(theirs)
+  const { object_id: _, ...each } = entry(project_id, '', 'api_key.revoked', { with_member: user_id })
+  await batch(
+    db,
+    {
+      audited: auditedEach(db, change, each, { objects, most: MAX_LIVE_KEYS }),
+      ended: db.update(apiKeys).set({ revoked_at: change.now }).where(theirs),
+    },
+    { idempotent: true }, // the second time, there is no such key
+  )
+}

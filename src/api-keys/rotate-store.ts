@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, type Query, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
-import { missingScopes, type Scope } from '../lib/access'
+import { ADMINISTRATIVE, missingScopes, type Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { keyRevoked, keyRotated, rotationOfExpired, rotationOfRevoked } from './faults'
 import { apiKeys, retiredSecrets } from './schema'
@@ -19,12 +19,14 @@ const caller = alias(apiKeys, 'caller')
  * swap also requires that an API key which rotates another is still live with the same secret.
  *
  * @param key.held the scopes of the caller, who must have every scope of the key
+ * @param key.known the `key_prefix` of the secret that the caller means to replace; any secret if it is not given
  * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
- *   `insufficient_scope`, `key_expires_first`; `key_revoked` or `key_rotated` if that happened to the caller meanwhile
+ *   `insufficient_scope`, also where an API key rotates another that has an
+ *   administrative scope; `key_expires_first`; `key_revoked` or `key_rotated` if that happened to the caller meanwhile
  */
 export async function rotateKey(
   db: Db,
-  key: { project_id: string; id: string; held: readonly Scope[] },
+  key: { project_id: string; id: string; held: readonly Scope[]; known?: string | undefined },
   { hash, key_prefix }: NewSecret,
   change: Change,
 ): Promise<KeyRow> {
@@ -39,6 +41,8 @@ export async function rotateKey(
       .where(and(eq(apiKeys.project_id, project_id), inArray(apiKeys.id, otherKey ? [id, actorId] : [id]))),
   )
   const current = rotatable(rows, key, change.now)
+  if (otherKey) requireOrdinary(current)
+  if (key.known !== undefined && key.known !== current.key_prefix) throw conflict()
   const by = otherKey ? requireLasting(rows, actorId, current) : null
   const swapped = db
     .update(apiKeys)
@@ -73,7 +77,11 @@ export async function rotateKey(
   }))
   if (rotated[0]) return rotated[0]
   if (by) requireSame(by, callers[0])
-  throw new Fault('rotation_conflict', 'Another call rotated or revoked this API key. Read it again.')
+  throw conflict()
+}
+
+function conflict(): Fault {
+  return new Fault('rotation_conflict', 'Another call rotated or revoked this API key. Read it again.')
 }
 
 /**
@@ -105,6 +113,20 @@ function rotatable(rows: Stored[], { id, held }: { id: string; held: readonly Sc
   )
 }
 
+/**
+ * Refuses a key with an administrative scope to another API key. The scope counts by the role of who minted the key that has
+ * it. So a user who was removed could rotate a colleague's key with their own, whose scope no longer counts.
+ */
+function requireOrdinary({ scopes }: Stored): void {
+  const missing = scopes.find((scope) => ADMINISTRATIVE.includes(scope))
+  if (!missing) return
+  throw new Fault(
+    'insufficient_scope',
+    `Rotate this key with a session: it has ${missing}, which an API key cannot hand on.`,
+    { missing },
+  )
+}
+
 /** The API key that makes the call, if it lasts at least as long as the key whose secret it would get. */
 function requireLasting(rows: Stored[], id: string, { expires_at: end }: Stored): Stored {
   const by = rows.find((row) => row.id === id)
@@ -118,11 +140,14 @@ function requireLasting(rows: Stored[], id: string, { expires_at: end }: Stored)
 
 /**
  * The keys through whose hands the new secret goes. A key that rotates itself hands the secret to whoever holds its
- * current one, so nothing changes. Otherwise a rotation could erase where a secret came from.
+ * current one: the list stays, and a user who was handed that one without having minted the key joins it. Otherwise a rotation could erase where a secret came from.
  */
 function lineageOf(current: Stored, by: Stored | null, type: Change['actor']['type']): string[] | null {
   if (by) return [...new Set([by.id, ...(by.secret_lineage ?? [])])].filter((id) => id !== current.id)
-  return type === 'api_key' ? current.secret_lineage : null
+  if (type !== 'api_key') return null
+  const { secret_lineage, secret_issued_to: holder } = current
+  if (!holder?.startsWith('usr_') || holder === current.created_by) return secret_lineage
+  return [...new Set([...(secret_lineage ?? []), holder])]
 }
 
 function stillLive(db: Db, by: Stored) {

@@ -1,64 +1,28 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { changeOf, projectOf } from '../http/auth'
+import { changeOf, projectOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { exampleOf, flagOrFalse, named, timestamp } from '../http/fields'
+import { exampleOf, flagOrFalse, named } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { read, readBeside } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
-import { iso, isoOrNull } from '../lib/time'
-import { type People, peopleIn, readMembers } from '../members/people'
+import { type Roles, readRoles, rolesIn } from '../members/people'
 import { membersOf } from '../members/store'
 import { findProject } from '../projects/store'
 import { keyRevoked } from './faults'
-import { Holder, holderOf } from './holder'
 import { MAX_LIVE_KEYS } from './limits'
-import { MintBody, mintKey, ScopeName } from './mint'
+import { MintBody, mintKey } from './mint'
+import { ApiKey, present } from './present'
 import { revokeKey } from './revoke-store'
 import { rotateKey } from './rotate-store'
 import { newSecret } from './secret'
-import { findKey, type KeyRow, listKeys, notFound } from './store'
+import { findKey, listKeys, notFound } from './store'
 import { changeKey, UpdateBody } from './update'
 
 const tag = 'API keys'
 
-const ApiKey = named(
-  'ApiKey',
-  z.object({
-    id: z.string(),
-    name: z.string(),
-    key_prefix: z.string().describe('`svc_v1_`, the first four characters of the body, `…`, the last four.'),
-    created_at: timestamp,
-    last_used_at: timestamp.nullable().describe('Updated at most once a minute. Null if the key was never used.'),
-    scopes: z.array(ScopeName).describe('The permissions of the key in its project.'),
-    expires_at: timestamp.nullable(),
-    created_by: z
-      .object({
-        user_id: z.string(),
-        email: z.string().nullable(),
-        is_member: z.boolean().nullable().describe('Null from `GET /self`, and while it cannot be determined.'),
-      })
-      .describe(
-        'The user who minted the key. If they leave the project, the key keeps working and `is_member` is false.',
-      ),
-    secret_issued_to: Holder.describe(
-      'Whom the current secret was handed to: the user or API key that minted or last rotated the key.',
-    ),
-  }),
-  {
-    id: SAMPLE.key,
-    name: 'billing worker',
-    key_prefix: 'svc_v1_9f3a…c41d',
-    created_at: SAMPLE.time,
-    last_used_at: null,
-    scopes: ['billing:read'],
-    expires_at: SAMPLE.end,
-    created_by: { user_id: SAMPLE.user, email: SAMPLE.email, is_member: true },
-    secret_issued_to: { type: 'user', id: SAMPLE.user },
-  },
-)
 const KeyWithSecret = named(
   'ApiKeyWithSecret',
   z.object({ key: ApiKey, secret: z.string().describe('The plaintext secret. It is shown only once.') }),
@@ -110,7 +74,8 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     body(MintBody),
     async (c) => {
       const { row, secret } = await mintKey(c.get('rt'), c.get('actor'), c.req.valid('json'), changeOf(c))
-      const minter = new Map([[row.created_by, row.minter_email ?? '']])
+      const { email, role } = sessionOf(c)
+      const minter: Roles = new Map(role === null ? [] : [[row.created_by, { email, role }]])
       return c.json({ key: present(row, minter), secret }, 201)
     },
   )
@@ -133,7 +98,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const { found, beside } = await readBeside(c, { rows: listKeys(c.get('rt').db, project, page) }, (directory) =>
         membersOf(directory, project),
       )
-      const people = peopleIn(beside)
+      const people = rolesIn(beside)
       return c.json(
         list.page(found.rows, (row) => present(row, people)),
         200,
@@ -186,7 +151,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         (directory) => membersOf(directory, project),
       )
       if (!found.rows[0]) throw notFound()
-      return c.json(present(found.rows[0], peopleIn(beside)), 200)
+      return c.json(present(found.rows[0], rolesIn(beside)), 200)
     },
   )
   .patch(
@@ -207,7 +172,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       const [row, people] = await Promise.all([
         changeKey(rt, key, c.req.valid('json'), changeOf(c)),
-        readMembers(rt, key.project_id),
+        readRoles(rt, key.project_id),
       ])
       return c.json(present(row, people), 200)
     },
@@ -218,7 +183,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       id: 'rotateApiKey',
       summary: 'Rotate an API key',
       description:
-        'Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it.',
+        'Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it. An API key cannot rotate another one that has an administrative scope (`members:write`).',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id' },
       responses: { 200: { description: 'The key and its new secret.', schema: KeyWithSecret } },
@@ -237,7 +202,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const key = { project_id: projectOf(actor), id: c.req.param('id'), held: actor.scopes }
       const [row, people] = await Promise.all([
         rotateKey(rt.db, key, secret, changeOf(c)),
-        readMembers(rt, key.project_id),
+        readRoles(rt, key.project_id),
       ])
       return c.json({ key: present(row, people), secret: secret.secret }, 200)
     },
@@ -269,26 +234,3 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       )
     },
   )
-
-/**
- * The key without its secret. The fields of the specification come first.
- *
- * @param people the members of its project; null if they are not known
- */
-function present(row: KeyRow, people: People | null) {
-  return {
-    id: row.id,
-    name: row.name,
-    key_prefix: row.key_prefix,
-    created_at: iso(row.created_at),
-    last_used_at: isoOrNull(row.last_used_at),
-    scopes: row.scopes,
-    expires_at: isoOrNull(row.expires_at),
-    created_by: {
-      user_id: row.created_by,
-      email: row.minter_email ?? people?.get(row.created_by) ?? null,
-      is_member: people === null ? null : people.has(row.created_by),
-    },
-    secret_issued_to: holderOf(row.issued_to),
-  }
-}

@@ -27,7 +27,8 @@ export const apiKeys = sqliteTable(
     secret_issued_to: text(),
     /**
      * The API keys through whose hands the current secret went: one of them rotated this key, with a secret that another
-     * had been handed, and so on. Whoever holds one of their secrets may hold this one.
+     * had been handed, and so on. Whoever holds one of their secrets may hold this one. Also the user who
+     * rotated a key that somebody else minted, once the key has rotated itself.
      */
     secret_lineage: text({ mode: 'json' }).$type<string[]>(),
   },

@@ -4,7 +4,6 @@ import { audited, type Change } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { Fault } from '../lib/fault'
-import { newId } from '../lib/ids'
 import { projects } from '../projects/schema'
 import { LAST_USED_EVERY, MAX_LIVE_KEYS } from './limits'
 import { apiKeys, retiredSecrets } from './schema'
@@ -48,6 +47,11 @@ export function findKey(db: Db, projectId: string, id: string) {
   return selectKeys(db, and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at)))
 }
 
+/** Reads a key of the project, live or revoked. */
+export function findKeyEver(db: Db, projectId: string, id: string) {
+  return selectKeys(db, ofProject(projectId, id))
+}
+
 /** A page of keys. `issuedTo`: only those whose current secret this user or API key was handed. */
 type KeysAsked = { before: string | null; limit: number; issuedTo?: string | undefined }
 
@@ -62,39 +66,47 @@ export function listKeys(db: Db, projectId: string, { before, limit, issuedTo }:
 
 const ISSUED_TO = sql<string>`coalesce(${apiKeys.secret_issued_to}, ${apiKeys.created_by})`
 
-/** Whether the current secret of a key went through the hands of this API key: directly, or from key to key. */
-export function handedThrough(keyId: string): SQL {
-  return sql`EXISTS (SELECT 1 FROM json_each(${apiKeys.secret_lineage}) WHERE value = ${keyId})`
+/**
+ * Whether the current secret of a key went through the hands of this API key: directly, or from key to key. Or of this user,
+ * who rotated the key before it rotated itself.
+ */
+export function handedThrough(holderId: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM json_each(${apiKeys.secret_lineage}) WHERE value = ${holderId})`
 }
 
 type NewKey = Pick<
   typeof apiKeys.$inferSelect,
-  'project_id' | 'name' | 'scopes' | 'expires_at' | 'created_by' | 'minter_email'
+  'id' | 'project_id' | 'name' | 'scopes' | 'expires_at' | 'created_by' | 'minter_email'
 >
 
-/** Inserts a key. @throws {Fault} `key_limit_reached` */
+/**
+ * Inserts a key.
+ *
+ * @returns null if the project has or had a key with this id; nothing changes then
+ * @throws {Fault} `key_limit_reached`
+ */
 export async function insertKey(
   db: Db,
   fields: NewKey,
   { hash, key_prefix }: NewSecret,
   change: Change,
-): Promise<KeyRow> {
-  const id = newId('key', change.now)
-  const { project_id, name, scopes } = fields
+): Promise<KeyRow | null> {
+  const { id, project_id, name, scopes } = fields
   const live = db.$count(apiKeys, and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at)))
-  const row = { ...fields, id, hash, key_prefix, created_at: change.now, secret_issued_to: change.actor.id }
+  const row = { ...fields, hash, key_prefix, created_at: change.now, secret_issued_to: change.actor.id }
   const { key } = await batch(db, {
     ...audited(
       db,
       change,
       entry(project_id, id, 'api_key.minted', { name, scopes }),
-      insertWhere(db, apiKeys, row, sql`${live} < ${MAX_LIVE_KEYS}`),
+      insertWhere(db, apiKeys, row, sql`${live} < ${MAX_LIVE_KEYS}`).onConflictDoNothing({ target: apiKeys.id }),
     ),
-    key: selectKeys(db, eq(apiKeys.id, id)),
+    key: selectKeys(db, and(eq(apiKeys.id, id), eq(apiKeys.hash, hash))),
   })
-  if (!key[0])
-    throw new Fault('key_limit_reached', `A project can have ${MAX_LIVE_KEYS} live API keys. Revoke one first.`)
-  return key[0]
+  if (key[0]) return key[0]
+  const [earlier] = await run(db, findKeyEver(db, project_id, id))
+  if (earlier) return null
+  throw new Fault('key_limit_reached', `A project can have ${MAX_LIVE_KEYS} live API keys. Revoke one first.`)
 }
 
 /** Records a use, unless one was recorded in the last minute. The condition holds whatever the caches say. */
@@ -118,6 +130,7 @@ export function selectKeys(db: Db, condition: SQL | undefined) {
       created_by: apiKeys.created_by,
       created_at: apiKeys.created_at,
       last_used_at: apiKeys.last_used_at,
+      revoked_at: apiKeys.revoked_at,
       minter_email: apiKeys.minter_email,
       issued_to: ISSUED_TO.as('issued_to'),
       issued_to_name: sql<string | null>`${holderKey.name}`.as('issued_to_name'),

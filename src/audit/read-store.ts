@@ -1,7 +1,8 @@
-import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { apiKeys } from '../api-keys/schema'
-import { type Db, type Query, raw } from '../db/client'
+import { type Database, type Db, type Query, raw } from '../db/client'
+import { valuesOf } from '../db/sql'
 import { type AuditFilters, rangeOf } from './filters'
 import { MAX_LOOKED_AT } from './limits'
 import { auditLog } from './schema'
@@ -28,8 +29,9 @@ type Shown<F extends Parameters<typeof raw>[1]> = ReturnType<typeof raw<F>>['_']
 export type ListRow = Pick<AuditRow, 'id'> & { [Name in Exclude<keyof AuditRow, 'id'>]: AuditRow[Name] | null }
 
 /**
- * Reads a project's audit log, newest first, starting after the entry `before`. Where a filtered page is not full after
- * {@link MAX_LOOKED_AT} entries, it ends with a row that has only an id: that of the last one looked at.
+ * Reads the part of a project's audit log that is in one database, newest first, starting after the entry `before`. If
+ * a filtered page is not full after {@link MAX_LOOKED_AT} entries, it ends with a row that has only an id: that of the
+ * last one looked at.
  *
  * The time range is a range of the primary key. The other filters have no index: each would cost one more row for every
  * change, in a log that rarely grows beyond the bound of one page.
@@ -37,7 +39,7 @@ export type ListRow = Pick<AuditRow, 'id'> & { [Name in Exclude<keyof AuditRow, 
  * @throws {Fault} `validation_failed` if the time range is empty
  */
 export function listAudit(
-  db: Db,
+  db: Database,
   projectId: string,
   filters: AuditFilters,
   { before, take }: { before: string | null; take: number },
@@ -65,6 +67,14 @@ export function listAudit(
       SELECT * FROM (SELECT ${a.id}, ${sql.join(rest, sql`, `)} ${scan} LIMIT ${wanted ? 1 : 0} OFFSET ${MAX_LOOKED_AT - 1})
       LIMIT ${take}`,
   )
+}
+
+/** Reads the names of API keys, revoked ones too. */
+export function keyNamesOf(db: Db, projectId: string, ids: readonly string[]) {
+  return db
+    .select({ id: apiKeys.id, name: apiKeys.name })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.project_id, projectId), inArray(apiKeys.id, valuesOf(ids))))
 }
 
 /** The conditions on each entry in the range; undefined if there are none. */

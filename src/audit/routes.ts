@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import type { Query } from '../db/client'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
@@ -13,7 +14,8 @@ import { iso } from '../lib/time'
 import { type People, readAddresses } from '../members/people'
 import { auditFilters } from './filters'
 import { actorsOf, auditPaging } from './list'
-import { type AuditRow, listAudit } from './read-store'
+import { readAudit } from './read'
+import type { AuditRow, ListRow } from './read-store'
 
 const AuditEntry = named(
   'AuditEntry',
@@ -63,7 +65,8 @@ export const auditRoutes = new Hono<HttpEnv>().get(
   async (c) => {
     const list = auditPaging('audit-log', c.req.valid('query'))
     const project = projectOf(c.get('actor'))
-    const { rows } = await read(c, { rows: listAudit(c.get('rt').db, project, list.filters, list.at) })
+    const own = async (rows: Query<ListRow[]>) => (await read(c, { rows })).rows
+    const rows = await readAudit(c.get('rt'), own, project, list)
     const people = await readAddresses(c.get('rt'), actorsOf(rows))
     return c.json(
       list.page(rows, (row) => present(row, people)),

@@ -1,11 +1,14 @@
-import { getTableColumns, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { type Db, onceInABatch, type Query } from '../db/client'
+import { type Column, getTableColumns, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { type Database, onceInABatch, type Query } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
 import { auditLog } from './schema'
 
-/** One change to one object. `details` describes it and never holds a secret. */
+/**
+ * One change to one object. Its audit row is written where the change is: in the directory for people, in the project's store
+ * for everything else. `details` describes it and never holds a secret.
+ */
 export type AuditEntry = {
   project_id: string
   action: string
@@ -29,7 +32,7 @@ type AuditRow = typeof auditLog.$inferSelect
  * @returns the mutation as `changed`, directly followed by `audit`, because SQLite's `changes()` counts the previous
  *   statement
  */
-export function audited<Q extends Query>(db: Db, change: Change, entry: AuditEntry, mutation: Q) {
+export function audited<Q extends Query>(db: Database, change: Change, entry: AuditEntry, mutation: Q) {
   const audit = insertWhere(db, auditLog, rowOf(change, entry), sql`changes() > 0`)
   return onceInABatch({ changed: mutation, audit })
 }
@@ -59,22 +62,46 @@ function rowOf(change: Change, entry: AuditEntry): AuditRow {
  * @param set.most how many there can be; more of them fail the batch
  */
 export function auditedEach(
-  db: Db,
+  db: Database,
   change: Change,
   entry: Omit<AuditEntry, 'object_id'>,
   { objects, most }: { objects: SQLWrapper; most: number },
 ) {
-  const columns = getTableColumns(auditLog)
-  const values = Object.entries(rowOf(change, { ...entry, object_id: '' })) as [keyof AuditRow, unknown][]
-  const same = values.map(([name, value]) => [
-    name,
-    value === null ? sql`NULL` : sql`${sql.param(value, columns[name])}`,
-  ])
   const ids = JSON.stringify(Array.from({ length: most }, () => newId('aud', change.now)))
   const row = {
-    ...(Object.fromEntries(same) as Record<keyof AuditRow, SQL>),
+    ...expressionsOf(rowOf(change, { ...entry, object_id: '' })),
     id: sql`${ids} ->> (row_number() OVER (ORDER BY object.id) - 1)`,
     object_id: sql`object.id`,
   }
   return insertFrom(db, auditLog, row, sql`FROM ${objects} AS object`)
+}
+
+/**
+ * An audit row that takes its contents from the row that a mutation will change, for one batch. It comes before the
+ * mutation, and `from` must have the mutation's own condition.
+ *
+ * @param taken the fields that are read from that row; `details` as a JSON object
+ * @param from FROM and WHERE, which select at most one row
+ */
+export function auditedFrom(
+  db: Database,
+  change: Change,
+  entry: Omit<AuditEntry, 'project_id'>,
+  {
+    taken,
+    from,
+  }: { taken: Partial<Record<'project_id' | 'details', SQL | Column>> & { project_id: SQL | Column }; from: SQL },
+) {
+  return insertFrom(db, auditLog, { ...expressionsOf(rowOf(change, { ...entry, project_id: '' })), ...taken }, from)
+}
+
+/** The values of a row as expressions, each encoded as its column is. */
+function expressionsOf(row: AuditRow): Record<keyof AuditRow, SQL> {
+  const columns = getTableColumns(auditLog)
+  const values = Object.entries(row) as [keyof AuditRow, unknown][]
+  const same = values.map(([name, value]) => [
+    name,
+    value === null ? sql`NULL` : sql`${sql.param(value, columns[name])}`,
+  ])
+  return Object.fromEntries(same) as Record<keyof AuditRow, SQL>
 }

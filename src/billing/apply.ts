@@ -1,11 +1,10 @@
 import type { Db } from '../db/client'
-import type { Kind } from '../lib/billing-kinds'
-import { sha256Hex, utf8 } from '../lib/crypto'
-import type { PaymentCardBody } from '../vendors/objects'
+import { sha256Hex } from '../lib/crypto'
 import type { Snapshot } from '../vendors/snapshot'
+import { stored } from './body'
+import { changeOf } from './change'
 import type { Effect } from './effect'
-import { MAX_CHANGE_BYTES, MAX_ROW_BYTES_READ } from './limits'
-import { cardOf } from './read/present'
+import { MAX_ROW_BYTES_READ } from './limits'
 import { type Candidate, merge, type Resolved, rankOf } from './reduce'
 import { nameOf, type ObjectKey, type Projection, readObjects } from './store'
 
@@ -47,7 +46,12 @@ export async function applyAll(db: Db, sources: readonly Source[]): Promise<Appl
       const changed = JSON.stringify(next.candidates) !== JSON.stringify(row.candidates)
       if (changed) rows.set(name, { ...row, ...next, by: [...row.by, source.event_id] })
       const known = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
-      effects.push((!changed && known) || effectOf(snapshot, candidate, row.candidates[0], next))
+      const effect = effectOf(snapshot, candidate, row.candidates[0], next)
+      if (known && !changed) effects.push(known)
+      // The same event already determined this state, which now has new fields: its recorded change stays.
+      else if (known && row.candidates[0]?.event_id === source.event_id)
+        effects.push({ ...effect, change: known.change })
+      else effects.push(effect)
     }
     applied.effects.set(source.event_id, effects)
   }
@@ -64,14 +68,16 @@ function keyOf({ project_id, vendor }: Source, { kind, id }: Snapshot): ObjectKe
 }
 
 async function candidateOf({ vendor_event_id, event_id }: Source, snapshot: Snapshot): Promise<Candidate> {
-  const { before, after, body } = snapshot
+  const { before, after, body, incomplete, reports } = snapshot
   return {
     rank: rankOf(snapshot),
     vendor_event_id,
     event_id,
     before: before === null ? null : await digest(before),
     after: await digest(after),
-    body,
+    body: stored(body),
+    ...(incomplete && { incomplete }),
+    ...(reports && { reports }),
   }
 }
 
@@ -87,31 +93,9 @@ function effectOf(
   before: Candidate | undefined,
   { candidates, ambiguous }: Resolved,
 ): Effect {
+  const incomplete = candidate.incomplete && { incomplete: candidate.incomplete }
   const wins = candidates[0]?.vendor_event_id === candidate.vendor_event_id && candidates[0].after === candidate.after
-  if (!wins) return { kind, id, result: 'superseded', change: null }
-  const change = changeOf(shownOf(kind, before?.body), shownOf(kind, candidate.body))
-  return { kind, id, result: ambiguous ? 'ambiguous' : 'applied', change }
-}
-
-/** The fields of a body as the API shows them: a payment card is the `card` of its payment method. */
-function shownOf(kind: Kind, body: Candidate['body'] | undefined): Record<string, unknown> {
-  return body && kind === 'payment_card' ? { card: cardOf(body as PaymentCardBody) } : { ...body }
-}
-
-/**
- * The fields that differ. A field that was missing and is now null does not differ. Values that do not fit into
- * {@link MAX_CHANGE_BYTES} are left out: they are in the payload.
- */
-function changeOf(before: Record<string, unknown>, after: Record<string, unknown>): Effect['change'] {
-  const change: NonNullable<Effect['change']> = {}
-  let room = MAX_CHANGE_BYTES
-  for (const [field, to] of Object.entries(after)) {
-    const from = before[field] ?? null
-    if (JSON.stringify(from) === JSON.stringify(to ?? null)) continue
-    const bytes = utf8(JSON.stringify([from, to])).byteLength
-    const fits = bytes <= room
-    if (fits) room -= bytes
-    change[field] = fits ? { from, to } : { from: null, to: null, too_large: true }
-  }
-  return Object.keys(change).length > 0 ? change : null
+  if (!wins) return { kind, id, result: 'superseded', change: null, ...incomplete }
+  const change = changeOf(kind, before?.body ?? null, candidate.body)
+  return { kind, id, result: ambiguous ? 'ambiguous' : 'applied', change, ...incomplete }
 }

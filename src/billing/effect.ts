@@ -18,6 +18,10 @@ export const Effect = z
         z.object({
           from: z.unknown(),
           to: z.unknown(),
+          personal: z
+            .literal(true)
+            .optional()
+            .describe('The values are null, because they are about a person. The object has the current value.'),
           too_large: z
             .literal(true)
             .optional()
@@ -26,6 +30,10 @@ export const Effect = z
       )
       .nullable()
       .describe('The fields of the object that the event changed; null if it changed none.'),
+    incomplete: z
+      .literal(true)
+      .optional()
+      .describe('A list of the object was cut off, so the object has only a part of it.'),
   })
   .meta({ id: 'Effect' })
 export type Effect = z.infer<typeof Effect>

@@ -1,9 +1,15 @@
+/** Objects of one kind that a customer may have for its list to be read by the index by customer, and sorted. */
+export const MAX_SORTED = 1_000
 /** Rows that one page of a list goes through at most, full or not. */
-export const MAX_SCANNED = 5_000
+export const MAX_SCANNED = 4_490
+/** The same for a filter on what only the object itself contains: its metadata, or when it was created. */
+export const MAX_SCANNED_BODIES = 490
 /**
- * Rows that one page of a list reads at most: a page that is not full goes through them again, to find where it ended.
+ * Rows that one page of a list reads at most: a page that is not full goes through them again, to find where it ended,
+ * and the customer's are counted first.
  */
-export const MAX_ROWS_READ = 2 * MAX_SCANNED
+export const MAX_ROWS_READ = 2 * MAX_SCANNED + MAX_SORTED + 20
+export const MAX_BODIES_READ = 2 * MAX_SCANNED_BODIES + MAX_SORTED + 20
 
 /** Events of one rank that an object keeps. With this many at the same time, the object is ambiguous. */
 export const MAX_TIED = 16
@@ -25,3 +31,12 @@ export const MAX_CHANGE_BYTES = 4000
 export const MAX_ID_LENGTH = 200
 /** Characters of a vendor's name in a filter. */
 export const MAX_VENDOR_LENGTH = 40
+
+/** Entries of metadata that a list can be filtered by at once. */
+export const MAX_METADATA_FILTERS = 5
+/** Characters of a key, and of a value, of metadata in a filter: as many as are kept. */
+export const MAX_METADATA_KEY_LENGTH = 100
+export const MAX_METADATA_VALUE_LENGTH = 500
+
+/** Objects of each kind that are shown with a customer: those that changed last. */
+export const MAX_OF_CUSTOMER = 20

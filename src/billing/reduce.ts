@@ -17,8 +17,15 @@ export type Candidate = {
   before: string | null
   after: string
   /** Null for an event of the rank below, which is never shown. */
-  body: Snapshot['body'] | null
+  body: StoredBody | null
+  /** Whether a list of the object was cut off. */
+  incomplete?: true
+  /** Whether it reports a change that another event of the same instant makes, where there is one. */
+  reports?: true
 }
+
+/** What is stored of an object: its fields, except those that are null. */
+export type StoredBody = { readonly [field: string]: unknown; readonly status: string; readonly customer?: string }
 
 /** `candidates`: first the winner, then the events tied with it, then those of the rank below. */
 export type Resolved = { candidates: Candidate[]; ambiguous: boolean }
@@ -39,6 +46,8 @@ export function merge(known: readonly Candidate[], added: Candidate): Resolved {
   const all = [...known]
   const twin = all.findIndex((one) => sameEvent(one, added))
   if (twin < 0) all.push(added)
+  // Decoded again, perhaps by a version that keeps more of it.
+  else if (added.event_id === all[twin]?.event_id) all[twin] = added
   else if (added.event_id < (all[twin]?.event_id ?? '')) all[twin] = { ...added, body: all[twin]?.body ?? added.body }
   const [highest, below] = [...new Set(all.map(({ rank }) => rank))].sort().reverse()
   const top = latestFirst(all.filter(({ rank }) => rank === highest)).slice(0, MAX_TIED)
@@ -49,7 +58,7 @@ export function merge(known: readonly Candidate[], added: Candidate): Resolved {
     candidates: [
       winner,
       ...top.filter((one) => one !== winner),
-      ...anchors.map((one) => ({ ...one, before: null, body: null })),
+      ...anchors.map(({ incomplete: _, reports: __, ...one }) => ({ ...one, before: null, body: null })),
     ],
     ambiguous: last === null,
   }
@@ -57,6 +66,7 @@ export function merge(known: readonly Candidate[], added: Candidate): Resolved {
 
 /** A vendor's event may be recorded twice: by an earlier connection, and by the one that replaced it. */
 function sameEvent(a: Candidate, b: Candidate): boolean {
+  if (a.event_id === b.event_id) return true
   return a.vendor_event_id === b.vendor_event_id && a.rank === b.rank && a.after === b.after
 }
 
@@ -75,11 +85,21 @@ function latestFirst(candidates: Candidate[]): Candidate[] {
 function lastOf(top: readonly Candidate[], anchors: readonly Candidate[]): Candidate | null {
   if (new Set(top.map(({ after }) => after)).size === 1) return top[0] as Candidate
   if (top.length > MAX_ORDERED) return null
-  const begun = endsOf(top, [...new Set(anchors.map(({ after }) => after))])
-  // Where an event in between is missing, no order begins there. The tied events alone may still decide.
-  const ends = begun.size > 0 ? begun : endsOf(top, [null])
-  const [end] = ends
-  return ends.size === 1 ? (top.find(({ after }) => after === end) ?? null) : null
+  // First as if every report had its change among the events; then as if a report made the change itself.
+  const reported = top.map((one) => (one.reports ? { ...one, before: one.after } : one))
+  const starts = [...new Set(anchors.map(({ after }) => after))]
+  for (const [from, events] of [
+    [starts, reported],
+    [starts, top],
+    // Where an event in between is missing, no order begins there. The tied events alone may still decide.
+    [[null], reported],
+    [[null], top],
+  ] as const) {
+    const ends = endsOf(events, from)
+    const [end] = ends
+    if (ends.size > 0) return ends.size === 1 ? (top.find(({ after }) => after === end) ?? null) : null
+  }
+  return null
 }
 
 /** The states that the events can end in, each taken once, from one of these starts; null stands for any state. */

@@ -3,6 +3,10 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 import { KINDS } from '../lib/billing-kinds'
 import type { Candidate } from './reduce'
 
+/** The vendor's time of the last change, without its `Z`: such times sort as text, however many digits they have. */
+const LAST_CHANGE = sql`CASE WHEN kind IN ('subscription', 'invoice', 'payment_method')
+  THEN coalesce(rtrim(candidates ->> '$[0].body.updated_at', 'Z'), '') END`
+
 /**
  * The project's subscriptions, invoices and payment methods, as the vendors' events describe them. The key is the
  * vendor's id, so that a connection that replaces another one ends in the same rows.
@@ -20,10 +24,14 @@ export const billingObjects = sqliteTable(
     status: text().notNull(),
     /** Whether several events of the same instant disagree about the state, and nothing decides between them. */
     ambiguous: integer({ mode: 'boolean' }).notNull().default(false),
+    /** Whether a list in the object was cut off, by the vendor or by us. */
+    incomplete: integer({ mode: 'boolean' }).notNull().default(false),
     /** Goes up with every change. A write over another version than the one that was read is refused: see store.ts. */
     version: integer().notNull(),
     /** The event that the state comes from, first; then the events needed to place the next one: see reduce.ts. */
     candidates: text({ mode: 'json' }).$type<Candidate[]>().notNull(),
+    /** What lists are sorted by; null for the kinds that have no list. */
+    updated: text().generatedAlwaysAs(LAST_CHANGE, { mode: 'virtual' }),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.kind, t.vendor_id, t.vendor] }),
@@ -31,6 +39,8 @@ export const billingObjects = sqliteTable(
     index('billing_customer')
       .on(t.project_id, t.kind, t.customer, t.vendor_id, t.vendor)
       .where(sql`customer IS NOT NULL`),
+    index('billing_changed').on(t.project_id, t.kind, t.updated, t.vendor_id, t.vendor).where(sql`updated IS NOT NULL`),
     index('billing_ambiguous').on(t.project_id, t.kind).where(sql`ambiguous = 1`),
+    index('billing_incomplete').on(t.project_id, t.kind).where(sql`incomplete = 1`),
   ],
 )

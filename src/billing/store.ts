@@ -3,7 +3,6 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { ConstraintError, type Db, type Query, raw, run } from '../db/client'
 import { excluded, json, jsonLists } from '../db/sql'
 import type { Kind } from '../lib/billing-kinds'
-import type { Bodies } from '../vendors/objects'
 import type { Candidate } from './reduce'
 import { billingObjects } from './schema'
 
@@ -84,7 +83,7 @@ export async function readObjects(
  * @param held a row is written only if the worker still holds one of the events that change it
  */
 export function writeObjects(db: Db, projections: readonly Projection[], held: Held): Record<string, Query> {
-  const moved = projections.filter(({ customer, candidates }) => customer !== candidates[0]?.body?.customer)
+  const moved = projections.filter(({ customer, candidates }) => customer !== customerIn(candidates))
   const unmoved = projections.filter((projection) => !moved.includes(projection))
   return {
     ...upserts(db, { name: 'moved', projections: moved }, held, ['customer', ...STATE]),
@@ -93,10 +92,11 @@ export function writeObjects(db: Db, projections: readonly Projection[], held: H
 }
 
 /** The columns that an event of an object sets. */
-const STATE = ['subscription', 'status', 'ambiguous', 'candidates'] as const
+const STATE = ['subscription', 'status', 'ambiguous', 'incomplete', 'candidates'] as const
 
 type Row = typeof billingObjects.$inferInsert
-const COLUMNS = Object.entries(getTableColumns(billingObjects))
+/** Without what the database generates. */
+const COLUMNS = Object.entries(getTableColumns(billingObjects)).filter(([, { generated }]) => generated === undefined)
 
 /** A statement for as many rows as one list takes. */
 function upserts(
@@ -130,16 +130,21 @@ function upsert(db: Db, list: string, held: Held, set: readonly (keyof Row)[]): 
 }
 
 function rowOf({ key, version, candidates, ambiguous }: Projection): Row {
-  const body = candidates[0]?.body as Bodies[Kind]
+  const winner = candidates[0]
   return {
     ...key,
-    customer: body.customer,
-    subscription: 'subscription' in body ? body.subscription : null,
-    status: body.status,
+    customer: customerIn(candidates),
+    subscription: (winner?.body?.subscription as string | undefined) ?? null,
+    status: winner?.body?.status ?? 'unknown',
     ambiguous,
+    incomplete: winner?.incomplete === true,
     version: version + 1,
     candidates,
   }
+}
+
+function customerIn(candidates: readonly Candidate[]): string | null {
+  return candidates[0]?.body?.customer ?? null
 }
 
 /** A row with each value as its column stores it. JSON stays as it is: `->>` makes it the text that is stored. */
@@ -156,13 +161,14 @@ export function isStale(error: unknown): boolean {
   return error instanceof ConstraintError && error.message.includes(VERSION_REFUSED)
 }
 
-/** Counts the project's ambiguous objects, up to a bound. */
-export function ambiguousOf(db: Db, projectId: string, bound: number) {
-  const ambiguous = and(eq(billingObjects.project_id, projectId), sql`${billingObjects.ambiguous} = 1`)
+/** Counts the project's objects that are ambiguous, or incomplete, up to a bound. */
+export function countMarked(db: Db, projectId: string, mark: 'ambiguous' | 'incomplete', bound: number) {
+  const marked = and(eq(billingObjects.project_id, projectId), sql`${billingObjects[mark]} = 1`)
+  const index = mark === 'ambiguous' ? sql`billing_ambiguous` : sql`billing_incomplete`
   return raw(
     db,
     { n: sql<number>`count(*)` },
     (fields) => sql`SELECT ${fields} FROM (
-      SELECT 1 FROM ${billingObjects} INDEXED BY billing_ambiguous WHERE ${ambiguous} LIMIT ${bound})`,
+      SELECT 1 FROM ${billingObjects} INDEXED BY ${index} WHERE ${marked} LIMIT ${bound})`,
   )
 }

@@ -3,6 +3,8 @@ import { HTTPException } from 'hono/http-exception'
 import type { Runtime } from '../env'
 import type { HttpEnv } from '../http/context'
 import { equalBytes, hex, hmac, utf8 } from '../lib/crypto'
+import { newId } from '../lib/ids'
+import type { User } from './session'
 
 /** The token in a session's forms. Nobody else can compute it, and it does not reveal the session's own token. */
 export async function formTokenOf(rt: Runtime, sessionId: string): Promise<string> {
@@ -12,6 +14,28 @@ export async function formTokenOf(rt: Runtime, sessionId: string): Promise<strin
 /** @throws {HTTPException} 403 if the form does not carry the session's token */
 export function requireFormToken(form: URLSearchParams, token: string): void {
   if (!equalBytes(utf8(form.get('form_token') ?? ''), utf8(token))) throw refused()
+}
+
+/**
+ * The id of the key that a form will mint, in a field of the form: a form that is sent again, by a reload for example,
+ * names a key that exists, and mints no other. Nobody can choose an id, because the field is signed for the session and
+ * the project.
+ */
+export async function onceOf(rt: Runtime, user: User, id = newId('key', rt.now)): Promise<string> {
+  const text = `console once:${user.id}:${user.project_id}:${id}`
+  return `${id}.${hex(await hmac('SHA-256', utf8(rt.settings.codePepper), text))}`
+}
+
+/**
+ * The id in a field of {@link onceOf}; a new one for a form without the field.
+ *
+ * @throws {HTTPException} 403 if the field was not made for this session and project
+ */
+export async function idIn(rt: Runtime, user: User, once: string | null): Promise<string> {
+  if (once === null) return newId('key', rt.now)
+  const [id = ''] = once.split('.', 1)
+  if (!equalBytes(utf8(once), utf8(await onceOf(rt, user, id)))) throw refused()
+  return id
 }
 
 /** @throws {HTTPException} 403 if a POST was not sent from a page of this origin */

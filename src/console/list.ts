@@ -6,8 +6,8 @@ import { type Page, paging } from '../http/page'
 export const ROWS = 50
 
 /** The page of a list that the address asks for. */
-export function pageAsked(c: Context<HttpEnv>): { limit: number; cursor: string | undefined } {
-  return { limit: ROWS, cursor: c.req.query('cursor') }
+export function pageAsked(c: Context<HttpEnv>, rows = ROWS): { limit: number; cursor: string | undefined } {
+  return { limit: rows, cursor: c.req.query('cursor') }
 }
 
 /**
@@ -15,13 +15,15 @@ export function pageAsked(c: Context<HttpEnv>): { limit: number; cursor: string 
  *
  * @param list the list's name; a cursor is valid for one list only
  * @param read reads up to `limit` rows with ids below `before`, newest first
+ * @param rows how many a page has
  * @throws {Fault} `invalid_cursor`
  */
 export async function readList<Row extends { id: string }>(
   c: Context<HttpEnv>,
   list: string,
   read: (before: string | null, limit: number) => Promise<Row[]>,
+  rows = ROWS,
 ): Promise<Page<Row>> {
-  const { before, take, page } = paging(`console/${list}`, pageAsked(c))
+  const { before, take, page } = paging(`console/${list}`, pageAsked(c, rows))
   return page(await read(before, take), (row) => row)
 }

@@ -1,4 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono'
+import { addressOf } from '../http/address'
 import { projectOf, requireScopes } from '../http/auth'
 import { readBytes } from '../http/body'
 import type { HttpEnv } from '../http/context'
@@ -27,7 +28,7 @@ export function page(policy: PagePolicy): MiddlewareHandler<HttpEnv> {
   const middleware: MiddlewareHandler<HttpEnv> = async (c, next) => {
     if (c.req.method !== 'POST') return admit(c, next)
     requireSameOrigin(c)
-    const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES)
+    const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES, [addressOf(c)])
     c.set('form', new URLSearchParams(new TextDecoder().decode(bytes)))
     return admit(c, next)
   }

@@ -1,13 +1,23 @@
+export type ProjectPaths = ReturnType<typeof projectPaths>
+
 /** The paths of a project's pages. */
 export function projectPaths(project: string) {
-  const base = `/console/p/${encodeURIComponent(project)}`
+  const start = `/console/p/${encodeURIComponent(project)}`
+  const settings = `${start}/platform/settings`
+  const billing = `${start}/platform/billing`
+  const events = `${billing}/webhooks`
   return {
-    start: base,
-    keys: `${base}/platform/settings/api-keys`,
-    audit: `${base}/platform/settings/audit-log`,
-    connections: `${base}/platform/billing/connections`,
-    events: `${base}/platform/billing/webhooks`,
-    billing: `${base}/platform/billing`,
-    health: `${base}/platform/billing/webhooks/health`,
+    start,
+    status: `${start}/status`,
+    reference: `${start}/reference`,
+    general: `${settings}/general`,
+    keys: `${settings}/api-keys`,
+    members: `${settings}/members`,
+    audit: `${settings}/audit-log`,
+    connections: `${billing}/connections`,
+    billing,
+    events,
+    replays: `${events}/replays`,
+    health: `${events}/health`,
   }
 }

@@ -6,13 +6,19 @@ import { apiKeyPages } from './pages/api-keys/routes'
 import { auditPages } from './pages/audit-log/routes'
 import { billingPages } from './pages/billing/routes'
 import { connectionPages } from './pages/connections/routes'
+import { errorPages } from './pages/errors/routes'
 import { eventPages } from './pages/events/routes'
+import { generalPages } from './pages/general/routes'
 import { healthPages } from './pages/health/routes'
+import { invitationPages } from './pages/invitations/routes'
+import { memberPages } from './pages/members/routes'
+import { overviewPages } from './pages/overview/routes'
 import { projectPages } from './pages/projects/routes'
 import { referencePages } from './pages/reference/routes'
 import { replayPages } from './pages/replays/routes'
 import { sessionPages } from './pages/sessions/routes'
 import { linkPages, signInPages } from './pages/sign-in/routes'
+import { statusPages } from './pages/status/routes'
 
 /** The web console: pages over the same stores and rules as the API. */
 export const consoleRoutes = new Hono<HttpEnv>()
@@ -20,7 +26,12 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/', signInPages)
   .route('/', projectPages)
   .route('/sessions', sessionPages)
+  .route('/invitations', invitationPages)
+  .route('/p/:project', overviewPages)
+  .route('/p/:project/status', statusPages)
+  .route('/p/:project/platform/settings/general', generalPages)
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
+  .route('/p/:project/platform/settings/members', memberPages)
   .route('/p/:project/platform/settings/audit-log', auditPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
   // These come before the page of an event, whose path `/:event` would match them.
@@ -34,4 +45,8 @@ export const consoleRoutes = new Hono<HttpEnv>()
 /** The pages behind the link in a sign-in email. */
 export const linkRoutes = new Hono<HttpEnv>().use('/sign-in', pageHeaders).route('/', linkPages)
 
-for (const pages of [consoleRoutes, linkRoutes]) pages.onError((error, c: Context<HttpEnv>) => errorPage(c, error))
+/** The table of error codes. */
+export const errorRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', errorPages)
+
+for (const pages of [consoleRoutes, linkRoutes, errorRoutes])
+  pages.onError((error, c: Context<HttpEnv>) => errorPage(c, error))

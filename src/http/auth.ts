@@ -77,7 +77,10 @@ export type Policy = {
    * Whether a session must send X-Project-Id (an API key always must); `path` if the `:id` of the path is the project.
    */
   project: boolean | 'path'
-  /** The path parameter with which an API key may address itself without the scope. */
+  /**
+   * The path parameter with which a caller may address itself without the scope: an API key by its id, a session by its
+   * user.
+   */
   selfParam?: string
   /**
    * Whether the handler only reads, and does so through `read` (read.ts) before anything else. If this isolate knows the
@@ -206,9 +209,13 @@ export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): vo
     throw new Fault('api_key_required', 'Use an API key. This call returns the key that makes it.')
   }
   if (!policy.scope) return
-  if (actor.type === 'api_key' && policy.selfParam && c.req.param(policy.selfParam) === actor.id) return
+  if (policy.selfParam && c.req.param(policy.selfParam) === selfOf(actor)) return
   if (actor.type === 'session' && actor.project_id === null) return // The call concerns no project.
   requireScopes(actor, [policy.scope])
+}
+
+function selfOf(actor: Actor): string {
+  return actor.type === 'api_key' ? actor.id : actor.user_id
 }
 
 /** @throws {Fault} 403 if the actor lacks one of the scopes */
@@ -221,6 +228,13 @@ export function requireScopes(actor: Actor, wanted: readonly Scope[]): void {
   throw new Fault('insufficient_role', `This call requires the role ${smallestRole(missing)} or higher.`, {
     missing,
   })
+}
+
+/** The session of a request. A route whose policy takes no API keys always has one. */
+export function sessionOf(c: Context<HttpEnv>): Extract<Actor, { type: 'session' }> {
+  const actor = c.get('actor')
+  if (actor.type === 'session') return actor
+  throw new Fault('console_session_required', 'Use the Bearer token of a console session.')
 }
 
 /** The project of a request. A route whose policy requires a project always has one. */

@@ -1,31 +1,37 @@
 import { Fault } from '../lib/fault'
+import { type Holding, heldBytes } from '../lib/held-bytes'
 import { SECOND } from '../lib/time'
 import { BODY_DEADLINE, MAX_ARRIVING_BYTES } from './limits'
 
 /**
  * A body that is arriving, and since when (ms). `fault`: why it is refused early. `wake` makes its reader look at that.
  */
-type Arrival = { since: number; bytes: number; fault: Fault | null; wake: () => void }
+type Arrival = Holding & { since: number; fault: Fault | null; wake: () => void }
 
 /** The bodies that are arriving in this isolate, oldest first, and their bytes so far. */
-const arriving = new Set<Arrival>()
-let held = 0
+const arriving = heldBytes<Arrival>()
 
 /** The first size of a body's buffer, in bytes. A full buffer is doubled. */
 const FIRST_ROOM = 16 * 1024
 
 /**
  * Reads the whole body. It stops at the limit and at {@link BODY_DEADLINE}, and cancels the rest. While all bodies that
- * are arriving hold more than {@link MAX_ARRIVING_BYTES}, the oldest of them is refused: it is the slowest.
+ * are arriving hold more than {@link MAX_ARRIVING_BYTES}, one of them is refused: the oldest, and so the slowest, of
+ * the owners that send the most at once. So a caller who sends many slow bodies makes room with their own.
  *
  * @param max the largest body, in bytes
+ * @param owners what its bytes count against: the caller's address and, where anybody may send, what the body is sent to
  * @throws {Fault} `payload_too_large`, `body_timeout`, `body_incomplete`, `overloaded`
  */
-export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBytes(
+  request: Request,
+  max: number,
+  owners: readonly string[],
+): Promise<Uint8Array<ArrayBuffer>> {
   requireDeclaredSize(request, max)
   if (!request.body) return new Uint8Array(0)
   const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader()
-  const arrival: Arrival = { since: Date.now(), bytes: 0, fault: null, wake: () => {} }
+  const arrival: Arrival = { owners, since: Date.now(), bytes: 0, fault: null, wake: () => {} }
   forgetLost(arrival.since)
   const timer = setTimeout(() => refuse(arrival, tooSlow()), BODY_DEADLINE)
   arriving.add(arrival)
@@ -36,7 +42,7 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
     throw error instanceof Fault ? error : cutOff(error)
   } finally {
     clearTimeout(timer)
-    leave(arrival)
+    arriving.leave(arrival)
   }
 }
 
@@ -80,28 +86,23 @@ async function nextChunk(
   return chunk
 }
 
-/** Counts bytes that have arrived. If that is too much, the oldest bodies are refused, perhaps this one. */
+/** Counts bytes that have arrived. If that is too much, bodies are refused, perhaps this one. */
 function arrive(arrival: Arrival, bytes: number): void {
-  arrival.bytes += bytes
-  held += bytes
-  for (const oldest of arriving) {
-    if (held <= MAX_ARRIVING_BYTES) break
-    leave(oldest)
-    refuse(oldest, overloaded())
+  arriving.grow(arrival, bytes)
+  while (arriving.total() > MAX_ARRIVING_BYTES) {
+    const heaviest = arriving.heaviest()
+    if (!heaviest) break
+    arriving.leave(heaviest)
+    refuse(heaviest, overloaded())
   }
   if (arrival.fault) throw arrival.fault
 }
 
-/** Ends an arrival. */
-function leave(arrival: Arrival): void {
-  if (arriving.delete(arrival)) held -= arrival.bytes
-}
-
 /** Ends the arrivals whose time is over: when a caller hangs up, the runtime ends some requests without a signal. */
 function forgetLost(now: number): void {
-  for (const oldest of arriving) {
+  for (const oldest of arriving.all) {
     if (now - oldest.since <= BODY_DEADLINE) return
-    leave(oldest)
+    arriving.leave(oldest)
   }
 }
 
@@ -121,7 +122,7 @@ function tooSlow(): Fault {
 function overloaded(): Fault {
   return new Fault(
     'overloaded',
-    'Too many bodies are arriving at once, and this one has taken the longest. Send it again.',
+    'Too many bodies are arriving at once, and this one was among the slowest. Send it again.',
   )
 }
 

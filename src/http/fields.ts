@@ -38,7 +38,11 @@ export const flagOrFalse = z.preprocess(fromWord, trueOrFalse.default(false))
 // which can disguise a label.
 const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
-/** A label: 1 to `max` characters (code points) after trimming, without control characters. */
+// What cannot be seen without something else: ignorable and format characters (zero-width spaces, fillers), separators,
+// accents, and the blank of Braille.
+const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Cf}\p{Z}\p{M}\u2800]/u
+
+/** A label: 1 to `max` characters (code points) after trimming, without control characters, of which one is visible. */
 export function visibleText(max: number) {
   return z
     .string()
@@ -49,5 +53,6 @@ export function visibleText(max: number) {
       params: { code: 'out_of_range' },
     })
     .refine((text) => !INVISIBLE.test(text), 'must not contain control characters')
+    .refine((text) => text === '' || VISIBLE.test(text), 'must contain a visible character')
     .meta({ minLength: 1, maxLength: max })
 }

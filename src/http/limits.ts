@@ -15,6 +15,26 @@ export const BODY_DEADLINE = 30 * SECOND
 export const MAX_ARRIVING_BYTES = 32 * 1024 * 1024
 
 /**
+ * Bytes of payloads that are being answered in an isolate at once, as they are stored. The answer of D1, the rows of it,
+ * base64 and JSON take several times as much while an answer is made: see bench/README.md.
+ */
+export const MAX_ANSWERING_BYTES = 4 * 1024 * 1024
+/** How much of that one project may have. */
+export const MAX_PROJECT_ANSWERING_BYTES = MAX_ANSWERING_BYTES / 2
+/** Bytes of payloads that are read without knowing how many there are. More are measured first. */
+export const MAX_SMALL_BYTES = 256 * 1024
+/** How long a request waits for room to read payloads (ms). */
+export const ANSWER_WAIT_MS = 5 * SECOND
+/** An answer that is not sent after this long (ms) makes room for others when they need it. */
+export const SLOW_ANSWER_MS = 3 * SECOND
+/** How long an answer with payloads may take to be made (ms). */
+export const MAKING_DEADLINE = 15 * SECOND
+/** How long it may take to be sent (ms). */
+export const ANSWER_DEADLINE = 60 * SECOND
+/** Bytes of such an answer that are sent at a time. */
+export const ANSWER_CHUNK = 64 * 1024
+
+/**
  * The limits of wrangler.toml, by the name that callers see: requests in a window (seconds). The bindings do not tell
  * them, so they are stated twice, and a test compares them.
  */

@@ -134,13 +134,20 @@ function operationOf(
 }
 
 function pathParameters(path: string): Json[] {
-  return [...path.matchAll(/([^/]+)\/:(\w+)/g)].map(([, segment = '', name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    ...PATH_PARAMETERS[segment],
-    schema: { type: 'string' },
-  }))
+  const segments = path.split('/')
+  return segments.flatMap((segment, i) =>
+    segment.startsWith(':')
+      ? [
+          {
+            name: segment.slice(1),
+            in: 'path',
+            required: true,
+            ...PATH_PARAMETERS[segments[i - 1] ?? ''],
+            schema: { type: 'string' },
+          },
+        ]
+      : [],
+  )
 }
 
 /** Every fault that a request to this route can meet. */

@@ -27,6 +27,6 @@ export function requirePublicOrigin(c: Context<HttpEnv>): void {
   if (publicOrigin(c) !== null) return
   throw new Fault(
     'public_origin_missing',
-    'Set PUBLIC_ORIGIN to the address of this deployment, such as https://api.example.com. npm run deploy does this. Until then, sign-in mail has no link, and addresses in responses are only paths.',
+    'Set PUBLIC_ORIGIN to the address of this deployment, such as https://api.example.com. npm run deploy does this. Until then, sign-in emails have no link, and addresses in responses are only paths.',
   )
 }

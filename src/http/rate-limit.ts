@@ -36,8 +36,16 @@ export async function isWithin(limiter: RateLimit, key: string): Promise<boolean
  * @param seconds how long to wait
  */
 export function rateLimited(name: LimitName, detail: string, seconds: number): Fault {
-  const { requests, window } = RATE_LIMITS[name]
-  return new Fault('rate_limited', `${detail} Wait and try again.`, {
+  return overLimit({ name, ...RATE_LIMITS[name] }, `${detail} Wait and try again.`, seconds)
+}
+
+/** As {@link rateLimited}, for a limit of so many requests in a window (seconds) that is not one of the bindings. */
+export function overLimit(
+  { name, requests, window }: { name: string; requests: number; window: number },
+  detail: string,
+  seconds: number,
+): Fault {
+  return new Fault('rate_limited', detail, {
     headers: {
       'Retry-After': String(seconds),
       RateLimit: `"${name}";r=0;t=${seconds}`,

@@ -49,17 +49,34 @@ export async function readBeside<Q extends Queries, T>(
   return { found, beside: result }
 }
 
-/** Asks the directory for something that a response can do without. @returns null if the directory does not answer */
-export async function ifAnswered<T>(directory: Directory, query: Query<T>): Promise<T | null> {
+/**
+ * Like {@link read}, for statements of the directory. If the caller's credentials are in another database, the two are
+ * read at the same time.
+ *
+ * @throws {Fault} as {@link read}; `database_unavailable` also if only the directory does not answer
+ */
+export async function readDirectory<Q extends Queries>(c: Context<HttpEnv>, queries: Q): Promise<Results<Q>> {
+  const { directory } = c.get('rt')
+  if (c.get('refused')) throw c.get('refused')
+  const pending = c.get('pending')
+  if (!pending) return batch(directory, queries)
+  if (isOne(pending.db, directory)) return read(c, queries)
+  const [found] = await Promise.all([batch(directory, queries), settle(c)])
+  return found
+}
+
+/** Asks a database for something that a response can do without. @returns null if it does not answer */
+export async function ifAnswered<T>(db: Database, query: Query<T>): Promise<T | null> {
   try {
-    return await within(BESIDE_WITHIN_MS, run(directory, query))
+    return await within(BESIDE_WITHIN_MS, run(db, query))
   } catch (error) {
-    writeLog('warn', 'directory_not_read', { error: String(error) })
+    writeLog('warn', 'beside_not_read', { error: String(error) })
     return null
   }
 }
 
-function isOne(store: Database, directory: Database): boolean {
+/** Whether a project's store and the directory are one database. */
+export function isOne(store: Database, directory: Database): boolean {
   return store.binding === directory.binding
 }
 

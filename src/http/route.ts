@@ -32,7 +32,7 @@ async function handle(c: Context<HttpEnv>, operation: Operation, next: () => Pro
     if (keys.length > 0) throw invalid([{ code: 'unrecognized_keys', keys, path: [], message }])
   }
   if (takes('body', handlers)) return jsonBody(c, next)
-  if (!operation.rawBody) await requireNoBody(c.req.raw)
+  if (!operation.rawBody) await requireNoBody(c)
   await next()
 }
 

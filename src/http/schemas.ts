@@ -35,6 +35,8 @@ export function queryParameters(schema: z.ZodType, components: Components): Json
     name,
     in: 'query',
     required: required.includes(name),
+    // Sent as `name[key]=value`.
+    ...(rest.type === 'object' && { style: 'deepObject', explode: true }),
     ...(description !== undefined && { description }),
     schema: rest,
   }))

@@ -1,7 +1,8 @@
 import { zValidator } from '@hono/zod-validator'
-import type { MiddlewareHandler } from 'hono'
-import type * as z from 'zod'
+import type { Context, MiddlewareHandler } from 'hono'
+import * as z from 'zod'
 import { Fault, type FieldCode, type FieldFault } from '../lib/fault'
+import { addressOf } from './address'
 import { readBytes } from './body'
 import { fieldFaults } from './issues'
 import { META, remember } from './meta'
@@ -16,9 +17,42 @@ export function body<T extends z.ZodType>(schema: T) {
   return remember(zValidator('json', schema, refuse), { body: schema })
 }
 
-/** Validates the query: `c.req.valid('query')`. Pass a strict object, so that a misspelled filter is refused. */
+/**
+ * Validates the query: `c.req.valid('query')`. Pass a strict object, so that a misspelled filter is refused. A field that
+ * is a record is sent as `field[key]=value`.
+ */
 export function query<T extends z.ZodType>(schema: T) {
-  return remember(zValidator('query', schema, refuse), { query: schema })
+  return remember(zValidator('query', gathering(schema), refuse), { query: schema })
+}
+
+/** The schema, over a query whose `field[key]` are gathered into one record for each field that takes a record. */
+function gathering<T extends z.ZodType>(schema: T): T {
+  const names = recordsOf(schema)
+  if (names.length === 0) return schema
+  const gather = (sent: unknown) => {
+    const plain: [string, unknown][] = []
+    const records = new Map<string, [string, unknown][]>()
+    for (const [key, value] of Object.entries(sent as Record<string, unknown>)) {
+      const [, name = '', inner = ''] = /^(\w+)\[(.*)\]$/s.exec(key) ?? []
+      // A record has no entry of this name, so it stays as it is, and is refused.
+      if (names.includes(name) && inner !== '__proto__')
+        records.set(name, [...(records.get(name) ?? []), [inner, value]])
+      else plain.push([key, value])
+    }
+    return Object.fromEntries([
+      ...plain,
+      ...[...records].map(([name, pairs]) => [name, Object.fromEntries(pairs)] as const),
+    ])
+  }
+  return z.preprocess(gather, schema) as unknown as T
+}
+
+/** The names of an object's fields that are records. */
+export function recordsOf(schema: z.ZodType): string[] {
+  if (!(schema instanceof z.ZodObject)) return []
+  const isRecord = (field: unknown): boolean =>
+    field instanceof z.ZodOptional ? isRecord(field.unwrap()) : field instanceof z.ZodRecord
+  return Object.keys(schema.shape).filter((name) => isRecord(schema.shape[name]))
 }
 
 function refuse(result: { success: boolean; error?: { issues: readonly z.core.$ZodIssue[] } }): void {
@@ -33,7 +67,7 @@ export const jsonBody: MiddlewareHandler = async (c, next) => {
   if (type !== 'application/json') {
     throw new Fault('unsupported_media_type', 'Send the body as Content-Type: application/json.')
   }
-  const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES)
+  const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES, [addressOf(c)])
   requireUtf8(bytes)
   c.req.raw = new Request(c.req.raw, { body: bytes })
   await next()
@@ -54,9 +88,9 @@ function requireUtf8(bytes: Uint8Array): void {
  *
  * @throws {Fault} `validation_failed`, `body_timeout`, `body_incomplete`, `overloaded`
  */
-export async function requireNoBody(request: Request): Promise<void> {
-  if (request.body === null) return
-  const sent = await readBytes(request, MAX_NOTHING_BYTES).catch((error) => {
+export async function requireNoBody(c: Context): Promise<void> {
+  if (c.req.raw.body === null) return
+  const sent = await readBytes(c.req.raw, MAX_NOTHING_BYTES, [addressOf(c)]).catch((error) => {
     if (error instanceof Fault && error.fault === 'payload_too_large') return null
     throw error
   })

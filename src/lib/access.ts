@@ -1,6 +1,5 @@
 /**
- * The permissions of credentials: `<resource>:<read|write>`. API keys and roles share this list. The `members` scopes
- * exist before their calls do, so that keys minted today will work with them.
+ * The permissions of credentials: `<resource>:<read|write>`. API keys and roles share this list.
  */
 export const SCOPES = [
   'projects:read',
@@ -33,6 +32,29 @@ export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   developer: DEVELOPER,
   admin: ADMIN,
   owner: ADMIN,
+}
+
+/**
+ * Scopes of an API key that count only while the user who minted it is a member whose role has them. Without this, an
+ * admin who was removed could come back with a key. All other scopes of the key stay.
+ */
+export const ADMINISTRATIVE: readonly Scope[] = ['members:write']
+
+/** The administrative scopes in `scopes` that do not count, for a key whose minter has this role; null is no member. */
+export function dormantScopes(scopes: readonly Scope[], minter: Role | null): Scope[] {
+  const counting = minter === null ? [] : ROLE_SCOPES[minter]
+  return scopes.filter((scope) => ADMINISTRATIVE.includes(scope) && !counting.includes(scope))
+}
+
+/** The place of a role in {@link ROLES}: a higher role has a greater number. */
+export function rankOf(role: Role): number {
+  return ROLES.indexOf(role)
+}
+
+/** The role that an API key acts as: the highest one, up to admin, of which it has all scopes. Null if there is none. */
+export function roleOfScopes(scopes: readonly Scope[]): Role | null {
+  const below = ROLES.filter((role) => role !== 'owner')
+  return below.findLast((role) => missingScopes(ROLE_SCOPES[role], scopes).length === 0) ?? null
 }
 
 /** The lowest role that has the scope. Refusals name it. */

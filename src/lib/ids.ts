@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'aud'
   | 'req'
   | 'lse'
+  | 'inv'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
 const DIGITS = '[0-9a-hjkmnp-tv-z]'

@@ -1,17 +1,69 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { ROLES } from '../lib/access'
 
+/**
+ * Who may work in a project. Two triggers in a migration protect the last owner of a project: they refuse an UPDATE
+ * or DELETE with `last_owner`.
+ */
 export const members = sqliteTable(
   'members',
   {
     project_id: text().notNull(),
     user_id: text().notNull(),
-    role: text({ enum: ['owner', 'admin', 'developer', 'viewer'] }).notNull(),
+    role: text({ enum: ROLES }).notNull(),
     created_at: integer().notNull(),
+    /** How the user became a member. */
+    source: text({ enum: ['creator', 'invitation', 'sso'] })
+      .notNull()
+      .default('creator'),
+    /** The user who sent the invitation; null if an API key sent it, or if there was none. */
+    invited_by: text(),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.user_id] }),
     index('members_user').on(t.user_id, t.project_id),
     check('members_role', sql`${t.role} IN ('owner','admin','developer','viewer')`),
+  ],
+)
+
+/** The states that are stored. A pending invitation whose time is over is shown as expired. */
+export const INVITATION_STATES = ['pending', 'accepted', 'declined', 'revoked'] as const
+
+/** Offers of a role to an email address. They contain no secret: whoever signs in with the address can accept. */
+export const invitations = sqliteTable(
+  'invitations',
+  {
+    project_id: text().notNull(),
+    id: text().notNull(),
+    /** In lower case. */
+    email: text().notNull(),
+    role: text({ enum: ROLES }).notNull(),
+    state: text({ enum: INVITATION_STATES }).notNull(),
+    invited_by_type: text({ enum: ['user', 'api_key'] }).notNull(),
+    invited_by_id: text().notNull(),
+    /** The user with whose authority it was last sent: the one who sent it, or who minted the API key that sent it. */
+    authorized_by: text().notNull(),
+    created_at: integer().notNull(),
+    /** How long it is open after it was sent (days). */
+    open_days: integer().notNull(),
+    expires_at: integer().notNull(),
+    /** When the last email was sent; null if none has been sent. */
+    sent_at: integer(),
+    /** Why the last email was not sent; null if it was, or is on its way. */
+    send_error: text(),
+    /** How many emails the service has tried to send. */
+    sends: integer().notNull(),
+    /** When the service tried to send emails in the last day (ms), oldest first. */
+    recent_sends: text({ mode: 'json' }).$type<number[]>().notNull(),
+    /** The user or API key that accepted, declined or revoked it. */
+    closed_by: text(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.id] }),
+    uniqueIndex('invitations_pending').on(t.project_id, t.email).where(sql`state = 'pending'`),
+    index('invitations_email').on(t.email, t.created_at),
+    check('invitations_role', sql`${t.role} IN ('owner','admin','developer','viewer')`),
+    check('invitations_state', sql`${t.state} IN ('pending','accepted','declined','revoked')`),
   ],
 )

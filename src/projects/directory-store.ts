@@ -53,6 +53,11 @@ export function projectCopied(directory: Directory, project: Project) {
   return insertWhere(directory, projects, project, ownsFewer(directory, project.created_by))
 }
 
+/** Reads a project as the directory has it. */
+export function findCopy(directory: Directory, id: string) {
+  return directory.select({ id: projects.id, name: projects.name }).from(projects).where(eq(projects.id, id))
+}
+
 /** Gives the copy of a project its name. */
 export async function renameCopy(directory: Directory, id: string, name: string): Promise<void> {
   await run(directory, directory.update(projects).set({ name }).where(eq(projects.id, id)))

@@ -9,14 +9,16 @@ import { read } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
-import { ROLES, type Role } from '../lib/access'
+import type { Role } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
+import { RoleName } from '../members/fields'
 import { createProject } from './create'
-import { findMemberProject, listMemberProjects, renameCopy } from './directory-store'
+import { findMemberProject, listMemberProjects } from './directory-store'
 import { ProjectBody } from './fields'
 import { MAX_OWNED_PROJECTS } from './limits'
-import { findProject, type Project as ProjectRow, renameProject } from './store'
+import { renameEverywhere } from './rename'
+import { findProject, type Project as ProjectRow } from './store'
 
 const tag = 'Projects'
 const Project = named(
@@ -25,7 +27,7 @@ const Project = named(
     id: z.string(),
     name: z.string(),
     created_at: timestamp,
-    role: named('Role', z.enum(ROLES)).nullable().describe('Your role in the project. Null for an API key.'),
+    role: RoleName.nullable().describe('Your role in the project. Null for an API key.'),
   }),
   { id: SAMPLE.project, name: 'Acme', created_at: SAMPLE.time, role: 'owner' },
 )
@@ -116,12 +118,9 @@ export const projectRoutes = new Hono<HttpEnv>()
     }),
     body(ProjectBody),
     async (c) => {
-      const { db, directory, store } = c.get('rt')
       const { name } = c.req.valid('json')
-      const project = await renameProject(db, c.req.param('id'), name, changeOf(c))
+      const project = await renameEverywhere(c.get('rt'), c.req.param('id'), name, changeOf(c))
       if (!project) throw notFound()
-      // Sending the same name again repairs a copy that the last call did not reach.
-      if (store !== 0) await renameCopy(directory, project.id, name)
       return c.json(present(project, roleOf(c.get('actor'))), 200)
     },
   )

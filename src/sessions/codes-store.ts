@@ -3,6 +3,7 @@ import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
+import { isInvited } from '../members/invited-store'
 import type { Requester } from './budget'
 import { CODE_TRIES, CODES_FOR_EACH, CODES_PER_HOUR, CODES_PER_REQUESTER, CODES_PER_SITE } from './limits'
 import { sessions, signInCodes, users } from './schema'
@@ -26,13 +27,19 @@ export async function insertCode(
   code: NewCode,
   { requester, site }: Requester,
 ): Promise<{ recorded: boolean; known: boolean }> {
-  const { inserted, user } = await batch(db, {
+  const { inserted, known } = await batch(db, {
     inserted: insertWhere(db, signInCodes, { ...code, requester }, withinLimits(code, { requester, site })).returning({
       id: signInCodes.id,
     }),
-    user: db.select({ id: users.id }).from(users).where(eq(users.email, code.email)),
+    known: db.select({ known: knownAddress(db, code.email, code.created_at).as('known') }).from(sql`(SELECT 1)`),
   })
-  return { recorded: inserted.length > 0, known: user.length > 0 }
+  return { recorded: inserted.length > 0, known: known[0]?.known === 1 }
+}
+
+/** Whether the address is that of a user, or has an invitation that is pending. */
+function knownAddress(db: Directory, email: string, now: number): SQL<number> {
+  const user = db.select({ one: sql`1` }).from(users).where(eq(users.email, email))
+  return sql<number>`(EXISTS ${user} OR ${isInvited(db, email, now)})`
 }
 
 /**
@@ -91,7 +98,7 @@ type Attempt = { challenge: string; code_hash: string; signUp: 'open' | 'invited
 
 /**
  * Redeems a code and opens a session, in one transaction. Every attempt is counted, a code opens one session, and a
- * first sign-in creates the user if sign-up is open. The older codes of the address end, and so does the session that is
+ * first sign-in creates the user if sign-up is open or the address is invited. The older codes of the address end, and so does the session that is
  * replaced.
  *
  * @returns the user, or null if the code is wrong, used, expired or out of attempts
@@ -114,6 +121,7 @@ export async function redeemCode(
   )
   const used_by = sql`CASE WHEN ${signInCodes.code_hash} = ${code_hash} THEN ${session.id} END`
   const opened = sql`EXISTS (SELECT 1 FROM ${sessions} WHERE ${eq(sessions.id, session.id)})`
+  const mayBecomeUser = signUp === 'open' ? undefined : isInvited(db, email, now)
   const newUser = { id: newId('usr', now), email, created_at: now }
   const newSession = { ...session, user_id, created_at: now, last_used_at: now }
   const { user } = await batch(db, {
@@ -122,9 +130,7 @@ export async function redeemCode(
       .set({ tries: sql`${signInCodes.tries} + 1`, used_by })
       .where(live(challenge, now)),
     ended: db.update(signInCodes).set({ expires_at: now }).where(older),
-    ...(signUp === 'open' && {
-      signedUp: insertWhere(db, users, newUser, sql`${email} IS NOT NULL`).onConflictDoNothing(),
-    }),
+    signedUp: insertWhere(db, users, newUser, and(sql`${email} IS NOT NULL`, mayBecomeUser)).onConflictDoNothing(),
     opened: insertWhere(db, sessions, newSession, sql`${user_id} IS NOT NULL`),
     ...(replaces !== null && {
       replaced: db.delete(sessions).where(and(eq(sessions.id, replaces), opened)),

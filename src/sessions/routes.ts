@@ -1,9 +1,9 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import * as z from 'zod'
 import { run } from '../db/client'
-import type { Actor } from '../http/auth'
+import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { exampleOf, named, timestamp } from '../http/fields'
+import { exampleOf, flagOrFalse, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
@@ -11,7 +11,7 @@ import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import { limitSignIn, requestCode, signIn } from './sign-in'
-import { deleteSession, findSession, listSessions, type Session as SessionRow } from './store'
+import { deleteSession, deleteSessions, findSession, listSessions, type Session as SessionRow } from './store'
 
 const tag = 'Sessions'
 const User = named('User', z.object({ id: z.string(), email: z.string() }), { id: SAMPLE.user, email: SAMPLE.email })
@@ -56,6 +56,9 @@ const NewSession = named('NewSession', z.object({ token: z.string(), expires_at:
 const CurrentSession = named('CurrentSession', z.object({ session: Session, user: User }), {
   session: exampleOf(Session),
   user: exampleOf(User),
+})
+const EndAllQuery = z.strictObject({
+  keep_current: flagOrFalse.describe('Whether to keep the session that makes the call.'),
 })
 const sessionOnly = { actors: ['session'], scope: null, project: false } as const
 
@@ -125,6 +128,25 @@ export const authRoutes = new Hono<HttpEnv>()
       )
     },
   )
+  .delete(
+    '/sessions',
+    route({
+      id: 'endAllSessions',
+      summary: 'Sign out everywhere',
+      description:
+        'Ends all of your sessions, in browsers and API clients: their tokens stop working at once. API keys are not affected.',
+      tag,
+      policy: sessionOnly,
+      responses: { 204: { description: 'Ended.' } },
+    }),
+    query(EndAllQuery),
+    async (c) => {
+      const { id, user_id } = sessionOf(c)
+      const except = c.req.valid('query').keep_current ? id : null
+      c.get('log').sessions_ended = await deleteSessions(c.get('rt').directory, user_id, except)
+      return c.body(null, 204)
+    },
+  )
   .get(
     '/sessions/current',
     route({
@@ -177,13 +199,6 @@ export const authRoutes = new Hono<HttpEnv>()
       return c.body(null, 204)
     },
   )
-
-function sessionOf(c: Context<HttpEnv>): Extract<Actor, { type: 'session' }> {
-  const actor = c.get('actor')
-  if (actor.type !== 'session')
-    throw new Fault('console_session_required', 'Use the Bearer token of a console session.')
-  return actor
-}
 
 function present(row: SessionRow, currentId: string) {
   return {

@@ -2,15 +2,15 @@ import type { Context } from 'hono'
 import type { Runtime } from '../env'
 import { addressOf } from '../http/address'
 import type { HttpEnv } from '../http/context'
-import { publicOrigin } from '../http/origin'
+import { writeLog } from '../http/log'
 import { limit } from '../http/rate-limit'
 import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { isLocalhost } from '../lib/localhost'
+import { deliver, deliveryOf } from '../mail/deliver'
+import { signInMail } from '../mail/texts'
 import { mailboxOf, requesterOf } from './budget'
 import { insertCode, openCode, redeemCode } from './codes-store'
-import { deliver } from './deliver'
 import { CODE_TTL } from './limits'
 import { hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
 import type { User } from './store'
@@ -44,15 +44,16 @@ export async function requestCode(
   return { challenge: id, expires_at }
 }
 
-/** A code is printed only by a local server that was started for that, and only for a request to localhost. */
+/** Sends a code after the response. A failure is logged. */
 function send(c: Context<HttpEnv>, { email, challenge, code }: { email: string; challenge: string; code: string }) {
   const rt = c.get('rt')
-  const { hostname, origin: here } = new URL(c.req.url)
-  const how = rt.settings.signInDelivery === 'log' && isLocalhost(hostname) ? 'log' : 'email'
-  // A printed link is opened on this machine, whatever the public address is.
-  const origin = how === 'log' ? here : publicOrigin(c)
+  const { how, origin } = deliveryOf(c)
   const link = origin && `${origin}/auth/sign-in?challenge=${challenge}&code=${code}`
-  rt.waitUntil(deliver(rt, { email, code, link }, how))
+  rt.waitUntil(
+    deliver(rt, signInMail({ email, code, link }), how).catch((error) =>
+      writeLog('error', 'sign_in_code_not_sent', { error: error instanceof Error ? error.message : String(error) }),
+    ),
+  )
 }
 
 /** A code and its challenge, as they were typed or came with a link. */

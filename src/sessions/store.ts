@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, ne, sql } from 'drizzle-orm'
 import { batch, type Directory, run } from '../db/client'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
@@ -61,6 +61,13 @@ export function findSession(db: Directory, userId: string, id: string) {
 export async function deleteSession(db: Directory, userId: string, id: string): Promise<boolean> {
   const ended = db.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.user_id, userId)))
   return (await run(db, ended.returning({ id: sessions.id }))).length > 0
+}
+
+/** Ends the sessions of a user, except one that is to stay. @returns how many there were, ended ones too */
+export async function deleteSessions(db: Directory, userId: string, except: string | null): Promise<number> {
+  const other = except === null ? undefined : ne(sessions.id, except)
+  const ended = db.delete(sessions).where(and(eq(sessions.user_id, userId), other))
+  return (await run(db, ended.returning({ id: sessions.id }))).length
 }
 
 /** Deletes codes and sessions that ended more than a day ago. Their ids hold the time when they began. */

@@ -8,5 +8,30 @@ export const MAX_REFS = 8
 export const MAX_OBJECT_ID = 200
 /** Payment cards of one transaction that are kept: the latest. */
 export const MAX_CARDS = 20
+/** Bytes, as JSON, of an id or a word that is kept of a billing object. No vendor sends a longer one: it is left out. */
+export const MAX_KEPT_WORD_BYTES = 300
+/** Bytes, as JSON, of a text for people, such as a description. A longer one is cut. */
+export const MAX_KEPT_TEXT_BYTES = 500
+/** The same, of a text of an invoice's line, of which there may be many. */
+export const MAX_LINE_TEXT_BYTES = 150
+/** Characters of an address on the web. */
+export const MAX_URL_LENGTH = 2000
+/** Items of a subscription that are kept. Stripe allows 20, Paddle 100. */
+export const MAX_ITEMS = 100
+/** Lines of an invoice that are kept. */
+export const MAX_LINES = 100
+/** Discounts of an object that are kept. Stripe allows 20. */
+export const MAX_DISCOUNTS = 20
+/** Entries of an object's metadata that are kept: as many as Stripe allows. */
+export const MAX_METADATA = 50
+/** Characters of a key of metadata. Stripe allows 40. */
+export const MAX_METADATA_KEY = 100
+/** Characters of a value of metadata: as many as Stripe allows. */
+export const MAX_METADATA_VALUE = 500
+/**
+ * Bytes of what is kept of a billing object. A hundred lines take 30,000. A row that keeps several tied events stays far
+ * below D1's 2,000,000 bytes a row.
+ */
+export const MAX_OBJECT_BYTES = 40_000
 /** Levels of an XML payload. */
 export const MAX_XML_DEPTH = 32

@@ -4,6 +4,7 @@ import {
   at,
   before,
   eventOf,
+  isId,
   isObject,
   objects,
   parseObject,
@@ -77,7 +78,7 @@ export const paddle: Vendor = {
           text(data.invoice_id),
           text(data.api_key_id),
         ),
-        state: stateOf(event_type),
+        state: stateOf(event_type, data),
         content: without(event, ...VARYING),
       }),
     ]
@@ -85,8 +86,13 @@ export const paddle: Vendor = {
 
   snapshots(body) {
     const event = parseObject(body)
-    const kind = stateOf(required(event.event_type, 'event_type'))
+    const kind = stateOf(required(event.event_type, 'event_type'), event.data)
     return kind && isObject(event.data) ? paddleSnapshots(event, event.data, kind) : []
+  },
+
+  object(body) {
+    const { data } = parseObject(body)
+    return isObject(data) ? data : null
   },
 }
 
@@ -122,8 +128,9 @@ function totalOf(data: Record<string, unknown>) {
   )
 }
 
-function stateOf(eventType: string): StateKind | null {
+function stateOf(eventType: string, data: unknown): StateKind | null {
   if (eventType.startsWith('subscription.')) return 'subscription'
   if (eventType.startsWith('transaction.')) return 'invoice'
+  if (eventType.startsWith('customer.')) return isId(at(data, 'id')) ? 'customer' : null
   return eventType === 'payment_method.saved' || eventType === 'payment_method.deleted' ? 'payment_method' : null
 }

@@ -9,6 +9,8 @@ type SnapshotOf<K extends Kind> = {
   /** The vendor's id of the object. */
   id: string
   body: Bodies[K]
+  /** Whether a list in it was cut off: by the vendor in the event, or by us. */
+  incomplete: boolean
   /** Whether the state is final: it outranks every state that is not, because objects do not leave it. */
   terminal: boolean
   /** When the event occurred, in ISO 8601 UTC; null ranks below every time. */
@@ -17,11 +19,25 @@ type SnapshotOf<K extends Kind> = {
   updated_at: string | null
   /** Orders events of the same time: created < updated < deleted. */
   step: Step
-  /** The vendor's object as sent, in canonical form: tied events are put in order by it. */
+  /**
+   * The vendor's object as sent, in canonical form and without what differs between events though nothing has changed:
+   * tied events are put in order by it.
+   */
   after: string
-  /** The vendor's object before the event, in the same form; null if the vendor does not say. */
+  /**
+   * The vendor's object before the event, in the same form; null if the vendor does not say. That of an event which only
+   * announces something is the same as `after`.
+   */
   before: string | null
+  /**
+   * Whether the event reports a change that another event of the same instant makes, where there is one: `invoice.paid`
+   * beside `invoice.updated`. It then comes after that one, and changes nothing itself.
+   */
+  reports: boolean
 }
+
+/** What the functions of a vendor's file make of one kind of object. */
+export type Made<K extends Kind> = { body: Bodies[K]; terminal: boolean }
 
 export const STEPS = { created: 0, updated: 1, deleted: 2 } as const
 export type Step = (typeof STEPS)[keyof typeof STEPS]

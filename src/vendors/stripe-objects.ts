@@ -1,142 +1,92 @@
-import { money } from './lib/money'
-import { at, flag, idOf, integer, isObject, type Json, objects, required, text, webUrl } from './lib/read'
+import { type Cut, fitted, metadataOf, word, wordOf } from './lib/bounded'
+import { at, flag, isObject, type Json, required, without } from './lib/read'
 import { isoSeconds } from './lib/time'
-import { statusOf } from './objects'
 import { canonical, type Snapshot, STEPS, type Step, undo } from './snapshot'
+import { customer, paymentMethod } from './stripe-customer'
+import { invoice } from './stripe-invoice'
+import { subscription } from './stripe-subscription'
 import type { StateKind } from './vendor'
 
 /** Stripe's objects as billing state, for API versions before and after 2025-03-31 (basil). */
 export function stripeSnapshot(event: Json, object: Json, kind: StateKind): Snapshot {
   const type = String(event.type)
   const previous = at(event, 'data', 'previous_attributes')
+  const cut: Cut = { any: false }
+  const after = canonical(without(object, ...AFRESH))
   const base = {
     id: required(object.id, 'data.object.id'),
     occurred_at: isoSeconds(event.created),
     updated_at: null,
     step: stepOf(type),
-    after: canonical(object),
-    before: isObject(previous) ? canonical(undo(object, previous)) : null,
+    after,
+    before: beforeOf(object, previous) ?? (ANNOUNCING.has(type) ? after : null),
+    reports: kind === 'invoice' && !CHANGING.has(type) && !ANNOUNCING.has(type) && !isObject(previous),
   }
   const common = {
-    customer: idOf(object.customer),
-    vendor_status: text(object.status),
+    customer: wordOf(object.customer),
+    vendor_status: word(object.status),
     livemode: flag(event.livemode),
+    // Invoices of versions before 2019-03-14 say `date`.
+    created_at: isoSeconds(object.created) ?? isoSeconds(object.date),
     updated_at: base.occurred_at,
+    metadata: metadataOf(object.metadata, cut),
   }
-  if (kind === 'subscription') return { kind, ...base, ...subscription(object, common) }
-  if (kind === 'invoice') return { kind, ...base, ...invoice(type, object, common) }
-  return { kind, ...base, ...paymentMethod(object, previous, common) }
+  const made = madeOf(kind, { type, object, previous, common, cut })
+  // The last step, because it may cut more.
+  const body = fitted(made.body, cut)
+  return { ...base, ...made, body, incomplete: cut.any } as Snapshot
+}
+
+/** What the functions for each kind get. `previous`: the values that the event's change replaced. */
+export type Stripe = {
+  type: string
+  object: Json
+  previous: unknown
+  common: Common
+  /** Set where a list is not whole. */
+  cut: Cut
+}
+
+export type Common = {
+  customer: string | null
+  vendor_status: string | null
+  livemode: boolean | null
+  created_at: string | null
+  updated_at: string | null
+  metadata: ReturnType<typeof metadataOf>
+}
+
+function madeOf(kind: StateKind, from: Stripe) {
+  if (kind === 'subscription') return { kind, ...subscription(from) }
+  if (kind === 'invoice') return { kind, ...invoice(from) }
+  return kind === 'customer' ? { kind, ...customer(from) } : { kind, ...paymentMethod(from) }
+}
+
+/** Fields of an invoice that differ between two events though nothing has changed: links are signed for each event. */
+const AFRESH = ['hosted_invoice_url', 'invoice_pdf', 'webhooks_delivered_at']
+
+/**
+ * Events that change nothing: the object was the same before them. `invoice.upcoming` is another one, of an invoice that
+ * has no id yet.
+ * https://docs.stripe.com/api/events/types
+ */
+const ANNOUNCING: ReadonlySet<string> = new Set([
+  'customer.subscription.trial_will_end',
+  'invoice.will_be_due',
+  'invoice.overdue',
+  'invoice.sent',
+])
+
+/** The events that change an invoice. Others report what happened to it, mostly together with an update. */
+const CHANGING: ReadonlySet<string> = new Set(['invoice.created', 'invoice.updated', 'invoice.deleted'])
+
+function beforeOf(object: Json, previous: unknown): string | null {
+  if (!isObject(previous)) return null
+  return canonical(without(undo(object, previous) as Json, ...AFRESH))
 }
 
 function stepOf(type: string): Step {
   const what = type.slice(type.lastIndexOf('.') + 1)
   if (what === 'created' || what === 'attached') return STEPS.created
   return what === 'deleted' || what === 'detached' ? STEPS.deleted : STEPS.updated
-}
-
-type Common = {
-  customer: string | null
-  vendor_status: string | null
-  livemode: boolean | null
-  updated_at: string | null
-}
-
-const SUBSCRIPTION = {
-  trialing: 'trialing',
-  active: 'active',
-  past_due: 'past_due',
-  unpaid: 'unpaid',
-  paused: 'paused',
-  incomplete: 'incomplete',
-  incomplete_expired: 'incomplete_expired',
-  canceled: 'canceled',
-} as const
-
-function subscription(object: Json, common: Common) {
-  const status = statusOf(common.vendor_status, SUBSCRIPTION)
-  const items = objects(at(object, 'items', 'data'))
-  const period = periodOf(object, items)
-  const body = {
-    ...common,
-    status,
-    currency: text(object.currency)?.toUpperCase() ?? currencyOf(items),
-    items: items.map((item) => ({
-      id: text(item.id),
-      price: idOf(item.price) ?? idOf(item.plan),
-      product: idOf(at(item, 'price', 'product')) ?? idOf(at(item, 'plan', 'product')),
-      quantity: integer(item.quantity),
-    })),
-    current_period_start: period.start,
-    current_period_end: period.end,
-    trial_end: isoSeconds(object.trial_end),
-    cancel_at: isoSeconds(object.cancel_at),
-    cancel_at_period_end: flag(object.cancel_at_period_end),
-    canceled_at: isoSeconds(object.canceled_at),
-    ended_at: isoSeconds(object.ended_at),
-    default_payment_method: idOf(object.default_payment_method),
-    scheduled_change: null,
-  }
-  return { body, terminal: status === 'canceled' || status === 'incomplete_expired' }
-}
-
-/** On the subscription in older versions, on each item in newer ones: of those, the period that ends first. */
-function periodOf(object: Json, items: readonly Json[]): { start: string | null; end: string | null } {
-  const ends = ({ current_period_end: end }: Json) => (typeof end === 'number' ? end : Number.POSITIVE_INFINITY)
-  const from = isoSeconds(object.current_period_end) ? object : [...items].sort((a, b) => ends(a) - ends(b) || 0)[0]
-  return { start: isoSeconds(from?.current_period_start), end: isoSeconds(from?.current_period_end) }
-}
-
-function currencyOf(items: readonly Json[]): string | null {
-  return text(at(items, 0, 'price', 'currency'))?.toUpperCase() ?? null
-}
-
-const INVOICE = {
-  draft: 'draft',
-  open: 'open',
-  paid: 'paid',
-  void: 'void',
-  uncollectible: 'uncollectible',
-  deleted: 'deleted',
-} as const
-
-function invoice(type: string, object: Json, common: Common) {
-  // No published status is "deleted": the snapshot may be the draft that was deleted.
-  const status = type === 'invoice.deleted' ? 'deleted' : statusOf(common.vendor_status, INVOICE)
-  const amount = (value: unknown) => money(value, object.currency)?.value ?? null
-  const body = {
-    ...common,
-    status,
-    number: text(object.number),
-    subscription: idOf(at(object, 'parent', 'subscription_details', 'subscription')) ?? idOf(object.subscription),
-    currency: text(object.currency)?.toUpperCase() ?? null,
-    total: amount(object.total),
-    amount_due: amount(object.amount_due),
-    amount_paid: amount(object.amount_paid),
-    period_start: isoSeconds(object.period_start),
-    period_end: isoSeconds(object.period_end),
-    due_date: isoSeconds(object.due_date),
-    next_payment_attempt: isoSeconds(object.next_payment_attempt),
-    hosted_invoice_url: webUrl(object.hosted_invoice_url),
-  }
-  return { body, terminal: status === 'paid' || status === 'void' || status === 'deleted' }
-}
-
-/** Attached exactly while it has a customer. When it is detached, the customer is only in the previous attributes. */
-function paymentMethod(object: Json, previous: unknown, common: Common) {
-  const card = object.card
-  const body = {
-    ...common,
-    customer: common.customer ?? idOf(at(previous, 'customer')),
-    status: common.customer === null ? ('detached' as const) : ('attached' as const),
-    type: text(object.type),
-    card: isObject(card)
-      ? {
-          brand: text(card.brand),
-          last4: text(card.last4),
-          exp_month: integer(card.exp_month),
-          exp_year: integer(card.exp_year),
-        }
-      : null,
-  }
-  return { body, terminal: false }
 }

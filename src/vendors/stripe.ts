@@ -1,6 +1,19 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { money } from './lib/money'
-import { at, eventOf, flag, idOf, isObject, parseObject, refsOf, required, subjectOf, text, without } from './lib/read'
+import {
+  at,
+  eventOf,
+  flag,
+  idOf,
+  isId,
+  isObject,
+  parseObject,
+  refsOf,
+  required,
+  subjectOf,
+  text,
+  without,
+} from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { stripeSnapshot } from './stripe-objects'
@@ -13,6 +26,7 @@ import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './v
  */
 export const stripe: Vendor = {
   keptHeaders: [],
+  hasDefaultPaymentMethod: true,
   checkSecret: (secret) =>
     /^whsec_[\x21-\x7e]{8,}$/.test(secret) ? null : 'a Stripe signing secret starts with whsec_',
 
@@ -33,8 +47,13 @@ export const stripe: Vendor = {
     const event = parseObject(body)
     if (event.object === THIN) return []
     const object = at(event, 'data', 'object')
-    const kind = stateOf(required(event.type, 'type'))
+    const kind = stateOf(required(event.type, 'type'), object)
     return kind && isObject(object) ? [stripeSnapshot(event, object, kind)] : []
+  },
+
+  object(body) {
+    const object = at(parseObject(body), 'data', 'object')
+    return isObject(object) ? object : null
   },
 }
 
@@ -98,7 +117,7 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
       idOf(object.latest_attempt),
       idOf(object.released_subscription),
     ),
-    state: stateOf(event_type),
+    state: stateOf(event_type, object),
     content: without(event, ...VARYING),
   }
 }
@@ -120,10 +139,12 @@ function thinEvent(event: Record<string, unknown>, event_type: string): DecodedE
   })
 }
 
-function stateOf(eventType: string): StateKind | null {
+function stateOf(eventType: string, object: unknown): StateKind | null {
   if (eventType.startsWith('customer.subscription.')) return 'subscription'
   // A preview of an upcoming invoice has no id: it is not an invoice yet.
   if (eventType.startsWith('invoice.') && eventType !== 'invoice.upcoming') return 'invoice'
   if (/^payment_method\.(attached|updated|automatically_updated|detached)$/.test(eventType)) return 'payment_method'
-  return null
+  // Other events that begin with `customer.` are about other objects.
+  const isCustomer = /^customer\.(created|updated|deleted)$/.test(eventType) && at(object, 'object') === 'customer'
+  return isCustomer && isId(at(object, 'id')) ? 'customer' : null
 }

@@ -26,7 +26,7 @@ export type SignatureCause =
 export type Verification = { ok: true; secret: number } | { ok: false; cause: SignatureCause; skew_ms?: number }
 
 /** The kinds of objects whose events become billing state. */
-export type StateKind = 'subscription' | 'invoice' | 'payment_method'
+export type StateKind = 'subscription' | 'invoice' | 'payment_method' | 'customer'
 
 /** One event of a delivery, in our terms. A value that the payload lacks is null. */
 export type DecodedEvent = {
@@ -89,6 +89,10 @@ export type Vendor = {
    * @throws {Undecodable} where the event names no object
    */
   snapshots?: (text: string) => Snapshot[]
+  /** The vendor's own object in the event of a delivery, as sent; null if there is none. It has what `snapshots` has. */
+  object?: (text: string) => Json | null
+  /** Whether the vendor's customers have a default payment method, which their events name. */
+  hasDefaultPaymentMethod?: true
 }
 
 /** A payload that can never be decoded, with its envelope where that much can be read. */

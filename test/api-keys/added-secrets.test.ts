@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { visit } from '../console/visit'
-import { call, deliver, freshProject, lossyQueue, mint, stripeConnection, stripeEvent } from '../harness'
+import { call, deliver, freshProject, lossyQueue, mint, ORDINARY, stripeConnection, stripeEvent } from '../harness'
 
 const PLANTED = 'whsec_planted_by_whoever_held_the_key'
 
@@ -12,7 +12,7 @@ async function leaked() {
   const connection = await stripeConnection(owner.token, project)
   const [leak, rotated, free] = [
     await mint(owner.token, project, { name: 'leak' }),
-    await mint(owner.token, project, { name: 'rotated' }),
+    await mint(owner.token, project, { name: 'rotated', scopes: ORDINARY }),
     await mint(owner.token, project, { name: 'free' }),
   ]
   const api = (path: string, token: string, json?: unknown, method = json ? 'POST' : 'GET') =>

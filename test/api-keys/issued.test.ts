@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, iso } from '../../src/lib/time'
-import { BESIDE, call, countingD1, freshProject, mint, STORE, tamperedD1 } from '../harness'
+import { BESIDE, call, countingD1, freshProject, mint, ORDINARY, STORE, tamperedD1 } from '../harness'
 
 const KEYS = '/platform/v1/api-keys'
 type AuditEntry = {
@@ -16,7 +16,7 @@ type Minted = Awaited<ReturnType<typeof mint>>
 async function newWorld(...names: string[]) {
   const { project, owner } = await freshProject()
   const keys: Record<string, Minted> = {}
-  for (const name of names) keys[name] = await mint(owner.token, project, { name })
+  for (const name of names) keys[name] = await mint(owner.token, project, { name, scopes: ORDINARY })
   const of = (name: string) => keys[name] as Minted
   /** Rotates a key with a secret, and keeps the new one. */
   const rotate = async (by: string, name: string) => {
@@ -232,7 +232,7 @@ describe('an API key rotates another', () => {
   ])('where %s: %o %o', async (why, by, other, status) => {
     const { project, owner } = await freshProject()
     const caller = await mint(owner.token, project, by)
-    const target = await mint(owner.token, project, other)
+    const target = await mint(owner.token, project, { scopes: ORDINARY, ...other })
     const rotate = (id: string, token: string) => call(`${KEYS}/${id}/rotate`, { method: 'POST', token, project })
     const answer = await rotate(target.key.id, caller.secret)
     expect([why, answer.status]).toEqual([why, status])

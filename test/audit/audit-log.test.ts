@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MAX_LOOKED_AT } from '../../src/audit/limits'
 import { newId } from '../../src/lib/ids'
 import { iso, MINUTE } from '../../src/lib/time'
-import { type Answer, call, countingD1, freshKey, mint, STORE } from '../harness'
+import { type Answer, BESIDE, call, countingD1, freshKey, mint, STORE } from '../harness'
 
 const read = (world: { project: string; secret: string }, query: string, bindings = {}): Promise<Answer> =>
   call(`/platform/v1/audit-log?${query}`, { token: world.secret, project: world.project, bindings })
@@ -28,7 +28,7 @@ describe('the audit log', () => {
     const { key, secret } = await mint(world.owner.token, world.project, { name: 'Importer' })
     const post = (path: string, method: string) =>
       call(`/platform/v1/api-keys/${path}`, { method, token: secret, project: world.project })
-    await post(`${world.key.id}/rotate`, 'POST')
+    await post(world.key.id, 'DELETE')
     await post(key.id, 'DELETE')
     await insert(world.project, [{ at: Date.now() + MINUTE, actor_type: 'system', actor_id: 'cron' }])
     const { body } = await call('/platform/v1/audit-log', { token: world.owner.token, project: world.project })
@@ -103,7 +103,7 @@ describe('the audit log', () => {
       const query = `actor_id=usr_rare&limit=1${cursor && `&cursor=${cursor}`}`
       const { body } = await read(world, query, { DB })
       // One for the entries, and one to the directory for the addresses of the users who made them.
-      expect(count.trips).toBe(body.data.length > 0 ? 2 : 1)
+      expect(count.trips - BESIDE).toBe(body.data.length > 0 ? 2 : 1)
       expect(count.rows_read).toBeLessThanOrEqual(2 * MAX_LOOKED_AT + 20)
       found.push(...body.data.map(({ id }) => id))
       pages.push([body.data.length, body.truncated])

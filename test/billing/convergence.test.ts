@@ -82,7 +82,12 @@ async function converges(life: Life, courses: readonly Course[]): Promise<boolea
     { ...life, events: last ? [last] : [] },
     { order: [0], cuts: [], twice: [], replays: [], together: false },
   )
-  const strip = ({ source_event_id: _, updated_at: __, ambiguous: ___, ...row }: Shown) => row
+  const strip = ({ source_event_id: _, updated_at: __, ambiguous: ___, ...row }: Shown) => ({
+    ...row,
+    // Of two like events, either link may be shown.
+    hosted_url: null,
+    hosted_invoice_url: null,
+  })
   if (!first?.shown.ambiguous) expect(strip(first?.shown as Shown)).toEqual(strip(truth.shown))
   return first?.shown.ambiguous as boolean
 }

@@ -21,8 +21,9 @@ import { type BillingWorld, billingWorld, type Shown } from './world'
 
 /*
  * What the billing state costs, in D1's own figures. Rows written, indexes included: 11.02 to record, claim and finish an
- * event of a batch, and 1 for each of its refs (test/inbox/process/costs.test.ts); then the object's row, and one in the
- * index by customer where the object is new or its customer changes.
+ * event of a batch, and 1 for each of its refs (test/inbox/process/costs.test.ts); then the object's row and its entry in
+ * the index by last change, and one in the index by customer where the object is new or its customer changes. A payment
+ * card has neither index.
  */
 
 const BATCH = 100
@@ -61,8 +62,8 @@ const MADE: Made[] = [
   {
     of: "Stripe's subscription",
     refs: 3,
-    made: 2,
-    changed: 1,
+    made: 3,
+    changed: 2,
     make: (id, n) =>
       stripeEventOf(
         'customer.subscription.updated',
@@ -73,44 +74,44 @@ const MADE: Made[] = [
   {
     of: "Stripe's invoice",
     refs: 3,
-    made: 2,
-    changed: 1,
+    made: 3,
+    changed: 2,
     make: (id, n) => stripeEventOf('invoice.updated', stripeInvoice({ id, total: n }), in_(n)),
   },
   {
     of: "Stripe's payment method",
     refs: 2,
-    made: 2,
-    changed: 1,
+    made: 3,
+    changed: 2,
     make: (id, n) => stripeEventOf('payment_method.updated', stripePaymentMethod({ id, metadata: { n } }), in_(n)),
   },
   {
     of: "Paddle's subscription",
     refs: 3,
-    made: 2,
-    changed: 1,
+    made: 3,
+    changed: 2,
     make: (id, n) => paddleEventOf('subscription.updated', paddleSubscription({ id, custom_data: { n } }), at(n)),
   },
   {
     of: "Paddle's transaction",
     refs: 4,
-    made: 2,
-    changed: 1,
+    made: 3,
+    changed: 2,
     make: (id, n) => paddleEventOf('transaction.updated', paddleTransaction({ id, custom_data: { n } }), at(n)),
   },
   {
     of: "Paddle's transaction, paid by a card",
     refs: 5,
-    made: 3,
-    changed: 2,
+    made: 4,
+    changed: 3,
     make: (id, n) =>
       paddleEventOf('transaction.updated', paddleTransaction({ id, payments: [paddlePayment(`paymtd_${id}`)] }), at(n)),
   },
   {
     of: "Paddle's payment method",
     refs: 3,
-    made: 2,
-    changed: 1,
+    made: 3,
+    changed: 2,
     make: (id, n) => paddleEventOf('payment_method.saved', paddlePaymentMethod({ id, custom_data: { n } }), at(n)),
   },
 ]
@@ -177,14 +178,16 @@ describe('reading', () => {
 
   it('uses an index for a customer, a page and one object, however many objects the project has', async () => {
     const [few, many] = [await among(20), await among(2000)]
-    // Rows read: 2 for the credential, and each row of the page with its index entry.
+    // Rows read: 2 for the credential; each row of the page, with its index entry and, of a customer, that it is counted.
     const READS: [string, number, number][] = [
-      ['/subscriptions?customer=cus_mine', 6, 20],
-      ['/subscriptions?customer=cus_mine&status=paused&vendor=stripe', 6, 20],
-      ['/invoices?customer=cus_mine&subscription=sub_mine', 6, 20],
-      ['/invoices?customer=cus_mine', 6, 20],
-      ['/payment-methods?customer=cus_mine', 6, 32],
+      ['/subscriptions?customer=cus_mine', 6, 26],
+      ['/subscriptions?customer=cus_mine&status=paused&vendor=stripe', 6, 26],
+      ['/invoices?customer=cus_mine&subscription=sub_mine', 6, 26],
+      ['/invoices?customer=cus_mine', 6, 26],
+      ['/payment-methods?customer=cus_mine', 6, 50],
       ['/subscriptions?limit=20', 20, 26],
+      ['/subscriptions?limit=20&updated_after=2026-01-01T00:00:00Z', 6, 26],
+      ['/customers/stripe/cus_mine', 0, 100],
       ['/subscriptions/sub_mine_1', 0, 4],
       ['/subscriptions/sub_mine_1/timeline', 1, 9],
     ]
@@ -198,8 +201,8 @@ describe('reading', () => {
         expect(count.trips, path).toBe(1)
         reads.push(count.rows_read)
       }
-      expect(reads[1], path).toBe(reads[0])
-      expect(reads[1], path).toBeLessThanOrEqual(bound)
+      // A row or two more or fewer, by the order in which the sort meets them; not more with a hundred times the objects.
+      expect(Math.max(...reads), path).toBeLessThanOrEqual(bound)
     }
   })
 

@@ -32,8 +32,11 @@ async function check(list: List, event: ReturnType<typeof paddleEventOf>, expect
     customer: data.customer_id,
     vendor_status: data.status ?? null,
     livemode: null,
+    created_at: data.created_at ?? data.saved_at,
     updated_at: event.occurred_at,
+    metadata: null,
     ambiguous: false,
+    incomplete: false,
     source_event_id,
     ...expected,
   })
@@ -41,10 +44,39 @@ async function check(list: List, event: ReturnType<typeof paddleEventOf>, expect
 
 describe("Paddle's subscriptions", () => {
   const END = '2026-02-01T00:00:00.449123Z'
+  const ITEM = {
+    id: null,
+    price: 'pri_monthly',
+    product: 'pro_chat',
+    quantity: 10,
+    amount: 3240,
+    amount_decimal: null,
+    currency: 'USD',
+    interval: null,
+    interval_count: null,
+    usage_type: null,
+    current_period_start: null,
+    current_period_end: null,
+  }
   const SUBSCRIPTION = {
     status: 'active',
+    description: null,
     currency: 'USD',
-    items: [{ id: null, price: 'pri_monthly', product: 'pro_chat', quantity: 10 }],
+    items: [ITEM],
+    started_at: null,
+    trial_start: null,
+    billing_cycle_anchor: null,
+    next_billed_at: '2026-02-01T00:00:00.449123Z',
+    cancellation: null,
+    pause_collection: null,
+    paused_at: null,
+    collection_method: 'charge_automatically',
+    days_until_due: null,
+    discounts: null,
+    latest_invoice: null,
+    schedule: null,
+    pending_setup_intent: null,
+    application_fee_percent: null,
     current_period_start: '2026-01-01T00:00:00.449123Z',
     current_period_end: END,
     trial_end: null,
@@ -64,7 +96,7 @@ describe("Paddle's subscriptions", () => {
     {
       type: 'trialing',
       fields: { status: 'trialing', items: [paddleItem({ trial_dates: TRIAL })] },
-      expected: { status: 'trialing', trial_end: TRIAL.ends_at },
+      expected: { status: 'trialing', trial_start: TRIAL.starts_at, trial_end: TRIAL.ends_at },
     },
     {
       type: 'updated',
@@ -84,7 +116,7 @@ describe("Paddle's subscriptions", () => {
       type: 'updated',
       fields: { items: [paddleItem(), paddleItem({ price: { id: 'pri_seat' }, product: undefined, quantity: 3 })] },
       expected: {
-        items: [...SUBSCRIPTION.items, { id: null, price: 'pri_seat', product: null, quantity: 3 }],
+        items: [ITEM, { ...ITEM, price: 'pri_seat', product: null, quantity: 3, amount: null, currency: null }],
       },
     },
     { type: 'past_due', fields: { status: 'past_due' }, expected: { status: 'past_due' } },
@@ -117,6 +149,31 @@ describe("Paddle's subscriptions", () => {
 
 describe("Paddle's transactions", () => {
   const INVOICE = {
+    description: null,
+    subtotal: 3240,
+    discount_amount: 0,
+    tax: 400,
+    amount_remaining: 3640,
+    starting_balance: null,
+    ending_balance: null,
+    discounts: null,
+    lines: { data: [], has_more: false },
+    billing_reason: 'subscription_recurring',
+    collection_method: null,
+    finalized_at: null,
+    due_at: null,
+    paid_at: null,
+    voided_at: null,
+    uncollectible_at: null,
+    attempt_count: 0,
+    payment_intent: null,
+    charge: null,
+    default_payment_method: null,
+    receipt_number: null,
+    hosted_url: null,
+    pdf_url: null,
+    customer_email: null,
+    customer_name: null,
     status: 'draft',
     number: null,
     subscription: 'sub_1oftransaction',
@@ -141,17 +198,36 @@ describe("Paddle's transactions", () => {
     },
     { type: 'past_due', fields: { status: 'past_due' }, expected: { status: 'open' } },
     { type: 'payment_failed', fields: { status: 'past_due' }, expected: { status: 'open' } },
-    { type: 'paid', fields: { status: 'paid', ...paid }, expected: { status: 'paid', amount_paid: 3640 } },
-    { type: 'completed', fields: { status: 'completed', ...paid }, expected: { status: 'paid', amount_paid: 3640 } },
+    {
+      type: 'paid',
+      fields: { status: 'paid', ...paid },
+      expected: { status: 'paid', amount_paid: 3640, amount_remaining: 0 },
+    },
+    {
+      type: 'completed',
+      fields: { status: 'completed', ...paid },
+      expected: { status: 'paid', amount_paid: 3640, amount_remaining: 0 },
+    },
     { type: 'canceled', fields: { status: 'canceled' }, expected: { status: 'void' } },
     // The status is that of the snapshot, whatever the event's name.
     { type: 'updated', fields: { status: 'billed' }, expected: { status: 'open' } },
-    { type: 'revised', fields: { status: 'completed', ...paid }, expected: { status: 'paid', amount_paid: 3640 } },
+    {
+      type: 'revised',
+      fields: { status: 'completed', ...paid },
+      expected: { status: 'paid', amount_paid: 3640, amount_remaining: 0 },
+    },
     { type: 'created', fields: { subscription_id: null }, expected: { subscription: null } },
     {
       type: 'updated',
       fields: { billing_period: null, totals: { total: '1000', grand_total: '900', balance: '250' } },
-      expected: { period_start: null, period_end: null, total: 1000, amount_due: 900, amount_paid: 650 },
+      expected: {
+        period_start: null,
+        period_end: null,
+        total: 1000,
+        amount_due: 900,
+        amount_paid: 650,
+        amount_remaining: 250,
+      },
     },
   ]
   it.each(CASES)('transaction.$type of $fields → $expected', ({ type, fields, expected }) =>
@@ -160,8 +236,19 @@ describe("Paddle's transactions", () => {
 })
 
 describe("Paddle's payment methods", () => {
-  const METHOD = { status: 'attached', type: 'card', card: null }
-  const CARD = { brand: 'visa', last4: '3184', exp_month: 1, exp_year: 2030 }
+  const METHOD = {
+    status: 'attached',
+    type: 'card',
+    card: null,
+    last4: null,
+    bank: null,
+    wallet: null,
+    billing_details: null,
+    is_default: null,
+  }
+  const UNSAID = { funding: null, country: null, fingerprint: null }
+  const CARD = { brand: 'visa', last4: '3184', exp_month: 1, exp_year: 2030, ...UNSAID }
+  const HOLDER = { name: 'Jo Williams', email: null, phone: null, address: null }
   const LATER = '2026-01-02T00:00:00.5Z'
   const CASES: Case[] = [
     { type: 'saved', fields: {}, expected: {} },
@@ -187,7 +274,7 @@ describe("Paddle's payment methods", () => {
       const ids = await world.deliver(...(order.startsWith('the card') ? events : events.toReversed()))
       const source_event_id = order.startsWith('the card') ? ids[1] : ids[0]
       const row = await world.one('payment-methods', id)
-      expect(row).toMatchObject({ id, ...METHOD, card: CARD, source_event_id })
+      expect(row).toMatchObject({ id, ...METHOD, card: CARD, last4: '3184', billing_details: HOLDER, source_event_id })
       expect((await world.api('/payment-methods?limit=100')).body.data).toContainEqual(row)
       // Still there when it is detached.
       await world.deliver(paddleEventOf('payment_method.deleted', paddlePaymentMethod({ id }), { at: LATER }))
@@ -243,7 +330,7 @@ describe("Paddle's payment methods", () => {
 
 describe('any other event', () => {
   it.each([
-    ['customer.created', { id: 'ctm_1tests', status: 'active' }],
+    ['customer.created', { status: 'active' }],
     ['address.created', { id: 'add_1tests', customer_id: 'ctm_1tests' }],
     ['adjustment.created', { id: 'adj_1', transaction_id: 'txn_1', action: 'refund', status: 'approved' }],
     ['price.updated', { id: 'pri_1', product_id: 'pro_1', status: 'active' }],

@@ -13,13 +13,14 @@ export type Life = {
 }
 
 /** One change: which fields, whether in the same second as the event before, and whether it undoes the last change. */
-type Change = { fields: number; tied: boolean; back: boolean; silent: boolean }
+type Change = { fields: number; tied: boolean; back: boolean; silent: boolean; announced: boolean }
 const change: fc.Arbitrary<Change> = fc.record({
-  fields: fc.integer({ min: 1, max: 15 }),
+  fields: fc.integer({ min: 1, max: 63 }),
   tied: fc.boolean(),
   back: fc.nat(4).map((n) => n === 0),
   /** Whether the event leaves out the state before it, as many of Stripe's do. */
   silent: fc.nat(9).map((n) => n === 0),
+  announced: fc.nat(4).map((n) => n === 0),
 })
 
 const KINDS = [
@@ -27,7 +28,7 @@ const KINDS = [
   { kind: 'invoice', path: 'invoices', type: 'invoice', open: 'open', last: 'paid' },
 ] as const
 
-const ids = fc.uniqueArray(fc.integer({ min: 100_000, max: 999_999 }), { minLength: 9, maxLength: 9 })
+const ids = fc.uniqueArray(fc.integer({ min: 100_000, max: 999_999 }), { minLength: 16, maxLength: 16 })
 
 /** Stripe's subscriptions and invoices: times in whole seconds, `previous_attributes` with what an update changed. */
 export const stripeLife: fc.Arbitrary<Life> = fc
@@ -48,18 +49,28 @@ export const stripeLife: fc.Arbitrary<Life> = fc
       metadata: {},
       description: null,
       total: 1000,
-      items: { object: 'list', data: [{ id: 'si_1', quantity: 1, price: { id: 'price_1', product: 'prod_1' } }] },
+      pause_collection: null,
+      discounts: [],
+      items: {
+        object: 'list',
+        data: [{ id: 'si_1', quantity: 1, price: { id: 'price_1', product: 'prod_1' } }],
+        has_more: false, // of every list that Stripe sends: a change of it is among the previous values
+      },
     }
     const past = [state]
     const events: Life['events'] = []
     const push = (what: string, previous: Record<string, unknown> | null) => {
       const id = `evt_${ids[events.length]}`
-      const data = { object: state, ...(previous && { previous_attributes: previous }) }
+      // A link is signed for each event: it tells no two of them apart.
+      const afresh = of.kind === 'invoice' && { hosted_invoice_url: `https://invoice.example.com/${id}` }
+      const data = { object: { ...state, ...afresh }, ...(previous && { previous_attributes: previous }) }
       events.push({ id, body: { id, object: 'event', type: `${of.type}.${what}`, created: at, livemode: true, data } })
     }
     push('created', null)
     for (const [n, one] of changes.entries()) {
       if (!one.tied) at += 10
+      // It changes nothing, and is mostly in the second of a change.
+      if (one.announced) push(of.kind === 'invoice' ? 'will_be_due' : 'trial_will_end', null)
       const before = state
       state = one.back && past.length > 1 ? (past.at(-2) as typeof state) : changed(state, one.fields, n)
       past.push(state)
@@ -92,7 +103,12 @@ export const paddleLife: fc.Arbitrary<Life> = fc
       // The finer clock orders tied events; for a few of them, nothing does.
       if (!tied) micros += 100
       finer = Math.max(micros, silent ? finer : finer + 3)
-      push('updated', { ...base, items: [{ quantity: n, price: { id: 'pri_1' } }], updated_at: time(finer) })
+      push('updated', {
+        ...base,
+        items: [{ quantity: n, price: { id: 'pri_1' } }],
+        custom_data: { n },
+        updated_at: time(finer),
+      })
     }
     if (ended) {
       micros += 100
@@ -107,7 +123,14 @@ function changed(state: Record<string, unknown>, fields: number, n: number): Rec
   if (fields & 1) next.description = next.description === null ? `change ${n}` : null
   if (fields & 2) next.metadata = { ...(state.metadata as object), [`key${n % 2}`]: String(n) }
   if (fields & 4) next.total = 1000 + n
-  if (fields & 8) next.items = { object: 'list', data: [{ id: 'si_1', quantity: n + 2, price: { id: 'price_1' } }] }
+  if (fields & 16) next.pause_collection = state.pause_collection === null ? { behavior: 'void' } : null
+  if (fields & 32) next.discounts = [`di_${n}`]
+  if (fields & 8)
+    next.items = {
+      object: 'list',
+      data: [{ id: 'si_1', quantity: n + 2, price: { id: 'price_1' } }],
+      has_more: n % 2 === 1,
+    }
   return next
 }
 

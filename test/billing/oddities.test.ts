@@ -51,6 +51,11 @@ const THINGS: Thing[] = [
       ended_at: { ended_at: null },
       default_payment_method: { default_payment_method: null },
       currency: {}, // the first price's
+      created: { created_at: null },
+      metadata: { metadata: null },
+      start_date: { started_at: null },
+      billing_cycle_anchor: { billing_cycle_anchor: null },
+      collection_method: { collection_method: null },
     },
   },
   {
@@ -61,7 +66,20 @@ const THINGS: Thing[] = [
     shows: {
       status: { status: 'unknown', vendor_status: null },
       customer: { customer: null },
-      currency: { currency: null, total: null, amount_due: null, amount_paid: null },
+      currency: {
+        currency: null,
+        ...Object.fromEntries(
+          ['subtotal', 'total', 'amount_due', 'amount_paid', 'amount_remaining'].map((name) => [name, null]),
+        ),
+      },
+      created: { created_at: null },
+      metadata: { metadata: null },
+      subtotal: { subtotal: null },
+      amount_remaining: { amount_remaining: null },
+      attempt_count: { attempt_count: null },
+      billing_reason: { billing_reason: null },
+      collection_method: { collection_method: null },
+      lines: { lines: null },
       parent: { subscription: null },
       total: { total: null },
       amount_due: { amount_due: null },
@@ -69,9 +87,9 @@ const THINGS: Thing[] = [
       number: { number: null },
       period_start: { period_start: null },
       period_end: { period_end: null },
-      due_date: { due_date: null },
+      due_date: { due_at: null, due_date: null },
       next_payment_attempt: { next_payment_attempt: null },
-      hosted_invoice_url: { hosted_invoice_url: null },
+      hosted_invoice_url: { hosted_url: null, hosted_invoice_url: null },
     },
   },
   {
@@ -79,7 +97,14 @@ const THINGS: Thing[] = [
     list: 'payment-methods',
     make: stripePaymentMethod,
     eventOf: (object) => stripeEventOf('payment_method.attached', object),
-    shows: { customer: { customer: null, status: 'detached' }, type: { type: null }, card: { card: null } },
+    shows: {
+      customer: { customer: null, status: 'detached' },
+      type: { type: null },
+      card: { card: null, last4: null },
+      created: { created_at: null },
+      metadata: { metadata: null },
+      billing_details: { billing_details: null },
+    },
   },
   {
     of: "Paddle's subscription",
@@ -91,6 +116,9 @@ const THINGS: Thing[] = [
       customer_id: { customer: null },
       currency_code: { currency: null },
       items: { items: [] },
+      created_at: { created_at: null },
+      next_billed_at: { next_billed_at: null },
+      collection_mode: { collection_method: null },
       current_billing_period: { current_period_start: null, current_period_end: null },
     },
   },
@@ -103,7 +131,14 @@ const THINGS: Thing[] = [
       status: { status: 'unknown', vendor_status: null },
       customer_id: { customer: null },
       currency_code: {}, // the totals'
-      details: { total: null, amount_due: null, amount_paid: null },
+      details: Object.fromEntries(
+        ['subtotal', 'discount_amount', 'tax', 'total', 'amount_due', 'amount_paid', 'amount_remaining', 'lines'].map(
+          (name) => [name, null],
+        ),
+      ),
+      created_at: { created_at: null },
+      origin: { billing_reason: null },
+      payments: { attempt_count: null },
       subscription_id: { subscription: null },
       invoice_number: { number: null },
       billing_period: { period_start: null, period_end: null },
@@ -114,7 +149,7 @@ const THINGS: Thing[] = [
     list: 'payment-methods',
     make: paddlePaymentMethod,
     eventOf: (object) => paddleEventOf('payment_method.saved', object),
-    shows: { customer_id: { customer: null }, type: { type: null } },
+    shows: { customer_id: { customer: null }, type: { type: null }, saved_at: { created_at: null } },
   },
 ]
 
@@ -139,7 +174,16 @@ describe.each(THINGS)('$of', ({ list, make, eventOf, shows }) => {
     }
     const bare = await shown({ id: make({}).id })
     for (const [field, value] of Object.entries(bare)) {
-      const certain = ['vendor', 'status', 'livemode', 'updated_at', 'ambiguous', 'items', 'cancel_at_period_end']
+      const certain = [
+        'vendor',
+        'status',
+        'livemode',
+        'updated_at',
+        'ambiguous',
+        'incomplete',
+        'items',
+        'cancel_at_period_end',
+      ]
       if (!certain.includes(field)) expect(value, field).toBeNull()
     }
   })

@@ -39,29 +39,37 @@ function objects(): object[] {
   const pick = <T>(list: readonly T[], n: number) => list[n % list.length] as T
   return Array.from({ length: 90 }, (_, i) => {
     const [customer, subscription] = [pick(CUSTOMERS, i >> 1), pick(SUBSCRIPTIONS, i >> 2)]
+    // In no order, some at the same time, some with digits after the second.
+    const seconds = (i * 7) % 20
+    const at = `2026-01-01T00:00:${String(seconds).padStart(2, '0')}${pick(['', '.5', '.45', '.500001'], i)}Z`
+    const metadata = pick([{}, { plan: 'pro' }, { plan: 'free', n: '1' }, { 'a "quoted" key\\': 'ż' }], i >> 1)
     if (i % 3 === 0) {
       const status = pick(['active', 'past_due', 'paused', 'canceled'], i >> 3)
       const word = pick(['ready', 'billed', 'completed', 'canceled'], i >> 3)
-      const own = { customer_id: customer }
+      const custom_data = pick([null, { plan: 'pro', n: 1 }, { yes: true }], i)
+      const own = { customer_id: customer, custom_data, created_at: `2025-12-0${1 + (i % 9)}T00:00:00.5Z` }
       return pick(
         [
-          paddleEventOf('subscription.updated', paddleSubscription({ ...own, status })),
+          paddleEventOf('subscription.updated', paddleSubscription({ ...own, status }), { at }),
           paddleEventOf(
             'transaction.updated',
             paddleTransaction({ ...own, status: word, subscription_id: subscription }),
+            { at },
           ),
-          paddleEventOf(`payment_method.${pick(['saved', 'deleted'], i >> 3)}`, paddlePaymentMethod(own)),
+          paddleEventOf(`payment_method.${pick(['saved', 'deleted'], i >> 3)}`, paddlePaymentMethod(own), { at }),
         ],
         i / 3,
       )
     }
     const status = pick(STATUS.subscriptions, i >> 2)
     const word = pick(STATUS.invoices, i >> 3)
+    const own = { customer, metadata, created: T0 - (i % 9) * 86_400 }
+    const when = { at: T0 + seconds }
     return pick(
       [
-        stripeEventOf('customer.subscription.updated', stripeSubscription({ customer, status })),
-        stripeEventOf('invoice.updated', stripeInvoice({ customer, status: word, subscription })),
-        stripeEventOf('payment_method.updated', stripePaymentMethod({ customer })),
+        stripeEventOf('customer.subscription.updated', stripeSubscription({ ...own, status }), when),
+        stripeEventOf('invoice.updated', stripeInvoice({ ...own, status: word, subscription }), when),
+        stripeEventOf('payment_method.updated', stripePaymentMethod(own), when),
       ],
       i >> 1,
     )
@@ -70,6 +78,9 @@ function objects(): object[] {
 
 const read = (path: string) => world.api(path)
 const query = (filter: Filter) => new URLSearchParams(filter as Record<string, string>).toString()
+/** What lists are sorted by: the time of the last change, then the id. */
+const placeOf = ({ updated_at, id, vendor }: Shown) => `${updated_at?.replace('Z', '')} ${id} ${vendor}`
+const latestFirst = (a: Shown, b: Shown) => (placeOf(a) < placeOf(b) ? 1 : -1)
 const idsOf = (list: Shown[]) => list.map(({ id }) => id)
 const all = async (list: List, filter: Filter, limit = 7) =>
   (await walk(read, `/${list}?${query(filter)}`, limit)).flatMap(({ data }) => data)
@@ -79,7 +90,7 @@ beforeAll(async () => {
   await world.deliverTogether(objects())
   for (const list of LISTS) {
     const deleted = list === 'invoices' ? await all(list, { status: 'deleted' }) : []
-    known[list] = [...(await all(list, {}, 100)), ...deleted].sort((a, b) => (a.id < b.id ? 1 : -1))
+    known[list] = [...(await all(list, {}, 100)), ...deleted].sort(latestFirst)
   }
 })
 
@@ -87,12 +98,8 @@ describe.each(LISTS)('the list of %s', (list) => {
   it('has objects for every filter value', () => {
     const kind = list.replace('-', '_').slice(0, -1)
     return world.objects().then((stored) => {
-      expect(idsOf(known[list])).toEqual(
-        stored
-          .filter((row) => row.kind === kind)
-          .map((row) => row.vendor_id)
-          .reverse(),
-      )
+      const ids = stored.filter((row) => row.kind === kind).map((row) => row.vendor_id)
+      expect(idsOf(known[list]).sort()).toEqual(ids)
       expect(new Set(known[list].map(({ vendor }) => vendor))).toEqual(new Set(['stripe', 'paddle']))
       expect(new Set(known[list].map(({ status }) => status))).toEqual(new Set(STATUS[list]))
     })
@@ -126,6 +133,54 @@ describe.each(LISTS)('the list of %s', (list) => {
     expect(found).toBeGreaterThan(12)
   })
 
+  it('filters by times and metadata as a filter in the test does, alone and with others', async () => {
+    const plain = (time: string | null) => time?.replace('Z', '') ?? ''
+    const meta = (key: string, value: string) => (row: Shown) => String(row.metadata?.[key]) === value
+    const CASES: [string, (row: Shown) => boolean][] = [
+      ['updated_after=2026-01-01T00:00:10Z', (row) => plain(row.updated_at) >= '2026-01-01T00:00:10'],
+      ['updated_after=2026-01-01T00:00:07.5Z', (row) => plain(row.updated_at) >= '2026-01-01T00:00:07.5'],
+      ['updated_after=2026-01-01T00:00:07.50000Z', (row) => plain(row.updated_at) >= '2026-01-01T00:00:07.5'],
+      [
+        'updated_after=2026-01-01T02:00:07.5000000000001%2B02:00',
+        (row) => plain(row.updated_at) >= '2026-01-01T00:00:07.5',
+      ],
+      ['updated_after=2027-01-01T00:00:00Z', () => false],
+      ['created_after=2025-12-28T00:00:00Z', (row) => plain(row.created_at) >= '2025-12-28T00:00:00'],
+      ['created_after=2025-12-05T00:00:00.500Z', (row) => plain(row.created_at) >= '2025-12-05T00:00:00.5'],
+      ['metadata[plan]=pro', meta('plan', 'pro')],
+      ['metadata[n]=1', meta('n', '1')],
+      ['metadata[yes]=true', meta('yes', 'true')],
+      ['metadata[yes]=1', () => false],
+      [`metadata[${encodeURIComponent('a "quoted" key\\')}]=${encodeURIComponent('ż')}`, meta('a "quoted" key\\', 'ż')],
+      ['metadata[plan]=pro&metadata[n]=1', (row) => meta('plan', 'pro')(row) && meta('n', '1')(row)],
+      ['metadata[plan]=', () => false],
+      ['metadata[$.plan]=pro', () => false],
+    ]
+    const OTHERS: [string, (row: Shown) => boolean][] = [
+      ['', () => true],
+      ['&vendor=stripe', (row) => row.vendor === 'stripe'],
+      ['&customer=cus_a', (row) => row.customer === 'cus_a'],
+      [
+        '&updated_after=2026-01-01T00:00:05Z&customer=cus_b',
+        (row) => row.customer === 'cus_b' && plain(row.updated_at) >= '2026-01-01T00:00:05',
+      ],
+    ]
+    let found = 0
+    for (const [search, matches] of CASES) {
+      for (const [more, also] of OTHERS) {
+        if (search.includes('updated_after') && more.includes('updated_after')) continue
+        const wanted = known[list].filter((row) => row.status !== 'deleted' && matches(row) && also(row))
+        const pages = await walk(read, `/${list}?${search}${more}`, 4)
+        expect(
+          pages.flatMap(({ data }) => data.map(({ id }: Shown) => id)),
+          `${search}${more}`,
+        ).toEqual(idsOf(wanted))
+        found += Number(wanted.length > 0)
+      }
+    }
+    expect(found).toBeGreaterThan(20)
+  })
+
   it('refuses unknown filters and invalid values', async () => {
     const wrong: [string, string][] = [
       ['status=gone', '/status'],
@@ -134,6 +189,19 @@ describe.each(LISTS)('the list of %s', (list) => {
       ['customer=', '/customer'],
       [`customer=${'x'.repeat(201)}`, '/customer'],
       ['vendor=', '/vendor'],
+      ['updated_after=yesterday', '/updated_after'],
+      ['updated_after=2026-01-01', '/updated_after'],
+      ['updated_after=2026-01-01T00:00Z', '/updated_after'],
+      ['created_after=', '/created_after'],
+      ['created_after=0000-01-01T00:00:00%2B14:00', '/created_after'],
+      ['metadata=pro', '/metadata'],
+      ['metadata[]=pro', '/metadata/'],
+      ['metadata[plan]=pro&metadata[plan]=free', '/metadata/plan'],
+      [`metadata[${'k'.repeat(101)}]=pro`, `/metadata/${'k'.repeat(100)}`],
+      [`metadata[plan]=${'v'.repeat(501)}`, '/metadata/plan'],
+      ['metadata[__proto__]=pro', '/metadata[__proto__]'],
+      ['metadata[a]=1&metadata[b]=2&metadata[c]=3&metadata[d]=4&metadata[e]=5&metadata[f]=6', '/metadata'],
+      ['vendor[x]=stripe', '/vendor[x]'],
       ['ambiguous=true', '/ambiguous'],
       ['id=sub_1', '/id'],
       ...(list === 'invoices' ? [] : ([['subscription=sub_a', '/subscription']] as [string, string][])),
@@ -177,8 +245,8 @@ it('two vendors may use the same id: ?vendor= selects one, and the list has both
   expect((await read(`/subscriptions/${id}?vendor=square`)).status).toBe(404)
   // One row a page: the cursor is between the two.
   expect((await all('subscriptions', { customer: 'cus_two' }, 1)).map(({ vendor }) => vendor)).toEqual([
-    'stripe',
     'paddle',
+    'stripe',
   ])
 })
 

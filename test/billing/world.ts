@@ -22,8 +22,9 @@ export type Event = z.infer<typeof BillingEvent>
 /** An object as the API answers it: the fields of every kind, and those of its own. */
 export type Shown = Presented & Record<string, unknown>
 /** An object's row as it is stored: JSON as text, a boolean as a number. */
-export type Stored = Omit<typeof billingObjects.$inferSelect, 'ambiguous' | 'candidates'> & {
+export type Stored = Omit<typeof billingObjects.$inferSelect, 'ambiguous' | 'incomplete' | 'candidates'> & {
   ambiguous: number
+  incomplete: number
   candidates: string
 }
 export type BillingWorld = Awaited<ReturnType<typeof billingWorld>>

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { call, freshProject, mint, ORIGIN } from '../harness'
+import { call, freshProject, mint, ORDINARY, ORIGIN } from '../harness'
 import { formToken, submit, visit } from './visit'
 
 const DAY = 86_400_000
@@ -24,7 +24,7 @@ describe('API keys in the console', () => {
 
   it('shows an example call if there are no keys', async () => {
     const { text } = await visit(keys, token)
-    expect(text).toContain(`curl ${ORIGIN}/platform/v1/projects`)
+    expect(text).toContain(`curl ${ORIGIN}/platform/v1/api-keys/self`)
   })
 
   it('creates, rotates and revokes a key, and shows each secret once', async () => {
@@ -64,15 +64,17 @@ describe('API keys in the console', () => {
     const [root, plain, second, spare] = [
       await mint(owner.token, project, { name: 'Root' }),
       await mint(owner.token, project, { name: 'Plain' }),
-      await mint(owner.token, project, { name: 'Second <b>' }),
+      await mint(owner.token, project, { name: 'Second <b>', scopes: ORDINARY }),
       await mint(owner.token, project, { name: 'Spare' }),
     ]
     const handed = await rotate(second.key.id, root.secret)
     await rotate(plain.key.id, plain.secret)
     const list = await visit(keys, owner.token)
     expect(list.text).toContain('API key “Root”')
-    expect(list.text).toContain('data-label="Secret issued to">The key itself</td>')
-    expect(list.text).toContain(`data-label="Secret issued to">${owner.email}</td>`)
+    const issued = [...list.text.matchAll(/Secret issued to ([^<]+)</g)].map(([, holder]) => holder)
+    expect(issued).toEqual(['API key “Root”', 'the key itself']) // and the others to whoever created them
+    const spared = await visit(`${keys}/${spare.key.id}`, owner.token)
+    expect(spared.text).toContain(`<dt>Current secret issued to</dt><dd>${owner.email}</dd>`)
 
     const alone = await visit(`${keys}/${plain.key.id}/revoke`, owner.token)
     expect(alone.text).not.toContain('name="issued"')
@@ -90,7 +92,7 @@ describe('API keys in the console', () => {
 
   it('leaves the keys that a key was handed, unless asked', async () => {
     const { project, owner } = await freshProject()
-    const [root, other] = [await mint(owner.token, project), await mint(owner.token, project)]
+    const [root, other] = [await mint(owner.token, project), await mint(owner.token, project, { scopes: ORDINARY })]
     const path = `/platform/v1/api-keys/${other.key.id}/rotate`
     const { body } = await call(path, { method: 'POST', token: root.secret, project })
     await submit(`/console/p/${project}/platform/settings/api-keys/${root.key.id}/revoke`, owner.token)
@@ -117,7 +119,7 @@ describe('API keys in the console', () => {
     expect(form.text).toContain('value="Before &lt;b&gt;"')
     expect(form.text).toContain('The key never expires')
     const done = await submit(edit, token, { name: 'After', expires: '', on: '' })
-    expect([done.status, done.headers.get('Location')]).toEqual([303, `${keys}?done=key_updated`])
+    expect([done.status, done.headers.get('Location')]).toEqual([303, `${keys}/${key.id}?done=key_updated`])
     expect(await read()).toMatchObject({ name: 'After', expires_at: null })
     await submit(edit, token, { name: 'After', expires: '', on: NEXT_YEAR })
     expect(await read()).toMatchObject({ name: 'After', expires_at: `${NEXT_YEAR}T23:59:59.999Z` })

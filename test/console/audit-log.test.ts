@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addMember, call, freshProject, mint } from '../harness'
+import { addMember, call, freshProject, mint, stripeConnection } from '../harness'
 import { visit } from './visit'
 
 describe('the audit log in the console', () => {
@@ -26,9 +26,51 @@ describe('the audit log in the console', () => {
     ])
     expect(await rowsOf('?created_before=2020-01-01T00:00')).toEqual([])
     const { text } = await visit(path, owner.token)
-    expect(text).toContain('API key “Now &lt;b&gt;”')
-    expect(text).toContain(`${owner.email} <a`)
+    expect(text).toContain(
+      `API key <a href="/console/p/${project}/platform/settings/api-keys/${key.id}">“Now &lt;b&gt;”</a>`,
+    )
+    expect(text).toContain(`data-label="Who"><span class="cut">${owner.email}</span>`)
+    expect(text).toContain('Changed an API key<span class="line quiet">name: “Now &lt;b&gt;”</span>')
+    expect(text).toContain('Created the project')
     expect(text).not.toContain('<b>')
+  })
+
+  it('leads to the page of what was changed, if there is one', async () => {
+    const { project, owner } = await freshProject()
+    const base = `/console/p/${project}/platform`
+    const kept = await stripeConnection(owner.token, project)
+    const gone = await stripeConnection(owner.token, project)
+    const { key } = await mint(owner.token, project, { name: 'Ended' })
+    const end = { method: 'DELETE', token: owner.token, project }
+    await call(`/platform/v1/billing/connections/${gone.id}`, end)
+    await call(`/platform/v1/api-keys/${key.id}`, end)
+    const { text } = await visit(`${base}/settings/audit-log`, owner.token)
+    const about = [...text.matchAll(/data-label="On">(.*?)<\/td>/g)].map(([, cell]) => cell)
+    const revoked = `<a href="${base}/settings/api-keys/${key.id}">Ended</a> <span class="badge bad">revoked</span>`
+    const deleted = `<a>Stripe</a> <span class="badge ">deleted</span>`
+    expect(about).toEqual([
+      revoked,
+      deleted,
+      revoked,
+      deleted,
+      `<a href="${base}/billing/connections/${kept.id}">Stripe</a> `,
+      `<a href="${base}/settings/general">This project</a>`,
+    ])
+  })
+
+  it('offers the members and keys to filter by, and keeps what the address asks for', async () => {
+    const { project, owner } = await freshProject()
+    const { key } = await mint(owner.token, project, { name: 'Importer' })
+    const path = `/console/p/${project}/platform/settings/audit-log`
+    const { text } = await visit(`${path}?actor_id=usr_gone&action=api_key.minted`, owner.token)
+    const chosen = [...text.matchAll(/<option value="([^"]*)" selected/g)].map(([, value]) => value)
+    expect(chosen).toEqual(['usr_gone', 'api_key.minted'])
+    for (const [id, name] of [
+      [owner.user, owner.email],
+      [key.id, 'API key “Importer”'],
+    ])
+      expect(text).toContain(`<option value="${id}">${name}</option>`)
+    expect(text).toContain('No entry matches')
   })
 
   it('says what is wrong with a filter', async () => {

@@ -1,78 +1,188 @@
 import { describe, expect, it } from 'vitest'
-import { call, deliver, freshProject, ORIGIN, stripeConnection, stripeEvent } from '../harness'
+import { GUIDES } from '../../src/console/pages/connections/guides'
+import { VENDOR_NAMES, VENDORS } from '../../src/vendors'
+import {
+  addMember,
+  call,
+  countingD1,
+  deliver,
+  freshProject,
+  inStore,
+  ORIGIN,
+  STRIPE_SECRET,
+  settled,
+  stripeConnection,
+  stripeEvent,
+} from '../harness'
 import { submit, visit } from './visit'
 
+const pathIn = (project: string) => `/console/p/${project}/platform/billing/connections`
+
+/** Connects a vendor through the forms. */
+async function connect(token: string, project: string, fields: Record<string, string> = {}) {
+  const made = await submit(pathIn(project), token, { vendor: 'stripe', name: 'S', livemode: 'true', ...fields })
+  const at = made.headers.get('Location') ?? ''
+  return { at, id: at.split('/').at(-1) ?? '' }
+}
+
 describe('connections in the console', () => {
-  it('connects a vendor, adds and removes secrets, renames, disables and deletes', async () => {
+  it('connects a vendor in its order: the URL first, then the secret, then the first event', async () => {
     const { project, owner } = await freshProject()
-    const connections = `/console/p/${project}/platform/billing/connections`
-    const wrong = await submit(connections, owner.token, {
-      vendor: 'stripe',
-      name: 'Kept',
-      livemode: 'true',
-      signing_secret: 'nonsense',
-    })
-    expect([wrong.status, wrong.text.includes('value="Kept"'), wrong.text.includes('nonsense')]).toEqual([
+    const choose = await visit(`${pathIn(project)}/new`, owner.token)
+    for (const name of VENDOR_NAMES) expect(choose.text).toContain(`/new?vendor=${name}"`)
+    const { at, id } = await connect(owner.token, project)
+    const begun = (await visit(at, owner.token)).text
+    expect(begun).toContain(`${ORIGIN}/ingest/${id}`)
+    expect(begun).toContain('Enter the signing secret')
+    expect(begun).not.toContain('Waiting for the first delivery')
+    const wrong = await submit(`${at}/secrets`, owner.token, { signing_secret: 'nonsense-of-mine' })
+    expect([wrong.status, wrong.text.includes('starts with whsec_'), wrong.text.includes('nonsense-of-mine')]).toEqual([
       422,
       true,
       false,
     ])
-    const unsaid = { vendor: 'stripe', name: 'S', livemode: '', signing_secret: 'whsec_0123456789' }
-    const refused = await submit(connections, owner.token, unsaid)
-    expect([refused.status, refused.text.includes('Is required.')]).toEqual([422, true])
-    const made = await submit(connections, owner.token, {
-      vendor: 'stripe',
-      name: 'S',
-      livemode: 'true',
-      signing_secret: 'whsec_0123456789',
-    })
-    const at = made.headers.get('Location') ?? ''
-    const id = at.split('/').at(-1) ?? ''
-    expect((await visit(at, owner.token)).text).toContain(`${ORIGIN}/ingest/${id}`)
-    await submit(`${at}/secrets`, owner.token, { signing_secret: 'whsec_987654329876543210' })
+    // A line break that was copied along is not part of the secret.
+    expect((await submit(`${at}/secrets`, owner.token, { signing_secret: `${STRIPE_SECRET}\n` })).status).toBe(303)
+    expect((await visit(at, owner.token)).text).toContain('Waiting for the first delivery')
+    const { body } = await deliver(id, stripeEvent('customer.subscription.created'))
+    await settled(project, owner.token, body.event_ids[0])
+    const { text } = await visit(at, owner.token)
+    expect(text).not.toContain('Receive the first event')
+    expect(text).toMatch(/Last event.*customer\.subscription\.created<\/a> <span class="badge good">processed/s)
+  })
+
+  it('asks for the mode, and keeps what was entered', async () => {
+    const { project, owner } = await freshProject()
+    const form = (await visit(`${pathIn(project)}/new?vendor=gocardless`, owner.token)).text
+    expect(form).toContain('Which GoCardless account sends the events?')
+    expect(form).toContain('value="GoCardless"')
+    expect(form).not.toContain('checked')
+    const refused = await submit(pathIn(project), owner.token, { vendor: 'stripe', name: 'Kept', livemode: '' })
+    expect([refused.status, refused.text.includes('Choose test or live.')]).toEqual([422, true])
+    expect(refused.text).toContain('value="Kept"')
+    const unknown = await submit(pathIn(project), owner.token, { vendor: 'acme', name: 'A', livemode: 'true' })
+    expect(unknown.status).toBe(422)
+    // A vendor that nobody knows is a choice to make.
+    expect((await visit(`${pathIn(project)}/new?vendor=constructor`, owner.token)).text).toContain('>Stripe<')
+  })
+
+  it('waits for the first delivery: nothing new is a 204, a refusal says what to do, an event shows itself', async () => {
+    const { project, owner } = await freshProject()
+    const { id } = await stripeConnection(owner.token, project)
+    const first = `${pathIn(project)}/${id}/first`
+    const page = (await visit(`${pathIn(project)}/${id}`, owner.token)).text
+    const asked = /hx-get="([^"]+\/first\?seen=[^"]+)"/.exec(page)?.[1] ?? ''
+    expect(asked).toBe(`${first}?seen=nothing`)
+    expect((await visit(asked, owner.token)).status).toBe(204)
+    await deliver(id, stripeEvent(), { secret: 'whsec_of_another_1' })
+    const refused = await visit(asked, owner.token)
+    expect(refused.text).toContain('<code>signature_mismatch</code>')
+    expect(refused.text).toContain('Copy the secret of this endpoint')
+    expect(refused.text).toMatch(/id="said" hx-swap-oob="innerHTML">A delivery was refused/)
+    const again = /hx-get="([^"]+)"/.exec(refused.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    expect((await visit(again, owner.token)).status).toBe(204)
+    const { body } = await deliver(id, stripeEvent('invoice.paid', { object: 'invoice', id: 'in_1', status: 'paid' }))
+    await settled(project, owner.token, body.event_ids[0])
+    const arrived = await visit(again, owner.token)
+    expect(arrived.text).toMatch(/invoice\.paid.*processed/s)
+    expect(arrived.text).not.toContain('hx-get')
+    expect(arrived.text).not.toContain('<html')
+  })
+
+  it('adds and removes secrets, renames, changes the mode, disables, enables and deletes', async () => {
+    const { project, owner } = await freshProject()
+    const { at, id } = await connect(owner.token, project)
     const read = async () =>
       (await call(`/platform/v1/billing/connections/${id}`, { token: owner.token, project })).body
+    for (const secret of ['whsec_0123456789', 'whsec_987654329876543210']) {
+      await submit(`${at}/secrets`, owner.token, { signing_secret: secret })
+    }
     const [first] = (await read()).secrets
     await submit(`${at}/secrets/${first.id}/remove`, owner.token)
     expect((await read()).secrets.map(({ hint }: { hint: string }) => hint)).toEqual(['3210'])
-    await submit(at, owner.token, { name: 'Renamed' })
+    await submit(at, owner.token, { name: 'Renamed', livemode: 'false' })
+    expect(await read()).toMatchObject({ name: 'Renamed', livemode: false, status: 'active' })
+    const invalid = await submit(at, owner.token, { name: '', livemode: 'true' })
+    expect([invalid.status, (await read()).name]).toEqual([422, 'Renamed'])
+    const ask = (await visit(`${at}/disable`, owner.token)).text
+    expect(ask).toContain('Every delivery will be refused with status 403')
+    expect(ask).toContain('Stripe tries a refused delivery again for up to three days')
     await submit(at, owner.token, { status: 'disabled' })
     expect(await read()).toMatchObject({ name: 'Renamed', status: 'disabled' })
+    expect((await visit(at, owner.token)).text).toContain('This connection is disabled and refuses every delivery.')
+    await submit(at, owner.token, { status: 'active' })
+    expect((await read()).status).toBe('active')
     await submit(`${at}/delete`, owner.token)
     expect((await visit(at, owner.token)).status).toBe(404)
   })
 
-  it('shows a hint for each vendor’s secret, and uses the vendors’ brand names', async () => {
+  it('suggests a secret where you choose it: the same until it is stored, and never a stored one', async () => {
     const { project, owner } = await freshProject()
-    const connections = `/console/p/${project}/platform/billing/connections`
-    const form = (await visit(`${connections}/new`, owner.token)).text
-    for (const said of ['public_key:private_key', 'user:password', '>Standard Webhooks<', '>RevenueCat<', '>Stripe<']) {
-      expect(form).toContain(said)
-    }
-    const fields = { vendor: 'gocardless', name: 'Debits', livemode: 'false', signing_secret: 'a-secret-of-theirs' }
-    const at = (await submit(connections, owner.token, fields)).headers.get('Location') ?? ''
+    const { at } = await connect(owner.token, project, { vendor: 'lemonsqueezy' })
+    const suggested = async () => /id="suggested">([^<]+)</.exec((await visit(at, owner.token)).text)?.[1]
+    const secret = (await suggested()) ?? ''
+    expect(VENDORS.lemonsqueezy.checkSecret(secret)).toBeNull()
+    expect(await suggested()).toBe(secret)
+    expect((await submit(`${at}/secrets`, owner.token, { signing_secret: secret })).status).toBe(303)
     const { text } = await visit(at, owner.token)
-    expect(text).toContain('Enter this URL as a webhook endpoint at GoCardless')
-    expect(text).toContain('A GoCardless webhook endpoint secret has')
-    expect(text).not.toContain('public_key')
-    expect((await visit(connections, owner.token)).text).toContain('>GoCardless<')
+    expect(text).not.toContain(secret)
+    const id = /secrets\/(sec_\w+)\/remove/.exec(text)?.[1]
+    await submit(`${at}/secrets/${id}/remove`, owner.token)
+    expect(await suggested()).not.toBe(secret)
+    const viewer = await addMember(project, 'viewer')
+    expect((await visit(at, viewer.token)).text).not.toContain('id="suggested"')
+    // Stripe makes up its own.
+    const stripe = await connect(owner.token, project)
+    expect((await visit(stripe.at, owner.token)).text).not.toContain('id="suggested"')
   })
 
-  it('shows what was refused, with what to do about each cause, on its page and on the health page', async () => {
+  it('says what was refused in a day, when last, and what to do about each cause', async () => {
     const { project, owner } = await freshProject()
     const { id } = await stripeConnection(owner.token, project)
-    const platform = `/console/p/${project}/platform/billing`
-    const pages = [`${platform}/connections/${id}`, `${platform}/webhooks/health`]
-    for (const page of pages) expect((await visit(page, owner.token)).text).not.toContain('What to do')
+    const page = `${pathIn(project)}/${id}`
+    const event = (await deliver(id, stripeEvent())).body.event_ids[0]
+    await settled(project, owner.token, event)
+    expect((await visit(page, owner.token)).text).toMatch(
+      /Refused deliveries, last 24 hours<\/h2><p class="quiet">None/,
+    )
     for (const secret of ['whsec_of_another_1', 'whsec_of_another_2']) await deliver(id, stripeEvent(), { secret })
     await deliver(id, stripeEvent(), { headers: { 'Stripe-Signature': 'nonsense' } })
-    for (const page of pages) {
-      const { text } = await visit(page, owner.token)
-      expect(text).toMatch(/<code>signature_mismatch<\/code>.*?>2<.*?Copy the secret of this endpoint/s)
-      expect(text).toMatch(/<code>signature_malformed<\/code>.*?>1<.*?Check that the connection has the right vendor/s)
+    const { text } = await visit(page, owner.token)
+    expect(text).toMatch(/<code>signature_mismatch<\/code>.*?>2<.*?just now.*?Copy the secret of this endpoint/s)
+    expect(text).toMatch(/<code>signature_malformed<\/code>.*?>1<.*?Check that the connection has the right vendor/s)
+    const list = (await visit(pathIn(project), owner.token)).text
+    expect(list).toMatch(/Refused, 1 h"><a class="error" href="[^"]+#refused">3</)
+    const health = `/console/p/${project}/platform/billing/webhooks/health`
+    expect((await visit(health, owner.token)).text).toMatch(/<code>signature_mismatch<\/code>.*?>2</s)
+  })
+
+  it('reads the list and the page of a connection in one batch each', async () => {
+    const { project, owner } = await freshProject()
+    const { id } = await stripeConnection(owner.token, project)
+    for (const [path, trips] of [
+      [pathIn(project), 4],
+      // The names of those who added its secrets are read after it: of keys and of people, side by side.
+      [`${pathIn(project)}/${id}`, 6],
+      [`${pathIn(project)}/${id}/first`, 2],
+    ] as const) {
+      const { DB, count } = countingD1()
+      expect((await visit(path, owner.token, { bindings: inStore(DB) })).status).toBe(200)
+      expect([path, count.trips <= trips]).toEqual([path, true])
     }
-    expect((await visit(pages[1] as string, owner.token)).text).toContain(
-      'the connection Stripe refused every delivery',
-    )
+  })
+})
+
+describe('the guides', () => {
+  it('are there for every vendor, link to its own site, and name the ingest URL', async () => {
+    const { project, owner } = await freshProject()
+    expect(Object.keys(GUIDES).sort()).toEqual([...VENDOR_NAMES].sort())
+    for (const vendor of VENDOR_NAMES) {
+      const { at } = await connect(owner.token, project, { vendor, name: vendor })
+      const { status, text } = await visit(at, owner.token)
+      expect([vendor, status]).toEqual([vendor, 200])
+      expect([vendor, text.match(/<ol class="guide">.*?ingest URL.*?<\/ol>/s) !== null]).toEqual([vendor, true])
+      expect(text).toContain(`href="${GUIDES[vendor].docs}" target="_blank" rel="noreferrer"`)
+      expect(new URL(GUIDES[vendor].docs).protocol).toBe('https:')
+    }
   })
 })

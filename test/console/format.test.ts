@@ -20,12 +20,19 @@ describe('formatting', () => {
 
   it('shortens times, durations and amounts', () => {
     const now = Date.UTC(2026, 0, 2)
-    expect([0, -90_000, -7_200_000, 3 * 86_400_000].map((ms) => relative(now + ms, now))).toEqual([
-      'just now',
-      '1 min ago',
-      '2 h ago',
-      'in 3 d',
-    ])
+    const day = 86_400_000
+    const times: [number, string][] = [
+      [0, 'just now'],
+      [-90_000, '1 min ago'],
+      [-7_200_000, '2 h ago'],
+      [-2 * day, '2 d ago'],
+      [-31 * day, '2025-12-02'],
+      [20_000, 'in a moment'],
+      [3 * day, 'in 3 d'],
+      [30 * day - 5000, 'in 30 d'],
+      [90 * day, '2026-04-02'],
+    ]
+    expect(times.map(([ms]) => relative(now + ms, now))).toEqual(times.map(([, text]) => text))
     expect([0.84, 120, 1300, 150_000, 10_800_000].map(duration)).toEqual([
       '0.8 ms',
       '120 ms',

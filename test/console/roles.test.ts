@@ -5,6 +5,7 @@ import { auditRows, type Cast, formToken, nameOf, newCast, PAGES, pathIn, visit 
 
 const KEYS = '/console/p/:project/platform/settings/api-keys'
 const CONNECTIONS = '/console/p/:project/platform/billing/connections'
+const MEMBERS = '/console/p/:project/platform/settings/members'
 const BILLING = '/console/p/:project/platform/billing'
 const EVENTS = '/console/p/:project/platform/billing/webhooks'
 
@@ -15,30 +16,57 @@ const STATED: Record<string, PagePolicy> = {
   'POST /console/sign-in/code': 'anyone',
   'GET /auth/sign-in': 'anyone',
   'POST /auth/sign-in': 'anyone',
+  'GET /errors': 'anyone',
   'POST /console/sign-out': 'user',
   'GET /console': 'user',
   'GET /console/projects/new': 'user',
   'POST /console/projects': 'user',
   'GET /console/sessions': 'user',
+  'GET /console/sessions/end-all': 'user',
+  'POST /console/sessions/end-all': 'user',
   'POST /console/sessions/:id/end': 'user',
+  'GET /console/invitations/:id': 'user',
+  'POST /console/invitations/:id/accept': 'user',
+  'POST /console/invitations/:id/decline': 'user',
   'GET /console/reference': 'user',
   'GET /console/p/:project': 'projects:read',
+  'GET /console/p/:project/steps': 'projects:read',
+  'GET /console/p/:project/status': 'billing:read',
+  'GET /console/p/:project/platform': 'projects:read',
+  'GET /console/p/:project/platform/settings': 'projects:read',
+  'GET /console/p/:project/platform/billing': 'billing:read',
+  'GET /console/p/:project/platform/settings/general': 'projects:read',
+  'POST /console/p/:project/platform/settings/general': 'projects:write',
   'GET /console/p/:project/reference': 'projects:read',
   [`GET ${KEYS}`]: 'api_keys:read',
   [`GET ${KEYS}/new`]: 'api_keys:write',
   [`POST ${KEYS}`]: 'api_keys:write',
+  [`GET ${KEYS}/:id`]: 'api_keys:read',
   [`GET ${KEYS}/:id/edit`]: 'api_keys:write',
   [`POST ${KEYS}/:id/edit`]: 'api_keys:write',
   [`GET ${KEYS}/:id/rotate`]: 'api_keys:write',
   [`POST ${KEYS}/:id/rotate`]: 'api_keys:write',
   [`GET ${KEYS}/:id/revoke`]: 'api_keys:write',
   [`POST ${KEYS}/:id/revoke`]: 'api_keys:write',
+  [`GET ${MEMBERS}`]: 'members:read',
+  [`GET ${MEMBERS}/leave`]: 'members:read',
+  [`POST ${MEMBERS}/leave`]: 'members:read',
+  [`GET ${MEMBERS}/invitations`]: 'members:read',
+  [`POST ${MEMBERS}/invitations`]: 'members:write',
+  [`POST ${MEMBERS}/invitations/:id/resend`]: 'members:write',
+  [`GET ${MEMBERS}/invitations/:id/revoke`]: 'members:write',
+  [`POST ${MEMBERS}/invitations/:id/revoke`]: 'members:write',
+  [`POST ${MEMBERS}/:user/role`]: 'members:write',
+  [`GET ${MEMBERS}/:user/remove`]: 'members:write',
+  [`POST ${MEMBERS}/:user/remove`]: 'members:write',
   'GET /console/p/:project/platform/settings/audit-log': 'audit_log:read',
   [`GET ${CONNECTIONS}`]: 'connections:read',
   [`GET ${CONNECTIONS}/new`]: 'connections:write',
   [`POST ${CONNECTIONS}`]: 'connections:write',
   [`GET ${CONNECTIONS}/:id`]: 'connections:read',
+  [`GET ${CONNECTIONS}/:id/first`]: 'connections:read',
   [`POST ${CONNECTIONS}/:id`]: 'connections:write',
+  [`GET ${CONNECTIONS}/:id/disable`]: 'connections:write',
   [`GET ${CONNECTIONS}/:id/delete`]: 'connections:write',
   [`POST ${CONNECTIONS}/:id/delete`]: 'connections:write',
   [`POST ${CONNECTIONS}/:id/secrets`]: 'connections:write',
@@ -49,6 +77,7 @@ const STATED: Record<string, PagePolicy> = {
   [`GET ${EVENTS}/health`]: 'billing:read',
   [`GET ${EVENTS}/replay`]: 'billing:write',
   [`POST ${EVENTS}/replay`]: 'billing:write',
+  [`GET ${EVENTS}/replays`]: 'billing:read',
   [`GET ${EVENTS}/replays/:replay`]: 'billing:read',
   [`GET ${EVENTS}/:event`]: 'billing:read',
   [`GET ${EVENTS}/:event/payload`]: 'billing:read',
@@ -60,11 +89,14 @@ const STATED: Record<string, PagePolicy> = {
   [`GET ${BILLING}/invoices/:object`]: 'billing:read',
   [`GET ${BILLING}/payment-methods`]: 'billing:read',
   [`GET ${BILLING}/payment-methods/:object`]: 'billing:read',
+  [`GET ${BILLING}/customers/:vendor/:customer`]: 'billing:read',
 }
 const SMALLEST: Record<string, Role> = {
   'api_keys:write': 'developer',
   'billing:write': 'developer',
   'connections:write': 'admin',
+  'projects:write': 'admin',
+  'members:write': 'admin',
   'audit_log:read': 'admin',
 }
 
@@ -95,8 +127,8 @@ describe('the pages and roles', () => {
       expect(answer.headers.get('Location')).toMatch(/^\/console\/sign-in/)
       expect(answer.text).toBe('')
     })
-    // These end the session, so nothing else can be tried with it.
-    if (/sign-out|sessions\/:id\/end/.test(page.path)) continue
+    // These end the session or the membership, so nothing else can be tried with it.
+    if (/sign-out|sessions\/:id\/end|POST .*\/leave/.test(nameOf(page))) continue
     if (policy === 'user') continue
 
     it(`${nameOf(page)} does not exist for a user who is not a member`, async () => {
@@ -139,7 +171,7 @@ describe('the pages and roles', () => {
       const { status, text } = await visit(pathIn(cast.world, page), cast.viewer)
       if (
         status !== 200 ||
-        /live|payload|sign-in|sessions|projects|reference/.test(page.path) ||
+        /live|status|steps|first|payload|sign-in|sessions|projects|reference|leave/.test(page.path) ||
         page.path === '/console'
       )
         continue

@@ -46,10 +46,14 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     secrets: world.connection.secrets[0]?.id ?? '',
     webhooks: world.event,
     replays: world.replay,
+    members: world.member.user,
+    invitations: world.invitation.id,
     sessions: world.session,
     subscriptions: 'sub_sample',
     invoices: 'in_sample',
     'payment-methods': 'pm_sample',
+    customers: 'stripe',
+    ':vendor': 'cus_1',
     p: world.project,
   }
   const parts = path.split('/')

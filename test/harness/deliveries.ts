@@ -78,6 +78,6 @@ export async function settled(project: string, token: string, id: string): Promi
   for (;;) {
     const { body } = await call(`/platform/v1/billing/webhooks/${id}`, { project, token })
     if (['processed', 'ignored', 'failed'].includes(String(body.status))) return body
-    await scheduler.wait(20)
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

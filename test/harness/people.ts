@@ -1,13 +1,14 @@
-import type { Role } from '../../src/lib/access'
+import { ADMINISTRATIVE, type Role, SCOPES } from '../../src/lib/access'
 import { sha256Hex } from '../../src/lib/crypto'
 import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
-import { call } from './call'
+import { call, type RequestOptions } from './call'
+import { mailbox } from './stand-ins'
 import { DIRECTORY } from './stores'
 
 /** A user with a live session, written to the database as signing in would write them. */
-export async function signedIn(email = `${newId('usr', Date.now()).slice(-10)}@example.com`) {
+export async function signedIn(email = freshEmail()) {
   const now = Date.now()
   const user = newId('usr', now)
   const token = newSessionToken()
@@ -30,11 +31,50 @@ export async function freshProject(name = 'Test') {
 /** A new user with this role in the project, written to the database as an invitation would write them. */
 export async function addMember(project: string, role: Role) {
   const member = await signedIn()
-  await DIRECTORY.prepare('INSERT INTO members (project_id, user_id, role, created_at) VALUES (?, ?, ?, ?)')
+  await DIRECTORY.prepare(
+    "INSERT INTO members (project_id, user_id, role, created_at, source) VALUES (?, ?, ?, ?, 'invitation')",
+  )
     .bind(project, member.user, role, Date.now())
     .run()
   return member
 }
+
+/** An address that no other test has used. */
+export function freshEmail() {
+  return `${newId('usr', Date.now()).slice(-10)}@example.com`
+}
+
+/** Invites an address, a new one by default. */
+export function invite(
+  project: string,
+  token: string,
+  fields: { email?: string; role?: string; expires_in_days?: number } = {},
+  options: RequestOptions = {},
+) {
+  const json = { email: freshEmail(), role: 'viewer', ...fields }
+  const bindings = { EMAIL: mailbox().EMAIL, ...options.bindings }
+  return call('/platform/v1/invitations', { method: 'POST', project, token, ...options, json, bindings })
+}
+
+type Invited = { email: string; role: Role; state: string; expires_at: number; authorized_by: string }
+
+/** An invitation that was sent long ago, written to the database. */
+export async function invited(project: string, fields: Partial<Invited> = {}) {
+  const now = Date.now()
+  const row = { email: freshEmail(), role: 'viewer', state: 'pending', expires_at: now + HOUR, ...fields }
+  const id = newId('inv', now)
+  const { email, role, state, expires_at, authorized_by = 'usr_nobody' } = row
+  await DIRECTORY.prepare(
+    `INSERT INTO invitations (project_id, id, email, role, state, invited_by_type, invited_by_id, authorized_by, created_at,
+      open_days, expires_at, sent_at, sends, recent_sends) VALUES (?1, ?2, ?3, ?4, ?5, 'user', ?6, ?6, ?7, 7, ?8, 1, 1, '[1]')`,
+  )
+    .bind(project, id, email, role, state, authorized_by, now, expires_at)
+    .run()
+  return { id, email }
+}
+
+/** Every scope that another API key may hand on: all but the administrative ones. */
+export const ORDINARY = SCOPES.filter((scope) => !ADMINISTRATIVE.includes(scope))
 
 /** Mints a key. */
 export async function mint(token: string, project: string, fields: Record<string, unknown> = {}) {

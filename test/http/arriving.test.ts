@@ -78,6 +78,33 @@ describe('bodies that arrive at once', () => {
     }
   })
 
+  it.each([
+    ['one connection, from many addresses', (i: number) => ({ at: 0, from: `2001:db8:f:${i.toString(16)}::1` })],
+    ['many connections, from one address', (i: number) => ({ at: i % 8, from: '2001:db8:e:1::1' })],
+  ])('make room with those of whoever sends the most: %s', async (_, crowded) => {
+    const connections = await Promise.all(
+      Array.from({ length: 8 }, async () => (await freshConnection()).connection.id),
+    )
+    const answers: Promise<Answer>[] = []
+    const send = async (path: string, bytes: number, from: string) => {
+      const body = openBody(new Uint8Array(bytes))
+      answers.push(call(path, { method: 'POST', body: body.stream, headers: { 'CF-Connecting-IP': from } }))
+      await body.read()
+      return body
+    }
+    // The oldest and slowest of all is somebody else's.
+    const bodies = [await send(ingest(), 1000, '2001:db8:d:1::1')]
+    for (let i = 0; i < CROWD; i++) {
+      const { at, from } = crowded(i)
+      bodies.push(await send(`/ingest/${connections[at]}`, MAX_DELIVERY_BYTES, from))
+    }
+    const refused = await answers[1]
+    expect([refused?.status, refused?.body.code]).toEqual([503, 'overloaded'])
+    for (const { end } of bodies) end()
+    const codes = (await Promise.all(answers)).map(({ body }) => body.code)
+    expect(codes).toEqual(codes.map((_, i) => (i === 1 ? 'overloaded' : 'signature_missing')))
+  })
+
   it('do not count when their time is over: the runtime may have ended their requests without a word', async () => {
     stopTimers() // The deadline of a request that was ended never fires.
     try {

@@ -29,6 +29,7 @@ type Stated = {
 }
 const READ = (scope: Scope): Stated => ({ key: true, session: 'viewer', scope })
 const CONNECT: Stated = { key: true, session: 'admin', scope: 'connections:write' }
+const MANAGE: Stated = { key: true, session: 'admin', scope: 'members:write' }
 const OWN: Stated = { key: false, session: null, scope: null }
 
 const STATED: Record<string, Stated | 'public'> = {
@@ -43,6 +44,15 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /platform/v1/projects': { key: true, session: null, scope: 'projects:read' },
   'GET /platform/v1/projects/:id': { key: true, session: 'viewer', scope: 'projects:read', stranger: 404 },
   'PATCH /platform/v1/projects/:id': { key: true, session: 'admin', scope: 'projects:write', stranger: 404 },
+  'GET /platform/v1/members': READ('members:read'),
+  'GET /platform/v1/members/:user_id': READ('members:read'),
+  'PATCH /platform/v1/members/:user_id': MANAGE,
+  'DELETE /platform/v1/members/:user_id': MANAGE,
+  'POST /platform/v1/invitations': MANAGE,
+  'GET /platform/v1/invitations': READ('members:read'),
+  'GET /platform/v1/invitations/:id': READ('members:read'),
+  'POST /platform/v1/invitations/:id/resend': MANAGE,
+  'DELETE /platform/v1/invitations/:id': MANAGE,
   'GET /platform/v1/audit-log': { key: true, session: 'admin', scope: 'audit_log:read' },
   'POST /platform/v1/billing/connections': CONNECT,
   'GET /platform/v1/billing/connections': READ('connections:read'),
@@ -70,12 +80,17 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /platform/v1/billing/payment-methods': READ('billing:read'),
   'GET /platform/v1/billing/payment-methods/:id': READ('billing:read'),
   'GET /platform/v1/billing/payment-methods/:id/timeline': READ('billing:read'),
+  'GET /platform/v1/billing/customers/:vendor/:id': READ('billing:read'),
   'POST /auth/codes': 'public',
   'POST /auth/sessions': 'public',
   'GET /auth/sessions': OWN,
+  'DELETE /auth/sessions': OWN,
   'GET /auth/sessions/current': OWN,
   'DELETE /auth/sessions/current': OWN,
   'DELETE /auth/sessions/:id': OWN,
+  'GET /auth/invitations': OWN,
+  'POST /auth/invitations/:id/accept': OWN,
+  'POST /auth/invitations/:id/decline': OWN,
   'POST /ingest/:connection_id': 'public',
   'GET /healthz': 'public',
   'GET /metrics': 'public',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ADVICE } from '../../src/http/advice'
 import { codeOf, ERRORS } from '../../src/http/errors'
 import type { FaultName } from '../../src/lib/fault'
 import { SECOND } from '../../src/lib/time'
@@ -59,7 +60,9 @@ describe('every fault', () => {
     }
     const ids = text.match(/ id="\w+"/g) ?? []
     expect(new Set(ids).size).toBe(ids.length)
-    expect(text).toContain('<td>401, 409</td><td><a id="key_revoked"')
+    const row = text.split('<tr>').find((row) => row.includes('id="key_revoked"'))
+    expect(row).toContain('>401, 409<')
+    expect(row).toContain(ADVICE.key_revoked)
   })
 
   it('has a title, and a code, of its own', () => {

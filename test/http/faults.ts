@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
+import type { Role } from '../../src/lib/access'
 import type { FaultName } from '../../src/lib/fault'
 import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
@@ -15,6 +16,8 @@ import {
   failingD1,
   freshKey,
   freshProject,
+  invite,
+  invited,
   LIMIT_REACHED,
   lossyQueue,
   mint,
@@ -81,12 +84,10 @@ async function fill(table: 'api_keys' | 'connections', project: string, n: numbe
   await STORE.batch(copies)
 }
 
-/** Makes the user the owner of `n` more projects. */
-export async function owning(user: string, n: number) {
-  const insert = DIRECTORY.prepare(
-    "INSERT INTO members (project_id, user_id, role, created_at) VALUES (?, ?, 'owner', 0)",
-  )
-  await DIRECTORY.batch(Array.from({ length: n }, () => insert.bind(newId('prj', Date.now()), user)))
+/** Makes the user the owner of `n` more projects, or gives them another role there. */
+export async function owning(user: string, n: number, role: Role = 'owner') {
+  const insert = DIRECTORY.prepare('INSERT INTO members (project_id, user_id, role, created_at) VALUES (?, ?, ?, 0)')
+  await DIRECTORY.batch(Array.from({ length: n }, () => insert.bind(newId('prj', Date.now()), user, role)))
 }
 
 /** For each fault, a request that is refused with it. */
@@ -181,6 +182,38 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
   not_found: () => call('/platform/v1/nothing-is-here'),
   unknown_connection: () => deliver(newId('con', Date.now()), stripeEvent()),
   method_not_allowed: () => call(KEYS, { method: 'PUT' }),
+  role_escalation: async () => {
+    const { project } = await freshProject()
+    return invite(project, (await addMember(project, 'admin')).token, { role: 'owner' })
+  },
+  last_owner: async () => {
+    const { project, owner } = await freshProject()
+    return call(`/platform/v1/members/${owner.user}`, { method: 'DELETE', project, token: owner.token })
+  },
+  already_member: async () => {
+    const { project, owner } = await freshProject()
+    return invite(project, owner.token, { email: (await addMember(project, 'viewer')).email })
+  },
+  already_invited: async () => {
+    const { project, owner } = await freshProject()
+    const { email } = await invited(project)
+    return invite(project, owner.token, { email })
+  },
+  invitation_limit_reached: async () => {
+    const { project, owner } = await freshProject()
+    for (let n = 0; n < 100; n++) await invited(project)
+    return invite(project, owner.token)
+  },
+  invitation_not_pending: async () => {
+    const { project, owner } = await freshProject()
+    const { id } = await invited(project, { state: 'accepted' })
+    return call(`/platform/v1/invitations/${id}`, { method: 'DELETE', project, token: owner.token })
+  },
+  invitation_expired: async () => {
+    const { token, email } = await signedIn()
+    const { id } = await invited((await freshProject()).project, { email, expires_at: 1 })
+    return call(`/auth/invitations/${id}/accept`, { method: 'POST', token })
+  },
   key_limit_reached: async () => {
     const { project, owner } = await freshKey()
     await fill('api_keys', project, 99)
@@ -208,7 +241,8 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     return call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: owner.token })
   },
   key_expires_first: async () => {
-    const { project, owner, key } = await freshKey()
+    const { project, owner } = await freshProject()
+    const { key } = await mint(owner.token, project, { scopes: ['billing:read'] })
     const { secret } = await mint(owner.token, project, { expires_at: new Date(Date.now() + HOUR).toISOString() })
     return call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: secret })
   },

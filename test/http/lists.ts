@@ -2,7 +2,20 @@ import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { insertObjects, insertTimeline } from '../billing/rows'
-import { call, DIRECTORY, deliver, type Json, lossyQueue, mint, STORE, stripeConnection, stripeEvent } from '../harness'
+import {
+  addMember,
+  call,
+  DIRECTORY,
+  deliver,
+  freshProject,
+  invited,
+  type Json,
+  lossyQueue,
+  mint,
+  STORE,
+  stripeConnection,
+  stripeEvent,
+} from '../harness'
 import type { World } from '../routes'
 
 /** What a test needs to know of a list. */
@@ -126,6 +139,24 @@ export const LISTS: Record<string, List> = {
   'GET /platform/v1/billing/subscriptions/:id/timeline': timelineOf('subscription', 'sub_sample'),
   'GET /platform/v1/billing/invoices/:id/timeline': timelineOf('invoice', 'in_sample'),
   'GET /platform/v1/billing/payment-methods/:id/timeline': timelineOf('payment_method', 'pm_sample'),
+  'GET /platform/v1/members': {
+    id: (row) => `${row.created_at}${row.user_id}`,
+    add: ({ project }, n) => times(n, () => addMember(project, 'viewer')),
+    filters: ['role=viewer', 'role=owner', ''],
+  },
+  'GET /platform/v1/invitations': {
+    id: byId,
+    add: ({ project }, n) => times(n, () => invited(project)),
+    filters: ['state=pending', 'state=expired', ''],
+  },
+  'GET /auth/invitations': {
+    id: byId,
+    add: ({ owner: { email } }, n) =>
+      times(n, async () => {
+        const { project } = await freshProject()
+        await invited(project, { email })
+      }),
+  },
   'GET /auth/sessions': { id: byId, add: addSessions },
 }
 

@@ -124,7 +124,7 @@ describe('an id that the caller gave its request', () => {
       headers: { ...cookie, Origin: 'https://platform.test', 'Content-Type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ form_token, name: 'By form' }).toString(),
     })
-    const id = /\/p\/(prj_\w+)\//.exec(made.headers.get('Location') ?? '')?.[1] ?? ''
+    const id = /\/p\/(prj_\w+)/.exec(made.headers.get('Location') ?? '')?.[1] ?? ''
     expect(id).not.toBe(project)
     expect(await lastChange(token, id)).toMatchObject({ action: 'project.created', client_request_id: ID })
   })

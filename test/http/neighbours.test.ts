@@ -4,7 +4,18 @@ import { SECOND } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { advance, inOneWindow, stopClock } from '../clock'
 import { visit } from '../console/visit'
-import { call, countingD1, DIRECTORY, freshAddress, freshKey, freshProject, mint, STORE, signedIn } from '../harness'
+import {
+  addMember,
+  call,
+  countingD1,
+  DIRECTORY,
+  freshAddress,
+  freshKey,
+  freshProject,
+  mint,
+  STORE,
+  signedIn,
+} from '../harness'
 import { KEYS, PROJECTS } from './faults'
 
 /* Several clients behind one address: the failures of one must not become the failures of another. */
@@ -66,7 +77,8 @@ describe('an address with too many failures', () => {
     const headers = fresh()
     const { project, owner } = await freshProject()
     expect((await call(KEYS, { token: owner.token, project, headers })).status).toBe(200)
-    await DIRECTORY.prepare('DELETE FROM members WHERE project_id = ?').bind(project).run()
+    await addMember(project, 'owner') // the last owner could not be removed
+    await DIRECTORY.prepare('DELETE FROM members WHERE project_id = ? AND user_id = ?').bind(project, owner.user).run()
     await block(headers)
     const refused = await call(KEYS, { token: owner.token, project, headers })
     expect([refused.status, refused.body.code]).toEqual([403, 'not_a_member'])

@@ -48,7 +48,7 @@ describe('links', () => {
         server: [{ url: 'https://api.example.com' }],
         type: 'https://api.example.com/errors#not_found',
       })
-      expect(found.pages).toContain('curl https://api.example.com/platform/v1/projects')
+      expect(found.pages).toContain('curl https://api.example.com/platform/v1/api-keys/self')
       expect(found.pages).toContain('https://api.example.com/ingest/con_')
       expect(JSON.stringify(found)).not.toContain(new URL(host).host)
       // On this machine the code is printed instead, with a link to this machine.

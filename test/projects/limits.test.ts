@@ -47,7 +47,6 @@ it('counts what a key creates as its minter’s, and no other user’s', async (
 
 it('does not count projects in which the user is no owner', async () => {
   const { token, user } = await signedIn()
-  await owning(user, 100)
-  await DIRECTORY.prepare("UPDATE members SET role = 'admin' WHERE user_id = ?").bind(user).run()
+  await owning(user, 100, 'admin')
   expect((await create(token)).status).toBe(201)
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { call, type Mail, ORIGIN, type RequestOptions } from '../harness'
 import { current, redeem, sent } from './signing-in'
 
-describe('the link of the mail', () => {
+describe('the link in the email', () => {
   const linkOf = (mail: Mail) => /https:\/\/\S+\/auth\/sign-in\S+/.exec(mail.text)?.[0] as string
   const OURS = { Origin: ORIGIN }
   const press = (fields: Record<string, string>, options: RequestOptions = {}) =>

@@ -62,10 +62,25 @@ describe('a session', () => {
     expect((await current(stranger.token)).status).toBe(200)
   })
 
+  it("is ended with all others of its user, and with none of anybody else's", async () => {
+    const email = freshEmail()
+    const [one, two, three] = [await signIn(email), await signIn(email), await signIn(email)]
+    const stranger = await signIn()
+    const end = (query: string) => call(`/auth/sessions${query}`, { method: 'DELETE', token: two.token })
+    expect((await end('?keep_current=true')).status).toBe(204)
+    for (const { token } of [one, three]) expect((await current(token)).body.code).toBe('unknown_session')
+    expect((await current(two.token)).status).toBe(200)
+    expect((await end('?keep_current=true')).status).toBe(204)
+    expect((await end('')).status).toBe(204)
+    expect((await current(two.token)).body.code).toBe('unknown_session')
+    expect((await current(stranger.token)).status).toBe(200)
+  })
+
   it('takes no API key', async () => {
     const { project, secret } = await freshKey()
     for (const [method, path] of [
       ['GET', ''],
+      ['DELETE', ''],
       ['GET', '/current'],
       ['DELETE', '/current'],
       ['DELETE', '/ses_x'],
@@ -121,5 +136,38 @@ describe('a session', () => {
     setClock(start + 7 * DAY)
     const answer = await current(token)
     expect([answer.status, answer.body.code]).toEqual([401, 'session_expired'])
+  })
+})
+
+describe('all sessions of a user', () => {
+  it.each([
+    ['', 'unknown_session'],
+    ['?keep_current=false', 'unknown_session'],
+    ['?keep_current=true', undefined],
+  ])('end together%s, and nobody else’s do', async (query, ofCurrent) => {
+    const email = freshEmail()
+    const [one, two, three] = [await signIn(email), await signIn(email), await signIn(email)]
+    const stranger = await signIn()
+    const all = () => call(`/auth/sessions${query}`, { method: 'DELETE', token: two.token })
+    const answer = await all()
+    expect([answer.status, answer.text]).toEqual([204, ''])
+    for (const { token } of [one, three]) expect((await current(token)).body.code).toBe('unknown_session')
+    expect((await current(two.token)).body.code).toBe(ofCurrent)
+    expect((await current(stranger.token)).status).toBe(200)
+    expect((await all()).status).toBe(ofCurrent ? 401 : 204)
+    const { body } = await call('/auth/sessions', { token: (await signIn(email)).token })
+    expect(body.data).toHaveLength(ofCurrent ? 1 : 2)
+  })
+
+  it('stay if the call is refused', async () => {
+    const email = freshEmail()
+    const [one, two] = [await signIn(email), await signIn(email)]
+    for (const query of ['?keep_current=maybe', '?keep=true']) {
+      expect((await call(`/auth/sessions${query}`, { method: 'DELETE', token: one.token })).status).toBe(422)
+    }
+    const { project, secret } = await freshKey()
+    const refused = await call('/auth/sessions', { method: 'DELETE', token: secret, project })
+    expect([refused.status, refused.body.code]).toEqual([403, 'console_session_required'])
+    expect((await current(two.token)).status).toBe(200)
   })
 })

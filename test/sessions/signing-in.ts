@@ -1,12 +1,7 @@
 import { hashCode } from '../../src/sessions/secret'
-import { bound, call, DIRECTORY, type Mail, mailbox, type RequestOptions } from '../harness'
+import { bound, call, DIRECTORY, freshEmail, type Mail, mailbox, type RequestOptions } from '../harness'
 
-let people = 0
-/** An e-mail address that no other test has used. */
-export function freshEmail() {
-  people += 1
-  return `person-${Date.now()}-${people}@example.com`
-}
+export { freshEmail }
 
 /** The sign-in code that a mail has. */
 export function codeIn(mail: Mail | undefined): string {
@@ -56,7 +51,7 @@ export function current(token: string) {
   return call('/auth/sessions/current', { token })
 }
 
-/** The users with this e-mail address. */
+/** The users with this email address. */
 export async function usersOf(email: string) {
   const { results } = await DIRECTORY.prepare('SELECT id FROM users WHERE email = ?').bind(email).all<{ id: string }>()
   return results

@@ -139,7 +139,7 @@ describe('paddle', () => {
     ['transaction.payment_failed', 'invoice'],
     ['payment_method.saved', 'payment_method'],
     ['payment_method.deleted', 'payment_method'],
-    ['customer.updated', null],
+    ['customer.updated', 'customer'],
     ['adjustment.created', null],
     ['something.new', null],
   ])('finds that %s describes %s', (type, state) => {

@@ -5,8 +5,11 @@ import type { Caller, Shot } from './shots.ts'
 import type { Value } from './values.ts'
 import type { Tenant } from './world.ts'
 
-/** The tenant that makes changes, the tenant that only reads, and sessions of the first that may end. */
-export type World = { url: string; own: Tenant; other: Tenant; spare: string[]; keys: string[] }
+/**
+ * The tenant that makes changes, the tenant that only reads, sessions of the first that may end, and sessions of users
+ * who have no other.
+ */
+export type World = { url: string; own: Tenant; other: Tenant; spare: string[]; alone: string[]; keys: string[] }
 
 /** `foreign`: strings that the response must not contain. `trespasses`: the request names another tenant's object. */
 export type Aimed = { wire: Wire; foreign: string[]; trespasses: boolean }
@@ -43,15 +46,18 @@ function traces({ mark, ids }: Tenant, { path, headers, body }: Wire): string[] 
 /** A request that ends a session uses a spare one, because the main session is needed for all other requests. */
 function callerOf({ caller, operation, method }: Shot): Caller {
   const ends = operation.template.startsWith('/auth/sessions') && method === 'DELETE'
-  return ends && caller === 'session' ? 'spare' : caller
+  if (!ends || (caller !== 'session' && caller !== 'spare')) return caller
+  return operation.template === '/auth/sessions' ? 'alone' : 'spare' // it ends all sessions of its user
 }
 
-function tokenOf({ own, other, spare, keys }: World, caller: Caller, { vendor }: Shot): string | null {
+function tokenOf({ own, other, spare, alone, keys }: World, caller: Caller, { vendor }: Shot): string | null {
   switch (caller) {
     case 'session':
       return own.token
     case 'spare':
       return spare[vendor % spare.length] ?? own.token
+    case 'alone':
+      return alone[vendor % alone.length] ?? null
     case 'key':
       return keys[vendor % keys.length] ?? own.key
     case 'other-session':

@@ -4,8 +4,17 @@ import type { Json } from '../json-schema.ts'
 import { isParameter, type Operation } from './operations.ts'
 import { fitting, hostileJson, hostileText, refTo, type Value } from './values.ts'
 
-/** Who sends: the tenant in three ways, the other tenant (which only reads), no credentials, or invented ones. */
-export const CALLERS = ['session', 'key', 'spare', 'other-session', 'other-key', 'anonymous', 'made-up'] as const
+/** Who sends: the tenant in three ways, a user with no project, the other tenant (which only reads), no credentials, or invented ones. */
+export const CALLERS = [
+  'session',
+  'key',
+  'spare',
+  'alone',
+  'other-session',
+  'other-key',
+  'anonymous',
+  'made-up',
+] as const
 export type Caller = (typeof CALLERS)[number]
 export type BodyOf =
   | { kind: 'none' }
@@ -114,7 +123,11 @@ function queryOf(document: Json, spec: Json): fc.Arbitrary<[string, Value][]> {
       { weight: 2, arbitrary: refTo(one.name === 'cursor' ? 'cursor' : one.name === 'ref' ? 'vendor' : 'con') },
       { weight: 1, arbitrary: hostileText },
     )
-    return fc.tuple(fc.constant(one.name as string), value)
+    // An object travels as `name[key]=value`.
+    const key = fc.constantFrom('plan', 'a', '', '$', '"')
+    const name =
+      one.style === 'deepObject' ? key.map((part) => `${one.name}[${part}]`) : fc.constant(one.name as string)
+    return fc.tuple(name, value)
   })
   if (good.length === 0) return rarely(fc.array(stray, { maxLength: 2 }), [])
   return fc.oneof(

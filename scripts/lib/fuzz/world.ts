@@ -55,6 +55,13 @@ export async function spareSessions(url: string, { email }: Tenant): Promise<str
   return tokens
 }
 
+/** Sessions of users who have no other, for requests that end all sessions of a user. */
+export async function loneSessions(url: string, { email }: Tenant): Promise<string[]> {
+  const tokens: string[] = []
+  for (let i = 0; i < SPARE_SESSIONS; i++) tokens.push((await signIn(url, `alone${i}.${email}`)).token)
+  return tokens
+}
+
 async function sendStory({ mark, inboxes }: Tenant): Promise<void> {
   const stripe = inboxes.find(({ vendor }) => vendor === 'stripe')
   if (!stripe) throw new Error('no Stripe connection was created')

@@ -1,22 +1,68 @@
 import * as z from 'zod'
+import { named } from '../../http/fields'
 import { pageFields } from '../../http/page'
 import { SAMPLE } from '../../http/samples'
-import { MAX_ID_LENGTH, MAX_VENDOR_LENGTH } from '../limits'
+import { isoTime } from '../../vendors/lib/time'
+import {
+  MAX_ID_LENGTH,
+  MAX_METADATA_FILTERS,
+  MAX_METADATA_KEY_LENGTH,
+  MAX_METADATA_VALUE_LENGTH,
+  MAX_VENDOR_LENGTH,
+} from '../limits'
 
 /** A vendor's id as a filter. */
 export const vendorId = z.string().min(1).max(MAX_ID_LENGTH)
 export const vendorName = z.string().min(1).max(MAX_VENDOR_LENGTH)
 
+/**
+ * An RFC 3339 time as rows have it: in UTC, without `Z`, and without zeros at the end of its fraction, which would sort
+ * after none; null for a time that has no such form.
+ */
+export function sortable(time: string): string | null {
+  const whole = time.replace(/(\.\d{9})\d+/, '$1')
+  const [seconds, fraction = ''] = (isoTime(whole) ?? '').replace('Z', '').split('.')
+  const digits = fraction.replace(/0+$/, '')
+  return seconds ? seconds + (digits && `.${digits}`) : null
+}
+
+const when = z.iso
+  .datetime({ offset: true })
+  .refine((time) => sortable(time) !== null, 'must be an RFC 3339 timestamp of the years 0 to 9999')
+const metadata = z
+  .record(z.string().min(1).max(MAX_METADATA_KEY_LENGTH), z.string().max(MAX_METADATA_VALUE_LENGTH))
+  .refine((pairs) => Object.keys(pairs).length <= MAX_METADATA_FILTERS, {
+    error: `must have at most ${MAX_METADATA_FILTERS} entries`,
+    params: { code: 'out_of_range' },
+  })
+
 /** Query fields of every list of objects; each kind adds its `status`. */
-export const listFields = { ...pageFields, customer: vendorId.optional(), vendor: vendorName.optional() }
+export const listFields = {
+  ...pageFields,
+  customer: vendorId.optional(),
+  vendor: vendorName.optional(),
+  updated_after: when.optional().describe('By `updated_at`. Inclusive.'),
+  created_after: when.optional().describe('By `created_at`. Inclusive.'),
+  metadata: metadata
+    .optional()
+    .describe('`metadata[plan]=pro`: objects whose metadata has this value. If there are several, all must match.'),
+}
+
+/** Query fields of one object. */
+export const include = named('Included', z.enum(['vendor_object']))
+  .optional()
+  .describe("`vendor_object`: adds the vendor's own object, as the event in `source_event_id` contained it.")
 
 /** What the examples of all kinds have in common. */
 export const shownExample = {
   vendor: 'stripe',
   customer: SAMPLE.customer,
   livemode: true,
+  created_at: '2026-11-21T08:46:57Z',
   updated_at: '2026-11-21T08:46:58Z',
+  metadata: { plan: 'pro' },
   ambiguous: false,
+  incomplete: false,
   source_event_id: SAMPLE.event,
 } as const
 
@@ -31,6 +77,18 @@ export function shownObject<Body extends z.ZodRawShape>(body: Body) {
       .describe(
         'Whether several events with the same time disagree about the state, and nothing in them shows which one is right.',
       ),
+    incomplete: z
+      .boolean()
+      .describe(
+        'Whether a list in it, such as `items`, was cut off: by the vendor in the event, or because it is too long. The vendor has the whole list.',
+      ),
     source_event_id: z.string().describe('The recorded event that this state comes from.'),
+    vendor_object: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .optional()
+      .describe(
+        "Only with `include=vendor_object`: the vendor's own object. Null once the payload of its event is past its retention.",
+      ),
   })
 }

@@ -1,5 +1,6 @@
 import { type Page, paging } from '../../http/page'
 import type { ObjectKind } from '../../lib/billing-kinds'
+import { sortable } from './fields'
 import { type Presented, present } from './present'
 import type { ListRow, ObjectFilters, ObjectRow, Position } from './store'
 
@@ -10,9 +11,13 @@ import type { ListRow, ObjectFilters, ObjectRow, Position } from './store'
  */
 export function listing(kind: ObjectKind, asked: ObjectFilters & { limit: number; cursor?: string | undefined }) {
   const { limit: _limit, cursor: _cursor, ...filters } = asked
-  const { before, take, page, stopped } = paging(kind, asked, keyOf)
+  const { before, take, page, stopped } = paging(`${kind} by change`, asked, keyOf)
   return {
-    filters,
+    filters: {
+      ...filters,
+      updated_after: bound(filters.updated_after),
+      created_after: bound(filters.created_after),
+    },
     before: before === null ? null : positionOf(before),
     take,
     /** `truncated`: the page ended because it had gone through as many rows as a page may. */
@@ -23,15 +28,19 @@ export function listing(kind: ObjectKind, asked: ObjectFilters & { limit: number
   }
 }
 
-function isObject(row: ListRow): row is ObjectRow {
+function bound(time: string | undefined): string | undefined {
+  return time === undefined ? undefined : (sortable(time) ?? undefined)
+}
+
+export function isObject(row: ListRow): row is ObjectRow {
   return row.body !== null
 }
 
-function keyOf({ vendor_id, vendor }: Position): string {
-  return `${vendor} ${vendor_id}`
+function keyOf({ vendor, updated, vendor_id }: Position): string {
+  return `${vendor} ${updated} ${vendor_id}`
 }
 
 function positionOf(key: string): Position {
-  const space = key.indexOf(' ')
-  return { vendor: key.slice(0, space), vendor_id: key.slice(space + 1) }
+  const [vendor = '', updated = '', ...rest] = key.split(' ')
+  return { vendor, updated, vendor_id: rest.join(' ') }
 }

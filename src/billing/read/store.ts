@@ -1,14 +1,14 @@
-import { and, desc, eq, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, isNotNull, ne, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../../db/client'
 import { json } from '../../db/sql'
-import type { ObjectKind } from '../../lib/billing-kinds'
-import type { Bodies, PaymentCardBody } from '../../vendors/objects'
-import { MAX_SCANNED } from '../limits'
+import type { ObjectKind, ShownKind } from '../../lib/billing-kinds'
+import { MAX_SCANNED, MAX_SCANNED_BODIES, MAX_SORTED } from '../limits'
+import type { StoredBody } from '../reduce'
 import { billingObjects } from '../schema'
 
-/** A place in a list: the key of a row. */
-export type Position = { vendor_id: string; vendor: string }
+/** A place in a list: what it is sorted by. */
+export type Position = { updated: string; vendor_id: string; vendor: string }
 
 /** What a list can be filtered by. */
 export type ObjectFilters = {
@@ -16,21 +16,32 @@ export type ObjectFilters = {
   subscription?: string | undefined
   status?: string | undefined
   vendor?: string | undefined
+  /** Times without their `Z`, as far as they have digits. Inclusive. */
+  updated_after?: string | undefined
+  created_after?: string | undefined
+  metadata?: Record<string, string> | undefined
 }
 
 const o = alias(billingObjects, 'o')
 const card = alias(billingObjects, 'card')
+const owner = alias(billingObjects, 'owner')
 
 const shown = {
+  kind: sql<ShownKind>`${o.kind}`.as('kind'),
   vendor: o.vendor,
   vendor_id: o.vendor_id,
+  updated: sql<string>`${o.updated}`.as('updated'),
   ambiguous: o.ambiguous,
+  incomplete: o.incomplete,
   /** The state that the winning event gives the object. */
-  body: json<Bodies[ObjectKind]>(sql`${o.candidates}->'$[0].body'`).as('body'),
+  body: json<StoredBody>(sql`${o.candidates}->'$[0].body'`).as('body'),
   /** The winning event. */
   event_id: sql<string>`${o.candidates}->>'$[0].event_id'`.as('event_id'),
   /** Of a payment method: its card, where the vendor's payments tell of it. */
-  card: json<PaymentCardBody | null>(sql`${card.candidates}->'$[0].body'`).as('card'),
+  card: json<StoredBody | null>(sql`${card.candidates}->'$[0].body'`).as('card'),
+  /** Of a payment method: whether an event of its customer is known, and the default that the customer has. */
+  customer_known: sql<boolean>`${owner.vendor_id} IS NOT NULL`.mapWith(Boolean).as('customer_known'),
+  default_method: sql<string | null>`${owner.candidates}->>'$[0].body.default_payment_method'`.as('default_method'),
 }
 const isItsCard = and(
   eq(o.kind, 'payment_method'),
@@ -39,22 +50,39 @@ const isItsCard = and(
   eq(card.vendor_id, o.vendor_id),
   eq(card.vendor, o.vendor),
 )
+const isItsOwner = and(
+  eq(o.kind, 'payment_method'),
+  eq(owner.project_id, o.project_id),
+  eq(owner.kind, 'customer'),
+  eq(owner.vendor_id, o.customer),
+  eq(owner.vendor, o.vendor),
+)
 
 /** An object by its vendor's id. `vendor`: which one, where two vendors use the same id. */
-export type ObjectKey = { kind: ObjectKind; id: string; vendor?: string | undefined }
+export type ObjectKey = { kind: ShownKind; id: string; vendor?: string | undefined }
 
-/** Reads an object. Where two vendors use its id, and none is named: the first by the vendor's name. */
-export function findObject(db: Db, projectId: string, { kind, id, vendor }: ObjectKey) {
+function isObject(projectId: string, { kind, id, vendor }: ObjectKey): SQL | undefined {
   const key = and(eq(o.project_id, projectId), eq(o.kind, kind), eq(o.vendor_id, id))
+  return and(key, vendor === undefined ? undefined : eq(o.vendor, vendor))
+}
+
+/** Reads an object. If two vendors use its id and no vendor is given: the first by the vendor's name. */
+export function findObject(db: Db, projectId: string, key: ObjectKey) {
   return db
     .select(shown)
     .from(o)
     .leftJoin(card, isItsCard)
-    .where(and(key, vendor === undefined ? undefined : eq(o.vendor, vendor)))
+    .leftJoin(owner, isItsOwner)
+    .where(isObject(projectId, key))
     .orderBy(o.vendor)
     .limit(1)
 }
 export type ObjectRow = Awaited<ReturnType<typeof findObject>>[number]
+
+/** The id of the event that the state of an object comes from, as a subquery. The object is that of {@link findObject}. */
+export function sourceOf(db: Db, projectId: string, key: ObjectKey) {
+  return db.select({ event_id: shown.event_id }).from(o).where(isObject(projectId, key)).orderBy(o.vendor).limit(1)
+}
 
 /** A row of a list; or, without a body, the row that the next page starts after: see {@link listObjects}. */
 export type ListRow = {
@@ -62,8 +90,9 @@ export type ListRow = {
 }
 
 /**
- * Reads objects of a kind in the descending order of their ids. Where the page is not full after {@link MAX_SCANNED}
- * rows, it ends with a row without a body: the last one looked at, after which the next page starts.
+ * Reads objects of a kind, the latest change first; where times are equal, in the descending order of their ids. Where
+ * the page is not full after {@link MAX_SCANNED} rows, it ends with a row without a body: the last one looked at, after
+ * which the next page starts.
  */
 export function listObjects(
   db: Db,
@@ -71,13 +100,26 @@ export function listObjects(
   kind: ObjectKind,
   { filters, before, take }: { filters: ObjectFilters; before: Position | null; take: number },
 ): Query<ListRow[]> {
-  const { index, of, rest } = planOf(projectId, kind, filters)
-  const after = before ? sql`(${o.vendor_id}, ${o.vendor}) < (${before.vendor_id}, ${before.vendor})` : undefined
-  const latest = sql`${desc(o.vendor_id)}, ${desc(o.vendor)}`
-  const scan = (columns: SQL) =>
-    sql`SELECT ${columns} FROM ${billingObjects} ${o} ${index} WHERE ${and(of, after)} ORDER BY ${latest}`
+  const { customer } = filters
+  const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
+  const { changed, rest, most } = planOf(filters)
+  const after = before
+    ? sql`(${o.updated}, ${o.vendor_id}, ${o.vendor}) < (${before.updated}, ${before.vendor_id}, ${before.vendor})`
+    : undefined
+  const latest = sql`${desc(o.updated)}, ${desc(o.vendor_id)}, ${desc(o.vendor)}`
+  const walk = (columns: SQL) => sql`SELECT ${columns} FROM ${billingObjects} ${o} INDEXED BY billing_changed
+    WHERE ${and(ofKind, changed, after)} ORDER BY ${latest}`
+  // With a limit of 0, SQLite does not start the walk. A condition would be checked for every row.
+  const unlessFew = (limit: number) =>
+    customer === undefined ? sql`${limit}` : sql`iif((SELECT few FROM size), 0, ${limit})`
+  const ofCustomer = customer === undefined ? undefined : eq(o.customer, customer)
+  const sorted = sql`SELECT * FROM (SELECT * FROM ${billingObjects} ${o} INDEXED BY billing_customer
+    WHERE ${and(ofKind, ofCustomer, changed, after)} LIMIT iif((SELECT few FROM size), ${MAX_SORTED}, 0)) UNION ALL`
+  const found = sql`${ofCustomer && sorted} SELECT * FROM (${walk(sql`*`)} LIMIT ${unlessFew(most)})`
   const key = sql.join(
-    Object.keys(shown).map((name) => (name === 'vendor' || name === 'vendor_id' ? sql`${o[name]}` : sql`NULL`)),
+    Object.keys(shown).map((name) =>
+      name === 'vendor' || name === 'vendor_id' || name === 'updated' ? sql`${o[name]}` : sql`NULL`,
+    ),
     sql`, `,
   )
   // SQLite runs the second part only where the first one has fewer rows than the limit.
@@ -85,27 +127,49 @@ export function listObjects(
     db,
     shown,
     (fields) => sql`
+      ${ofCustomer && withSize(and(ofKind, ofCustomer))}
       SELECT * FROM (
-        SELECT ${fields} FROM (${scan(sql`*`)} LIMIT ${MAX_SCANNED}) ${o} LEFT JOIN ${billingObjects} ${card} ON ${isItsCard}
+        SELECT ${fields} FROM (${found}) ${o}
+        LEFT JOIN ${billingObjects} ${card} ON ${isItsCard} LEFT JOIN ${billingObjects} ${owner} ON ${isItsOwner}
         WHERE ${rest} ORDER BY ${latest} LIMIT ${take})
       UNION ALL
-      SELECT * FROM (${scan(key)} LIMIT 1 OFFSET ${MAX_SCANNED - 1})
+      SELECT * FROM (${walk(key)} LIMIT ${unlessFew(1)} OFFSET ${most - 1})
       LIMIT ${take}`,
   )
 }
 
 /**
- * The index that a list goes by, pinned, and what is left to ask of each row. Beside the primary key there is one
- * index, by customer: each more would be a row written for every new object.
+ * Whether a customer has so few objects of a kind that they are all read, by the index by customer, and sorted. The
+ * objects of other customers are found among all, on the way from the latest change: an index by customer and last
+ * change would be one more row written by every event.
  */
-function planOf(projectId: string, kind: ObjectKind, { customer, subscription, status, vendor }: ObjectFilters) {
-  const of = and(eq(o.project_id, projectId), eq(o.kind, kind))
-  const rest = and(
-    status === undefined ? ne(o.status, 'deleted') : eq(o.status, status),
-    subscription === undefined ? undefined : eq(o.subscription, subscription),
-    vendor === undefined ? undefined : eq(o.vendor, vendor),
-  )
-  return customer === undefined
-    ? { index: sql`NOT INDEXED`, of, rest }
-    : { index: sql`INDEXED BY billing_customer`, of: and(of, eq(o.customer, customer)), rest }
+function withSize(ofCustomer: SQL | undefined): SQL {
+  return sql`WITH size AS MATERIALIZED (SELECT NOT EXISTS (
+    SELECT 1 FROM ${billingObjects} ${o} INDEXED BY billing_customer WHERE ${ofCustomer} LIMIT 1 OFFSET ${MAX_SORTED}) AS few)`
+}
+
+/** What a list asks of the index by last change, what it then checks in each row, and how many rows it reads at most. */
+function planOf({ customer, subscription, status, vendor, ...filters }: ObjectFilters) {
+  const { updated_after, created_after, metadata = {} } = filters
+  const pairs = Object.entries(metadata)
+  return {
+    changed: and(isNotNull(o.updated), updated_after === undefined ? undefined : gte(o.updated, updated_after)),
+    rest: and(
+      status === undefined ? ne(o.status, 'deleted') : eq(o.status, status),
+      customer === undefined ? undefined : eq(o.customer, customer),
+      subscription === undefined ? undefined : eq(o.subscription, subscription),
+      vendor === undefined ? undefined : eq(o.vendor, vendor),
+      created_after === undefined
+        ? undefined
+        : sql`rtrim(${o.candidates}->>'$[0].body.created_at', 'Z') >= ${created_after}`,
+      ...pairs.map(hasMetadata),
+    ),
+    most: created_after === undefined && pairs.length === 0 ? MAX_SCANNED : MAX_SCANNED_BODIES,
+  }
+}
+
+/** Whether an object has this metadata. Numbers and booleans are compared by their text. */
+function hasMetadata([key, value]: [string, string]): SQL {
+  return sql`EXISTS (SELECT 1 FROM json_each(${o.candidates}, '$[0].body.metadata') m WHERE m.key = ${key}
+    AND CASE WHEN m.type IN ('true', 'false') THEN m.type ELSE CAST(m.value AS TEXT) END = ${value})`
 }

@@ -12,8 +12,10 @@ function showCopyButtons() {
 
 async function copy(button) {
   const label = button.innerHTML
+  const text = document.getElementById(button.dataset.copy).textContent
   try {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent)
+    await navigator.clipboard.writeText(text)
+    document.dispatchEvent(new CustomEvent('copied', { detail: text }))
     button.textContent = 'Copied'
     say('Copied')
   } catch {
@@ -39,11 +41,10 @@ async function openDialog(link) {
 }
 
 document.addEventListener('click', (event) => {
-  const target = event.target.closest('[data-copy], [data-dialog], [data-close], [data-show-new]')
+  const target = event.target.closest('[data-copy], [data-dialog], [data-close]')
   for (const menu of document.querySelectorAll('.menu[open]')) if (!menu.contains(event.target)) menu.open = false
   if (!target || event.ctrlKey || event.metaKey || event.shiftKey) return
   if (target.dataset.copy) copy(target)
-  else if (target.hasAttribute('data-show-new')) pollNow()
   else if (target.hasAttribute('data-dialog')) {
     event.preventDefault()
     openDialog(target)
@@ -60,50 +61,39 @@ document.addEventListener('keydown', (event) => {
   menu.querySelector('summary').focus()
 })
 
-// Live rows: each poll asks for events newer than the first row, and for status changes of unfinished events.
-let asked = false
-
-function pollNow() {
-  asked = true
-  htmx.trigger('#events', 'poll')
-}
-
-/** Whether the user is reading the rows. If so, new rows must not move them. */
-function isReading(rows) {
-  return scrollY > 120 || rows.matches(':hover') || rows.contains(document.activeElement)
-}
-
 document.addEventListener('htmx:beforeRequest', (event) => {
   if (document.hidden && event.target.hasAttribute('data-live')) event.preventDefault()
 })
-document.addEventListener('htmx:configRequest', (event) => {
-  const rows = event.target
-  if (rows.id !== 'events') return
-  event.detail.parameters.newest = rows.querySelector('tr')?.id ?? ''
-  event.detail.parameters.open = [...rows.querySelectorAll('[data-open]')]
-    .map((row) => `${row.id}:${row.dataset.open}`)
-    .slice(0, 50)
+// A part that somebody is reading is not replaced.
+document.addEventListener('htmx:beforeSwap', (event) => {
+  const { target } = event
+  if (target.hasAttribute('data-hold') && target.matches(':hover, :focus-within')) event.detail.shouldSwap = false
+})
+document.addEventListener('htmx:afterSettle', showCopyButtons)
+
+// A part that updates itself says when it cannot, until it can again.
+const stale = new Map()
+
+function update(element, reason) {
+  // The list of events has its own message.
+  if (!element.hasAttribute('data-live') || element.id === 'events') return
+  if (reason) stale.set(element.id, reason)
+  else stale.delete(element.id)
+  const [first] = stale.values()
+  const note = document.getElementById('stale')
+  const text = first ? `This page is not up to date: ${first}. It will try again.` : ''
+  if (note.textContent !== text) note.textContent = text
+  note.hidden = !first
+}
+document.addEventListener('htmx:sendError', (event) => update(event.target, 'the server cannot be reached'))
+document.addEventListener('htmx:timeout', (event) => update(event.target, 'the server did not answer'))
+document.addEventListener('htmx:responseError', (event) => {
+  const { status } = event.detail.xhr
+  if (status === 401) return // it leads to the page to sign in
+  update(event.target, status === 429 ? 'there were too many requests' : `the server answered with ${status}`)
 })
 document.addEventListener('htmx:beforeSwap', (event) => {
-  if (event.target.id !== 'events' || event.detail.xhr.status !== 200) return
-  const fresh = Number(event.detail.xhr.getResponseHeader('X-New-Rows'))
-  const hold = fresh > 0 && !asked && isReading(event.target)
-  const button = document.querySelector('[data-show-new]')
-  button.hidden = !hold
-  button.textContent = `Show ${fresh} new event${fresh === 1 ? '' : 's'}`
-  if (hold) event.detail.shouldSwap = false
-  else if (fresh > 0) say(`${fresh} new event${fresh === 1 ? '' : 's'}`)
-  asked = false
-})
-document.addEventListener('htmx:afterSettle', (event) => {
-  showCopyButtons()
-  if (event.target.id !== 'events') return
-  for (const row of [...event.target.querySelectorAll('tr')].slice(100)) row.remove()
-  document.getElementById('no-events')?.remove()
-})
-// Announce when the rate limit pauses live updates.
-document.addEventListener('htmx:responseError', (event) => {
-  if (event.detail.xhr.status === 429) say('Updates are paused: too many requests.')
+  if (event.detail.xhr.status < 400) update(event.target, '')
 })
 
 // Shows the secret hint of the selected vendor only. Without this script, all hints are shown.
@@ -116,12 +106,9 @@ document.addEventListener('change', showHint)
 addEventListener('pageshow', showHint) // after Back, the browser restores the selection
 
 showCopyButtons()
-// On a narrow screen, scroll to the current tab. Not with scrollIntoView: that moves the starting point of the Tab key.
-const tab = document.querySelector('.tabs [aria-current]')
-if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - 16
 // Show the message of a redirect once, and not again after a reload.
-if (new URLSearchParams(location.search).has('done')) {
+if (/[?&](done|replayed)=/.test(location.search)) {
   const address = new URL(location.href)
-  address.searchParams.delete('done')
+  for (const name of ['done', 'replayed']) address.searchParams.delete(name)
   history.replaceState(null, '', address)
 }

@@ -20,13 +20,14 @@ export function Confirm({ c, title, to, verb, back, danger, choice, children }: 
     <section id="confirm" class="confirm">
       <h1>{title}</h1>
       {children}
-      <Post c={c} to={to}>
+      <Post c={c} to={to} class="once">
         {choice}
         <div class="choice">
           <button type="submit" class={danger ? 'danger' : 'primary'}>
             {verb}
           </button>
-          <a class="button" href={back} data-close>
+          {/* Enter must not end anything by accident. */}
+          <a class="button" href={back} data-close autofocus={danger}>
             Cancel
           </a>
         </div>

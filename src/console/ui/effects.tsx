@@ -1,49 +1,86 @@
 import type { Effect } from '../../billing/effect'
 import { projectPaths } from '../paths'
+import { amountIn } from './amounts'
 import { Badge } from './badge'
-import { words } from './format'
-import { Table } from './table'
+import { capital, words } from './format'
 
-const PARTS = { subscription: 'subscriptions', invoice: 'invoices', payment_method: 'payment-methods' }
-
-/** The changes that an event made, or would make, to the billing state. */
-export function Effects({ of, project }: { of: readonly Effect[]; project: string }) {
-  if (of.length === 0) return <p class="quiet">None.</p>
-  const { billing } = projectPaths(project)
-  return (
-    <Table
-      label="Effects"
-      rows={of}
-      columns={[
-        ['Kind', ({ kind }) => kind],
-        [
-          'ID',
-          ({ kind, id }) => (
-            // A card has no link: after a one-off payment there is often no payment method to show.
-            <a href={kind === 'payment_card' ? undefined : `${billing}/${PARTS[kind]}/${encodeURIComponent(id)}`}>
-              <code>{id}</code>
-            </a>
-          ),
-        ],
-        ['Result', ({ result }) => <Badge of={result} />],
-        ['Change', ({ change }) => <Changes of={change} />],
-      ]}
-    />
-  )
+const RESULTS: Record<Effect['result'], string> = {
+  applied: 'The event determined the state of the object.',
+  superseded: 'A later event determines the state of the object.',
+  ambiguous: 'Other events with the same time disagree about the state, and nothing shows which one is right.',
+}
+/** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */
+const PARTS: Partial<Record<Effect['kind'], string>> = {
+  subscription: 'subscriptions',
+  invoice: 'invoices',
+  payment_method: 'payment-methods',
 }
 
-/** Changed fields with their old and new values. */
-export function Changes({ of }: { of: Effect['change'] | undefined }) {
-  if (!of) return <span class="quiet">None</span>
+type EffectsProps = {
+  of: readonly Effect[]
+  project: string
+  vendor: string
+  /** The currency of the event, for the amounts of objects whose currency did not change. */
+  currency?: string | null | undefined
+}
+
+/** The changes that an event made, or would make, to the billing state: each object with a link and what changed. */
+export function Effects({ of, project, vendor, currency }: EffectsProps) {
+  if (of.length === 0) return <p class="quiet">None.</p>
+  const { billing } = projectPaths(project)
+  const pageOf = (kind: Effect['kind'], id: string) => {
+    if (kind === 'customer') return `${billing}/customers/${vendor}/${encodeURIComponent(id)}`
+    return PARTS[kind] && `${billing}/${PARTS[kind]}/${encodeURIComponent(id)}?vendor=${vendor}`
+  }
   return (
-    <ul class="changes">
-      {Object.entries(of).map(([field, { from, to, too_large }]) => (
+    <ul class="effects" aria-label="Effects">
+      {of.map(({ kind, id, result, change, incomplete }) => (
         <li>
-          {field}: {too_large ? 'changed; too large to be shown here' : `${short(from)} → ${short(to)}`}
+          <span class="spread">
+            <span>
+              {capital(kind.replaceAll('_', ' '))}{' '}
+              <a href={pageOf(kind, id)}>
+                <code>{id}</code>
+              </a>
+            </span>
+            <span>
+              <Badge of={result} /> {incomplete && <Badge of="cut off" />}
+            </span>
+          </span>
+          <p class="quiet">{RESULTS[result]}</p>
+          {incomplete && <p class="quiet">A list of this object was cut off. The vendor has all of it.</p>}
+          {change && <Changes of={change} currency={currency} />}
         </li>
       ))}
     </ul>
   )
+}
+
+type ChangesProps = { of: Effect['change'] | undefined; currency?: string | null | undefined }
+
+/** Changed fields with their old and new values. @param currency of the object's amounts, unless it changed too */
+export function Changes({ of, currency }: ChangesProps) {
+  if (!of) return <span class="quiet">None</span>
+  const { currency: changed } = of
+  const known = { from: changed?.from ?? currency, to: changed?.to ?? currency }
+  return (
+    <ul class="changes">
+      {Object.entries(of).map(([field, change]) => (
+        <li>
+          {field}: {said(field, change, known)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type Change = NonNullable<Effect['change']>[string]
+
+function said(field: string, { from, to, too_large, personal }: Change, currency: { from: unknown; to: unknown }) {
+  if (personal) return 'changed; only the object shows its value'
+  if (too_large) return 'changed; too large to be shown here'
+  const text = (value: unknown, of: unknown) => amountIn(field, value, typeof of === 'string' ? of : null)
+  return `${text(from, currency.from) ?? short(from)} → ${text(to, currency.to) ?? short(to)}`
 }
 
 function short(value: unknown): string {

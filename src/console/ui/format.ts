@@ -12,13 +12,23 @@ export function timeOf(iso: string | null): number | null {
   return Number.isNaN(at) ? null : at
 }
 
-/** A time relative to now: `just now`, `3 min ago`, `in 2 d`. */
+/** From this distance on, a date says more than a number of days. */
+const DATE_AFTER = 30 * DAY
+/** A time that was just chosen as "in 30 days" is slightly less than that when its page is shown. */
+const SLACK = MINUTE / 2
+
+/**
+ * A time relative to now: `just now`, `3 min ago`, `in 2 d`, and a date in UTC where that is more than 30 days away.
+ * `assets/times.js` does the same in the browser, as time goes by.
+ */
 export function relative(at: number, now: number): string {
-  const distance = Math.abs(now - at)
+  const ahead = at > now
+  const distance = Math.abs(now - at) + (ahead ? SLACK : 0)
+  if (distance >= DATE_AFTER + DAY) return iso(at).slice(0, 10)
   const [size, unit] = UNITS.find(([ms]) => distance >= ms) ?? []
-  if (size === undefined) return at > now ? 'in a moment' : 'just now'
+  if (size === undefined) return ahead ? 'in a moment' : 'just now'
   const amount = `${Math.floor(distance / size)} ${unit}`
-  return at > now ? `in ${amount}` : `${amount} ago`
+  return ahead ? `in ${amount}` : `${amount} ago`
 }
 
 /** A time in UTC: `2026-05-04 03:02:01 UTC`. */
@@ -88,4 +98,9 @@ export const capital = (text: string) => text.charAt(0).toUpperCase() + text.sli
 /** A message as a full sentence, with a capital letter and a period. */
 export function sentence(message: string): string {
   return capital(message.endsWith('.') ? message : `${message}.`)
+}
+
+/** An address or name in a label that screen readers read aloud. A long one is cut, so that lists stay small. */
+export function brief(text: string): string {
+  return text.length > 64 ? `${text.slice(0, 63)}…` : text
 }

@@ -5,9 +5,10 @@ import type { StatusCode } from 'hono/utils/http-status'
 import type { HttpEnv } from '../../http/context'
 import { ICON, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
 import type { User } from '../session'
-import { Header, projectsFor } from './header'
+import { Frame } from './frame/frame'
+import { projectsAround } from './frame/projects'
+import type { SectionName } from './frame/sections'
 import { Notice, type NoticeName } from './notice'
-import type { Section } from './tabs'
 
 const HTMX = JSON.stringify({
   allowEval: false,
@@ -19,29 +20,42 @@ const HTMX = JSON.stringify({
 
 type View = {
   title: string
-  section?: Section
+  section?: SectionName
   status?: StatusCode
   /** The parent page: its label and path. */
-  above?: [string, string]
+  above?: readonly [string, string]
+  /** Whether the page has the full width although nobody is signed in. */
+  wide?: boolean
   /** Whether to load the API reference viewer. */
   viewer?: boolean
 }
 
-/** Responds with a full page. */
+/** Responds with a full page, in the frame if a user is signed in. */
 export async function show(c: Context<HttpEnv>, view: View, content: Child) {
   const user = c.get('actor') as User | undefined
-  const projects = user ? await projectsFor(c, user) : []
+  const around = user ? await projectsAround(c, user) : null
   const notice = c.req.query('done') as NoticeName | undefined
+  const main = (
+    <main id="main" tabindex={-1} class={user || view.wide ? '' : 'narrow'}>
+      {view.above && (
+        <nav aria-label="Breadcrumb" class="above">
+          <a href={view.above[1]}>← {view.above[0]}</a>
+        </nav>
+      )}
+      <Notice name={notice} />
+      {content}
+    </main>
+  )
   c.status(view.status ?? 200)
   return c.html(
     html`<!doctype html>${(
-      <html lang="en">
+      <html lang="en" data-now={c.get('rt').now}>
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <meta name="color-scheme" content="light dark" />
           <meta name="htmx-config" content={HTMX} />
-          <title>{view.title} · Platform API</title>
+          <title>{[view.title, around?.current?.name, 'Platform API'].filter(Boolean).join(' · ')}</title>
           <link rel="icon" href={ICON} type="image/svg+xml" />
           {view.viewer && <link rel="stylesheet" href={REFERENCE_STYLE} />}
           <link rel="stylesheet" href={STYLE} />
@@ -52,17 +66,15 @@ export async function show(c: Context<HttpEnv>, view: View, content: Child) {
           <a class="skip" href="#main">
             Skip to content
           </a>
-          {user && <Header c={c} user={user} projects={projects} section={view.section} />}
-          <main id="main" tabindex={-1} class={user ? '' : 'narrow'}>
-            {view.above && (
-              <nav aria-label="Breadcrumb" class="above">
-                <a href={view.above[1]}>← {view.above[0]}</a>
-              </nav>
-            )}
-            <Notice name={notice} />
-            {content}
-          </main>
+          {user && around ? (
+            <Frame c={c} user={user} around={around} section={view.section}>
+              {main}
+            </Frame>
+          ) : (
+            main
+          )}
           <dialog id="dialog" aria-label="Confirmation" />
+          <p id="stale" class="stale" role="status" hidden />
           <p id="said" class="unseen" role="status" />
         </body>
       </html>

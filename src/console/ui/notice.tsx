@@ -2,16 +2,31 @@
 const NOTICES = {
   signed_out: 'You are signed out.',
   session_ended: 'The session has ended.',
-  project_created: 'The project was created. Create an API key to get started.',
+  sessions_ended: 'All your other sessions have ended.',
+  signed_out_everywhere: 'You are signed out everywhere.',
+  project_created: 'The project was created.',
+  project_renamed: 'The project has a new name.',
+  key_created_before:
+    'This key already exists, and no second key was created. Its secret was shown once. If nobody stored it, rotate the key to get a new one.',
+  key_rotated_before:
+    'Nothing was changed: the key has been rotated or revoked since you opened the form. A new secret is shown once. If nobody stored it, rotate the key again.',
   key_updated: 'The API key was changed.',
   key_revoked: 'The API key was revoked and no longer works.',
   keys_revoked: 'The API key, and the keys whose secrets it had been handed, were revoked and no longer work.',
+  role_changed: 'The role was changed. It takes effect with the next request of the member.',
+  member_removed: 'The member was removed and no longer has access.',
+  member_removed_with_keys:
+    'The member was removed. The API keys that they created, or whose secret they were given, were revoked.',
+  invited: 'The invitation was created. Its email is on its way.',
+  invitation_resent: 'The invitation is open for its full time again. Its email is on its way.',
+  invitation_revoked: 'The invitation was revoked and can no longer be accepted.',
+  invitation_accepted: 'You are a member of this project now.',
+  invitation_declined: 'You declined the invitation.',
+  project_left: 'You left the project.',
   connection_updated: 'The connection was updated.',
   connection_deleted: 'The connection was deleted. Its events were kept.',
   secret_added: 'The signing secret was added.',
   secret_removed: 'The signing secret was removed.',
-  replayed: 'The event will be processed again.',
-  replay_coming: 'This event was already waiting to be processed. Its next attempt will start shortly.',
   nothing_to_replay: 'Nothing was replayed: all matching events are already waiting to be processed.',
 }
 export type NoticeName = keyof typeof NOTICES

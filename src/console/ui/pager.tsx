@@ -1,10 +1,16 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../http/context'
 
-/** Links to the first page and the next page of a list. */
-export function Pager({ c, cursor }: { c: Context<HttpEnv>; cursor: string | null }) {
-  const query = new URL(c.req.url).searchParams
-  const first = query.has('cursor')
+type PagerProps = { c: Context<HttpEnv>; cursor: string | null; query?: URLSearchParams }
+
+/**
+ * Links to the first page and the next page of a list.
+ *
+ * @param query the filters of the list, where they are not those of the address
+ */
+export function Pager({ c, cursor, query: filters }: PagerProps) {
+  const query = new URLSearchParams(filters ?? new URL(c.req.url).searchParams)
+  const first = c.req.query('cursor') !== undefined
   query.delete('done')
   query.delete('cursor')
   const start = `?${query}`

@@ -12,13 +12,25 @@ export function Head({ title, children }: PropsWithChildren<{ title: Child }>) {
   )
 }
 
-/** A time relative to now. The exact time appears on hover. */
+/** A time relative to now, which the script keeps true. The exact time, in UTC and the reader's own, appears on hover. */
 export function Time({ at, now, none = 'Never' }: { at: number | null; now: number; none?: string }) {
-  if (at === null) return <span class="quiet">{none}</span>
+  if (at === null) return none === '' ? null : <span class="quiet">{none}</span>
   return (
-    <time datetime={iso(at)} title={exact(at)}>
+    <time datetime={iso(at)} title={exact(at)} data-ago="">
       {relative(at, now)}
     </time>
+  )
+}
+
+/** A time in full, on the page of one thing: in UTC, with the distance from now. The script adds the reader's own time. */
+export function ExactTime({ at, now, none = 'Never' }: { at: number | null; now: number; none?: string }) {
+  if (at === null) return <span class="quiet">{none}</span>
+  return (
+    <>
+      {exact(at)} <span class="quiet">(</span>
+      <Time at={at} now={now} />
+      <span class="quiet">)</span>
+    </>
   )
 }
 

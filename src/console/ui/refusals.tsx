@@ -13,6 +13,11 @@ const ADVICE: Record<string, string> = {
     'The deliveries were signed too long ago, or in the future. Check the clock of the sender, and that nothing delays the deliveries on their way.',
 }
 
+/** What to do about a cause of refusal. */
+export function adviceOn(cause: string): string {
+  return ADVICE[cause] ?? 'Look up the cause in the list of errors.'
+}
+
 /** Refused deliveries by cause, with what to do about each. Renders nothing if there are none. */
 export function Refusals({ refused, label }: { refused: Record<string, number>; label: string }) {
   const rows = Object.entries(refused).sort(([, a], [, b]) => b - a)
@@ -24,7 +29,7 @@ export function Refusals({ refused, label }: { refused: Record<string, number>; 
       columns={[
         ['Cause', ([cause]) => <code>{cause}</code>],
         ['Refused', ([, n]) => n.toLocaleString('en')],
-        ['What to do', ([cause]) => ADVICE[cause] ?? 'Look up the cause in the list of errors.'],
+        ['What to do', ([cause]) => <span class="text">{adviceOn(cause)}</span>],
       ]}
     />
   )

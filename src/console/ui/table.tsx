@@ -7,12 +7,14 @@ type TableProps<Row> = PropsWithChildren<{
   label: string
   columns: readonly Column<Row>[]
   rows?: readonly Row[]
+  /** A class for the style sheet, besides `rows`. */
+  class?: string
 }>
 
 /** A table; on a narrow screen each row becomes a card. Pass children to replace the table body. */
-export function Table<Row>({ label, columns, rows, children }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, children, ...look }: TableProps<Row>) {
   return (
-    <section class="rows" aria-label={label} tabindex={0}>
+    <section class={`rows ${look.class ?? ''}`.trim()} aria-label={label} tabindex={0}>
       <table>
         <thead>
           <tr>

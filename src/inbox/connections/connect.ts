@@ -15,7 +15,8 @@ import { addSecret } from './secrets-store'
 import { type Connection, type ConnectionRow, insertConnection, readConnection, updateConnection } from './store'
 
 /**
- * Connects a billing vendor.
+ * Connects a billing vendor, with its signing secret or without one yet: some vendors show the secret only once they
+ * have the ingest URL.
  *
  * @throws {Fault} `validation_failed`, `connection_limit_reached`, `encryption_key_unavailable`
  */
@@ -26,9 +27,12 @@ export async function connect(
   change: Change,
 ): Promise<ConnectionRow> {
   const id = newConnectionId(rt.now, rt.store)
-  requireForm(VENDORS[vendor].checkSecret(signing_secret))
-  await requireSealingKey(rt)
-  const secrets = [await sealed(rt, { project_id, id }, signing_secret, change)]
+  const secrets: StoredSecret[] = []
+  if (signing_secret !== undefined) {
+    requireForm(VENDORS[vendor].checkSecret(signing_secret))
+    await requireSealingKey(rt)
+    secrets.push(await sealed(rt, { project_id, id }, signing_secret, change))
+  }
   return insertConnection(rt.db, { id, project_id, vendor, name, livemode, secrets }, change)
 }
 

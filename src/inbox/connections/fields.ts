@@ -22,7 +22,11 @@ export const CreateBody = named(
     vendor: VendorField,
     name: visibleText(MAX_NAME),
     livemode,
-    signing_secret,
+    signing_secret: signing_secret
+      .optional()
+      .describe(
+        'The secret as the vendor shows it, as one string. Write-only. If the vendor shows it only once it has the `ingest_url`, leave it out and add it later. Until then, every delivery is refused.',
+      ),
   }),
   { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret: 'the secret as the vendor shows it' },
 )

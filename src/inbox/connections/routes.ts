@@ -24,7 +24,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     route({
       id: 'createConnection',
       summary: 'Connect a billing vendor',
-      description: `The response has the ingest address to give the vendor. A project can have ${MAX_CONNECTIONS} connections.`,
+      description: `The response has the ingest address to give the vendor. If the vendor shows its signing secret only once it has this address, leave out \`signing_secret\` and add it with \`POST …/secrets\`. A project can have ${MAX_CONNECTIONS} connections.`,
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The connection.', schema: Connection } },

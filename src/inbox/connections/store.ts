@@ -29,6 +29,24 @@ export function listConnections(db: Db, projectId: string, before: string | null
     .limit(limit)
 }
 
+/** Reads the names of the project's connections, in alphabetical order. */
+export function listConnectionNames(db: Db, projectId: string) {
+  return db
+    .select({ id: connections.id, name: connections.name })
+    .from(connections)
+    .where(and(eq(connections.project_id, projectId), isNull(connections.deleted_at)))
+    .orderBy(connections.name, connections.id)
+    .limit(MAX_CONNECTIONS)
+}
+
+/** Reads whether the project's connections receive live events, test events, or both. */
+export function listModes(db: Db, projectId: string) {
+  return db
+    .selectDistinct({ livemode: connections.livemode })
+    .from(connections)
+    .where(and(eq(connections.project_id, projectId), isNull(connections.deleted_at)))
+}
+
 /** The connection that {@link findConnection} read. @throws {Fault} `not_found` */
 export function required(rows: readonly ConnectionRow[]): ConnectionRow {
   const [row] = rows

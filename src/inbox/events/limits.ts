@@ -1,2 +1,4 @@
-/** A page of events stops before its payloads exceed this many bytes (4 MiB, before base64). */
-export const MAX_PAGE_BYTES = 4 * 1024 * 1024
+/** A page of events stops before its payloads exceed this many bytes (2 MiB, before base64). */
+export const MAX_PAGE_BYTES = 2 * 1024 * 1024
+/** Open events that a count by status looks at. */
+export const MAX_OPEN_COUNTED = 1000

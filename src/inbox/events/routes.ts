@@ -6,9 +6,19 @@ import { listOf, pageFields, paging } from '../../http/page'
 import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
+import { answerEvents } from './answer'
 import { MAX_PAGE_BYTES } from './limits'
 import { Attempt, BillingEvent, presentAttempt, presentEvent, view } from './present'
-import { type AttemptRow, eventExists, eventNotFound, findEvent, fitting, listAttempts, listEvents } from './store'
+import {
+  type AttemptRow,
+  eventExists,
+  eventNotFound,
+  findEvent,
+  fitting,
+  listAttempts,
+  listEvents,
+  type View,
+} from './store'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
@@ -30,10 +40,10 @@ export const eventRoutes = new Hono<HttpEnv>()
       const asked = c.req.valid('query')
       const list = paging('webhooks', asked)
       const position = { before: list.before, limit: list.take }
-      const { rows } = await read(c, {
-        rows: listEvents(c.get('rt').db, projectOf(c.get('actor')), asked.view, position),
-      })
-      return c.json(list.page(rows, presentEvent, fitting(rows)), 200)
+      const { db } = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const rows = async (view: View) => (await read(c, { rows: listEvents(db, project, view, position) })).rows
+      return answerEvents(c, asked.view, rows, (rows) => c.json(list.page(rows, presentEvent, fitting(rows)), 200))
     },
   )
   .get(
@@ -48,10 +58,13 @@ export const eventRoutes = new Hono<HttpEnv>()
       faults: ['not_found'],
     }),
     async (c) => {
-      const event = findEvent(c.get('rt').db, projectOf(c.get('actor')), 'full', c.req.param('event_id'))
-      const [row] = (await read(c, { event })).event
-      if (!row) throw eventNotFound()
-      return c.json(presentEvent(row), 200)
+      const { db } = c.get('rt')
+      const [project, id] = [projectOf(c.get('actor')), c.req.param('event_id')]
+      const event = async (view: View) => (await read(c, { event: findEvent(db, project, view, id) })).event
+      return answerEvents(c, 'full', event, ([row]) => {
+        if (!row) throw eventNotFound()
+        return c.json(presentEvent(row), 200)
+      })
     },
   )
   .get(

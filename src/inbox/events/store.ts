@@ -8,14 +8,17 @@ import { bodyColumns, isJoined, payloadBytes, payloadHeaders, payloadText, withP
 import { attempts, events } from '../schema'
 import { MAX_PAGE_BYTES } from './limits'
 
-/** Whether events are read with their payloads. */
-export type View = 'full' | 'summary'
+/** How events are read: without their payloads, or with as many of them as have so many bytes together. */
+export type View = 'summary' | { most: number }
 
 /** Its payload is not there in the summary view, after its retention, and for a row that does not fit on the page. */
 export type EventRow = Pick<typeof events.$inferSelect, keyof typeof shown> &
   Body & {
     vendor: string
     livemode: boolean
+    connection_name: string
+    /** Null unless the connection was deleted. */
+    connection_deleted_at: number | null
     /** Total bytes of the page's payloads up to and including this row. */
     running: number
   }
@@ -39,6 +42,14 @@ const shown = {
   last_error: events.last_error,
   replay_id: events.replay_id,
   summary: events.summary,
+}
+
+/** What an event's connection says of it. */
+const ofConnection = {
+  vendor: connections.vendor,
+  livemode: connections.livemode,
+  connection_name: connections.name,
+  connection_deleted_at: connections.deleted_at,
 }
 
 /** Reads the project's events, newest first, starting before the event `before`. */
@@ -66,6 +77,17 @@ export function readEvents(
 /** Reads one event of the project. */
 export function findEvent(db: Db, projectId: string, view: View, id: string): Query<EventRow[]> {
   return selectEvents(db, view, { where: ofProject(projectId, id), order: 'desc', limit: 1 })
+}
+
+/** Reads the newest event of a connection of the project. */
+export function lastEventOf(db: Db, projectId: string, connectionId: string): Query<EventRow[]> {
+  const newest = sql`(SELECT max(${events.id}) FROM ${events} INDEXED BY events_connection
+    WHERE ${events.connection_id} = ${connectionId})`
+  return selectEvents(db, 'summary', {
+    where: and(eq(events.project_id, projectId), sql`${events.id} = ${newest}`),
+    order: 'desc',
+    limit: 1,
+  })
 }
 
 /** Reads whether the project has this event: a row if it does. */
@@ -110,16 +132,37 @@ export function listAttempts(
     .limit(limit)
 }
 
-/** How many rows fit on one page by the size of their payloads. The first row always fits. */
+/** Reads the last attempts at processing an event, the latest first; no rows if the event belongs to another project. */
+export function listLastAttempts(db: Db, projectId: string, eventId: string, limit: number) {
+  return db
+    .select()
+    .from(attempts)
+    .where(and(eq(attempts.event_id, eventId), exists(eventExists(db, projectId, eventId))))
+    .orderBy(desc(attempts.number))
+    .limit(limit)
+}
+
+/** Reads what is kept of a delivery beside its bytes: the size of the payload, null if it is gone, and the headers. */
+export function findKept(db: Db, projectId: string, id: string) {
+  const columns = { bytes: payloadBytes.as('bytes'), headers: payloadHeaders.as('headers') }
+  return withPayload(db.select(columns).from(events).$dynamic(), events).where(ofProject(projectId, id))
+}
+
+/** How many rows fit on one page by the size of their payloads, however many were read. The first row always fits. */
 export function fitting(rows: readonly EventRow[]): number {
   const over = rows.findIndex((row, index) => index > 0 && row.running > MAX_PAGE_BYTES)
   return over < 0 ? rows.length : over
 }
 
+/** How many bytes the payloads of the rows that fit on one page have together. */
+export function sizeOf(rows: readonly EventRow[]): number {
+  return rows.slice(0, fitting(rows)).at(-1)?.running ?? 0
+}
+
 type Page = { where: SQL | undefined; order: 'asc' | 'desc'; limit: number }
 
 function selectEvents(db: Db, view: View, page: Page): Query<EventRow[]> {
-  return view === 'full' ? withPayloads(db, page) : withoutPayloads(db, page)
+  return view === 'summary' ? withoutPayloads(db, page) : withPayloads(db, page, view.most)
 }
 
 function withoutPayloads(db: Db, { where, order, limit }: Page) {
@@ -127,7 +170,7 @@ function withoutPayloads(db: Db, { where, order, limit }: Page) {
   const body = { text: none('text'), hex: none('hex'), more_hex: none('more_hex') }
   const running = sql<number>`0`.as('running')
   return db
-    .select({ ...shown, vendor: connections.vendor, livemode: connections.livemode, ...body, running })
+    .select({ ...shown, ...ofConnection, ...body, running })
     .from(events)
     .crossJoin(connections)
     .where(and(where, eq(connections.id, events.connection_id)))
@@ -135,15 +178,11 @@ function withoutPayloads(db: Db, { where, order, limit }: Page) {
     .limit(limit)
 }
 
-/**
- * Payloads that would exceed {@link MAX_PAGE_BYTES} are neither sent nor read: SQLite sums up their sizes along the
- * page, and reads those that fit.
- */
-function withPayloads(db: Db, { where, order, limit }: Page) {
+/** Payloads beyond `most` bytes are neither sent nor read: SQLite sums up their sizes along the page. */
+function withPayloads(db: Db, { where, order, limit }: Page, most: number) {
   const columns = {
     ...shown,
-    vendor: connections.vendor,
-    livemode: connections.livemode,
+    ...ofConnection,
     payload_id: events.payload_id,
     bytes: sql<number>`coalesce(${payloadBytes}, 0)`.as('bytes'),
   }
@@ -157,8 +196,8 @@ function withPayloads(db: Db, { where, order, limit }: Page) {
     .select({ ...columnsOf(page), running: sum.as('running') })
     .from(page)
     .as('summed')
-  const { bytes, payload_id, ...fields } = columnsOf(summed)
-  const fits = sql`${summed.running} <= ${MAX_PAGE_BYTES} OR ${summed.running} = ${bytes}`
+  const { bytes: _, payload_id, ...fields } = columnsOf(summed)
+  const fits = sql`${summed.running} <= ${most}`
   const key = { project_id: summed.project_id, payload_id }
   return withPayload(
     db

@@ -3,7 +3,8 @@ import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { newestMigration } from '../../stores/store'
 import type { StateName } from '../upkeep/schema'
-import { backlogOf, countsOf, openFacts } from './health'
+import { countsOf, openFacts } from './assess'
+import { backlogOf } from './health'
 import { deployment } from './store'
 
 /**

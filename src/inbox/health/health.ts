@@ -1,19 +1,17 @@
 import * as z from 'zod'
 import { type Ask, batch } from '../../db/client'
 import type { Runtime } from '../../env'
-import { isFull } from '../../http/database-full'
 import { count, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
 import { within } from '../../lib/within'
 import { MAX_STORE_BYTES } from '../../stores/limits'
-import { countUnreadable } from '../connections/readable'
 import { sealingKey } from '../connections/seal'
 import { STATUSES, type Status } from '../lifecycle'
+import { assess, countsOf, healthQueries } from './assess'
 import { BACKLOG_WITHIN_MS, MAX_COUNTED, THRESHOLDS } from './limits'
-import { type Snapshot, snapshot } from './store'
-import { refusingEverything, Traffic, trafficOf } from './traffic'
+import { Traffic } from './traffic'
 import { verdictOf } from './verdict'
 import { Window, windowOf } from './window'
 
@@ -28,6 +26,9 @@ const QUIET = {
   p95_ms: null,
   p99_ms: null,
 }
+
+/** @see verdictOf */
+export type PipelineStatus = z.infer<typeof Health>['status']
 
 export const Health = named(
   'WebhookHealth',
@@ -68,6 +69,9 @@ export const Health = named(
     last_sweep_at: timestamp.nullable(),
     queue_backlog: count.nullable().describe('Messages waiting in the Queue, for all projects; null if unknown.'),
     ambiguous_objects: count.describe('Billing objects whose latest state is undecided: several events tie for it.'),
+    incomplete_objects: count.describe(
+      'Billing objects with a list that was cut off. They have `incomplete: true`; the vendor has the whole list.',
+    ),
     secrets_to_reseal: count.describe(
       'Signing secrets that are not yet encrypted with the newest key. Keep the older keys until this is 0.',
     ),
@@ -97,6 +101,7 @@ export const Health = named(
     last_sweep_at: SAMPLE.time,
     queue_backlog: 0,
     ambiguous_objects: 0,
+    incomplete_objects: 0,
     secrets_to_reseal: 0,
   },
 )
@@ -111,38 +116,19 @@ export async function readHealth(
   projectId: string,
   ask: Ask = (queries) => batch(rt.db, queries),
 ): Promise<z.infer<typeof Health>> {
-  const { now, db } = rt
+  const { now } = rt
+  const [found, queue_backlog] = await Promise.all([ask(healthQueries(rt, projectId)), backlogOf(rt)])
+  const { connections, facts } = await assess(rt, found)
   const thisMinute = Math.floor(now / MINUTE)
-  const [found, queue_backlog] = await Promise.all([
-    ask(snapshot(db, projectId, { since_minute: thisMinute - 59, now })),
-    backlogOf(rt),
-  ])
-  const full = await isFull(rt) // not before the caller is confirmed
-  const byConnection = Map.groupBy(found.minutes, (row) => row.connection_id)
-  const connections = found.connections.toReversed().map((row) => {
-    const minutes = byConnection.get(row.id) ?? []
-    const recent = minutes.filter(({ minute }) => minute > thisMinute - 5)
-    return { ...row, last_5m: trafficOf(recent), last_60m: trafficOf(minutes) }
-  })
-  const active = connections.filter(({ status }) => status === 'active')
-  const last_sweep_at = found.swept[0]?.at ?? null
-  const facts = { ...openFacts(found.open, now), last_60m: windowOf(found.minutes) }
-  const store = { number: rt.store, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES }
-  const verdict = verdictOf({
-    ...facts,
-    store: { ...store, full },
-    unreadable: await unreadableOf(rt, connections),
-    sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
-    without_secret: active.filter(({ secrets }) => secrets.length === 0).map(({ name }) => name),
-    refusing: refusingEverything(active.filter(({ secrets }) => secrets.length > 0)),
-  })
   const newestKey = sealingKey(rt.settings.encryptionKeys)
   return {
-    ...verdict,
+    ...verdictOf(facts),
     thresholds: THRESHOLDS,
     as_of: iso(now),
     counts: countsOf(found),
-    ...facts,
+    oldest_pending_age_ms: facts.oldest_pending_age_ms,
+    expired_leases: facts.expired_leases,
+    last_60m: facts.last_60m,
     last_5m: windowOf(found.minutes.filter(({ minute }) => minute > thisMinute - 5)),
     connections: connections.map(({ id, name, vendor, status, last_event_id, last_5m, last_60m }) => ({
       id,
@@ -153,37 +139,12 @@ export async function readHealth(
       last_5m,
       last_60m,
     })),
-    store,
-    last_sweep_at: isoOrNull(last_sweep_at),
+    store: { number: rt.store, size_bytes: facts.store.size_bytes, limit_bytes: facts.store.limit_bytes },
+    last_sweep_at: isoOrNull(found.swept[0]?.at ?? null),
     queue_backlog,
     ambiguous_objects: found.ambiguous[0]?.n ?? 0,
+    incomplete_objects: found.incomplete[0]?.n ?? 0,
     secrets_to_reseal: connections.flatMap(({ secrets }) => secrets).filter(({ key }) => key !== newestKey).length,
-  }
-}
-
-/** The active connections that have secrets which no encryption key opens. */
-async function unreadableOf({ settings }: Runtime, connections: Snapshot['connections']) {
-  const active = connections.filter(({ status }) => status === 'active')
-  const counted = active.map(async (row) => ({
-    name: row.name,
-    n: await countUnreadable(settings.encryptionKeys, row),
-  }))
-  return (await Promise.all(counted)).filter(({ n }) => n > 0)
-}
-
-/** Events by status. */
-export function countsOf({ finals, open }: Pick<Snapshot, 'finals' | 'open'>): Record<Status, number> {
-  const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>
-  for (const { status, n } of [...finals, ...open]) counts[status] += n
-  return counts
-}
-
-/** The age of the oldest open event (ms; null if none is open), and how many leases have expired. */
-export function openFacts(open: Snapshot['open'], now: number) {
-  const opened = open.flatMap((row) => [row.oldest_event, row.oldest_replay].filter((id) => id !== null).map(idTime))
-  return {
-    oldest_pending_age_ms: opened.length === 0 ? null : Math.max(0, now - Math.min(...opened)),
-    expired_leases: open.reduce((sum, { expired }) => sum + expired, 0),
   }
 }
 

@@ -24,7 +24,7 @@ export const THRESHOLDS = {
 /** The Queue must tell its backlog within this time (ms), or it counts as unknown. */
 export const BACKLOG_WITHIN_MS = SECOND
 
-/** Open events, and ambiguous objects, that health counts. With more, the count is a lower bound. */
+/** Open events, and ambiguous or incomplete objects, that health counts. With more, the count is a lower bound. */
 export const MAX_COUNTED = 10_000
 
 /** The most points that a lag series has by default, … */

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { ambiguousOf } from '../../billing/store'
+import { countMarked } from '../../billing/store'
 import { type Db, type Query, type Results, raw } from '../../db/client'
 import { MAX_CONNECTIONS } from '../connections/limits'
 import { connections } from '../connections/schema'
@@ -26,7 +26,8 @@ export function snapshot(db: Db, projectId: string, { since_minute, now }: { sin
       .where(and(eq(minutes.project_id, projectId), gte(minutes.minute, since_minute))),
     connections: listConnections(db, projectId, null, MAX_CONNECTIONS),
     swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
-    ambiguous: ambiguousOf(db, projectId, MAX_COUNTED),
+    ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
+    incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
   }
 }
 
@@ -95,4 +96,49 @@ export function readMinutes(
       SELECT ${fields} FROM t CROSS JOIN ${minutes} ON ${minutes.project_id} = ${projectId}
         AND ${minutes.minute} = t.minute AND ${minutes.connection_id} = ${connectionId}`,
   )
+}
+
+/** Refused deliveries of a connection for one cause. `minute`: the last minute in which there were any. */
+export type Refusal = { cause: string; n: number; minute: number }
+
+/**
+ * Reads the refused deliveries of a connection in a range of minutes, `to` exclusive, by cause. Each minute is looked up
+ * by itself, as in {@link readMinutes}.
+ */
+export function readRefusals(
+  db: Db,
+  projectId: string,
+  { from, to }: { from: number; to: number },
+  connectionId: string,
+): Query<Refusal[]> {
+  const fields = {
+    cause: sql<string>`j.key`,
+    n: sql<number>`sum(j.value)`,
+    minute: sql<number>`max(${minutes.minute})`,
+  }
+  return raw(
+    db,
+    fields,
+    (list) => sql`WITH RECURSIVE t(minute) AS (
+        SELECT CAST(${from} AS INTEGER) UNION ALL SELECT minute + 1 FROM t WHERE minute + 1 < ${to})
+      SELECT ${list} FROM t CROSS JOIN ${minutes} ON ${minutes.project_id} = ${projectId}
+        AND ${minutes.minute} = t.minute AND ${minutes.connection_id} = ${connectionId}
+      CROSS JOIN json_each(${minutes.refused}) j GROUP BY j.key ORDER BY 2 DESC`,
+  )
+}
+
+/** What a project received in an hour. `hour`: hours since the epoch. */
+export type HourRow = { hour: number; received: number; failed: number; refused: number }
+
+/** Reads what a project received and refused in each hour of a range of hours, `to` exclusive. Quiet hours have no row. */
+export function readHours(db: Db, projectId: string, { from, to }: { from: number; to: number }): Query<HourRow[]> {
+  const refused = sql`(SELECT sum(value) FROM json_each(${minutes.refused}))`
+  const fields = {
+    hour: sql<number>`${minutes.minute} / 60`,
+    received: sql<number>`sum(${minutes.received})`,
+    failed: sql<number>`sum(${minutes.failed})`,
+    refused: sql<number>`coalesce(sum(CASE WHEN ${minutes.refused} <> '{}' THEN ${refused} END), 0)`,
+  }
+  const within = and(eq(minutes.project_id, projectId), gte(minutes.minute, from * 60), lt(minutes.minute, to * 60))
+  return raw(db, fields, (list) => sql`SELECT ${list} FROM ${minutes} WHERE ${within} GROUP BY 1`)
 }

@@ -29,7 +29,16 @@ export function verdictOf(facts: Facts): Verdict {
   return { status: 'ok', reasons: [] }
 }
 
-type Check = { reason: string; degraded: boolean; failing?: boolean }
+/** What a check is about. */
+type About = 'pending' | 'sweep' | 'failed' | 'leases' | 'secret' | 'unreadable' | 'store' | 'refusing'
+type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
+
+/** Everything that is wrong, including what is less severe than the status: the failing checks first. */
+export function findingsOf(facts: Facts): { about: About; reason: string; failing: boolean }[] {
+  const wrong = checksOf(facts).filter(({ degraded, failing }) => degraded || failing)
+  const findings = wrong.map(({ about, reason, failing }) => ({ about, reason, failing: failing === true }))
+  return findings.sort((a, b) => Number(b.failing) - Number(a.failing))
+}
 
 function checksOf(facts: Facts): Check[] {
   const { oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret, unreadable, refusing, store } =
@@ -40,40 +49,52 @@ function checksOf(facts: Facts): Check[] {
   const swept = sweep_age_ms ?? 0
   return [
     {
+      about: 'pending',
       reason: `the oldest open event has waited for ${seconds(age)}`,
       degraded: age > degraded.oldest_pending_age_ms,
       failing: age > failing.oldest_pending_age_ms,
     },
     {
+      about: 'sweep',
       reason: `the sweep last ran ${seconds(swept)} ago`,
       degraded: swept > degraded.sweep_age_ms,
       failing: swept > failing.sweep_age_ms,
     },
-    { reason: 'the sweep has not run yet', degraded: sweep_age_ms === null },
+    { about: 'sweep', reason: 'the sweep has not run yet', degraded: sweep_age_ms === null },
     {
+      about: 'failed',
       reason: `${failed} of ${received} events received in the last hour failed`,
       degraded: failed >= degraded.failed_last_60m,
       failing: received > 0 && failed / received >= failing.failed_share_last_60m,
     },
     {
+      about: 'leases',
       reason: `expired leases: ${expired_leases} (a worker died while it was processing an event)`,
       degraded: expired_leases >= degraded.expired_leases,
     },
     ...without_secret.map((name) => ({
+      about: 'secret' as const,
       reason: `the connection ${name} has no signing secret and refuses every delivery`,
       degraded: true,
     })),
     ...unreadable.map(({ name, n }) => ({
+      about: 'unreadable' as const,
       reason: `no encryption key opens ${n === 1 ? 'a signing secret' : `${n} signing secrets`} of the connection ${name}: restore the ENCRYPTION_KEY_… that encrypted them, or remove the secrets and add them again`,
       degraded: true,
       failing: n >= failing.unreadable_secrets,
     })),
-    { reason: `database ${store.number} is full and refuses new rows`, degraded: store.full, failing: store.full },
     {
+      about: 'store',
+      reason: `database ${store.number} is full and refuses new rows`,
+      degraded: store.full,
+      failing: store.full,
+    },
+    {
+      about: 'store',
       reason: `database ${store.number} is ${Math.floor(share(store) * 100)} % full`,
       degraded: share(store) >= degraded.store_share,
     },
-    ...refusing.map((reason) => ({ reason, degraded: true })),
+    ...refusing.map((reason) => ({ about: 'refusing' as const, reason, degraded: true })),
   ]
 }
 

@@ -2,9 +2,10 @@ import type { Effect } from '../../billing/effect'
 import { utf8 } from '../../lib/crypto'
 import { vendorOf } from '../../vendors'
 import { isId } from '../../vendors/lib/read'
+import { MAX_OBJECT_BYTES } from '../../vendors/limits'
 import type { Snapshot } from '../../vendors/snapshot'
 import { type DecodedEvent, Undecodable } from '../../vendors/vendor'
-import { MAX_OBJECT_BYTES, MAX_VENDOR_EVENT_ID_LENGTH, MAX_WORD_BYTES } from './limits'
+import { MAX_VENDOR_EVENT_ID_LENGTH, MAX_WORD_BYTES } from './limits'
 import type { Payload } from './payloads-store'
 
 /** The decoded view of an event, as stored and shown. Null if the payload has no such value. */

@@ -34,8 +34,3 @@ export const MAX_ERROR_LENGTH = 1000
 export const MAX_VENDOR_EVENT_ID_LENGTH = 300
 /** Bytes of an id or a word in the decoded view. No vendor uses longer ones, so a longer one is left out. */
 export const MAX_WORD_BYTES = 300
-/**
- * Bytes of what is kept of a billing object. A hundred items, the most a vendor allows, take 12,000. A row that
- * keeps several tied events stays far below D1's 2,000,000 bytes a row.
- */
-export const MAX_OBJECT_BYTES = 40_000

@@ -71,7 +71,7 @@ export async function reread(rt: Runtime, id: string, before: Known, every: numb
 export async function takeEffect(id: string): Promise<void> {
   const entry = known.get(id)
   if (entry) entry.readAt = 0
-  await new Promise((resolve) => setTimeout(resolve, REREAD_EVERY))
+  await scheduler.wait(REREAD_EVERY)
 }
 
 async function readAndRemember(rt: Runtime, id: string, invented?: () => Promise<void>): Promise<Known> {

@@ -33,7 +33,7 @@ export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
   const id = c.req.param('connection_id') ?? ''
   const rt = enter(c, id)
   const known = await lookUp(c, rt, id)
-  const delivery = await take(c, rt)
+  const delivery = await take(c, rt, id)
   const first = await pass(rt, known.connection, delivery)
   if (first.receipt) return first.receipt
   // Junk can cause any number of refusals, so those cost a read a second at most. A change is always worth a read.
@@ -82,8 +82,8 @@ async function lookUp(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<Kno
   return known
 }
 
-async function take(c: Context<HttpEnv>, rt: Runtime): Promise<Delivery> {
-  const bytes = await readBytes(c.req.raw, MAX_DELIVERY_BYTES)
+async function take(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<Delivery> {
+  const bytes = await readBytes(c.req.raw, MAX_DELIVERY_BYTES, [id, addressOf(c)])
   const { origin, pathname } = new URL(c.req.url)
   return { headers: c.req.raw.headers, bytes, url: origin + pathname, now: rt.now }
 }

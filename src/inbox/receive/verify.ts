@@ -23,7 +23,7 @@ export async function verify(
   const verification = await vendor?.verify(delivery, texts)
   const secret = verification?.ok ? connection.secrets[verification.secret] : undefined
   if (vendor && secret) return { connection, vendor, secret }
-  const refused = badSignature(verification)
+  const refused = badSignature(verification, connection)
   // It may have been signed with the secret that cannot be read: that is not the vendor's fault, and it must try again.
   if (connection.unreadable && refused.fault === 'signature_mismatch') {
     return { refused: keyUnavailable('A signing secret of this connection cannot be decrypted.') }
@@ -35,14 +35,17 @@ export function unknownConnection(): Fault {
   return new Fault('unknown_connection', 'Connection not found. Copy its ingest_url again.')
 }
 
-function badSignature(verification: Verification | undefined): Fault {
+function badSignature(verification: Verification | undefined, { secrets, unreadable }: LiveConnection): Fault {
   const { cause, skew_ms = 0 } =
     verification && !verification.ok ? verification : { cause: 'signature_mismatch' as const }
   const skew = `${Math.round(Math.abs(skew_ms) / SECOND)} s ${skew_ms > 0 ? 'behind' : 'ahead of'} our clock`
   const detail = {
     signature_missing: "Send the vendor's signature header.",
     signature_malformed: "The signature header is not in the vendor's format.",
-    signature_mismatch: "The signature matches none of the connection's live signing secrets.",
+    signature_mismatch:
+      secrets.length === 0 && !unreadable
+        ? 'The connection has no signing secret yet. Add the one that the vendor signs with.'
+        : "The signature matches none of the connection's live signing secrets.",
     signature_timestamp: `The signature's timestamp is ${skew}. The limit is ${TOLERANCE_MS / SECOND} s.`,
   }[cause]
   return new Fault(cause, detail)

@@ -1,20 +1,28 @@
 import type * as z from 'zod'
 import { applyAll } from '../../billing/apply'
 import { type Db, run } from '../../db/client'
+import type { Runtime } from '../../env'
+import { inRoom } from '../../http/answering'
 import { findRecorded } from '../events/store'
 import { contentsOf, decide } from '../process/decide'
+import { MAX_DELIVERY_BYTES } from '../receive/limits'
 import type { ReplayPreview } from './present'
 
 /**
  * Predicts the result of processing an event now. It writes nothing.
  *
  * @returns null if the project has no such event
+ * @throws {Fault} `overloaded` if there is no room for its payload
  */
 export async function previewReplay(
-  db: Db,
+  rt: Runtime,
   projectId: string,
   eventId: string,
 ): Promise<z.infer<typeof ReplayPreview> | null> {
+  return inRoom(rt, projectId, MAX_DELIVERY_BYTES, () => preview(rt.db, projectId, eventId))
+}
+
+async function preview(db: Db, projectId: string, eventId: string) {
   const [row] = await run(db, findRecorded(db, projectId, eventId))
   if (!row) return null
   const { vendor, vendor_event_id, kept, text, headers } = row
@@ -23,5 +31,5 @@ export async function previewReplay(
   // Earlier effects are left out: the question is what the event would change in the rows as they are.
   const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, snapshots, earlier: [] }
   const applied = await applyAll(db, [source])
-  return { dry_run: true, event_id: eventId, status, error, effects: applied?.effects.get(eventId) ?? [] }
+  return { dry_run: true as const, event_id: eventId, status, error, effects: applied?.effects.get(eventId) ?? [] }
 }

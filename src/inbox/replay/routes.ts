@@ -106,7 +106,7 @@ export const replayRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const event_id = c.req.param('event_id')
       if (c.req.valid('query').dry_run) {
-        const preview = await previewReplay(rt.db, project, event_id)
+        const preview = await previewReplay(rt, project, event_id)
         if (!preview) throw eventNotFound()
         return c.json(preview, 200)
       }

@@ -16,7 +16,7 @@ export function checksOf(filters: Filters, facts: Facts, answered: readonly Cond
 }
 
 function conditionsOf(filters: Filters, facts: Facts) {
-  const { types, statuses, vendor_event_id, ref, min_attempts, error } = filters
+  const { types, statuses, vendor_event_id, ref, min_attempts, error, replay_id } = filters
   return {
     types: types && ofTypes(types),
     statuses: statuses && among(sql`${i.status}`, statuses),
@@ -24,6 +24,7 @@ function conditionsOf(filters: Filters, facts: Facts) {
     vendor_event_id: vendor_event_id === null ? null : sql`${i.vendor_event_id} = ${vendor_event_id}`,
     ref: ref === null ? null : refersTo(ref),
     min_attempts: min_attempts === null ? null : sql`${i.attempts} >= ${min_attempts}`,
+    replay_id: replay_id === null ? null : sql`${i.replay_id} = ${replay_id}`,
     // SQLite's own lower() on both sides: it knows only ASCII, JavaScript's knows more.
     error: error === null ? null : sql`coalesce(instr(lower(${i.last_error}), lower(${error})), 0) > 0`,
   }

@@ -8,6 +8,7 @@ import {
   ERROR_LENGTH,
   MAX_CONNECTION_ID_LENGTH,
   MAX_MIN_ATTEMPTS,
+  MAX_REPLAY_ID_LENGTH,
   MAX_TYPE_LENGTH,
   MAX_VALUES,
   MAX_VENDOR_ID_LENGTH,
@@ -44,6 +45,12 @@ export const searchFields = {
     .max(ERROR_LENGTH.max)
     .optional()
     .describe('Text contained in `last_error`. ASCII letters match in either case.'),
+  replay_id: z
+    .string()
+    .min(1)
+    .max(MAX_REPLAY_ID_LENGTH)
+    .optional()
+    .describe('Events whose latest replay is this one. No index covers this filter: combine it with `status`.'),
   livemode: flag.optional(),
   order: named('Order', z.enum(['desc', 'asc']))
     .default('desc')
@@ -69,6 +76,7 @@ export type Filters = {
   before: number | null
   min_attempts: number | null
   error: string | null
+  replay_id: string | null
   order: 'asc' | 'desc'
 }
 
@@ -91,6 +99,7 @@ export function toFilters(fields: SearchFields): Filters {
     before,
     min_attempts: fields.min_attempts ?? null,
     error: fields.error ?? null,
+    replay_id: fields.replay_id ?? null,
     order: fields.order,
   }
 }

@@ -16,6 +16,8 @@ export const MAX_TYPE_LENGTH = 200
 export const MAX_VENDOR_ID_LENGTH = 300
 /** Characters of a connection id. */
 export const MAX_CONNECTION_ID_LENGTH = 100
+/** Characters of a replay's id. */
+export const MAX_REPLAY_ID_LENGTH = 100
 /** Characters of the text looked for in errors. Shorter texts match almost everything. */
 export const ERROR_LENGTH = { min: 3, max: 200 }
 /** Attempts. */

@@ -4,22 +4,21 @@ import { type EventRow, fitting, readEvents, type View } from '../events/store'
 import { type SearchFields, toFilters } from './filters'
 import { search } from './search'
 
+type Asked = { cursor: string | undefined; limit: number }
+
 /**
- * A page of the events that match. `truncated`: the search met its bound before the page was full.
+ * Finds a page of the events that match.
  *
+ * @returns `read` reads them, and `present` makes the page. `truncated`: the search met its bound before the page was
+ *   full.
  * @throws {Fault} `validation_failed`, `invalid_cursor`
  */
-export async function searchPage(
-  db: Db,
-  projectId: string,
-  fields: SearchFields,
-  { cursor, limit, view }: { cursor: string | undefined; limit: number; view: View },
-): Promise<Page<EventRow> & { truncated: boolean }> {
+export async function findPage(db: Db, projectId: string, fields: SearchFields, { cursor, limit }: Asked) {
   const list = paging('webhooks/search', { ...fields, cursor, limit })
-  const found = await search(db, projectId, toFilters(fields), { after: list.before, limit: list.take })
-  const rows = await run(db, readEvents(db, projectId, view, { ids: found.ids, order: fields.order }))
-  return list.stopped(
-    list.page(rows, (row) => row, fitting(rows)),
-    found.resume,
-  )
+  const { ids, resume } = await search(db, projectId, toFilters(fields), { after: list.before, limit: list.take })
+  return {
+    read: (view: View) => run(db, readEvents(db, projectId, view, { ids, order: fields.order })),
+    present: <T>(rows: readonly EventRow[], present: (row: EventRow) => T): Page<T> & { truncated: boolean } =>
+      list.stopped(list.page(rows, present, fitting(rows)), resume),
+  }
 }

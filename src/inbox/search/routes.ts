@@ -5,9 +5,10 @@ import type { HttpEnv } from '../../http/context'
 import { boundedListOf, pageFields } from '../../http/page'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
+import { answerEvents } from '../events/answer'
 import { BillingEvent, presentEvent, view } from '../events/present'
 import { searchFields } from './filters'
-import { searchPage } from './page'
+import { findPage } from './page'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
@@ -29,7 +30,7 @@ export const searchRoutes = new Hono<HttpEnv>().get(
   query(z.strictObject({ ...pageFields, view, ...searchFields })),
   async (c) => {
     const { limit, cursor, view, ...fields } = c.req.valid('query')
-    const page = await searchPage(c.get('rt').db, projectOf(c.get('actor')), fields, { cursor, limit, view })
-    return c.json({ ...page, data: page.data.map(presentEvent) }, 200)
+    const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, { cursor, limit })
+    return answerEvents(c, view, page.read, (rows) => c.json(page.present(rows, presentEvent), 200))
   },
 )

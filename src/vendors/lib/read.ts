@@ -35,11 +35,14 @@ export function text(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** An http or https URL; else null. People and programs follow it. */
+/**
+ * An http or https URL, spelled as browsers read it; else null. People and programs follow it. One with a user or a
+ * password is null too: these can look like the host (`https://invoice.stripe.com@evil.example`).
+ */
 export function webUrl(value: unknown): string | null {
-  const found = text(value)
-  const url = found === null ? null : URL.parse(found)
-  return url?.protocol === 'https:' || url?.protocol === 'http:' ? found : null
+  const url = URL.parse(text(value) ?? '')
+  if (!url || !['https:', 'http:'].includes(url.protocol) || url.username || url.password) return null
+  return url.href
 }
 
 /** A string that the payload must have. @throws {Undecodable} naming the field */
@@ -56,8 +59,8 @@ export function subjectOf(value: unknown, field: string, envelope: Envelope): Js
 }
 
 /** Whether a string can be an object's id: ids are part of addresses and cursors. */
-export function isId(value: string): boolean {
-  return value.length <= MAX_OBJECT_ID && /^[\x21-\x7e]+$/.test(value)
+export function isId(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_OBJECT_ID && /^[\x21-\x7e]+$/.test(value)
 }
 
 /** The id of what a field refers to: vendors send the id alone, or the whole object with its `id`. */
@@ -118,4 +121,9 @@ export function objects(value: unknown): Json[] {
 /** A safe integer; else null. */
 export function integer(value: unknown): number | null {
   return Number.isSafeInteger(value) ? (value as number) : null
+}
+
+/** A finite number; else null. */
+export function number(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
 }

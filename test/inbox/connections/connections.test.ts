@@ -94,6 +94,23 @@ describe('a connection', () => {
     ])
   })
 
+  it('is made without a secret, refuses what comes, and takes it once it has one', async () => {
+    const world = await newWorld()
+    const { status, body: made } = await create(world, { signing_secret: undefined })
+    expect([status, made.secrets, made.ingest_url]).toEqual([201, [], `https://platform.test/ingest/${made.id}`])
+    const event = stripeEvent()
+    const refused = await deliver(made.id, event)
+    expect([refused.status, refused.body.code]).toEqual([401, 'signature_mismatch'])
+    expect(refused.body.detail).toContain('has no signing secret yet')
+    const add = world.api(`/connections/${made.id}/secrets`, {
+      method: 'POST',
+      json: { signing_secret: STRIPE_SECRET },
+    })
+    await advance(2 * SECOND)
+    expect((await add).status).toBe(201)
+    expect((await deliver(made.id, event)).status).toBe(200)
+  })
+
   it('says in the audit log which secret was added and which was removed, and by whom', async () => {
     const world = await newWorld()
     const { api, project, owner, connection } = world
@@ -181,7 +198,7 @@ describe('a connection', () => {
     ['one of 65 bytes', { vendor: 'standard', signing_secret: `whsec_${btoa('x'.repeat(65))}` }],
     ['a pair of seven', { vendor: 'chargebee', signing_secret: 'usr:pwd' }],
     ['five characters', { vendor: 'lemonsqueezy', signing_secret: '12345' }],
-    ['no secret', { signing_secret: undefined }],
+    ['null as its secret', { signing_secret: null }],
     ['a field it has not', { status: 'disabled' }],
     ['livemode as a text', { livemode: 'true' }],
   ])('is refused with %s', async (_, fields) => {

@@ -23,14 +23,14 @@ beforeEach(() => {
   stopClock()
 })
 
-/** A subscription with 250 items, which are 28,000 bytes of its row. */
+/** A subscription with a hundred items, which are some 20,000 bytes of its row. */
 const itemsOf = (quantity: number) => ({
   object: 'list',
-  data: Array.from({ length: 250 }, (_, n) => ({
-    id: `si_${String(n).padStart(20, '0')}`,
+  data: Array.from({ length: 100 }, (_, n) => ({
+    id: `si_${String(n).padStart(60, '0')}`,
     object: 'subscription_item',
     quantity,
-    price: { id: `price_${String(n).padStart(20, '0')}`, product: `prod_${String(n).padStart(20, '0')}` },
+    price: { id: `price_${String(n).padStart(60, '0')}`, product: `prod_${String(n).padStart(60, '0')}` },
   })),
 })
 
@@ -65,9 +65,8 @@ describe('a batch whose effects are large', () => {
     const { DB, weight } = weighedD1()
     const { created } = stripeEvent()
     for (let n = 0; n < 18; n++) {
-      const items = itemsOf(n)
-      items.data = items.data.slice(0, 1).map((item) => ({ ...item, id: '"'.repeat(19_500) }))
-      const event = stripeEvent('customer.subscription.updated', { id: 'sub_tied', items })
+      const metadata = Object.fromEntries(Array.from({ length: 39 }, (_, i) => [`k${n}_${i}`, '"'.repeat(490)]))
+      const event = stripeEvent('customer.subscription.updated', { id: 'sub_tied', metadata })
       await world.send({ ...event, created })
       advance(1)
       await world.queue.pump({ DB })

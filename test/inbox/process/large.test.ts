@@ -73,6 +73,19 @@ describe('a batch of large payloads', () => {
     expect(count.trips).toBe(3 * 2)
   })
 
+  it('lets other requests run between its parts, and a batch of small ones does not wait', async () => {
+    const world = await newWorld()
+    const wait = vi.spyOn(scheduler, 'wait')
+    await world.send(stripeEvent())
+    await world.send(stripeEvent())
+    await world.queue.pump()
+    expect(wait).not.toHaveBeenCalled()
+    await deliverLarge(world, 9)
+    await world.queue.pump()
+    expect(wait).toHaveBeenCalledTimes(2) // three parts
+    wait.mockRestore()
+  })
+
   it('of which one delivery has many events: brings and decodes it once', async () => {
     const world = await newWorld()
     const connection = await gocardlessConnection(world)

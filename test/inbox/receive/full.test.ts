@@ -127,7 +127,7 @@ describe('the size of the database', () => {
     const world = await knownWorld()
     const path = `/console/p/${world.project}/platform/billing/webhooks/health`
     const { text } = await visit(path, world.owner.token, { bindings: { DB: sized(8.4 * GB) } })
-    expect(text).toContain(`Database ${STORE_NUMBER}: 8.4 GB of 10 GB`)
-    expect(text).toContain(`database ${STORE_NUMBER} is 84 % full`)
+    expect(text).toContain(`Database ${STORE_NUMBER} holds 8.4 GB of 10 GB`)
+    expect(text).toContain(`Database ${STORE_NUMBER} is 84 % full`)
   })
 })

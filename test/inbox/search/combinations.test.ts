@@ -20,6 +20,7 @@ const FILTERS = [
   'received_before',
   'min_attempts',
   'error',
+  'replay_id',
   'livemode',
 ] as const
 
@@ -40,6 +41,7 @@ function combinations(connections: readonly string[]): fc.Arbitrary<Query> {
     received_before: seconds,
     min_attempts: some([1, 2, 3]),
     error: some(['amount', 'IS MISSING', '100%', 'Échec']),
+    replay_id: some(['rpl_1', 'rpl_2', 'rpl_none']),
     livemode: some([true, false]),
     order: fc.constantFrom('asc', 'desc'),
   })

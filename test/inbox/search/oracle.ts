@@ -32,6 +32,8 @@ const ERRORS = [
 ]
 export const REFS = ['cus_1', 'cus_2', 'sub_1', 'cus%', 'cus_%']
 
+const REPLAYS = [null, null, 'rpl_1', 'rpl_2']
+
 export type Vendors = Record<string, { vendor: string; livemode: boolean }>
 
 /** Connections of every kind, and events of every mix of what can be searched for. */
@@ -59,6 +61,7 @@ export async function oracleWorld(count: number) {
       status: pick(STATUSES, mix >>> 5),
       attempts: (mix >>> 7) % 5,
       last_error: pick(ERRORS, mix >>> 9),
+      replay_id: pick(REPLAYS, mix >>> 16),
       refs: REFS.filter((_, bit) => ((mix >>> 11) >> bit) % 2 === 1),
     })
   })
@@ -77,6 +80,7 @@ export type Query = {
   received_before?: string
   min_attempts?: number
   error?: string
+  replay_id?: string
   livemode?: boolean
   order?: 'asc' | 'desc'
 }
@@ -109,7 +113,8 @@ export function expected(events: readonly Seed[], vendors: Vendors, query: Query
       (query.received_after === undefined || event.received_at >= Date.parse(query.received_after)) &&
       (query.received_before === undefined || event.received_at < Date.parse(query.received_before)) &&
       (query.min_attempts === undefined || event.attempts >= query.min_attempts) &&
-      (query.error === undefined || lower(event.last_error ?? '').includes(lower(query.error)))
+      (query.error === undefined || lower(event.last_error ?? '').includes(lower(query.error))) &&
+      (query.replay_id === undefined || event.replay_id === query.replay_id)
     )
   })
   const ids = found.map(({ id }) => id).sort()

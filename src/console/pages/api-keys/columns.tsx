@@ -9,6 +9,7 @@ import { Badge } from '../../ui/badge'
 import { plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import type { Column } from '../../ui/table'
+import { LifeBadge } from './expiry-fields'
 
 /**
  * The columns of the list.
@@ -17,59 +18,88 @@ import type { Column } from '../../ui/table'
  */
 export function columnsOf(c: Context<HttpEnv>, people: People | null): Column<KeyRow>[] {
   const { now } = c.get('rt')
+  const { keys } = pathsOf(c)
   const columns: Column<KeyRow>[] = [
-    ['Name', (row) => row.name],
-    ['Key', (row) => <code>{row.key_prefix}</code>],
-    ['Scopes', (row) => <Scopes of={row.scopes} />],
-    ['Last used', (row) => <Time at={row.last_used_at} now={now} />],
-    ['Created', (row) => <Time at={row.created_at} now={now} />],
     [
-      'Created by',
+      'Name',
       (row) => (
         <>
-          {addressOf(row, people)} {people && !people.has(row.created_by) && <Badge of="former member" />}
+          <a class="name" href={`${keys}/${row.id}`}>
+            {row.name}
+          </a>
+          <code class="line quiet">{row.key_prefix}</code>
+          <span class="line quiet also">
+            Created <Time at={row.created_at} now={now} /> by {addressOf(row, people)}
+          </span>
         </>
       ),
     ],
-    ['Secret issued to', (row) => <Holder of={row} people={people} />],
+    ['Scopes', (row) => <ScopeNames of={row.scopes} />],
+    ['Last used', (row) => <Time at={row.last_used_at} now={now} />],
     [
       'Expires',
       (row) => (
         <>
-          <Time at={row.expires_at} now={now} />{' '}
-          {row.expires_at !== null && row.expires_at <= now && <Badge of="expired" />}
+          <Time at={row.expires_at} now={now} /> <LifeBadge of={row} now={now} />
         </>
       ),
     ],
+    ['Created', (row) => <Time at={row.created_at} now={now} />],
+    ['Created by', (row) => <Minter of={row} people={people} />],
   ]
   return can(c, 'api_keys:write') ? [...columns, ['', (row) => <Actions c={c} row={row} />]] : columns
 }
 
-/** The address of the user who minted a key. */
+/** The user who minted a key and, if somebody else received its current secret, who that is. */
+function Minter({ of: row, people }: { of: KeyRow; people: People | null }) {
+  return (
+    <>
+      <MinterAddress of={row} people={people} />
+      {row.issued_to !== row.created_by && (
+        <span class="line quiet">
+          Secret issued to <Holder of={row} people={people} />
+        </span>
+      )}
+    </>
+  )
+}
+
+/** The address of the user who minted a key, and whether that user has left the project. */
+export function MinterAddress({ of: row, people }: { of: KeyRow; people: People | null }) {
+  return (
+    <>
+      <span class="cut">{addressOf(row, people)}</span>{' '}
+      {people && !people.has(row.created_by) && <Badge of="former member" />}
+    </>
+  )
+}
+
 function addressOf(row: KeyRow, people: People | null): string {
   return row.minter_email ?? people?.get(row.created_by) ?? 'Unknown'
 }
 
 /** Whom the current secret was handed to. */
-function Holder({ of: row, people }: { of: KeyRow; people: People | null }) {
-  if (row.issued_to === row.id) return <>The key itself</>
+export function Holder({ of: row, people }: { of: KeyRow; people: People | null }) {
+  if (row.issued_to === row.id) return <>the key itself</>
   if (row.issued_to === row.created_by) return <>{addressOf(row, people)}</>
-  if (!row.issued_to.startsWith('key_')) return <>{people?.get(row.issued_to) ?? 'Unknown'}</>
+  if (!row.issued_to.startsWith('key_')) return <>{people?.get(row.issued_to) ?? 'a user who has left'}</>
   return <>API key “{row.issued_to_name ?? row.issued_to}”</>
 }
 
-function Scopes({ of }: { of: readonly string[] }) {
+/** The names of up to two scopes; the number of more. The page of the key lists them all. */
+function ScopeNames({ of }: { of: readonly string[] }) {
+  if (of.length > 2) return <>{plural(of.length, 'scope')}</>
   return (
-    <details>
-      <summary>{plural(of.length, 'scope')}</summary>
+    <>
       {of.map((scope) => (
         <code class="line">{scope}</code>
       ))}
-    </details>
+    </>
   )
 }
 
-function Actions({ c, row }: { c: Context<HttpEnv>; row: KeyRow }) {
+/** What the user may do with a live key. */
+export function Actions({ c, row }: { c: Context<HttpEnv>; row: KeyRow }) {
   const action = (verb: string, asks: boolean) => (
     <a class="button" href={`${pathsOf(c).keys}/${row.id}/${verb.toLowerCase()}`} data-dialog={asks || undefined}>
       {verb}

@@ -16,7 +16,9 @@ import { secretName } from '../connections/describe'
 export function rotatePage(c: Context<HttpEnv>, row: KeyRow, { mistakes, status } = UNSENT) {
   const what =
     'The key gets a new secret, and the old secret stops working immediately. Requests that still use the old secret fail with status 401.'
-  return confirmPage(c, row, { verb: 'Rotate', status, mistake: mistakes.form, what })
+  // Names the secret that is replaced, so that the form replaces it once.
+  const choice = <input type="hidden" name="known" value={row.key_prefix} autocomplete="off" />
+  return confirmPage(c, row, { verb: 'Rotate', status, mistake: mistakes.form, what, choice })
 }
 
 /**
@@ -96,13 +98,13 @@ function confirmPage(c: Context<HttpEnv>, row: KeyRow, { verb, status, danger = 
   const { now } = c.get('rt')
   return show(
     c,
-    { title: `${verb} API key`, section: 'keys', above: ['API keys', keys], status },
+    { title: `${verb} API key`, section: 'keys', above: [row.name, `${keys}/${row.id}`], status },
     <Confirm
       c={c}
       title={`${verb} “${row.name}”?`}
       to={`${keys}/${row.id}/${verb.toLowerCase()}`}
       verb={`${verb} key`}
-      back={keys}
+      back={`${keys}/${row.id}`}
       danger={danger}
       choice={choice}
     >

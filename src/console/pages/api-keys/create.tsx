@@ -4,22 +4,39 @@ import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
 import { userOf } from '../../session'
-import { Field, Post, Select, Wrong } from '../../ui/controls'
+import { Field, Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { EXPIRIES } from './expiry'
+import { presetsFor } from './access'
+import { EXPIRIES, ExpiryFields } from './expiry-fields'
+import { ScopeChoice } from './matrix'
 
-type Entered = { name: string; scopes: readonly string[]; expires: string; on: string }
+export type Entered = { name: string; preset: string; scopes: readonly string[]; expires: string; on: string }
 
-/** The form for a new API key. It offers the scopes that the user has. */
-export function createPage(c: Context<HttpEnv>, entered: Entered, { mistakes, status } = UNSENT) {
+/** The form as it is at first: the smallest preset, and an expiry. */
+export function blank(c: Context<HttpEnv>): Entered {
+  const [least] = presetsFor(userOf(c).scopes)
+  return { name: '', preset: least?.name ?? '', scopes: least?.scopes ?? [], expires: '90', on: '' }
+}
+
+/**
+ * The form for a new API key. It offers the scopes that the user has.
+ *
+ * @param once the id that the key will have, signed: see `onceOf`
+ */
+export function createPage(
+  c: Context<HttpEnv>,
+  { entered, once }: { entered: Entered; once: string },
+  { mistakes, status } = UNSENT,
+) {
   const { keys } = pathsOf(c)
   return show(
     c,
     { title: 'Create API key', section: 'keys', above: ['API keys', keys], status },
     <>
       <Head title="Create API key" />
-      <Post c={c} to={keys} class="form">
+      <Post c={c} to={keys} class="form once">
+        <input type="hidden" name="once" value={once} autocomplete="off" />
         <Wrong>{mistakes.form}</Wrong>
         <Field
           name="name"
@@ -31,29 +48,26 @@ export function createPage(c: Context<HttpEnv>, entered: Entered, { mistakes, st
           mistakes={mistakes}
           hint="A label, for example the server that uses the key."
         />
-        <fieldset>
-          <legend>Scopes</legend>
-          <p class="hint">What the key can do in this project. You can grant the scopes that your own role has.</p>
-          <div class="checks">
-            {userOf(c).scopes.map((scope) => (
-              <label>
-                <input type="checkbox" name="scope" value={scope} checked={entered.scopes.includes(scope)} />{' '}
-                <code>{scope}</code>
-              </label>
-            ))}
-          </div>
-          <Wrong>{mistakes.scopes && 'Choose at least one scope.'}</Wrong>
-        </fieldset>
-        <div class="pair">
-          <Field name="expires" label="Expires">
-            <Select name="expires" value={entered.expires} options={EXPIRIES} />
-          </Field>
-          <Field name="on" label="Date (UTC)" type="date" value={entered.on} />
+        <ScopeChoice
+          held={userOf(c).scopes}
+          preset={entered.preset}
+          ticked={entered.scopes}
+          mistake={mistakes.scopes}
+        />
+        <ExpiryFields
+          options={EXPIRIES}
+          entered={entered}
+          hint="After that, calls with the key fail with status 401. Rotating the key does not change when it expires."
+          mistake={mistakes.expires_at}
+        />
+        <div class="choice">
+          <button type="submit" class="primary">
+            Create API key
+          </button>
+          <a class="button" href={keys}>
+            Cancel
+          </a>
         </div>
-        <Wrong>{mistakes.expires_at}</Wrong>
-        <button type="submit" class="primary">
-          Create API key
-        </button>
       </Post>
     </>,
   )

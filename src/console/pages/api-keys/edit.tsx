@@ -4,46 +4,46 @@ import type { KeyRow } from '../../../api-keys/store'
 import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
-import { Field, Post, Select, Wrong } from '../../ui/controls'
+import { Field, Post, Wrong } from '../../ui/controls'
 import { exact } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { earlierThan } from './expiry'
+import { ExpiryFields, earlierThan } from './expiry-fields'
 
 type Entered = { name: string; expires: string; on: string }
 
 /** The form that renames a key, or lets it expire earlier. */
 export function editPage(c: Context<HttpEnv>, row: KeyRow, entered: Entered, { mistakes, status } = UNSENT) {
-  const { keys } = pathsOf(c)
-  const { now } = c.get('rt')
+  const path = `${pathsOf(c).keys}/${row.id}`
   const { expires_at } = row
   return show(
     c,
-    { title: 'Edit API key', section: 'keys', above: ['API keys', keys], status },
+    { title: 'Edit API key', section: 'keys', above: [row.name, path], status },
     <>
-      <Head title={`Edit “${row.name}”`} />
+      <Head title="Edit API key" />
       <p>
         <code>{row.key_prefix}</code>
       </p>
-      <Post c={c} to={`${keys}/${row.id}/edit`} class="form">
+      <Post c={c} to={`${path}/edit`} class="form">
         <Wrong>{mistakes.form}</Wrong>
         <Field name="name" label="Name" value={entered.name} required maxlength={MAX_NAME} mistakes={mistakes} />
-        <div class="pair">
-          <Field name="expires" label="Expires">
-            <Select name="expires" value={entered.expires} options={earlierThan(expires_at, now)} />
-          </Field>
-          <Field name="on" label="Date (UTC)" type="date" value={entered.on} />
-        </div>
-        <p class="hint">
-          {expires_at === null ? 'The key never expires' : `The key expires at ${exact(expires_at)}`}. It can expire
-          earlier, but not later: to let a key live longer, create another.
-        </p>
-        <Wrong>{mistakes.expires_at}</Wrong>
+        <ExpiryFields
+          options={earlierThan(expires_at, c.get('rt').now)}
+          entered={entered}
+          hint={
+            <>
+              {expires_at === null ? 'The key never expires' : `The key expires at ${exact(expires_at)}`}. It can expire
+              earlier, but not later. If you need a key for longer, create another.
+            </>
+          }
+          mistake={mistakes.expires_at}
+        />
+        <p class="hint">The scopes of a key never change. For other scopes, create another key.</p>
         <div class="choice">
           <button type="submit" class="primary">
             Save
           </button>
-          <a class="button" href={keys}>
+          <a class="button" href={path}>
             Cancel
           </a>
         </div>

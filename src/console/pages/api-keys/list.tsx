@@ -11,7 +11,7 @@ import { Pager } from '../../ui/pager'
 import { Copyable, Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { columnsOf } from './columns'
-import { curlOf } from './curl'
+import { Examples } from './secret'
 
 /** The list of API keys, or an introduction if there are none. */
 export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<KeyRow>, people: People | null) {
@@ -26,7 +26,11 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
     { title: 'API keys', section: 'keys' },
     <>
       <Head title="API keys">{create}</Head>
-      {empty ? <NoKeys c={c} create={create} /> : <Table label="API keys" rows={rows} columns={columnsOf(c, people)} />}
+      {empty ? (
+        <NoKeys c={c} create={create} />
+      ) : (
+        <Table label="API keys" rows={rows} columns={columnsOf(c, people)} class="keys minted" />
+      )}
       <Pager c={c} cursor={next_cursor} />
       <h2>Project ID for the X-Project-Id header</h2>
       <Copyable id="project-id" label="project ID">
@@ -40,10 +44,8 @@ function NoKeys({ c, create }: { c: Context<HttpEnv>; create: Child }) {
   return (
     <section class="empty">
       <h2>No API keys yet</h2>
-      <p>An API key lets your server call the API for this project only. Store the secret in $API_KEY and try:</p>
-      <Copyable id="first-call" label="curl command">
-        {curlOf(c, '$API_KEY')}
-      </Copyable>
+      <p>An API key lets your server call the API, for this project only. A first call with a key looks like this:</p>
+      <Examples c={c} secret="svc_v1_…" first="curl" />
       {create || <p>Ask a developer or admin of this project to create one.</p>}
     </section>
   )

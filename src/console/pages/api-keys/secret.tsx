@@ -5,19 +5,21 @@ import { pathsOf } from '../../page'
 import { exact, relative } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, Head } from '../../ui/parts'
-import { curlOf } from './curl'
+import { curlExample, envFile, nodeExample, SELF } from './examples'
 
-/** The only page that shows a secret. The secret is never stored and never part of a URL. */
+/**
+ * The only page that shows a secret, in response to the form that made it. The secret is never stored and never part of
+ * an address. A reload sends the form again, which then leads to the page of the key.
+ */
 export function secretPage(c: Context<HttpEnv>, row: KeyRow, secret: string, what: 'created' | 'rotated') {
   const { keys } = pathsOf(c)
   return show(
     c,
     { title: `API key ${what}`, section: 'keys', status: what === 'created' ? 201 : 200 },
-    <>
+    <div data-unsaved>
       <Head title={`API key ${what}`} />
       <p class="warning" role="note">
-        <strong>Copy the secret now. You will not be able to see it again.</strong> We store only a hash of it. Do not
-        reload this page: that would submit the form again and create another secret.
+        <strong>Copy the secret now. You will not be able to see it again.</strong> We store only a hash of it.
       </p>
       <h2>{row.name}</h2>
       <Copyable id="secret" label="secret">
@@ -28,15 +30,55 @@ export function secretPage(c: Context<HttpEnv>, row: KeyRow, secret: string, wha
           ? 'The key never expires.'
           : `The key expires ${relative(row.expires_at, c.get('rt').now)}, at ${exact(row.expires_at)}.`}
       </p>
-      <h2>Try it</h2>
-      <Copyable id="try" label="curl command">
-        {curlOf(c, secret)}
-      </Copyable>
+      <h2>Use it</h2>
       <p>
-        <a class="button primary" href={keys}>
+        Keep the secret out of your code: put it into the environment of your server, and read it from there. Every key
+        may make the call below. It returns the key’s own name, scopes and expiry.
+      </p>
+      <Examples c={c} secret={secret} />
+      <p class="try" hidden data-try={SELF} data-project={c.get('actor').project_id}>
+        <button type="button">Try it</button> <span class="quiet">Makes this call from your browser.</span>
+      </p>
+      <p>
+        <a class="button primary" href={keys} data-saved>
           I have stored the secret
         </a>
       </p>
-    </>,
+    </div>,
+  )
+}
+
+/** Tabs: radio buttons and the style sheet, so that they work without a script. */
+export function Examples({
+  c,
+  secret,
+  first = 'env',
+}: {
+  c: Context<HttpEnv>
+  secret: string
+  first?: 'env' | 'curl'
+}) {
+  const tabs = [
+    ['env', '.env', envFile(c, secret)],
+    ['curl', 'curl', curlExample(c)],
+    ['node', 'Node.js', nodeExample(c)],
+  ] as const
+  return (
+    <fieldset class="tabs">
+      <legend class="unseen">Example for</legend>
+      {tabs.map(([name, label]) => (
+        <>
+          <input type="radio" name="example" id={`tab-${name}`} checked={name === first} autocomplete="off" />
+          <label for={`tab-${name}`}>{label}</label>
+        </>
+      ))}
+      {tabs.map(([name, label, text]) => (
+        <div class={`panel ${name}`}>
+          <Copyable id={`example-${name}`} label={`${label} example`}>
+            {text}
+          </Copyable>
+        </div>
+      ))}
+    </fieldset>
   )
 }

@@ -1,34 +1,38 @@
 import type { Context } from 'hono'
-import type { AuditRow as Row } from '../../../audit/read-store'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
 import { pathsOf } from '../../page'
-import { FilterActions, FilterField } from '../../ui/filters'
-import { words } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
+import { About, type AuditRow, Who } from './entry'
+import { type Actors, Filters } from './filters'
 import type { Asked } from './query'
+import { saidOf } from './words'
 
-/** An entry with the address of its actor, if that is a user. */
-type AuditRow = Row & { actor_email: string | null }
+type Listed = Page<AuditRow> & { truncated: boolean }
 
 /** The audit log, with a form to filter it. `page` is null if the filters are invalid. */
-export function listPage(c: Context<HttpEnv>, asked: Asked, page: (Page<AuditRow> & { truncated: boolean }) | null) {
+export function listPage(
+  c: Context<HttpEnv>,
+  { asked, actors }: { asked: Asked; actors: Actors },
+  page: Listed | null,
+) {
   return show(
     c,
     { title: 'Audit log', section: 'audit', status: page === null ? 422 : 200 },
     <>
       <Head title="Audit log" />
-      <Filters asked={asked} action={pathsOf(c).audit} />
+      <p class="quiet">Every change to this project, by people and by API keys. Entries cannot be changed.</p>
+      <Filters asked={asked} actors={actors} action={pathsOf(c).audit} />
       {page && (
         <>
           {page.data.length > 0 ? (
-            <Table label="Audit log" rows={page.data} columns={columnsOf(c)} />
+            <Table label="Audit log" rows={page.data} columns={columnsOf(c)} class="audit" />
           ) : (
-            <p class="quiet">No entry {page.truncated ? 'here. Older ones are on the next page.' : 'matches.'}</p>
+            <NoEntries asked={asked} truncated={page.truncated} clear={pathsOf(c).audit} />
           )}
           <Pager c={c} cursor={page.next_cursor} />
         </>
@@ -37,53 +41,72 @@ export function listPage(c: Context<HttpEnv>, asked: Asked, page: (Page<AuditRow
   )
 }
 
+function NoEntries({ asked, truncated, clear }: { asked: Asked; truncated: boolean; clear: string }) {
+  if (truncated) return <p class="quiet">No matching entry so far. Continue with older entries on the next page.</p>
+  return (
+    <section class="empty">
+      <h2>No entry matches</h2>
+      <p>
+        {asked.query.size > 0 ? (
+          <>
+            Choose fewer filters, or <a href={clear}>show all entries</a>.
+          </>
+        ) : (
+          'Nothing has changed yet.'
+        )}
+      </p>
+    </section>
+  )
+}
+
 function columnsOf(c: Context<HttpEnv>): Column<AuditRow>[] {
   const { now } = c.get('rt')
-  const about = (name: 'actor_id' | 'object_id', id: string) => (
-    <a href={`${pathsOf(c).audit}?${name}=${encodeURIComponent(id)}`}>
-      <code>{id}</code>
-    </a>
-  )
   return [
     ['When', (row) => <Time at={idTime(row.id)} now={now} />],
-    [
-      'Who',
-      (row) => (
-        <>
-          {nameOf(row)} {about('actor_id', row.actor_id)}
-        </>
-      ),
-    ],
-    ['Change', (row) => <code>{row.action}</code>],
-    ['Object', (row) => about('object_id', row.object_id)],
-    ['Details', (row) => (row.details === null ? '–' : words(row.details))],
-    ['Request', (row) => <code>{row.client_request_id ?? row.request_id}</code>],
+    ['Who', (row) => <Who c={c} row={row} />],
+    ['What', (row) => <What row={row} />],
+    ['On', (row) => <About c={c} row={row} />],
+    ['Details', (row) => <More row={row} />],
   ]
 }
 
-/** What the actor is called: a user's email address, an API key's name. */
-function nameOf(row: AuditRow): string {
-  if (row.actor_type === 'system') return 'The service'
-  if (row.actor_type === 'user') return row.actor_email ?? 'Unknown user'
-  return `API key “${row.actor_name ?? 'unknown'}”`
+/** What was done, in words. */
+export function What({ row }: { row: AuditRow }) {
+  const [did, more] = saidOf(row)
+  return (
+    <>
+      {did}
+      {more && <span class="line quiet">{more}</span>}
+    </>
+  )
 }
 
-function Filters({ asked, action }: { asked: Asked; action: string }) {
-  const field = (name: string, label: string, type?: 'datetime-local') => (
-    <FilterField of={asked} name={name} label={label} {...(type && { type })} />
+/** The code and the ids of an entry, and where they lead. */
+function More({ row }: { row: AuditRow }) {
+  const about = (name: 'actor_id' | 'object_id', id: string) => (
+    <a href={`?${name}=${encodeURIComponent(id)}`}>
+      <code>{id}</code>
+    </a>
   )
   return (
-    <search>
-      <form class="search" method="get" action={action}>
-        <div class="filters">
-          {field('actor_id', 'Actor ID')}
-          {field('action', 'Change, such as api_key.*')}
-          {field('object_id', 'Object ID')}
-          {field('created_after', 'Since (UTC)', 'datetime-local')}
-          {field('created_before', 'Before (UTC)', 'datetime-local')}
-          <FilterActions verb="Filter" clear={asked.query.size > 0 ? action : null} />
-        </div>
-      </form>
-    </search>
+    <details>
+      <summary>
+        IDs<span class="unseen"> of this entry</span>
+      </summary>
+      <dl class="ids">
+        <dt>Action</dt>
+        <dd>
+          <code>{row.action}</code>
+        </dd>
+        <dt>Actor</dt>
+        <dd>{about('actor_id', row.actor_id)}</dd>
+        <dt>Object</dt>
+        <dd>{about('object_id', row.object_id)}</dd>
+        <dt>Request</dt>
+        <dd>
+          <code>{row.client_request_id ?? row.request_id}</code>
+        </dd>
+      </dl>
+    </details>
   )
 }

@@ -1,23 +1,41 @@
 import { Hono } from 'hono'
-import { actorsOf, auditPaging } from '../../../audit/list'
-import { type AuditRow, listAudit } from '../../../audit/read-store'
+import { listKeys } from '../../../api-keys/store'
+import { auditPaging } from '../../../audit/list'
+import { readAudit } from '../../../audit/read'
 import { run } from '../../../db/client'
+import type { Runtime } from '../../../env'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { readAddresses } from '../../../members/people'
+import { readMembers } from '../../../members/people'
 import { pageAsked } from '../../list'
 import { page } from '../../page'
+import type { Actors } from './filters'
 import { listPage } from './list'
+import { readNames } from './names'
 import { readFilters } from './query'
+
+/** The number of entries on a page, and of the newest API keys to filter by. Their names can be long. */
+const [LISTED, CHOICES] = [40, 25]
 
 /** Who changed what in the project. */
 export const auditPages = new Hono<HttpEnv>().get('/', page('audit_log:read'), async (c) => {
   const asked = readFilters(new URL(c.req.url).searchParams)
-  if (asked.filters === null) return listPage(c, asked, null)
   const rt = c.get('rt')
-  const list = auditPaging('console/audit-log', { ...asked.filters, ...pageAsked(c) })
-  const rows = await run(rt.db, listAudit(rt.db, projectOf(c.get('actor')), asked.filters, list.at))
-  const people = await readAddresses(rt, actorsOf(rows))
-  const named = (row: AuditRow) => ({ ...row, actor_email: people.get(row.actor_id) ?? null })
-  return listPage(c, asked, list.page(rows, named))
+  const project = projectOf(c.get('actor'))
+  if (asked.filters === null) return listPage(c, { asked, actors: await readActors(rt, project) }, null)
+  const list = auditPaging('console/audit-log', { ...asked.filters, ...pageAsked(c, LISTED) })
+  const [rows, actors] = await Promise.all([
+    readAudit(rt, (query) => run(rt.db, query), project, list),
+    readActors(rt, project),
+  ])
+  return listPage(c, { asked, actors }, list.page(rows, await readNames(rt, project, rows)))
 })
+
+/** The members and the newest API keys of the project. */
+async function readActors(rt: Runtime, project: string): Promise<Actors> {
+  const [people, keys] = await Promise.all([
+    readMembers(rt, project),
+    run(rt.db, listKeys(rt.db, project, { before: null, limit: CHOICES })),
+  ])
+  return [...(people ?? []), ...keys.map(({ id, name }) => [id, `API key “${name}”`] as const)]
+}

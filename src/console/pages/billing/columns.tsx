@@ -8,7 +8,10 @@ import type { Column } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { Standing } from './standing'
 
-export type CommonColumns = Record<'id' | 'status' | 'customer' | 'vendor' | 'updated', Column<Presented>>
+export type CommonColumns = Record<'id' | 'status' | 'customer' | 'vendor' | 'updated', Column<Presented>> & {
+  /** A column of times. */
+  time: <Row>(head: string, of: (row: Row) => string | null) => Column<Row>
+}
 
 /** The columns that the lists of all kinds share. @param path the last segment of the list's path */
 export function commonColumns(c: Context<HttpEnv>, path: string): CommonColumns {
@@ -24,8 +27,17 @@ export function commonColumns(c: Context<HttpEnv>, path: string): CommonColumns 
       ),
     ],
     status: ['Status', (row) => <Standing of={row} />],
-    customer: ['Customer', (row) => <code>{row.customer}</code>],
+    customer: [
+      'Customer',
+      ({ customer, vendor }) =>
+        customer && (
+          <a href={`${pathsOf(c).billing}/customers/${vendor}/${encodeURIComponent(customer)}`}>
+            <code>{customer}</code>
+          </a>
+        ),
+    ],
     vendor: ['Vendor', (row) => vendorTitle(row.vendor)],
+    time: (head, of) => [head, (row) => <Time at={timeOf(of(row))} now={now} none="" />],
     updated: ['Updated', (row) => <Time at={timeOf(row.updated_at)} now={now} none="" />],
   }
 }

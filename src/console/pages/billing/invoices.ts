@@ -1,6 +1,6 @@
 import type { Presented } from '../../../billing/read/present'
 import { type Bodies, INVOICE_STATUSES } from '../../../vendors/objects'
-import { money } from '../../ui/format'
+import { amountIn } from '../../ui/amounts'
 import type { ObjectList } from './object-list'
 
 /** The list of invoices. To add a column, add a line to `columns`. */
@@ -9,11 +9,14 @@ export const invoices: ObjectList<Presented & Bodies['invoice']> = {
   path: 'invoices',
   title: 'Invoices',
   statuses: INVOICE_STATUSES,
-  columns: ({ id, status, customer, vendor, updated }) => [
+  columns: ({ id, status, customer, vendor, updated, time }) => [
     id,
+    ['Number', ({ number }) => number],
     status,
     customer,
-    ['Total', ({ total, currency }) => (total !== null && currency ? money({ value: total, currency }) : '')],
+    ['Total', ({ total, currency }) => amountIn('total', total, currency) ?? ''],
+    ['Remaining', ({ amount_remaining, currency }) => amountIn('amount_remaining', amount_remaining, currency) ?? ''],
+    time('Due', ({ due_at }) => due_at),
     vendor,
     updated,
   ],

@@ -10,10 +10,7 @@ import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { VENDORS_WITH_STATE } from '../../ui/vendor-titles'
 import { commonColumns } from './columns'
-import { invoices } from './invoices'
 import type { ObjectList } from './object-list'
-import { paymentMethods } from './payment-methods'
-import { subscriptions } from './subscriptions'
 
 type Asked = { customer: string | undefined; status: string | undefined }
 
@@ -29,10 +26,9 @@ export function listPage<Row extends Presented>(
   const searched = asked.customer !== undefined || asked.status !== undefined
   return show(
     c,
-    { title, section: 'billing' },
+    { title, section: path },
     <>
       <Head title={title} />
-      <Kinds billing={billing} current={path} />
       <Search action={`${billing}/${path}`} statuses={statuses} asked={asked} clear={searched} />
       {found.data.length > 0 ? (
         <Table label={title} rows={found.data} columns={list.columns(commonColumns(c, path))} />
@@ -46,18 +42,6 @@ export function listPage<Row extends Presented>(
       {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       <Pager c={c} cursor={found.next_cursor} />
     </>,
-  )
-}
-
-function Kinds({ billing, current }: { billing: string; current: string }) {
-  return (
-    <nav class="tabs" aria-label="Billing">
-      {[subscriptions, invoices, paymentMethods].map(({ path, title }) => (
-        <a href={`${billing}/${path}`} aria-current={path === current ? 'page' : undefined}>
-          {title}
-        </a>
-      ))}
-    </nav>
   )
 }
 

@@ -2,11 +2,13 @@ import type { Presented } from '../../../billing/read/present'
 import type { Column } from '../../ui/table'
 import type { CommonColumns } from './columns'
 
+/** The last segment of a list's path, which is the name of its section too. */
+export type ListPath = 'subscriptions' | 'invoices' | 'payment-methods'
+
 /** The list of one kind of billing object. */
 export type ObjectList<Row extends Presented> = {
   kind: 'subscription' | 'invoice' | 'payment_method'
-  /** The last segment of the list's path. */
-  path: string
+  path: ListPath
   title: string
   /** The statuses to filter by. */
   statuses: readonly string[]

@@ -2,54 +2,108 @@ import type { Context } from 'hono'
 import type { Presented } from '../../../billing/read/present'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'
-import { capital, words } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Fact, Head } from '../../ui/parts'
+import { Copyable, Fact, Head } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { Standing } from './standing'
+import type { ListPath } from './object-list'
+import { Doubt, Standing } from './standing'
 import { Timeline, type TimelinePage } from './timeline'
+import { Parts, Value } from './value'
 
-/** A billing object: its fields and its timeline. @param list the list that it belongs to */
+/** A billing object: its fields, its parts and its timeline. @param list the list that it belongs to */
 export function objectDetail(
   c: Context<HttpEnv>,
-  list: { title: string; path: string },
+  list: { title: string; path: ListPath },
   object: Presented,
   timeline: TimelinePage,
 ) {
   const { billing, events } = pathsOf(c)
-  const { source_event_id, status, vendor_status, ambiguous, vendor, ...fields } = object
+  const { id, source_event_id, status, vendor_status, ambiguous, incomplete, vendor, customer, ...rest } = object
+  // The last two are other names of fields that are shown.
+  const { items, lines, metadata, discounts, due_date, hosted_invoice_url, ...fields } = rest as typeof rest & Lists
+  const around = { now: c.get('rt').now, currency: currencyOf(object) }
+  const parts = items ?? lines?.data ?? []
   return show(
     c,
-    { title: object.id, section: 'billing', above: [list.title, `${billing}/${list.path}`] },
+    { title: id, section: list.path, above: [list.title, `${billing}/${list.path}`] },
     <>
       <Head
         title={
           <>
-            {object.id} <Standing of={object} />
+            {id} <Standing of={object} />
           </>
         }
       />
-      {ambiguous && (
-        <p class="warning">
-          Several events have the same timestamp, so the current state is uncertain. Check it in the vendor’s dashboard.
-        </p>
-      )}
+      <Doubt of={object} />
       <dl class="facts">
+        <Fact name="Vendor">{vendorTitle(vendor)}</Fact>
+        {customer !== null && (
+          <Fact name="Customer">
+            <a href={`${billing}/customers/${vendor}/${encodeURIComponent(customer)}`}>{customer}</a>
+          </Fact>
+        )}
         <Fact name="Source event">
           <a href={`${events}/${source_event_id}`}>{source_event_id}</a>
         </Fact>
-        <Fact name="Vendor">{vendorTitle(vendor)}</Fact>
         {Object.entries(fields).map(([name, value]) => (
-          <Value name={name} value={value} />
+          <Value name={name} value={value} {...around} />
         ))}
       </dl>
-      <Timeline c={c} page={timeline} />
+      {parts.length > 0 && (
+        <>
+          <h2>{items ? 'Items' : 'Lines'}</h2>
+          <Parts label={items ? 'Items' : 'Lines'} rows={parts} currency={around.currency} />
+        </>
+      )}
+      {lines?.has_more && <p class="quiet">The vendor has more lines than its event contained.</p>}
+      <Pairs title="Discounts" of={discounts} {...around} />
+      <Metadata of={metadata} />
+      <Timeline c={c} page={timeline} currency={around.currency} />
     </>,
   )
 }
 
-/** A field of the object. Fields without a value are not shown. */
-function Value({ name, value }: { name: string; value: unknown }) {
-  if (value === null || (Array.isArray(value) && value.length === 0)) return null
-  return <Fact name={name === 'id' ? 'ID' : capital(name).replaceAll('_', ' ')}>{words(value)}</Fact>
+type Row = Record<string, unknown>
+type Lists = {
+  items?: Row[]
+  lines?: { data: Row[]; has_more: boolean } | null
+  discounts?: Row[] | null
+  due_date?: string | null
+  hosted_invoice_url?: string | null
+}
+
+/** The currency of an object's amounts; null if it has none. */
+export function currencyOf(object: Presented): string | null {
+  const { currency } = object as { currency?: unknown }
+  return typeof currency === 'string' ? currency : null
+}
+
+function Pairs(props: { title: string; of: Row[] | null | undefined; now: number; currency: string | null }) {
+  const { title, of, now, currency } = props
+  if (!of || of.length === 0) return null
+  return (
+    <>
+      <h2>{title}</h2>
+      {of.map((row) => (
+        <dl class="facts">
+          {Object.entries(row).map(([name, value]) => (
+            <Value name={name} value={value} now={now} currency={(row.currency as string | null) ?? currency} />
+          ))}
+        </dl>
+      ))}
+    </>
+  )
+}
+
+/** What the customer's own server stored with the object at the vendor. */
+export function Metadata({ of }: { of: Presented['metadata'] }) {
+  if (of === null || Object.keys(of).length === 0) return null
+  return (
+    <>
+      <h2>Metadata</h2>
+      <Copyable id="metadata" label="metadata">
+        {JSON.stringify(of, null, 2)}
+      </Copyable>
+    </>
+  )
 }

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono'
+import { customerOf, ofCustomer } from '../../../billing/customers/read'
 import { noObject } from '../../../billing/names'
 import { listing } from '../../../billing/read/list'
 import { type Presented, present } from '../../../billing/read/present'
@@ -11,6 +12,7 @@ import { listReferring } from '../../../inbox/timeline/store'
 import { timelineOf } from '../../../inbox/timeline/timeline'
 import { pageAsked } from '../../list'
 import { page } from '../../page'
+import { customerPage } from './customer'
 import { invoices } from './invoices'
 import { listPage } from './list'
 import { objectDetail } from './object'
@@ -26,6 +28,13 @@ export const billingPages = new Hono<HttpEnv>()
   .route('/', pagesOf(subscriptions))
   .route('/', pagesOf(invoices))
   .route('/', pagesOf(paymentMethods))
+  .get('/customers/:vendor/:customer', page('billing:read'), async (c) => {
+    const { db } = c.get('rt')
+    const key = { vendor: c.req.param('vendor'), id: c.req.param('customer') }
+    const customer = customerOf(key, await batch(db, ofCustomer(db, projectOf(c.get('actor')), key)))
+    if (customer === null) throw noObject('customer')
+    return customerPage(c, customer)
+  })
 
 /** The pages of one kind: the list, and the page of one object. */
 function pagesOf<Row extends Presented>(list: ObjectList<Row>) {

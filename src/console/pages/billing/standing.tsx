@@ -2,12 +2,26 @@ import type { Presented } from '../../../billing/read/present'
 import { Badge } from '../../ui/badge'
 
 /** The status, with the vendor's own status if that differs, and whether the status is ambiguous. */
-export function Standing({ of }: { of: Pick<Presented, 'status' | 'vendor_status' | 'ambiguous'> }) {
-  const { status, vendor_status, ambiguous } = of
+export function Standing({ of }: { of: Pick<Presented, 'status' | 'vendor_status' | 'ambiguous' | 'incomplete'> }) {
+  const { status, vendor_status, ambiguous, incomplete } = of
   return (
     <>
       <Badge of={status} /> {vendor_status && vendor_status !== status && <span class="quiet">{vendor_status}</span>}{' '}
-      {ambiguous && <Badge of="ambiguous" />}
+      {ambiguous && <Badge of="ambiguous" />} {incomplete && <Badge of="incomplete" />}
+    </>
+  )
+}
+
+/** What is uncertain about an object, and what to do about it. */
+export function Doubt({ of: { ambiguous, incomplete } }: { of: Pick<Presented, 'ambiguous' | 'incomplete'> }) {
+  return (
+    <>
+      {ambiguous && (
+        <p class="warning">
+          Several events have the same time and disagree about the state. Check it in the vendor’s dashboard.
+        </p>
+      )}
+      {incomplete && <p class="warning">A list of this object was cut off. The vendor has all of it.</p>}
     </>
   )
 }

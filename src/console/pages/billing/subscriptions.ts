@@ -1,23 +1,36 @@
 import type { Presented } from '../../../billing/read/present'
 import { type Bodies, SUBSCRIPTION_STATUSES } from '../../../vendors/objects'
+import { priceOf } from '../../ui/amounts'
 import { words } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
-/** The number of characters of a subscription's items that a row shows. */
-const ITEMS_SHOWN = 120
+type Subscription = Presented & Bodies['subscription']
+
+/** The number of a subscription's items that a row names. */
+const ITEMS_SHOWN = 2
 
 /** The list of subscriptions. To add a column, add a line to `columns`. */
-export const subscriptions: ObjectList<Presented & Bodies['subscription']> = {
+export const subscriptions: ObjectList<Subscription> = {
   kind: 'subscription',
   path: 'subscriptions',
   title: 'Subscriptions',
   statuses: SUBSCRIPTION_STATUSES,
-  columns: ({ id, status, customer, vendor, updated }) => [
+  columns: ({ id, status, customer, vendor, updated, time }) => [
     id,
     status,
     customer,
-    ['Items', (row) => words(row.items).slice(0, ITEMS_SHOWN)],
+    ['Items', ({ items, currency }) => itemsOf(items, currency)],
+    time('Renews or ends', ({ current_period_end, ended_at }) => ended_at ?? current_period_end),
     vendor,
     updated,
   ],
+}
+
+/** `2 × EUR 19.00 / month`, or the price's id where the amount is not known. */
+function itemsOf(items: Subscription['items'], currency: string | null): string {
+  const named = items.slice(0, ITEMS_SHOWN).map((item) => {
+    const price = priceOf(item, currency) ?? words(item.price)
+    return item.quantity === null || item.quantity === 1 ? price : `${item.quantity} × ${price}`
+  })
+  return named.join(', ') + (items.length > ITEMS_SHOWN ? ` and ${items.length - ITEMS_SHOWN} more` : '')
 }

@@ -10,8 +10,11 @@ import { Table } from '../../ui/table'
 
 export type TimelinePage = ReturnType<ReturnType<typeof timelineOf>['page']>
 
+/** `currency`: of the object's amounts. */
+type TimelineProps = { c: Context<HttpEnv>; page: TimelinePage; currency: string | null }
+
 /** The events of an object, with the changes that each made. */
-export function Timeline({ c, page: { entries, resume } }: { c: Context<HttpEnv>; page: TimelinePage }) {
+export function Timeline({ c, page: { entries, resume }, currency }: TimelineProps) {
   const { events } = pathsOf(c)
   const { now } = c.get('rt')
   return (
@@ -34,7 +37,7 @@ export function Timeline({ c, page: { entries, resume } }: { c: Context<HttpEnv>
               ),
             ],
             ['Result', (entry) => <Badge of={entry.result ?? entry.status} />],
-            ['Change', (entry) => <Changes of={entry.change} />],
+            ['Change', (entry) => <Changes of={entry.change} currency={currency} />],
             ['Occurred', (entry) => entry.occurred_at && words(entry.occurred_at)],
             ['Received', (entry) => <Time at={timeOf(entry.received_at)} now={now} />],
           ]}

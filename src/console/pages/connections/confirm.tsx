@@ -7,7 +7,9 @@ import { Confirm } from '../../ui/confirm'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
+import { vendorTitle } from '../../ui/vendor-titles'
 import { lastOf, pathOf, secretName } from './describe'
+import { guideOf } from './guides'
 
 /** Asks before a connection is deleted. */
 export function deletePage(c: Context<HttpEnv>, row: ConnectionRow) {
@@ -16,9 +18,32 @@ export function deletePage(c: Context<HttpEnv>, row: ConnectionRow) {
     row,
     { title: `Delete “${row.name}”?`, to: 'delete', verb: 'Delete connection' },
     <p>
-      The ingest URL will return 404, and the signing secrets will be deleted. The events will be kept. Last event
+      The ingest URL will return 404 permanently, and the signing secrets will be deleted. The events and the billing
+      state will be kept. Also remove the webhook at {vendorTitle(row.vendor)}, or it keeps sending. Last event
       received: <Time at={lastOf(row)} now={c.get('rt').now} none="never" />.
     </p>,
+  )
+}
+
+/** Asks before a connection is disabled. */
+export function disablePage(c: Context<HttpEnv>, row: ConnectionRow) {
+  const retries = guideOf(row.vendor)?.retries
+  return confirmPage(
+    c,
+    row,
+    { title: `Disable “${row.name}”?`, to: '', verb: 'Disable connection' },
+    <>
+      <p>
+        Every delivery will be refused with status 403, and no event will be recorded. Events that were already received
+        stay, and are still processed.
+      </p>
+      <p>
+        {retries ??
+          'Most vendors send a refused delivery again for some hours or days. Some stop sending to an endpoint that keeps failing.'}{' '}
+        Enable the connection before {vendorTitle(row.vendor)} stops retrying, or those events are missed.
+      </p>
+    </>,
+    <input type="hidden" name="status" value="disabled" />,
   )
 }
 
@@ -53,12 +78,21 @@ function confirmPage(
   row: ConnectionRow,
   ask: { title: string; to: string; verb: string },
   what: Child,
+  choice?: Child,
 ) {
   const at = pathOf(c, row)
   return show(
     c,
     { title: ask.verb, section: 'connections', above: [row.name, at] },
-    <Confirm c={c} title={ask.title} to={`${at}/${ask.to}`} verb={ask.verb} back={at} danger>
+    <Confirm
+      c={c}
+      title={ask.title}
+      to={`${at}${ask.to && `/${ask.to}`}`}
+      verb={ask.verb}
+      back={at}
+      choice={choice}
+      danger
+    >
       {what}
     </Confirm>,
   )

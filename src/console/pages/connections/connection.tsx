@@ -1,27 +1,34 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import { publicOrigin } from '../../../http/origin'
-import { ingestUrl } from '../../../inbox/connections/present'
-import type { ConnectionRow } from '../../../inbox/connections/store'
-import type { Traffic } from '../../../inbox/health/traffic'
 import { UNSENT } from '../../form'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
-import { Copyable, Fact, Head, Time } from '../../ui/parts'
-import { Refusals, totalOf } from '../../ui/refusals'
+import { Fact, Head, Time } from '../../ui/parts'
+import { totalOf } from '../../ui/refusals'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { lastOf, modeOf } from './describe'
+import { lastOf, modeOf, standingOf } from './describe'
+import type { Shown } from './read'
+import { Refused } from './refused'
 import { Secrets } from './secrets'
 import { Settings } from './settings'
+import { Guidance, IngestUrl, Setup } from './setup'
 
-/** A connection: its ingest URL, what came to it in the last hour, its signing secrets and settings. */
+/**
+ * A connection. Until it has received its first event, the page begins with what is left to do.
+ *
+ * @param suggested a secret for vendors that sign with one that you choose
+ * @param entered the name in the form
+ */
 export function connectionPage(
   c: Context<HttpEnv>,
-  { row, hour, names }: { row: ConnectionRow; hour: Traffic; names: ReadonlyMap<string, string> },
+  of: Shown & { suggested: string },
   { mistakes, status } = UNSENT,
+  entered = of.row.name,
 ) {
+  const { row, names, suggested } = of
   const { connections, events } = pathsOf(c)
+  const isNew = row.last_event_id === null
   return show(
     c,
     { title: row.name, section: 'connections', status, above: ['Connections', connections] },
@@ -29,42 +36,53 @@ export function connectionPage(
       <Head
         title={
           <>
-            {row.name} <Badge of={row.status} />
+            {row.name} <Badge of={standingOf(row)} />
           </>
         }
       >
-        <a class="button" href={`${events}?connection_id=${row.id}`}>
-          View events
-        </a>
+        {!isNew && (
+          <a class="button" href={`${events}?connection_id=${row.id}`}>
+            View events
+          </a>
+        )}
       </Head>
-      <h2>Ingest URL</h2>
-      <Copyable id="ingest-url" label="ingest URL">
-        {ingestUrl(c, row.id)}
-      </Copyable>
-      {publicOrigin(c) === null && (
+      {row.status === 'disabled' && (
         <p class="warning" role="note">
-          This is only the path: the operator of this deployment must set <code>PUBLIC_ORIGIN</code> to its address.
+          This connection is disabled and refuses every delivery.
         </p>
       )}
-      <p class="quiet">
-        Enter this URL as a webhook endpoint at {vendorTitle(row.vendor)}, and select the events to send.
-      </p>
-      <Facts row={row} hour={hour} now={c.get('rt').now} />
-      {totalOf(hour.refused) > 0 && <h2>Refused in the last hour</h2>}
-      <Refusals label="Refused deliveries" refused={hour.refused} />
-      <Secrets c={c} row={row} names={names} mistakes={mistakes} />
-      {can(c, 'connections:write') && <Settings c={c} row={row} mistakes={mistakes} />}
+      {isNew || row.secrets.length === 0 ? (
+        <Setup c={c} of={of} mistakes={mistakes} suggested={suggested} />
+      ) : (
+        <>
+          <h2>Ingest URL</h2>
+          <IngestUrl c={c} row={row} />
+          <Guidance vendor={row.vendor} />
+        </>
+      )}
+      <h2>Facts</h2>
+      <Facts c={c} of={of} />
+      {!isNew && <Refused c={c} of={of} />}
+      {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakes} />}
+      {can(c, 'connections:write') && <Settings c={c} row={row} entered={entered} mistakes={mistakes} />}
     </>,
   )
 }
 
-function Facts({ row, hour, now }: { row: ConnectionRow; hour: Traffic; now: number }) {
+function Facts({ c, of: { row, event, hour } }: { c: Context<HttpEnv>; of: Shown }) {
+  const { now } = c.get('rt')
   return (
     <dl class="facts">
       <Fact name="Vendor">{vendorTitle(row.vendor)}</Fact>
       <Fact name="Mode">{modeOf(row)}</Fact>
       <Fact name="Last event">
         <Time at={lastOf(row)} now={now} />
+        {event && (
+          <>
+            {' '}
+            <a href={`${pathsOf(c).events}/${event.id}`}>{event.event_type}</a> <Badge of={event.status} />
+          </>
+        )}
       </Fact>
       <Fact name="Accepted, last hour">{hour.accepted.toLocaleString('en')}</Fact>
       <Fact name="Refused, last hour">{totalOf(hour.refused).toLocaleString('en')}</Fact>

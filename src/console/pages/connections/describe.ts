@@ -5,14 +5,22 @@ import { idTime } from '../../../lib/ids'
 import { pathsOf } from '../../page'
 
 /** The path of a connection's page. */
-export function pathOf(c: Context<HttpEnv>, { id }: ConnectionRow): string {
+export function pathOf(c: Context<HttpEnv>, { id }: { id: string }): string {
   return `${pathsOf(c).connections}/${id}`
 }
 
 /** When the connection last received an event; null for never. */
-export const lastOf = (row: ConnectionRow) => (row.last_event_id === null ? null : idTime(row.last_event_id))
+export const lastOf = (row: Pick<ConnectionRow, 'last_event_id'>) =>
+  row.last_event_id === null ? null : idTime(row.last_event_id)
 
-export const modeOf = (row: ConnectionRow) => (row.livemode ? 'Live' : 'Test')
+export const modeOf = (row: Pick<ConnectionRow, 'livemode'>) => (row.livemode ? 'Live' : 'Test')
+
+/** The state of a connection as one word for its badge. A connection that has received nothing yet is `waiting`. */
+export function standingOf(row: Pick<ConnectionRow, 'status' | 'secrets' | 'last_event_id'>): string {
+  if (row.status === 'disabled') return 'disabled'
+  if (row.secrets.length === 0) return 'no secret'
+  return row.last_event_id === null ? 'waiting' : row.status
+}
 
 /** A name for a secret. The hint is empty for a short secret. */
 export function secretName(hint: string): string {

@@ -1,19 +1,19 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
-import type { ConnectionRow } from '../../../inbox/connections/store'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
-import { Table } from '../../ui/table'
+import { totalOf } from '../../ui/refusals'
+import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { lastOf, modeOf, pathOf } from './describe'
+import { lastOf, modeOf, pathOf, standingOf } from './describe'
+import type { ListedConnection } from './read'
 
 /** The list of connections, or an introduction if there are none. */
-export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<ConnectionRow>) {
-  const { now } = c.get('rt')
+export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<ListedConnection>) {
   const add = can(c, 'connections:write') && (
     <a class="button primary" href={`${pathsOf(c).connections}/new`}>
       Connect a vendor
@@ -24,7 +24,7 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
     c,
     { title: 'Connections', section: 'connections' },
     <>
-      <Head title="Connections">{add}</Head>
+      <Head title="Connections">{!empty && add}</Head>
       {empty ? (
         <section class="empty">
           <h2>No connections yet</h2>
@@ -35,21 +35,34 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
           {add || <p>Ask an admin of this project to connect a vendor.</p>}
         </section>
       ) : (
-        <Table
-          label="Connections"
-          rows={rows}
-          columns={[
-            ['Name', (row) => <a href={pathOf(c, row)}>{row.name}</a>],
-            ['Vendor', (row) => vendorTitle(row.vendor)],
-            ['Mode', modeOf],
-            ['Status', (row) => <Badge of={row.status} />],
-            ['Last event', (row) => <Time at={lastOf(row)} now={now} />],
-            ['Secrets', (row) => row.secrets.length],
-            ['Created', (row) => <Time at={row.created_at} now={now} />],
-          ]}
-        />
+        <Table label="Connections" rows={rows} columns={columnsOf(c)} />
       )}
       <Pager c={c} cursor={next_cursor} />
     </>,
+  )
+}
+
+function columnsOf(c: Context<HttpEnv>): Column<ListedConnection>[] {
+  const { now } = c.get('rt')
+  return [
+    ['Name', (row) => <a href={pathOf(c, row)}>{row.name}</a>],
+    ['Vendor', (row) => vendorTitle(row.vendor)],
+    ['Mode', modeOf],
+    ['Status', (row) => <Badge of={standingOf(row)} />],
+    ['Last event', (row) => <Time at={lastOf(row)} now={now} />],
+    ['Accepted, 1 h', ({ hour }) => hour.accepted.toLocaleString('en')],
+    ['Refused, 1 h', (row) => <Refused c={c} row={row} />],
+  ]
+}
+
+/** How many deliveries were refused, with a link to the causes. */
+function Refused({ c, row }: { c: Context<HttpEnv>; row: ListedConnection }) {
+  const n = totalOf(row.hour.refused)
+  if (n === 0) return <>0</>
+  return (
+    <a class="error" href={`${pathOf(c, row)}#refused`}>
+      {n.toLocaleString('en')}
+      <span class="unseen"> refused by {row.name}: see why</span>
+    </a>
   )
 }

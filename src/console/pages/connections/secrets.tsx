@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
+import { MAX_SECRETS } from '../../../inbox/connections/limits'
 import type { ConnectionRow } from '../../../inbox/connections/store'
 import type { Mistakes } from '../../form'
 import { can } from '../../page'
@@ -7,6 +8,7 @@ import { Post, Wrong } from '../../ui/controls'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { pathOf, secretName } from './describe'
+import { guideOf } from './guides'
 import { SecretField } from './secret-field'
 
 type Secret = ConnectionRow['secrets'][number]
@@ -27,11 +29,7 @@ export function Secrets({ c, row, names, mistakes }: Props) {
   ]
   return (
     <>
-      <h2>Signing secrets</h2>
-      <p class="quiet">
-        A delivery can be signed with any of these secrets. To rotate a secret, add the new one, switch to it at the
-        vendor, then remove the old one.
-      </p>
+      <h2 id="secrets">Signing secrets</h2>
       <Table
         label="Signing secrets"
         rows={row.secrets}
@@ -43,13 +41,26 @@ export function Secrets({ c, row, names, mistakes }: Props) {
           ...(write ? [remove] : []),
         ]}
       />
-      {write && (
-        <Post c={c} to={at} class="form">
-          <SecretField mistakes={mistakes} vendors={[row.vendor]} />
-          <Wrong>{mistakes.form}</Wrong>
-          <button type="submit">Add secret</button>
-        </Post>
-      )}
+      {write && row.secrets.length < MAX_SECRETS && <AddSecret c={c} row={row} mistakes={mistakes} />}
     </>
+  )
+}
+
+function AddSecret({ c, row, mistakes }: Omit<Props, 'names'>) {
+  const guide = guideOf(row.vendor)
+  return (
+    <details class="more-form" open={Boolean(mistakes.signing_secret ?? (mistakes.name ? undefined : mistakes.form))}>
+      <summary>Add a secret, or rotate one</summary>
+      <p class="quiet">
+        A delivery can be signed with any of the secrets. To rotate one without a gap: add the new one here, switch to
+        it at the vendor, wait until the old one is no longer used, then remove it.
+      </p>
+      {guide && <p>{guide.where}</p>}
+      <Post c={c} to={`${pathOf(c, row)}/secrets`} class="form">
+        <SecretField mistakes={mistakes} vendor={row.vendor} />
+        <Wrong>{mistakes.form}</Wrong>
+        <button type="submit">Add secret</button>
+      </Post>
+    </details>
   )
 }

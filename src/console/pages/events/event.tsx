@@ -3,32 +3,60 @@ import type { HttpEnv } from '../../../http/context'
 import type { AttemptRow, EventRow } from '../../../inbox/events/store'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Post } from '../../ui/controls'
 import { show } from '../../ui/layout'
-import { Head, live } from '../../ui/parts'
+import { Head } from '../../ui/parts'
 import { Attempts } from './attempts'
-import type { Decoded, Links } from './links'
+import type { Links } from './links'
 import { Payload } from './payload'
+import { Result } from './result'
 import { isOpen } from './row'
-import { Summary } from './summary'
+import { Standing } from './standing'
+import { Effected, Summary } from './summary'
 
-type Shown = {
+export type Shown = {
   row: EventRow
-  decoded: Decoded
+  /** Of the payload; null if it is gone. */
+  bytes: number | null
+  headers: Record<string, string> | null
   links: Links
   attempts: readonly AttemptRow[]
+  /** Of the users and API keys that requested attempts, by id. */
   names: ReadonlyMap<string, string>
+  /** How many attempts there were before a replay that was just requested; null if no replay was. */
+  after: number | null
 }
 
-/** An event: its summary, attempts and payload. The page updates itself until the event is processed. */
-export function eventPage(c: Context<HttpEnv>, { row, decoded, links, attempts, names }: Shown) {
+/** An event: its state, beside its payload. */
+export function eventPage(c: Context<HttpEnv>, shown: Shown) {
+  const { row } = shown
   const { events } = pathsOf(c)
-  const { now } = c.get('rt')
-  const at = `${events}/${row.id}`
   return show(
     c,
-    { title: row.event_type, section: 'events', above: ['Webhook events', events] },
-    <div id="event" {...(isOpen(row.status) && live('event', at, '2s'))}>
+    { title: row.event_type, section: 'events', above: ['Events', events] },
+    <div class="event">
+      <Now c={c} of={shown} />
+      <div class="beside">
+        <Payload row={row} headers={shown.headers} at={`${events}/${row.id}`} />
+      </div>
+    </div>,
+  )
+}
+
+/** The answer to a live update: only {@link Now}. */
+export function nowFragment(c: Context<HttpEnv>, shown: Shown) {
+  return <Now c={c} of={shown} />
+}
+
+/**
+ * What changes while an event is processed. It updates itself until that is done. The payload beside it stays, with
+ * what the reader has unfolded.
+ */
+function Now({ c, of }: { c: Context<HttpEnv>; of: Shown }) {
+  const { row, bytes, links, attempts, names, after } = of
+  const { now } = c.get('rt')
+  const at = `${pathsOf(c).events}/${row.id}`
+  return (
+    <div id="now" {...(isOpen(row.status) && updating(at, row, after))}>
       <Head
         title={
           <>
@@ -36,21 +64,38 @@ export function eventPage(c: Context<HttpEnv>, { row, decoded, links, attempts, 
           </>
         }
       >
-        {can(c, 'billing:write') && (
-          <>
-            <a class="button" href={`${at}/replay`}>
-              Dry run
-            </a>
-            <Post c={c} to={`${at}/replay`}>
-              <button type="submit">Replay</button>
-            </Post>
-          </>
-        )}
+        {can(c, 'billing:write') && bytes !== null && <Again row={row} at={at} />}
       </Head>
-      {row.last_error && <p class="error">{row.last_error}</p>}
-      <Summary row={row} decoded={decoded} links={links} now={now} />
-      <Attempts rows={attempts} names={names} now={now} />
-      <Payload row={row} at={at} />
-    </div>,
+      <div class="facing">
+        {after !== null && <Result row={row} after={after} at={at} />}
+        <Standing row={row} now={now} />
+        <Summary c={c} row={row} links={links} />
+        <Attempts row={row} rows={attempts} names={names} now={now} />
+        <Effected row={row} />
+      </div>
+    </div>
   )
+}
+
+/** While an attempt is on its way, none is offered. A waiting retry can be started now. */
+function Again({ row, at }: { row: EventRow; at: string }) {
+  if (isOpen(row.status) && row.status !== 'retrying') return null
+  return (
+    <a id="replay" class="button" href={`${at}/replay`} data-dialog>
+      {row.status === 'retrying' ? 'Retry now' : 'Replay'}
+    </a>
+  )
+}
+
+/** What is shown, so that the server answers with nothing while it is the same. */
+export const versionOf = ({ status, attempts, deliveries }: EventRow) => `${status}.${attempts}.${deliveries}`
+
+function updating(at: string, row: EventRow, after: number | null) {
+  const query = new URLSearchParams({ seen: versionOf(row), ...(after !== null && { replayed: String(after) }) })
+  return {
+    'hx-get': `${at}?${query}`,
+    'hx-swap': 'outerHTML',
+    'hx-trigger': 'every 2s',
+    'data-live': '',
+  }
 }

@@ -1,57 +1,115 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import type { EventRow } from '../../../inbox/events/store'
+import { ERROR_LENGTH } from '../../../inbox/search/limits'
 import { can, pathsOf } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
+import type { Counts } from './counts'
+import type { Choice } from './filter-words'
+import { Chips, Menus, Statuses } from './narrow'
 import { columnsOf, Row } from './row'
 import { SearchForm } from './search-form'
-import type { Asked } from './search-query'
+import { type Asked, changed } from './search-query'
 
-type Found = { data: readonly EventRow[]; next_cursor: string | null; truncated: boolean }
+/** What a search found. */
+export type Found = { data: readonly EventRow[]; next_cursor: string | null; truncated: boolean }
+
+type Listed = {
+  asked: Asked
+  found: Found
+  /** Null if they do not apply, because other filters narrow the list. */
+  counts: Counts | null
+  connections: readonly Choice[]
+  /** A text in the search box that matches nothing; null if there is none. */
+  unknown: string | null
+}
 
 /** The list of events with its search. The first page updates itself if the newest events come first. */
-export function listPage(c: Context<HttpEnv>, asked: Asked, found: Found) {
+export function listPage(c: Context<HttpEnv>, { asked, found, counts, connections, unknown }: Listed) {
   const { events } = pathsOf(c)
+  const { address, query } = asked
   const wrong = Object.keys(asked.mistakes).length > 0
-  const search = asked.query.size > 0 ? `?${asked.query}` : ''
-  const live = !wrong && c.req.query('cursor') === undefined && asked.fields?.order !== 'asc'
-  const polling = { 'hx-get': `${events}/live${search}`, 'hx-trigger': 'every 3s, poll', 'hx-swap': 'afterbegin' }
+  const searched = address.size > 0
+  const live = !wrong && unknown === null && c.req.query('cursor') === undefined && asked.fields?.order !== 'asc'
+  const polling = {
+    'hx-get': `${events}/live${searched ? `?${address}` : ''}`,
+    'hx-trigger': 'every 3s, poll',
+    'hx-swap': 'afterbegin',
+  }
   return show(
     c,
-    { title: 'Webhook events', section: 'events', status: wrong ? 422 : 200 },
+    { title: 'Events', section: 'events', status: wrong ? 422 : 200 },
     <>
-      <Head title="Webhook events">
-        {can(c, 'billing:write') && !wrong && found.data.length > 0 && (
-          <a class="button" href={`${events}/replay${search}`}>
-            Replay {search === '' ? 'all' : 'these'}…
+      <Head title="Events">
+        {can(c, 'billing:write') && found.data.length > 0 && (
+          <a class="button" href={`${events}/replay${searched ? `?${query}` : ''}`}>
+            Replay {searched ? 'these' : 'all'}…
           </a>
         )}
       </Head>
-      <SearchForm asked={asked} action={events} />
-      <div class="status-line">
-        <button type="button" data-show-new hidden />
-        {live && <a href={`${events}${search}`}>Refresh</a>}
-        {found.truncated && <span>The search stopped before this page was full. Continue on the next page.</span>}
+      <SearchForm
+        asked={asked}
+        action={events}
+        text={unknown ?? ''}
+        types={typesIn(found.data)}
+        unfolded={c.req.query('more') !== undefined}
+      />
+      <Statuses asked={asked} counts={counts} />
+      <div class="toolbar">
+        <Menus asked={asked} connections={connections} />
+        {live && <Live at={`${events}${changed(address, {})}`} />}
       </div>
-      <Table label="Webhook events" columns={columnsOf(c)}>
-        <tbody id="events" data-live {...(live && polling)}>
-          {found.data.map((row) => (
-            <Row c={c} row={row} />
-          ))}
-        </tbody>
-      </Table>
-      {found.data.length === 0 && !wrong && !found.truncated && <NoEvents c={c} searched={search !== ''} />}
-      <Pager c={c} cursor={found.next_cursor} />
+      <Chips asked={asked} connections={connections} />
+      {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
+      {unknown === null ? (
+        <>
+          <Table label="Events" columns={columnsOf(c)}>
+            <tbody id="events" data-live {...(live && polling)}>
+              {found.data.map((row) => (
+                <Row c={c} row={row} />
+              ))}
+            </tbody>
+          </Table>
+          {found.data.length === 0 && !wrong && !found.truncated && <NoEvents c={c} searched={searched} />}
+          <Pager c={c} cursor={found.next_cursor} query={query} />
+        </>
+      ) : (
+        <Unknown text={unknown} address={address} />
+      )}
     </>,
   )
 }
 
+/** Whether new events appear by themselves. The script fills it in; without one there is a link to reload. */
+function Live({ at }: { at: string }) {
+  return (
+    <div class="liveness">
+      <noscript>
+        <a href={at}>Refresh</a>
+      </noscript>
+      <button type="button" data-show-new hidden />
+      <span class="quiet" data-pill-reason />
+      <span class="pill" data-pill="" hidden />
+      <button type="button" data-pause hidden>
+        Pause
+      </button>
+    </div>
+  )
+}
+
+/** The types of the listed events and, for those with a dot, everything that begins as they do. */
+function typesIn(rows: readonly EventRow[]): string[] {
+  const types = rows.map(({ event_type }) => event_type).filter((type) => type.length <= 100)
+  const prefixes = types.flatMap((type) => (type.includes('.') ? [`${type.slice(0, type.indexOf('.'))}.*`] : []))
+  return [...new Set([...prefixes, ...types])].sort().slice(0, 20)
+}
+
 function NoEvents({ c, searched }: { c: Context<HttpEnv>; searched: boolean }) {
   return searched ? (
-    <p id="no-events">No events match this search. Remove some filters, or clear the search.</p>
+    <p id="no-events">No events match these filters. Remove some of them.</p>
   ) : (
     <section class="empty" id="no-events">
       <h2>No events yet</h2>
@@ -59,6 +117,24 @@ function NoEvents({ c, searched }: { c: Context<HttpEnv>; searched: boolean }) {
       <a class="button" href={pathsOf(c).connections}>
         Connections
       </a>
+    </section>
+  )
+}
+
+function Unknown({ text, address }: { text: string; address: URLSearchParams }) {
+  const { min, max } = ERROR_LENGTH
+  return (
+    <section class="empty">
+      <h2>Nothing matches “{text}”</h2>
+      <p>
+        It is not the ID of an event, a connection or a replay of this project. No processed event refers to an object
+        or a customer with this ID. No event type begins with it.
+      </p>
+      {text.length >= min && text.length <= max && (
+        <a class="button" href={changed(address, { error: text })}>
+          Search the errors for it
+        </a>
+      )}
     </section>
   )
 }

@@ -1,3 +1,6 @@
+/** The parts of JSON: strings, empty and other brackets, commas and colons, and the words between them. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{[]\s*[}\]]|[{}[\],:]|[^\s{}[\],:"]+/g
+
 /**
  * Indents JSON. It changes only whitespace: numbers and escapes stay as the vendor wrote them, which parsing and
  * serializing again would not guarantee.
@@ -6,16 +9,12 @@
  * @returns null if the text is not JSON
  */
 export function indented(text: string, most = Number.POSITIVE_INFINITY): string | null {
-  try {
-    JSON.parse(text)
-  } catch {
-    return null
-  }
+  if (!isJson(text)) return null
   let out = ''
   let depth = 0
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{[]\s*[}\]]|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+  for (const [token] of text.matchAll(TOKENS)) {
     if (out.length > most) break
-    const line = () => `\n${'  '.repeat(depth)}`
+    const line = () => `\n${'  '.repeat(Math.min(depth, MAX_INDENT))}`
     if (token === '{' || token === '[') {
       depth += 1
       out += token + line()
@@ -26,6 +25,86 @@ export function indented(text: string, most = Number.POSITIVE_INFINITY): string 
     else out += token === ':' ? ': ' : token.replace(/^([{[])\s+/, '$1')
   }
   return out
+}
+
+/** Levels that are indented: without a limit, a payload of a million brackets would take a million times as much. */
+const MAX_INDENT = 40
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** JSON as a tree whose texts are as the vendor wrote them. */
+export type Tree = { leaf: string } | { open: '{' | '['; entries: Entry[] }
+export type Entry = { name: string | null; value: Tree }
+
+/** Bytes of HTML around a value of a tree, and around an object or a list: see json-tree.tsx. */
+const MARKS = { leaf: 32, branch: 112 }
+
+/**
+ * Parses JSON into a tree.
+ *
+ * @param limits the bytes of HTML and the levels that the tree may have
+ * @returns null if the text is not JSON, or the tree is larger
+ */
+export function treeOf(text: string, limits: { bytes: number; levels: number }): Tree | null {
+  if (!isJson(text)) return null
+  const root: Entry[] = []
+  const above = [root]
+  let name: string | null = null
+  let last: string | null = null
+  let bytes = 0
+  for (const [token] of text.matchAll(TOKENS)) {
+    const here = above.at(-1) as Entry[]
+    if (token === ':') {
+      // What came before the colon was a name.
+      name = last
+      here.pop()
+      bytes -= MARKS.leaf
+    } else if (token === '}' || token === ']') above.pop()
+    else if (token !== ',') {
+      const opens = token === '{' || token === '['
+      bytes += opens ? MARKS.branch : MARKS.leaf + bytesInHtml(token)
+      const value: Tree = opens ? { open: token, entries: [] } : { leaf: token.replace(/^([{[])\s+/, '$1') }
+      here.push({ name, value })
+      name = null
+      last = token
+      if ('entries' in value) above.push(value.entries)
+      if (bytes > limits.bytes || above.length > limits.levels) return null
+    }
+  }
+  return root[0]?.value ?? null
+}
+
+const ESCAPED: Record<string, number> = { '"': 6, "'": 5, '&': 5, '<': 4, '>': 4 }
+
+/** How many bytes a text takes in HTML, where some characters are escaped. */
+function bytesInHtml(text: string): number {
+  let bytes = 0
+  for (const char of text) bytes += bytesOf(char)
+  return bytes
+}
+
+function bytesOf(char: string): number {
+  const code = char.codePointAt(0) as number
+  return ESCAPED[char] ?? (code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4)
+}
+
+/** The beginning of a text that takes at most so many bytes in HTML. */
+export function firstInHtml(text: string, most: number): string {
+  let bytes = 0
+  let end = 0
+  for (const char of text) {
+    bytes += bytesOf(char)
+    if (bytes > most) return text.slice(0, end)
+    end += char.length
+  }
+  return text
 }
 
 const WIDTH = 16

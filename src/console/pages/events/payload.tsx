@@ -1,38 +1,107 @@
 import type { EventRow } from '../../../inbox/events/store'
 import { bytesOf, isKept } from '../../../inbox/payload'
-import { hexDump, indented } from './payload-text'
+import { plural } from '../../ui/format'
+import { JsonTree } from './json-tree'
+import { firstInHtml, hexDump, indented, treeOf } from './payload-text'
 
-/** How much of a payload the page shows, in characters and in bytes. The download has all of it. */
-const TEXT_SHOWN = 16_000
-const BYTES_SHOWN = 1024
+/*
+ * The part of a payload that a page shows, so that the page stays below 60 KB whatever the payload is. The download has
+ * all of it.
+ */
 
-/** The payload as JSON and as bytes. @param at the path of the event's page */
-export function Payload({ row, at }: { row: EventRow; at: string }) {
-  if (!isKept(row)) return <p class="quiet">The payload is no longer stored: its retention period has ended.</p>
+/** Bytes of HTML for the text, and for JSON in colors. */
+const TEXT_SHOWN = 24_000
+/** Levels of JSON in colors. */
+const LEVELS = 24
+/** Bytes of the hex dump. */
+const BYTES_SHOWN = 512
+
+type PayloadProps = { row: EventRow; headers: Record<string, string> | null; at: string }
+
+/** The payload in a readable form and as bytes, with the headers kept of its delivery. @param at the path of the event */
+export function Payload({ row, headers, at }: PayloadProps) {
+  if (!isKept(row)) {
+    return (
+      <>
+        <h2>Payload</h2>
+        <p class="quiet">The payload is no longer stored: its retention period has ended.</p>
+      </>
+    )
+  }
   const bytes = bytesOf(row)
-  const json = row.text === null ? null : indented(row.text, TEXT_SHOWN)
-  const text = json ?? row.text ?? 'The payload is not UTF-8 text.'
   return (
     <>
-      <h2>Payload</h2>
-      <p>
-        {bytes.length.toLocaleString('en')} bytes, exactly as received. <a href={`${at}/payload`}>Download</a>
-      </p>
-      <section class="code wrap" aria-label="Payload as JSON" tabindex={0}>
-        <pre>{text.slice(0, TEXT_SHOWN)}</pre>
-      </section>
-      {text.length > TEXT_SHOWN && (
-        <p class="quiet">Only the beginning is shown. Download the payload to see all of it.</p>
-      )}
-      <details>
+      <div class="head">
+        <h2>Payload</h2>
+        <div class="actions">
+          <button type="button" data-copy-from={`${at}/payload`} hidden>
+            Copy<span class="unseen"> payload</span>
+          </button>
+          <a class="button" href={`${at}/payload`}>
+            Download
+          </a>
+        </div>
+      </div>
+      <p class="quiet">{plural(bytes.length, 'byte')}, exactly as received.</p>
+      <Readable text={row.text} />
+      <details class="raw">
         <summary>Raw bytes</summary>
         <section class="code" aria-label="Raw bytes" tabindex={0}>
           <pre>{hexDump(bytes.subarray(0, BYTES_SHOWN))}</pre>
         </section>
         {bytes.length > BYTES_SHOWN && (
-          <p class="quiet">Only the first {BYTES_SHOWN.toLocaleString('en')} bytes are shown.</p>
+          <p class="quiet">The first {BYTES_SHOWN} bytes. The download has all of them.</p>
         )}
       </details>
+      <Headers of={headers} />
+    </>
+  )
+}
+
+function Readable({ text }: { text: string | null }) {
+  if (text === null) return <p>The payload is not UTF-8 text. Its raw bytes are below.</p>
+  const tree = treeOf(text, { bytes: TEXT_SHOWN, levels: LEVELS })
+  if (tree) {
+    return (
+      <section class="code wrap" aria-label="Payload as JSON" tabindex={0}>
+        <JsonTree of={tree} />
+      </section>
+    )
+  }
+  const json = indented(text, TEXT_SHOWN)
+  const whole = json ?? text
+  const shown = firstInHtml(whole, TEXT_SHOWN)
+  return (
+    <>
+      <section class="code wrap" aria-label={json === null ? 'Payload as text' : 'Payload as JSON'} tabindex={0}>
+        <pre>{shown}</pre>
+      </section>
+      {shown.length < whole.length && (
+        <p class="quiet">The payload is too large to show all of it here. The download has the rest.</p>
+      )}
+    </>
+  )
+}
+
+/** The headers that decoding needs. Secrets are never among them. */
+function Headers({ of }: { of: Record<string, string> | null }) {
+  const headers = Object.entries(of ?? {})
+  if (headers.length === 0) return null
+  return (
+    <>
+      <h2>Headers kept of the delivery</h2>
+      <dl class="pairs">
+        {headers.map(([name, value]) => (
+          <div>
+            <dt>
+              <code>{name}</code>
+            </dt>
+            <dd>
+              <code>{value}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
     </>
   )
 }

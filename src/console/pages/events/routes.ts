@@ -1,74 +1,109 @@
 import { type Context, Hono } from 'hono'
 import { batch, run } from '../../../db/client'
+import { inRoom, sendInRoom } from '../../../http/answering'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { type EventRow, eventNotFound, findEvent, listAttempts } from '../../../inbox/events/store'
+import { listConnectionNames } from '../../../inbox/connections/store'
+import { eventNotFound, findEvent, findKept, listLastAttempts, type View } from '../../../inbox/events/store'
 import { bytesOf, isKept } from '../../../inbox/payload'
+import { MAX_DELIVERY_BYTES } from '../../../inbox/receive/limits'
 import type { SearchFields } from '../../../inbox/search/filters'
-import { searchPage } from '../../../inbox/search/page'
+import { findPage } from '../../../inbox/search/page'
 import { Fault } from '../../../lib/fault'
-import { refusalOf } from '../../form'
+import { type Mistakes, refusalOf } from '../../form'
 import { pageAsked } from '../../list'
-import { page } from '../../page'
-import { eventPage } from './event'
+import { page, pathsOf } from '../../page'
+import { ATTEMPTS } from './attempts'
+import { readCounts } from './counts'
+import { eventPage, nowFragment, type Shown, versionOf } from './event'
 import { linksOf } from './links'
-import { listPage } from './list'
-import { freshRows } from './live'
-import { rowsFragment } from './row'
-import { readSearch } from './search-query'
+import { type Found, listPage } from './list'
+import { hasCounts, liveUpdate } from './live'
+import { type Named, namedBy } from './look-up'
+import { type Asked, changed, readSearch } from './search-query'
 import { namesOf } from './store'
 
-/** The number of attempts on an event's page. */
-const ATTEMPTS = 50
+/** One event with its payload, whatever size that has. */
+const WHOLE = { most: MAX_DELIVERY_BYTES }
 
 /** Webhook events: the list with its search and live updates, and the page of one event. */
 export const eventPages = new Hono<HttpEnv>()
   .get('/', page('billing:read'), async (c) => {
-    const asked = readSearch(new URL(c.req.url).searchParams)
-    const found = await find(c, asked.fields)
-    return listPage(c, { ...asked, mistakes: { ...asked.mistakes, ...found.mistakes } }, found)
-  })
-  .get('/live', page('billing:read'), async (c) => {
-    const { fresh, changed } = await freshRows(
-      c.get('rt').db,
-      projectOf(c.get('actor')),
-      new URL(c.req.url).searchParams,
-    )
-    if (fresh.length + changed.length === 0) return c.body(null, 204)
-    c.header('X-New-Rows', String(fresh.length))
-    return c.html(rowsFragment(c, fresh, changed))
-  })
-  .get('/:event', page('billing:read'), async (c) => {
-    const rt = c.get('rt')
-    const { db } = rt
+    const { db, now } = c.get('rt')
     const project = projectOf(c.get('actor'))
-    const id = c.req.param('event') ?? ''
-    const { event, attempts } = await batch(db, {
-      event: findEvent(db, project, 'full', id),
-      attempts: listAttempts(db, project, id, { after: 0, limit: ATTEMPTS }),
-    })
-    const [row] = event
-    if (!row) throw eventNotFound()
-    const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
-    const [names, links] = await Promise.all([namesOf(rt, project, requestedBy), linksOf(db, row, row.summary)])
-    return eventPage(c, { row, decoded: row.summary, links, attempts, names })
+    const asked = readSearch(new URL(c.req.url).searchParams, now)
+    const text = (c.req.query('q') ?? '').trim()
+    const named = text === '' ? null : await namedBy(db, project, text)
+    if (named) return c.redirect(placeOf(c, asked, named), 303)
+    const unknown = text === '' ? null : text
+    const [{ mistakes, ...found }, counts, connections] = await Promise.all([
+      find(c, unknown === null ? asked.fields : null),
+      hasCounts(asked) ? readCounts(db, project) : null,
+      run(db, listConnectionNames(db, project)),
+    ])
+    const judged = { ...asked, mistakes: { ...asked.mistakes, ...mistakes } }
+    return listPage(c, { asked: judged, found, counts, connections, unknown })
+  })
+  .get('/live', page('billing:read'), liveUpdate)
+  .get('/:event', page('billing:read'), async (c) => {
+    const polled = c.req.header('HX-Request') !== undefined
+    if (!polled)
+      return inRoom(c.get('rt'), projectOf(c.get('actor')), MAX_DELIVERY_BYTES, async () =>
+        eventPage(c, await readShown(c, WHOLE)),
+      )
+    const shown = await readShown(c, 'summary')
+    return versionOf(shown.row) === c.req.query('seen') ? c.body(null, 204) : c.html(nowFragment(c, shown))
   })
   .get('/:event/payload', page('billing:read'), async (c) => {
     const id = c.req.param('event') ?? ''
     const { db } = c.get('rt')
-    const [row] = await run(db, findEvent(db, projectOf(c.get('actor')), 'full', id))
-    if (!row || !isKept(row)) throw new Fault('not_found', 'The payload is no longer stored.')
-    c.header('Content-Disposition', `attachment; filename="${row.id}.bin"`)
-    return c.body(bytesOf(row), 200, { 'Content-Type': 'application/octet-stream' })
+    return sendInRoom(c, MAX_DELIVERY_BYTES, async () => {
+      const [row] = await run(db, findEvent(db, projectOf(c.get('actor')), WHOLE, id))
+      if (!row || !isKept(row)) throw new Fault('not_found', 'The payload is no longer stored.')
+      c.header('Content-Disposition', `attachment; filename="${row.id}.bin"`)
+      return c.body(bytesOf(row), 200, { 'Content-Type': 'application/octet-stream' })
+    })
   })
 
+/** Reads what the page of an event shows, in two round trips. A live update leaves the payload out. */
+async function readShown(c: Context<HttpEnv>, view: View): Promise<Shown> {
+  const rt = c.get('rt')
+  const { db } = rt
+  const project = projectOf(c.get('actor'))
+  const id = c.req.param('event') ?? ''
+  const { event, kept, attempts } = await batch(db, {
+    event: findEvent(db, project, view, id),
+    kept: findKept(db, project, id),
+    attempts: listLastAttempts(db, project, id, ATTEMPTS),
+  })
+  const [row] = event
+  if (!row) throw eventNotFound()
+  const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
+  const [names, links] = await Promise.all([namesOf(rt, project, requestedBy), linksOf(db, row)])
+  const { bytes = null, headers = null } = kept[0] ?? {}
+  return { row, bytes, headers, links, attempts, names, after: afterOf(c) }
+}
+
+/** The attempts before a replay that was just requested, from the address; null if none was. */
+function afterOf(c: Context<HttpEnv>): number | null {
+  const text = c.req.query('replayed') ?? ''
+  return /^\d{1,6}$/.test(text) ? Number(text) : null
+}
+
+/** Where a text in the search box leads: to one event, or to the list with a filter. */
+function placeOf(c: Context<HttpEnv>, { address }: Asked, named: Named): string {
+  const { events } = pathsOf(c)
+  if ('event' in named) return `${events}/${named.event}`
+  return events + changed(address, { [named.filter]: named.value })
+}
+
 /** The events that a search finds. An invalid search finds nothing and says why. */
-async function find(c: Context<HttpEnv>, fields: SearchFields | null) {
-  const nothing = { data: [] as EventRow[], next_cursor: null, truncated: false, mistakes: {} }
+async function find(c: Context<HttpEnv>, fields: SearchFields | null): Promise<Found & { mistakes: Mistakes }> {
+  const nothing = { data: [], next_cursor: null, truncated: false, mistakes: {} }
   if (fields === null) return nothing
   try {
-    const page = { ...pageAsked(c), view: 'summary' as const }
-    return { ...(await searchPage(c.get('rt').db, projectOf(c.get('actor')), fields, page)), mistakes: {} }
+    const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, pageAsked(c))
+    return { ...page.present(await page.read('summary'), (row) => row), mistakes: {} }
   } catch (error) {
     return { ...nothing, mistakes: refusalOf(error).mistakes }
   }

@@ -8,7 +8,6 @@ import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Time } from '../../ui/parts'
 import { Cells, type Column } from '../../ui/table'
-import { vendorTitle } from '../../ui/vendor-titles'
 
 /** The number of characters of an error that a row shows. */
 const ERROR_SHOWN = 200
@@ -31,7 +30,7 @@ export function columnsOf(c: Context<HttpEnv>): Column<EventRow>[] {
       ),
     ],
     ['Object', (row) => <code>{presentEvent(row).decoded_summary?.object.id}</code>],
-    ['Vendor', (row) => vendorTitle(row.vendor)],
+    ['Connection', (row) => <span class="cut narrow">{row.connection_name}</span>],
     ['Attempts', (row) => row.attempts],
     ['Received', (row) => <Time at={idTime(row.id)} now={now} />],
   ]
@@ -50,19 +49,5 @@ export function Row({ c, row, how }: RowProps) {
     >
       <Cells columns={columnsOf(c)} row={row} />
     </tr>
-  )
-}
-
-/** The rows of a live update. */
-export function rowsFragment(c: Context<HttpEnv>, fresh: readonly EventRow[], changed: readonly EventRow[]) {
-  return (
-    <>
-      {fresh.map((row) => (
-        <Row c={c} row={row} how="fresh" />
-      ))}
-      {changed.map((row) => (
-        <Row c={c} row={row} how="changed" />
-      ))}
-    </>
   )
 }

@@ -1,68 +1,104 @@
-import { STATUSES } from '../../../inbox/lifecycle'
-import { Field, Select } from '../../ui/controls'
-import { FilterActions, FilterField } from '../../ui/filters'
+import { Field, Select, Wrong } from '../../ui/controls'
+import { FilterField } from '../../ui/filters'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
-import { type Asked, TEXTS } from './search-query'
+import { type Asked, MORE } from './search-query'
 
-/** The search form, with all filters of the API. It uses GET, so the address contains the search. */
-export function SearchForm({ asked, action }: { asked: Asked; action: string }) {
-  const { query, mistakes } = asked
-  const text = (name: string) => query.get(name) ?? ''
-  const field = (name: string, label: string, type?: 'number' | 'datetime-local') => (
-    <FilterField of={asked} name={name} label={label} {...(type && { type })} />
-  )
-  const choice = (name: string, label: string, options: readonly (readonly [string, string])[]) => (
-    <Field name={name} label={label} mistakes={mistakes}>
-      <Select name={name} value={text(name)} options={options} />
-    </Field>
-  )
-  const more = TEXTS.slice(1).some((name) => query.has(name))
+/** Filters with fields under “More filters”: all except those that have their own place on the page. */
+const FIELDS: readonly string[] = ['event_type', ...MORE]
+
+type FormProps = {
+  asked: Asked
+  action: string
+  /** What the search box holds. */
+  text: string
+  /** Event types to suggest. */
+  types: readonly string[]
+  /** Whether “More filters” is unfolded. */
+  unfolded: boolean
+}
+
+/** One box for any id or event type, and the finer filters. It uses GET, so the address contains the search. */
+export function SearchForm({ asked, action, text, types, unfolded }: FormProps) {
+  const { address, mistakes } = asked
+  const elsewhere = Object.keys(mistakes).filter((name) => !FIELDS.includes(name))
+  const wrong = Object.keys(mistakes).length > 0
   return (
     <search>
       <form class="search" method="get" action={action}>
-        <div class="filters">
-          <Field
-            name="event_type"
-            label="Event type"
-            value={query.getAll('event_type').join(', ')}
-            mistakes={mistakes}
+        {[...address].map(
+          ([name, value]) => !FIELDS.includes(name) && <input type="hidden" name={name} value={value} />,
+        )}
+        <div class="finder">
+          <label class="unseen" for="q">
+            Find by ID or event type
+          </label>
+          <input
+            id="q"
+            name="q"
+            type="search"
+            value={text}
+            list="types"
+            maxlength={300}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="Any ID (event, object, customer), or an event type such as invoice.*"
           />
-          {field('ref', 'Object ID')}
-          {field('error', 'Error contains')}
-          <FilterActions verb="Search" clear={query.size > 0 ? action : null} />
-        </div>
-        <fieldset>
-          <legend class="unseen">Status</legend>
-          <div class="checks">
-            {STATUSES.map((status) => (
-              <label>
-                <input type="checkbox" name="status" value={status} checked={query.getAll('status').includes(status)} />{' '}
-                {status}
-              </label>
+          <datalist id="types">
+            {types.map((type) => (
+              <option value={type} />
             ))}
-          </div>
-        </fieldset>
-        <details open={more}>
+          </datalist>
+          <button type="submit" class="primary">
+            Search
+          </button>
+        </div>
+        {elsewhere.map((name) => (
+          <Wrong>
+            {name}: {mistakes[name]}
+          </Wrong>
+        ))}
+        <details open={wrong || unfolded}>
           <summary>More filters</summary>
-          <div class="filters">
-            {choice('vendor', 'Vendor', [['', 'Any'], ...VENDOR_OPTIONS])}
-            {field('connection_id', 'Connection ID')}
-            {field('vendor_event_id', 'Vendor event ID')}
-            {field('received_after', 'Received since (UTC)', 'datetime-local')}
-            {field('received_before', 'Received before (UTC)', 'datetime-local')}
-            {field('min_attempts', 'Minimum attempts', 'number')}
-            {choice('livemode', 'Mode', [
-              ['', 'Any'],
-              ['true', 'Live'],
-              ['false', 'Test'],
-            ])}
-            {choice('order', 'Order', [
-              ['', 'Newest first'],
-              ['asc', 'Oldest first'],
-            ])}
-          </div>
+          <More asked={asked} />
         </details>
       </form>
     </search>
+  )
+}
+
+function More({ asked }: { asked: Asked }) {
+  const { address, mistakes } = asked
+  const field = (name: string, label: string, type?: 'number' | 'datetime-local') => (
+    <FilterField of={{ query: address, mistakes }} name={name} label={label} {...(type && { type })} />
+  )
+  const choice = (name: string, label: string, options: readonly (readonly [string, string])[]) => (
+    <Field name={name} label={label} mistakes={mistakes}>
+      <Select name={name} value={address.get(name) ?? ''} options={options} />
+    </Field>
+  )
+  return (
+    <div class="filters">
+      <Field name="event_type" label="Event type" value={address.getAll('event_type').join(', ')} mistakes={mistakes} />
+      {field('ref', 'Object ID')}
+      {field('vendor_event_id', 'Vendor event ID')}
+      {field('error', 'Error contains')}
+      {choice('vendor', 'Vendor', [['', 'Any'], ...VENDOR_OPTIONS])}
+      {choice('livemode', 'Mode of the connection', [
+        ['', 'Any'],
+        ['true', 'Live'],
+        ['false', 'Test'],
+      ])}
+      {field('received_after', 'Received since (UTC)', 'datetime-local')}
+      {field('received_before', 'Received before (UTC)', 'datetime-local')}
+      {field('min_attempts', 'Minimum attempts', 'number')}
+      {field('replay_id', 'Replay ID')}
+      {choice('order', 'Order', [
+        ['', 'Newest first'],
+        ['asc', 'Oldest first'],
+      ])}
+      <div class="field actions">
+        <button type="submit">Apply filters</button>
+      </div>
+    </div>
   )
 }

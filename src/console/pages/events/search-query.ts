@@ -1,35 +1,73 @@
 import { type SearchFields, SearchQuery } from '../../../inbox/search/filters'
+import { DAY, HOUR, iso } from '../../../lib/time'
 import { addFilled, type Mistakes, parse, refusalOf } from '../../form'
 
 const LISTS = ['event_type', 'status'] as const
-export const TEXTS = [
+/** The filters that have their own place on the page. The others are under “More filters”. */
+const FIRST = ['connection_id'] as const
+export const MORE = [
   'ref',
+  'error',
   'vendor',
-  'connection_id',
   'vendor_event_id',
+  'replay_id',
   'received_after',
   'received_before',
   'min_attempts',
-  'error',
   'livemode',
   'order',
 ] as const
 
-/** A search from the address. `fields` is null if the search is invalid. */
-export type Asked = { query: URLSearchParams; fields: SearchFields | null; mistakes: Mistakes }
+/** Time spans to choose from, as the address names them. */
+export const SPANS = [
+  ['1h', 'Last hour', HOUR],
+  ['24h', 'Last 24 hours', DAY],
+  ['7d', 'Last 7 days', 7 * DAY],
+] as const
 
-/** Reads the search from an address. It drops empty fields and treats times without a zone as UTC. */
-export function readSearch(sent: URLSearchParams): Asked {
-  const query = new URLSearchParams()
+/** A search from the address. `fields` is null if the search is invalid. */
+export type Asked = {
+  /** The filters as the API takes them. A time span becomes a time, so that all pages of a list begin at the same time. */
+  query: URLSearchParams
+  /** The filters as the address has them. */
+  address: URLSearchParams
+  fields: SearchFields | null
+  mistakes: Mistakes
+}
+
+/**
+ * Reads the search from an address. It drops empty fields and treats times without a zone as UTC.
+ *
+ * @param now milliseconds, at which a time span ends
+ */
+export function readSearch(sent: URLSearchParams, now: number): Asked {
+  const address = new URLSearchParams()
   for (const name of LISTS) {
-    for (const one of sent.getAll(name).flatMap((text) => text.split(/[\s,]+/))) if (one !== '') query.append(name, one)
+    const texts = sent.getAll(name).flatMap((text) => text.split(/[\s,]+/))
+    for (const one of new Set(texts)) if (one !== '') address.append(name, one)
   }
-  addFilled(query, sent, TEXTS)
+  addFilled(address, sent, [...FIRST, ...MORE])
+  const query = new URLSearchParams(address)
+  const [name, , span] = SPANS.find(([name]) => name === sent.get('within')) ?? []
+  if (name !== undefined && !address.has('received_after')) {
+    address.set('within', name)
+    query.set('received_after', `${iso(now - span).slice(0, 19)}Z`)
+  }
   const raw: Record<string, unknown> = Object.fromEntries(query)
   for (const name of LISTS) if (query.has(name)) raw[name] = query.getAll(name)
   try {
-    return { query, fields: parse(SearchQuery, raw), mistakes: {} }
+    return { query, address, fields: parse(SearchQuery, raw), mistakes: {} }
   } catch (error) {
-    return { query, fields: null, mistakes: refusalOf(error).mistakes }
+    return { query, address, fields: null, mistakes: refusalOf(error).mistakes }
   }
+}
+
+/** The address with some parameters changed: a list replaces all values of a parameter, and null removes it. */
+export function changed(address: URLSearchParams, changes: Record<string, string | readonly string[] | null>): string {
+  const query = new URLSearchParams(address)
+  for (const [name, values] of Object.entries(changes)) {
+    query.delete(name)
+    for (const value of values === null ? [] : [values].flat()) query.append(name, value)
+  }
+  return `?${query}`
 }

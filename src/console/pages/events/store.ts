@@ -7,8 +7,11 @@ import { readAddresses } from '../../../members/people'
 
 /** The names of API keys, revoked ones too, and the addresses of users, by id. */
 export async function namesOf(rt: Runtime, project: string, ids: readonly string[]): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map()
-  const [keys, people] = await Promise.all([run(rt.db, keyNames(rt.db, project, ids)), readAddresses(rt, ids)])
+  const ofKeys = ids.filter((id) => id.startsWith('key_'))
+  const [keys, people] = await Promise.all([
+    ofKeys.length > 0 ? run(rt.db, keyNames(rt.db, project, ofKeys)) : [],
+    readAddresses(rt, ids),
+  ])
   return new Map([...people, ...keys.map(({ id, name }) => [id, name] as const)])
 }
 

@@ -1,20 +1,37 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
 import type { EventRow } from '../../../inbox/events/store'
 import { idTime } from '../../../lib/ids'
+import { pathsOf } from '../../page'
 import { Effects } from '../../ui/effects'
 import { money, words } from '../../ui/format'
 import { Fact, Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import type { Decoded, Links } from './links'
+import type { Links } from './links'
 import { isOpen } from './row'
 
-type SummaryProps = { row: EventRow; decoded: Decoded; links: Links; now: number }
+type SummaryProps = { c: Context<HttpEnv>; row: EventRow; links: Links }
 
-/** The summary of an event and its effects. */
-export function Summary({ row, decoded, links, now }: SummaryProps) {
+/** The facts about an event. */
+export function Summary({ c, row, links }: SummaryProps) {
+  const { now } = c.get('rt')
+  const { connections, events } = pathsOf(c)
+  const object = row.summary?.object
   return (
     <>
       <h2>Summary</h2>
+      <OtherMode row={row} />
+      <OtherContent row={row} now={now} />
       <dl class="facts">
+        <Fact name="Connection">
+          {row.connection_deleted_at === null ? (
+            <a href={`${connections}/${row.connection_id}`}>{row.connection_name}</a>
+          ) : (
+            `${row.connection_name} (deleted)`
+          )}
+        </Fact>
+        <Fact name="Vendor">{vendorTitle(row.vendor)}</Fact>
+        <Fact name="Mode">{modeWord(row.summary?.livemode ?? row.livemode)}</Fact>
         <Fact name="Received">
           <Time at={idTime(row.id)} now={now} />
         </Fact>
@@ -26,41 +43,87 @@ export function Summary({ row, decoded, links, now }: SummaryProps) {
             <Time at={row.next_attempt_at} now={now} />
           </Fact>
         )}
-        {factsOf(row, decoded, links).map(
+        {object?.id && (
+          <Fact name="Object">
+            {object.type} <code>{object.id}</code>{' '}
+            <a class="aside" href={`${events}?ref=${encodeURIComponent(object.id)}`}>
+              All its events
+            </a>
+          </Fact>
+        )}
+        {factsOf(row, links).map(
           ([name, value, link]) => value && <Fact name={name}>{link ? <a href={link}>{value}</a> : value}</Fact>,
         )}
-        {row.deliveries > 1 && <Fact name="Delivered">{row.deliveries} times</Fact>}
+        <Fact name="Deliveries">
+          {row.deliveries === 1 ? (
+            'One'
+          ) : (
+            <>
+              {row.deliveries.toLocaleString('en')}, the last <Time at={row.last_delivered_at} now={now} />
+            </>
+          )}
+        </Fact>
+        <Fact name="Vendor event ID">
+          <code>{row.vendor_event_id}</code>
+        </Fact>
+        <Fact name="ID">
+          <code>{row.id}</code>
+        </Fact>
       </dl>
-      {row.differing > 0 && (
-        <p>
-          {row.differing === 1 ? 'A later delivery' : `${row.differing} later deliveries`} of this event had other
-          content than the first, most recently <Time at={row.last_differing_at} now={now} />. The first one is stored
-          and processed.
-        </p>
-      )}
-      <h2>Effects</h2>
-      <Effects of={decoded?.effects ?? []} project={row.project_id} />
     </>
+  )
+}
+
+/** What the event changed in the billing state, with links to the objects. */
+export function Effected({ row }: { row: EventRow }) {
+  return (
+    <>
+      <h2>Effects</h2>
+      <Effects
+        of={row.summary?.effects ?? []}
+        project={row.project_id}
+        vendor={row.vendor}
+        currency={row.summary?.amount?.currency}
+      />
+    </>
+  )
+}
+
+const modeWord = (livemode: boolean) => (livemode ? 'Live' : 'Test')
+
+function OtherMode({ row }: { row: EventRow }) {
+  const own = row.summary?.livemode ?? null
+  if (own === null || own === row.livemode) return null
+  return (
+    <p class="warning">
+      This is a {modeWord(own).toLowerCase()} event, but its connection is set to {modeWord(row.livemode).toLowerCase()}{' '}
+      mode. Correct the mode of the connection, or send the events of the other mode to a connection of their own.
+    </p>
+  )
+}
+
+function OtherContent({ row, now }: { row: EventRow; now: number }) {
+  if (row.differing === 0) return null
+  return (
+    <p class="warning">
+      {row.differing === 1 ? 'A later delivery' : `${row.differing.toLocaleString('en')} later deliveries`} of this
+      event had different content from the first, most recently <Time at={row.last_differing_at} now={now} />. The first
+      one is stored and processed. To see the other content, look at the log of {vendorTitle(row.vendor)}.
+    </p>
   )
 }
 
 type Named = [name: string, value: string | null | undefined, link?: string | undefined]
 
 /** Facts by name. Those without a value are not shown. */
-function factsOf(row: EventRow, decoded: Decoded, links: Links): Named[] {
-  const object = decoded?.object
+function factsOf({ summary, occurred_at }: EventRow, links: Links): Named[] {
   return [
-    ['Object', object && [object.type, object.id].filter(Boolean).join(' ')],
-    ['Object status', object?.status],
-    ['Amount', decoded?.amount && money(decoded.amount)],
-    ['Customer', decoded?.customer, links.customer],
-    ['Subscription', decoded?.subscription, links.subscription],
-    ['Invoice', decoded?.invoice],
-    ['Vendor', vendorTitle(row.vendor)],
-    ['Mode', row.livemode ? 'Live' : 'Test'],
-    ['Vendor API version', decoded?.api_version],
-    ['Occurred', row.occurred_at && words(row.occurred_at)],
-    ['Vendor event ID', row.vendor_event_id],
-    ['ID', row.id],
+    ['Object status', summary?.object.status],
+    ['Amount', summary?.amount && money(summary.amount)],
+    ['Customer', summary?.customer, links.customer],
+    ['Subscription', summary?.subscription, links.subscription],
+    ['Invoice', summary?.invoice, links.invoice],
+    ['Vendor API version', summary?.api_version],
+    ['Occurred', occurred_at && words(occurred_at)],
   ]
 }

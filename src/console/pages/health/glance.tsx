@@ -1,10 +1,13 @@
 import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
 import type { HttpEnv } from '../../../http/context'
 import type { readHealth } from '../../../inbox/health/health'
+import { OPEN_STATUSES } from '../../../inbox/lifecycle'
+import { HOUR, iso } from '../../../lib/time'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { bytes, timeOf, took } from '../../ui/format'
-import { Fact, Head, Time } from '../../ui/parts'
+import { bytes, capital, timeOf, took } from '../../ui/format'
+import { Time } from '../../ui/parts'
 import { Refusals, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -12,54 +15,83 @@ import { vendorTitle } from '../../ui/vendor-titles'
 export type Health = Awaited<ReturnType<typeof readHealth>>
 type Props = { c: Context<HttpEnv>; health: Health }
 
-/** The current health: the status and its reasons, the last hour, all events, and the connections. */
+/** The last hour, all events, the connections, and the database. */
 export function Glance({ c, health }: Props) {
+  const { refused } = health.last_60m
   return (
     <>
-      <Head
-        title={
-          <>
-            Health <Badge of={health.status} />
-          </>
-        }
-      />
-      {health.reasons.map((reason) => (
-        <p class="error">{reason}</p>
-      ))}
       <h2>Last hour</h2>
-      <LastHour health={health} />
-      <p class="status-line">
-        All events:
+      <LastHour c={c} health={health} />
+      <h2>All events</h2>
+      <dl class="tiles">
         {Object.entries(health.counts).map(([status, n]) => (
-          <span>
-            <a href={`${pathsOf(c).events}?status=${status}`}>{status}</a> {n.toLocaleString('en')}
-          </span>
+          <Tile
+            name={capital(status)}
+            to={`${pathsOf(c).events}?status=${status}`}
+            bad={status === 'failed' && n > 0}
+            value={n.toLocaleString('en')}
+          />
         ))}
-      </p>
-      <p class="status-line">
-        Database {health.store.number}: {bytes(health.store.size_bytes)} of {bytes(health.store.limit_bytes)}
-      </p>
-      {health.connections.length > 0 && <Connections c={c} health={health} />}
-      {Object.keys(health.last_60m.refused).length > 0 && <h2>Refused in the last hour</h2>}
-      <Refusals label="Refused deliveries" refused={health.last_60m.refused} />
+      </dl>
+      {health.connections.length > 0 && (
+        <>
+          <h2>Connections</h2>
+          <Connections c={c} health={health} />
+        </>
+      )}
+      {totalOf(refused) > 0 && <h2 id="refused">Refused in the last hour</h2>}
+      <Refusals label="Refused deliveries" refused={refused} />
+      <h2>Database</h2>
+      <Store {...health.store} />
     </>
   )
 }
 
-function LastHour({ health }: { health: Health }) {
-  const hour = health.last_60m
+/** The size of the project's database, which it shares with other projects. */
+function Store({ number, size_bytes, limit_bytes }: Health['store']) {
+  const share = size_bytes === null ? null : Math.floor((size_bytes / limit_bytes) * 100)
   return (
-    <dl class="tiles">
-      <Fact name="Received">{hour.received}</Fact>
-      <Fact name="Processed">{hour.processed}</Fact>
-      <Fact name="Ignored">{hour.ignored}</Fact>
-      <Fact name="Failed">{hour.failed}</Fact>
-      <Fact name="Duplicates">{hour.duplicates}</Fact>
-      <Fact name="Refused">{totalOf(hour.refused)}</Fact>
-      <Fact name="p50">{took(hour.p50_ms)}</Fact>
-      <Fact name="p95">{took(hour.p95_ms)}</Fact>
-      <Fact name="p99">{took(hour.p99_ms)}</Fact>
-      <Fact name="Oldest pending">{took(health.oldest_pending_age_ms)}</Fact>
+    <>
+      <p>
+        <label for="store">
+          Database {number} holds {bytes(size_bytes)} of {bytes(limit_bytes)}
+          {share !== null && ` (${share < 1 ? 'less than 1' : share} %)`}, with the data of all its projects.
+        </label>
+      </p>
+      <meter id="store" max={limit_bytes} high={limit_bytes * 0.8} value={size_bytes ?? 0} />
+    </>
+  )
+}
+
+/** One figure. All of the tile leads to the events that it counts. */
+function Tile({ name, value, to, bad }: { name: string; value: Child; to?: string; bad?: boolean }) {
+  return (
+    <div class={bad ? 'bad' : undefined}>
+      <dt>{name}</dt>
+      <dd>{to === undefined ? value : <a href={to}>{value}</a>}</dd>
+    </div>
+  )
+}
+
+function LastHour({ c, health }: Props) {
+  const hour = health.last_60m
+  const { events } = pathsOf(c)
+  const since = `received_after=${iso(c.get('rt').now - HOUR).slice(0, 19)}Z`
+  const refused = totalOf(hour.refused)
+  const counted = (n: number) => n.toLocaleString('en')
+  const open = OPEN_STATUSES.map((status) => `status=${status}`).join('&')
+  return (
+    <dl class="tiles five">
+      <Tile name="Received" value={counted(hour.received)} to={`${events}?${since}`} />
+      <Tile name="Processed" value={counted(hour.processed)} to={`${events}?${since}&status=processed`} />
+      <Tile name="Ignored" value={counted(hour.ignored)} to={`${events}?${since}&status=ignored`} />
+      <Tile name="Failed" value={counted(hour.failed)} to={`${events}?${since}&status=failed`} bad={hour.failed > 0} />
+      <Tile name="Refused" value={counted(refused)} {...(refused > 0 && { to: '#refused' })} bad={refused > 0} />
+      <Tile name="Duplicates" value={counted(hour.duplicates)} />
+      <Tile name="Lag, p50" value={took(hour.p50_ms)} />
+      <Tile name="Lag, p95" value={took(hour.p95_ms)} />
+      <Tile name="Lag, p99" value={took(hour.p99_ms)} />
+      <Tile name="Oldest open event" value={took(health.oldest_pending_age_ms)} to={`${events}?${open}&order=asc`} />
     </dl>
   )
 }

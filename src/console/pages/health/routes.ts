@@ -18,5 +18,5 @@ export const healthPages = new Hono<HttpEnv>().get('/', page('billing:read'), as
     readHealth(rt, project),
     readLag(rt, project, { from: iso(rt.now - ms), bucket }),
   ])
-  return healthPage(c, health, lag, range)
+  return healthPage({ c, health, lag, range })
 })

@@ -1,32 +1,51 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
+import type { OwnInvitation } from '../../../members/own-store'
 import type { MemberProject } from '../../../projects/directory-store'
 import { projectPaths } from '../../paths'
+import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
+import { OwnInvitations } from '../invitations/own'
 
-/** The list of the projects that the user is a member of. */
-export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<MemberProject>) {
+/** The invitations to the user's address, and whether there are older ones. */
+export type Invited = { rows: OwnInvitation[]; more: boolean }
+
+/** The list of the projects that the user is a member of, below the invitations to others. */
+export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<MemberProject>, invited: Invited) {
   return show(
     c,
-    { title: 'Projects' },
+    { title: 'Projects', section: 'projects' },
     <>
       <Head title="Projects">
         <a class="button primary" href="/console/projects/new">
           New project
         </a>
       </Head>
+      <OwnInvitations c={c} {...invited} />
+      {invited.rows.length > 0 && <h2>Your projects</h2>}
+      <p class="quiet">
+        Each project has its own API keys, connections and events. Nothing is shared between projects.
+      </p>
       <Table
         label="Projects"
         rows={data}
+        class="keys"
         columns={[
-          ['Name', (row) => <a href={projectPaths(row.id).start}>{row.name}</a>],
-          ['ID', (row) => <code>{row.id}</code>],
-          ['Your role', (row) => row.role],
+          [
+            'Name',
+            (row) => (
+              <a class="name" href={projectPaths(row.id).start}>
+                {row.name}
+              </a>
+            ),
+          ],
+          ['Your role', (row) => capital(row.role)],
           ['Created', (row) => <Time at={row.created_at} now={c.get('rt').now} />],
+          ['ID', (row) => <code>{row.id}</code>],
         ]}
       />
       <Pager c={c} cursor={next_cursor} />

@@ -1,27 +1,36 @@
 import { Hono } from 'hono'
-import { run } from '../../../db/client'
+import { batch } from '../../../db/client'
 import { changeOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { paging } from '../../../http/page'
+import { listOwn } from '../../../members/own-store'
 import { createProject } from '../../../projects/create'
 import { listMemberProjects } from '../../../projects/directory-store'
 import { ProjectBody } from '../../../projects/fields'
 import { parse, refusalOf } from '../../form'
-import { readList } from '../../list'
+import { pageAsked } from '../../list'
 import { page } from '../../page'
 import { projectPaths } from '../../paths'
 import { userOf } from '../../session'
 import { createPage, welcomePage } from './create'
 import { listPage } from './list'
 
-/** The console's start page: the user's projects. */
+/** Invitations on the start page: the newest. */
+const INVITED = 10
+
+/** The console's start page: the invitations to the user's address, and the user's projects. */
 export const projectPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
-    const { directory } = c.get('rt')
-    const { user_id } = userOf(c)
-    const read = (before: string | null, limit: number) =>
-      run(directory, listMemberProjects(directory, user_id, before, limit))
-    const found = await readList(c, 'projects', read)
-    return found.data.length === 0 ? welcomePage(c) : listPage(c, found)
+    const { directory, now } = c.get('rt')
+    const { user_id, email } = userOf(c)
+    const list = paging('console/projects', pageAsked(c))
+    const { rows, invited } = await batch(directory, {
+      rows: listMemberProjects(directory, user_id, list.before, list.take),
+      invited: listOwn(directory, email, { before: null, take: INVITED + 1 }, now),
+    })
+    const found = list.page(rows, (row) => row)
+    const invitations = { rows: invited.slice(0, INVITED), more: invited.length > INVITED }
+    return found.data.length === 0 ? welcomePage(c, invitations) : listPage(c, found, invitations)
   })
   .get('/projects/new', page('user'), (c) => createPage(c))
   .post('/projects', page('user'), async (c) => {
@@ -29,9 +38,8 @@ export const projectPages = new Hono<HttpEnv>()
     try {
       const fields = parse(ProjectBody, { name })
       const { id } = await createProject(c.get('rt'), fields.name, userOf(c).user_id, changeOf(c))
-      return c.redirect(`${projectPaths(id).keys}?done=project_created`, 303)
+      return c.redirect(`${projectPaths(id).start}?done=project_created`, 303)
     } catch (error) {
       return createPage(c, name, refusalOf(error))
     }
   })
-  .get('/p/:project', page('projects:read'), (c) => c.redirect(projectPaths(c.req.param('project')).keys, 303))

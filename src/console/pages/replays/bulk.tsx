@@ -4,23 +4,29 @@ import { pathsOf } from '../../page'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
+import { Filters } from './parts'
 
 /** Asks before all events that a search finds are replayed. */
 export function bulkPage(
   c: Context<HttpEnv>,
-  { query, cursor }: { query: URLSearchParams; cursor?: string },
+  { query, cursor, filters }: { query: URLSearchParams; cursor?: string; filters: readonly string[] },
   { matched, queued, has_more }: { matched: number; queued: number; has_more: boolean },
 ) {
   const { events } = pathsOf(c)
   return show(
     c,
-    { title: 'Replay events', section: 'events', above: ['Webhook events', `${events}?${query}`] },
+    { title: 'Replay events', section: 'events', above: ['Events', `${events}?${query}`] },
     <section class="confirm">
       <h1>Replay {plural(queued, 'event')}?</h1>
       <p>
         {query.size === 0 ? 'This replays events of the project' : 'This replays events that match the search'}, at 100
         events per second. Processing is idempotent: changes that were already applied are not applied twice.
       </p>
+      {filters.length > 0 && (
+        <div class="code">
+          <Filters of={filters} />
+        </div>
+      )}
       {queued < matched && (
         <p>
           {plural(matched - queued, 'event')} more {matched - queued === 1 ? 'is' : 'are'} skipped: already waiting to
@@ -32,7 +38,6 @@ export function bulkPage(
           There are more events than one replay can include. You can continue with the remaining ones afterwards.
         </p>
       )}
-      {query.size > 0 && <pre class="code">{[...query].map(([name, value]) => `${name} = ${value}`).join('\n')}</pre>}
       <Post c={c} to={`${events}/replay`} class="choice">
         <input type="hidden" name="search" value={String(query)} />
         {cursor !== undefined && <input type="hidden" name="cursor" value={cursor} />}

@@ -2,30 +2,85 @@ import type { Context } from 'hono'
 import type * as z from 'zod'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import type { EventRow } from '../../../inbox/events/store'
 import type { ReplayPreview } from '../../../inbox/replay/present'
+import { idTime } from '../../../lib/ids'
 import { pathsOf } from '../../page'
-import { Post } from '../../ui/controls'
+import { Badge } from '../../ui/badge'
+import { Confirm } from '../../ui/confirm'
 import { Effects } from '../../ui/effects'
 import { show } from '../../ui/layout'
+import { Time } from '../../ui/parts'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { adviceOn } from '../events/advice'
+import { isOpen } from '../events/row'
 
-/** Shows what a replay of an event would do. */
-export function dryRunPage(c: Context<HttpEnv>, id: string, preview: z.infer<typeof ReplayPreview>) {
-  const at = `${pathsOf(c).events}/${id}`
+type Preview = z.infer<typeof ReplayPreview>
+
+/** Asks before an event is replayed, and shows what the replay would do. With JavaScript it opens in a dialog. */
+export function dryRunPage(c: Context<HttpEnv>, row: EventRow, preview: Preview & { kept: boolean }) {
+  const at = `${pathsOf(c).events}/${row.id}`
+  const waiting = isOpen(row.status) && row.status !== 'retrying'
   return show(
     c,
-    { title: 'Dry run', section: 'events', above: ['Event', at] },
-    <section class="confirm">
-      <h1>A replay would set the status to “{preview.status}”</h1>
-      <p>{preview.error ?? 'This dry run shows the effects that a replay would have now. Nothing has been changed.'}</p>
-      <Effects of={preview.effects} project={projectOf(c.get('actor'))} />
-      <Post c={c} to={`${at}/replay`} class="choice">
-        <button type="submit" class="primary">
-          Replay
-        </button>
-        <a class="button" href={at}>
-          Cancel
+    { title: 'Replay event', section: 'events', above: ['Event', at] },
+    waiting || !preview.kept ? (
+      <NotNow waiting={waiting} at={at} />
+    ) : (
+      <Confirm
+        c={c}
+        title={row.status === 'retrying' ? 'Retry this event now?' : 'Replay this event?'}
+        to={`${at}/replay`}
+        verb={row.status === 'retrying' ? 'Retry event' : 'Replay event'}
+        back={at}
+      >
+        <p>
+          <strong>{row.event_type}</strong>, received <Time at={idTime(row.id)} now={c.get('rt').now} />
+        </p>
+        <p>
+          If it is processed now, its status becomes <Badge of={preview.status} />
+          {preview.status !== 'failed' && '. Changes that were already applied are not applied twice.'}
+        </p>
+        <Outlook preview={preview} vendor={row.vendor} project={projectOf(c.get('actor'))} />
+      </Confirm>
+    ),
+  )
+}
+
+function Outlook({ preview, vendor, project }: { preview: Preview; vendor: string; project: string }) {
+  if (preview.error !== null) {
+    const { what, todo } = adviceOn(preview.error, vendorTitle(vendor))
+    return (
+      <p class="warning">
+        {what} {todo}
+      </p>
+    )
+  }
+  const changes = preview.effects.filter(({ change }) => change)
+  return changes.length > 0 ? (
+    <>
+      <p>It would make these changes:</p>
+      <Effects of={changes} project={project} vendor={vendor} />
+    </>
+  ) : (
+    <p>It would not change the billing state.</p>
+  )
+}
+
+function NotNow({ waiting, at }: { waiting: boolean; at: string }) {
+  return (
+    <section id="confirm" class="confirm">
+      <h1>{waiting ? 'The event is already being processed' : 'The payload was deleted'}</h1>
+      <p>
+        {waiting
+          ? 'This event is waiting to be processed, or is being processed now. Replay it when that has ended.'
+          : 'This event cannot be processed again. Its payload was deleted because its retention period ended.'}
+      </p>
+      <div class="choice">
+        <a class="button" href={at} data-close>
+          Back to the event
         </a>
-      </Post>
-    </section>,
+      </div>
+    </section>
   )
 }

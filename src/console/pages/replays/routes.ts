@@ -1,17 +1,23 @@
 import { type Context, Hono } from 'hono'
-import { run } from '../../../db/client'
+import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { eventNotFound } from '../../../inbox/events/store'
+import { listConnectionNames } from '../../../inbox/connections/store'
+import { eventNotFound, findEvent, findKept } from '../../../inbox/events/store'
 import { BulkReplayBody } from '../../../inbox/replay/present'
 import { previewReplay } from '../../../inbox/replay/preview'
 import { requestBulkReplay, requestReplay } from '../../../inbox/replay/replay'
-import { findReplay, replayNotFound } from '../../../inbox/replay/store'
+import { findReplay, listReplays, type ReplayRow, replayNotFound } from '../../../inbox/replay/store'
 import { parse } from '../../form'
+import { readList } from '../../list'
 import { page, pathsOf } from '../../page'
+import { filtersInWords } from '../events/filter-words'
 import { readSearch } from '../events/search-query'
+import { namesOf } from '../events/store'
 import { bulkPage } from './bulk'
 import { dryRunPage } from './dry-run'
+import { listPage } from './list'
+import type { Beside } from './parts'
 import { progressPage } from './progress'
 
 const BulkOptions = BulkReplayBody.pick({ limit: true, cursor: true, dry_run: true })
@@ -20,22 +26,31 @@ const BulkOptions = BulkReplayBody.pick({ limit: true, cursor: true, dry_run: tr
 export const replayPages = new Hono<HttpEnv>()
   .get('/replay', page('billing:write'), async (c) => {
     const sent = new URL(c.req.url).searchParams
-    const { query, fields } = readSearch(sent)
+    const { query, fields } = readSearch(sent, c.get('rt').now)
     if (fields === null) return toSearch(c, query)
     const cursor = cursorIn(sent)
     const asked = { filter: fields, ...parse(BulkOptions, { dry_run: true, ...cursor }) }
     const found = await requestBulkReplay(c.get('rt'), projectOf(c.get('actor')), asked, changeOf(c))
-    return bulkPage(c, { query, ...cursor }, found)
+    const { db } = c.get('rt')
+    const connections = await run(db, listConnectionNames(db, projectOf(c.get('actor'))))
+    return bulkPage(c, { query, ...cursor, filters: filtersInWords(fields, connections) }, found)
   })
   .post('/replay', page('billing:write'), async (c) => {
     const { events } = pathsOf(c)
-    const { query, fields } = readSearch(new URLSearchParams(c.get('form').get('search') ?? ''))
+    const { query, fields } = readSearch(new URLSearchParams(c.get('form').get('search') ?? ''), c.get('rt').now)
     if (fields === null) return toSearch(c, query)
     const asked = { filter: fields, ...parse(BulkOptions, cursorIn(c.get('form'))) }
     const replay = await requestBulkReplay(c.get('rt'), projectOf(c.get('actor')), asked, changeOf(c))
     if (replay.replay_id === null) return c.redirect(`${events}?done=nothing_to_replay&${query}`, 303)
     if (replay.next_cursor !== null) query.set('cursor', replay.next_cursor)
-    return c.redirect(`${events}/replays/${replay.replay_id}${replay.has_more ? `?${query}` : ''}`, 303)
+    return c.redirect(`${pathsOf(c).replays}/${replay.replay_id}${replay.has_more ? `?${query}` : ''}`, 303)
+  })
+  .get('/replays', page('billing:read'), async (c) => {
+    const { db } = c.get('rt')
+    const read = (before: string | null, take: number) =>
+      run(db, listReplays(db, projectOf(c.get('actor')), { before, take }))
+    const replays = await readList(c, 'replays', read)
+    return listPage(c, replays, await beside(c, replays.data))
   })
   .get('/replays/:replay', page('billing:read'), async (c) => {
     const { db } = c.get('rt')
@@ -43,22 +58,41 @@ export const replayPages = new Hono<HttpEnv>()
     if (!replay) throw replayNotFound()
     const sent = new URL(c.req.url).searchParams
     const { cursor } = cursorIn(sent)
-    const rest = readSearch(sent).query
+    const rest = readSearch(sent, c.get('rt').now).query
     if (cursor !== undefined) rest.set('cursor', cursor)
-    return progressPage(c, replay, cursor === undefined ? null : rest)
+    return progressPage(c, replay, cursor === undefined ? null : rest, await beside(c, [replay]))
   })
   .get('/:event/replay', page('billing:write'), async (c) => {
     const id = c.req.param('event') ?? ''
-    const preview = await previewReplay(c.get('rt').db, projectOf(c.get('actor')), id)
-    if (!preview) throw eventNotFound()
-    return dryRunPage(c, id, preview)
+    const { db } = c.get('rt')
+    const project = projectOf(c.get('actor'))
+    const reads = { event: findEvent(db, project, 'summary', id), kept: findKept(db, project, id) }
+    const [preview, { event, kept }] = await Promise.all([previewReplay(c.get('rt'), project, id), batch(db, reads)])
+    const [row] = event
+    if (!preview || !row) throw eventNotFound()
+    return dryRunPage(c, row, { ...preview, kept: (kept[0]?.bytes ?? null) !== null })
   })
   .post('/:event/replay', page('billing:write'), async (c) => {
     const id = c.req.param('event') ?? ''
     const replayed = await requestReplay(c.get('rt'), projectOf(c.get('actor')), id, changeOf(c))
     if (!replayed) throw eventNotFound()
-    return c.redirect(`${pathsOf(c).events}/${id}?done=${replayed.opened ? 'replayed' : 'replay_coming'}`, 303)
+    const { status, attempts } = replayed.event
+    // An attempt that is running has already been counted: the page waits for its result.
+    const before = status === 'processing' ? attempts - 1 : attempts
+    return c.redirect(`${pathsOf(c).events}/${id}?replayed=${before}`, 303)
   })
+
+/** Reads what else is needed to show replays, in one round trip to each database. */
+async function beside(c: Context<HttpEnv>, rows: readonly ReplayRow[]): Promise<Beside> {
+  const rt = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const actors = [...new Set(rows.map(({ actor }) => actor))]
+  const [names, connections] = await Promise.all([
+    namesOf(rt, project, actors),
+    run(rt.db, listConnectionNames(rt.db, project)),
+  ])
+  return { names, connections }
+}
 
 /** Where a replay of many events continues, from an address or a form. */
 function cursorIn(sent: URLSearchParams): { cursor?: string } {

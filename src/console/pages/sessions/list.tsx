@@ -12,19 +12,25 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
+import { clientOf } from './client'
 
 /** The list of the user's sessions. */
 export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Session>) {
   return show(
     c,
-    { title: 'Sessions' },
+    { title: 'Sessions', section: 'sessions' },
     <>
-      <Head title="Sessions" />
-      <p>
-        These are your active sessions, in browsers and API clients. A session expires after{' '}
-        {plural(SESSION_IDLE / HOUR, 'hour')} without use, and after {plural(SESSION_MAX / DAY, 'day')} in any case.
+      <Head title="Sessions">
+        <a class="button danger" href="/console/sessions/end-all" data-dialog>
+          Sign out everywhere
+        </a>
+      </Head>
+      <p class="quiet">
+        These are the browsers and API clients where you are signed in as {userOf(c).email}. A session ends{' '}
+        {plural(SESSION_IDLE / HOUR, 'hour')} after its last use, and {plural(SESSION_MAX / DAY, 'day')} after its start
+        at the latest.
       </p>
-      <Table label="Sessions" rows={data} columns={columnsOf(c)} />
+      <Table label="Sessions" rows={data} columns={columnsOf(c)} class="keys" />
       <Pager c={c} cursor={next_cursor} />
     </>,
   )
@@ -33,24 +39,27 @@ export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Sessio
 function columnsOf(c: Context<HttpEnv>): Column<Session>[] {
   const { now } = c.get('rt')
   const { id } = userOf(c)
+  const name = (row: Session) => clientOf(row.user_agent) ?? row.user_agent ?? 'Unknown client'
   return [
     [
       'Client',
       (row) => (
         <>
-          <span class="cut">{row.user_agent ?? 'Unknown client'}</span> {row.id === id && <Badge of="this session" />}
+          <span class="name">{name(row)}</span> {row.id === id && <Badge of="this session" />}
+          {clientOf(row.user_agent) && <span class="line cut quiet">{row.user_agent}</span>}
         </>
       ),
     ],
     ['Signed in', (row) => <Time at={row.created_at} now={now} />],
     ['Last used', (row) => <Time at={row.last_used_at} now={now} />],
-    ['Expires', (row) => <Time at={row.expires_at} now={now} />],
+    ['Ends', (row) => <Time at={row.expires_at} now={now} />],
     [
       '',
       (row) => (
         <Post c={c} to={`/console/sessions/${row.id}/end`}>
           <button type="submit">
-            End<span class="unseen"> session of {row.user_agent ?? 'unknown client'}</span>
+            {row.id === id ? 'Sign out' : 'End'}
+            <span class="unseen"> session of {name(row)}</span>
           </button>
         </Post>
       ),

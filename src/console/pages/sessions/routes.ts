@@ -2,10 +2,11 @@ import { Hono } from 'hono'
 import { run } from '../../../db/client'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
-import { deleteSession, listSessions } from '../../../sessions/store'
+import { deleteSession, deleteSessions, listSessions } from '../../../sessions/store'
 import { readList } from '../../list'
 import { page } from '../../page'
-import { userOf } from '../../session'
+import { forgetSession, userOf } from '../../session'
+import { endAllPage } from './end-all'
 import { listPage } from './list'
 
 /** The user's sessions, in browsers and API clients. */
@@ -17,10 +18,21 @@ export const sessionPages = new Hono<HttpEnv>()
       run(directory, listSessions(directory, user_id, now, { before, take }))
     return listPage(c, await readList(c, 'sessions', read))
   })
+  .get('/end-all', page('user'), (c) => endAllPage(c))
+  .post('/end-all', page('user'), async (c) => {
+    const { id, user_id } = userOf(c)
+    const here = c.get('form').get('here') === 'true'
+    c.get('log').sessions_ended = await deleteSessions(c.get('rt').directory, user_id, here ? null : id)
+    if (!here) return c.redirect('/console/sessions?done=sessions_ended', 303)
+    forgetSession(c)
+    return c.redirect('/console/sign-in?done=signed_out_everywhere', 303)
+  })
   .post('/:id/end', page('user'), async (c) => {
     const user = userOf(c)
     const id = c.req.param('id')
     if (!(await deleteSession(c.get('rt').directory, user.user_id, id)))
       throw new Fault('not_found', 'Session not found.')
-    return c.redirect(id === user.id ? '/console/sign-in?done=signed_out' : '/console/sessions?done=session_ended', 303)
+    if (id !== user.id) return c.redirect('/console/sessions?done=session_ended', 303)
+    forgetSession(c)
+    return c.redirect('/console/sign-in?done=signed_out', 303)
   })

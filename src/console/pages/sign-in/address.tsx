@@ -3,7 +3,7 @@ import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
 import { Field } from '../../ui/controls'
 import { show } from '../../ui/layout'
-import { Head } from '../../ui/parts'
+import { Gate } from './gate'
 
 /** Step 1: the email address. */
 export function addressPage(
@@ -14,9 +14,13 @@ export function addressPage(
   return show(
     c,
     { title: 'Sign in', status },
-    <>
-      <Head title="Sign in" />
-      <p>Enter your email address, and we will send you a sign-in code.</p>
+    <Gate title="Sign in">
+      {next.startsWith('/console/invitations/') && (
+        <p>
+          <strong>You are invited to a project.</strong> Sign in with the address that the invitation was sent to.
+        </p>
+      )}
+      <p class="quiet">Enter your email address. We send you a code to sign in with; there are no passwords.</p>
       <form method="post" action="/console/sign-in">
         <input type="hidden" name="next" value={next} />
         <Field
@@ -29,10 +33,10 @@ export function addressPage(
           autofocus
           mistakes={mistakes}
         />
-        <button type="submit" class="primary">
+        <button type="submit" class="primary wide">
           Send code
         </button>
       </form>
-    </>,
+    </Gate>,
   )
 }

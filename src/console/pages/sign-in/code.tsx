@@ -5,7 +5,7 @@ import { CODE_TTL } from '../../../sessions/limits'
 import { Field } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Head } from '../../ui/parts'
+import { Gate } from './gate'
 
 /** Step 2: the code. @param wrong whether the code that was entered did not work */
 export function codePage(
@@ -17,8 +17,7 @@ export function codePage(
   return show(
     c,
     { title: 'Enter the code', status: wrong ? 401 : 200 },
-    <>
-      <Head title="Enter the code" />
+    <Gate title="Enter the code">
       <p>
         {printed
           ? 'The server printed a code in its terminal for '
@@ -36,15 +35,21 @@ export function codePage(
           maxlength={20}
           required
           autofocus
+          hint="8 letters and digits. Case, spaces and dashes do not matter."
           mistakes={wrong ? { code: 'This code is incorrect, has expired, or was already used.' } : {}}
         />
-        <button type="submit" class="primary">
+        <button type="submit" class="primary wide">
           Sign in
         </button>
       </form>
-      <p>
-        <a href={`/console/sign-in?next=${encodeURIComponent(next)}`}>Send a new code</a>
-      </p>
-    </>,
+      <form method="post" action="/console/sign-in" class="instead">
+        <input type="hidden" name="next" value={next} />
+        <input type="hidden" name="email" value={email} />
+        <button type="submit" class="link">
+          Send a new code
+        </button>
+        <a href={`/console/sign-in?next=${encodeURIComponent(next)}`}>Use another address</a>
+      </form>
+    </Gate>,
   )
 }

@@ -6,7 +6,7 @@ import type { Redeemed } from '../../../sessions/sign-in'
 import type { User } from '../../session'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Head } from '../../ui/parts'
+import { Gate } from './gate'
 
 /**
  * The page that the link in a sign-in email opens. Its button signs in. The page says to whose account, because anyone
@@ -18,8 +18,7 @@ export function linkPage(c: Context<HttpEnv>, link: Redeemed & { email: string }
   return show(
     c,
     { title: 'Sign in' },
-    <>
-      <Head title="Sign in" />
+    <Gate title="Sign in">
       <p>
         This link signs you in as <strong>{link.email}</strong>. If that is not your address, or you did not ask to sign
         in, close this page.
@@ -29,7 +28,7 @@ export function linkPage(c: Context<HttpEnv>, link: Redeemed & { email: string }
         <input type="hidden" name="challenge" value={link.challenge} />
         <input type="hidden" name="code" value={link.code} />
         {present && <input type="hidden" name="replaces" value={present.id} />}
-        <button type="submit" class="primary">
+        <button type="submit" class="primary wide">
           {present ? 'End that session and sign in' : 'Sign in'}
         </button>
       </form>
@@ -38,7 +37,7 @@ export function linkPage(c: Context<HttpEnv>, link: Redeemed & { email: string }
           <a href="/console">Stay signed in as {present.email}</a>
         </p>
       )}
-    </>,
+    </Gate>,
   )
 }
 
@@ -56,15 +55,14 @@ export function deadLinkPage(c: Context<HttpEnv>) {
   return show(
     c,
     { title: 'Sign in', status: 401 },
-    <>
-      <Head title="This link no longer works" />
+    <Gate title="This link no longer works">
       <p>
         The link has expired, was already used, or is incomplete. A link works once, for{' '}
         {plural(CODE_TTL / MINUTE, 'minute')}, and until a newer one signs in.
       </p>
-      <a class="button primary" href="/console/sign-in">
+      <a class="button primary wide" href="/console/sign-in">
         Request a new link
       </a>
-    </>,
+    </Gate>,
   )
 }

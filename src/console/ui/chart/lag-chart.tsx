@@ -7,16 +7,22 @@ import { day, inWords, LINES, type Point, type Series } from './words'
 /** The most rows that the table below the chart shows. */
 const ROWS = 100
 
-/** Percentiles of lag over time: a line chart, with the same data as a sentence and as a table. */
+/** Events and their lag over time: a chart, with the same data as a sentence and as a table. */
 export function LagChart({ series, label }: { series: Series; label: string }) {
   const busy = series.data.filter(({ received }) => received > 0)
   if (busy.length === 0) return <p class="quiet">No events were received in this period.</p>
   return (
     <figure class="chart">
-      <section class="plot" tabindex={0} aria-label="Lag chart">
+      <section class="plot" tabindex={0} aria-label="Chart" aria-describedby="readout">
         <Plot series={series} label={inWords(busy, label)} />
       </section>
-      <Legend pending={Math.max(...series.data.map(({ pending }) => pending))} />
+      <p
+        id="readout"
+        class="readout"
+        aria-live="polite"
+        data-hint="Point at the chart, or use the arrow keys in it, to read its figures."
+      />
+      <Legend />
       <details>
         <summary>Show as a table</summary>
         <Figures of={busy.slice(-ROWS)} />

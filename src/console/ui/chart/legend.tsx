@@ -1,27 +1,29 @@
 import type { PropsWithChildren } from 'hono/jsx'
 import { LINES } from './words'
 
-/** Explains the lines and columns of the chart. @param pending the largest number of pending events in a bucket */
-export function Legend({ pending }: { pending: number }) {
+const COLUMNS = ['completed', 'failed', 'pending'] as const
+
+/** Explains the columns and lines of the chart. */
+export function Legend() {
   return (
     <ul class="legend">
-      {LINES.map(([name, dashes]) => (
+      {COLUMNS.map((name) => (
         <li>
           <Sample>
-            <path class={name} stroke-dasharray={dashes} d="M1 5H25" />
+            <rect class={name} width="12" x="7" height="10" />
           </Sample>
           {name}
         </li>
       ))}
-      {pending > 0 && (
+      {LINES.map(([name, dashes]) => (
         <li>
           <Sample>
-            <rect class="pending" width="26" height="10" />
+            <path class={`line ${name}`} stroke-dasharray={dashes} d="M1 5H25" />
           </Sample>
-          pending, up to {pending}
+          {name}
         </li>
-      )}
-      <li>Times are in UTC. The scale is logarithmic: each grid line is about ten times the one below.</li>
+      ))}
+      <li>Times are in UTC. The scale of the lag is logarithmic.</li>
     </ul>
   )
 }

@@ -1,34 +1,41 @@
 import { duration } from '../format'
-import { HEIGHT, PLOT, pathOf, type Scale, scaleOf, upright, WIDTH } from './scale'
+import {
+  columnsPath,
+  HEIGHT,
+  LAG,
+  LEFT,
+  pathOf,
+  RIGHT,
+  round,
+  type Scale,
+  scaleOf,
+  ticksOf,
+  VOLUME,
+  WIDTH,
+} from './scale'
 import { clock, LINES, type Point, pointInWords, type Series } from './words'
-
-/** The height of the tallest column of pending events. */
-const PENDING_HEIGHT = 120
-/** The number of labels on the time axis. */
-const LABELS = 6
 
 type Drawn = { points: readonly Point[]; scale: Scale }
 
-/** The chart as an image. @param label a text alternative */
+/** The chart as an image: the events of each bucket, and below them their lag. @param label a text alternative */
 export function Plot({ series, label }: { series: Series; label: string }) {
   const points = series.data
   const lags = points.flatMap((point) => LINES.flatMap(([name]) => point[`${name}_ms`] ?? []))
   const scale = scaleOf(points, lags)
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
-      <Pending points={points} scale={scale} />
+      <text class="part" x={LEFT} y={VOLUME.top - 12}>
+        Events received
+      </text>
+      <text class="part" x={LEFT} y={LAG.top - 14}>
+        Lag from receipt to completion
+      </text>
       <Grid scale={scale} />
-      {points.map(
-        (point, index) =>
-          index % Math.ceil(points.length / LABELS) === 0 && (
-            <text x={scale.x(index + 0.5)} y={PLOT.bottom + 18}>
-              {clock(point, series.bucket)}
-            </text>
-          ),
-      )}
+      <Ticks series={series} scale={scale} />
+      <Volume points={points} scale={scale} />
       {LINES.map(([name, dashes]) => (
         <path
-          class={name}
+          class={`line ${name}`}
           stroke-dasharray={dashes}
           d={pathOf(
             points.map((point) => point[`${name}_ms`]),
@@ -41,38 +48,53 @@ export function Plot({ series, label }: { series: Series; label: string }) {
   )
 }
 
-/** Columns behind the lines: events that are not yet processed. */
-function Pending({ points, scale: { x, step } }: Drawn) {
-  const most = Math.max(...points.map(({ pending }) => pending))
+/** Columns of events: failed ones at the bottom, where they are seen first, then completed ones, then pending ones. */
+function Volume({ points, scale }: Drawn) {
+  const column = (of: (point: Point) => number, below: (point: Point) => number) =>
+    columnsPath(points, scale, of, below)
   return (
     <>
-      {points.map(
-        ({ pending }, index) =>
-          pending > 0 && (
-            <rect
-              class="pending"
-              x={x(index)}
-              width={step}
-              {...upright(PLOT.bottom - (pending / most) * PENDING_HEIGHT)}
-            />
-          ),
-      )}
+      <path
+        class="completed"
+        d={column(
+          ({ processed }) => processed,
+          ({ failed }) => failed,
+        )}
+      />
+      <path
+        class="pending"
+        d={column(
+          ({ pending }) => pending,
+          ({ failed, processed }) => failed + processed,
+        )}
+      />
+      <path
+        class="failed"
+        d={column(
+          ({ failed }) => failed,
+          () => 0,
+        )}
+      />
     </>
   )
 }
 
 /** Grid lines. Each is labeled on the left, or above the line on a narrow screen. */
-function Grid({ scale: { y, grid } }: { scale: Scale }) {
+function Grid({ scale: { y, grid, most, tall } }: { scale: Scale }) {
+  const lines: [number, string][] = [
+    ...[0, most].map((n): [number, string] => [VOLUME.bottom - tall(n), n.toLocaleString('en')]),
+    ...grid.map((ms): [number, string] => [y(ms), duration(ms)]),
+  ]
   return (
     <>
-      {grid.map((ms) => (
+      {lines.map(([at, label]) => (
         <>
-          <line class="grid" x1={PLOT.left} x2={PLOT.right} y1={y(ms)} y2={y(ms)} />
-          <text x={PLOT.left - 8} y={y(ms) + 4} text-anchor="end">
-            {duration(ms)}
+          <line class="grid" x1={LEFT} x2={RIGHT} y1={at} y2={at} />
+          <text x={LEFT - 8} y={at + 4} text-anchor="end">
+            {label}
           </text>
-          <text class="near" x={PLOT.right} y={y(ms) - 4} text-anchor="end">
-            {duration(ms)}
+          <text class="near" x={RIGHT} y={at - 4} text-anchor="end">
+            {label}
           </text>
         </>
       ))}
@@ -80,14 +102,30 @@ function Grid({ scale: { y, grid } }: { scale: Scale }) {
   )
 }
 
-/** Invisible columns that show a bucket's figures on hover. */
+/** The labels of the time axis. */
+function Ticks({ series, scale: { x } }: { series: Series; scale: Scale }) {
+  return (
+    <>
+      {ticksOf(series.data).map((index) => (
+        <>
+          <line class="grid" x1={x(index)} x2={x(index)} y1={LAG.bottom} y2={LAG.bottom + 5} />
+          <text x={x(index)} y={LAG.bottom + 19} text-anchor="middle">
+            {clock(series.data[index] as Point, series.bucket)}
+          </text>
+        </>
+      ))}
+    </>
+  )
+}
+
+/** Invisible columns, over both parts, that know a bucket's figures. The script shows them below the chart. */
 function Targets({ points, scale: { x, step } }: Drawn) {
   return (
     <>
       {points.map(
         (point, index) =>
           point.received > 0 && (
-            <rect class="hit" x={x(index)} width={step} {...upright(PLOT.top)}>
+            <rect class="hit" x={x(index)} width={step} y={VOLUME.top} height={round(LAG.bottom - VOLUME.top)}>
               <title>{pointInWords(point)}</title>
             </rect>
           ),

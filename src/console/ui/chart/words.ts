@@ -24,13 +24,19 @@ export function inWords(busy: readonly Point[], label: string): string {
 /** The figures of one bucket in words. */
 export function pointInWords(point: Point): string {
   const lags = LINES.map(([name]) => `${name} ${took(point[`${name}_ms`])}`).join(', ')
-  return `${day(point)} UTC: ${lags}; ${point.received} received, ${point.failed} failed, ${point.pending} pending`
+  const { received, processed, failed, pending } = point
+  return `${day(point)} UTC: ${received} received, ${processed} completed, ${failed} failed, ${pending} pending; ${lags}`
 }
 
 /** The start of a bucket: `2026-05-04 03:02`. */
 export const day = ({ bucket_start }: Point) => bucket_start.slice(0, 16).replace('T', ' ')
 
-/** The axis label of a bucket. It includes the date for buckets of an hour or more. */
+const DAY_AND_MONTH = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** The axis label of a bucket: the time, and at midnight the day. */
 export function clock({ bucket_start }: Point, bucket: Series['bucket']): string {
-  return bucket === '1m' || bucket === '5m' ? bucket_start.slice(11, 16) : bucket_start.slice(5, 16).replace('T', ' ')
+  const time = bucket_start.slice(11, 16)
+  const day = DAY_AND_MONTH.format(Date.parse(bucket_start))
+  if (bucket === '1d') return day
+  return time === '00:00' ? day : time
 }

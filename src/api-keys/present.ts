@@ -1,0 +1,77 @@
+import * as z from 'zod'
+import { named, timestamp } from '../http/fields'
+import { SAMPLE } from '../http/samples'
+import { dormantScopes } from '../lib/access'
+import { iso, isoOrNull } from '../lib/time'
+import type { Roles } from '../members/people'
+import { Holder, holderOf } from './holder'
+import { ScopeName } from './mint'
+import type { KeyRow } from './store'
+
+/** An API key, as the API shows it. */
+export const ApiKey = named(
+  'ApiKey',
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    key_prefix: z.string().describe('`svc_v1_`, the first four characters of the body, `…`, the last four.'),
+    created_at: timestamp,
+    last_used_at: timestamp.nullable().describe('Updated at most once a minute. Null if the key was never used.'),
+    scopes: z.array(ScopeName).describe('The permissions of the key in its project.'),
+    expires_at: timestamp.nullable(),
+    created_by: z
+      .object({
+        user_id: z.string(),
+        email: z.string().nullable(),
+        is_member: z.boolean().nullable().describe('Null from `GET /self`, and while it cannot be determined.'),
+      })
+      .describe(
+        'The user who minted the key. If they leave the project, the key keeps working and `is_member` is false.',
+      ),
+    secret_issued_to: Holder.describe(
+      'Who received the current secret: the user or API key that minted or last rotated the key.',
+    ),
+    dormant_scopes: z
+      .array(ScopeName)
+      .nullable()
+      .describe(
+        'The administrative scopes of the key (`members:write`) that do not count now, because the user who minted it no longer has the role for them. Null from `GET /self`, and while it cannot be determined.',
+      ),
+  }),
+  {
+    id: SAMPLE.key,
+    name: 'billing worker',
+    key_prefix: 'svc_v1_9f3a…c41d',
+    created_at: SAMPLE.time,
+    last_used_at: null,
+    scopes: ['billing:read'],
+    expires_at: SAMPLE.end,
+    created_by: { user_id: SAMPLE.user, email: SAMPLE.email, is_member: true },
+    secret_issued_to: { type: 'user', id: SAMPLE.user },
+    dormant_scopes: [],
+  },
+)
+/**
+ * The key without its secret. The fields of the specification come first.
+ *
+ * @param people the members of its project; null if they are not known
+ */
+export function present(row: KeyRow, people: Roles | null) {
+  const minter = people?.get(row.created_by)
+  return {
+    id: row.id,
+    name: row.name,
+    key_prefix: row.key_prefix,
+    created_at: iso(row.created_at),
+    last_used_at: isoOrNull(row.last_used_at),
+    scopes: row.scopes,
+    expires_at: isoOrNull(row.expires_at),
+    created_by: {
+      user_id: row.created_by,
+      email: row.minter_email ?? minter?.email ?? null,
+      is_member: people === null ? null : people.has(row.created_by),
+    },
+    secret_issued_to: holderOf(row.issued_to),
+    dormant_scopes: people === null ? null : dormantScopes(row.scopes, minter?.role ?? null),
+  }
+}

@@ -1,0 +1,45 @@
+import * as z from 'zod'
+import type { Kind, ShownKind } from '../lib/billing-kinds'
+import { BODIES, type Bodies } from '../vendors/objects'
+import type { StoredBody } from './reduce'
+
+/*
+ * What a row keeps of an object, and back. A field that is null is not kept: most are. So a field that was added later
+ * reads as null where a row was written before it, until an event of the object is processed.
+ */
+
+/** A body as a row keeps it. */
+export function stored(body: Bodies[Kind]): StoredBody {
+  return withoutNulls(body) as StoredBody
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, part]) => part !== null)
+      .map(([name, part]) => [name, withoutNulls(part)]),
+  )
+}
+
+/** A body as callers see it: every field of its kind, null where the row has none. */
+export function shown<K extends ShownKind>(kind: K, body: StoredBody): Bodies[K] {
+  return filled(BODIES[kind], { ...formerNames(body), ...body }) as Bodies[K]
+}
+
+/** The fields of an invoice that rows had under other names. */
+function formerNames({ due_date, hosted_invoice_url }: StoredBody) {
+  return { due_at: due_date, hosted_url: hosted_invoice_url }
+}
+
+/** A value with every field that its schema has, and no other. */
+function filled(schema: unknown, value: unknown): unknown {
+  if (value === undefined || value === null) return null
+  if (schema instanceof z.ZodNullable) return filled(schema.unwrap(), value)
+  if (schema instanceof z.ZodArray && Array.isArray(value)) return value.map((one) => filled(schema.element, one))
+  if (!(schema instanceof z.ZodObject) || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(schema.shape).map(([name, part]) => [name, filled(part, (value as Record<string, unknown>)[name])]),
+  )
+}

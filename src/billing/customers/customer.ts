@@ -1,0 +1,63 @@
+import * as z from 'zod'
+import { exampleOf, named } from '../../http/fields'
+import { SAMPLE } from '../../http/samples'
+import { CustomerBody } from '../../vendors/objects'
+import { Invoice } from '../invoices/invoice'
+import { PaymentMethod } from '../payment-methods/payment-method'
+import { shownExample, shownObject } from '../read/fields'
+import { Subscription } from '../subscriptions/subscription'
+
+function latest<Row extends z.ZodType>(Row: Row) {
+  return z
+    .object({ data: z.array(Row), has_more: z.boolean() })
+    .describe(
+      'The ones that changed last. `has_more`: there are more in the list of this kind, with `customer` as a filter.',
+    )
+}
+
+const { customer: _, ...body } = CustomerBody.shape
+const { source_event_id, ...shown } = shownObject(body).shape
+const { customer: __, ...example } = shownExample
+
+/** A customer as the API shows it, with what it has. */
+export const Customer = named(
+  'Customer',
+  z.object({
+    ...shown,
+    source_event_id: source_event_id
+      .nullable()
+      .describe(
+        'The recorded event that this state comes from. Null if no event of the customer itself is known, only events of its objects: then all fields of the customer are null.',
+      ),
+    status: shown.status.nullable(),
+    subscriptions: latest(Subscription),
+    invoices: latest(Invoice),
+    payment_methods: latest(PaymentMethod),
+  }),
+  {
+    ...example,
+    id: SAMPLE.customer,
+    status: 'active',
+    vendor_status: null,
+    email: SAMPLE.email,
+    name: 'Ada Lovelace',
+    phone: null,
+    description: null,
+    address: {
+      line1: '12 St James’s Square',
+      line2: null,
+      city: 'London',
+      state: null,
+      postal_code: 'SW1Y 4JH',
+      country: 'GB',
+    },
+    locale: 'en',
+    currency: 'EUR',
+    balance: 0,
+    delinquent: false,
+    default_payment_method: SAMPLE.paymentMethod,
+    subscriptions: { data: [exampleOf(Subscription)], has_more: false },
+    invoices: { data: [exampleOf(Invoice)], has_more: false },
+    payment_methods: { data: [exampleOf(PaymentMethod)], has_more: false },
+  },
+)

@@ -1,0 +1,57 @@
+import type { Db, Results } from '../../db/client'
+import type { ObjectKind } from '../../lib/billing-kinds'
+import { shown } from '../body'
+import { MAX_OF_CUSTOMER } from '../limits'
+import { isObject } from '../read/list'
+import { present } from '../read/present'
+import { findObject, listObjects } from '../read/store'
+
+/** A vendor's customer. */
+export type CustomerKey = { vendor: string; id: string }
+
+/** The statements that read a customer and what it has. */
+export function ofCustomer(db: Db, projectId: string, { vendor, id }: CustomerKey) {
+  const latest = (kind: ObjectKind) =>
+    listObjects(db, projectId, kind, {
+      filters: { customer: id, vendor },
+      before: null,
+      take: MAX_OF_CUSTOMER + 1,
+    })
+  return {
+    customer: findObject(db, projectId, { kind: 'customer', id, vendor }),
+    subscriptions: latest('subscription'),
+    invoices: latest('invoice'),
+    payment_methods: latest('payment_method'),
+  }
+}
+
+type Found = Results<ReturnType<typeof ofCustomer>>
+
+/** A customer as the API shows it; null if nothing of it is known. */
+export function customerOf({ vendor, id }: CustomerKey, found: Found) {
+  const {
+    customer: [own],
+    ...lists
+  } = found
+  if (!own && Object.values(lists).every((rows) => rows.length === 0)) return null
+  const { customer: _, ...fields } = own
+    ? present(own)
+    : { ...shown('customer', NOTHING), id, vendor, ambiguous: false, incomplete: false, source_event_id: null }
+  return {
+    ...fields,
+    status: own ? fields.status : null,
+    subscriptions: latestOf(lists.subscriptions),
+    invoices: latestOf(lists.invoices),
+    payment_methods: latestOf(lists.payment_methods),
+  }
+}
+
+const NOTHING = { status: 'unknown' }
+
+/** The objects of a list that are shown with a customer, and whether there are, or may be, more. */
+function latestOf(rows: Found['invoices']) {
+  return {
+    data: rows.filter(isObject).slice(0, MAX_OF_CUSTOMER).map(present),
+    has_more: rows.length > MAX_OF_CUSTOMER || !rows.every(isObject),
+  }
+}

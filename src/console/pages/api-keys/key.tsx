@@ -1,0 +1,125 @@
+import type { Context } from 'hono'
+import type { KeyRow } from '../../../api-keys/store'
+import type { HttpEnv } from '../../../http/context'
+import type { Scope } from '../../../lib/access'
+import { idTime } from '../../../lib/ids'
+import type { People } from '../../../members/people'
+import { can, pathsOf } from '../../page'
+import { exact } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Copyable, Fact, Head, Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { type AuditRow, Who } from '../audit-log/entry'
+import { What } from '../audit-log/list'
+import { Actions, Holder, MinterAddress } from './columns'
+import { LifeBadge } from './expiry-fields'
+import { Scopes } from './matrix'
+
+type About = {
+  /** The members of the project; null if they are not known. */
+  people: People | null
+  /** The newest entries of the audit log about the key; null if the user may not read the log. */
+  history: AuditRow[] | null
+  /** The scopes that do not count, because the user who created the key no longer has the role for them. */
+  dormant: Scope[]
+}
+
+/** The page of one key, even after it was revoked. */
+export function keyPage(c: Context<HttpEnv>, row: KeyRow, { people, history, dormant }: About) {
+  const { keys } = pathsOf(c)
+  const { now } = c.get('rt')
+  const title = (
+    <>
+      {row.name} <LifeBadge of={row} now={now} />
+    </>
+  )
+  return show(
+    c,
+    { title: row.name, section: 'keys', above: ['API keys', keys] },
+    <>
+      <Head title={title}>{row.revoked_at === null && can(c, 'api_keys:write') && <Actions c={c} row={row} />}</Head>
+      <Ending row={row} now={now} />
+      {dormant.length > 0 && row.revoked_at === null && <Dormant of={dormant} />}
+      <dl class="facts">
+        <Fact name="Key">
+          <code>{row.key_prefix}</code>
+        </Fact>
+        <Fact name="Last used">
+          <Time at={row.last_used_at} now={now} />
+        </Fact>
+        <Fact name={row.expires_at !== null && row.expires_at <= now ? 'Expired' : 'Expires'}>
+          <Time at={row.expires_at} now={now} />
+        </Fact>
+        <Fact name="Created">
+          <Time at={row.created_at} now={now} />
+        </Fact>
+        <Fact name="Created by">
+          <MinterAddress of={row} people={people} />
+        </Fact>
+        <Fact name="Current secret issued to">
+          <Holder of={row} people={people} />
+        </Fact>
+      </dl>
+      <h2>Scopes</h2>
+      <Scopes of={row.scopes} />
+      <p class="hint">The scopes of a key never change.</p>
+      <h2>ID</h2>
+      <Copyable id="key-id" label="key ID">
+        {row.id}
+      </Copyable>
+      {history && <History c={c} row={row} entries={history} />}
+    </>,
+  )
+}
+
+/** What a person must know about a key that does not work, or stops soon. */
+function Ending({ row: { revoked_at, expires_at }, now }: { row: KeyRow; now: number }) {
+  if (revoked_at !== null) {
+    return (
+      <p class="warning" role="note">
+        The key was revoked at {exact(revoked_at)}. Calls with it fail with status 401.
+      </p>
+    )
+  }
+  if (expires_at === null || expires_at > now) return null
+  return (
+    <p class="warning" role="note">
+      The key expired at {exact(expires_at)}. Calls with it fail with status 401. It counts as a live key until it is
+      revoked.
+    </p>
+  )
+}
+
+/** What a person must know about dormant scopes. */
+function Dormant({ of }: { of: Scope[] }) {
+  return (
+    <p class="warning" role="note">
+      <code>{of.join(', ')}</code> does not count at present: the user who created the key no longer has a role with it.
+      It counts again if they get such a role. The other scopes work.
+    </p>
+  )
+}
+
+function History({ c, row, entries }: { c: Context<HttpEnv>; row: KeyRow; entries: AuditRow[] }) {
+  const { now } = c.get('rt')
+  const { audit } = pathsOf(c)
+  const columns: Column<AuditRow>[] = [
+    ['When', (entry) => <Time at={idTime(entry.id)} now={now} />],
+    ['Who', (entry) => <Who c={c} row={entry} />],
+    ['What', (entry) => <What row={entry} />],
+  ]
+  return (
+    <>
+      <h2>History</h2>
+      {entries.length > 0 ? (
+        <Table label="History" rows={entries} columns={columns} class="audit" />
+      ) : (
+        <p class="quiet">No recent changes.</p>
+      )}
+      <p>
+        <a href={`${audit}?object_id=${row.id}`}>All changes to this key</a> ·{' '}
+        <a href={`${audit}?actor_id=${row.id}`}>All changes made with this key</a>
+      </p>
+    </>
+  )
+}

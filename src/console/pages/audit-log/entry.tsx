@@ -1,0 +1,63 @@
+import type { Context } from 'hono'
+import type { Named } from '../../../audit/objects-store'
+import type { AuditRow as Row } from '../../../audit/read-store'
+import type { HttpEnv } from '../../../http/context'
+import { pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+
+/** An entry with the address of its actor, if that is a user, and the current state of its object, if that has a name. */
+export type AuditRow = Row & { actor_email: string | null; object: Named | null }
+
+/** Who made a change. An API key leads to its page. */
+export function Who({ c, row }: { c: Context<HttpEnv>; row: AuditRow }) {
+  if (row.actor_type === 'system') return <>The service</>
+  if (row.actor_type === 'user') return <span class="cut">{row.actor_email ?? 'Unknown user'}</span>
+  return (
+    <>
+      API key <a href={`${pathsOf(c).keys}/${row.actor_id}`}>“{row.actor_name ?? row.actor_id}”</a>
+    </>
+  )
+}
+
+/** What was changed, with a link to its page if there is one. */
+export function About({ c, row }: { c: Context<HttpEnv>; row: AuditRow }) {
+  const paths = pathsOf(c)
+  const id = encodeURIComponent(row.object_id)
+  const name = row.object?.name ?? row.object_id
+  const ended = row.object !== null && row.object.ended_at !== null
+  switch (row.object_type) {
+    case 'project':
+      return <a href={paths.general}>This project</a>
+    case 'api_key':
+      return (
+        <>
+          <a href={`${paths.keys}/${id}`}>{name}</a> {ended && <Badge of="revoked" />}
+        </>
+      )
+    case 'member':
+      return <a href={paths.members}>{row.object?.name ?? 'A former user'}</a>
+    case 'invitation':
+      return <a href={`${paths.members}/invitations`}>An invitation</a>
+    case 'connection':
+      // A deleted connection has no page.
+      return (
+        <>
+          <a href={ended ? undefined : `${paths.connections}/${id}`}>{name}</a> {ended && <Badge of="deleted" />}
+        </>
+      )
+    case 'event':
+      return (
+        <a href={`${paths.events}/${id}`}>
+          <code>{row.object_id}</code>
+        </a>
+      )
+    case 'replay':
+      return (
+        <a href={`${paths.replays}/${id}`}>
+          <code>{row.object_id}</code>
+        </a>
+      )
+    default:
+      return <code>{row.object_id}</code>
+  }
+}

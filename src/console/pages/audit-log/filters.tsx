@@ -1,0 +1,53 @@
+import { Field, Select } from '../../ui/controls'
+import { FilterActions, FilterField } from '../../ui/filters'
+import type { Asked } from './query'
+import { ACTIONS } from './words'
+
+/** Who can be chosen as an actor: ids with their names. */
+export type Actors = readonly (readonly [id: string, name: string])[]
+
+/** All changes to one kind of object, for the filter. */
+const KINDS = [
+  ['', 'Any change'],
+  ['api_key.*', 'All changes to API keys'],
+  ['member.*', 'All changes to members'],
+  ['invitation.*', 'All changes to invitations'],
+  ['connection.*', 'All changes to connections'],
+  ['event*', 'All replays'],
+] as const
+
+export function Filters({ asked, actors, action }: { asked: Asked; actors: Actors; action: string }) {
+  const { query, mistakes } = asked
+  const each = Object.entries(ACTIONS).map(([code, { did }]) => [code, did] as const)
+  const chosen = (name: string) => query.get(name) ?? ''
+  return (
+    <search>
+      <form class="search" method="get" action={action}>
+        <div class="filters audit-filters">
+          <Choice name="actor_id" label="Who" of={asked} options={[['', 'Anybody'], ...actors]} />
+          <Choice name="action" label="What" of={asked} options={[...KINDS, ...each]} />
+          <FilterField of={asked} name="object_id" label="Object ID" />
+          <FilterField of={asked} name="created_after" label="Since (UTC)" type="datetime-local" />
+          <FilterField of={asked} name="created_before" label="Before (UTC)" type="datetime-local" />
+          {chosen('object_type') !== '' && (
+            <FilterField of={{ query, mistakes }} name="object_type" label="Object type" />
+          )}
+          <FilterActions verb="Filter" clear={query.size > 0 ? action : null} />
+        </div>
+      </form>
+    </search>
+  )
+}
+
+type ChoiceProps = { name: string; label: string; of: Asked; options: readonly (readonly [string, string])[] }
+
+/** A list to choose from. It includes the value in the address, even if that is not one of the usual choices. */
+function Choice({ name, label, of: { query, mistakes }, options }: ChoiceProps) {
+  const value = query.get(name) ?? ''
+  const all = options.some(([known]) => known === value) ? options : [...options, [value, value] as const]
+  return (
+    <Field name={name} label={label} mistakes={mistakes}>
+      <Select name={name} value={value} options={all} />
+    </Field>
+  )
+}

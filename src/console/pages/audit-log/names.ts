@@ -1,0 +1,44 @@
+import { actorsOf } from '../../../audit/list'
+import { readNamed } from '../../../audit/objects-store'
+import type { ListRow, AuditRow as Row } from '../../../audit/read-store'
+import type { Runtime } from '../../../env'
+import { type People, readAddresses } from '../../../members/people'
+import type { AuditRow } from './entry'
+
+type Present = (row: Row) => AuditRow
+
+/** Reads the people and the objects that entries name: from the directory and from the project's store, side by side. */
+export async function readNames(rt: Runtime, project: string, rows: readonly ListRow[]): Promise<Present> {
+  const [people, objects] = await Promise.all([
+    readAddresses(rt, [...actorsOf(rows), ...rows.map(({ object_id }) => object_id ?? '')]),
+    readNamed(
+      rt.db,
+      project,
+      rows.flatMap(({ object_id }) => object_id ?? []),
+    ),
+  ])
+  return (row) => ({
+    ...row,
+    actor_email: people.get(row.actor_id) ?? null,
+    object: objects.get(row.object_id) ?? personIn(people, row.object_id),
+  })
+}
+
+/** A member that an entry is about, by their address. */
+function personIn(people: People, id: string) {
+  const name = people.get(id)
+  return name === undefined ? null : { id, name, ended_at: null }
+}
+
+/** As {@link readNames}, without the objects. It reads only the people who are not known yet. */
+export async function readPeople(rt: Runtime, known: People | null, rows: readonly ListRow[]): Promise<Present> {
+  const others = await readAddresses(
+    rt,
+    actorsOf(rows).filter((id) => !known?.has(id)),
+  )
+  return (row) => ({
+    ...row,
+    actor_email: known?.get(row.actor_id) ?? others.get(row.actor_id) ?? null,
+    object: null,
+  })
+}

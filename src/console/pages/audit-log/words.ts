@@ -1,0 +1,89 @@
+import { plural, words } from '../../ui/format'
+import { vendorTitle } from '../../ui/vendor-titles'
+
+type Details = Record<string, unknown>
+type Action = {
+  /** What was done, without its object. */
+  did: string
+  /** What else there is to say about it. */
+  more?: (details: Details) => string
+}
+
+/** The changes in the audit log, by the code that the API gives them, in the order of the filter. */
+export const ACTIONS: Record<string, Action> = {
+  'project.created': { did: 'Created the project', more: ({ name }) => named(name) },
+  'project.renamed': { did: 'Renamed the project', more: ({ name }) => `to ${named(name)}` },
+  'api_key.minted': {
+    did: 'Created an API key',
+    more: ({ name, scopes }) => [named(name), scopesIn(scopes)].filter(Boolean).join(', '),
+  },
+  'api_key.updated': {
+    did: 'Changed an API key',
+    more: ({ name, expires_at }) =>
+      [name && `name: ${named(name)}`, expires_at && `expires at ${words(expires_at)}`].filter(Boolean).join(', '),
+  },
+  'api_key.rotated': { did: 'Rotated an API key', more: ({ key_prefix }) => `new secret ${key_prefix ?? ''}` },
+  'api_key.revoked': {
+    did: 'Revoked an API key',
+    more: ({ revoked_with, with_member }) =>
+      revoked_with
+        ? 'together with the key that received its secret'
+        : with_member
+          ? 'together with the member who created it'
+          : '',
+  },
+  'member.invited': { did: 'Invited somebody', more: offered },
+  'invitation.resent': { did: 'Sent an invitation again', more: offered },
+  'invitation.revoked': {
+    did: 'Revoked an invitation',
+    more: (details) => (details.with_member ? 'because the member who sent it lost their role' : offered(details)),
+  },
+  'invitation.declined': { did: 'Declined an invitation', more: offered },
+  'member.joined': { did: 'Joined the project', more: offered },
+  'member.role_changed': {
+    did: 'Changed the role of a member',
+    more: ({ from, to }) => `from ${words(from)} to ${words(to)}`,
+  },
+  'member.removed': { did: 'Removed a member', more: offered },
+  'member.left': { did: 'Left the project', more: offered },
+  'connection.created': {
+    did: 'Connected a vendor',
+    more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),
+  },
+  'connection.updated': { did: 'Changed a connection', more: changed },
+  'connection.deleted': { did: 'Deleted a connection' },
+  'connection.secret_added': { did: 'Added a signing secret' },
+  'connection.secret_removed': { did: 'Removed a signing secret' },
+  'event.replayed': { did: 'Replayed an event' },
+  'events.replayed': {
+    did: 'Replayed events',
+    more: ({ matched }) => (typeof matched === 'number' ? `${plural(matched, 'event')} matched` : ''),
+  },
+}
+
+/** What an entry says was done, and more about it. An action that is not listed is shown by its code. */
+export function saidOf({ action, details }: { action: string; details: Details | null }): [did: string, more: string] {
+  const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined
+  if (!known) return [action, details === null ? '' : words(details)]
+  return [known.did, (details && known.more?.(details)) ?? '']
+}
+
+/** The address and the role of an entry about a member or an invitation. */
+function offered({ email, role }: Details): string {
+  return [email, role].filter((part) => typeof part === 'string').join(', ')
+}
+
+function named(name: unknown): string {
+  return typeof name === 'string' ? `“${name}”` : ''
+}
+
+function scopesIn(scopes: unknown): string {
+  return Array.isArray(scopes) ? plural(scopes.length, 'scope') : ''
+}
+
+/** The fields of a connection that were changed, in words. */
+function changed({ name, status, livemode, ...rest }: Details): string {
+  const mode = livemode === undefined ? undefined : `receives ${livemode ? 'live' : 'test'} events`
+  const others = Object.keys(rest).length > 0 ? words(rest) : undefined
+  return [name === undefined ? undefined : `name: ${named(name)}`, status, mode, others].filter(Boolean).join(', ')
+}

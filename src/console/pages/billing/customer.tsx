@@ -1,0 +1,88 @@
+import type { Context } from 'hono'
+import type { customerOf } from '../../../billing/customers/read'
+import type { Presented } from '../../../billing/read/present'
+import type { HttpEnv } from '../../../http/context'
+import { pathsOf } from '../../page'
+import { plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Fact, Head } from '../../ui/parts'
+import { Table } from '../../ui/table'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { commonColumns } from './columns'
+import { invoices } from './invoices'
+import { currencyOf, Metadata } from './object'
+import type { ObjectList } from './object-list'
+import { paymentMethods } from './payment-methods'
+import { Doubt, Standing } from './standing'
+import { subscriptions } from './subscriptions'
+import { Value } from './value'
+
+type Customer = NonNullable<ReturnType<typeof customerOf>>
+type Latest = { data: Presented[]; has_more: boolean }
+
+/** A vendor's customer: what its own events say about it, and its objects. */
+export function customerPage(c: Context<HttpEnv>, customer: Customer) {
+  const { billing, events } = pathsOf(c)
+  const { id, vendor, source_event_id, status, vendor_status, ambiguous, incomplete, metadata, ...rest } = customer
+  const { subscriptions: subs, invoices: bills, payment_methods, ...fields } = rest
+  const around = { now: c.get('rt').now, currency: currencyOf(customer as unknown as Presented) }
+  return show(
+    c,
+    { title: id, section: 'subscriptions', above: ['Subscriptions', `${billing}/subscriptions`] },
+    <>
+      <Head
+        title={
+          <>
+            {id} {status !== null && <Standing of={{ status, vendor_status, ambiguous, incomplete }} />}
+          </>
+        }
+      >
+        <a class="button" href={`${events}?ref=${encodeURIComponent(id)}`}>
+          All events
+        </a>
+      </Head>
+      <Doubt of={{ ambiguous, incomplete }} />
+      {source_event_id === null && (
+        <p class="quiet">No event of the customer itself is known yet, only events of its objects.</p>
+      )}
+      <dl class="facts">
+        <Fact name="Vendor">{vendorTitle(vendor)}</Fact>
+        {source_event_id !== null && (
+          <Fact name="Source event">
+            <a href={`${events}/${source_event_id}`}>{source_event_id}</a>
+          </Fact>
+        )}
+        {Object.entries(fields).map(([name, value]) => (
+          <Value name={name} value={value} {...around} />
+        ))}
+      </dl>
+      <Latest c={c} customer={customer} list={subscriptions as ObjectList<never>} of={subs} />
+      <Latest c={c} customer={customer} list={invoices as ObjectList<never>} of={bills} />
+      <Latest c={c} customer={customer} list={paymentMethods as ObjectList<never>} of={payment_methods} />
+      <Metadata of={metadata} />
+    </>,
+  )
+}
+
+type LatestProps = { c: Context<HttpEnv>; customer: Customer; list: ObjectList<never>; of: Latest }
+
+/** The objects of one kind that changed last. */
+function Latest({ c, customer, list, of: { data, has_more } }: LatestProps) {
+  const all = `${pathsOf(c).billing}/${list.path}?customer=${encodeURIComponent(customer.id)}`
+  const columns = list.columns(commonColumns(c, list.path)).filter(([head]) => head !== 'Customer' && head !== 'Vendor')
+  return (
+    <>
+      <h2>{list.title}</h2>
+      {data.length === 0 ? (
+        <p class="quiet">None.</p>
+      ) : (
+        <Table label={list.title} rows={data as never[]} columns={columns} />
+      )}
+      {has_more && (
+        <p>
+          <a href={all}>All {list.title.toLowerCase()}</a>, beyond these {plural(data.length, 'row')}
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,74 @@
+import type { Child } from 'hono/jsx'
+import { amountIn, priceOf } from '../../ui/amounts'
+import { capital, timeOf, words } from '../../ui/format'
+import { ExactTime, Fact } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+
+/** `now` in ms; `currency` of the object's amounts. */
+type Around = { now: number; currency: string | null }
+
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+const URL = /^https?:\/\//
+
+/** A field's name as a label: `amount_due` is "Amount due". */
+export function labelOf(name: string): string {
+  if (name === 'id') return 'ID'
+  return capital(name.replaceAll('_', ' ')).replace(/\b(url|pdf)\b/gi, (word) => word.toUpperCase())
+}
+
+/** A field of an object as a term and its value. A field without a value is not shown. */
+export function Value({ name, value, ...around }: { name: string; value: unknown } & Around) {
+  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return null
+  if (name === 'livemode') return <Fact name="Mode">{value ? 'Live' : 'Test'}</Fact>
+  return <Fact name={labelOf(name)}>{shown(name, value, around)}</Fact>
+}
+
+function shown(name: string, value: unknown, { now, currency }: Around): Child {
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
+  if (typeof value === 'string' && TIME.test(value)) return <ExactTime at={timeOf(value)} now={now} />
+  if (typeof value === 'string' && URL.test(value)) {
+    return (
+      <a href={value} rel="noreferrer" target="_blank">
+        Open at the vendor
+      </a>
+    )
+  }
+  if (typeof value === 'string' && /^[a-z]{2,8}_\w+$/.test(value)) return <code>{value}</code>
+  return amountIn(name, value, currency) ?? words(value)
+}
+
+type Row = Record<string, unknown>
+
+/** The parts of a subscription or of an invoice: what is paid for, how often, and for how much. */
+export function Parts({ label, rows, currency }: { label: string; rows: readonly Row[]; currency: string | null }) {
+  const all: Column<Row>[] = [
+    ['What', (row) => <span class="text">{words(row.description ?? row.product ?? row.price ?? row.id)}</span>],
+    ['Price', ({ price }) => (price ? <code>{words(price)}</code> : '')],
+    ['Quantity', ({ quantity }) => words(quantity)],
+    ['Amount', (row) => priceOf(row, currency) ?? words(row.amount_decimal)],
+    ['Usage', ({ usage_type }) => words(usage_type)],
+    ['Tax', ({ tax }) => amountIn('tax', tax, currency) ?? ''],
+    ['Period', (row) => periodOf(row)],
+  ]
+  // Only columns that some row has a value for.
+  const has: Record<string, (row: Row) => boolean> = {
+    Price: ({ price }) => Boolean(price),
+    Usage: ({ usage_type }) => Boolean(usage_type),
+    Tax: ({ tax }) => typeof tax === 'number',
+    Period: (row) => periodOf(row) !== '',
+  }
+  return (
+    <Table
+      label={label}
+      rows={rows}
+      columns={all.filter(([head]) => has[head] === undefined || rows.some(has[head]))}
+    />
+  )
+}
+
+/** `2026-05-04 to 2026-06-04`, in UTC. */
+function periodOf(row: Row): string {
+  const [from, to] = [row.period_start ?? row.current_period_start, row.period_end ?? row.current_period_end]
+  if (typeof from !== 'string' || typeof to !== 'string') return ''
+  return `${from.slice(0, 10)} to ${to.slice(0, 10)}`
+}

@@ -1,0 +1,66 @@
+import type { Context } from 'hono'
+import { batch } from '../../../db/client'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { type ConnectionRow, findConnection, listConnections, required } from '../../../inbox/connections/store'
+import { type EventRow, lastEventOf } from '../../../inbox/events/store'
+import { type Refusal, readMinutes, readRefusals } from '../../../inbox/health/store'
+import { type Traffic, trafficOf } from '../../../inbox/health/traffic'
+import { DAY, HOUR, MINUTE } from '../../../lib/time'
+import { namesOf } from '../events/store'
+
+/** A connection with what it received: its newest event, its last hour, and what it refused in a day. */
+export type Shown = {
+  row: ConnectionRow
+  event: EventRow | null
+  hour: Traffic
+  refusals: Refusal[]
+  /** Of the users and API keys that added its secrets, by id. */
+  names: ReadonlyMap<string, string>
+}
+
+/** The connection that the path names. */
+export function addressed(c: Context<HttpEnv>) {
+  return { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '' }
+}
+
+/** Reads what the page of a connection waits for, in one round trip. @throws {Fault} `not_found` */
+export async function readArrivals(c: Context<HttpEnv>): Promise<Omit<Shown, 'names'>> {
+  const { db, now } = c.get('rt')
+  const { project_id, id } = addressed(c)
+  const to = Math.floor(now / MINUTE) + 1
+  const { rows, events, minutes, refusals } = await batch(db, {
+    rows: findConnection(db, project_id, id),
+    events: lastEventOf(db, project_id, id),
+    minutes: readMinutes(db, project_id, { from: to - HOUR / MINUTE, to }, id),
+    refusals: readRefusals(db, project_id, { from: to - DAY / MINUTE, to }, id),
+  })
+  return { row: required(rows), event: events[0] ?? null, hour: trafficOf(minutes), refusals }
+}
+
+/** Reads what the page of a connection shows: {@link readArrivals}, then the names of people and keys. */
+export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
+  const arrivals = await readArrivals(c)
+  const added = arrivals.row.secrets.flatMap(({ added_by }) => added_by ?? [])
+  return { ...arrivals, names: await namesOf(c.get('rt'), addressed(c).project_id, added) }
+}
+
+/** A connection in the list, with what it received in the last hour. */
+export type ListedConnection = ConnectionRow & { hour: Traffic }
+
+/** Reads a page of the list, in one round trip. */
+export async function readListed(
+  c: Context<HttpEnv>,
+  before: string | null,
+  limit: number,
+): Promise<ListedConnection[]> {
+  const { db, now } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const to = Math.floor(now / MINUTE) + 1
+  const { rows, minutes } = await batch(db, {
+    rows: listConnections(db, project, before, limit),
+    minutes: readMinutes(db, project, { from: to - HOUR / MINUTE, to }, null),
+  })
+  const byConnection = Map.groupBy(minutes, ({ connection_id }) => connection_id)
+  return rows.map((row) => ({ ...row, hour: trafficOf(byConnection.get(row.id) ?? []) }))
+}

@@ -1,0 +1,136 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { publicOrigin } from '../../../http/origin'
+import { ingestUrl } from '../../../inbox/connections/present'
+import type { ConnectionRow } from '../../../inbox/connections/store'
+import type { Mistakes } from '../../form'
+import { can } from '../../page'
+import { Post, Wrong } from '../../ui/controls'
+import { Copyable } from '../../ui/parts'
+import { Step, Steps } from '../../ui/steps'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { pathOf } from './describe'
+import { type Guide, guideOf } from './guides'
+import type { Shown } from './read'
+import { SecretField } from './secret-field'
+import { FirstDelivery } from './waiting'
+
+type SetupProps = { c: Context<HttpEnv>; of: Shown; mistakes: Mistakes; suggested: string }
+
+/** What is left to do before a new connection receives events, in the order in which the vendor asks for it. */
+export function Setup({ c, of, mistakes, suggested }: SetupProps) {
+  const { row } = of
+  const title = vendorTitle(row.vendor)
+  const guide = guideOf(row.vendor)
+  const hasSecret = row.secrets.length > 0
+  // The user does both in one visit to the vendor, so both steps are current until the secret is stored.
+  const entering = hasSecret ? 'done' : 'current'
+  const receiving = row.last_event_id !== null ? 'done' : hasSecret ? 'current' : 'later'
+  return (
+    <Steps>
+      <Step state={entering} title={`Add a webhook at ${title}`} level="h2">
+        <p>Enter this ingest URL there:</p>
+        <IngestUrl c={c} row={row} />
+        {hasSecret && <Guidance vendor={row.vendor} />}
+        {!hasSecret && guide && (
+          <>
+            <AtVendor guide={guide} title={title} />
+            {guide.chosen && can(c, 'connections:write') && <Random what={guide.chosen} secret={suggested} />}
+          </>
+        )}
+      </Step>
+      <Step state={entering} title="Enter the signing secret" level="h2">
+        {hasSecret ? (
+          <p class="quiet">The secret is stored encrypted. It verifies every delivery.</p>
+        ) : (
+          <EnterSecret c={c} row={row} guide={guide} mistakes={mistakes} />
+        )}
+      </Step>
+      <Step state={receiving} title="Receive the first event" level="h2">
+        {hasSecret ? <FirstDelivery c={c} of={of} /> : <p class="quiet">This page shows it as soon as it arrives.</p>}
+      </Step>
+    </Steps>
+  )
+}
+
+/** The steps at the vendor, to look up later. */
+export function Guidance({ vendor }: { vendor: string }) {
+  const guide = guideOf(vendor)
+  const title = vendorTitle(vendor)
+  if (!guide) return null
+  return (
+    <details>
+      <summary>How to send {title}’s events here</summary>
+      <AtVendor guide={guide} title={title} />
+    </details>
+  )
+}
+
+/** What to do at the vendor. */
+function AtVendor({ guide, title }: { guide: Guide; title: string }) {
+  return (
+    <>
+      <ol class="guide">
+        {guide.steps.map((step) => (
+          <li>{step}</li>
+        ))}
+      </ol>
+      <p class="quiet">
+        <a href={guide.docs} target="_blank" rel="noreferrer">
+          {title}’s own instructions<span class="unseen"> (opens in a new tab)</span>
+        </a>
+      </p>
+    </>
+  )
+}
+
+/** A secret for a webhook whose secret the user chooses. */
+function Random({ what, secret }: { what: string; secret: string }) {
+  return (
+    <>
+      <p>You choose the {what}. Here is a long random one:</p>
+      <Copyable id="suggested" label="random secret">
+        {secret}
+      </Copyable>
+    </>
+  )
+}
+
+type EnterProps = {
+  c: Context<HttpEnv>
+  row: ConnectionRow
+  guide: Guide | null
+  mistakes: Mistakes
+}
+
+function EnterSecret({ c, row, guide, mistakes }: EnterProps) {
+  if (!can(c, 'connections:write')) return <p class="quiet">Ask an admin of this project to enter it.</p>
+  return (
+    <>
+      {guide && <p>{guide.where}</p>}
+      <Post c={c} to={`${pathOf(c, row)}/secrets`} class="form">
+        <SecretField mistakes={mistakes} vendor={row.vendor} />
+        <Wrong>{mistakes.form}</Wrong>
+        <button type="submit" class="primary">
+          Save secret
+        </button>
+      </Post>
+    </>
+  )
+}
+
+/** The address to give the vendor, to copy. */
+export function IngestUrl({ c, row }: { c: Context<HttpEnv>; row: ConnectionRow }) {
+  return (
+    <>
+      <Copyable id="ingest-url" label="ingest URL">
+        {ingestUrl(c, row.id)}
+      </Copyable>
+      {publicOrigin(c) === null && (
+        <p class="warning" role="note">
+          This is only the path: the operator of this deployment must set <code>PUBLIC_ORIGIN</code> to its address.
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,122 @@
+import type { Context } from 'hono'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { publicOrigin } from '../../../http/origin'
+import { isLocalhost } from '../../../lib/localhost'
+import { MINUTE } from '../../../lib/time'
+import { pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { Copyable, Time } from '../../ui/parts'
+import { adviceOn } from '../../ui/refusals'
+import { Pending, Waiting } from '../../ui/steps'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { isOpen } from '../events/row'
+import { lastOf, pathOf } from './describe'
+import { guideOf } from './guides'
+import type { Shown } from './read'
+
+type Arrivals = Omit<Shown, 'names'>
+type FirstProps = { c: Context<HttpEnv>; of: Arrivals; fresh?: boolean }
+
+/**
+ * Waits for the first delivery. It then shows the event until it is processed, or the refusal with what to do about it.
+ *
+ * @param fresh whether it replaces an older version on the page
+ */
+export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
+  const { event } = of
+  const done = event !== null && !isOpen(event.status)
+  return (
+    <Waiting
+      id="first"
+      at={done ? null : `${pathOf(c, of.row)}/first`}
+      seen={seenOf(of)}
+      said={saidOf(of)}
+      fresh={fresh}
+    >
+      {event ? <Arrived c={c} of={of} /> : <NotYet c={c} of={of} />}
+    </Waiting>
+  )
+}
+
+/** What {@link FirstDelivery} shows, as a short text: while it stays the same, there is nothing to replace. */
+export function seenOf({ event, refusals }: Arrivals): string {
+  if (event) return `${event.id} ${event.status}`
+  return refusals.map(({ cause, n }) => `${cause} ${n}`).join() || 'nothing'
+}
+
+function saidOf({ event, refusals: [refusal] }: Arrivals): string {
+  if (event) return `The event ${event.event_type} has arrived: ${event.status}.`
+  return refusal ? `A delivery was refused: ${refusal.cause}.` : 'Waiting for the first delivery.'
+}
+
+function Arrived({ c, of: { row, event } }: { c: Context<HttpEnv>; of: Arrivals }) {
+  if (!event) return null
+  const open = isOpen(event.status)
+  return (
+    <>
+      <p class="arrived">
+        <a href={`${pathsOf(c).events}/${event.id}`}>
+          <code>{event.event_type}</code>
+        </a>{' '}
+        <Badge of={event.status} /> <Time at={lastOf(row)} now={c.get('rt').now} />
+      </p>
+      {open ? (
+        <Pending>The event is recorded, and will be processed in a moment.</Pending>
+      ) : (
+        <p>
+          {ENDED[event.status]} <a href={`${pathsOf(c).events}?connection_id=${row.id}`}>See all events</a>, or go to
+          the <a href={pathsOf(c).start}>overview</a>.
+        </p>
+      )}
+    </>
+  )
+}
+
+const ENDED: Record<string, string> = {
+  processed: 'The connection works.',
+  ignored: 'The connection works. Events of this type change no billing state.',
+  failed: 'The connection works, but this event could not be processed. Its page says why.',
+}
+
+function NotYet({ c, of: { row, refusals } }: { c: Context<HttpEnv>; of: Arrivals }) {
+  const guide = guideOf(row.vendor)
+  const { now } = c.get('rt')
+  const last = refusals.toSorted((a, b) => b.minute - a.minute)[0]
+  return (
+    <>
+      <Pending>Waiting for the first delivery…</Pending>
+      {last ? (
+        <section class="refusal" role="alert">
+          <p>
+            <strong>A delivery was refused</strong>{' '}
+            <Time at={Math.min(now, (last.minute + 1) * MINUTE - 1)} now={now} />: <code>{last.cause}</code>
+          </p>
+          <p>{adviceOn(last.cause)}</p>
+        </section>
+      ) : (
+        guide && <p class="quiet">{guide.first}</p>
+      )}
+      <Local c={c} row={row} />
+    </>
+  )
+}
+
+/** On a local server, which no vendor can reach: how to send an event to it. */
+function Local({ c, row }: { c: Context<HttpEnv>; row: Arrivals['row'] }) {
+  const origin = publicOrigin(c)
+  if (origin === null || !isLocalhost(new URL(origin).hostname) || row.vendor === 'braintree') return null
+  return (
+    <details>
+      <summary>{vendorTitle(row.vendor)} cannot reach this server? Send an example</summary>
+      <p class="quiet">
+        This server is on your own machine. The command signs an example event as {vendorTitle(row.vendor)} does, and
+        sends it to this connection. First put the signing secret and the secret of an API key into the two variables.
+        To send events of your own, name a folder of JSON files instead of <code>--example</code>.
+      </p>
+      <Copyable id="send" label="command">
+        {`npm run send -- --example --vendor ${row.vendor} --connection ${row.id} --signing-secret "$SIGNING_SECRET" --project ${projectOf(c.get('actor'))} --token "$PLATFORM_API_KEY" --url ${origin}`}
+      </Copyable>
+    </details>
+  )
+}

@@ -1,0 +1,69 @@
+import type { Context } from 'hono'
+import { run } from '../../../db/client'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { type EventRow, readEvents } from '../../../inbox/events/store'
+import { toFilters } from '../../../inbox/search/filters'
+import { search } from '../../../inbox/search/search'
+import { idPattern } from '../../../lib/ids'
+import { ROWS } from '../../list'
+import { readCounts } from './counts'
+import { Statuses } from './narrow'
+import { Row } from './row'
+import { type Asked, readSearch } from './search-query'
+
+const EVENT_ID = idPattern('evt')
+
+/**
+ * Answers a live update of the list with what has changed since it was shown: newer events, unfinished events whose
+ * status has changed and, if there are any, the counts.
+ *
+ * The query has the list's search, `newest`: the id of its first row, and `open`: its unfinished rows, each as
+ * `id:status`.
+ */
+export async function liveUpdate(c: Context<HttpEnv>): Promise<Response> {
+  const { db, now } = c.get('rt')
+  const query = new URL(c.req.url).searchParams
+  const asked = readSearch(query, now)
+  const { fresh, changed } = await freshRows(c, asked, query)
+  if (fresh.length + changed.length === 0) return c.body(null, 204)
+  const counts = hasCounts(asked) ? await readCounts(db, projectOf(c.get('actor'))) : null
+  c.header('X-New-Rows', String(fresh.length))
+  return c.html(
+    <>
+      {fresh.map((row) => (
+        <Row c={c} row={row} how="fresh" />
+      ))}
+      {changed.map((row) => (
+        <Row c={c} row={row} how="changed" />
+      ))}
+      {counts && <Statuses asked={asked} counts={counts} how="changed" />}
+    </>,
+  )
+}
+
+/** Whether the counts by status, which are those of the project, are those of the list too. */
+export const hasCounts = ({ address }: Asked) =>
+  [...address.keys()].every((name) => name === 'status' || name === 'order')
+
+async function freshRows(
+  c: Context<HttpEnv>,
+  { fields }: Asked,
+  query: URLSearchParams,
+): Promise<{ fresh: EventRow[]; changed: EventRow[] }> {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const newest = query.get('newest') ?? ''
+  const open = query.getAll('open').slice(0, ROWS)
+  const shown = new Map(open.map((text) => text.split(':') as [string, string]))
+  const ids = [...shown.keys()].filter((id) => EVENT_ID.test(id))
+  const order = EVENT_ID.test(newest) ? ('asc' as const) : ('desc' as const)
+  const from = { after: order === 'asc' ? newest : null, limit: ROWS }
+  const found = fields ? (await search(db, project, { ...toFilters(fields), order }, from)).ids : []
+  if (found.length + ids.length === 0) return { fresh: [], changed: [] }
+  const rows = await run(db, readEvents(db, project, 'summary', { ids: [...found, ...ids], order: 'desc' }))
+  return {
+    fresh: rows.filter(({ id }) => found.includes(id) && !shown.has(id)),
+    changed: rows.filter(({ id, status }) => shown.has(id) && shown.get(id) !== status),
+  }
+}

@@ -1,0 +1,114 @@
+import { STATUSES } from '../../../inbox/lifecycle'
+import type { Counts } from './counts'
+import { type Choice, nameOf, timeWord, wordsOf } from './filter-words'
+import { type Asked, changed, SPANS } from './search-query'
+
+/**
+ * The statuses as links that add or remove one.
+ *
+ * @param counts null where they do not apply, because other filters narrow the list
+ * @param how `changed` for the answer to a live update
+ */
+export function Statuses({ asked, counts, how }: { asked: Asked; counts: Counts | null; how?: 'changed' }) {
+  const { address } = asked
+  const chosen = address.getAll('status')
+  return (
+    <nav id="statuses" class="chips" aria-label="Status" hx-swap-oob={how === 'changed' ? 'true' : undefined}>
+      <a
+        id="status-all"
+        href={changed(address, { status: null })}
+        aria-current={chosen.length === 0 ? 'true' : undefined}
+      >
+        All
+      </a>
+      {STATUSES.map((status) => {
+        const on = chosen.includes(status)
+        const others = chosen.filter((one) => one !== status)
+        return (
+          <a
+            id={`status-${status}`}
+            href={changed(address, { status: on ? others : [...chosen, status] })}
+            aria-current={on ? 'true' : undefined}
+          >
+            {status}
+            {counts && <span class="count"> {counts(status)}</span>}
+          </a>
+        )
+      })}
+    </nav>
+  )
+}
+
+/** The connection and the time, as menus of links. */
+export function Menus({ asked, connections }: { asked: Asked; connections: readonly Choice[] }) {
+  const { address } = asked
+  const connection = address.get('connection_id')
+  const within = address.get('within')
+  const custom = address.has('received_after') || address.has('received_before')
+  const link = (label: string, changes: Record<string, string | null>, on: boolean) => (
+    <li>
+      <a href={changed(address, changes)} aria-current={on ? 'true' : undefined}>
+        {label}
+      </a>
+    </li>
+  )
+  const anyTime = { within: null, received_after: null, received_before: null }
+  return (
+    <>
+      <details class="menu">
+        <summary>
+          <span class="cut">Connection: {connection === null ? 'any' : nameOf(connection, connections)}</span>
+        </summary>
+        <ul>
+          {link('Any connection', { connection_id: null }, connection === null)}
+          {connections.map(({ id, name }) => link(name, { connection_id: id }, id === connection))}
+        </ul>
+      </details>
+      <details class="menu">
+        <summary>
+          <span class="cut">Received: {timeWord(within, custom)}</span>
+        </summary>
+        <ul>
+          {link('Any time', anyTime, within === null && !custom)}
+          {SPANS.map(([name, label]) => link(label, { ...anyTime, within: name }, within === name))}
+          <li>
+            <a
+              href={`${changed(address, { within: null, more: '1' })}#received_after`}
+              aria-current={custom ? 'true' : undefined}
+            >
+              Custom…
+            </a>
+          </li>
+        </ul>
+      </details>
+    </>
+  )
+}
+
+/** The filters that are in effect, each with a link that removes it. */
+export function Chips({ asked, connections }: { asked: Asked; connections: readonly Choice[] }) {
+  const { address } = asked
+  const active = [...address].filter(([name]) => name !== 'status')
+  if (active.length === 0) return null
+  return (
+    <ul class="active" aria-label="Filters">
+      {active.map(([name, value]) => {
+        const words = wordsOf(name, value, connections)
+        const others = address.getAll(name).filter((one) => one !== value)
+        return (
+          <li>
+            <span class="cut">{words}</span>
+            <a href={changed(address, { [name]: others })} aria-label={`Remove the filter ${words}`}>
+              ×
+            </a>
+          </li>
+        )
+      })}
+      {(active.length > 1 || address.has('status')) && (
+        <li class="plain">
+          <a href="?">Clear all</a>
+        </li>
+      )}
+    </ul>
+  )
+}

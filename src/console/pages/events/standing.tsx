@@ -1,0 +1,61 @@
+import type { EventRow } from '../../../inbox/events/store'
+import { vendorOf } from '../../../vendors'
+import { Time } from '../../ui/parts'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { adviceOn } from './advice'
+
+/** What the status of an event means, in a sentence. For an error, also what to do about it. */
+export function Standing({ row, now }: { row: EventRow; now: number }) {
+  return (
+    <>
+      <p class="standing">{wordsFor(row, now)}</p>
+      {row.last_error !== null && <Trouble row={row} error={row.last_error} />}
+    </>
+  )
+}
+
+function wordsFor(row: EventRow, now: number) {
+  const vendor = vendorTitle(row.vendor)
+  switch (row.status) {
+    case 'received':
+      return 'The event is recorded. The first attempt to process it starts within seconds.'
+    case 'queued':
+      return 'A replay was requested. The event is processed again within seconds.'
+    case 'processing':
+      return 'The event is being processed.'
+    case 'retrying':
+      return (
+        <>
+          The last attempt failed. The next one is due <Time at={row.next_attempt_at} now={now} />.
+        </>
+      )
+    case 'processed':
+      return (row.summary?.effects ?? []).length > 0
+        ? 'The event is processed. Its effects are part of the billing state.'
+        : 'The event is processed. It had no effects.'
+    case 'ignored':
+      return vendorOf(row.vendor)?.snapshots
+        ? `The event was stored and read, but it had no effect: ${vendor} events of this type do not change billing state.`
+        : `The event was stored and read, but it had no effect: ${vendor} events do not become billing state.`
+    default:
+      return row.processed_at === null
+        ? 'Processing failed. No effect of the event was applied. It is not tried again unless you replay it.'
+        : 'The last replay failed. The earlier effects of the event stay. It is not tried again unless you replay it.'
+  }
+}
+
+function Trouble({ row, error }: { row: EventRow; error: string }) {
+  const { what, todo, mayPass } = adviceOn(error, vendorTitle(row.vendor))
+  const waits = row.status !== 'failed' && mayPass
+  return (
+    <section class="trouble" aria-label="Error">
+      <p>
+        <strong>{what}</strong>
+      </p>
+      <p>{waits ? 'You do not need to do anything yet. The event will be tried again.' : todo}</p>
+      <p>
+        The error as it was recorded: <code class="error">{error}</code>
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,124 @@
+import type { Context } from 'hono'
+import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
+import type { HttpEnv } from '../../../http/context'
+import { RATE_LIMITS } from '../../../http/limits'
+import { MAX_CONNECTIONS } from '../../../inbox/connections/limits'
+import type { Scope } from '../../../lib/access'
+import { MAX_NAME } from '../../../projects/limits'
+import type { Project } from '../../../projects/store'
+import type { Refusal } from '../../form'
+import { can, pathsOf } from '../../page'
+import type { ProjectPaths } from '../../paths'
+import { userOf } from '../../session'
+import { Field, Post, Wrong } from '../../ui/controls'
+import { capital, exact, plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Copyable, Fact, Head, Time } from '../../ui/parts'
+
+/** What each role may do, in words. */
+const ROLES: Record<string, string> = {
+  viewer: 'You can see everything except the audit log, and change nothing.',
+  developer: 'You can see everything except the audit log, manage API keys, and replay events.',
+  admin:
+    'You can do everything that a developer can, invite people and change their roles, rename the project, manage its connections, and read the audit log.',
+  owner: 'You can do everything in this project.',
+}
+
+/** The project's name, what is set for it, and where its other settings are. @param entered the name in the form */
+export function generalPage(c: Context<HttpEnv>, project: Project, entered: string, refusal: Refusal) {
+  const { now, settings, store } = c.get('rt')
+  const { role, email } = userOf(c)
+  return show(
+    c,
+    { title: 'General', section: 'general', status: refusal.status },
+    <>
+      <Head title="General" />
+      {can(c, 'projects:write') && (
+        <Post c={c} to={pathsOf(c).general} class="form">
+          <Wrong>{refusal.mistakes.form}</Wrong>
+          <Field
+            name="name"
+            label="Project name"
+            value={entered}
+            required
+            maxlength={MAX_NAME}
+            hint="The name is only for people. Servers use the ID, so a new name breaks nothing."
+            mistakes={refusal.mistakes}
+          />
+          <button type="submit" class="primary">
+            Save
+          </button>
+        </Post>
+      )}
+      <h2>Project ID</h2>
+      <p class="quiet">
+        Calls to the API name the project in the header <code>X-Project-Id</code>.
+      </p>
+      <Copyable id="project-id" label="project ID">
+        {project.id}
+      </Copyable>
+      <h2>About this project</h2>
+      <dl class="facts">
+        {!can(c, 'projects:write') && <Fact name="Name">{project.name}</Fact>}
+        <Fact name="Created">
+          <Time at={project.created_at} now={now} />, {exact(project.created_at)}
+        </Fact>
+        <Fact name="Store">
+          {store} <span class="hint">The number of the database that holds the project’s data.</span>
+        </Fact>
+        <Fact name="Your role">
+          {capital(role ?? 'none')}{' '}
+          <span class="hint">
+            {role && ROLES[role]} You are signed in as {email}.
+          </span>
+        </Fact>
+      </dl>
+      <h2>What applies to it</h2>
+      <p class="quiet">These are set for the whole deployment.</p>
+      <dl class="facts">
+        <Fact name="Payloads are kept for">{plural(settings.payloadRetentionDays, 'day')}</Fact>
+        <Fact name="Records of events are kept for">{plural(settings.recordRetentionDays, 'day')}</Fact>
+        <Fact name="Live API keys">up to {MAX_LIVE_KEYS}</Fact>
+        <Fact name="Connections">up to {MAX_CONNECTIONS}</Fact>
+        <Fact name="Requests of one key or session">about {RATE_LIMITS.credential.requests} a minute</Fact>
+      </dl>
+      <Places c={c} />
+    </>,
+  )
+}
+
+const PLACES: { needs: Scope; label: string; path: (paths: ProjectPaths) => string; what: string }[] = [
+  { needs: 'api_keys:read', label: 'API keys', path: ({ keys }) => keys, what: 'what your servers authenticate with' },
+  {
+    needs: 'members:read',
+    label: 'Members',
+    path: ({ members }) => members,
+    what: 'who works in the project, and invitations',
+  },
+  {
+    needs: 'connections:read',
+    label: 'Connections',
+    path: ({ connections }) => connections,
+    what: 'the billing vendors that send events, and their signing secrets',
+  },
+  { needs: 'audit_log:read', label: 'Audit log', path: ({ audit }) => audit, what: 'who changed what' },
+]
+
+/** The other settings, those that the user may open. */
+function Places({ c }: { c: Context<HttpEnv> }) {
+  return (
+    <>
+      <h2>Other settings</h2>
+      <ul class="places">
+        {PLACES.filter(({ needs }) => can(c, needs)).map(({ label, path, what }) => (
+          <li>
+            <a href={path(pathsOf(c))}>{label}</a>: {what}
+          </li>
+        ))}
+        <li>
+          <a href="/console/sessions">Sessions</a>: where you are signed in
+        </li>
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,160 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod'
+import { run } from '../../../db/client'
+import { changeOf, projectOf, requireScopes } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { rankOf } from '../../../lib/access'
+import { Fault } from '../../../lib/fault'
+import { authorityOf, requireReach } from '../../../members/authority'
+import { changeRole, lastOwner, type MemberChange, removeMember, requireRemovable } from '../../../members/change-store'
+import { invitationNotFound } from '../../../members/faults'
+import { InviteBody, RoleName } from '../../../members/fields'
+import { findInvitation } from '../../../members/invitations-store'
+import { mailInvitation } from '../../../members/invite'
+import { insertInvitation } from '../../../members/invite-store'
+import { renewInvitation, revokeInvitation } from '../../../members/pending-store'
+import { removeWithKeys } from '../../../members/remove'
+import { parse } from '../../form'
+import { page, pathsOf } from '../../page'
+import { userOf } from '../../session'
+import type { NoticeName } from '../../ui/notice'
+import { demotePage, leavePage, removePage, revokePage } from './confirm'
+import { invitationsPage, STATES } from './invitations'
+import { listPage } from './list'
+import { type Affected, readAffected, readInvitations, readTeam } from './read'
+import { outOfDate, refusedBecause } from './refusal'
+
+const RoleForm = z.object({ role: RoleName, from: RoleName })
+
+/** The members of a project: list, change roles, remove, leave; and its invitations: list, invite, resend, revoke. */
+export const memberPages = new Hono<HttpEnv>()
+  .get('/', page('members:read'), async (c) => listPage(c, await readTeam(c)))
+  .get('/leave', page('members:read'), async (c) => leavePage(c, await required(c, userOf(c).user_id)))
+  .post('/leave', page('members:read'), async (c) => {
+    const { user_id } = userOf(c)
+    try {
+      await end(c, { project_id: projectOf(userOf(c)), user_id, authority: null })
+      return c.redirect('/console?done=project_left', 303)
+    } catch (error) {
+      const refused = refusedBecause(c, user_id, error)
+      return leavePage(c, await required(c, user_id), refused)
+    }
+  })
+  .get('/invitations', page('members:read'), async (c) => {
+    const state = STATES.find(([name]) => name === c.req.query('state'))?.[0]
+    return invitationsPage(c, await readInvitations(c, state), state)
+  })
+  .post('/invitations', page('members:write'), async (c) => {
+    const form = c.get('form')
+    const text = (name: string) => form.get(name) ?? ''
+    const entered = { email: text('email').trim(), role: text('role'), days: text('expires_in_days') }
+    try {
+      const { email, role, days } = entered
+      const wanted = parse(InviteBody, { email, role, expires_in_days: Number(days) })
+      const row = await insertInvitation(
+        c.get('rt').directory,
+        { project_id: projectOf(userOf(c)), authority: authorityOf(userOf(c)) },
+        { email: wanted.email.toLowerCase(), role: wanted.role, open_days: wanted.expires_in_days },
+        changeOf(c),
+      )
+      mailInvitation(c, row)
+      return toList(c, 'invited')
+    } catch (error) {
+      const refused = refusedBecause(c, null, error)
+      return listPage(c, await readTeam(c), refused, entered)
+    }
+  })
+  .post('/invitations/:id/resend', page('members:write'), async (c) => {
+    const invitation = addressed(c)
+    try {
+      mailInvitation(c, await renewInvitation(c.get('rt').directory, invitation, changeOf(c)))
+      return toList(c, 'invitation_resent')
+    } catch (error) {
+      const refused = refusedBecause(c, invitation.id, error)
+      return listPage(c, await readTeam(c), refused)
+    }
+  })
+  .get('/invitations/:id/revoke', page('members:write'), async (c) => revokePage(c, await readInvitation(c)))
+  .post('/invitations/:id/revoke', page('members:write'), async (c) => {
+    try {
+      await revokeInvitation(c.get('rt').directory, addressed(c), changeOf(c))
+      return toList(c, 'invitation_revoked')
+    } catch (error) {
+      const refused = refusedBecause(c, addressed(c).id, error)
+      return listPage(c, await readTeam(c), refused)
+    }
+  })
+  .post('/:user/role', page('members:write'), async (c) => {
+    const [form, member] = [c.get('form'), named(c)]
+    const refuse = async (refused: ReturnType<typeof outOfDate>) => listPage(c, await readTeam(c), refused)
+    try {
+      const { role, from } = parse(RoleForm, Object.fromEntries(form))
+      if (rankOf(role) < rankOf(from) && form.get('sure') !== 'true') {
+        requireReach(member.authority, userOf(c).role, [from])
+        const of = await required(c, member.user_id)
+        if (of.member.role === 'owner' && of.alone) throw lastOwner()
+        return of.member.role === from ? demotePage(c, of, role) : refuse(outOfDate(member.user_id, of.member.role))
+      }
+      const now = await changeRole(c.get('rt').directory, member, { role, known: from }, changeOf(c))
+      if (now.role !== role) return refuse(outOfDate(member.user_id, now.role))
+      return toList(c, role === from ? undefined : 'role_changed')
+    } catch (error) {
+      return refuse(refusedBecause(c, member.user_id, error))
+    }
+  })
+  .get('/:user/remove', page('members:write'), async (c) => {
+    const { user_id, authority } = named(c)
+    if (user_id === userOf(c).user_id) return c.redirect(`${pathsOf(c).members}/leave`, 303)
+    const of = await required(c, user_id)
+    requireRemovable(authority, userOf(c).role, of.member)
+    return removePage(c, of)
+  })
+  .post('/:user/remove', page('members:write'), async (c) => {
+    const member = named(c)
+    try {
+      const keys = await end(c, member)
+      return toList(c, keys ? 'member_removed_with_keys' : 'member_removed')
+    } catch (error) {
+      const refused = refusedBecause(c, member.user_id, error)
+      return listPage(c, await readTeam(c), refused)
+    }
+  })
+
+/** Removes a member, or lets one leave. Revokes their API keys too if the form says so. @returns whether it does */
+async function end(c: Context<HttpEnv>, member: MemberChange): Promise<boolean> {
+  const keys = c.get('form').get('revoke_keys') === 'true'
+  if (keys) requireScopes(userOf(c), ['api_keys:write'])
+  if (keys) await removeWithKeys(c.get('rt'), member, changeOf(c))
+  else await removeMember(c.get('rt').directory, member, changeOf(c))
+  return keys
+}
+
+/** The member that the path names, and the authority of the user. */
+function named(c: Context<HttpEnv>) {
+  const user = userOf(c)
+  return { project_id: projectOf(user), user_id: c.req.param('user') ?? '', authority: authorityOf(user) }
+}
+
+/** The invitation that the path names, and the authority of the user. */
+function addressed(c: Context<HttpEnv>) {
+  const user = userOf(c)
+  return { project_id: projectOf(user), id: c.req.param('id') ?? '', authority: authorityOf(user) }
+}
+
+async function required(c: Context<HttpEnv>, userId: string) {
+  const { member, ...rest } = (await readAffected(c, userId)) as Affected
+  if (!member) throw new Fault('not_found', 'Member not found in this project.')
+  return { ...rest, member }
+}
+
+async function readInvitation(c: Context<HttpEnv>) {
+  const { directory } = c.get('rt')
+  const { project_id, id } = addressed(c)
+  const [row] = await run(directory, findInvitation(directory, project_id, id))
+  if (!row) throw invitationNotFound()
+  return row
+}
+
+function toList(c: Context<HttpEnv>, done?: NoticeName) {
+  return c.redirect(done ? `${pathsOf(c).members}?done=${done}` : pathsOf(c).members, 303)
+}

@@ -1,0 +1,138 @@
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { HttpEnv } from '../../../http/context'
+import { DAY } from '../../../lib/time'
+import { can, pathsOf } from '../../page'
+import { plural, sentence } from '../../ui/format'
+import { Time } from '../../ui/parts'
+import { totalOf } from '../../ui/refusals'
+import type { Connected, Progress } from './read'
+
+/** Something that a person should look at. `bad`: it stops events, or soon will. */
+type Item = { bad: boolean; what: Child; link: [label: string, href: string] }
+
+/** A key is listed when it expires within this time (ms). */
+export const EXPIRES_WITHIN = 14 * DAY
+/** The most connections, and the most keys, in the list. */
+const SHOWN = 5
+
+/** What is wrong in the project, the worst first, each with a link to where it can be fixed. */
+export function attentionOf(c: Context<HttpEnv>, of: Progress): Item[] {
+  const items = [
+    ...(can(c, 'billing:read') ? [...findings(c, of), ...failures(c, of)] : []),
+    ...(can(c, 'connections:read') ? shortened(connections(c, of), 'connection', pathsOf(c).connections) : []),
+    ...(can(c, 'api_keys:read') ? shortened(keys(c, of), 'API key', pathsOf(c).keys) : []),
+  ]
+  return items.sort((a, b) => Number(b.bad) - Number(a.bad))
+}
+
+/** The list, or a note that it is empty. */
+export function Attention({ items }: { items: readonly Item[] }) {
+  return (
+    <section aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      {items.length === 0 ? (
+        <p class="well">Nothing needs attention.</p>
+      ) : (
+        <ul class="attention">
+          {items.map(({ bad, what, link: [label, href] }) => (
+            <li class={bad ? 'bad' : 'warn'}>
+              <span>{what}</span>
+              <a href={href}>{label}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+/** What health finds, except what {@link connections} and {@link failures} say with more detail. */
+function findings(c: Context<HttpEnv>, { findings }: Progress): Item[] {
+  return findings
+    .filter(({ about }) => about !== 'failed' && about !== 'refusing' && about !== 'secret')
+    .map(({ reason, failing }) => ({ bad: failing, what: sentence(reason), link: ['See health', pathsOf(c).health] }))
+}
+
+function failures(c: Context<HttpEnv>, { counts, facts }: Progress): Item[] {
+  if (counts.failed === 0) return []
+  const { failed } = facts.last_60m
+  const some =
+    failed < counts.failed ? `, ${failed.toLocaleString('en')} of them in the last hour` : ' in the last hour'
+  const what = `${plural(counts.failed, 'event')} could not be processed${failed > 0 ? some : ''}.`
+  return [{ bad: failed > 0, what, link: ['See them', `${pathsOf(c).events}?status=failed`] }]
+}
+
+function connections(c: Context<HttpEnv>, { connections }: Progress): Item[] {
+  return connections.flatMap((row): Item[] => {
+    const at = `${pathsOf(c).connections}/${row.id}`
+    if (row.status === 'active' && row.secrets.length === 0) {
+      return [{ bad: true, what: withoutSecret(row), link: ['Add the secret', at] }]
+    }
+    const n = totalOf(row.last_60m.refused)
+    if (n === 0) return []
+    if (row.status === 'disabled') {
+      return [{ bad: false, what: refused(row, n, 'is disabled and'), link: ['See the connection', at] }]
+    }
+    return [{ bad: row.last_60m.accepted === 0, what: refused(row, n, ''), link: ['See why', `${at}#refused`] }]
+  })
+}
+
+function withoutSecret({ name, last_60m }: Connected): string {
+  const n = totalOf(last_60m.refused)
+  const since = n > 0 ? `: ${deliveries(n)} in the last hour` : ''
+  return `${name} has no signing secret and refuses every delivery${since}.`
+}
+
+function refused({ name, last_60m: { accepted, refused } }: Connected, n: number, before: string): Child {
+  const causes = Object.entries(refused).sort(([, a], [, b]) => b - a)
+  const of = accepted > 0 ? deliveries(n) : n === 1 ? 'the only delivery' : `all ${deliveries(n)}`
+  return (
+    <>
+      {name} {before} refused {of} of the last hour:{' '}
+      {causes.map(([cause, count], at) => (
+        <>
+          {at > 0 && ', '}
+          <code>{cause}</code> {count.toLocaleString('en')}
+        </>
+      ))}
+      .
+    </>
+  )
+}
+
+const deliveries = (n: number) => (n === 1 ? '1 delivery' : `${n.toLocaleString('en')} deliveries`)
+
+function keys(c: Context<HttpEnv>, { keys }: Progress): Item[] {
+  const { now } = c.get('rt')
+  return expiring(keys, now).map(({ name, expires_at }) => ({
+    bad: expires_at <= now,
+    what: (
+      <>
+        The API key {name} {expires_at <= now ? 'expired' : 'expires'} <Time at={expires_at} now={now} />.
+      </>
+    ),
+    link: ['See API keys', pathsOf(c).keys],
+  }))
+}
+
+/** The keys that have expired or soon will, those that expire first at the top. */
+export function expiring(keys: Progress['keys'], now: number) {
+  return keys
+    .flatMap(({ name, expires_at }) => (expires_at === null ? [] : [{ name, expires_at }]))
+    .filter(({ expires_at }) => expires_at <= now + EXPIRES_WITHIN)
+    .sort((a, b) => a.expires_at - b.expires_at)
+}
+
+/** The first of the items, and how many more there are. */
+function shortened(items: Item[], one: string, href: string): Item[] {
+  const more = items.length - SHOWN
+  if (more <= 0) return items
+  const rest = items.slice(SHOWN)
+  const last: Item = {
+    bad: rest.some(({ bad }) => bad),
+    what: `${plural(more, `more ${one}`)}.`,
+    link: ['See all', href],
+  }
+  return [...items.slice(0, SHOWN), last]
+}

@@ -1,0 +1,53 @@
+import type { Context } from 'hono'
+import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
+import { type KeyRow, listKeys } from '../../../api-keys/store'
+import { batch } from '../../../db/client'
+import type { Runtime } from '../../../env'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { assess, countsOf, healthQueries } from '../../../inbox/health/assess'
+import { type HourRow, readHours, type Snapshot } from '../../../inbox/health/store'
+import { findingsOf } from '../../../inbox/health/verdict'
+import { HOUR } from '../../../lib/time'
+
+/** The hours that the overview adds up. */
+export const HOURS = 24
+
+/** What the steps depend on: the live keys, the connections, the counts of events, and what is wrong. */
+export type Progress = Awaited<ReturnType<typeof progressOf>>
+/** A connection, with what it received in the last hour. */
+export type Connected = Progress['connections'][number]
+/** All that the overview shows. `hours`: what each of the last {@link HOURS} received; quiet hours are left out. */
+export type Overview = Progress & { hours: HourRow[] }
+
+/** Reads what the steps show, in one round trip. */
+export async function readProgress(c: Context<HttpEnv>): Promise<Progress> {
+  const rt = c.get('rt')
+  return progressOf(rt, await batch(rt.db, queries(c)))
+}
+
+/** Reads what the overview shows, in one round trip. */
+export async function readOverview(c: Context<HttpEnv>): Promise<Overview> {
+  const rt = c.get('rt')
+  const until = Math.floor(rt.now / HOUR) + 1
+  const hours = readHours(rt.db, projectOf(c.get('actor')), { from: until - HOURS, to: until })
+  const found = await batch(rt.db, { ...queries(c), hours })
+  return { ...(await progressOf(rt, found)), hours: found.hours }
+}
+
+function queries(c: Context<HttpEnv>) {
+  const rt = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const keys = listKeys(rt.db, project, { before: null, limit: MAX_LIVE_KEYS })
+  return { ...healthQueries(rt, project), keys }
+}
+
+async function progressOf(rt: Runtime, found: Snapshot & { keys: KeyRow[] }) {
+  const { connections, facts } = await assess(rt, found)
+  return { keys: found.keys, connections, facts, findings: findingsOf(facts), counts: countsOf(found) }
+}
+
+/** How many events the project has received. */
+export function receivedIn({ counts }: Pick<Progress, 'counts'>): number {
+  return Object.values(counts).reduce((sum, n) => sum + n, 0)
+}

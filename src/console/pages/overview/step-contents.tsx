@@ -1,0 +1,180 @@
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { HttpEnv } from '../../../http/context'
+import { can, pathsOf } from '../../page'
+import { plural } from '../../ui/format'
+import { Copyable, Time } from '../../ui/parts'
+import { adviceOn, totalOf } from '../../ui/refusals'
+import { Pending } from '../../ui/steps'
+import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
+import { curlExample } from '../api-keys/examples'
+import { type Connected, type Progress, receivedIn } from './read'
+
+export type StepProps = { c: Context<HttpEnv>; of: Progress; current: boolean; done: readonly boolean[] }
+
+/** The first key: create one. */
+export function KeyStep({ c, of, current, done }: StepProps) {
+  const { keys } = pathsOf(c)
+  if (done[0]) {
+    return (
+      <p class="quiet">
+        <a href={keys}>{of.keys[0]?.name}</a>
+        {of.keys.length > 1 && ` and ${of.keys.length - 1} more`}
+      </p>
+    )
+  }
+  return (
+    <>
+      <p class="quiet">Your server uses it to read events and billing state.</p>
+      {can(c, 'api_keys:write') ? (
+        <Action href={`${keys}/new`} current={current}>
+          Create API key
+        </Action>
+      ) : (
+        <p>Ask a developer or admin of this project to create one.</p>
+      )}
+    </>
+  )
+}
+
+/** Its first use: a command that makes a call. */
+export function UseStep({ c, of, done }: StepProps) {
+  const { now } = c.get('rt')
+  if (done[1]) {
+    const last = Math.max(...of.keys.map(({ last_used_at }) => last_used_at ?? 0))
+    return (
+      <p class="quiet">
+        Last used <Time at={last} now={now} />
+      </p>
+    )
+  }
+  if (!done[0]) return <p class="quiet">A first call shows that the key works.</p>
+  return (
+    <>
+      <p>
+        Run this where the <code>.env</code> file of your key is:
+      </p>
+      <Copyable id="first-call" label="curl command">
+        {curlExample(c)}
+      </Copyable>
+      <Pending>Waiting for the first call…</Pending>
+    </>
+  )
+}
+
+/** The first connection: choose a vendor, or enter the secret that is missing. */
+export function ConnectStep({ c, of, current, done }: StepProps) {
+  const { connections } = pathsOf(c)
+  const half = of.connections.find(({ secrets }) => secrets.length === 0)
+  if (done[2]) {
+    const [first, ...more] = of.connections.filter(({ secrets }) => secrets.length > 0)
+    return (
+      <p class="quiet">
+        <a href={`${connections}/${first?.id}`}>{first?.name}</a>
+        {more.length > 0 && ` and ${more.length} more`}
+      </p>
+    )
+  }
+  if (half) {
+    return (
+      <>
+        <p>{half.name} has its ingest URL. Its signing secret is missing.</p>
+        <Action href={`${connections}/${half.id}`} current={current}>
+          Finish {half.name}
+        </Action>
+      </>
+    )
+  }
+  return (
+    <>
+      <p class="quiet">
+        Stripe, Paddle and {VENDOR_OPTIONS.length - 2} more. You get a URL for its webhooks, and instructions for the
+        vendor.
+      </p>
+      {can(c, 'connections:write') ? (
+        <Action href={`${connections}/new`} current={current}>
+          Connect a vendor
+        </Action>
+      ) : (
+        <p>Ask an admin of this project to connect one.</p>
+      )}
+    </>
+  )
+}
+
+/** The first event: waiting for it, or the cause of a refusal. */
+export function ReceiveStep({ c, of, done }: StepProps) {
+  const { events, connections } = pathsOf(c)
+  if (done[3]) {
+    return (
+      <p class="quiet">
+        <a href={events}>{plural(receivedIn(of), 'event')}</a> received
+      </p>
+    )
+  }
+  if (!done[2]) return <p class="quiet">It appears here as soon as the vendor sends it.</p>
+  const ready = of.connections.filter(({ secrets }) => secrets.length > 0)
+  const refusing = ready.find(({ last_60m }) => totalOf(last_60m.refused) > 0)
+  return (
+    <>
+      <Pending>Waiting for the first delivery…</Pending>
+      {refusing ? (
+        <Refused connection={refusing} href={`${connections}/${refusing.id}`} />
+      ) : (
+        <p class="quiet">
+          <a href={`${connections}/${ready[0]?.id}`}>How to send the first event to {ready[0]?.name}</a>
+        </p>
+      )}
+    </>
+  )
+}
+
+function Refused({ connection: { name, last_60m }, href }: { connection: Connected; href: string }) {
+  const [cause = ''] = Object.entries(last_60m.refused).sort(([, a], [, b]) => b - a)[0] ?? []
+  return (
+    <section class="refusal" role="alert">
+      <p>
+        <a href={href}>{name}</a> <strong>refused a delivery:</strong> <code>{cause}</code>
+      </p>
+      <p>{adviceOn(cause)}</p>
+    </section>
+  )
+}
+
+/** How the first event was processed. */
+export function ProcessStep({ c, of, done }: StepProps) {
+  const { events } = pathsOf(c)
+  if (done[4]) {
+    return (
+      <p class="quiet">
+        <a href={`${events}?status=processed&status=ignored`}>
+          {plural(of.counts.processed + of.counts.ignored, 'event')}
+        </a>{' '}
+        processed
+      </p>
+    )
+  }
+  if (of.counts.failed > 0) {
+    return (
+      <p class="error">
+        The event could not be processed. <a href={`${events}?status=failed`}>See why</a>
+      </p>
+    )
+  }
+  return done[3] ? (
+    <Pending>The event is being processed…</Pending>
+  ) : (
+    <p class="quiet">It changes the billing state, and can be searched and replayed.</p>
+  )
+}
+
+/** What to do in a step: the main button of the page in the current step only. */
+function Action({ href, current, children }: { href: string; current: boolean; children?: Child }) {
+  return (
+    <p>
+      <a class={current ? 'button primary' : 'button'} href={href}>
+        {children}
+      </a>
+    </p>
+  )
+}

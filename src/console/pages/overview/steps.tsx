@@ -1,0 +1,82 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { pathsOf } from '../../page'
+import { totalOf } from '../../ui/refusals'
+import { Step, Steps, statesOf, Waiting } from '../../ui/steps'
+import { type Progress, receivedIn } from './read'
+import { ConnectStep, KeyStep, ProcessStep, ReceiveStep, UseStep } from './step-contents'
+
+type StepsProps = { c: Context<HttpEnv>; of: Progress; fresh?: boolean }
+
+/** Which of the five steps of a new project are done. They follow from what is there; nothing is stored about them. */
+export function doneOf({ keys, connections, counts, ...of }: Progress): boolean[] {
+  return [
+    keys.length > 0,
+    keys.some(({ last_used_at }) => last_used_at !== null),
+    connections.some(({ secrets }) => secrets.length > 0),
+    receivedIn({ ...of, counts }) > 0,
+    counts.processed + counts.ignored > 0,
+  ]
+}
+
+/** What the steps show, as a short text: while it stays the same, there is nothing to replace. */
+export function seenOf(of: Progress): string {
+  const refused = of.connections.map(({ last_60m }) => totalOf(last_60m.refused))
+  return [doneOf(of).map(Number).join(''), of.keys.length, refused.join(), of.counts.failed].join(' ')
+}
+
+const SAID = [
+  'The project has an API key.',
+  'The API key has been used.',
+  'A vendor is connected.',
+  'The first event has arrived.',
+  'The first event is processed. Everything is set up.',
+]
+
+/**
+ * The steps of a new project, each with what to do. The list updates itself.
+ *
+ * @param fresh whether this replaces an older version on the page
+ */
+export function SetupSteps({ c, of, fresh = false }: StepsProps) {
+  const done = doneOf(of)
+  const states = statesOf(done)
+  const steps = [KeyStep, UseStep, ConnectStep, ReceiveStep, ProcessStep]
+  const left = done.filter((one) => !one).length
+  // A project that works shows only what is missing.
+  const isShort = left > 0 && done[4] === true
+  return (
+    <Waiting
+      id="steps"
+      at={left === 0 ? null : `${pathsOf(c).start}/steps`}
+      seen={seenOf(of)}
+      said={SAID[done.lastIndexOf(true)] ?? ''}
+      fresh={fresh}
+      every={done[4] ? '15s' : '3s'}
+    >
+      <Steps>
+        {steps.map(
+          (Content, at) =>
+            !(isShort && done[at]) && (
+              <Step state={states[at] ?? 'later'} title={TITLES[at]}>
+                <Content c={c} of={of} current={states[at] === 'current'} done={done} />
+              </Step>
+            ),
+        )}
+      </Steps>
+      {left === 0 && (
+        <p class="well">
+          Everything is set up. <a href={pathsOf(c).start}>Show the overview</a>
+        </p>
+      )}
+    </Waiting>
+  )
+}
+
+const TITLES = [
+  'Create an API key',
+  'Call the API with it',
+  'Connect a billing vendor',
+  'Receive the first event',
+  'Process the first event',
+]

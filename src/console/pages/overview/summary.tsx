@@ -1,0 +1,72 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { can, pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { Time } from '../../ui/parts'
+import { totalOf } from '../../ui/refusals'
+import { Table } from '../../ui/table'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { lastOf, modeOf, standingOf } from '../connections/describe'
+import { expiring } from './attention'
+import type { Overview } from './read'
+
+/** The most connections, and the most keys, that the overview shows. */
+const SHOWN = 10
+
+/** The connections, those that received an event last first. */
+export function Connections({ c, of: { connections } }: { c: Context<HttpEnv>; of: Overview }) {
+  const { now } = c.get('rt')
+  const at = pathsOf(c).connections
+  const rows = connections.toSorted((a, b) => (lastOf(b) ?? 0) - (lastOf(a) ?? 0)).slice(0, SHOWN)
+  return (
+    <>
+      <div class="head section">
+        <h2>Connections</h2>
+        <a href={at}>{connections.length > SHOWN ? `All ${connections.length} connections` : 'All connections'}</a>
+      </div>
+      {rows.length === 0 ? (
+        <p class="quiet">No vendor is connected.</p>
+      ) : (
+        <Table
+          label="Connections"
+          rows={rows}
+          columns={[
+            ['Name', ({ id, name }) => <a href={`${at}/${id}`}>{name}</a>],
+            ['Vendor', ({ vendor }) => vendorTitle(vendor)],
+            ['Mode', modeOf],
+            ['Status', (row) => <Badge of={standingOf(row)} />],
+            ['Last event', (row) => <Time at={lastOf(row)} now={now} />],
+            ['Refused, 1 h', ({ last_60m }) => totalOf(last_60m.refused).toLocaleString('en')],
+          ]}
+        />
+      )}
+    </>
+  )
+}
+
+/** How many keys there are, and which of them expire soon. */
+export function Keys({ c, of: { keys } }: { c: Context<HttpEnv>; of: Overview }) {
+  const { now } = c.get('rt')
+  const soon = expiring(keys, now).slice(0, SHOWN)
+  if (!can(c, 'api_keys:read')) return null
+  return (
+    <>
+      <div class="head section">
+        <h2>API keys that expire within 14 days</h2>
+        <a href={pathsOf(c).keys}>All API keys</a>
+      </div>
+      {soon.length === 0 ? (
+        <p class="quiet">None.</p>
+      ) : (
+        <Table
+          label="API keys that expire"
+          rows={soon}
+          columns={[
+            ['Name', ({ name }) => name],
+            ['Expires', ({ expires_at }) => <Time at={expires_at} now={now} />],
+          ]}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,13 @@
+import { Hono } from 'hono'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { readHealth } from '../../../inbox/health/health'
+import { page, pathsOf } from '../../page'
+import { Status } from '../../ui/frame/status'
+
+/** The status in the sidebar, which loads after the page. */
+export const statusPages = new Hono<HttpEnv>().get('/', page('billing:read'), async (c) => {
+  const { status } = await readHealth(c.get('rt'), projectOf(c.get('actor')))
+  const { status: at, health } = pathsOf(c)
+  return c.html(<Status of={status} at={at} health={health} />)
+})

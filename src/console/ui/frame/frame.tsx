@@ -1,0 +1,120 @@
+import type { Context } from 'hono'
+import type { PropsWithChildren } from 'hono/jsx'
+import type { HttpEnv } from '../../../http/context'
+import { type ProjectPaths, projectPaths } from '../../paths'
+import type { User } from '../../session'
+import { Post } from '../controls'
+import { type Around, Mode, ProjectsMenu } from './projects'
+import { groupsFor, type SectionName } from './sections'
+import { Status } from './status'
+
+type FrameProps = PropsWithChildren<{
+  c: Context<HttpEnv>
+  user: User
+  around: Around
+  section: SectionName | undefined
+}>
+
+/**
+ * The sidebar beside every page of a signed-in user. On a narrow screen it is a drawer, which a button in the bar at the
+ * top opens: a popover, so it works without a script, and Escape or a click beside it closes it.
+ */
+export function Frame({ c, user, around, section, children }: FrameProps) {
+  const paths = user.project_id === null ? null : projectPaths(user.project_id)
+  return (
+    <div class="frame">
+      <header class="bar">
+        <button type="button" popovertarget="side" aria-label="Menu">
+          <span aria-hidden="true">☰</span>
+        </button>
+        <a class="brand" href={paths?.start ?? '/console'}>
+          {around.current?.name ?? 'Platform API'}
+        </a>
+        <Mode modes={around.modes} />
+      </header>
+      <nav id="side" class="side" aria-label="Main" popover="auto">
+        <a class="brand" href="/console">
+          Platform API
+        </a>
+        <div class="where">
+          <ProjectsMenu around={around} section={section} />
+          <Mode modes={around.modes} />
+        </div>
+        {paths ? <Sections user={user} paths={paths} section={section} /> : <Outside section={section} />}
+        <div class="foot">
+          {paths && user.scopes.includes('billing:read') && (
+            <Status of={null} at={paths.status} health={paths.health} />
+          )}
+          <Account c={c} user={user} />
+        </div>
+      </nav>
+      {children}
+    </div>
+  )
+}
+
+function Sections({ user, paths, section }: { user: User; paths: ProjectPaths; section: SectionName | undefined }) {
+  return (
+    <>
+      {groupsFor(user).map(({ label, sections }, n) => (
+        <>
+          {label && <p id={`group-${n}`}>{label}</p>}
+          <ul aria-labelledby={label ? `group-${n}` : undefined}>
+            {sections.map(({ name, label, path }) => (
+              <li>
+                <a href={path(paths)} aria-current={name === section ? 'page' : undefined}>
+                  {label}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      ))}
+    </>
+  )
+}
+
+/** The pages that belong to no project. */
+function Outside({ section }: { section: SectionName | undefined }) {
+  return (
+    <ul>
+      <li>
+        <a href="/console" aria-current={section === 'projects' ? 'page' : undefined}>
+          Projects
+        </a>
+      </li>
+      <li>
+        <a href="/console/sessions" aria-current={section === 'sessions' ? 'page' : undefined}>
+          Sessions
+        </a>
+      </li>
+      <li>
+        <a href="/console/reference" aria-current={section === 'reference' ? 'page' : undefined}>
+          API reference
+        </a>
+      </li>
+    </ul>
+  )
+}
+
+function Account({ c, user }: { c: Context<HttpEnv>; user: User }) {
+  return (
+    <details class="menu account">
+      <summary aria-label={`Account: ${user.email}`}>
+        <span class="cut">{user.email}</span>
+      </summary>
+      <ul>
+        <li>
+          <a href="/console/sessions">Sessions</a>
+        </li>
+        <li class="last">
+          <Post c={c} to="/console/sign-out">
+            <button type="submit" class="plain">
+              Sign out
+            </button>
+          </Post>
+        </li>
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,76 @@
+import type { Context } from 'hono'
+import { batch, run } from '../../../db/client'
+import type { HttpEnv } from '../../../http/context'
+import { ifAnswered } from '../../../http/read'
+import { listModes } from '../../../inbox/connections/store'
+import { findMemberProject, listMemberProjects } from '../../../projects/directory-store'
+import type { User } from '../../session'
+import { type SectionName, sectionIn } from './sections'
+
+/** The number of projects in the project menu. */
+const SHOWN = 8
+
+type Known = { id: string; name: string }
+
+/**
+ * The current project, the newest others, and the modes of the current project's connections: none if its store does
+ * not answer.
+ */
+export type Around = { current: Known | null; others: Known[]; modes: boolean[] }
+
+/** Reads what the frame shows of the user's projects: from the directory and the project's store, side by side. */
+export async function projectsAround(c: Context<HttpEnv>, user: User): Promise<Around> {
+  const { directory } = c.get('rt')
+  const { project_id, user_id } = user
+  const newest = listMemberProjects(directory, user_id, null, SHOWN + 1)
+  if (project_id === null) return { current: null, others: (await run(directory, newest)).slice(0, SHOWN), modes: [] }
+  const [{ all, here }, modes] = await Promise.all([
+    batch(directory, { all: newest, here: findMemberProject(directory, project_id, user_id) }),
+    ifAnswered(c.get('rt').db, listModes(c.get('rt').db, project_id)),
+  ])
+  const others = all.filter(({ id }) => id !== project_id).slice(0, SHOWN - 1)
+  return { current: here[0] ?? null, others, modes: (modes ?? []).map(({ livemode }) => livemode) }
+}
+
+/** The project menu. Another project opens at the section of the current page. */
+export function ProjectsMenu({ around, section }: { around: Around; section: SectionName | undefined }) {
+  const { current, others } = around
+  return (
+    <details class="menu projects">
+      <summary>
+        <span class="cut">{current?.name ?? 'Projects'}</span>
+      </summary>
+      <ul>
+        {[...(current ? [current] : []), ...others].map(({ id, name }) => (
+          <li>
+            <a href={sectionIn(id, section)} aria-current={id === current?.id ? 'true' : undefined}>
+              {name}
+            </a>
+          </li>
+        ))}
+        <li class="last">
+          <a href="/console">All projects</a>
+        </li>
+        <li>
+          <a href="/console/projects/new">New project</a>
+        </li>
+      </ul>
+    </details>
+  )
+}
+
+/** Whether the project's connections receive live events, test events, or both. Nothing if there is none. */
+export function Mode({ modes }: { modes: boolean[] }) {
+  if (modes.length === 0) return null
+  const [mode, hint] =
+    modes.length > 1
+      ? ['live + test', 'The project has connections to live and to test accounts']
+      : modes[0]
+        ? ['live', 'All connections of the project receive live events']
+        : ['test', 'All connections of the project receive test events']
+  return (
+    <span class={`badge ${mode === 'live' ? 'good' : 'warn'}`} title={hint}>
+      {mode}
+    </span>
+  )
+}

@@ -1,0 +1,44 @@
+import type { Role } from '../lib/access'
+import { iso, MINUTE } from '../lib/time'
+import { CODE_TTL } from '../sessions/limits'
+
+/** An email in plain text. `printed`: what the terminal of a local server shows instead. */
+export type Mail = { to: string; subject: string; text: string; printed: string }
+
+/**
+ * The email with a sign-in code. `link` opens a page with a button, because email scanners open links. It is null if the
+ * deployment does not know its address: the code alone signs in too.
+ */
+export function signInMail({ email, code, link }: { email: string; code: string; link: string | null }): Mail {
+  const open = link === null ? '' : `Or open ${link}\n\n`
+  return {
+    to: email,
+    subject: `${code} is your sign-in code`,
+    text: `Your sign-in code is ${code}. It expires in ${CODE_TTL / MINUTE} minutes.\n\n${open}If you did not request this code, ignore this message.\n`,
+    printed: `Sign-in code for ${email}: ${code}\n  or open ${link}`,
+  }
+}
+
+/** An invitation as its email describes it. `expires_at` in ms; `link` as in {@link signInMail}. */
+type Invited = { email: string; project: string; role: Role; expires_at: number; link: string | null }
+
+/** The email with an invitation. It contains no secret: anyone who can sign in with the address can accept. */
+export function invitationMail({ email, project, role, expires_at, link }: Invited): Mail {
+  const what = isPlainName(project) ? `the project “${project}”` : 'a project'
+  const where = link === null ? 'Sign in to the console' : `Open ${link} and sign in`
+  const until = iso(expires_at).slice(0, 'YYYY-MM-DD'.length)
+  return {
+    to: email,
+    subject: `You are invited to ${what}`,
+    text: `You are invited to ${what}. Your role will be ${role}.\n\n${where} with this address, ${email}, to accept or decline. The invitation expires on ${until}.\n\nIf you do not know who invited you, ignore this message.\n`,
+    printed: `Invitation for ${email} to ${what}, as ${role}\n  open ${link}`,
+  }
+}
+
+/**
+ * Whether an email may show the name of a project, which anyone can choose. Email programs turn addresses into links,
+ * even those without a scheme.
+ */
+function isPlainName(name: string): boolean {
+  return !/:\/\/|www\.|\S[.。．｡]\S/i.test(name)
+}

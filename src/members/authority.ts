@@ -1,0 +1,61 @@
+import type { Actor } from '../http/auth'
+import { ROLE_SCOPES, type Role, rankOf, roleOfScopes } from '../lib/access'
+import { Fault } from '../lib/fault'
+
+/**
+ * The authority with which a caller changes members. Statements check the role that the user has at that moment.
+ */
+export type Authority = {
+  /** The user of the session, or the one who minted the API key. */
+  user_id: string
+  /** The highest rank that the credential itself allows; -1 if it allows none. */
+  rank: number
+  /** Whether the caller is an API key. */
+  key: boolean
+}
+
+/** An actor gives and changes roles up to their own. An API key acts as the highest role of which it has all scopes. */
+export function authorityOf(actor: Actor): Authority {
+  if (actor.type === 'session') return { user_id: actor.user_id, rank: rankOf('owner'), key: false }
+  const role = roleOfScopes(actor.scopes)
+  return { user_id: actor.minted_by, rank: role === null ? -1 : rankOf(role), key: true }
+}
+
+/**
+ * Checks the role that the user of an authority had when the statement ran.
+ *
+ * @param role null if the user was not a member
+ * @throws {Fault} `not_a_member`, `insufficient_role`; `insufficient_scope` for an API key whose minter lacks the role
+ */
+export function requireManager({ key }: Authority, role: Role | null): void {
+  const missing = 'members:write'
+  if (role !== null && ROLE_SCOPES[role].includes(missing)) return
+  if (key) {
+    throw new Fault(
+      'insufficient_scope',
+      `The scope ${missing} of this API key is dormant: the user who minted the key no longer has the role for it. Use the API key of an admin or an owner, or a console session.`,
+      { missing },
+    )
+  }
+  if (role === null) throw new Fault('not_a_member', 'Project not found, or you are not a member of it.')
+  throw new Fault('insufficient_role', 'This call requires the role admin or higher.', { missing })
+}
+
+/**
+ * Checks that an authority reaches up to each of these roles.
+ *
+ * @param role that the user of the authority had when the statement ran
+ * @throws {Fault} `role_escalation`
+ */
+export function requireReach({ rank, key }: Authority, role: Role | null, roles: readonly Role[]): void {
+  const reach = Math.min(rank, role === null ? -1 : rankOf(role))
+  const above = roles.find((one) => rankOf(one) > reach)
+  if (above === undefined) return
+  const own = key
+    ? 'This API key lacks scopes of that role, or the user who minted it has a lower role.'
+    : `Your role is ${role}.`
+  throw new Fault(
+    'role_escalation',
+    `You can give and change roles up to your own. This call is about the role ${above}. ${own}`,
+  )
+}

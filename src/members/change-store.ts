@@ -1,0 +1,172 @@
+import { and, eq, inArray, ne, type SQL, sql } from 'drizzle-orm'
+import { auditedEach, auditedFrom, type Change } from '../audit/store'
+import { batch, ConstraintError, type Directory } from '../db/client'
+import { ROLES, type Role, rankOf } from '../lib/access'
+import { Fault } from '../lib/fault'
+import { type Authority, requireManager, requireReach } from './authority'
+import { hasAuthority, roleOf } from './authority-store'
+import { isOpen } from './invited-store'
+import { MAX_PENDING } from './limits'
+import { invitations, members } from './schema'
+import { findMember, type Member } from './store'
+
+/** A member to change, and with whose authority; null for members who leave. */
+export type MemberChange = { project_id: string; user_id: string; authority: Authority | null }
+
+/**
+ * Gives a member a role. The same role again changes nothing. Open invitations that the member has authorized end if they
+ * offer more than the new role may give.
+ *
+ * @param given.known the role that the caller saw: if the member has another one now, nothing changes
+ * @returns the member as they are then
+ * @throws {Fault} `not_found`, `role_escalation`, `last_owner`, and those of {@link requireManager}
+ */
+export async function changeRole(
+  directory: Directory,
+  { project_id, user_id, authority }: MemberChange & { authority: Authority },
+  { role, known }: { role: Role; known?: Role | undefined },
+  change: Change,
+): Promise<Member> {
+  const condition = and(
+    ofMember(project_id, user_id),
+    ne(members.role, role),
+    known && eq(members.role, known),
+    hasAuthority(directory, project_id, authority, [role, members.role]),
+  )
+  const details = sql`json_object('from', ${members.role}, 'to', ${role})`
+  const { by, before } = await refusingLastOwner(
+    batch(directory, {
+      by: roleOf(directory, project_id, authority.user_id),
+      before: findMember(directory, project_id, user_id),
+      audit: auditedFrom(directory, change, entry('member.role_changed', user_id), {
+        taken: { project_id: members.project_id, details },
+        from: sql`FROM ${members} WHERE ${condition}`,
+      }),
+      ...offersEnded(directory, { project_id, user_id, condition, kept: rankOf(role) }, change),
+      changed: directory.update(members).set({ role }).where(condition),
+    }),
+  )
+  const manager = by[0]?.role ?? null
+  requireManager(authority, manager)
+  const [member] = before
+  if (!member) throw notFound()
+  requireReach(authority, manager, [role, member.role])
+  return known === undefined || known === member.role ? { ...member, role } : member
+}
+
+/**
+ * Removes a member, or lets a member leave. Open invitations that the member has authorized end if they offer admin or
+ * owner; the others are the project's.
+ *
+ * @throws {Fault} `not_found`, `role_escalation`, `last_owner`, and those of {@link requireManager}
+ */
+export async function removeMember(
+  directory: Directory,
+  { project_id, user_id, authority }: MemberChange,
+  change: Change,
+): Promise<void> {
+  const condition = and(
+    ofMember(project_id, user_id),
+    authority ? hasAuthority(directory, project_id, authority, [members.role]) : undefined,
+  )
+  const action = authority ? 'member.removed' : 'member.left'
+  const { by, before } = await refusingLastOwner(
+    batch(directory, {
+      ...beforeRemoval(directory, { project_id, user_id, authority }),
+      audit: auditedFrom(directory, change, entry(action, user_id), {
+        taken: { project_id: members.project_id, details: sql`json_object('role', ${members.role})` },
+        from: sql`FROM ${members} WHERE ${condition}`,
+      }),
+      ...offersEnded(directory, { project_id, user_id, condition, kept: -1 }, change),
+      removed: directory.delete(members).where(condition),
+    }),
+  )
+  requireRemovable(authority, by[0]?.role ?? null, before[0])
+}
+
+/** Reads what decides whether a member may be removed: see {@link requireRemovable}. */
+export function beforeRemoval(directory: Directory, { project_id, user_id, authority }: MemberChange) {
+  return {
+    by: roleOf(directory, project_id, authority?.user_id ?? user_id),
+    before: findMember(directory, project_id, user_id),
+  }
+}
+
+/** @throws {Fault} `not_found`, `role_escalation`, and those of {@link requireManager} */
+export function requireRemovable(authority: Authority | null, by: Role | null, member: Member | undefined): void {
+  if (authority) requireManager(authority, by)
+  if (!member) throw notFound()
+  if (authority) requireReach(authority, by, [member.role])
+}
+
+/** Reads how many owners a project has, besides a user. */
+export function otherOwners(directory: Directory, projectId: string, userId: string) {
+  return directory
+    .select({ user_id: members.user_id })
+    .from(members)
+    .where(and(eq(members.project_id, projectId), eq(members.role, 'owner'), ne(members.user_id, userId)))
+    .limit(1)
+}
+
+/**
+ * Revokes the open invitations of a member, with an audit row for each, that offer more than `kept`, and admin or owner at
+ * least. They come before the change of the member, under its condition.
+ */
+function offersEnded(
+  directory: Directory,
+  {
+    project_id,
+    user_id,
+    condition,
+    kept,
+  }: { project_id: string; user_id: string; condition: SQL | undefined; kept: number },
+  change: Change,
+) {
+  const offered = ROLES.filter((role) => rankOf(role) > kept && rankOf(role) >= rankOf('admin'))
+  const changes = directory.select({ one: sql`1` }).from(members).where(condition)
+  const ending = and(
+    eq(invitations.project_id, project_id),
+    eq(invitations.authorized_by, user_id),
+    inArray(invitations.role, [...offered]),
+    isOpen(change.now),
+    sql`EXISTS ${changes}`,
+  )
+  if (offered.length === 0) return {}
+  const objects = directory.select({ id: invitations.id }).from(invitations).where(ending)
+  const each = {
+    project_id,
+    action: 'invitation.revoked',
+    object_type: 'invitation',
+    details: { with_member: user_id },
+  }
+  return {
+    auditedOffers: auditedEach(directory, change, each, { objects, most: MAX_PENDING }),
+    endedOffers: directory.update(invitations).set({ state: 'revoked', closed_by: change.actor.id }).where(ending),
+  }
+}
+
+function ofMember(projectId: string, userId: string) {
+  return and(eq(members.project_id, projectId), eq(members.user_id, userId))
+}
+
+/** A trigger refuses the change that would leave a project without an owner. */
+async function refusingLastOwner<T>(sent: Promise<T>): Promise<T> {
+  try {
+    return await sent
+  } catch (error) {
+    if (error instanceof ConstraintError && error.message.includes('last_owner')) throw lastOwner()
+    throw error
+  }
+}
+
+export function lastOwner(): Fault {
+  return new Fault('last_owner', 'This is the only owner of the project. Make another member an owner first.')
+}
+
+function notFound(): Fault {
+  return new Fault('not_found', 'Member not found in this project.')
+}
+
+function entry(action: string, object_id: string) {
+  return { action, object_type: 'member', object_id }
+}

@@ -1,0 +1,77 @@
+import { and, desc, eq, gt, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { type Directory, run } from '../db/client'
+import { type INVITATION_STATES, invitations } from './schema'
+
+export type Invitation = typeof invitations.$inferSelect
+/** A state as shown: a pending invitation whose time is over has expired. */
+export type InvitationState = (typeof INVITATION_STATES)[number] | 'expired'
+
+/** The state of an invitation at a time (ms). */
+export function stateOf({ state, expires_at }: Pick<Invitation, 'state' | 'expires_at'>, now: number): InvitationState {
+  return state === 'pending' && expires_at <= now ? 'expired' : state
+}
+
+/** Reads an invitation of a project. */
+export function findInvitation(directory: Directory, projectId: string, id: string) {
+  return directory.select().from(invitations).where(ofProject(projectId, id))
+}
+
+/** A page of invitations. `before`: the last one of the previous page. */
+type InvitationsAsked = { state?: InvitationState | undefined; before: string | null; limit: number }
+
+/** Reads invitations of a project, newest first. */
+export function listInvitations(
+  directory: Directory,
+  projectId: string,
+  { state, before, limit }: InvitationsAsked,
+  now: number,
+) {
+  // A plus keeps the primary key out: in its order, it reads every invitation that the project ever sent.
+  const id = state === 'pending' ? sql`+${invitations.id}` : sql`${invitations.id}`
+  return directory
+    .select()
+    .from(invitations)
+    .where(
+      and(
+        eq(invitations.project_id, projectId),
+        state === undefined ? undefined : inState(state, now),
+        before === null ? undefined : lt(id, before),
+      ),
+    )
+    .orderBy(desc(id))
+    .limit(limit)
+}
+
+/** `pending` is a literal, so that the index of pending invitations can be used. Its second column is the address. */
+function inState(state: InvitationState, now: number): SQL | undefined {
+  const { email, expires_at } = invitations
+  const pending = sql`${invitations.state} = 'pending'`
+  if (state === 'pending') return and(pending, gt(email, ''), gt(expires_at, now))
+  if (state === 'expired') return and(pending, lte(expires_at, now))
+  return eq(invitations.state, state)
+}
+
+/**
+ * Records the outcome of an email. `error`: why it was not sent; null if it was.
+ *
+ * @param mail.number the number of this email among those of the invitation: a later one has its own outcome
+ */
+export async function noteMail(
+  directory: Directory,
+  { project_id, id, number }: { project_id: string; id: string; number: number },
+  error: string | null,
+  now: number,
+): Promise<void> {
+  const outcome = error === null ? { sent_at: now, send_error: null } : { send_error: error }
+  const same = and(ofProject(project_id, id), eq(invitations.sends, number))
+  await run(directory, directory.update(invitations).set(outcome).where(same))
+}
+
+export function ofProject(projectId: string, id: string) {
+  return and(eq(invitations.project_id, projectId), eq(invitations.id, id))
+}
+
+/** An audit entry about an invitation. */
+export function entry(action: string, object_id: string) {
+  return { action, object_type: 'invitation', object_id }
+}

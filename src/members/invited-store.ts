@@ -1,0 +1,17 @@
+import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
+import type { Directory } from '../db/client'
+import { invitations } from './schema'
+
+/** An invitation that can be accepted now. `state` is a literal, so that the index of pending ones can be used. */
+export function isOpen(now: number): SQL {
+  return sql`${invitations.state} = 'pending' AND ${gt(invitations.expires_at, now)}`
+}
+
+/** Whether an address has an invitation that is pending and has not expired. */
+export function isInvited(directory: Directory, email: string | SQL, now: number): SQL {
+  const open = directory
+    .select({ one: sql`1` })
+    .from(invitations)
+    .where(and(eq(invitations.email, email), isOpen(now)))
+  return sql`EXISTS ${open}`
+}

@@ -1,0 +1,43 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { Directory } from '../db/client'
+import { isOpen } from './invited-store'
+import { MAILS_FROM_PROJECT, MAILS_TO_ADDRESS, MAILS_WITHIN, MAX_PENDING } from './limits'
+import { invitations } from './schema'
+
+/** What the limits of invitations count, each up to its limit. */
+export type Counted = { pending: number; to_address: number; from_project: number }
+
+/** Counts as expressions: open invitations of the project; emails of the last day to the mailbox and from the project. */
+export function countsOf(directory: Directory, projectId: string, email: string | SQL, now: number) {
+  const ofProject = eq(invitations.project_id, projectId)
+  const pending = directory
+    .select({ one: sql`1` })
+    .from(invitations)
+    .where(and(ofProject, isOpen(now)))
+    .limit(MAX_PENDING)
+  const mails = (condition: SQL, most: number) =>
+    sql<number>`(SELECT count(*) FROM (SELECT 1 FROM ${invitations}, json_each(${invitations.recent_sends}) AS mail
+      WHERE ${condition} AND mail.value > ${now - MAILS_WITHIN} LIMIT ${most}))`
+  return {
+    pending: sql<number>`(SELECT count(*) FROM ${pending})`,
+    to_address: mails(ofMailbox(sql`${email}`), MAILS_TO_ADDRESS),
+    from_project: mails(ofProject, MAILS_FROM_PROJECT),
+  }
+}
+
+/**
+ * Invitations to the mailbox of an address, as sign-in codes count it: `a+b@example.com` and `a@example.com` are one. Ranges
+ * of the index of addresses find them: in ASCII, a comma follows the plus.
+ */
+function ofMailbox(email: SQL): SQL {
+  const own = sql`substr(${email}, 1, instr(replace(${email}, '@', '+'), '+') - 1)`
+  const domain = sql`substr(${email}, instr(${email}, '@'))`
+  const { email: other } = invitations
+  return sql`(${other} = ${own} || ${domain} OR (${other} > ${own} || '+' AND ${other} < ${own} || ','
+    AND substr(${other}, instr(${other}, '@')) = ${domain}))`
+}
+
+/** The condition under which one more email may be sent. */
+export function mayMail({ to_address, from_project }: ReturnType<typeof countsOf>): SQL {
+  return sql`${to_address} < ${MAILS_TO_ADDRESS} AND ${from_project} < ${MAILS_FROM_PROJECT}`
+}

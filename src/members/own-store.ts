@@ -1,0 +1,136 @@
+import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { auditedFrom, type Change } from '../audit/store'
+import { batch, type Directory } from '../db/client'
+import { insertFrom } from '../db/insert-from'
+import { idTime } from '../lib/ids'
+import { projects } from '../projects/schema'
+import { users } from '../sessions/schema'
+import { entry } from './invitations-store'
+import { isOpen } from './invited-store'
+import { auditedInvitation } from './pending-store'
+import { invitations, members } from './schema'
+
+/** The user who answers an invitation to their own address. */
+export type Invited = { user_id: string; email: string }
+/** An invitation as the invited user sees it. */
+export type OwnInvitation = Awaited<ReturnType<typeof listOwn>>[number]
+
+/** Reads the open invitations to an address, newest first, starting after the invitation `before`. */
+export function listOwn(
+  directory: Directory,
+  email: string,
+  { before, take }: { before: string | null; take: number },
+  now: number,
+) {
+  const { id } = invitations
+  return selectOwn(
+    directory,
+    and(eq(invitations.email, email), isOpen(now), before === null ? undefined : lt(id, before)),
+  )
+    .orderBy(desc(id))
+    .limit(take)
+}
+
+/** Reads an invitation to an address, in any state. */
+export function findOwn(directory: Directory, id: string, email: string) {
+  return selectOwn(directory, toAddress(id, email))
+}
+
+function selectOwn(directory: Directory, condition: SQL | undefined) {
+  const { id, role, state, expires_at, invited_by_type, invited_by_id } = invitations
+  return directory
+    .select({
+      id,
+      role,
+      state,
+      expires_at,
+      invited_by_type,
+      invited_by_id,
+      invited_by_email: sql<string | null>`${users.email}`.as('invited_by_email'),
+      project_id: invitations.project_id,
+      project_name: projects.name,
+    })
+    .from(invitations)
+    .innerJoin(projects, eq(projects.id, invitations.project_id))
+    .leftJoin(users, eq(users.id, invited_by_id))
+    .where(condition)
+}
+
+/**
+ * Accepts an invitation: makes the user a member with its role. Of a user who is a member already, it changes nothing.
+ *
+ * @returns the invitation as it was before, with the role that the user has then; undefined if there is none to the user's
+ *   address
+ */
+export async function acceptInvitation(directory: Directory, id: string, { user_id, email }: Invited, change: Change) {
+  const { now } = change
+  const open = and(toAddress(id, email), isOpen(now))
+  const own = and(eq(members.project_id, invitations.project_id), eq(members.user_id, user_id))
+  const isMember = sql`EXISTS ${directory.select({ one: sql`1` }).from(members).where(own)}`
+  const joining = sql`FROM ${invitations} WHERE ${open} AND NOT ${isMember}`
+  const { role, project_id } = invitations
+  const { before, after } = await batch(directory, {
+    before: find(directory, id, { user_id, email }),
+    audit: auditedFrom(
+      directory,
+      change,
+      { action: 'member.joined', object_type: 'member', object_id: user_id },
+      {
+        taken: { project_id, details: sql`json_object('role', ${role}, 'invitation', ${id})` },
+        from: joining,
+      },
+    ),
+    joined: insertFrom(
+      directory,
+      members,
+      {
+        project_id,
+        user_id: sql`${user_id}`,
+        role,
+        created_at: sql`CAST(${now} AS INTEGER)`,
+        source: sql`'invitation'`,
+        invited_by: sql`CASE ${invitations.invited_by_type} WHEN 'user' THEN ${invitations.invited_by_id} END`,
+      },
+      joining,
+    ),
+    accepted: directory.update(invitations).set({ state: 'accepted', closed_by: user_id }).where(open),
+    after: find(directory, id, { user_id, email }),
+  })
+  return before[0] && after[0] && { ...before[0], own_role: after[0].own_role }
+}
+
+/** Declines an invitation. @returns it as it was before; undefined if there is none to the user's address */
+export async function declineInvitation(directory: Directory, id: string, invited: Invited, change: Change) {
+  const open = and(toAddress(id, invited.email), isOpen(change.now))
+  const { before } = await batch(directory, {
+    before: find(directory, id, invited),
+    audit: auditedInvitation(directory, change, entry('invitation.declined', id), open),
+    declined: directory.update(invitations).set({ state: 'declined', closed_by: invited.user_id }).where(open),
+  })
+  return before[0]
+}
+
+/** Reads an invitation to the user's address, with the role that the user has in its project. */
+function find(directory: Directory, id: string, { user_id, email }: Invited) {
+  return directory
+    .select({
+      state: invitations.state,
+      expires_at: invitations.expires_at,
+      project: { id: sql<string>`${projects.id}`.as('project_id'), name: projects.name },
+      own_role: members.role,
+    })
+    .from(invitations)
+    .innerJoin(projects, eq(projects.id, invitations.project_id))
+    .leftJoin(members, and(eq(members.project_id, invitations.project_id), eq(members.user_id, user_id)))
+    .where(toAddress(id, email))
+}
+
+/** The invitation with this id, if it is to this address. The id holds its time, which the index of addresses has too. */
+function toAddress(id: string, email: string) {
+  const made = idTime(id)
+  return and(
+    eq(invitations.email, email),
+    eq(invitations.created_at, Number.isNaN(made) ? -1 : made),
+    eq(invitations.id, id),
+  )
+}

@@ -1,0 +1,157 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { type Actor, changeOf, projectOf, requireScopes } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { flagOrFalse, named, timestamp } from '../http/fields'
+import { listOf, pageFields, paging } from '../http/page'
+import { readDirectory } from '../http/read'
+import { route } from '../http/route'
+import { SAMPLE } from '../http/samples'
+import { body, query } from '../http/validate'
+import { Fault } from '../lib/fault'
+import { iso } from '../lib/time'
+import { authorityOf } from './authority'
+import { changeRole, removeMember } from './change-store'
+import { RoleName } from './fields'
+import { removeWithKeys } from './remove'
+import { findMember, listMembers, type Member as MemberRow, memberKey } from './store'
+
+const tag = 'Members'
+const Member = named(
+  'Member',
+  z.object({
+    user_id: z.string(),
+    email: z.string(),
+    role: RoleName,
+    source: named('MemberSource', z.enum(['creator', 'invitation', 'sso'])).describe('How the user became a member.'),
+    invited_by: z
+      .string()
+      .nullable()
+      .describe('The user who sent the invitation. Null if an API key sent it, or if there was none.'),
+    created_at: timestamp.describe('When the user became a member.'),
+  }),
+  {
+    user_id: SAMPLE.user,
+    email: SAMPLE.email,
+    role: 'developer',
+    source: 'invitation',
+    invited_by: SAMPLE.inviter,
+    created_at: SAMPLE.time,
+  },
+)
+const ListQuery = z.strictObject({ ...pageFields, role: RoleName.optional() })
+const RoleBody = named('ChangeMember', z.strictObject({ role: RoleName }), { role: 'admin' })
+const RemoveQuery = z.strictObject({
+  revoke_keys: flagOrFalse.describe(
+    'Whether to first revoke the API keys of the project that the member minted, or whose current secret the member was handed by rotating them. This requires the scope `api_keys:write`.',
+  ),
+})
+const actors = ['session', 'api_key'] as const
+
+export const memberRoutes = new Hono<HttpEnv>()
+  .get(
+    '/',
+    route({
+      id: 'listMembers',
+      summary: 'List the members of the project',
+      description: 'Newest members first.',
+      tag,
+      policy: { actors, scope: 'members:read', project: true, reads: true },
+      responses: { 200: { description: 'A page of members.', schema: listOf(Member) } },
+    }),
+    query(ListQuery),
+    async (c) => {
+      const asked = c.req.valid('query')
+      const list = paging('members', asked, memberKey)
+      const page = { role: asked.role, before: list.before, limit: list.take }
+      const { rows } = await readDirectory(c, {
+        rows: listMembers(c.get('rt').directory, projectOf(c.get('actor')), page),
+      })
+      return c.json(list.page(rows, present), 200)
+    },
+  )
+  .get(
+    '/:user_id',
+    route({
+      id: 'getMember',
+      summary: 'Get a member',
+      description: 'A user who has left the project is not found.',
+      tag,
+      policy: { actors, scope: 'members:read', project: true, reads: true },
+      responses: { 200: { description: 'The member.', schema: Member } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const { rows } = await readDirectory(c, {
+        rows: findMember(c.get('rt').directory, projectOf(c.get('actor')), c.req.param('user_id')),
+      })
+      if (!rows[0]) throw new Fault('not_found', 'Member not found in this project.')
+      return c.json(present(rows[0]), 200)
+    },
+  )
+  .patch(
+    '/:user_id',
+    route({
+      id: 'updateMember',
+      summary: 'Change the role of a member',
+      description:
+        'The role takes effect with the next request of the member. You can give and change roles up to your own. An API key acts as the highest role, up to admin, of which it has all scopes. Setting the same role again changes nothing. Pending invitations that the member sent are revoked if they offer admin or owner and the new role may not.',
+      tag,
+      policy: { actors, scope: 'members:write', project: true },
+      responses: { 200: { description: 'The member.', schema: Member } },
+      faults: ['not_found', 'role_escalation', 'last_owner'],
+    }),
+    body(RoleBody),
+    async (c) => {
+      const actor = c.get('actor')
+      const member = {
+        project_id: projectOf(actor),
+        user_id: c.req.param('user_id'),
+        authority: authorityOf(actor),
+      }
+      const row = await changeRole(c.get('rt').directory, member, c.req.valid('json'), changeOf(c))
+      return c.json(present(row), 200)
+    },
+  )
+  .delete(
+    '/:user_id',
+    route({
+      id: 'removeMember',
+      summary: 'Remove a member, or leave',
+      description:
+        'The user loses access immediately, but stays a user. Every user may leave: a session needs no scope to remove its own user. API keys that the member minted keep working, unless you pass `revoke_keys=true`; their administrative scopes become dormant. Pending invitations that the member sent are revoked if they offer admin or owner.',
+      tag,
+      policy: { actors, scope: 'members:write', project: true, selfParam: 'user_id' },
+      responses: { 204: { description: 'Removed.' } },
+      faults: ['not_found', 'role_escalation', 'last_owner'],
+    }),
+    query(RemoveQuery),
+    async (c) => {
+      const rt = c.get('rt')
+      const actor = c.get('actor')
+      const user_id = c.req.param('user_id')
+      const authority = leaves(actor, user_id) ? null : authorityOf(actor)
+      const removal = { project_id: projectOf(actor), user_id, authority }
+      const { revoke_keys } = c.req.valid('query')
+      if (revoke_keys) requireScopes(actor, ['api_keys:write'])
+      if (revoke_keys) await removeWithKeys(rt, removal, changeOf(c))
+      else await removeMember(rt.directory, removal, changeOf(c))
+      return c.body(null, 204)
+    },
+  )
+
+/** A user who removes themselves leaves, in every role. */
+function leaves(actor: Actor, userId: string): boolean {
+  return actor.type === 'session' && actor.user_id === userId
+}
+
+function present(row: MemberRow) {
+  return {
+    user_id: row.user_id,
+    email: row.email,
+    role: row.role,
+    source: row.source,
+    invited_by: row.invited_by,
+    created_at: iso(row.created_at),
+  }
+}

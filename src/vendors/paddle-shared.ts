@@ -1,0 +1,17 @@
+import { word } from './lib/bounded'
+import { at } from './lib/read'
+import { isoTime } from './lib/time'
+
+/** The same words for both vendors; null for an unknown word. */
+export function collectionOf(mode: unknown) {
+  if (mode === 'automatic') return 'charge_automatically' as const
+  return mode === 'manual' ? ('send_invoice' as const) : null
+}
+
+/** A discount as Paddle names it, as a list: its id, and for a subscription when it applies. */
+export function discountOf(discount: unknown) {
+  const id = word(at(discount, 'id'))
+  if (id === null) return []
+  const unknown = { coupon: null, promotion_code: null, percent_off: null, amount_off: null, currency: null }
+  return [{ id, ...unknown, starts_at: isoTime(at(discount, 'starts_at')), ends_at: isoTime(at(discount, 'ends_at')) }]
+}

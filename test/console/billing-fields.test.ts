@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { stripeEventOf, stripeInvoice, stripeItem, stripeSubscription } from '../billing/payloads'
+import { billingWorld } from '../billing/world'
+import { visit } from './visit'
+
+describe('a billing object in the console', () => {
+  it('shows amounts, links, lines and metadata, and that a list was cut off', async () => {
+    const world = await billingWorld()
+    const line = { id: 'il_1', description: '1 × <b>Pro</b>', amount: 1900, currency: 'usd', quantity: 1 }
+    const invoice = stripeInvoice({
+      tax: 380,
+      metadata: { note: '<script>' },
+      lines: { object: 'list', data: [line], has_more: true },
+    })
+    const items = { object: 'list', data: [stripeItem()], has_more: false }
+    const subscription = stripeSubscription({ items, pause_collection: { behavior: 'void', resumes_at: null } })
+    await world.deliver(
+      stripeEventOf('invoice.finalized', invoice),
+      stripeEventOf('customer.subscription.updated', subscription),
+    )
+    const page = async (path: string) =>
+      (await visit(`/console/p/${world.project}/platform/billing/${path}`, world.owner.token)).text
+    const shown = await page(`invoices/${invoice.id}`)
+    expect(shown).toContain('<dt>Subtotal</dt><dd>USD 24.00</dd>')
+    expect(shown).toContain(`<a href="${invoice.hosted_invoice_url}" rel="noreferrer"`)
+    expect(shown).toContain('1 × &lt;b&gt;Pro&lt;/b&gt;')
+    expect(shown).toContain('USD 19.00')
+    expect(shown).toContain('&lt;script&gt;')
+    expect(shown).toContain('A list of this object was cut off')
+    // One name for each field.
+    expect(shown).not.toContain('Due date')
+    const other = await page(`subscriptions/${subscription.id}`)
+    expect(other).toContain('<dt>Pause collection</dt><dd>behavior void</dd>')
+    expect(other).toContain('USD 12.00')
+    expect(other).not.toContain('was cut off')
+  })
+})

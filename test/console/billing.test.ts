@@ -1,0 +1,103 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { deliver, freshProject, settled, stripeConnection, stripeEvent } from '../harness'
+import { visit } from './visit'
+
+const SUBSCRIPTION = {
+  id: 'sub_1',
+  object: 'subscription',
+  customer: 'cus_1',
+  status: 'active',
+  currency: 'eur',
+  metadata: { plan: 'pro' },
+  items: {
+    data: [
+      {
+        id: 'si_1',
+        quantity: 3,
+        current_period_end: 1798761600,
+        price: {
+          id: 'price_1',
+          product: 'prod_1',
+          unit_amount: 1900,
+          currency: 'eur',
+          recurring: { interval: 'month', interval_count: 1, usage_type: 'licensed' },
+        },
+      },
+    ],
+    has_more: false,
+  },
+}
+const invoice = (total: number, status: string) => ({
+  id: 'in_1',
+  object: 'invoice',
+  customer: 'cus_1',
+  status,
+  currency: 'jpy',
+  number: 'A-0001',
+  total,
+  amount_remaining: status === 'paid' ? 0 : total,
+  hosted_invoice_url: 'https://invoice.stripe.com/i/1',
+  lines: { data: [{ id: 'il_1', description: 'Pro, monthly', amount: total, quantity: 1 }], has_more: true },
+})
+const CUSTOMER = {
+  id: 'cus_1',
+  object: 'customer',
+  email: 'ada@example.com',
+  name: 'Ada',
+  balance: -500,
+  currency: 'eur',
+}
+
+describe('billing state in the console', () => {
+  let token: string
+  let billing: string
+  const textOf = async (path: string) => {
+    const { status, text } = await visit(billing + path, token)
+    expect(status).toBe(200)
+    return text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+  }
+
+  beforeAll(async () => {
+    const { owner, project } = await freshProject()
+    token = owner.token
+    billing = `/console/p/${project}/platform/billing`
+    const { id } = await stripeConnection(token, project)
+    const sent: [string, Record<string, unknown>][] = [
+      ['customer.subscription.updated', SUBSCRIPTION],
+      ['invoice.finalized', invoice(1000, 'open')],
+      ['customer.updated', CUSTOMER],
+      ['invoice.paid', invoice(1900, 'paid')],
+    ]
+    const now = Math.floor(Date.now() / 1000)
+    const ids: string[] = []
+    for (const [n, [type, object]] of sent.entries()) {
+      const { body } = await deliver(id, { ...stripeEvent(type, object), created: now + n })
+      ids.push(body.event_ids[0])
+    }
+    for (const event of ids) await settled(project, token, event)
+  })
+
+  it.each([
+    ['/subscriptions', ['3 × EUR 19.00 / month', '2027-01-01', 'cus_1']],
+    ['/invoices', ['A-0001', 'paid', 'JPY 1,900', 'JPY 0']],
+    ['/subscriptions/sub_1', ['Items', 'prod_1', 'EUR 19.00 / month', 'licensed', 'plan&quot;: &quot;pro']],
+    ['/invoices/in_1', ['Lines', 'Pro, monthly', 'The vendor has more lines', 'total: JPY 1,000 → JPY 1,900']],
+    [
+      '/customers/stripe/cus_1',
+      ['ada@example.com', '-EUR 5.00', 'sub_1', '3 × EUR 19.00 / month', 'in_1', 'JPY 1,900'],
+    ],
+  ])('shows on %s the amounts in their currency, and what belongs to it', async (path, expected) => {
+    const text = await textOf(path)
+    for (const part of expected) expect(text).toContain(part)
+  })
+
+  it('leads to the invoice at the vendor, which does not learn from where', async () => {
+    const { text } = await visit(`${billing}/invoices/in_1`, token)
+    expect(text).toContain('<a href="https://invoice.stripe.com/i/1" rel="noreferrer"')
+  })
+
+  it('has no page of a customer that no event has named', async () => {
+    expect((await visit(`${billing}/customers/stripe/cus_2`, token)).status).toBe(404)
+    expect((await visit(`${billing}/customers/paddle/cus_1`, token)).status).toBe(404)
+  })
+})

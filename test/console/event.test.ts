@@ -1,0 +1,243 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  call,
+  countingD1,
+  deliver,
+  freshProject,
+  lossyQueue,
+  STORE,
+  settled,
+  stripeConnection,
+  stripeEvent,
+} from '../harness'
+import { insertConnection, insertEvents, insertPayload, type Seed, seedEvent } from '../inbox/seeding'
+import { submit, visit } from './visit'
+
+/** A project with a live Stripe connection, and ways to put events there and to see their pages. */
+async function world() {
+  const { project, owner } = await freshProject()
+  const connection = (await stripeConnection(owner.token, project)).id
+  const events = `/console/p/${project}/platform/billing/webhooks`
+  return {
+    project,
+    owner,
+    connection,
+    events,
+    see: async (id: string) => (await visit(`${events}/${id}`, owner.token)).text,
+    /** Puts an event there as processing would have left it, with its payload. */
+    put: async (fields: Partial<Seed>, body: string | ArrayBuffer = '{}') => {
+      const event = seedEvent({ connection, received_at: Date.now(), ...fields })
+      await insertEvents(project, [event])
+      await insertPayload(project, event, body)
+      return event.id
+    },
+    /** Sends an event and waits until it is processed. */
+    send: async (event: unknown) => {
+      const { body } = await deliver(connection, event)
+      await settled(project, owner.token, body.event_ids[0])
+      return body.event_ids[0] as string
+    },
+  }
+}
+let here: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  here = await world()
+})
+
+describe('the page of an event', () => {
+  it.each([
+    ['this version does not support the vendor acme', 'does not know the vendor'],
+    ['the payload is no longer kept: its retention period has ended', 'The payload was deleted'],
+    ['the payload is not UTF-8 text', 'not an event in the format of Stripe'],
+    ['the payload is nested too deeply', 'not an event in the format of Stripe'],
+    ['the payload contains no event', 'not an event in the format of Stripe'],
+    ['the payload has no data.object', 'not an event in the format of Stripe'],
+    ['the payload is not XML at 12', 'not an event in the format of Stripe'],
+    ['the payload is not JSON', 'not an event in the format of Stripe'],
+    ['the form has no bt_payload in base64', 'not an event in the format of Stripe'],
+    ['an event of the payload is not a JSON object', 'not an event in the format of Stripe'],
+    ['the id of its billing object is not valid', 'The id of the object in the payload is too long'],
+    ['its billing object is too large', 'larger than a billing object may be'],
+    ['the database rejected its effects: its billing objects are too large', 'larger than a billing object may be'],
+    ['the database rejected its effects: CHECK constraint failed', 'The database did not accept'],
+    [
+      'the database rejected its effects: other workers kept changing the same object',
+      'Other events of the same object',
+    ],
+    ['worker_died: 8 workers in a row did not finish it within their lease', 'stopped before they had finished'],
+    ["Cannot read properties of undefined (reading 'x')", 'The event did not cause it'],
+  ])('says what the error “%s” means and what to do', async (last_error, words) => {
+    const failed = await here.see(await here.put({ status: 'failed', last_error }))
+    expect(failed).toContain(words)
+    expect(failed).toMatch(/(Replay|replay|Check that|Compare|cannot be processed again)/)
+    expect(failed).toContain('The error as it was recorded:')
+  })
+
+  it('says that an event which waits for its next attempt needs nothing', async () => {
+    const text = await here.see(await here.put({ status: 'retrying', last_error: 'worker_died: 1 worker' }))
+    expect(text).toContain('You do not need to do anything yet')
+    expect(text).toContain('>Retry now</a>')
+  })
+
+  it('says of a real event why it failed, and of an ignored one why nothing was done', async () => {
+    const failed = await here.see(await here.send({ ...stripeEvent(), data: null }))
+    expect(failed).toContain('not an event in the format of Stripe')
+    expect(failed).toContain('the payload has no data.object')
+    const ignored = await here.see(await here.send(stripeEvent('price.created', { id: 'price_1', object: 'price' })))
+    expect(ignored).toContain('Stripe events of this type do not change billing state')
+    const connection = await insertConnection(here.project, 'recurly')
+    const other = await here.see(await here.put({ connection, status: 'ignored' }))
+    expect(other).toContain('Recurly events do not become billing state')
+  })
+
+  it('warns where the mode of the payload is not that of the connection, and links to the connection', async () => {
+    const connection = `href="/console/p/${here.project}/platform/billing/connections/${here.connection}"`
+    const test = await here.see(await here.send({ ...stripeEvent(), livemode: false }))
+    expect(test).toContain('This is a test event, but its connection is set to live mode')
+    expect(test).toContain(connection)
+    const live = await here.see(await here.send({ ...stripeEvent(), livemode: true }))
+    expect(live).not.toContain('but its connection is set to')
+    const deleted = await insertConnection(here.project, 'paddle', { deleted: true })
+    const orphan = await here.see(await here.put({ connection: deleted }))
+    expect(orphan).toContain('paddle (deleted)')
+    expect(orphan).not.toContain(`connections/${deleted}`)
+  })
+
+  it('counts repeated deliveries, and says where one had other content', async () => {
+    const event = stripeEvent('customer.created', { id: 'cus_7', object: 'customer' })
+    const id = await here.send(event)
+    expect(await here.see(id)).toContain('<dd>One</dd>')
+    await deliver(here.connection, event)
+    const repeated = await here.see(id)
+    expect(repeated).toContain('<dd>2, the last')
+    expect(repeated).not.toContain('other content')
+    await deliver(here.connection, { ...event, type: 'customer.updated' })
+    const differs = await here.see(id)
+    expect(differs).toContain('<dd>3, the last')
+    expect(differs).toContain('A later delivery of this')
+  })
+
+  it('shows the headers that are kept of a delivery', async () => {
+    const connection = await insertConnection(here.project, 'recurly')
+    const id = await here.put({ connection })
+    await STORE.prepare('UPDATE bodies SET headers = ? WHERE project_id = ? AND id = ?')
+      .bind('{"recurly-notification-id":"<b>1</b>"}', here.project, id.replace('evt_', 'pay_'))
+      .run()
+    const text = await here.see(id)
+    expect(text).toContain('<code>recurly-notification-id</code>')
+    expect(text).toContain('<code>&lt;b&gt;1&lt;/b&gt;</code>')
+  })
+
+  it('reads in few round trips', async () => {
+    const id = await here.send(stripeEvent())
+    const { DB, count } = countingD1()
+    await visit(`${here.events}/${id}`, here.owner.token, { bindings: { EVENTS: lossyQueue().EVENTS, DB } })
+    expect(count.trips).toBeLessThanOrEqual(5)
+  })
+})
+
+describe('a payload on the page of an event', () => {
+  it('is a tree in colors that leaves numbers and escapes as they are', async () => {
+    const text = await here.see(await here.put({}, '{"a":1.50,"b":{"\\u0063":"\\u003cx>","d":[],"e":[true,{ }]}}'))
+    const tree = /<div class="json">(.*?)<\/section>/s.exec(text)?.[1] ?? ''
+    const plain = tree
+      .replaceAll(/<[^>]*>/g, '')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&gt;', '>')
+    expect(plain).toBe('{"a": 1.50,"b": {"\\u0063": "\\u003cx>","d": [],"e": [true,{}]}}')
+    expect(tree.match(/<details open/g)).toHaveLength(3)
+    expect(tree).toContain('<em>1.50</em>')
+  })
+
+  it('cannot break out of the page', async () => {
+    const text = await here.see(await here.put({}, '{"</summary><script>":"</details><img src=x onerror=1>"}'))
+    expect(text).not.toMatch(/<script>|<img/)
+    expect(text).toContain('&lt;/summary&gt;&lt;script&gt;')
+  })
+
+  it.each([
+    ['as plain text if it is nested deeply', '['.repeat(30) + ']'.repeat(30), 'Payload as JSON'],
+    ['as text if it is not JSON', 'bt_payload=PG5vdGlm&bt_signature=1', 'Payload as text'],
+  ])('is shown %s', async (_, body, label) => {
+    const text = await here.see(await here.put({}, body))
+    expect(text).toContain(`aria-label="${label}"`)
+    expect(text).not.toContain('class="json"')
+  })
+
+  it('is shown as bytes if it is not text', async () => {
+    const text = await here.see(await here.put({}, new Uint8Array([0xff, 0x00, 0x41]).buffer))
+    expect(text).toContain('The payload is not UTF-8 text')
+    expect(text).toContain('000000  ff 00 41')
+  })
+
+  it.each([
+    ['characters that are escaped', JSON.stringify('"&<>\''.repeat(150_000))],
+    ['many small values', `[${'1,'.repeat(300_000)}1]`],
+    ['many small lists', `[${'[1],'.repeat(200)}${'{"a":{"b":0}},'.repeat(120)}0]`],
+    ['lists around the bound', `[${'[1],'.repeat(160)}0]`],
+    ['long characters', JSON.stringify('語'.repeat(200_000))],
+    ['brackets', '['.repeat(900) + ']'.repeat(900)],
+    ['no JSON', '<&>'.repeat(200_000)],
+  ])('leaves the page below 60 KB: %s, after many attempts', async (_, body) => {
+    const id = await here.put({ attempts: 40, status: 'failed', last_error: '<'.repeat(1000) }, body)
+    await STORE.prepare(
+      `INSERT INTO attempts SELECT ?1, value, 'retry', 'key_1', 1, 2, 'retrying', ?2
+        FROM json_each('[${Array.from({ length: 40 }, (_, n) => n + 1)}]')`,
+    )
+      .bind(id, '>'.repeat(1000))
+      .run()
+    const text = await here.see(id)
+    expect(text).toContain('The last 15 of 40 attempts are shown')
+    expect(text).toContain('value="40"')
+    expect(text).not.toContain('value="25"')
+    expect(new TextEncoder().encode(text).byteLength).toBeLessThan(60_000)
+  })
+
+  it('that is gone leaves no replay', async () => {
+    const event = seedEvent({ connection: here.connection, received_at: Date.now() })
+    await insertEvents(here.project, [event])
+    const text = await here.see(event.id)
+    expect(text).toContain('The payload is no longer stored')
+    expect(text).not.toContain('/replay"')
+    const page = await visit(`${here.events}/${event.id}/replay`, here.owner.token)
+    expect(page.text).toContain('This event cannot be processed again')
+    expect(page.text).not.toContain('Replay event</button>')
+  })
+})
+
+describe('the replay of an event', () => {
+  it('is confirmed with what it would do, and its result takes the place of its notice', async () => {
+    const { owner, events, project } = here
+    const id = await here.send(stripeEvent('customer.subscription.updated', { id: 'sub_replayed' }))
+    const question = await visit(`${events}/${id}/replay`, owner.token)
+    expect(question.text).toContain('Replay this event?')
+    expect(question.text).toContain('It would not change the billing state')
+    const lost = { bindings: { EVENTS: lossyQueue().EVENTS } }
+    const done = await submit(`${events}/${id}/replay`, owner.token, {}, lost)
+    expect(done.headers.get('Location')).toBe(`${events}/${id}?replayed=1`)
+    const asked = await visit(`${events}/${id}?replayed=1`, owner.token)
+    expect(asked.text).toContain('The event will be processed again')
+    expect(asked.text).not.toContain(`href="${events}/${id}/replay"`)
+    const [, poll] = /hx-get="([^"]+)"/.exec(asked.text.slice(asked.text.indexOf('id="now"'))) ?? []
+    const ask = () => visit((poll ?? '').replaceAll('&amp;', '&'), owner.token, { headers: { 'HX-Request': 'true' } })
+    expect((await ask()).status).toBe(204)
+    // A second request for the run that is on its way waits for the same attempt.
+    const again = await submit(`${events}/${id}/replay`, owner.token, {}, lost)
+    expect(again.headers.get('Location')).toBe(`${events}/${id}?replayed=1`)
+    expect((await visit(`${events}/${id}/replay`, owner.token)).text).toContain('The event is already being processed')
+
+    const replays = await call(`/platform/v1/billing/webhooks/replays`, { token: owner.token, project })
+    expect(replays.body.data[0].event_id).toBe(id)
+    await STORE.prepare(
+      `UPDATE events SET status = 'failed', due_at = NULL, attempts = 2, last_error = 'the payload is not JSON' WHERE id = ?`,
+    )
+      .bind(id)
+      .run()
+    const result = await ask()
+    expect(result.text).toMatch(/^<div id="now">/)
+    expect(result.text).toContain('The event was processed again. It ended as failed.')
+    expect(result.text).toContain('The last replay failed. The earlier effects of the event stay')
+    expect(result.text).not.toContain('will be processed again')
+    expect(result.text).not.toContain('aria-label="Payload')
+  })
+})

@@ -1,0 +1,202 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../src/lib/time'
+import {
+  addMember,
+  call,
+  countingD1,
+  deliver,
+  freshProject,
+  inStore,
+  mint,
+  STORE,
+  settled,
+  stripeConnection,
+  stripeEvent,
+} from '../harness'
+import { submit, visit } from './visit'
+
+beforeEach(async () => {
+  await STORE.prepare(
+    "INSERT INTO state (name, value) VALUES ('last_sweep_at', ?1) ON CONFLICT DO UPDATE SET value = ?1",
+  )
+    .bind(Date.now())
+    .run()
+})
+
+const start = (project: string) => `/console/p/${project}`
+const connections = (project: string) => `${start(project)}/platform/billing/connections`
+/** What each step says about itself to screen readers. */
+const statesIn = (text: string) => [...text.matchAll(/<li class="step (\w+)"/g)].map(([, state]) => state)
+/** The path that the steps ask for themselves; null if they no longer do. */
+const asking = (text: string) => /id="steps" hx-get="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? null
+const attentionIn = (text: string) => /aria-labelledby="attention">(.*?)<\/section>/s.exec(text)?.[1] ?? null
+
+/** A project in which everything is set up. */
+async function running() {
+  const { project, owner } = await freshProject()
+  const { key, secret } = await mint(owner.token, project, { name: 'Server' })
+  await call('/platform/v1/projects', { token: secret, project })
+  const connection = await stripeConnection(owner.token, project)
+  const { body } = await deliver(connection.id, stripeEvent())
+  await settled(project, owner.token, body.event_ids[0])
+  const look = async (token = owner.token) => (await visit(start(project), token)).text
+  return { project, owner, key, connection: connection.id, look }
+}
+
+describe('the steps of a new project', () => {
+  it('turn one after the other, from what is there, until everything is set up', async () => {
+    const { project, owner } = await freshProject()
+    const look = async () => (await visit(start(project), owner.token)).text
+    let text = await look()
+    expect(statesIn(text)).toEqual(['current', 'later', 'later', 'later', 'later'])
+    expect(text).toMatch(/class="button primary" href="[^"]+\/api-keys\/new"/)
+    expect(attentionIn(text)).toBeNull()
+
+    /** Nothing changed: 204. Then something does, and the part that is asked for shows it. */
+    const turn = async (act: () => Promise<unknown>) => {
+      const at = asking(text) ?? 'none'
+      expect((await visit(at, owner.token)).status).toBe(204)
+      await act()
+      const answer = await visit(at, owner.token)
+      expect([answer.status, answer.text.includes('<html')]).toEqual([200, false])
+      expect(answer.text).toContain('id="said" hx-swap-oob="innerHTML"')
+      text = answer.text
+      return statesIn(text)
+    }
+    let secret = ''
+    const making = async () => ({ secret } = await mint(owner.token, project))
+    expect(await turn(making)).toEqual(['done', 'current', 'later', 'later', 'later'])
+    expect(text).toContain('Waiting for the first call')
+    const using = () => call('/platform/v1/projects', { token: secret, project })
+    expect(await turn(using)).toEqual(['done', 'done', 'current', 'later', 'later'])
+
+    const made = await submit(connections(project), owner.token, { vendor: 'stripe', name: 'Mine', livemode: 'false' })
+    const at = made.headers.get('Location') ?? ''
+    const id = at.split('/').at(-1) ?? ''
+    text = await look()
+    expect(statesIn(text)).toEqual(['done', 'done', 'current', 'later', 'later'])
+    expect(text).toContain('Finish Mine')
+    const entering = () => submit(`${at}/secrets`, owner.token, { signing_secret: 'whsec_0123456789' })
+    expect(await turn(entering)).toEqual(['done', 'done', 'done', 'current', 'later'])
+    const guessing = () => deliver(id, stripeEvent(), { secret: 'whsec_of_another' })
+    expect(await turn(guessing)).toEqual(['done', 'done', 'done', 'current', 'later'])
+    expect(text).toMatch(/refused a delivery:<\/strong> <code>signature_mismatch<\/code>/)
+    const delivering = async () => {
+      const { body } = await deliver(id, stripeEvent(), { secret: 'whsec_0123456789' })
+      await settled(project, owner.token, body.event_ids[0])
+    }
+    expect(await turn(delivering)).toEqual(['done', 'done', 'done', 'done', 'done'])
+    expect(text).toContain('Everything is set up.')
+    expect(asking(text)).toBeNull()
+    expect(statesIn(await look())).toEqual([])
+  })
+
+  it('offer only what a role may do', async () => {
+    const { project } = await freshProject()
+    for (const [role, key, vendor] of [
+      ['viewer', false, false],
+      ['developer', true, false],
+      ['admin', true, true],
+    ] as const) {
+      const { text } = await visit(start(project), (await addMember(project, role)).token)
+      expect([role, text.includes('/api-keys/new"'), text.includes('/connections/new"')]).toEqual([role, key, vendor])
+      expect([role, text.includes('Ask a developer'), text.includes('Ask an admin')]).toEqual([role, !key, !vendor])
+    }
+  })
+
+  it('say that an event failed, with a link to it', async () => {
+    const { project, owner } = await freshProject()
+    const { id } = await stripeConnection(owner.token, project)
+    const { body } = await deliver(id, { ...stripeEvent(), data: null })
+    await settled(project, owner.token, body.event_ids[0])
+    const { text } = await visit(start(project), owner.token)
+    expect(text).toMatch(/The event could not be processed\. <a href="[^"]+\?status=failed">See why/)
+  })
+})
+
+describe('the overview of a project', () => {
+  it('says that nothing needs attention, and shows the activity and the connections', async () => {
+    const { look, project, connection } = await running()
+    const text = await look()
+    expect(attentionIn(text)).toContain('Nothing needs attention.')
+    expect(text).toContain('Events of the last 24 hours: 1 event received, 0 failed.')
+    expect(text).toMatch(/<dt>Received, 24 h<\/dt><dd>1<\/dd>/)
+    expect(text).toContain(`href="${connections(project)}/${connection}"`)
+    expect(text).toMatch(/API keys that expire within 14 days.*None\./s)
+  })
+
+  it('adds up 24 hours by hour, of this project only', async () => {
+    const { look, project, connection } = await running()
+    const insert = (of: string, ago: number, received: number, refused: Record<string, number> = {}) =>
+      STORE.prepare('INSERT INTO minutes (project_id, minute, connection_id, received, refused) VALUES (?, ?, ?, ?, ?)')
+        .bind(of, Math.floor((Date.now() - ago) / MINUTE), connection, received, JSON.stringify(refused))
+        .run()
+    await insert(project, 3 * HOUR, 20, { signature_missing: 2, signature_mismatch: 3 })
+    await insert(project, 30 * HOUR, 300)
+    await insert('prj_of_others', HOUR, 50000)
+    const text = await look()
+    expect(text).toMatch(/<dt>Received, 24 h<\/dt><dd>21<\/dd>/)
+    expect(text).toMatch(/<dt>Refused, 24 h<\/dt><dd>5<\/dd>/)
+    expect(text).toMatch(/20 received, 0 failed, 5 refused/)
+  })
+
+  it('lists what needs attention, the worst first, each with a link', async () => {
+    const { look, project, owner, connection } = await running()
+    const links = (text: string) =>
+      [...(attentionIn(text) ?? '').matchAll(/<li class="(\w+)"><span>(.*?)<\/span><a href="([^"]+)">/gs)].map(
+        ([, tone, what, href]) => [tone, what?.replace(/<[^>]+>/g, ''), href?.replace(start(project), '')],
+      )
+    await mint(owner.token, project, { name: 'CI', expires_at: new Date(Date.now() + 3.5 * DAY).toISOString() })
+    await mint(owner.token, project, { name: 'Later', expires_at: new Date(Date.now() + 20 * DAY).toISOString() })
+    await deliver(connection, stripeEvent(), { secret: 'whsec_of_another' })
+    const { body } = await deliver(connection, { ...stripeEvent(), data: null })
+    await settled(project, owner.token, body.event_ids[0])
+    await submit(connections(project), owner.token, { vendor: 'paddle', name: 'Half <made>', livemode: 'true' })
+    const at = connections(project).replace(start(project), '')
+    const found = links(await look())
+    expect(found).toEqual([
+      ['bad', '1 event could not be processed in the last hour.', '/platform/billing/webhooks?status=failed'],
+      ['bad', 'Half &lt;made&gt; has no signing secret and refuses every delivery.', expect.stringContaining(at)],
+      [
+        'warn',
+        expect.stringContaining('refused 1 delivery of the last hour: signature_mismatch 1.'),
+        `${at}/${connection}#refused`,
+      ],
+      ['warn', 'The API key CI expires in 3 d.', '/platform/settings/api-keys'],
+    ])
+    // A viewer sees the same: there is nothing to press in it.
+    expect(links(await look((await addMember(project, 'viewer')).token))).toEqual(found)
+  })
+
+  it('says what health finds, in words', async () => {
+    const { look } = await running()
+    await STORE.prepare("UPDATE state SET value = ? WHERE name = 'last_sweep_at'")
+      .bind(Date.now() - HOUR)
+      .run()
+    expect(attentionIn(await look())).toMatch(/<li class="bad"><span>The sweep last ran 3600 s ago\..*See health/s)
+  })
+
+  it('asks only for what is missing once the project works', async () => {
+    const { look, project, owner, key } = await running()
+    await call(`/platform/v1/api-keys/${key.id}`, { method: 'DELETE', token: owner.token, project })
+    const text = await look()
+    expect(text).toContain('Finish setting up')
+    expect(statesIn(text)).toEqual(['current', 'later'])
+  })
+
+  it('is read in one batch, and reads few rows', async () => {
+    const { project, owner, connection } = await running()
+    // What came before the last 24 hours costs nothing.
+    await STORE.prepare(
+      `WITH RECURSIVE t(ago) AS (SELECT 0 UNION ALL SELECT ago + 1 FROM t WHERE ago < 200)
+       INSERT INTO minutes (project_id, minute, connection_id, received) SELECT ?1, ?2 - ago, ?3, 1 FROM t`,
+    )
+      .bind(project, Math.floor((Date.now() - 30 * HOUR) / MINUTE), connection)
+      .run()
+    const { DB, count } = countingD1()
+    await visit(start(project), owner.token, { bindings: inStore(DB) })
+    // The session, the overview, and what the frame shows: from the directory and the store, side by side.
+    expect(count.trips).toBeLessThanOrEqual(4)
+    expect(count.rows_read).toBeLessThan(100)
+  })
+})

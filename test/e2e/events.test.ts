@@ -1,0 +1,221 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { must } from '../../scripts/lib/api.ts'
+import { signIn } from '../../scripts/lib/sign-in.ts'
+import { launch, sendStripe, URL_OF_CONSOLE } from './browser.ts'
+
+const SECRET = 'whsec_a_secret_of_the_event_tests'
+let browser: Browser
+let token: string
+let project: string
+let connection: string
+let list: string
+
+beforeAll(async () => {
+  browser = await launch()
+  token = (await signIn(URL_OF_CONSOLE, 'events@example.com')).token
+  project = (await api<{ id: string }>('projects', { name: 'Events' })).id
+  const fields = { vendor: 'stripe', name: 'Stripe, live', livemode: true, signing_secret: SECRET }
+  connection = (await api<{ id: string }>('billing/connections', fields)).id
+  list = `${URL_OF_CONSOLE}/console/p/${project}/platform/billing/webhooks`
+})
+afterAll(() => browser?.close())
+
+function api<T>(path: string, json?: unknown): Promise<T> {
+  const options = { token, ...(project && { project }), ...(json !== undefined && { json }) }
+  return must<T>(`${URL_OF_CONSOLE}/platform/v1/${path}`, options)
+}
+
+/** A tab of a signed-in user. */
+async function tab(options: { javaScriptEnabled?: boolean } = {}): Promise<Page> {
+  const context = await browser.newContext({ ...options, permissions: ['clipboard-read', 'clipboard-write'] })
+  await context.addCookies([
+    { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true },
+  ])
+  return context.newPage()
+}
+
+/** Sends an event and waits until it is processed. */
+async function send(type: string, object: Record<string, unknown> | null = {}): Promise<string> {
+  const id = await sendStripe(connection, SECRET, type, object)
+  await expect.poll(async () => (await api<{ status: string }>(`billing/webhooks/${id}`)).status, LONG).toMatch(FINAL)
+  return id
+}
+const FINAL = /^(processed|ignored|failed)$/
+const LONG = { timeout: 30_000 }
+
+describe.each([
+  ['with JavaScript', true, 'cus_scripted'],
+  ['without JavaScript', false, 'cus_plain'],
+])('events, %s', (_, javaScriptEnabled, customer) => {
+  it('finds by any id, says what it was taken for, and narrows by chips and menus', async () => {
+    const page = await tab({ javaScriptEnabled })
+    const box = page.getByLabel('Find by ID or event type')
+    const id = await send('invoice.paid', { object: 'invoice', id: `in_of_${customer}`, customer, status: 'paid' })
+    const menu = (name: string) => page.locator('.toolbar summary', { hasText: name })
+    await page.goto(list)
+    await box.fill(id)
+    await box.press('Enter')
+    await page.waitForURL(`${list}/${id}`)
+    await page.goto(list)
+    await box.fill(customer)
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.waitForURL(`${list}?ref=${customer}`)
+    expect(await page.locator('#events tr').count()).toBe(1)
+    await menu('Received: any time').click()
+    await page.getByRole('link', { name: 'Last hour' }).click()
+    await page.waitForURL(/within=1h/)
+    await menu('Connection: any').click()
+    await page.getByRole('link', { name: 'Stripe, live', exact: true }).click()
+    await page.waitForURL(/connection_id=con_/)
+    await page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: 'failed' }).click()
+    await page.waitForURL(/status=failed/)
+    await page.getByText('No events match these filters').waitFor()
+    await page.getByRole('link', { name: `Remove the filter Object ID: ${customer}` }).click()
+    await page.waitForURL((url) => !url.search.includes('ref='))
+    await menu('Received: last hour').click()
+    await page.getByRole('link', { name: 'Custom…' }).click()
+    await page.getByLabel('Received before (UTC)').fill('2026-01-01T00:00')
+    await page.getByRole('button', { name: 'Apply filters' }).click()
+    await page.waitForURL(/received_before=2026-01-01/)
+    expect(page.url()).toMatch(/status=failed/)
+    await page.getByRole('link', { name: 'Clear all' }).click()
+    await page.waitForURL(/webhooks\?$|webhooks$/)
+    await box.fill('nobody')
+    await box.press('Enter')
+    await page.getByText('Nothing matches “nobody”').waitFor()
+  })
+
+  it('says why an event failed, and replays it after a question', async () => {
+    const id = await send('invoice.payment_failed', null)
+    const page = await tab({ javaScriptEnabled })
+    await page.goto(`${list}/${id}`)
+    await page.getByText('The payload is not an event in the format of Stripe.').waitFor()
+    await page.getByRole('link', { name: 'Replay', exact: true }).click()
+    const question = javaScriptEnabled ? page.getByRole('dialog') : page.getByRole('main')
+    await question.getByText('Replay this event?').waitFor()
+    expect(page.url()).toBe(`${list}/${id}${javaScriptEnabled ? '' : '/replay'}`)
+    await question.getByRole('link', { name: 'Cancel' }).click()
+    await page.getByRole('link', { name: 'Replay', exact: true }).click()
+    await question.getByRole('button', { name: 'Replay event' }).click()
+    await page.waitForURL(new RegExp(`${id}(\\?replayed=1)?$`))
+    const result = page.locator('#now').getByText('The event was processed again. It ended as failed.')
+    if (!javaScriptEnabled) await expect.poll(async () => (await page.reload()) && result.count(), LONG).toBe(1)
+    await result.waitFor(LONG)
+    expect(await page.getByText('will be processed again').count()).toBe(0)
+    expect(await page.locator('.attempts > li').count()).toBe(2)
+  })
+
+  it('shows a payload whose parts fold', async () => {
+    const id = await send('customer.subscription.updated', { livemode: false, plan: { nested: { deep: 'inside' } } })
+    const page = await tab({ javaScriptEnabled })
+    await page.goto(`${list}/${id}`)
+    const payload = page.getByLabel('Payload as JSON')
+    expect(await payload.getByText('"inside"').isVisible()).toBe(false)
+    await payload.getByText('"plan"').click()
+    await payload.getByText('"nested"').click()
+    expect(await payload.getByText('"inside"').isVisible()).toBe(true)
+    await payload.getByText('"data"').click()
+    expect(await payload.getByText('"plan"').isVisible()).toBe(false)
+    await page.getByText('This is a test event, but its connection is set to live mode.').waitFor()
+    expect(await page.getByRole('link', { name: 'Stripe, live' }).getAttribute('href')).toContain(connection)
+    const copy = page.getByRole('button', { name: 'Copy payload' })
+    expect(await copy.count()).toBe(javaScriptEnabled ? 1 : 0)
+    if (!javaScriptEnabled) return
+    await copy.click()
+    await page.getByText('Copied', { exact: true }).first().waitFor()
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(JSON.parse(copied).type).toBe('customer.subscription.updated')
+  })
+
+  it('lists replays, and follows one until it is done', async () => {
+    await send('invoice.voided', null)
+    const page = await tab({ javaScriptEnabled })
+    await page.goto(`${list}?event_type=invoice.voided`)
+    await page.getByRole('link', { name: 'Replay these…' }).click()
+    await page.getByText('Event type: invoice.voided').waitFor()
+    await page.getByRole('button', { name: /^Replay \d+ events?$/ }).click()
+    const done = page.getByRole('heading', { name: 'Replay done' })
+    if (!javaScriptEnabled) await expect.poll(async () => (await page.reload()) && done.count(), LONG).toBe(1)
+    await done.waitFor(LONG)
+    await page.getByRole('link', { name: 'See why' }).click()
+    await page.waitForURL(/replay_id=rpl_.*status=failed/)
+    expect(await page.locator('#events tr').count()).toBeGreaterThan(0)
+    await page.getByRole('link', { name: 'Replays' }).click()
+    const row = page.locator('.rows tbody tr').first()
+    expect(await row.textContent()).toContain('events@example.com')
+    expect(await row.textContent()).toContain('Event type: invoice.voided')
+    await row.getByRole('link').first().click()
+    await done.waitFor()
+  })
+})
+
+describe('the list of events', () => {
+  /** What the pill says, with its reason. */
+  const state = async (page: Page) =>
+    `${await page.locator('[data-pill]').textContent()} ${await page.locator('[data-pill-reason]').textContent()}`.trim()
+  const says = (page: Page, text: RegExp) => expect.poll(() => state(page), LONG).toMatch(text)
+
+  it('is live until it is paused, by the user or because somebody reads it', async () => {
+    const page = await tab()
+    await page.goto(list)
+    await says(page, /^Live$/)
+    const count = () => page.locator('#status-ignored .count').textContent()
+    const before = Number(await count())
+    const first = await send('price.created', { object: 'price', id: 'price_1' })
+    await page.locator(`#${first} .badge`, { hasText: 'ignored' }).waitFor(LONG)
+    await expect.poll(async () => Number(await count()), LONG).toBe(before + 1)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await says(page, /^Paused by you$/)
+    const second = await send('price.updated', { object: 'price', id: 'price_1' })
+    await page.waitForTimeout(4000) // longer than the interval of the updates
+    expect(await page.locator(`#${second}`).count()).toBe(0)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.locator(`#${second}`).waitFor(LONG)
+    await page.locator(`#${second}`).hover()
+    await says(page, /^Paused while you read$/)
+    const third = await send('price.deleted', { object: 'price', id: 'price_1' })
+    await page.getByRole('button', { name: 'Show 1 new event' }).click(LONG)
+    await page.locator(`#${third}`).waitFor(LONG)
+  })
+
+  it('says that it is offline or has to wait, and goes on by itself', async () => {
+    const page = await tab()
+    await page.goto(list)
+    await says(page, /^Live$/)
+    await page.context().setOffline(true)
+    await says(page, /^Offline the server did not answer; trying again/)
+    await page.context().setOffline(false)
+    await says(page, /^Live$/)
+    await page.route('**/live*', (route) => route.fulfill({ status: 503 }))
+    await says(page, /^Offline the server answered with an error \(503\)/)
+    await page.unroute('**/live*')
+    await says(page, /^Live$/)
+    await page.route('**/live*', (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '5' } }))
+    await says(page, /^Paused too many requests; it continues in \d s$/)
+    await page.unroute('**/live*')
+    await says(page, /^Live$/)
+  })
+
+  it('can be used with the keyboard only', async () => {
+    const page = await tab()
+    await page.goto(list)
+    await page.getByLabel('Find by ID or event type').focus()
+    const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()')
+    const tabTo = async (text: RegExp) => {
+      for (let i = 0; i < 40; i++) {
+        await page.keyboard.press('Tab')
+        if (text.test(await focused())) return
+      }
+      throw new Error(`Tab never reached ${text}`)
+    }
+    await tabTo(/^Received: any time$/)
+    await page.keyboard.press('Enter')
+    await tabTo(/^Last 24 hours$/)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/within=24h/)
+    await page.getByRole('link', { name: 'Remove the filter Received: last 24 hours' }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL((url) => !url.search.includes('within'))
+  })
+})

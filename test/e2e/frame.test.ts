@@ -1,0 +1,203 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { must } from '../../scripts/lib/api.ts'
+import { signIn } from '../../scripts/lib/sign-in.ts'
+import { launch, sendStripe, URL_OF_CONSOLE } from './browser.ts'
+
+const SECRET = 'whsec_a_secret_of_the_frame_tests'
+const NARROW = { width: 390, height: 844 }
+let browser: Browser
+let context: BrowserContext
+let token: string
+let project: string
+let other: string
+const at = (path = '', id = project) => `${URL_OF_CONSOLE}/console/p/${id}${path}`
+const cookie = () => ({ name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true })
+
+beforeAll(async () => {
+  browser = await launch()
+  token = (await signIn(URL_OF_CONSOLE, 'frame@example.com')).token
+  const api = <T>(path: string, json?: unknown) =>
+    must<T>(`${URL_OF_CONSOLE}/platform/v1/${path}`, { token, project, ...(json !== undefined && { json }) })
+  other = (await api<{ id: string }>('projects', { name: 'Other' })).id
+  project = (await api<{ id: string }>('projects', { name: 'Framed' })).id
+  const fields = { vendor: 'stripe', name: 'Stripe', livemode: false, signing_secret: SECRET }
+  const { id } = await api<{ id: string }>('billing/connections', fields)
+  await api('api-keys', { name: 'Server' })
+  for (const type of ['customer.subscription.updated', 'invoice.paid']) await sendStripe(id, SECRET, type)
+  context = await browser.newContext()
+  await context.addCookies([cookie()])
+})
+afterAll(() => browser?.close())
+
+/** Runs a test in a page of its own. */
+async function within(path: string, test: (page: Page) => Promise<void>, of: BrowserContext = context) {
+  const page = await of.newPage()
+  await page.goto(path)
+  await test(page)
+  await page.close()
+}
+
+async function contextWith(options: NonNullable<Parameters<Browser['newContext']>[0]>): Promise<BrowserContext> {
+  const made = await browser.newContext(options)
+  await made.addCookies([cookie()])
+  return made
+}
+
+describe('the frame', () => {
+  const SECTIONS: [string, string][] = [
+    ['Overview', ''],
+    ['Events', '/platform/billing/webhooks'],
+    ['Connections', '/platform/billing/connections'],
+    ['Replays', '/platform/billing/webhooks/replays'],
+    ['Health', '/platform/billing/webhooks/health'],
+    ['Subscriptions', '/platform/billing/subscriptions'],
+    ['Invoices', '/platform/billing/invoices'],
+    ['Payment methods', '/platform/billing/payment-methods'],
+    ['General', '/platform/settings/general'],
+    ['API keys', '/platform/settings/api-keys'],
+    ['Members', '/platform/settings/members'],
+    ['Audit log', '/platform/settings/audit-log'],
+    ['API reference', '/reference'],
+  ]
+
+  it('leads to every section, and the title names page and project', () =>
+    within(at(), async (page) => {
+      const menu = page.getByRole('navigation', { name: 'Main' })
+      for (const [label, path] of SECTIONS) {
+        await menu.getByRole('link', { name: label, exact: true }).click()
+        await page.waitForURL(at(path))
+        expect(await menu.locator('[aria-current=page]').innerText()).toBe(label)
+        expect(await page.title()).toBe(`${label} · Framed · Platform API`)
+      }
+    }))
+
+  it('shows the mode of the project beside its name, and its status', () =>
+    within(at('/platform/settings/general'), async (page) => {
+      expect(await page.locator('.where .badge').innerText()).toBe('test')
+      await page.locator('#status', { hasText: 'Healthy' }).click()
+      await page.getByRole('heading', { level: 1, name: /Health/ }).waitFor()
+    }))
+
+  it('keeps the section when the project is switched', () =>
+    within(at('/platform/billing/invoices'), async (page) => {
+      await page.locator('.projects summary').click()
+      await page.getByRole('link', { name: 'Other', exact: true }).click()
+      await page.waitForURL(at('/platform/billing/invoices', other))
+    }))
+
+  it.each([
+    ['/platform', ''],
+    ['/platform/settings', '/platform/settings/general'],
+    ['/platform/billing', '/platform/billing/subscriptions'],
+  ])('leads from %s, above other pages, to a page', (path, to) =>
+    within(at(path), async (page) => expect(page.url()).toBe(at(to))),
+  )
+
+  it.each([true, false])('is a drawer on a narrow screen; with a script: %s', async (javaScriptEnabled) => {
+    const narrow = await contextWith({ viewport: NARROW, javaScriptEnabled })
+    const path = at('/platform/settings/api-keys')
+    const drawer = (page: Page) => page.getByRole('navigation', { name: 'Main' })
+    await within(
+      path,
+      async (page) => {
+        expect(await drawer(page).isVisible()).toBe(false)
+        const open = page.getByRole('button', { name: 'Menu' })
+        await open.click()
+        expect(await drawer(page).isVisible()).toBe(true)
+        await page.keyboard.press('Escape')
+        expect(await drawer(page).isVisible()).toBe(false)
+        await open.click()
+        await drawer(page).getByRole('link', { name: 'Health', exact: true }).click()
+        await page.waitForURL(at('/platform/billing/webhooks/health'))
+      },
+      narrow,
+    )
+    await narrow.close()
+  })
+
+  it('shows error codes to anybody, and to a user in the frame', async () => {
+    const url = `${URL_OF_CONSOLE}/errors#key_rotated`
+    await within(url, async (page) => {
+      expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(1)
+      expect(await page.getByRole('row').filter({ hasText: 'key_rotated' }).innerText()).toContain(
+        'rotate the key again',
+      )
+    })
+    const anybody = await browser.newContext()
+    await within(url, async (page) => expect(await page.getByRole('navigation').count()).toBe(0), anybody)
+    await anybody.close()
+  })
+})
+
+describe('a page', () => {
+  it('keeps its times true while it is open, in UTC and in the reader’s own time', async () => {
+    const berlin = await contextWith({ timezoneId: 'Europe/Berlin' })
+    await berlin.clock.install()
+    await within(
+      at('/platform/settings/api-keys'),
+      async (page) => {
+        const created = page.locator('td time').first()
+        expect(await created.innerText()).toBe('just now')
+        expect(await created.getAttribute('title')).toMatch(/ UTC\n.* Europe\/Berlin$/)
+        await berlin.clock.fastForward('03:10')
+        await expect.poll(() => created.innerText()).toBe('3 min ago')
+        await berlin.clock.fastForward('50:00:00')
+        await expect.poll(() => created.innerText()).toBe('2 d ago')
+      },
+      berlin,
+    )
+    await berlin.close()
+  })
+
+  it('says so when it cannot update itself, and stops when it can again', async () => {
+    const made = await contextWith({})
+    await made.clock.install()
+    await within(
+      at('/platform/billing/webhooks/health'),
+      async (page) => {
+        const note = page.locator('#stale')
+        await page.locator('#status', { hasText: 'Healthy' }).waitFor()
+        expect(await note.isVisible()).toBe(false)
+        await made.setOffline(true)
+        await made.clock.fastForward(11_000)
+        await note.getByText('the server cannot be reached').waitFor()
+        await made.setOffline(false)
+        await made.clock.fastForward(11_000)
+        await note.waitFor({ state: 'hidden' })
+      },
+      made,
+    )
+    await made.close()
+  })
+
+  it('has the focus on Cancel where a dialog ends something', () =>
+    within(at('/platform/settings/api-keys'), async (page) => {
+      await page.getByRole('link', { name: 'Revoke Server' }).click()
+      await page.getByRole('dialog').waitFor()
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel')
+      await page.keyboard.press('Enter')
+      expect(await page.getByRole('dialog').isVisible()).toBe(false)
+      expect(await page.getByRole('link', { name: 'Revoke Server' }).count()).toBe(1)
+    }))
+
+  it('lets the chart be read by pointer and by keyboard', () =>
+    within(at('/platform/billing/webhooks/health'), async (page) => {
+      const readout = page.locator('#readout')
+      await expect.poll(() => readout.innerText()).toContain('arrow keys')
+      await page.locator('.chart .hit').first().hover()
+      expect(await readout.innerText()).toMatch(/UTC: \d+ received, \d+ completed/)
+      await page.mouse.move(0, 0)
+      expect(await readout.innerText()).toContain('arrow keys')
+      await page.locator('.chart .plot').focus()
+      await page.keyboard.press('End')
+      expect(await readout.innerText()).toMatch(/UTC: \d+ received/)
+    }))
+
+  it('is printed without the frame', () =>
+    within(at('/platform/billing/webhooks'), async (page) => {
+      await page.emulateMedia({ media: 'print' })
+      expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(false)
+      expect(await page.getByRole('cell', { name: 'invoice.paid' }).isVisible()).toBe(true)
+    }))
+})

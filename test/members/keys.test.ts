@@ -1,0 +1,176 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { addMember, call, DIRECTORY, freshKey, freshProject, invite, mint, signedIn } from '../harness'
+import { callRoute, nameOf, newWorld, ROUTES } from '../routes'
+import { as, logged, losing, rolesIn, told } from './members'
+
+const KEYS = '/platform/v1/api-keys'
+
+describe('a key whose minter has left, or lost the role', () => {
+  /** The routes that a key may call. */
+  const open = ROUTES.filter(({ meta }) => meta.operation?.policy?.actors.includes('api_key'))
+  const endings = {
+    left: (project: string, user: string, _: string) =>
+      DIRECTORY.prepare('DELETE FROM members WHERE project_id = ? AND user_id = ?').bind(project, user).run(),
+    demoted: (project: string, user: string, owner: string) => as(project, owner).give(user, 'developer'),
+  }
+  let world: Awaited<ReturnType<typeof newWorld>>
+  const secrets: Record<string, string> = {}
+  beforeAll(async () => {
+    world = await newWorld()
+    for (const [how, end] of Object.entries(endings)) {
+      const admin = await addMember(world.project, 'admin')
+      secrets[how] = (await mint(admin.token, world.project)).secret
+      await end(world.project, admin.user, world.owner.token)
+    }
+  })
+
+  const table = open.flatMap((route) => Object.keys(endings).map((how) => [nameOf(route), how, route] as const))
+  it.each(table)('%s: %s', async (name, how, route) => {
+    const answer = await callRoute(world, route, { token: secrets[how] as string })
+    if (route.meta.operation?.policy?.scope === 'members:write') {
+      expect(told(answer)).toEqual([403, 'insufficient_scope'])
+      expect(answer.headers.get('WWW-Authenticate')).toContain('scope="members:write"')
+    } else if (name === 'POST /platform/v1/projects' && how === 'left') {
+      expect(told(answer)).toEqual([403, 'not_a_member'])
+    } else expect([401, 403]).not.toContain(answer.status)
+  })
+
+  it('has its administrative scopes listed as dormant, and awake again with the role', async () => {
+    const { project, owner } = await freshProject()
+    const admin = await addMember(project, 'admin')
+    const { key, secret } = await mint(admin.token, project)
+    expect(key.dormant_scopes).toEqual([])
+    const dormant = async () => (await call(`${KEYS}/${key.id}`, { token: owner.token, project })).body.dormant_scopes
+    const { give, remove } = as(project, owner.token)
+    expect(await dormant()).toEqual([])
+    await give(admin.user, 'developer')
+    expect(await dormant()).toEqual(['members:write'])
+    await give(admin.user, 'owner')
+    expect(await dormant()).toEqual([])
+    expect((await invite(project, secret)).status).toBe(201)
+    await remove(admin.user)
+    const list = await call(KEYS, { token: owner.token, project })
+    expect(list.body.data[0]).toMatchObject({ dormant_scopes: ['members:write'], created_by: { is_member: false } })
+    expect((await call(`${KEYS}/self`, { token: secret, project })).body.key.dormant_scopes).toBeNull()
+  })
+})
+
+describe('a key with an administrative scope', () => {
+  const rotate = (project: string, token: string, id: string) =>
+    call(`${KEYS}/${id}/rotate`, { method: 'POST', token, project })
+
+  it('is rotated by sessions and by itself, and by no other key: its secret would bring back who was removed', async () => {
+    const { project, owner, key: target, secret: kept } = await freshKey()
+    const admin = await addMember(project, 'admin')
+    const own = await mint(admin.token, project)
+    await as(project, owner.token).remove(admin.user)
+    const refused = await rotate(project, own.secret, target.id)
+    expect([...told(refused), refused.body.detail]).toEqual([
+      403,
+      'insufficient_scope',
+      'Rotate this key with a session: it has members:write, which an API key cannot hand on.',
+    ])
+    expect((await call(`${KEYS}/self`, { token: kept, project })).status).toBe(200)
+    const itself = await rotate(project, own.secret, own.key.id)
+    expect(itself.status).toBe(200)
+    expect(told(await invite(project, itself.body.secret))).toEqual([403, 'insufficient_scope'])
+    expect((await rotate(project, owner.token, target.id)).status).toBe(200)
+  })
+
+  it('rotates keys without one', async () => {
+    const { project, owner, secret } = await freshKey()
+    const plain = await mint(owner.token, project, { scopes: ['billing:read', 'members:read'] })
+    expect((await rotate(project, secret, plain.key.id)).status).toBe(200)
+  })
+})
+
+describe('revoke_keys', () => {
+  it('revokes the keys of others too whose current secret the member was handed', async () => {
+    const { project, owner } = await freshProject()
+    const admin = await addMember(project, 'admin')
+    const rotate = async (by: { token: string }, { key }: Awaited<ReturnType<typeof mint>>) =>
+      (await call(`${KEYS}/${key.id}/rotate`, { method: 'POST', token: by.token, project })).body.secret
+    const [handed, taken] = [await mint(owner.token, project), await mint(owner.token, project)]
+    const first = await rotate(admin, handed)
+    const known = await rotate({ token: first }, handed) // by itself: the admin knows this one too
+    await rotate(admin, taken)
+    const unknown = await rotate(owner, taken) // so the admin does not know it any more
+    expect((await as(project, owner.token).remove(admin.user, '?revoke_keys=true')).status).toBe(204)
+    expect(told(await invite(project, known))).toEqual([401, 'key_revoked'])
+    expect((await logged(project, handed.key.id)).slice(-1)).toEqual([['api_key.revoked', { with_member: admin.user }]])
+    expect((await call(`${KEYS}/self`, { token: unknown, project })).status).toBe(200)
+  })
+
+  it('revokes the keys that the member minted in the project, and no others', async () => {
+    const { project, owner, secret } = await freshKey()
+    const admin = await addMember(project, 'admin')
+    const other = await freshProject()
+    await DIRECTORY.prepare("INSERT INTO members VALUES (?, ?, 'admin', 0, 'invitation', NULL)")
+      .bind(other.project, admin.user)
+      .run()
+    const minted = [await mint(admin.token, project), await mint(admin.token, project)]
+    const elsewhere = await mint(admin.token, other.project)
+    expect((await as(project, owner.token).remove(admin.user, '?revoke_keys=true')).status).toBe(204)
+    for (const key of minted) {
+      expect(told(await call(KEYS, { token: key.secret, project }))).toEqual([401, 'key_revoked'])
+      expect((await logged(project, key.key.id)).slice(-1)).toEqual([['api_key.revoked', { with_member: admin.user }]])
+    }
+    expect((await call(KEYS, { token: secret, project })).status).toBe(200)
+    expect((await call(KEYS, { token: elsewhere.secret, project: other.project })).status).toBe(200)
+  })
+
+  it('is refused before any key is revoked', async () => {
+    const { project, owner, secret } = await freshKey()
+    const admin = await addMember(project, 'admin')
+    const stranger = await signedIn()
+    const refused = [
+      [admin, owner.user, 403, 'role_escalation'],
+      [owner, owner.user, 409, 'last_owner'],
+      [owner, stranger.user, 404, 'not_found'],
+      [await addMember(project, 'developer'), owner.user, 403, 'insufficient_role'],
+    ] as const
+    for (const [actor, target, ...why] of refused) {
+      expect(told(await as(project, actor.token).remove(target, '?revoke_keys=true'))).toEqual(why)
+    }
+    expect((await call(KEYS, { token: secret, project })).status).toBe(200)
+  })
+
+  it('requires api_keys:write, of who leaves too', async () => {
+    const { project, owner } = await freshKey()
+    const viewer = await addMember(project, 'viewer')
+    expect(told(await as(project, viewer.token).remove(viewer.user, '?revoke_keys=true'))).toEqual([
+      403,
+      'insufficient_role',
+    ])
+    const { secret } = await mint(owner.token, project, { scopes: ['members:write', 'members:read'] })
+    expect(told(await as(project, secret).remove(viewer.user, '?revoke_keys=true'))).toEqual([
+      403,
+      'insufficient_scope',
+    ])
+    expect(await rolesIn(project)).toHaveProperty(viewer.user)
+  })
+
+  it('that broke off after the keys is finished by repeating it', async () => {
+    const { project, owner } = await freshKey()
+    const admin = await addMember(project, 'admin')
+    const { secret } = await mint(admin.token, project)
+    const bindings = { DB: losing(/delete from "members"/) }
+    const { remove } = as(project, owner.token)
+    expect(told(await remove(admin.user, '?revoke_keys=true', { bindings }))).toEqual([503, 'database_unavailable'])
+    expect(told(await call(KEYS, { token: secret, project }))).toEqual([401, 'key_revoked'])
+    expect(await rolesIn(project)).toHaveProperty(admin.user)
+    expect((await remove(admin.user, '?revoke_keys=true')).status).toBe(204)
+    expect(await rolesIn(project)).not.toHaveProperty(admin.user)
+  })
+
+  it('removes nobody while the store of the keys does not answer', async () => {
+    const { project, owner } = await freshKey()
+    const admin = await addMember(project, 'admin')
+    const bindings = { DB: losing(/update "api_keys"/) }
+    expect(told(await as(project, owner.token).remove(admin.user, '?revoke_keys=true', { bindings }))).toEqual([
+      503,
+      'database_unavailable',
+    ])
+    expect(await rolesIn(project)).toHaveProperty(admin.user)
+  })
+})

@@ -1,0 +1,32 @@
+import { env } from 'cloudflare:workers'
+
+/*
+ * What is done once in each worker that runs tests. Files that share a worker share this module, while setup.ts is run for
+ * each of them.
+ */
+
+/** Bytes that the values of one statement may have together. D1 holds each of them several times while it runs. */
+const MAX_BOUND = 1_000_000
+
+// Of every statement of every test, whoever sends it.
+const prototype = Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement
+const { bind } = prototype
+prototype.bind = function (...values: unknown[]) {
+  const bytes = values.reduce<number>((sum, value) => sum + bytesOf(value), 0)
+  if (bytes > MAX_BOUND) throw new Error(`a statement binds ${bytes} bytes: at most ${MAX_BOUND} are allowed`)
+  return bind.apply(this, values)
+}
+
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return new TextEncoder().encode(value).byteLength
+  return value instanceof ArrayBuffer || ArrayBuffer.isView(value) ? value.byteLength : 8
+}
+
+/** How long a pause of the Worker may last in a test (ms). */
+const MAX_PAUSE = 5
+
+// The Worker pauses before it asks D1 again, and before it answers that a connection accepts more, until no other isolate
+// refuses from older memory. In a test, D1 is a stand-in and there is no other isolate: nothing needs the time. Tests of a
+// pause ask how long it was to be. Time limits are timers (setTimeout), and stay as they are.
+const { wait } = scheduler
+scheduler.wait = (ms, options) => wait.call(scheduler, Math.min(ms, MAX_PAUSE), options)
