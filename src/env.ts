@@ -253,6 +253,6 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
 function notConfigured(what: string): Fault {
   return new Fault(
     'not_configured',
-    `Set ${what}. On your own machine, npm start and wrangler dev create local secrets; npm run deploy sets those of a deployment.`,
+    `Set ${what}. On your own machine, npm start and wrangler dev create local secrets; npm run deploy sets the secrets of a deployment.`,
   )
 }

@@ -56,8 +56,8 @@ export function inRoom<T>(
 }
 
 /**
- * As {@link inRoom}, for an answer that contains payloads: its room becomes free when it has been sent. An answer that
- * turns out to be small is like those of other calls, and its room becomes free at once.
+ * As {@link inRoom}, for an answer that contains payloads: its room becomes free when it has been sent. If the
+ * answer turns out to be small, like the answers of other calls, its room becomes free at once.
  */
 export function sendInRoom<R extends Response>(c: Context<HttpEnv>, bytes: number, make: () => Promise<R>): Promise<R> {
   return toItsEnd(c.get('rt'), async () => {
@@ -156,7 +156,7 @@ function makeOwnRoom(project: string, bytes: number, now: number): boolean {
   return true
 }
 
-/** Whether there is room. If not, answers that are taken slowly are cut off: first those of who has the most. */
+/** Whether there is room. If not, answers that are taken slowly are cut off, beginning with the project that holds the most. */
 function makeRoom(bytes: number, now: number): boolean {
   while (answering.total() + bytes > MAX_ANSWERING_BYTES) {
     const slow = answering.heaviest((answer) => isSlow(answer, now))

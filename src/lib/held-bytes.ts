@@ -33,7 +33,7 @@ export function heldBytes<H extends Holding>() {
     leave: (holding: H) => {
       if (all.delete(holding)) count(holding, -holding.bytes)
     },
-    /** The oldest of those whose owners have the most. @param among which of them; all by default */
+    /** The oldest holding of the owners that hold the most bytes. @param among the holdings to choose from; all by default */
     heaviest: (among: (holding: H) => boolean = () => true): H | undefined => {
       const weightOf = ({ owners }: H) => owners.reduce((sum, owner) => sum + of(owner), 0)
       let found: { holding: H; weight: number } | undefined

@@ -19,7 +19,7 @@ export type MemberChange = { project_id: string; user_id: string; authority: Aut
  *
  * @param given.known the role that the caller saw: if the member has another one now, nothing changes
  * @returns the member as they are then
- * @throws {Fault} `not_found`, `role_escalation`, `last_owner`, and those of {@link requireManager}
+ * @throws {Fault} `not_found`, `role_escalation`, `last_owner`, and what {@link requireManager} throws
  */
 export async function changeRole(
   directory: Directory,
@@ -58,7 +58,7 @@ export async function changeRole(
  * Removes a member, or lets a member leave. Open invitations that the member has authorized end if they offer admin or
  * owner; the others are the project's.
  *
- * @throws {Fault} `not_found`, `role_escalation`, `last_owner`, and those of {@link requireManager}
+ * @throws {Fault} `not_found`, `role_escalation`, `last_owner`, and what {@link requireManager} throws
  */
 export async function removeMember(
   directory: Directory,
@@ -92,7 +92,7 @@ export function beforeRemoval(directory: Directory, { project_id, user_id, autho
   }
 }
 
-/** @throws {Fault} `not_found`, `role_escalation`, and those of {@link requireManager} */
+/** @throws {Fault} `not_found`, `role_escalation`, and what {@link requireManager} throws */
 export function requireRemovable(authority: Authority | null, by: Role | null, member: Member | undefined): void {
   if (authority) requireManager(authority, by)
   if (!member) throw notFound()

@@ -54,7 +54,7 @@ function inState(state: InvitationState, now: number): SQL | undefined {
 /**
  * Records the outcome of an email. `error`: why it was not sent; null if it was.
  *
- * @param mail.number the number of this email among those of the invitation: a later one has its own outcome
+ * @param mail.number the number of this email among the invitation's emails: each has an outcome of its own
  */
 export async function noteMail(
   directory: Directory,

@@ -18,7 +18,7 @@ type InvitationChange = { project_id: string; id: string; authority: Authority }
  * Extends a pending invitation to its full time again, for another email. This also works if it has expired.
  *
  * @throws {Fault} `not_found`, `invitation_not_pending`, `role_escalation`, `invitation_limit_reached`, `rate_limited`, and
- *   those of {@link requireManager}
+ *   what {@link requireManager} throws
  */
 export async function renewInvitation(
   directory: Directory,
@@ -74,7 +74,7 @@ export async function renewInvitation(
 /**
  * Revokes an invitation. One that was declined or revoked before stays as it is.
  *
- * @throws {Fault} `not_found`, `invitation_not_pending` for one that was accepted, and those of {@link requireManager}
+ * @throws {Fault} `not_found`, `invitation_not_pending` for one that was accepted, and what {@link requireManager} throws
  */
 export async function revokeInvitation(
   directory: Directory,

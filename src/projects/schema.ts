@@ -1,8 +1,8 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * Projects. A store has those that were created in it. The directory has all of them: its own projects, and a copy of
- * the row of every other project. The row says which store the project is in.
+ * Projects. A store has the projects that were created in it. The directory has all projects: its own, and a copy of the
+ * row of every other one. The row says which store the project is in.
  */
 export const projects = sqliteTable(
   'projects',

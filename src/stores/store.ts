@@ -28,7 +28,7 @@ export async function readService(directory: Directory): Promise<StoreRow[]> {
   return noted
 }
 
-/** Reads whether the newest migration of this version was applied, even if those of a later version were too. */
+/** Reads whether the newest migration of this version was applied, even if migrations of a later version were too. */
 function applied(db: Database) {
   const name = sql<string>`name`
   return raw(db, { name }, (fields) => sql`SELECT ${fields} FROM d1_migrations WHERE name = ${NEWEST_MIGRATION}`)

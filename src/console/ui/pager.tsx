@@ -6,7 +6,7 @@ type PagerProps = { c: Context<HttpEnv>; cursor: string | null; query?: URLSearc
 /**
  * Links to the first page and the next page of a list.
  *
- * @param query the filters of the list, where they are not those of the address
+ * @param query the filters of the list, if they differ from the address
  */
 export function Pager({ c, cursor, query: filters }: PagerProps) {
   const query = new URLSearchParams(filters ?? new URL(c.req.url).searchParams)

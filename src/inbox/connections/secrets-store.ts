@@ -57,7 +57,7 @@ export async function removeSecret(
   if (changed.length === 0) throw new Fault('not_found', 'Signing secret not found on this connection.')
 }
 
-/** A connection with those of its signing secrets that certain API keys added. */
+/** A connection, and the signing secrets in it that certain API keys added. */
 export type AddedSecrets = Awaited<ReturnType<typeof findSecretsAddedBy>>[number]
 
 /** Reads the project's connections with signing secrets that these API keys added. @param keys selects their ids */

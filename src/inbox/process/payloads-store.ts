@@ -8,7 +8,7 @@ import { MAX_CLAIMED_BYTES } from './limits'
 export type Payload = { text: string | null; headers: Record<string, string> | null }
 
 /**
- * The keys of payloads that fit into memory together, of those that events need: the oldest first, each counted once,
+ * The keys of the payloads that events need, as many as fit into memory together: the oldest first, each counted once,
  * however many events share it. It holds at least one, because a delivery is smaller than {@link MAX_CLAIMED_BYTES}.
  *
  * @param list a list of events, as a table

@@ -10,7 +10,7 @@ type Tasks = ReadonlyMap<string, Task>
 
 /**
  * What became of a batch. `waits`: event id → how long its message should wait (ms) before the next attempt; others need no
- * further message. `finished`: how many events became final. `lags`: the time from receipt to completion (ms) of those that
+ * further message. `finished`: how many events became final. `lags`: the time from receipt to completion (ms) of events that
  * were processed or ignored and never replayed, as in the lag series.
  */
 export type Outcome = { waits: Map<string, number>; finished: number; lags: number[] }
@@ -40,7 +40,7 @@ export async function processEvents(db: Db, list: readonly Task[]): Promise<Outc
   return outcome
 }
 
-/** Processes the events that are ready. @returns those that are not */
+/** Processes the events that are ready. @returns the others */
 async function processReady(db: Db, keys: readonly EventKey[], tasks: Tasks, outcome: Outcome): Promise<EventKey[]> {
   let rest = [...keys]
   while (rest.length > 0) {

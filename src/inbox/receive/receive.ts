@@ -27,7 +27,7 @@ const strangers = failuresByAddress(
  * There are at most two passes. The first uses the connection that this isolate remembers. If it fails, the memory may
  * be out of date, so the second pass uses the connection as the database has it now.
  *
- * @throws {Fault} one of those that the route lists, or `database_unavailable`
+ * @throws {Fault} an error that the route lists, or `database_unavailable`
  */
 export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
   const id = c.req.param('connection_id') ?? ''

@@ -61,7 +61,7 @@ export async function requestBulkReplay(
   return { replay_id: opened.length > 0 ? replay_id : null, matched, queued: opened.length, ...more }
 }
 
-/** Sends events to the Queue at a steady rate. The sweep sends those that the Queue refuses. */
+/** Sends events to the Queue at a steady rate. The sweep sends what the Queue refuses. */
 function enqueue(rt: Runtime, projectId: string, ids: readonly string[]): void {
   const keys = ids.map((event_id) => ({ project_id: projectId, event_id }))
   rt.waitUntil(

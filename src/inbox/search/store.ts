@@ -43,7 +43,7 @@ export async function readFacts(db: Db, project: string, filters: Filters): Prom
   }
 }
 
-/** One list of an index, as far as it was read: how many events, the last of them, and those that match. */
+/** One list of an index, as far as it was read: how many events, the last one, and the events that match. */
 export type Read = { looked: number; last: string | null; matches: string[] }
 /** Ids, exclusive at both ends. */
 export type Range = { above: string; below: string }

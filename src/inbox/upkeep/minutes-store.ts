@@ -17,8 +17,8 @@ const m = alias(minutes, 'm')
  * beginning after the project `start.after`. Rollups only add up, so it does not matter if a chunk ends in the middle
  * of an hour.
  *
- * @param folded the time (ms) up to which all were folded before. Only those that came up to {@link LATE_MS} late are
- *   looked for before it: without this bound, every pass would read every hour that is kept.
+ * @param folded the time (ms) up to which all were folded before. Before it, the pass looks only for
+ *   minutes that came up to {@link LATE_MS} late: without this bound, every pass would read every hour that is kept.
  */
 export function foldMinutes(db: Db, start: From, { now, folded }: { now: number; folded: number }): Promise<Step> {
   const until = Math.floor((now - MINUTES_KEPT_MS) / HOUR) * HOUR_MINUTES

@@ -67,7 +67,7 @@ export function presetsFor(held: readonly Scope[]): Preset[] {
   return presets.filter(({ scopes }) => scopes.length > 0 && missingScopes(scopes, held).length === 0)
 }
 
-/** The scopes that a form asks for: those of the chosen preset, or those that are ticked. */
+/** The scopes that a form asks for: the chosen preset's, or the ticked ones. */
 export function scopesIn(form: URLSearchParams, held: readonly Scope[]): readonly string[] {
   const preset = presetsFor(held).find(({ name }) => name === form.get('preset'))
   return preset?.scopes ?? form.getAll('scope')

@@ -42,7 +42,7 @@ export async function liveUpdate(c: Context<HttpEnv>): Promise<Response> {
   )
 }
 
-/** Whether the counts by status, which are those of the project, are those of the list too. */
+/** Whether the project's counts by status are also the list's counts. */
 export const hasCounts = ({ address }: Asked) =>
   [...address.keys()].every((name) => name === 'status' || name === 'order')
 

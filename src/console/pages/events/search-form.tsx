@@ -3,7 +3,7 @@ import { FilterField } from '../../ui/filters'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
 import { type Asked, MORE } from './search-query'
 
-/** Filters with fields under “More filters”: all except those that have their own place on the page. */
+/** Filters with fields under “More filters”: all except the filters with a place of their own on the page. */
 const FIELDS: readonly string[] = ['event_type', ...MORE]
 
 type FormProps = {

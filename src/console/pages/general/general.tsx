@@ -104,7 +104,7 @@ const PLACES: { needs: Scope; label: string; path: (paths: ProjectPaths) => stri
   { needs: 'audit_log:read', label: 'Audit log', path: ({ audit }) => audit, what: 'who changed what' },
 ]
 
-/** The other settings, those that the user may open. */
+/** The other settings that the user may open. */
 function Places({ c }: { c: Context<HttpEnv> }) {
   return (
     <>

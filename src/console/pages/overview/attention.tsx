@@ -116,7 +116,7 @@ function keys(c: Context<HttpEnv>, { keys }: Progress): Item[] {
   }))
 }
 
-/** The keys that have expired or soon will, those that expire first at the top. */
+/** The keys that have expired or soon will, earliest first. */
 export function expiring(keys: Progress['keys'], now: number) {
   return keys
     .flatMap(({ name, expires_at }) => (expires_at === null ? [] : [{ name, expires_at }]))

@@ -13,7 +13,7 @@ import type { Overview } from './read'
 /** The most connections, and the most keys, that the overview shows. */
 const SHOWN = 10
 
-/** The connections, those that received an event last first. */
+/** The connections, the last one to receive an event first. */
 export function Connections({ c, of: { connections } }: { c: Context<HttpEnv>; of: Overview }) {
   const { now } = c.get('rt')
   const at = pathsOf(c).connections

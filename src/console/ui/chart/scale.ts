@@ -57,7 +57,7 @@ export function roundUp(n: number): number {
   return [1, 2, 5, 10].map((factor) => factor * power).find((value) => value >= n) ?? n
 }
 
-/** The buckets that have a label on the time axis: those that start at a round time. */
+/** The buckets that have a label on the time axis: each starts at a round time. */
 export function ticksOf(points: readonly Point[]): number[] {
   const starts = points.map(({ bucket_start }) => Date.parse(bucket_start))
   const span = (starts.at(-1) ?? 0) - (starts[0] ?? 0)

@@ -22,7 +22,7 @@ export type SectionName =
 type Section = { name: SectionName; label: string; path: (paths: ProjectPaths) => string; needs: Scope }
 type Group = { label: string | null; sections: readonly Section[] }
 
-/** The sections of a project, in the order of the sidebar. The sidebar hides those that the user may not open. */
+/** The sections of a project, in the order of the sidebar. The sidebar hides a section that the user may not open. */
 export const GROUPS: readonly Group[] = [
   {
     label: null,
