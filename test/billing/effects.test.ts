@@ -189,6 +189,25 @@ describe.each(SHAPES)("Stripe's subscriptions, in the shape of %s", (shape) => {
   })
 })
 
+it('an effect has the status, amounts and times also where a list takes all the room', async () => {
+  const items = { object: 'list', data: Array.from({ length: 12 }, (_, n) => stripeItem({ id: `si_${n}` })) }
+  const description = 'x'.repeat(400)
+  const [event] = (await world.deliver(
+    stripeEventOf('customer.subscription.created', stripeSubscription({ items, description })),
+  )) as [string]
+  const change = (await world.effects(event))[0]?.change ?? {}
+  // Alone, the items would fit.
+  const row = await world.one('subscriptions', (await world.event(event)).decoded_summary?.subscription as string)
+  expect(JSON.stringify(row.items).length).toBeLessThan(4000 - 400)
+  expect(Object.keys(change).filter((field) => change[field]?.too_large)).toEqual(['items'])
+  expect(change).toMatchObject({
+    status: { from: null, to: 'active' },
+    description: { from: null, to: description },
+    started_at: { from: null, to: isoOf(T0) },
+    current_period_end: { from: null, to: isoOf(T0 + 30 * DAY) },
+  })
+})
+
 describe.each(SHAPES)("Stripe's invoices, in the shape of %s", (shape) => {
   const INVOICE = {
     description: null,
