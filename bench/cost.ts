@@ -10,6 +10,7 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { printTable, run, sleep } from '../scripts/lib/terminal.ts'
 import { COUNTING } from './counting.ts'
 import { type Recipe, sendOne } from './load.ts'
+import { OBJECTS } from './objects.ts'
 import { type Counted, PLAN, PRICES, READ_ON, STORAGE } from './prices.ts'
 import { type Database, seed } from './seed.ts'
 import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worker.ts'
@@ -44,18 +45,24 @@ await run(async () => {
       units: per,
       sql: 0,
     })
-    for (const [objects, what] of [
-      [undefined, 'each of a new subscription'],
-      [200, 'each a change of a known subscription'],
-    ] as const) {
-      const before = await sizeOf(db)
-      const cost = await countOf(worker, EVENTS, () => sendOne({ ...ingest, ...(objects && { objects }) }), EVENTS)
-      const bytes = ((await sizeOf(db)) - before) / EVENTS
-      print(`A million events of 4 KB received and processed, ${what}`, cost)
-      const months = ((bytes * 1e6) / 1e9) * MONTHS_KEPT
-      console.log(
-        `stored: ${Math.round(bytes)} bytes each; a million for ${MONTHS_KEPT} months: ${months.toFixed(1)} GB-months, $ ${(months * STORAGE.each).toFixed(2)}`,
-      )
+    for (const kind of Object.keys(OBJECTS) as (keyof typeof OBJECTS)[]) {
+      for (const [objects, what] of [
+        [undefined, 'each of a new object'],
+        [200, 'each a change of a known object'],
+      ] as const) {
+        const send = () => sendOne({ ...ingest, kind, ...(objects && { objects }) })
+        if (objects) await countOf(worker, objects, send, objects) // each of them is new once
+        const before = await sizeOf(db)
+        const cost = await countOf(worker, EVENTS, send, EVENTS)
+        const bytes = ((await sizeOf(db)) - before) / EVENTS
+        print(`A million events of 4 KB received and processed: ${kind}, ${what}`, cost)
+        const months = ((bytes * 1e6) / 1e9) * MONTHS_KEPT
+        console.log(
+          `stored: ${Math.round(bytes)} bytes each; a million for ${MONTHS_KEPT} months: ${months.toFixed(1)} GB-months, $ ${(months * STORAGE.each).toFixed(2)}`,
+        )
+      }
+      const [fields, row] = await objectBytes(db, kind)
+      console.log(`of that, the object's row: ${row} bytes once it has changed, of which its fields take ${fields}`)
     }
     printPrices()
   } finally {
@@ -166,6 +173,19 @@ async function countsOf({ url }: Worker): Promise<Counts> {
 async function sizeOf(db: Database): Promise<number> {
   const { meta } = await db.prepare('UPDATE api_keys SET last_used_at = last_used_at').run()
   return meta.size_after ?? 0
+}
+
+/** Bytes of the fields of an average object that has changed, and of its row with the events that decide its state. */
+async function objectBytes(db: Database, kind: string): Promise<[number, number]> {
+  const { results } = await db
+    .prepare(
+      `SELECT round(avg(octet_length(candidates->'$[0].body'))) AS fields, round(avg(octet_length(candidates))) AS row
+       FROM billing_objects WHERE kind = ? AND vendor_id LIKE '%bench%'`,
+    )
+    .bind(kind)
+    .all<{ fields: number; row: number }>()
+  const [found] = results
+  return [found?.fields ?? 0, found?.row ?? 0]
 }
 
 /** CPU time of this program's workerd so far, in ms: Worker, database and Queue together. 0 where no /proc tells. */

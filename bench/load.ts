@@ -5,16 +5,18 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { parentPort, Worker } from 'node:worker_threads'
+import { OBJECTS } from './objects.ts'
 
 /**
- * What is sent. `stripe`: a new event of 4 KB each time, signed under this secret; `objects`: of one of so many
- * subscriptions, instead of a new one each time.
+ * What is sent. `stripe`: a new event of 4 KB each time, signed under this secret; `kind`: of an object of this kind, a
+ * subscription by default; `objects`: of one of so many objects, instead of a new one each time.
  */
 export type Recipe = {
   url: string
   method: 'GET' | 'POST'
   headers: Record<string, string>
   stripe?: string
+  kind?: keyof typeof OBJECTS
   objects?: number
 }
 export type Order = { recipe: Recipe; ms: number; connections: number }
@@ -57,7 +59,7 @@ async function run({ recipe, ms, connections }: Order): Promise<Measured> {
 /** @returns nothing where it was answered well, else what was said */
 export function sendOne(recipe: Recipe, more: Record<string, string> = {}): Promise<string | null> {
   const { url, method } = recipe
-  const body = recipe.stripe === undefined ? null : newEvent(recipe.objects)
+  const body = recipe.stripe === undefined ? null : newEvent(recipe)
   const headers: Record<string, string> = { ...recipe.headers, ...more }
   if (body && recipe.stripe !== undefined) {
     headers['Content-Type'] = 'application/json'
@@ -87,29 +89,21 @@ function isGood({ url }: Recipe, status: number): boolean {
 /** Each is a second younger than the one before: none of them tie. */
 let created = 1_700_000_000
 
-function newEvent(objects: number | undefined): string {
+function newEvent({ kind = 'subscription', objects }: Recipe): string {
   const id = randomBytes(12).toString('hex')
   created += 1
-  const object = objects === undefined ? `sub_${id}` : `sub_bench${created % objects}`
-  const event = {
+  const { event, prefix, object } = OBJECTS[kind]
+  const objectId = `${prefix}_${objects === undefined ? id : `bench${created % objects}`}`
+  const sent = {
     id: `evt_${id}`,
     object: 'event',
     created,
     livemode: true,
-    type: 'customer.subscription.updated',
-    data: {
-      object: {
-        id: object,
-        object: 'subscription',
-        customer: 'cus_1',
-        status: 'active',
-        items: { object: 'list', data: [], has_more: false },
-        note: '',
-      },
-    },
+    type: event,
+    data: { object: { ...object, id: objectId, note: '' } },
   }
-  event.data.object.note = 'x'.repeat(EVENT_BYTES - JSON.stringify(event).length)
-  return JSON.stringify(event)
+  sent.data.object.note = 'x'.repeat(EVENT_BYTES - Buffer.byteLength(JSON.stringify(sent)))
+  return JSON.stringify(sent)
 }
 
 function signature(secret: string, body: string): string {

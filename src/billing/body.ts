@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Kind, ShownKind } from '../lib/billing-kinds'
+import { isObject } from '../vendors/lib/read'
 import { BODIES, type Bodies } from '../vendors/objects'
 import type { StoredBody } from './reduce'
 
@@ -8,9 +9,16 @@ import type { StoredBody } from './reduce'
  * reads as null where a row was written before it, until an event of the object is processed.
  */
 
+/**
+ * The version of a stored body, in its field `version`. A body without one is from before migration 0009: it has fewer
+ * fields, but each of them, even where it is null. For fields that are added later, raise the version, and let
+ * {@link mayTell} know which ones they are.
+ */
+const VERSION = 2
+
 /** A body as a row keeps it. */
 export function stored(body: Bodies[Kind]): StoredBody {
-  return withoutNulls(body) as StoredBody
+  return { ...(withoutNulls(body) as StoredBody), version: VERSION }
 }
 
 function withoutNulls(value: unknown): unknown {
@@ -26,6 +34,24 @@ function withoutNulls(value: unknown): unknown {
 /** A body as callers see it: every field of its kind, null where the row has none. */
 export function shown<K extends ShownKind>(kind: K, body: StoredBody): Bodies[K] {
   return filled(BODIES[kind], { ...formerNames(body), ...body }) as Bodies[K]
+}
+
+/**
+ * Whether a field that differs from a stored body tells of a change. It does not if the body is too old to have the field:
+ * nobody knows what the field was then. A part of a field, such as the amount of an item, is treated in the same way.
+ */
+export function mayTell(kind: Kind, before: StoredBody, field: string, now: unknown): boolean {
+  if (before.version === VERSION || kind === 'payment_card') return true
+  return differs({ ...formerNames(before), ...before }[field], now)
+}
+
+/** Whether two values differ in what the older one has. */
+function differs(was: unknown, now: unknown): boolean {
+  if (was === undefined) return false
+  if (Array.isArray(was) && Array.isArray(now))
+    return was.length !== now.length || was.some((part, index) => differs(part, now[index]))
+  if (isObject(was) && isObject(now)) return Object.entries(was).some(([name, part]) => differs(part, now[name]))
+  return JSON.stringify(was) !== JSON.stringify(now ?? null)
 }
 
 /** The fields of an invoice that rows had under other names. */

@@ -1,15 +1,17 @@
 /** Objects of one kind that a customer may have for its list to be read by the index by customer, and sorted. */
 export const MAX_SORTED = 1_000
 /** Rows that one page of a list goes through at most, full or not. */
-export const MAX_SCANNED = 4_490
+export const MAX_SCANNED = 4_240
 /** The same for a filter on what only the object itself contains: its metadata, or when it was created. */
 export const MAX_SCANNED_BODIES = 490
+/** Rows read for the objects on a page itself: to add up their sizes, and to find the cards and customers they name. */
+const ROWS_OF_PAGE = 520
 /**
  * Rows that one page of a list reads at most: a page that is not full goes through them again, to find where it ended,
  * and the customer's are counted first.
  */
-export const MAX_ROWS_READ = 2 * MAX_SCANNED + MAX_SORTED + 20
-export const MAX_BODIES_READ = 2 * MAX_SCANNED_BODIES + MAX_SORTED + 20
+export const MAX_ROWS_READ = 2 * MAX_SCANNED + MAX_SORTED + ROWS_OF_PAGE
+export const MAX_BODIES_READ = 2 * MAX_SCANNED_BODIES + MAX_SORTED + ROWS_OF_PAGE
 
 /** Events of one rank that an object keeps. With this many at the same time, the object is ambiguous. */
 export const MAX_TIED = 16
@@ -38,5 +40,12 @@ export const MAX_METADATA_FILTERS = 5
 export const MAX_METADATA_KEY_LENGTH = 100
 export const MAX_METADATA_VALUE_LENGTH = 500
 
-/** Objects of each kind that are shown with a customer: those that changed last. */
+/** Subscriptions, invoices and payment methods that are shown with a customer: of each, the latest changes. */
 export const MAX_OF_CUSTOMER = 20
+/**
+ * Bytes of the objects on one page of a list, about as JSON. The last object may go beyond. A page of a hundred ordinary
+ * invoices takes 200,000.
+ */
+export const MAX_LIST_BYTES = 256 * 1024
+/** The same for each of the lists that are shown with a customer. */
+export const MAX_CUSTOMER_LIST_BYTES = 96 * 1024

@@ -4,7 +4,7 @@ import { MAX_ORDERED, MAX_TIED } from './limits'
 /*
  * Which event determines the state of an object. The state is a function of the set of the object's events: their
  * order, repetitions and replays change nothing. A row keeps what is needed of that set: the events of the highest
- * rank, and those of the rank below, which can tell the order among the highest. Merging is therefore commutative,
+ * rank and of the rank below, which can tell the order among the highest. Merging is therefore commutative,
  * associative and idempotent, and two workers that merge into the same row only have to take turns.
  */
 
@@ -24,10 +24,10 @@ export type Candidate = {
   reports?: true
 }
 
-/** What is stored of an object: its fields, except those that are null. */
+/** What is stored of an object: its fields that are not null, with the version of this form: see body.ts. */
 export type StoredBody = { readonly [field: string]: unknown; readonly status: string; readonly customer?: string }
 
-/** `candidates`: first the winner, then the events tied with it, then those of the rank below. */
+/** `candidates`: first the winner, then the events tied with it, then the events of the rank below. */
 export type Resolved = { candidates: Candidate[]; ambiguous: boolean }
 
 /** A string to compare by: final states rank highest, then the vendor's times to the nanosecond, then the step. */

@@ -58,7 +58,8 @@ export function invoice({ type, object, common, cut }: Stripe): Made<'invoice'> 
     next_payment_attempt: isoSeconds(object.next_payment_attempt),
     payment_intent: wordOf(object.payment_intent) ?? wordOf(at(payment, 'payment_intent')),
     charge: wordOf(object.charge) ?? wordOf(at(payment, 'charge')),
-    default_payment_method: wordOf(object.default_payment_method),
+    // The second is of accounts that still use sources.
+    default_payment_method: wordOf(object.default_payment_method) ?? wordOf(object.default_source),
     receipt_number: word(object.receipt_number),
     hosted_url: link(object.hosted_invoice_url),
     pdf_url: link(object.invoice_pdf),

@@ -50,7 +50,8 @@ export function subscription({ object, common, cut }: Stripe): Made<'subscriptio
     discounts: discountsOf(object, cut),
     latest_invoice: wordOf(object.latest_invoice),
     schedule: wordOf(object.schedule),
-    default_payment_method: wordOf(object.default_payment_method),
+    // The second is of accounts that still use sources.
+    default_payment_method: wordOf(object.default_payment_method) ?? wordOf(object.default_source),
     pending_setup_intent: wordOf(object.pending_setup_intent),
     application_fee_percent: number(object.application_fee_percent),
     scheduled_change: null,

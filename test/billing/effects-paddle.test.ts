@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { EMPTY_INVOICE, EMPTY_SUBSCRIPTION } from './empty'
 import {
   anId,
   type Fields,
@@ -59,33 +60,18 @@ describe("Paddle's subscriptions", () => {
     current_period_end: null,
   }
   const SUBSCRIPTION = {
+    ...EMPTY_SUBSCRIPTION,
     status: 'active',
-    description: null,
     currency: 'USD',
     items: [ITEM],
     started_at: null,
-    trial_start: null,
     billing_cycle_anchor: null,
     next_billed_at: '2026-02-01T00:00:00.449123Z',
-    cancellation: null,
-    pause_collection: null,
-    paused_at: null,
     collection_method: 'charge_automatically',
-    days_until_due: null,
-    discounts: null,
-    latest_invoice: null,
-    schedule: null,
-    pending_setup_intent: null,
-    application_fee_percent: null,
     current_period_start: '2026-01-01T00:00:00.449123Z',
     current_period_end: END,
-    trial_end: null,
-    cancel_at: null,
     cancel_at_period_end: false,
-    canceled_at: null,
-    ended_at: null,
     default_payment_method: null,
-    scheduled_change: null,
   }
   const cancel = { action: 'cancel', effective_at: END, resume_at: null }
   const pause = { action: 'pause', effective_at: END, resume_at: '2026-03-01T00:00:00.1Z' }
@@ -149,31 +135,17 @@ describe("Paddle's subscriptions", () => {
 
 describe("Paddle's transactions", () => {
   const INVOICE = {
-    description: null,
+    ...EMPTY_INVOICE,
     subtotal: 3240,
     discount_amount: 0,
     tax: 400,
     amount_remaining: 3640,
-    starting_balance: null,
-    ending_balance: null,
-    discounts: null,
     lines: { data: [], has_more: false },
     billing_reason: 'subscription_recurring',
     collection_method: null,
-    finalized_at: null,
-    due_at: null,
-    paid_at: null,
-    voided_at: null,
-    uncollectible_at: null,
     attempt_count: 0,
     payment_intent: null,
-    charge: null,
-    default_payment_method: null,
-    receipt_number: null,
     hosted_url: null,
-    pdf_url: null,
-    customer_email: null,
-    customer_name: null,
     status: 'draft',
     number: null,
     subscription: 'sub_1oftransaction',
@@ -183,8 +155,6 @@ describe("Paddle's transactions", () => {
     amount_paid: 0,
     period_start: '2026-01-01T00:00:00Z',
     period_end: '2026-02-01T00:00:00Z',
-    due_date: null,
-    next_payment_attempt: null,
     hosted_invoice_url: null,
   }
   const paid = { totals: { balance: '0' } }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { EMPTY_INVOICE, EMPTY_SUBSCRIPTION } from './empty'
 import {
   anId,
   type Fields,
@@ -80,33 +81,18 @@ describe.each(SHAPES)("Stripe's subscriptions, in the shape of %s", (shape) => {
     ...(shape === '2020-03-02' ? NO_PERIOD : PERIOD),
   }
   const SUBSCRIPTION = {
+    ...EMPTY_SUBSCRIPTION,
     status: 'active',
-    description: null,
     currency: 'USD',
     items: [ITEM],
     started_at: isoOf(T0),
-    trial_start: null,
     billing_cycle_anchor: isoOf(T0),
     next_billed_at: null,
-    cancellation: null,
-    pause_collection: null,
-    paused_at: null,
     collection_method: 'charge_automatically',
-    days_until_due: null,
-    discounts: null,
-    latest_invoice: null,
-    schedule: null,
-    pending_setup_intent: null,
-    application_fee_percent: null,
     current_period_start: isoOf(T0),
     current_period_end: isoOf(T0 + 30 * DAY),
-    trial_end: null,
-    cancel_at: null,
     cancel_at_period_end: false,
-    canceled_at: null,
-    ended_at: null,
     default_payment_method: 'pm_1Default',
-    scheduled_change: null,
   }
   /** Of an item whose price is only an id. */
   const BARE = { product: null, amount: null, currency: null, interval: null, interval_count: null, usage_type: null }
@@ -189,33 +175,38 @@ describe.each(SHAPES)("Stripe's subscriptions, in the shape of %s", (shape) => {
   })
 })
 
+it('an effect has the status, amounts and times also where a list takes all the room', async () => {
+  const items = { object: 'list', data: Array.from({ length: 12 }, (_, n) => stripeItem({ id: `si_${n}` })) }
+  const description = 'x'.repeat(400)
+  const [event] = (await world.deliver(
+    stripeEventOf('customer.subscription.created', stripeSubscription({ items, description })),
+  )) as [string]
+  const change = (await world.effects(event))[0]?.change ?? {}
+  // Alone, the items would fit.
+  const row = await world.one('subscriptions', (await world.event(event)).decoded_summary?.subscription as string)
+  expect(JSON.stringify(row.items).length).toBeLessThan(4000 - 400)
+  expect(Object.keys(change).filter((field) => change[field]?.too_large)).toEqual(['items'])
+  expect(change).toMatchObject({
+    status: { from: null, to: 'active' },
+    description: { from: null, to: description },
+    started_at: { from: null, to: isoOf(T0) },
+    current_period_end: { from: null, to: isoOf(T0 + 30 * DAY) },
+  })
+})
+
 describe.each(SHAPES)("Stripe's invoices, in the shape of %s", (shape) => {
   const INVOICE = {
-    description: null,
+    ...EMPTY_INVOICE,
     subtotal: 2400,
     discount_amount: null,
     tax: null,
     amount_remaining: 2400,
-    starting_balance: null,
-    ending_balance: null,
-    discounts: null,
     lines: { data: [], has_more: false },
     billing_reason: 'subscription_cycle',
     collection_method: 'charge_automatically',
-    finalized_at: null,
-    due_at: null,
-    paid_at: null,
-    voided_at: null,
-    uncollectible_at: null,
     attempt_count: 0,
     payment_intent: shape === '2020-03-02' ? 'pi_1Tests' : null,
-    charge: null,
-    default_payment_method: null,
-    receipt_number: null,
     hosted_url: 'https://invoice.stripe.com/i/acct_1Tests/test_1',
-    pdf_url: null,
-    customer_email: null,
-    customer_name: null,
     status: 'open',
     number: 'TESTS-0001',
     subscription: 'sub_1OfInvoice',
@@ -225,8 +216,6 @@ describe.each(SHAPES)("Stripe's invoices, in the shape of %s", (shape) => {
     amount_paid: 0,
     period_start: isoOf(T0 - 30 * DAY),
     period_end: isoOf(T0),
-    due_date: null,
-    next_payment_attempt: null,
     hosted_invoice_url: 'https://invoice.stripe.com/i/acct_1Tests/test_1',
   }
   const PAID = { status: 'paid', amount_paid: 2400, amount_remaining: 0 }

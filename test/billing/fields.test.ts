@@ -111,6 +111,12 @@ describe("Stripe's subscriptions", () => {
       { discounts: [{ ...DISCOUNT, percent_off: null }] },
     ],
     ['no discount', OLD, { discount: null }, { discounts: [] }],
+    [
+      'old: a source instead of a payment method',
+      OLD,
+      { default_payment_method: null, default_source: 'card_1' },
+      { default_payment_method: 'card_1' },
+    ],
     ['no discounts', NEW, { discounts: [] }, { discounts: [] }],
     [
       'an amount off',
@@ -221,6 +227,12 @@ describe("Stripe's invoices", () => {
   const taxes = [{ amount: 300 }, { amount: 42 }]
   const CASES: [string, Shape, Fields, Fields][] = [
     ['old', OLD, { tax: 342, payment_intent: 'pi_1', charge: 'ch_1' }, {}],
+    [
+      'old: a source instead of a payment method',
+      OLD,
+      { tax: 342, payment_intent: 'pi_1', charge: 'ch_1', default_payment_method: null, default_source: 'card_1' },
+      { default_payment_method: 'card_1' },
+    ],
     [
       'old: objects instead of ids, taxes one by one',
       OLD,

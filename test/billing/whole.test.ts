@@ -167,12 +167,40 @@ describe('a row that was written before a field existed', () => {
     expect(await world.effects(event)).toEqual(before)
   })
 
-  it('gets it by the next event', async () => {
+  it('gets it by the next event, whose effect names only what changed', async () => {
     const id = anId('in')
-    await world.deliver(stripeEventOf('invoice.updated', stripeInvoice({ id })))
+    const sent = { id, due_date: T0 + 60, period_start: null, period_end: null, subscription: null }
+    await world.deliver(stripeEventOf('invoice.updated', stripeInvoice(sent)))
     await age(id, OLD)
-    await world.deliver(stripeEventOf('invoice.updated', stripeInvoice({ id, metadata: { a: 'b' } }), { at: T0 + 60 }))
+    const next = { ...sent, metadata: { a: 'b' }, amount_paid: 400 }
+    const [second, third] = (await world.deliver(
+      stripeEventOf('invoice.updated', stripeInvoice(next), { at: T0 + 60 }),
+      stripeEventOf('invoice.updated', stripeInvoice({ ...next, attempt_count: 1 }), { at: T0 + 90 }),
+    )) as [string, string]
     expect(await world.one('invoices', id)).toMatchObject({ metadata: { a: 'b' }, subtotal: 2400 })
+    const updated_at = { from: isoOf(T0), to: isoOf(T0 + 60) }
+    expect((await world.effects(second))[0]?.change).toEqual({ updated_at, amount_paid: { from: 0, to: 400 } })
+    // The row now has every field.
+    expect(Object.keys((await world.effects(third))[0]?.change ?? {})).toEqual(['updated_at', 'attempt_count'])
+  })
+
+  it.each([
+    ['the same', {}, []],
+    ['another', { quantity: 3 }, ['items']],
+  ])('parts of a field that it did not have are no change: %s item', async (_, fields, changed) => {
+    const id = anId('sub')
+    const itemsOf = (fields: Fields) => ({ object: 'list', data: [stripeItem(fields)], has_more: false })
+    await world.deliver(stripeEventOf('customer.subscription.updated', stripeSubscription({ id, items: itemsOf({}) })))
+    const { items, ...now } = (await world.one('subscriptions', id)) as Shown & { items: Fields[] }
+    const [{ id: item, price, product, quantity }] = items as [Fields]
+    const { customer, vendor_status, status, updated_at } = now
+    await age(id, { customer, vendor_status, status, updated_at, items: [{ id: item, price, product, quantity }] })
+    const [event] = (await world.deliver(
+      stripeEventOf('customer.subscription.updated', stripeSubscription({ id, items: itemsOf(fields) }), {
+        at: T0 + 60,
+      }),
+    )) as [string]
+    expect(Object.keys((await world.effects(event))[0]?.change ?? {})).toEqual(['updated_at', ...changed])
   })
 })
 

@@ -3,8 +3,8 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import { HOUR } from '../../src/lib/time'
-import { call, DIRECTORY } from '../harness'
-import { keepHouse, stopClock } from '../inbox/pipeline'
+import { call, DIRECTORY, deliver } from '../harness'
+import { keepHouse, memoryQueue, stopClock } from '../inbox/pipeline'
 import ROWS from './rows-0001.json'
 
 /*
@@ -177,3 +177,35 @@ it.each(['before its payloads move', 'within the hour of the deploy', 'after the
     expect((await get(`/api-keys?secret_issued_to=${minter.id}`)).body.data).toHaveLength(1)
   },
 )
+
+it('takes the next event of an object, whose effect names only what changed', async () => {
+  const queue = memoryQueue()
+  const first = JSON.parse(ROWS.payloads[0]?.body ?? '')
+  const object = { ...first.data.object, created: 1_777_000_000, start_date: 1_777_000_000, metadata: { plan: 'pro' } }
+  const next = {
+    ...first,
+    id: 'evt_2',
+    created: first.created + 60,
+    data: { object: { ...object, cancel_at_period_end: true } },
+  }
+  const { status, body } = await deliver(connection, next, { bindings: { EVENTS: queue.EVENTS } })
+  expect(status).toBe(200)
+  await queue.pump()
+  const get = (path: string) => call(`/platform/v1/billing${path}`, { token, project })
+  expect((await get(`/webhooks/${body.event_ids[0]}`)).body.decoded_summary.effects).toEqual([
+    {
+      kind: 'subscription',
+      id: 'sub_1',
+      result: 'applied',
+      change: {
+        updated_at: { from: '2026-05-04T10:00:00Z', to: '2026-05-04T10:01:00Z' },
+        cancel_at_period_end: { from: null, to: true },
+      },
+    },
+  ])
+  expect((await get('/subscriptions/sub_1')).body).toMatchObject({
+    cancel_at_period_end: true,
+    created_at: '2026-04-24T03:06:40Z',
+    metadata: { plan: 'pro' },
+  })
+})

@@ -1,7 +1,7 @@
 import type { Db, Results } from '../../db/client'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { shown } from '../body'
-import { MAX_OF_CUSTOMER } from '../limits'
+import { MAX_CUSTOMER_LIST_BYTES, MAX_OF_CUSTOMER } from '../limits'
 import { isObject } from '../read/list'
 import { present } from '../read/present'
 import { findObject, listObjects } from '../read/store'
@@ -16,6 +16,7 @@ export function ofCustomer(db: Db, projectId: string, { vendor, id }: CustomerKe
       filters: { customer: id, vendor },
       before: null,
       take: MAX_OF_CUSTOMER + 1,
+      bytes: MAX_CUSTOMER_LIST_BYTES,
     })
   return {
     customer: findObject(db, projectId, { kind: 'customer', id, vendor }),

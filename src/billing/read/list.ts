@@ -1,8 +1,9 @@
 import { type Page, paging } from '../../http/page'
 import type { ObjectKind } from '../../lib/billing-kinds'
+import { MAX_LIST_BYTES } from '../limits'
 import { sortable } from './fields'
 import { type Presented, present } from './present'
-import type { ListRow, ObjectFilters, ObjectRow, Position } from './store'
+import type { ListedObject, ListRow, ObjectFilters, Position } from './store'
 
 /**
  * A list of objects as it is asked for: what to give `listObjects`, and the page that its rows make.
@@ -11,7 +12,7 @@ import type { ListRow, ObjectFilters, ObjectRow, Position } from './store'
  */
 export function listing(kind: ObjectKind, asked: ObjectFilters & { limit: number; cursor?: string | undefined }) {
   const { limit: _limit, cursor: _cursor, ...filters } = asked
-  const { before, take, page, stopped } = paging(`${kind} by change`, asked, keyOf)
+  const { before, take, page, upTo, stopped } = paging(`${kind} by change`, asked, keyOf)
   return {
     filters: {
       ...filters,
@@ -20,10 +21,15 @@ export function listing(kind: ObjectKind, asked: ObjectFilters & { limit: number
     },
     before: before === null ? null : positionOf(before),
     take,
+    bytes: MAX_LIST_BYTES,
     /** `truncated`: the page ended because it had gone through as many rows as a page may. */
     page(rows: readonly ListRow[]): Page<Presented> & { truncated: boolean } {
-      const end = rows.find((row) => !isObject(row))
-      return stopped(page(rows.filter(isObject), present), end ? keyOf(end) : null)
+      const objects = rows.filter(isObject)
+      const beyond = rows.find((row) => !isObject(row))
+      const last = objects.at(-1)
+      // An object that no longer fits is on the next page, as one beyond the limit is.
+      if (beyond?.part === 'over' && last) return { ...upTo(objects.map(present), keyOf(last)), truncated: false }
+      return stopped(page(objects, present), beyond ? keyOf(beyond) : null)
     },
   }
 }
@@ -32,8 +38,8 @@ function bound(time: string | undefined): string | undefined {
   return time === undefined ? undefined : (sortable(time) ?? undefined)
 }
 
-export function isObject(row: ListRow): row is ObjectRow {
-  return row.body !== null
+export function isObject(row: ListRow): row is ListedObject {
+  return row.part === 'object'
 }
 
 function keyOf({ vendor, updated, vendor_id }: Position): string {

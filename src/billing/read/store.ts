@@ -84,21 +84,30 @@ export function sourceOf(db: Db, projectId: string, key: ObjectKey) {
   return db.select({ event_id: shown.event_id }).from(o).where(isObject(projectId, key)).orderBy(o.vendor).limit(1)
 }
 
-/** A row of a list; or, without a body, the row that the next page starts after: see {@link listObjects}. */
-export type ListRow = {
-  [Name in keyof ObjectRow]: Name extends keyof Position ? ObjectRow[Name] : ObjectRow[Name] | null
-}
+/**
+ * A row of a list. `object`: an object. `over`: an object that no longer fits into the page's bytes. `end`: the last row
+ * that was looked at, after which the next page starts. The last two have only their position.
+ */
+export type ListRow = ListedObject | (Position & { part: 'over' | 'end' })
+export type ListedObject = ObjectRow & { part: 'object' }
+
+/**
+ * What an item or a line of an object may take as JSON beside what is stored of it: its fields that are null are not
+ * stored, but shown.
+ */
+const BYTES_OF_NULLS = 250
 
 /**
  * Reads objects of a kind, the latest change first; where times are equal, in the descending order of their ids. Where
- * the page is not full after {@link MAX_SCANNED} rows, it ends with a row without a body: the last one looked at, after
- * which the next page starts.
+ * the page is not full after {@link MAX_SCANNED} rows, it ends with the last row that was looked at.
+ *
+ * @param bytes how much the objects may take together; the last of them may go beyond
  */
 export function listObjects(
   db: Db,
   projectId: string,
   kind: ObjectKind,
-  { filters, before, take }: { filters: ObjectFilters; before: Position | null; take: number },
+  { filters, before, take, bytes }: { filters: ObjectFilters; before: Position | null; take: number; bytes: number },
 ): Query<ListRow[]> {
   const { customer } = filters
   const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
@@ -116,27 +125,38 @@ export function listObjects(
   const sorted = sql`SELECT * FROM (SELECT * FROM ${billingObjects} ${o} INDEXED BY billing_customer
     WHERE ${and(ofKind, ofCustomer, changed, after)} LIMIT iif((SELECT few FROM size), ${MAX_SORTED}, 0)) UNION ALL`
   const found = sql`${ofCustomer && sorted} SELECT * FROM (${walk(sql`*`)} LIMIT ${unlessFew(most)})`
-  const key = sql.join(
-    Object.keys(shown).map((name) =>
-      name === 'vendor' || name === 'vendor_id' || name === 'updated' ? sql`${o[name]}` : sql`NULL`,
-    ),
+  const page = sql`SELECT * FROM (${found}) ${o} WHERE ${rest} ORDER BY ${latest} LIMIT ${take}`
+  const measured = sql`SELECT *, sum(${SIZE}) OVER (ROWS UNBOUNDED PRECEDING) AS running FROM (${page}) ${o}`
+  const fits = sql`running - (${SIZE}) < ${bytes}`
+  const columns = { ...shown, part: sql<ListRow['part']>`iif(${fits}, 'object', 'over')`.as('part') }
+  const body = sql`iif(${fits}, ${o.candidates}->'$[0].body', NULL)`
+  const end = sql.join(
+    Object.keys(columns).map((name) => {
+      if (name === 'part') return sql`'end'`
+      return name === 'vendor' || name === 'vendor_id' || name === 'updated' ? sql`${o[name]}` : sql`NULL`
+    }),
     sql`, `,
   )
   // SQLite runs the second part only where the first one has fewer rows than the limit.
   return raw(
     db,
-    shown,
+    { ...columns, body: json<StoredBody>(body).as('body') },
     (fields) => sql`
       ${ofCustomer && withSize(and(ofKind, ofCustomer))}
       SELECT * FROM (
-        SELECT ${fields} FROM (${found}) ${o}
+        SELECT ${fields} FROM (${measured}) ${o}
         LEFT JOIN ${billingObjects} ${card} ON ${isItsCard} LEFT JOIN ${billingObjects} ${owner} ON ${isItsOwner}
-        WHERE ${rest} ORDER BY ${latest} LIMIT ${take})
+        ORDER BY ${latest})
       UNION ALL
-      SELECT * FROM (${walk(key)} LIMIT ${unlessFew(1)} OFFSET ${most - 1})
+      SELECT * FROM (${walk(end)} LIMIT ${unlessFew(1)} OFFSET ${most - 1})
       LIMIT ${take}`,
-  )
+  ) as Query<ListRow[]>
 }
+
+/** About what an object takes as JSON when it is shown. */
+const SIZE = sql`octet_length(${o.candidates}->'$[0].body') + ${BYTES_OF_NULLS} *
+  (coalesce(json_array_length(${o.candidates}, '$[0].body.lines.data'), 0)
+  + coalesce(json_array_length(${o.candidates}, '$[0].body.items'), 0))`
 
 /**
  * Whether a customer has so few objects of a kind that they are all read, by the index by customer, and sorted. The

@@ -112,23 +112,56 @@ type Shrinkable = {
   metadata?: Metadata | null
 }
 
-/** A body that fits into its row: lines go first, then items, the metadata and discounts. */
+/**
+ * A body that fits into its row. Amounts, the status and times always stay. Lines and metadata go first, and of the two
+ * the larger; then discounts; items go last.
+ */
 export function fitted<B extends object>(body: B, cut: Cut): B {
   let kept = body as B & Shrinkable
-  while (bytesOf(kept) > MAX_OBJECT_BYTES) {
-    const { lines, items, metadata, discounts } = kept
-    if (lines && lines.data.length > 0) kept = { ...kept, lines: { data: half(lines.data), has_more: true } }
-    else if (items && items.length > 0) kept = { ...kept, items: half(items) }
-    else if (metadata) kept = { ...kept, metadata: null }
-    else if (discounts && discounts.length > 0) kept = { ...kept, discounts: half(discounts) }
-    else break
+  const bulky = [withoutLines, withoutMetadata]
+  if (bytesOf(kept.metadata ?? null) > bytesOf(kept.lines ?? null)) bulky.reverse()
+  for (const shrink of [...bulky, withoutDiscounts, withoutItems]) {
+    const over = bytesOf(kept) - MAX_OBJECT_BYTES
+    if (over <= 0) break
+    const smaller = shrink(kept, over)
+    if (smaller === null) continue
+    kept = { ...kept, ...smaller }
     cut.any = true
   }
   return kept
 }
 
-function half(list: unknown[]): unknown[] {
-  return list.slice(0, Math.floor(list.length / 2))
+/** What an object has of its lists where so many bytes of one are taken away; null if there is nothing to take. */
+type Shrink = (from: Shrinkable, bytes: number) => Shrinkable | null
+
+/** The last lines go first. */
+const withoutLines: Shrink = ({ lines }, bytes) =>
+  lines && lines.data.length > 0 ? { lines: { data: shortened(lines.data, bytes), has_more: true } } : null
+
+const withoutItems: Shrink = ({ items }, bytes) =>
+  items && items.length > 0 ? { items: shortened(items, bytes) } : null
+
+const withoutDiscounts: Shrink = ({ discounts }, bytes) =>
+  discounts && discounts.length > 0 ? { discounts: shortened(discounts, bytes) } : null
+
+/** The largest entries go first: ids of your own objects are short. */
+const withoutMetadata: Shrink = ({ metadata }, bytes) => {
+  const entries = Object.entries(metadata ?? {})
+  if (entries.length === 0) return null
+  const sorted = entries.toSorted((a, b) => bytesOf(a) - bytesOf(b))
+  const small = shortened(sorted, bytes, (entry) => bytesOf(entry) - '[]'.length)
+  return { metadata: Object.fromEntries(entries.filter((entry) => small.includes(entry))) }
+}
+
+/** A list without its last members, at least so many bytes shorter if it has them. */
+function shortened<T>(list: readonly T[], bytes: number, sizeOf: (member: T) => number = bytesOf): T[] {
+  let left = bytes
+  let length = list.length
+  while (length > 0 && left > 0) {
+    length -= 1
+    left -= sizeOf(list[length] as T)
+  }
+  return list.slice(0, length)
 }
 
 /** Bytes of a value as JSON. */

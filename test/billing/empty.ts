@@ -1,0 +1,40 @@
+/* Fields that most objects of both vendors do not have: the API shows them as null. */
+
+export const EMPTY_SUBSCRIPTION = {
+  description: null,
+  trial_start: null,
+  cancellation: null,
+  pause_collection: null,
+  paused_at: null,
+  days_until_due: null,
+  discounts: null,
+  latest_invoice: null,
+  schedule: null,
+  pending_setup_intent: null,
+  application_fee_percent: null,
+  trial_end: null,
+  cancel_at: null,
+  canceled_at: null,
+  ended_at: null,
+  scheduled_change: null,
+}
+
+export const EMPTY_INVOICE = {
+  description: null,
+  starting_balance: null,
+  ending_balance: null,
+  discounts: null,
+  finalized_at: null,
+  due_at: null,
+  paid_at: null,
+  voided_at: null,
+  uncollectible_at: null,
+  charge: null,
+  default_payment_method: null,
+  receipt_number: null,
+  pdf_url: null,
+  customer_email: null,
+  customer_name: null,
+  due_date: null,
+  next_payment_attempt: null,
+}
