@@ -67,7 +67,7 @@ export function Count({ c, row, status }: CountProps) {
   if (n === null) return <>–</>
   if (n === 0) return <span class="quiet">0</span>
   return (
-    <a class={status === 'failed' ? 'seen error' : 'seen'} href={eventsOf(c, row, status)}>
+    <a class={status === 'failed' ? 'error' : undefined} href={eventsOf(c, row, status)}>
       {n.toLocaleString('en')}
     </a>
   )
