@@ -33,11 +33,10 @@ export function ExactTime({ at, now, none = 'Never' }: { at: number | null; now:
   if (at === null) return <span class="quiet">{none}</span>
   return (
     <>
-      {exact(at)}
+      {exact(at)}{' '}
       {!isDate(at, now) && (
         <span class="quiet aside">
-          {' ('}
-          <Time at={at} now={now} />)
+          (<Time at={at} now={now} />)
         </span>
       )}
     </>
