@@ -18,20 +18,13 @@ describe('the general settings of a project', () => {
   })
 
   it.each([
-    [
-      'owner',
-      true,
-      'You can do everything in this project.',
-      ['API keys', 'Members', 'Connections', 'Audit log', 'Sessions'],
-    ],
-    ['viewer', false, 'change nothing', ['API keys', 'Members', 'Connections', 'Sessions']],
-  ] as const)('show the role %s, and where to go', async (role, renames, words, places) => {
+    ['owner', true, 'You can do everything in this project.'],
+    ['viewer', false, 'change nothing'],
+  ] as const)('show the role %s', async (role, renames, words) => {
     const { project } = await freshProject('Shown')
     const { token } = await addMember(project, role)
     const { text } = await visit(`/console/p/${project}/platform/settings/general`, token)
     expect([text.includes('name="name"'), text.includes(words), text.includes('Shown')]).toEqual([renames, true, true])
-    const [, list = ''] = text.split('<ul class="places">')
-    expect([...list.matchAll(/<a href="[^"]+">([^<]+)<\/a>: /g)].map(([, name]) => name)).toEqual(places)
     expect(text).toContain('<dt>Payloads are kept for</dt><dd>90 days</dd>')
   })
 })

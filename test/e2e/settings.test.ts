@@ -221,7 +221,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.goto(`${base}/audit-log`)
     await page.getByLabel('Who').selectOption(email)
     await page.getByLabel('What').selectOption('Revoked an API key')
-    await button('Filter').click()
+    await button('Apply filters').click()
     await expect.poll(() => page.locator('.audit tbody tr').count()).toBe(1)
     const row = page.locator('.audit tbody tr')
     expect(await row.innerText()).toContain('Revoked an API key')
@@ -244,7 +244,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await button('Save').click()
     expect(await notice()).toContain('new name')
     expect(await page.locator('.side .projects summary').innerText()).toContain('After')
-    await page.locator('main').getByRole('link', { name: 'Audit log' }).click()
+    await page.locator('.side').getByRole('link', { name: 'Audit log' }).click()
     expect(await page.locator('.audit tbody tr').first().innerText()).toContain('Renamed the project')
   })
 

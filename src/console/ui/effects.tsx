@@ -67,7 +67,7 @@ export function Changes({ of, currency }: ChangesProps) {
     <ul class="changes">
       {Object.entries(of).map(([field, change]) => (
         <li>
-          {field}: {said(field, change, known)}
+          <span class="quiet">{field}:</span> {said(field, change, known)}
         </li>
       ))}
     </ul>
@@ -80,7 +80,9 @@ function said(field: string, { from, to, too_large, personal }: Change, currency
   if (personal) return 'changed; only the object shows its value'
   if (too_large) return 'changed; too large to be shown here'
   const text = (value: unknown, of: unknown) => amountIn(field, value, typeof of === 'string' ? of : null)
-  return `${text(from, currency.from) ?? short(from)} → ${text(to, currency.to) ?? short(to)}`
+  const after = text(to, currency.to) ?? short(to)
+  // A field that had no value was set, not changed.
+  return from === null || from === undefined ? after : `${text(from, currency.from) ?? short(from)} → ${after}`
 }
 
 function short(value: unknown): string {

@@ -25,12 +25,10 @@ export function FilterField({
 }
 
 /** The buttons of a filter form. @param clear the address without filters; null if there are none to clear */
-export function FilterActions({ verb, clear }: { verb: string; clear: string | null }) {
+export function FilterActions({ clear }: { clear: string | null }) {
   return (
     <div class="field actions">
-      <button type="submit" class="primary">
-        {verb}
-      </button>
+      <button type="submit">Apply filters</button>
       {clear !== null && (
         <a class="button" href={clear}>
           Clear

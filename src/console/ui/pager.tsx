@@ -18,9 +18,13 @@ export function Pager({ c, cursor, query: filters }: PagerProps) {
   if (cursor === null && !first) return null
   return (
     <nav class="more" aria-label="Pages">
-      {first && <a href={start}>First page</a>}
+      {first && (
+        <a class="button" href={start}>
+          First page
+        </a>
+      )}
       {cursor !== null && (
-        <a href={`?${query}`} rel="next">
+        <a class="button" href={`?${query}`} rel="next">
           Next page →
         </a>
       )}

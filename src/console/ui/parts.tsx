@@ -1,6 +1,6 @@
 import type { Child, PropsWithChildren } from 'hono/jsx'
 import { iso } from '../../lib/time'
-import { exact, relative } from './format'
+import { exact, isDate, relative } from './format'
 
 /** A page heading with the actions available on the page. */
 export function Head({ title, children }: PropsWithChildren<{ title: Child }>) {
@@ -14,7 +14,7 @@ export function Head({ title, children }: PropsWithChildren<{ title: Child }>) {
 
 /** A time relative to now, which the script keeps true. The exact time, in UTC and the reader's own, appears on hover. */
 export function Time({ at, now, none = 'Never' }: { at: number | null; now: number; none?: string }) {
-  if (at === null) return none === '' ? null : <span class="quiet">{none}</span>
+  if (at === null) return none === '' ? <None /> : <span class="quiet">{none}</span>
   return (
     <time datetime={iso(at)} title={exact(at)} data-ago="">
       {relative(at, now)}
@@ -22,14 +22,23 @@ export function Time({ at, now, none = 'Never' }: { at: number | null; now: numb
   )
 }
 
-/** A time in full, on the page of one thing: in UTC, with the distance from now. The script adds the reader's own time. */
+/** Stands for a value that is missing. On a narrow screen, a cell with nothing else is left out. */
+export const None = () => <span class="quiet none">–</span>
+
+/**
+ * A time in full, on the page of one thing: in UTC and, while that says more, with the distance from now. The script adds
+ * the reader's own time.
+ */
 export function ExactTime({ at, now, none = 'Never' }: { at: number | null; now: number; none?: string }) {
   if (at === null) return <span class="quiet">{none}</span>
   return (
     <>
-      {exact(at)} <span class="quiet">(</span>
-      <Time at={at} now={now} />
-      <span class="quiet">)</span>
+      {exact(at)}{' '}
+      {!isDate(at, now) && (
+        <span class="quiet aside">
+          (<Time at={at} now={now} />)
+        </span>
+      )}
     </>
   )
 }

@@ -28,7 +28,7 @@ export function Refusals({ refused, label }: { refused: Record<string, number>; 
       rows={rows}
       columns={[
         ['Cause', ([cause]) => <code>{cause}</code>],
-        ['Refused', ([, n]) => n.toLocaleString('en')],
+        ['Refused', ([, n]) => n.toLocaleString('en'), 'number'],
         ['What to do', ([cause]) => <span class="text">{adviceOn(cause)}</span>],
       ]}
     />

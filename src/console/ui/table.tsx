@@ -1,7 +1,11 @@
 import type { Child, PropsWithChildren } from 'hono/jsx'
+import { None } from './parts'
 
-/** A column: its heading, and the cell for a row. An empty heading marks a column of buttons. */
-export type Column<Row> = readonly [head: string, cell: (row: Row) => Child]
+/**
+ * A column: its heading, and the cell for a row. An empty heading marks a column of buttons. Numbers and amounts stand
+ * at the right.
+ */
+export type Column<Row> = readonly [head: string, cell: (row: Row) => Child, kind?: 'number']
 
 type TableProps<Row> = PropsWithChildren<{
   label: string
@@ -18,8 +22,10 @@ export function Table<Row>({ label, columns, rows, children, ...look }: TablePro
       <table>
         <thead>
           <tr>
-            {columns.map(([head]) => (
-              <th scope="col">{head === '' ? <span class="unseen">Actions</span> : head}</th>
+            {columns.map(([head, , kind]) => (
+              <th scope="col" class={kind}>
+                {head === '' ? <span class="unseen">Actions</span> : head}
+              </th>
             ))}
           </tr>
         </thead>
@@ -37,13 +43,19 @@ export function Table<Row>({ label, columns, rows, children, ...look }: TablePro
   )
 }
 
+/** What a cell shows: a dash if it has no value. A row may have no actions. */
+function shown(cell: Child, head: string): Child {
+  const blank = cell === null || cell === undefined || cell === false || cell === ''
+  return blank && head !== '' ? <None /> : cell
+}
+
 /** The cells of a row. On a narrow screen each cell except the first shows its heading. */
 export function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
   return (
     <>
-      {columns.map(([head, cell], index) => (
-        <td class={head === '' ? 'actions' : undefined} data-label={index === 0 ? undefined : head}>
-          {cell(row)}
+      {columns.map(([head, cell, kind], index) => (
+        <td class={head === '' ? 'actions' : kind} data-label={index === 0 ? undefined : head}>
+          {shown(cell(row), head)}
         </td>
       ))}
     </>

@@ -108,7 +108,9 @@ export function Actions({ c, row }: { c: Context<HttpEnv>; row: KeyRow }) {
   )
   return (
     <>
-      {action('Edit', false)} {mayRotate(c, row) && action('Rotate', true)} {action('Revoke', true)}
+      {action('Edit', false)}
+      {mayRotate(c, row) && action('Rotate', true)}
+      {action('Revoke', true)}
     </>
   )
 }

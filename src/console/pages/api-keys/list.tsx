@@ -25,7 +25,7 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
     c,
     { title: 'API keys', section: 'keys' },
     <>
-      <Head title="API keys">{create}</Head>
+      <Head title="API keys">{!empty && create}</Head>
       {empty ? (
         <NoKeys c={c} create={create} />
       ) : (

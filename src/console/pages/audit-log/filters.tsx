@@ -32,7 +32,7 @@ export function Filters({ asked, actors, action }: { asked: Asked; actors: Actor
           {chosen('object_type') !== '' && (
             <FilterField of={{ query, mistakes }} name="object_type" label="Object type" />
           )}
-          <FilterActions verb="Filter" clear={query.size > 0 ? action : null} />
+          <FilterActions clear={query.size > 0 ? action : null} />
         </div>
       </form>
     </search>

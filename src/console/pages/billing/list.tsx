@@ -4,6 +4,7 @@ import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { pathsOf } from '../../page'
 import { Field, Select } from '../../ui/controls'
+import { FilterActions } from '../../ui/filters'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
@@ -59,16 +60,7 @@ function Search({ action, statuses, asked, clear }: SearchProps) {
             options={[['', 'Any'], ...statuses.map((one) => [one, one] as const)]}
           />
         </Field>
-        <div class="field actions">
-          <button type="submit" class="primary">
-            Search
-          </button>
-          {clear && (
-            <a class="button" href={action}>
-              Clear
-            </a>
-          )}
-        </div>
+        <FilterActions clear={clear ? action : null} />
       </form>
     </search>
   )

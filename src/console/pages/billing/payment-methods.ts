@@ -1,5 +1,6 @@
 import type { Presented } from '../../../billing/read/present'
 import { type Bodies, PAYMENT_METHOD_STATUSES } from '../../../vendors/objects'
+import { capital } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
 /** The list of payment methods. To add a column, add a line to `columns`. */
@@ -12,10 +13,15 @@ export const paymentMethods: ObjectList<Presented & Bodies['payment_method']> = 
     id,
     status,
     customer,
-    ['Type', ({ type }) => type?.replaceAll('_', ' ')],
-    ['Ends in', ({ card, bank, last4 }) => [card?.brand ?? bank, last4 && `… ${last4}`].filter(Boolean).join(' ')],
+    [
+      'Method',
+      ({ type, card, last4 }) => [methodOf(card?.brand ?? type), last4 && `•••• ${last4}`].filter(Boolean).join(' '),
+    ],
     ['Card expires', ({ card }) => (card?.exp_year ? `${card.exp_month ?? '?'}/${card.exp_year}` : '')],
     vendor,
     updated,
   ],
 }
+
+/** The brand of a card, or another type of payment method, as a word: `Visa`, `SEPA debit`. */
+const methodOf = (name: string | null) => name && capital(name.replaceAll('_', ' ')).replace(/\bsepa\b/i, 'SEPA')

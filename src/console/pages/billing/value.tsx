@@ -44,10 +44,10 @@ export function Parts({ label, rows, currency }: { label: string; rows: readonly
   const all: Column<Row>[] = [
     ['What', (row) => <span class="text">{words(row.description ?? row.product ?? row.price ?? row.id)}</span>],
     ['Price', ({ price }) => (price ? <code>{words(price)}</code> : '')],
-    ['Quantity', ({ quantity }) => words(quantity)],
-    ['Amount', (row) => priceOf(row, currency) ?? words(row.amount_decimal)],
+    ['Quantity', ({ quantity }) => words(quantity), 'number'],
+    ['Amount', (row) => priceOf(row, currency) ?? words(row.amount_decimal), 'number'],
     ['Usage', ({ usage_type }) => words(usage_type)],
-    ['Tax', ({ tax }) => amountIn('tax', tax, currency) ?? ''],
+    ['Tax', ({ tax }) => amountIn('tax', tax, currency) ?? '', 'number'],
     ['Period', (row) => periodOf(row)],
   ]
   // Only columns that some row has a value for.

@@ -50,8 +50,8 @@ function columnsOf(c: Context<HttpEnv>): Column<ListedConnection>[] {
     ['Mode', modeOf],
     ['Status', (row) => <Badge of={standingOf(row)} />],
     ['Last event', (row) => <Time at={lastOf(row)} now={now} />],
-    ['Accepted, 1 h', ({ hour }) => hour.accepted.toLocaleString('en')],
-    ['Refused, 1 h', (row) => <Refused c={c} row={row} />],
+    ['Accepted, 1 h', ({ hour }) => hour.accepted.toLocaleString('en'), 'number'],
+    ['Refused, 1 h', (row) => <Refused c={c} row={row} />, 'number'],
   ]
 }
 

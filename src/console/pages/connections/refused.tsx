@@ -25,7 +25,7 @@ export function Refused({ c, of: { refusals } }: { c: Context<HttpEnv>; of: Pick
             rows={refusals}
             columns={[
               ['Cause', ({ cause }) => <code>{cause}</code>],
-              ['Refused', ({ n }) => n.toLocaleString('en')],
+              ['Refused', ({ n }) => n.toLocaleString('en'), 'number'],
               ['Last', ({ minute }) => <Time at={Math.min(now, (minute + 1) * MINUTE - 1)} now={now} />],
               ['What to do', ({ cause }) => <span class="wrapped">{adviceOn(cause)}</span>],
             ]}

@@ -66,7 +66,7 @@ export function listPage(c: Context<HttpEnv>, { asked, found, counts, connection
       {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       {unknown === null ? (
         <>
-          <Table label="Events" columns={columnsOf(c)}>
+          <Table label="Events" columns={columnsOf(c)} class="events">
             <tbody id="events" data-live {...(live && polling)}>
               {found.data.map((row) => (
                 <Row c={c} row={row} />
@@ -109,7 +109,9 @@ function typesIn(rows: readonly EventRow[]): string[] {
 
 function NoEvents({ c, searched }: { c: Context<HttpEnv>; searched: boolean }) {
   return searched ? (
-    <p id="no-events">No events match these filters. Remove some of them.</p>
+    <p class="empty" id="no-events">
+      No events match these filters. Remove some of them.
+    </p>
   ) : (
     <section class="empty" id="no-events">
       <h2>No events yet</h2>

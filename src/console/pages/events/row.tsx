@@ -29,12 +29,15 @@ export function columnsOf(c: Context<HttpEnv>): Column<EventRow>[] {
         </>
       ),
     ],
-    ['Object', (row) => <code>{presentEvent(row).decoded_summary?.object.id}</code>],
+    ['Object', (row) => idOf(row) && <code>{idOf(row)}</code>],
     ['Connection', (row) => <span class="cut narrow">{row.connection_name}</span>],
-    ['Attempts', (row) => row.attempts],
+    ['Attempts', (row) => row.attempts, 'number'],
     ['Received', (row) => <Time at={idTime(row.id)} now={now} />],
   ]
 }
+
+/** The id of the object that the event is about. */
+const idOf = (row: EventRow) => presentEvent(row).decoded_summary?.object.id
 
 type RowProps = { c: Context<HttpEnv>; row: EventRow; how?: 'fresh' | 'changed' }
 

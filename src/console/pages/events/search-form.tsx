@@ -1,5 +1,5 @@
 import { Field, Select, Wrong } from '../../ui/controls'
-import { FilterField } from '../../ui/filters'
+import { FilterActions, FilterField } from '../../ui/filters'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
 import { type Asked, MORE } from './search-query'
 
@@ -96,9 +96,7 @@ function More({ asked }: { asked: Asked }) {
         ['', 'Newest first'],
         ['asc', 'Oldest first'],
       ])}
-      <div class="field actions">
-        <button type="submit">Apply filters</button>
-      </div>
+      <FilterActions clear={null} />
     </div>
   )
 }

@@ -3,12 +3,10 @@ import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import type { HttpEnv } from '../../../http/context'
 import { RATE_LIMITS } from '../../../http/limits'
 import { MAX_CONNECTIONS } from '../../../inbox/connections/limits'
-import type { Scope } from '../../../lib/access'
 import { MAX_NAME } from '../../../projects/limits'
 import type { Project } from '../../../projects/store'
 import type { Refusal } from '../../form'
 import { can, pathsOf } from '../../page'
-import type { ProjectPaths } from '../../paths'
 import { userOf } from '../../session'
 import { Field, Post, Wrong } from '../../ui/controls'
 import { capital, exact, plural } from '../../ui/format'
@@ -24,7 +22,7 @@ const ROLES: Record<string, string> = {
   owner: 'You can do everything in this project.',
 }
 
-/** The project's name, what is set for it, and where its other settings are. @param entered the name in the form */
+/** The project's name, and what is set for it. @param entered the name in the form */
 export function generalPage(c: Context<HttpEnv>, project: Project, entered: string, refusal: Refusal) {
   const { now, settings, store } = c.get('rt')
   const { role, email } = userOf(c)
@@ -82,43 +80,6 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
         <Fact name="Connections">up to {MAX_CONNECTIONS}</Fact>
         <Fact name="Requests of one key or session">about {RATE_LIMITS.credential.requests} a minute</Fact>
       </dl>
-      <Places c={c} />
     </>,
-  )
-}
-
-const PLACES: { needs: Scope; label: string; path: (paths: ProjectPaths) => string; what: string }[] = [
-  { needs: 'api_keys:read', label: 'API keys', path: ({ keys }) => keys, what: 'what your servers authenticate with' },
-  {
-    needs: 'members:read',
-    label: 'Members',
-    path: ({ members }) => members,
-    what: 'who works in the project, and invitations',
-  },
-  {
-    needs: 'connections:read',
-    label: 'Connections',
-    path: ({ connections }) => connections,
-    what: 'the billing vendors that send events, and their signing secrets',
-  },
-  { needs: 'audit_log:read', label: 'Audit log', path: ({ audit }) => audit, what: 'who changed what' },
-]
-
-/** The other settings that the user may open. */
-function Places({ c }: { c: Context<HttpEnv> }) {
-  return (
-    <>
-      <h2>Other settings</h2>
-      <ul class="places">
-        {PLACES.filter(({ needs }) => can(c, needs)).map(({ label, path, what }) => (
-          <li>
-            <a href={path(pathsOf(c))}>{label}</a>: {what}
-          </li>
-        ))}
-        <li>
-          <a href="/console/sessions">Sessions</a>: where you are signed in
-        </li>
-      </ul>
-    </>
   )
 }

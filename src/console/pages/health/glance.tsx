@@ -6,7 +6,7 @@ import { OPEN_STATUSES } from '../../../inbox/lifecycle'
 import { HOUR, iso } from '../../../lib/time'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { bytes, capital, timeOf, took } from '../../ui/format'
+import { bytes, timeOf, took } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { Refusals, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
@@ -22,17 +22,14 @@ export function Glance({ c, health }: Props) {
     <>
       <h2>Last hour</h2>
       <LastHour c={c} health={health} />
-      <h2>All events</h2>
-      <dl class="tiles">
+      <h2>All events, by status</h2>
+      <nav class="chips" aria-label="All events, by status">
         {Object.entries(health.counts).map(([status, n]) => (
-          <Tile
-            name={capital(status)}
-            to={`${pathsOf(c).events}?status=${status}`}
-            bad={status === 'failed' && n > 0}
-            value={n.toLocaleString('en')}
-          />
+          <a class={status === 'failed' && n > 0 ? 'bad' : undefined} href={`${pathsOf(c).events}?status=${status}`}>
+            {status} <span class="count">{n.toLocaleString('en')}</span>
+          </a>
         ))}
-      </dl>
+      </nav>
       {health.connections.length > 0 && (
         <>
           <h2>Connections</h2>
@@ -107,21 +104,25 @@ function Connections({ c, health }: Props) {
         ['Vendor', (row) => vendorTitle(row.vendor)],
         ['Status', (row) => <Badge of={row.status} />],
         ['Last event', (row) => <Time at={timeOf(row.last_received_at)} now={now} />],
-        ['Accepted, last hour', (row) => row.last_60m.accepted.toLocaleString('en')],
-        ['Refused, last hour', (row) => <Refused of={row.last_60m.refused} />],
+        ['Accepted, 1 h', (row) => row.last_60m.accepted.toLocaleString('en'), 'number'],
+        [
+          'Refused, 1 h',
+          (row) => <Refused of={row.last_60m.refused} at={`${pathsOf(c).connections}/${row.id}`} />,
+          'number',
+        ],
       ]}
     />
   )
 }
 
-/** How many deliveries were refused, by cause. */
-function Refused({ of }: { of: Record<string, number> }) {
+/** How many deliveries were refused, with a link to the causes. @param at the path of the connection */
+function Refused({ of, at }: { of: Record<string, number>; at: string }) {
   const n = totalOf(of)
   if (n === 0) return <>0</>
-  const causes = Object.entries(of).map(([cause, count]) => `${cause} ${count}`)
   return (
-    <>
-      {n.toLocaleString('en')} <span class="quiet">({causes.join(', ')})</span>
-    </>
+    <a class="error" href={`${at}#refused`}>
+      {n.toLocaleString('en')}
+      <span class="unseen"> refused: see why</span>
+    </a>
   )
 }

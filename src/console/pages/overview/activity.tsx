@@ -25,7 +25,7 @@ export function Activity({ c, of }: { c: Context<HttpEnv>; of: Overview }) {
         <h2>Activity</h2>
         <a href={health}>Health and lag</a>
       </div>
-      <dl class="tiles wide">
+      <dl class="tiles">
         <Fact name="Received, 24 h">{sum(hours, 'received').toLocaleString('en')}</Fact>
         <Fact name="Failed, 24 h">{sum(hours, 'failed').toLocaleString('en')}</Fact>
         <Fact name="Refused, 24 h">{sum(hours, 'refused').toLocaleString('en')}</Fact>
@@ -75,9 +75,9 @@ function Bars({ hours }: { hours: readonly HourRow[] }) {
                   .slice(0, 16)
                   .replace('T', ' '),
             ],
-            ['Received', ({ received }) => received.toLocaleString('en')],
-            ['Failed', ({ failed }) => failed.toLocaleString('en')],
-            ['Refused', ({ refused }) => refused.toLocaleString('en')],
+            ['Received', ({ received }) => received.toLocaleString('en'), 'number'],
+            ['Failed', ({ failed }) => failed.toLocaleString('en'), 'number'],
+            ['Refused', ({ refused }) => refused.toLocaleString('en'), 'number'],
           ]}
         />
       </details>

@@ -36,7 +36,7 @@ export function Connections({ c, of: { connections } }: { c: Context<HttpEnv>; o
             ['Mode', modeOf],
             ['Status', (row) => <Badge of={standingOf(row)} />],
             ['Last event', (row) => <Time at={lastOf(row)} now={now} />],
-            ['Refused, 1 h', ({ last_60m }) => totalOf(last_60m.refused).toLocaleString('en')],
+            ['Refused, 1 h', ({ last_60m }) => totalOf(last_60m.refused).toLocaleString('en'), 'number'],
           ]}
         />
       )}

@@ -67,8 +67,8 @@ function columnsOf(c: Context<HttpEnv>, { names, connections }: Beside): Column<
     ['By', (row) => <By row={row} names={names} />],
     ['Events', (row) => <What c={c} row={row} connections={connections} brief />],
     ['Progress', (row) => <Bar row={row} />],
-    ['Processed', ({ processed }) => processed?.toLocaleString('en') ?? '–'],
-    ['Ignored', ({ ignored }) => ignored?.toLocaleString('en') ?? '–'],
-    ['Failed', (row) => <Count c={c} row={row} status="failed" />],
+    ['Processed', ({ processed }) => processed?.toLocaleString('en') ?? '–', 'number'],
+    ['Ignored', ({ ignored }) => ignored?.toLocaleString('en') ?? '–', 'number'],
+    ['Failed', (row) => <Count c={c} row={row} status="failed" />, 'number'],
   ]
 }

@@ -65,9 +65,9 @@ type CountProps = { c: Context<HttpEnv>; row: ReplayRow; status: 'processed' | '
 export function Count({ c, row, status }: CountProps) {
   const n = row[status]
   if (n === null) return <>–</>
-  if (n === 0) return <span class="quiet">0</span>
+  if (n === 0) return <>0</>
   return (
-    <a class={status === 'failed' ? 'seen error' : 'seen'} href={eventsOf(c, row, status)}>
+    <a class={status === 'failed' ? 'error' : undefined} href={eventsOf(c, row, status)}>
       {n.toLocaleString('en')}
     </a>
   )

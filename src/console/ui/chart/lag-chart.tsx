@@ -13,9 +13,13 @@ export function LagChart({ series, label }: { series: Series; label: string }) {
   if (busy.length === 0) return <p class="quiet">No events were received in this period.</p>
   return (
     <figure class="chart">
-      <section class="plot" tabindex={0} aria-label="Chart" aria-describedby="readout">
-        <Plot series={series} label={inWords(busy, label)} />
-      </section>
+      <div class="parts">
+        <section class="plot" tabindex={0} aria-label="Chart" aria-describedby="readout">
+          <Plot series={series} label={inWords(busy, label)} />
+        </section>
+        <p class="volume">Events received</p>
+        <p class="lag">Lag from receipt to completion</p>
+      </div>
       <p
         id="readout"
         class="readout"
@@ -38,11 +42,11 @@ function Figures({ of }: { of: readonly Point[] }) {
       rows={of}
       columns={[
         ['Start (UTC)', day],
-        ['Received', (point) => point.received],
-        ['Completed', (point) => point.processed],
-        ['Failed', (point) => point.failed],
-        ['Pending', (point) => point.pending],
-        ...LINES.map(([name]): Column<Point> => [name, (point) => took(point[`${name}_ms`])]),
+        ['Received', (point) => point.received, 'number'],
+        ['Completed', (point) => point.processed, 'number'],
+        ['Failed', (point) => point.failed, 'number'],
+        ['Pending', (point) => point.pending, 'number'],
+        ...LINES.map(([name]): Column<Point> => [name, (point) => took(point[`${name}_ms`]), 'number']),
       ]}
     />
   )

@@ -24,12 +24,6 @@ export function Plot({ series, label }: { series: Series; label: string }) {
   const scale = scaleOf(points, lags)
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
-      <text class="part" x={LEFT} y={VOLUME.top - 12}>
-        Events received
-      </text>
-      <text class="part" x={LEFT} y={LAG.top - 14}>
-        Lag from receipt to completion
-      </text>
       <Grid scale={scale} />
       <Ticks series={series} scale={scale} />
       <Volume points={points} scale={scale} />
