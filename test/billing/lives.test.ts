@@ -25,7 +25,7 @@ function candidateOf(event: LifeEvent): Candidate {
 
 /** The state, without links that are signed again for each event, and without their times: equal states differ in both. */
 function stateOf({ body }: Pick<Candidate, 'body'>) {
-  const { hosted_url: _, pdf_url: __, updated_at: ___, ...state } = body as Record<string, unknown>
+  const { hosted_url: _, pdf_url: __, updated_at: ___, version: ____, ...state } = body as Record<string, unknown>
   return state
 }
 
