@@ -27,10 +27,15 @@ describe('a billing object in the console', () => {
     expect(shown).toContain('USD 19.00')
     expect(shown).toContain('&lt;script&gt;')
     expect(shown).toContain('A list of this object was cut off')
+    // A value that is missing is a dash, and a field that had no value was set, not changed.
+    expect(await page('invoices')).toContain('data-label="Due"><span class="quiet none">–</span>')
+    expect(shown).toContain('<span class="quiet">currency:</span> USD')
     // One name for each field.
     expect(shown).not.toContain('Due date')
     const other = await page(`subscriptions/${subscription.id}`)
-    expect(other).toContain('<dt>Pause collection</dt><dd>behavior void</dd>')
+    expect(other).toContain(
+      '<dt>Pause collection</dt><dd><ul class="changes"><li><span class="quiet">Behavior:</span> void</li>',
+    )
     expect(other).toContain('USD 12.00')
     expect(other).not.toContain('was cut off')
   })

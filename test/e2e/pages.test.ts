@@ -309,6 +309,31 @@ it('paints quickly', async () => {
   await page.close()
 })
 
+it('has its headings in one place, its controls at one height, and the titles of the chart in view', async () => {
+  const page = await (context.light as BrowserContext).newPage()
+  await page.setViewportSize(WIDE)
+  const tops: Record<string, number> = {}
+  const tall: string[] = []
+  for (const name of ['keys', 'audit-log', 'general', 'events', 'invoices', 'overview', 'reference']) {
+    await page.goto(URL_OF_CONSOLE + (paths[name] as string))
+    tops[name] = await page.evaluate<number>(`document.querySelector('h1').getBoundingClientRect().top`)
+    const heights = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('main :is(input:not([type=checkbox], [type=hidden]), select, .head .button, form .actions button)')]
+        .map((one) => one.getBoundingClientRect().height).filter((height) => height > 0)`,
+    )
+    if (name !== 'reference')
+      tall.push(...heights.filter((height) => height !== 32).map((height) => `${name}: ${height}`))
+  }
+  expect({ tops: [...new Set(Object.values(tops))].length, tall }).toEqual({ tops: 1, tall: [] })
+  await page.setViewportSize(NARROW)
+  await page.goto(URL_OF_CONSOLE + (paths.health as string))
+  for (const title of ['Events received', 'Lag from receipt to completion']) {
+    const box = await page.getByText(title, { exact: true }).boundingBox()
+    expect(box && [box.x >= 0, box.x + box.width <= NARROW.width]).toEqual([true, true])
+  }
+  await page.close()
+})
+
 it('works with the keyboard only', async () => {
   const page = await (context.light as BrowserContext).newPage()
   await page.goto(URL_OF_CONSOLE + (paths.keys as string))

@@ -34,7 +34,7 @@ export function listPage<Row extends Presented>(
       {found.data.length > 0 ? (
         <Table label={title} rows={found.data} columns={list.columns(commonColumns(c, path))} />
       ) : (
-        <p class="quiet">
+        <p class="empty">
           {searched || found.truncated
             ? `No ${title.toLowerCase()} match this search.`
             : `No ${title.toLowerCase()} yet. They appear when events from ${VENDORS_WITH_STATE} are processed.`}

@@ -4,6 +4,8 @@ import { capital, timeOf, words } from '../../ui/format'
 import { ExactTime, Fact } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 
+type Row = Record<string, unknown>
+
 /** `now` in ms; `currency` of the object's amounts. */
 type Around = { now: number; currency: string | null }
 
@@ -34,10 +36,27 @@ function shown(name: string, value: unknown, { now, currency }: Around): Child {
     )
   }
   if (typeof value === 'string' && /^[a-z]{2,8}_\w+$/.test(value)) return <code>{value}</code>
+  if (isPlain(value)) return <Parted of={value} />
   return amountIn(name, value, currency) ?? words(value)
 }
 
-type Row = Record<string, unknown>
+const isPlain = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A value with parts, such as a card: each part that has a value, on its own line. */
+function Parted({ of }: { of: Row }) {
+  return (
+    <ul class="changes">
+      {Object.entries(of).map(
+        ([name, part]) =>
+          part !== null && (
+            <li>
+              <span class="quiet">{labelOf(name)}:</span> {words(part)}
+            </li>
+          ),
+      )}
+    </ul>
+  )
+}
 
 /** The parts of a subscription or of an invoice: what is paid for, how often, and for how much. */
 export function Parts({ label, rows, currency }: { label: string; rows: readonly Row[]; currency: string | null }) {
