@@ -7,6 +7,7 @@ import { sha256Hex } from '../lib/crypto'
 import { Fault, type FaultName } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
 import { addressOf } from './address'
+import { readBearer } from './bearer'
 import type { HttpEnv } from './context'
 import { ERRORS } from './errors'
 import { failuresByAddress } from './failures'
@@ -283,22 +284,6 @@ export function changeOf(c: Context<HttpEnv>) {
     client_request_id: c.get('clientRequestId'),
     now: c.get('rt').now,
   }
-}
-
-function readBearer(c: Context<HttpEnv>): { kind: CredentialKind; token: string } {
-  const header = c.req.header('Authorization')
-  if (header === undefined || header.trim() === '') {
-    throw new Fault('missing_credentials', 'Send an API key or a console session token as "Authorization: Bearer".')
-  }
-  const token = /^Bearer +([^\s,]+)$/i.exec(header.trim())?.[1]
-  const kind = token === undefined ? undefined : c.get('credentialKinds').find(({ prefix }) => token.startsWith(prefix))
-  if (!token || !kind?.wellFormed(token)) {
-    throw new Fault(
-      'malformed_credentials',
-      'Send "Authorization: Bearer" followed by one complete secret. This one is truncated, mistyped or of an unknown kind.',
-    )
-  }
-  return { kind, token }
 }
 
 /** The project of a session: from the path, from X-Project-Id if the policy requires one, or none. */

@@ -1,4 +1,6 @@
 import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
+import type { Client } from '../accounts/client'
+import { sessionEvent, wrongCodeEvent } from '../accounts/events-store'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
@@ -75,17 +77,25 @@ function live(challenge: string, now: number) {
   )
 }
 
+/** The code with which somebody tries it, hashed for its challenge. */
+type Typed = { challenge: string; code_hash: string }
+/** Who tries it, and when (ms). */
+type By = { client: Client; now: number }
+
+/** A code that is tried with a wrong one. */
+function wrong({ challenge, code_hash }: Typed, now: number) {
+  return and(live(challenge, now), ne(signInCodes.code_hash, code_hash))
+}
+
 /** Reads the address of a code that can still be redeemed. A wrong code counts as an attempt. @returns null for one */
-export async function openCode(
-  db: Directory,
-  { challenge, code_hash }: { challenge: string; code_hash: string },
-  now: number,
-): Promise<string | null> {
+export async function openCode(db: Directory, typed: Typed, { client, now }: By): Promise<string | null> {
+  const { challenge, code_hash } = typed
   const { found } = await batch(db, {
+    failed: wrongCodeEvent(db, client, now, wrong(typed, now)),
     tried: db
       .update(signInCodes)
       .set({ tries: sql`${signInCodes.tries} + 1` })
-      .where(and(live(challenge, now), ne(signInCodes.code_hash, code_hash))),
+      .where(wrong(typed, now)),
     found: db
       .select({ email: signInCodes.email })
       .from(signInCodes)
@@ -100,9 +110,10 @@ export async function openCode(
  */
 export function codeProof(
   db: Directory,
-  { challenge, code_hash, email, session }: { challenge: string; code_hash: string; email: string; session: string },
-  now: number,
+  { email, session, ...typed }: Typed & { email: string; session: string },
+  { client, now }: By,
 ): Proof {
+  const { challenge, code_hash } = typed
   const right = and(eq(signInCodes.code_hash, code_hash), eq(signInCodes.email, email))
   const one = db
     .select({ made: signInCodes.created_at })
@@ -118,6 +129,7 @@ export function codeProof(
   return {
     holds: sql`EXISTS ${one}`,
     uses: {
+      failed: wrongCodeEvent(db, client, now, wrong(typed, now)),
       ended: db.update(signInCodes).set({ expires_at: now }).where(older),
       tried: db
         .update(signInCodes)
@@ -128,7 +140,7 @@ export function codeProof(
 }
 
 /** What is redeemed, who may become a user by it, and the session that the new one replaces. */
-type Attempt = { challenge: string; code_hash: string; signUp: 'open' | 'invited'; replaces: string | null }
+type Attempt = Typed & { signUp: 'open' | 'invited'; replaces: string | null }
 
 /**
  * Redeems a code and opens a session, in one transaction. Every attempt is counted, a code opens one session, and a
@@ -139,10 +151,11 @@ type Attempt = { challenge: string; code_hash: string; signUp: 'open' | 'invited
  */
 export async function redeemCode(
   db: Directory,
-  { challenge, code_hash, signUp, replaces }: Attempt,
-  session: Pick<Session, 'id' | 'hash' | 'expires_at' | 'user_agent'>,
-  now: number,
+  { signUp, replaces, ...typed }: Attempt,
+  session: Pick<Session, 'id' | 'hash' | 'expires_at'>,
+  { client, now }: By,
 ): Promise<User | null> {
+  const { challenge, code_hash } = typed
   const spent = and(eq(signInCodes.id, challenge), eq(signInCodes.used_by, session.id))
   const email = sql`(SELECT ${signInCodes.email} FROM ${signInCodes} WHERE ${spent})`
   const user_id = sql`(SELECT ${users.id} FROM ${users} WHERE ${users.email} = ${email})`
@@ -157,8 +170,16 @@ export async function redeemCode(
   const opened = sql`EXISTS (SELECT 1 FROM ${sessions} WHERE ${eq(sessions.id, session.id)})`
   const mayBecomeUser = signUp === 'open' ? undefined : isInvited(db, email, now)
   const newUser = { id: newId('usr', now), email, created_at: now }
-  const newSession = { ...session, user_id, created_at: now, last_used_at: now, confirmed_at: now }
+  const newSession = {
+    ...session,
+    user_id,
+    user_agent: client.user_agent,
+    created_at: now,
+    last_used_at: now,
+    confirmed_at: now,
+  }
   const { user } = await batch(db, {
+    failed: wrongCodeEvent(db, client, now, wrong(typed, now)),
     tried: db
       .update(signInCodes)
       .set({ tries: sql`${signInCodes.tries} + 1`, used_by })
@@ -166,7 +187,9 @@ export async function redeemCode(
     ended: db.update(signInCodes).set({ expires_at: now }).where(older),
     signedUp: insertWhere(db, users, newUser, and(sql`${email} IS NOT NULL`, mayBecomeUser)).onConflictDoNothing(),
     opened: insertWhere(db, sessions, newSession, sql`${user_id} IS NOT NULL`),
+    logged: sessionEvent(db, { type: 'sign_in', client, now }, eq(sessions.id, session.id)),
     ...(replaces !== null && {
+      loggedOut: sessionEvent(db, { type: 'sign_out', client, now }, and(eq(sessions.id, replaces), opened)),
       replaced: db.delete(sessions).where(and(eq(sessions.id, replaces), opened)),
     }),
     user: db

@@ -1,4 +1,5 @@
 import { and, eq, type SQL } from 'drizzle-orm'
+import { type Happened, sessionEvent } from '../accounts/events-store'
 import { batch, type Directory, type Queries } from '../db/client'
 import { sessions } from './schema'
 import type { Session } from './store'
@@ -11,16 +12,22 @@ import type { Session } from './store'
  */
 export type Proof = { holds: SQL | undefined; uses: Queries }
 
-/** Confirms a session of the user if the proof holds. @returns the session as it is now; null if the proof does not hold */
+/**
+ * Confirms a session of the user if the proof holds, and logs it.
+ *
+ * @param by who confirms it, and when
+ * @returns the session as it is now; null if the proof does not hold
+ */
 export async function confirmSession(
   db: Directory,
   { id, user_id }: { id: string; user_id: string },
   { holds, uses }: Proof,
-  now: number,
+  by: Omit<Happened, 'type'>,
 ): Promise<Session | null> {
-  const own = and(eq(sessions.id, id), eq(sessions.user_id, user_id))
+  const proven = and(eq(sessions.id, id), eq(sessions.user_id, user_id), holds)
   const { confirmed } = await batch(db, {
-    confirmed: db.update(sessions).set({ confirmed_at: now }).where(and(own, holds)).returning(),
+    logged: sessionEvent(db, { ...by, type: 'confirmed' }, proven),
+    confirmed: db.update(sessions).set({ confirmed_at: by.now }).where(proven).returning(),
     ...uses,
   })
   return confirmed[0] ?? null

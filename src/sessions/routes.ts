@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { clientOf } from '../accounts/client'
 import { run } from '../db/client'
 import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -10,6 +11,7 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
+import { endingOf } from './ending'
 import { CONFIRMED_FOR } from './limits'
 import { confirmByCode, limitSignIn, requestCode, signIn } from './sign-in'
 import { deleteSession, deleteSessions, findSession, listSessions, type Session as SessionRow } from './store'
@@ -106,8 +108,7 @@ export const authRoutes = new Hono<HttpEnv>()
     body(RedeemBody),
     async (c) => {
       await limitSignIn(c)
-      const userAgent = c.req.header('User-Agent')
-      const { token, expires_at, user } = await signIn(c.get('rt'), c.req.valid('json'), { userAgent })
+      const { token, expires_at, user } = await signIn(c.get('rt'), c.req.valid('json'), { client: clientOf(c) })
       return c.json({ token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )
@@ -146,9 +147,8 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     query(EndAllQuery),
     async (c) => {
-      const { id, user_id } = sessionOf(c)
-      const except = c.req.valid('query').keep_current ? id : null
-      c.get('log').sessions_ended = await deleteSessions(c.get('rt').directory, user_id, except)
+      const { keep_current } = c.req.valid('query')
+      c.get('log').sessions_ended = await deleteSessions(c.get('rt').directory, endingOf(c), keep_current)
       return c.body(null, 204)
     },
   )
@@ -186,7 +186,7 @@ export const authRoutes = new Hono<HttpEnv>()
     async (c) => {
       await limitSignIn(c)
       const actor = sessionOf(c)
-      const session = await confirmByCode(c.get('rt'), actor, c.req.valid('json'))
+      const session = await confirmByCode(c.get('rt'), actor, c.req.valid('json'), clientOf(c))
       return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
     },
   )
@@ -201,8 +201,7 @@ export const authRoutes = new Hono<HttpEnv>()
       responses: { 204: { description: 'Signed out.' } },
     }),
     async (c) => {
-      const actor = sessionOf(c)
-      await deleteSession(c.get('rt').directory, actor.user_id, actor.id)
+      await deleteSession(c.get('rt').directory, sessionOf(c).id, endingOf(c))
       return c.body(null, 204)
     },
   )
@@ -218,7 +217,7 @@ export const authRoutes = new Hono<HttpEnv>()
       faults: ['not_found'],
     }),
     async (c) => {
-      if (!(await deleteSession(c.get('rt').directory, sessionOf(c).user_id, c.req.param('id')))) {
+      if (!(await deleteSession(c.get('rt').directory, c.req.param('id'), endingOf(c)))) {
         throw new Fault('not_found', 'Session not found among your sessions.')
       }
       return c.body(null, 204)

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { Client } from '../accounts/client'
 import type { Runtime } from '../env'
 import { addressOf } from '../http/address'
 import type { HttpEnv } from '../http/context'
@@ -73,9 +74,9 @@ export type Redeemed = { challenge: string; code: string }
  *
  * @throws {Fault} `invalid_code`
  */
-export async function accountOf(rt: Runtime, { challenge, code }: Redeemed): Promise<string> {
+export async function accountOf(rt: Runtime, { challenge, code }: Redeemed, client: Client): Promise<string> {
   const code_hash = await hashCode(rt.settings.codePepper, challenge, normalizeCode(code))
-  const email = await openCode(rt.directory, { challenge, code_hash }, rt.now)
+  const email = await openCode(rt.directory, { challenge, code_hash }, { client, now: rt.now })
   if (email === null) throw invalidCode()
   return email
 }
@@ -89,7 +90,7 @@ export async function accountOf(rt: Runtime, { challenge, code }: Redeemed): Pro
 export async function signIn(
   rt: Runtime,
   { challenge, code }: Redeemed,
-  { userAgent, replaces = null }: { userAgent: string | undefined; replaces?: string | null },
+  { client, replaces = null }: { client: Client; replaces?: string | null },
 ): Promise<{ token: string; expires_at: number; user: User }> {
   const token = newSessionToken()
   const expires_at = sessionEnd(rt.now, rt.now)
@@ -100,8 +101,8 @@ export async function signIn(
   const user = await redeemCode(
     rt.directory,
     { challenge, code_hash, signUp: rt.settings.signUp, replaces },
-    { id: newId('ses', rt.now), hash, expires_at, user_agent: userAgent?.slice(0, 200) ?? null },
-    rt.now,
+    { id: newId('ses', rt.now), hash, expires_at },
+    { client, now: rt.now },
   )
   if (!user) throw invalidCode()
   return { token, expires_at, user }
@@ -117,10 +118,12 @@ export async function confirmByCode(
   rt: Runtime,
   session: { id: string; user_id: string; email: string },
   { challenge, code }: Redeemed,
+  client: Client,
 ): Promise<Session> {
   const code_hash = await hashCode(rt.settings.codePepper, challenge, normalizeCode(code))
-  const proof = codeProof(rt.directory, { challenge, code_hash, email: session.email, session: session.id }, rt.now)
-  const confirmed = await confirmSession(rt.directory, session, proof, rt.now)
+  const by = { client, now: rt.now }
+  const proof = codeProof(rt.directory, { challenge, code_hash, email: session.email, session: session.id }, by)
+  const confirmed = await confirmSession(rt.directory, session, proof, by)
   if (!confirmed) throw invalidCode()
   return confirmed
 }

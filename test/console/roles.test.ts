@@ -25,6 +25,7 @@ const STATED: Record<string, PagePolicy> = {
   'POST /console/confirm': 'user',
   'POST /console/confirm/code': 'user',
   'GET /console/sessions': 'user',
+  'GET /console/sessions/activity': 'user',
   'GET /console/sessions/end-all': 'user',
   'POST /console/sessions/end-all': 'user',
   'POST /console/sessions/:id/end': 'user',

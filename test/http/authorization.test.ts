@@ -85,6 +85,7 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /auth/sessions': 'public',
   'GET /auth/sessions': OWN,
   'DELETE /auth/sessions': OWN,
+  'GET /auth/events': OWN,
   'GET /auth/sessions/current': OWN,
   'POST /auth/session/confirm': OWN,
   'DELETE /auth/sessions/current': OWN,

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { clientOf } from '../../../accounts/client'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
 import { confirmationMail } from '../../../mail/texts'
@@ -27,7 +28,7 @@ export const confirmPages = new Hono<HttpEnv>()
     const challenge = form.get('challenge') ?? ''
     await limitSignIn(c)
     try {
-      await confirmByCode(c.get('rt'), userOf(c), { challenge, code: form.get('code') ?? '' })
+      await confirmByCode(c.get('rt'), userOf(c), { challenge, code: form.get('code') ?? '' }, clientOf(c))
     } catch (error) {
       if (!(error instanceof Fault) || error.fault !== 'invalid_code') throw error
       return codePage(c, { next, challenge }, true)

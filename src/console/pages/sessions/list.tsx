@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { AccountEvent } from '../../../accounts/events-store'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { DAY, HOUR } from '../../../lib/time'
@@ -12,10 +13,11 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { clientOf } from './client'
+import { Activity } from './activity'
+import { clientName, UserAgent } from './client'
 
-/** The list of the user's sessions. */
-export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Session>) {
+/** The list of the user's sessions, and what last happened to the account. */
+export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Session>, events: readonly AccountEvent[]) {
   return show(
     c,
     { title: 'Sessions', section: 'sessions' },
@@ -32,6 +34,11 @@ export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Sessio
       </p>
       <Table label="Sessions" rows={data} columns={columnsOf(c)} class="keys" />
       <Pager c={c} cursor={next_cursor} />
+      <h2>Recent activity</h2>
+      <Activity c={c} events={events} />
+      <p>
+        <a href="/console/sessions/activity">All activity</a>
+      </p>
     </>,
   )
 }
@@ -39,14 +46,13 @@ export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Sessio
 function columnsOf(c: Context<HttpEnv>): Column<Session>[] {
   const { now } = c.get('rt')
   const { id } = userOf(c)
-  const name = (row: Session) => clientOf(row.user_agent) ?? row.user_agent ?? 'Unknown client'
   return [
     [
       'Client',
       (row) => (
         <>
-          <span class="name">{name(row)}</span> {row.id === id && <Badge of="this session" />}
-          {clientOf(row.user_agent) && <span class="line cut quiet">{row.user_agent}</span>}
+          <span class="name">{clientName(row.user_agent)}</span> {row.id === id && <Badge of="this session" />}
+          <UserAgent of={row.user_agent} />
         </>
       ),
     ],
@@ -59,7 +65,7 @@ function columnsOf(c: Context<HttpEnv>): Column<Session>[] {
         <Post c={c} to={`/console/sessions/${row.id}/end`}>
           <button type="submit">
             {row.id === id ? 'Sign out' : 'End'}
-            <span class="unseen"> session of {name(row)}</span>
+            <span class="unseen"> session of {clientName(row.user_agent)}</span>
           </button>
         </Post>
       ),

@@ -1,7 +1,9 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { clientOf } from '../../../accounts/client'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
+import { endingOf } from '../../../sessions/ending'
 import { accountOf, limitSignIn, type Redeemed, requestCode, signIn } from '../../../sessions/sign-in'
 import { deleteSession } from '../../../sessions/store'
 import { parse, refusalOf } from '../../form'
@@ -50,8 +52,7 @@ export const signInPages = new Hono<HttpEnv>()
     return c.redirect(next, 303)
   })
   .post('/sign-out', page('user'), async (c) => {
-    const { id, user_id } = userOf(c)
-    await deleteSession(c.get('rt').directory, user_id, id)
+    await deleteSession(c.get('rt').directory, userOf(c).id, endingOf(c))
     forgetSession(c)
     return c.redirect('/console/sign-in?done=signed_out', 303)
   })
@@ -80,7 +81,7 @@ export const linkPages = new Hono<HttpEnv>()
   })
 
 async function askOrRefuse(c: Context<HttpEnv>, link: Redeemed, present: User | null) {
-  const email = await orNull(accountOf(c.get('rt'), link))
+  const email = await orNull(accountOf(c.get('rt'), link, clientOf(c)))
   return email === null ? deadLinkPage(c) : linkPage(c, { ...link, email }, present)
 }
 
@@ -90,7 +91,7 @@ async function askOrRefuse(c: Context<HttpEnv>, link: Redeemed, present: User | 
  * @returns null if the code is incorrect, used or expired
  */
 async function redeemed(c: Context<HttpEnv>, typed: Redeemed, before: User | null): Promise<string | null> {
-  const session = { userAgent: c.req.header('User-Agent'), replaces: before?.id ?? null }
+  const session = { client: clientOf(c), replaces: before?.id ?? null }
   return (await orNull(signIn(c.get('rt'), typed, session)))?.token ?? null
 }
 

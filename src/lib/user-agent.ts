@@ -20,7 +20,7 @@ const SYSTEMS: [RegExp, string][] = [
 ]
 
 /** The client that a user agent names, such as `Firefox on Windows`. Null if it is not known. */
-export function clientOf(userAgent: string | null): string | null {
+export function clientNamed(userAgent: string | null): string | null {
   if (userAgent === null) return null
   const find = (of: [RegExp, string][]) => of.find(([pattern]) => pattern.test(userAgent))?.[1]
   const client = find(CLIENTS)
