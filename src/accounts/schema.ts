@@ -8,6 +8,8 @@ export const EVENT_TYPES = [
   'session_ended',
   'signed_out_everywhere',
   'confirmed',
+  'notices_on',
+  'notices_off',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
@@ -29,4 +31,17 @@ export const accountEvents = sqliteTable(
     country: text(),
   },
   (t) => [primaryKey({ columns: [t.user_id, t.id] }), index('account_events_at').on(t.at)],
+)
+
+/** The browsers and API clients that a user has signed in from. */
+export const accountBrowsers = sqliteTable(
+  'account_browsers',
+  {
+    user_id: text().notNull(),
+    /** A keyed hash of the browser's cookie, or of the user agent of an API client. */
+    browser: text().notNull(),
+    /** When it last signed in, to the day: a later sign-in on the same day leaves it as it is. */
+    seen_at: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.user_id, t.browser] }), index('account_browsers_seen').on(t.seen_at)],
 )

@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Client } from '../accounts/client'
 import { sessionEvent, wrongCodeEvent } from '../accounts/events-store'
+import { noteBrowser } from '../accounts/notices-store'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
@@ -139,22 +140,23 @@ export function codeProof(
   }
 }
 
-/** What is redeemed, who may become a user by it, and the session that the new one replaces. */
-type Attempt = Typed & { signUp: 'open' | 'invited'; replaces: string | null }
+/** What is redeemed and from which browser, who may become a user by it, and the session that the new one replaces. */
+type Attempt = Typed & { signUp: 'open' | 'invited'; replaces: string | null; browser: string }
 
 /**
  * Redeems a code and opens a session, in one transaction. Every attempt is counted, a code opens one session, and a
  * first sign-in creates the user if sign-up is open or the address is invited. The older codes of the address end, and so does the session that is
  * replaced.
  *
- * @returns the user, or null if the code is wrong, used, expired or out of attempts
+ * @returns the user, and whether a notice about the browser is due and within the limit; null if the code is wrong, used,
+ *   expired or out of attempts
  */
 export async function redeemCode(
   db: Directory,
-  { signUp, replaces, ...typed }: Attempt,
+  { signUp, replaces, browser, ...typed }: Attempt,
   session: Pick<Session, 'id' | 'hash' | 'expires_at'>,
   { client, now }: By,
-): Promise<User | null> {
+): Promise<{ user: User; due: boolean; counted: boolean } | null> {
   const { challenge, code_hash } = typed
   const spent = and(eq(signInCodes.id, challenge), eq(signInCodes.used_by, session.id))
   const email = sql`(SELECT ${signInCodes.email} FROM ${signInCodes} WHERE ${spent})`
@@ -178,7 +180,7 @@ export async function redeemCode(
     last_used_at: now,
     confirmed_at: now,
   }
-  const { user } = await batch(db, {
+  const { known, noticed, user } = await batch(db, {
     failed: wrongCodeEvent(db, client, now, wrong(typed, now)),
     tried: db
       .update(signInCodes)
@@ -188,6 +190,7 @@ export async function redeemCode(
     signedUp: insertWhere(db, users, newUser, and(sql`${email} IS NOT NULL`, mayBecomeUser)).onConflictDoNothing(),
     opened: insertWhere(db, sessions, newSession, sql`${user_id} IS NOT NULL`),
     logged: sessionEvent(db, { type: 'sign_in', client, now }, eq(sessions.id, session.id)),
+    ...noteBrowser(db, { session: session.id, browser, newUser: newUser.id }, now),
     ...(replaces !== null && {
       loggedOut: sessionEvent(db, { type: 'sign_out', client, now }, and(eq(sessions.id, replaces), opened)),
       replaced: db.delete(sessions).where(and(eq(sessions.id, replaces), opened)),
@@ -198,5 +201,7 @@ export async function redeemCode(
       .innerJoin(users, eq(users.id, sessions.user_id))
       .where(eq(sessions.id, session.id)),
   })
-  return user[0] ?? null
+  if (!user[0]) return null
+  const due = known.length === 0 && user[0].id !== newUser.id && user[0].notices
+  return { user: user[0], due, counted: noticed.length > 0 }
 }

@@ -97,7 +97,7 @@ export const authRoutes = new Hono<HttpEnv>()
       id: 'createSession',
       summary: 'Sign in with a code',
       description:
-        'The token is returned only in this response. A code works once, with its challenge, and allows five attempts. Signing in ends the older codes of the address.',
+        'The token is returned only in this response. A code works once, with its challenge, and allows five attempts. Signing in ends the older codes of the address. If your client’s user agent has not signed in to your account in the last 90 days, you get an email about it.',
       tag,
       policy: null,
       responses: {
@@ -108,7 +108,7 @@ export const authRoutes = new Hono<HttpEnv>()
     body(RedeemBody),
     async (c) => {
       await limitSignIn(c)
-      const { token, expires_at, user } = await signIn(c.get('rt'), c.req.valid('json'), { client: clientOf(c) })
+      const { token, expires_at, user } = await signIn(c, c.req.valid('json'), { browser: clientOf(c) })
       return c.json({ token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )

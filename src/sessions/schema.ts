@@ -7,6 +7,11 @@ export const users = sqliteTable(
     /** In lower case, because addresses are compared without case. */
     email: text().notNull(),
     created_at: integer().notNull(),
+    /** Whether the user is sent notices about the security of the account. */
+    notices: integer({ mode: 'boolean' }).notNull().default(true),
+    /** The day (since the epoch, UTC) of the last notice, and how many were sent on it. */
+    notices_day: integer().notNull().default(0),
+    notices_sent: integer().notNull().default(0),
   },
   (t) => [uniqueIndex('users_email').on(t.email)],
 )

@@ -1,5 +1,7 @@
 import type { Context } from 'hono'
-import type { Client } from '../accounts/client'
+import { type Browser, browserHash } from '../accounts/browser'
+import { type Client, clientOf } from '../accounts/client'
+import { sendNotice } from '../accounts/notices'
 import type { Runtime } from '../env'
 import { addressOf } from '../http/address'
 import type { HttpEnv } from '../http/context'
@@ -9,6 +11,7 @@ import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { deliver, deliveryOf } from '../mail/deliver'
+import { signInNotice } from '../mail/notices'
 import { type CodeMail, type Mail, signInMail } from '../mail/texts'
 import { mailboxOf, requesterOf } from './budget'
 import { codeProof, insertCode, openCode, redeemCode } from './codes-store'
@@ -59,7 +62,7 @@ function send(
   const { how, origin } = deliveryOf(c)
   const link = origin && `${origin}/auth/sign-in?challenge=${challenge}&code=${code}`
   rt.waitUntil(
-    deliver(rt, mail({ email, code, link }), how).catch((error) =>
+    deliver(rt, mail({ email, challenge, code, link }), how).catch((error) =>
       writeLog('error', 'sign_in_code_not_sent', { error: error instanceof Error ? error.message : String(error) }),
     ),
   )
@@ -83,29 +86,33 @@ export async function accountOf(rt: Runtime, { challenge, code }: Redeemed, clie
 
 /**
  * Opens a session with a code. The token is returned only here; only its hash is stored. It ends the older codes of the
- * address, and the session that the new one replaces in a browser.
+ * address, and the session that the new one replaces in a browser. If the browser is not known, the user is told by email.
  *
  * @throws {Fault} `invalid_code`
  */
 export async function signIn(
-  rt: Runtime,
+  c: Context<HttpEnv>,
   { challenge, code }: Redeemed,
-  { client, replaces = null }: { client: Client; replaces?: string | null },
+  { browser, replaces = null }: { browser: Browser; replaces?: string | null },
 ): Promise<{ token: string; expires_at: number; user: User }> {
+  const rt = c.get('rt')
+  const client = clientOf(c)
   const token = newSessionToken()
   const expires_at = sessionEnd(rt.now, rt.now)
-  const [code_hash, hash] = await Promise.all([
+  const [code_hash, hash, from] = await Promise.all([
     hashCode(rt.settings.codePepper, challenge, normalizeCode(code)),
     sha256Hex(token),
+    browserHash(rt, browser),
   ])
-  const user = await redeemCode(
+  const opened = await redeemCode(
     rt.directory,
-    { challenge, code_hash, signUp: rt.settings.signUp, replaces },
+    { challenge, code_hash, signUp: rt.settings.signUp, replaces, browser: from },
     { id: newId('ses', rt.now), hash, expires_at },
     { client, now: rt.now },
   )
-  if (!user) throw invalidCode()
-  return { token, expires_at, user }
+  if (!opened) throw invalidCode()
+  sendNotice(c, opened, (of) => signInNotice(of, client))
+  return { token, expires_at, user: opened.user }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { and, desc, eq, gt, lt, ne, sql } from 'drizzle-orm'
 import type { Client } from '../accounts/client'
 import { purgeEvents, sessionEvent } from '../accounts/events-store'
+import { forgetBrowsers, purgeBrowsers } from '../accounts/notices-store'
 import { batch, type Directory, run } from '../db/client'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
@@ -74,7 +75,7 @@ export async function deleteSession(db: Directory, id: string, { user_id, sessio
 }
 
 /**
- * Ends the sessions of a user, and logs it.
+ * Ends the sessions of a user, and logs it. The browsers are forgotten, in case one of them is somebody else's.
  *
  * @param keep whether the session that ends the others is to stay
  * @returns how many there were, ended ones too
@@ -88,18 +89,20 @@ export async function deleteSessions(
   const { ended } = await batch(db, {
     logged: sessionEvent(db, { ...by, type: 'signed_out_everywhere' }, eq(sessions.id, session)),
     ended: db.delete(sessions).where(which).returning({ id: sessions.id }),
+    forgotten: forgetBrowsers(db, user_id),
   })
   return ended.length
 }
 
 /**
- * Deletes codes and sessions that ended more than a day ago, whose ids hold the time when they began, and the events of
- * accounts that are too old.
+ * Deletes codes and sessions that ended more than a day ago, whose ids hold the time when they began, and events and
+ * browsers of accounts that are too old.
  */
 export async function purgeEnded(db: Directory, now: number): Promise<void> {
   await batch(db, {
     codes: db.delete(signInCodes).where(lt(signInCodes.id, idFloor('chl', now - DAY))),
     sessions: db.delete(sessions).where(lt(sessions.id, idFloor('ses', now - SESSION_MAX - DAY))),
     events: purgeEvents(db, now),
+    browsers: purgeBrowsers(db, now),
   })
 }

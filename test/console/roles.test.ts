@@ -26,6 +26,7 @@ const STATED: Record<string, PagePolicy> = {
   'POST /console/confirm/code': 'user',
   'GET /console/sessions': 'user',
   'GET /console/sessions/activity': 'user',
+  'POST /console/sessions/notices': 'user',
   'GET /console/sessions/end-all': 'user',
   'POST /console/sessions/end-all': 'user',
   'POST /console/sessions/:id/end': 'user',

@@ -41,4 +41,20 @@ describe('sessions in the console', () => {
       expect(text).not.toContain('<b>x</b>')
     }
   })
+
+  it('have a choice of security emails', async () => {
+    const { token } = await signIn()
+    const box = async () =>
+      /<input type="checkbox" name="notices"[^>]*>/.exec((await visit('/console/sessions', token)).text)?.[0]
+    expect(await box()).toContain('checked')
+    for (const [fields, checked] of [
+      [{}, false],
+      [{ notices: 'true' }, true],
+    ] as const) {
+      const saved = await submit('/console/sessions/notices', token, { ...fields })
+      expect(saved.headers.get('Location')).toBe('/console/sessions?done=notices_saved')
+      expect((await box())?.includes('checked')).toBe(checked)
+      expect((await call('/auth/user', { token })).body.notices).toBe(checked)
+    }
+  })
 })

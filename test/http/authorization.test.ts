@@ -85,6 +85,8 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /auth/sessions': 'public',
   'GET /auth/sessions': OWN,
   'DELETE /auth/sessions': OWN,
+  'GET /auth/user': OWN,
+  'PATCH /auth/user': OWN,
   'GET /auth/events': OWN,
   'GET /auth/sessions/current': OWN,
   'POST /auth/session/confirm': OWN,

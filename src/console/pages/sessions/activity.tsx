@@ -12,7 +12,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { clientName, UserAgent } from './client'
+import { clientName } from './client'
 
 const WORDS: Record<Exclude<EventType, 'sign_in_failed'>, string> = {
   sign_in: 'Signed in',
@@ -20,6 +20,8 @@ const WORDS: Record<Exclude<EventType, 'sign_in_failed'>, string> = {
   session_ended: 'Ended a session',
   signed_out_everywhere: 'Signed out everywhere',
   confirmed: 'Confirmed with a code',
+  notices_on: 'Turned security emails on',
+  notices_off: 'Turned security emails off',
 }
 
 /** All that is kept of what happened to the user's account. */
@@ -43,7 +45,9 @@ export function activityPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Ac
 /** Events of the user's account. */
 export function Activity({ c, events }: { c: Context<HttpEnv>; events: readonly AccountEvent[] }) {
   if (events.length === 0) return <p class="quiet">Nothing has happened yet.</p>
-  return <Table label="Account activity" rows={events} columns={columnsOf(c)} class="keys" />
+  // A row of wrong codes is listed by its hour, and shows the time of the last one.
+  const rows = events.toSorted((a, b) => b.at - a.at)
+  return <Table label="Account activity" rows={rows} columns={columnsOf(c)} class="keys" />
 }
 
 function columnsOf(c: Context<HttpEnv>): Column<AccountEvent>[] {
@@ -53,10 +57,9 @@ function columnsOf(c: Context<HttpEnv>): Column<AccountEvent>[] {
     [
       'Client',
       (row) => (
-        <>
+        <span class="cut" title={row.user_agent ?? undefined}>
           {clientName(row.user_agent)}
-          <UserAgent of={row.user_agent} />
-        </>
+        </span>
       ),
     ],
     ['Country', (row) => (row.country === null ? <span class="quiet">Unknown</span> : countryName(row.country))],

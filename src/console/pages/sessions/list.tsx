@@ -3,6 +3,7 @@ import type { AccountEvent } from '../../../accounts/events-store'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { DAY, HOUR } from '../../../lib/time'
+import { clientNamed } from '../../../lib/user-agent'
 import { SESSION_IDLE, SESSION_MAX } from '../../../sessions/limits'
 import type { Session } from '../../../sessions/store'
 import { userOf } from '../../session'
@@ -14,10 +15,14 @@ import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { Activity } from './activity'
-import { clientName, UserAgent } from './client'
+import { clientName } from './client'
 
 /** The list of the user's sessions, and what last happened to the account. */
-export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Session>, events: readonly AccountEvent[]) {
+export function listPage(
+  c: Context<HttpEnv>,
+  { data, next_cursor }: Page<Session>,
+  { events, notices }: { events: readonly AccountEvent[]; notices: boolean },
+) {
   return show(
     c,
     { title: 'Sessions', section: 'sessions' },
@@ -39,6 +44,18 @@ export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Sessio
       <p>
         <a href="/console/sessions/activity">All activity</a>
       </p>
+      <h2>Security emails</h2>
+      <Post c={c} to="/console/sessions/notices">
+        <div class="checks one">
+          <label>
+            <input type="checkbox" name="notices" value="true" checked={notices} autocomplete="off" /> Send me an email
+            when I sign in from a browser that is not known, and when an API key is created in my name
+          </label>
+        </div>
+        <div class="choice">
+          <button type="submit">Save</button>
+        </div>
+      </Post>
     </>,
   )
 }
@@ -52,7 +69,7 @@ function columnsOf(c: Context<HttpEnv>): Column<Session>[] {
       (row) => (
         <>
           <span class="name">{clientName(row.user_agent)}</span> {row.id === id && <Badge of="this session" />}
-          <UserAgent of={row.user_agent} />
+          {clientNamed(row.user_agent) && <span class="line cut quiet">{row.user_agent}</span>}
         </>
       ),
     ],

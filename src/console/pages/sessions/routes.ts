@@ -1,5 +1,7 @@
 import { Hono } from 'hono'
 import { listEvents } from '../../../accounts/events-store'
+import { changeNotices } from '../../../accounts/notices'
+import { findUser } from '../../../accounts/notices-store'
 import { batch, run } from '../../../db/client'
 import type { HttpEnv } from '../../../http/context'
 import { paging } from '../../../http/page'
@@ -22,12 +24,17 @@ export const sessionPages = new Hono<HttpEnv>()
     const { directory, now } = c.get('rt')
     const { user_id } = userOf(c)
     const list = paging<Session>('console/sessions', pageAsked(c))
-    const { rows, events } = await batch(directory, {
+    const { rows, events, user } = await batch(directory, {
       rows: listSessions(directory, user_id, now, list),
       events: listEvents(directory, user_id, { before: null, take: RECENT }),
+      user: findUser(directory, user_id),
     })
     const sessions = list.page(rows, (row) => row)
-    return listPage(c, sessions, events)
+    return listPage(c, sessions, { events, notices: user[0]?.notices === true })
+  })
+  .post('/notices', page('user'), async (c) => {
+    await changeNotices(c, c.get('form').get('notices') === 'true')
+    return c.redirect('/console/sessions?done=notices_saved', 303)
   })
   .get('/activity', page('user'), async (c) => {
     const { directory } = c.get('rt')

@@ -6,6 +6,7 @@ import { Fault } from '../../../lib/fault'
 import { endingOf } from '../../../sessions/ending'
 import { accountOf, limitSignIn, type Redeemed, requestCode, signIn } from '../../../sessions/sign-in'
 import { deleteSession } from '../../../sessions/store'
+import { browserOf, keepBrowser } from '../../browser'
 import { parse, refusalOf } from '../../form'
 import { localPath } from '../../local-path'
 import { page } from '../../page'
@@ -91,8 +92,10 @@ async function askOrRefuse(c: Context<HttpEnv>, link: Redeemed, present: User | 
  * @returns null if the code is incorrect, used or expired
  */
 async function redeemed(c: Context<HttpEnv>, typed: Redeemed, before: User | null): Promise<string | null> {
-  const session = { client: clientOf(c), replaces: before?.id ?? null }
-  return (await orNull(signIn(c.get('rt'), typed, session)))?.token ?? null
+  const browser = browserOf(c)
+  const opened = await orNull(signIn(c, typed, { browser, replaces: before?.id ?? null }))
+  if (opened) keepBrowser(c, browser)
+  return opened?.token ?? null
 }
 
 /** Null in place of the fault `invalid_code`. */
