@@ -9,7 +9,7 @@ import { asked, localConfig } from './lib/local-config.ts'
 import { LOCAL_DIR, ROOT, STATE_DIR, writeLocal } from './lib/paths.ts'
 import { prepareLocal } from './lib/prepare.ts'
 import { PORT, type Running, readRunning } from './lib/running.ts'
-import { isNoise, redeemLine, rememberCode, SIGN_IN_LINK, startSignInLog } from './lib/server-log.ts'
+import { CONFIRMATION, isNoise, redeemLine, rememberCode, SIGN_IN_LINK, startSignInLog } from './lib/server-log.ts'
 import { fail, run, sleep } from './lib/terminal.ts'
 import { welcome } from './lib/welcome.ts'
 import { WRANGLER, WRANGLER_ENV } from './lib/wrangler.ts'
@@ -125,7 +125,9 @@ function serve(port: number, url: string): void {
 /** Prints a line of the server. A sign-in code gets a line to paste, and is kept for npm run demo and npm run send. */
 function show(line: string, url: string): void {
   const link = SIGN_IN_LINK.exec(line)
+  const [, confirming, challenged = ''] = CONFIRMATION.exec(line) ?? []
   console.log(line)
+  if (confirming) rememberCode(challenged, confirming)
   if (!link) return
   const [, challenge = '', code = ''] = link
   rememberCode(challenge, code)

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { etag } from 'hono/etag'
+import { accountRoutes } from './accounts/routes'
 import { apiKeyCredential } from './api-keys/authenticate'
 import { apiKeyRoutes } from './api-keys/routes'
 import { auditRoutes } from './audit/routes'
@@ -76,6 +77,7 @@ const app = base
   .route('/platform/v1/billing/customers', customerRoutes)
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)
+  .route('/auth', accountRoutes)
   .route('/auth/invitations', ownInvitationRoutes)
   .route('/ingest', ingestRoutes)
   // The service itself.

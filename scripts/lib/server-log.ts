@@ -5,6 +5,9 @@ import { LOCAL_DIR } from './paths.ts'
 /** Matches the line of the local server with a sign-in code: challenge and code. */
 export const SIGN_IN_LINK = /\/auth\/sign-in[#?]challenge=(chl_[0-9a-z]+)&code=([0-9A-Z]+)/
 
+/** Matches the line with a code that confirms a session: code and challenge. */
+export const CONFIRMATION = /Confirmation code for \S+: ([0-9A-Z]{8}) \((chl_[0-9a-z]+)\)/
+
 const SIGN_IN_LOG = join(LOCAL_DIR, 'sign-in.log')
 
 /**

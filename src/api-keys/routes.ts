@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { noticeKey } from '../accounts/notices'
 import { changeOf, projectOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, flagOrFalse, named } from '../http/fields'
@@ -74,6 +75,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     body(MintBody),
     async (c) => {
       const { row, secret } = await mintKey(c.get('rt'), c.get('actor'), c.req.valid('json'), changeOf(c))
+      noticeKey(c, row)
       const { email, role } = sessionOf(c)
       const minter: Roles = new Map(role === null ? [] : [[row.created_by, { email, role }]])
       return c.json({ key: present(row, minter), secret }, 201)

@@ -12,7 +12,7 @@ import { SESSION_MAX } from '../sessions/limits'
 /** The cookie `__Host-session` holds an ordinary session token. The API does not accept the cookie. */
 const COOKIE = 'session'
 /** The `__Host-` prefix restricts the cookie to this origin: browsers require Secure, Path=/ and no Domain. */
-const ATTRIBUTES = { prefix: 'host', secure: true, httpOnly: true, sameSite: 'Lax' } as const
+export const ATTRIBUTES = { prefix: 'host', secure: true, httpOnly: true, sameSite: 'Lax' } as const
 
 const NOT_SIGNED_IN: FaultName[] = [
   'missing_credentials',

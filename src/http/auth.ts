@@ -7,6 +7,7 @@ import { sha256Hex } from '../lib/crypto'
 import { Fault, type FaultName } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
 import { addressOf } from './address'
+import { readBearer } from './bearer'
 import type { HttpEnv } from './context'
 import { ERRORS } from './errors'
 import { failuresByAddress } from './failures'
@@ -25,6 +26,8 @@ export type Actor =
       /** The project in X-Project-Id, or null. */
       project_id: string | null
       role: Role | null
+      /** Whether the user has proved who they are in the last 10 minutes: by signing in, or again since. */
+      confirmed: boolean
       scopes: readonly Scope[]
     }
 
@@ -87,6 +90,11 @@ export type Policy = {
    * credentials, their read and the handler's statements then share one round trip.
    */
   reads?: boolean
+  /**
+   * For what cannot be undone: whether a session must be confirmed, so that a stolen token alone is not enough. An API
+   * key needs no confirmation: where the route takes one, its scope decides.
+   */
+  confirmed?: boolean
 }
 
 /** Actors that this isolate has authenticated before, by hash of the secret. A hint only: the database decides. */
@@ -208,10 +216,14 @@ export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): vo
     }
     throw new Fault('api_key_required', 'Use an API key. This call returns the key that makes it.')
   }
-  if (!policy.scope) return
-  if (policy.selfParam && c.req.param(policy.selfParam) === selfOf(actor)) return
-  if (actor.type === 'session' && actor.project_id === null) return // The call concerns no project.
-  requireScopes(actor, [policy.scope])
+  if (policy.scope && !isExempt(c, policy, actor)) requireScopes(actor, [policy.scope])
+  if (policy.confirmed) requireConfirmed(actor)
+}
+
+/** Whether an actor needs no scope: it addresses itself, or the call concerns no project. */
+function isExempt(c: Context<HttpEnv>, { selfParam }: Policy, actor: Actor): boolean {
+  if (selfParam && c.req.param(selfParam) === selfOf(actor)) return true
+  return actor.type === 'session' && actor.project_id === null
 }
 
 function selfOf(actor: Actor): string {
@@ -228,6 +240,19 @@ export function requireScopes(actor: Actor, wanted: readonly Scope[]): void {
   throw new Fault('insufficient_role', `This call requires the role ${smallestRole(missing)} or higher.`, {
     missing,
   })
+}
+
+/** @throws {Fault} `confirmation_required` for a session that is not confirmed */
+export function requireConfirmed(actor: Actor): void {
+  if (actor.type === 'session' && !actor.confirmed) throw confirmationRequired()
+}
+
+/** For a session that must be confirmed first. */
+export function confirmationRequired(): Fault {
+  return new Fault(
+    'confirmation_required',
+    'Confirm that it is you: request a code for your own address with POST /auth/codes, and send it with its challenge to POST /auth/session/confirm. Then repeat this call within 10 minutes.',
+  )
 }
 
 /** The session of a request. A route whose policy takes no API keys always has one. */
@@ -259,22 +284,6 @@ export function changeOf(c: Context<HttpEnv>) {
     client_request_id: c.get('clientRequestId'),
     now: c.get('rt').now,
   }
-}
-
-function readBearer(c: Context<HttpEnv>): { kind: CredentialKind; token: string } {
-  const header = c.req.header('Authorization')
-  if (header === undefined || header.trim() === '') {
-    throw new Fault('missing_credentials', 'Send an API key or a console session token as "Authorization: Bearer".')
-  }
-  const token = /^Bearer +([^\s,]+)$/i.exec(header.trim())?.[1]
-  const kind = token === undefined ? undefined : c.get('credentialKinds').find(({ prefix }) => token.startsWith(prefix))
-  if (!token || !kind?.wellFormed(token)) {
-    throw new Fault(
-      'malformed_credentials',
-      'Send "Authorization: Bearer" followed by one complete secret. This one is truncated, mistyped or of an unknown kind.',
-    )
-  }
-  return { kind, token }
 }
 
 /** The project of a session: from the path, from X-Project-Id if the policy requires one, or none. */

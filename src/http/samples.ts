@@ -11,6 +11,7 @@ export const SAMPLE = {
   event: 'evt_01kc5s4t6v8w0x1y3z5a7b9c2d',
   replay: 'rpl_01kc5t7w9x1y3z5a8b0c2d4e6f',
   invitation: 'inv_01kc5w0z2b4d6f8g0h1j3k5m7n',
+  accountEvent: 'aev_01kc5r4a1c3e5g7j9m0p2r4t6v',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',
   request: 'req_01kc5v8x0y2z4a6b8c1d3e5f7g',
   subscription: 'sub_1QZ4kLJ2eZvKYlo2',

@@ -1,10 +1,14 @@
 import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
+import type { Client } from '../accounts/client'
+import { sessionEvent, wrongCodeEvent } from '../accounts/events-store'
+import { noteBrowser } from '../accounts/notices-store'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
 import { isInvited } from '../members/invited-store'
 import type { Requester } from './budget'
+import type { Proof } from './confirm-store'
 import { CODE_TRIES, CODES_FOR_EACH, CODES_PER_HOUR, CODES_PER_REQUESTER, CODES_PER_SITE } from './limits'
 import { sessions, signInCodes, users } from './schema'
 import type { Session, User } from './store'
@@ -74,17 +78,25 @@ function live(challenge: string, now: number) {
   )
 }
 
+/** The code with which somebody tries it, hashed for its challenge. */
+type Typed = { challenge: string; code_hash: string }
+/** Who tries it, and when (ms). */
+type By = { client: Client; now: number }
+
+/** A code that is tried with a wrong one. */
+function wrong({ challenge, code_hash }: Typed, now: number) {
+  return and(live(challenge, now), ne(signInCodes.code_hash, code_hash))
+}
+
 /** Reads the address of a code that can still be redeemed. A wrong code counts as an attempt. @returns null for one */
-export async function openCode(
-  db: Directory,
-  { challenge, code_hash }: { challenge: string; code_hash: string },
-  now: number,
-): Promise<string | null> {
+export async function openCode(db: Directory, typed: Typed, { client, now }: By): Promise<string | null> {
+  const { challenge, code_hash } = typed
   const { found } = await batch(db, {
+    failed: wrongCodeEvent(db, client, now, wrong(typed, now)),
     tried: db
       .update(signInCodes)
       .set({ tries: sql`${signInCodes.tries} + 1` })
-      .where(and(live(challenge, now), ne(signInCodes.code_hash, code_hash))),
+      .where(wrong(typed, now)),
     found: db
       .select({ email: signInCodes.email })
       .from(signInCodes)
@@ -93,22 +105,59 @@ export async function openCode(
   return found[0]?.email ?? null
 }
 
-/** What is redeemed, who may become a user by it, and the session that the new one replaces. */
-type Attempt = { challenge: string; code_hash: string; signUp: 'open' | 'invited'; replaces: string | null }
+/**
+ * A code as the proof of a session's user. Only a code that was sent to their own address holds. As in
+ * {@link redeemCode}, every attempt is counted, and the older codes of the address end.
+ */
+export function codeProof(
+  db: Directory,
+  { email, session, ...typed }: Typed & { email: string; session: string },
+  { client, now }: By,
+): Proof {
+  const { challenge, code_hash } = typed
+  const right = and(eq(signInCodes.code_hash, code_hash), eq(signInCodes.email, email))
+  const one = db
+    .select({ made: signInCodes.created_at })
+    .from(signInCodes)
+    .where(and(live(challenge, now), right))
+  const older = and(
+    eq(signInCodes.email, email),
+    ne(signInCodes.id, challenge),
+    lte(signInCodes.created_at, sql`${one}`),
+    gt(signInCodes.expires_at, now),
+    isNull(signInCodes.used_by),
+  )
+  return {
+    holds: sql`EXISTS ${one}`,
+    uses: {
+      failed: wrongCodeEvent(db, client, now, wrong(typed, now)),
+      ended: db.update(signInCodes).set({ expires_at: now }).where(older),
+      tried: db
+        .update(signInCodes)
+        .set({ tries: sql`${signInCodes.tries} + 1`, used_by: sql`CASE WHEN ${right} THEN ${session} END` })
+        .where(live(challenge, now)),
+    },
+  }
+}
+
+/** What is redeemed and from which browser, who may become a user by it, and the session that the new one replaces. */
+type Attempt = Typed & { signUp: 'open' | 'invited'; replaces: string | null; browser: string }
 
 /**
  * Redeems a code and opens a session, in one transaction. Every attempt is counted, a code opens one session, and a
  * first sign-in creates the user if sign-up is open or the address is invited. The older codes of the address end, and so does the session that is
  * replaced.
  *
- * @returns the user, or null if the code is wrong, used, expired or out of attempts
+ * @returns the user, and whether a notice about the browser is due and within the limit; null if the code is wrong, used,
+ *   expired or out of attempts
  */
 export async function redeemCode(
   db: Directory,
-  { challenge, code_hash, signUp, replaces }: Attempt,
-  session: Pick<Session, 'id' | 'hash' | 'expires_at' | 'user_agent'>,
-  now: number,
-): Promise<User | null> {
+  { signUp, replaces, browser, ...typed }: Attempt,
+  session: Pick<Session, 'id' | 'hash' | 'expires_at'>,
+  { client, now }: By,
+): Promise<{ user: User; due: boolean; counted: boolean } | null> {
+  const { challenge, code_hash } = typed
   const spent = and(eq(signInCodes.id, challenge), eq(signInCodes.used_by, session.id))
   const email = sql`(SELECT ${signInCodes.email} FROM ${signInCodes} WHERE ${spent})`
   const user_id = sql`(SELECT ${users.id} FROM ${users} WHERE ${users.email} = ${email})`
@@ -123,8 +172,16 @@ export async function redeemCode(
   const opened = sql`EXISTS (SELECT 1 FROM ${sessions} WHERE ${eq(sessions.id, session.id)})`
   const mayBecomeUser = signUp === 'open' ? undefined : isInvited(db, email, now)
   const newUser = { id: newId('usr', now), email, created_at: now }
-  const newSession = { ...session, user_id, created_at: now, last_used_at: now }
-  const { user } = await batch(db, {
+  const newSession = {
+    ...session,
+    user_id,
+    user_agent: client.user_agent,
+    created_at: now,
+    last_used_at: now,
+    confirmed_at: now,
+  }
+  const { known, noticed, user } = await batch(db, {
+    failed: wrongCodeEvent(db, client, now, wrong(typed, now)),
     tried: db
       .update(signInCodes)
       .set({ tries: sql`${signInCodes.tries} + 1`, used_by })
@@ -132,7 +189,10 @@ export async function redeemCode(
     ended: db.update(signInCodes).set({ expires_at: now }).where(older),
     signedUp: insertWhere(db, users, newUser, and(sql`${email} IS NOT NULL`, mayBecomeUser)).onConflictDoNothing(),
     opened: insertWhere(db, sessions, newSession, sql`${user_id} IS NOT NULL`),
+    logged: sessionEvent(db, { type: 'sign_in', client, now }, eq(sessions.id, session.id)),
+    ...noteBrowser(db, { session: session.id, browser, newUser: newUser.id }, now),
     ...(replaces !== null && {
+      loggedOut: sessionEvent(db, { type: 'sign_out', client, now }, and(eq(sessions.id, replaces), opened)),
       replaced: db.delete(sessions).where(and(eq(sessions.id, replaces), opened)),
     }),
     user: db
@@ -141,5 +201,7 @@ export async function redeemCode(
       .innerJoin(users, eq(users.id, sessions.user_id))
       .where(eq(sessions.id, session.id)),
   })
-  return user[0] ?? null
+  if (!user[0]) return null
+  const due = known.length === 0 && user[0].id !== newUser.id && user[0].notices
+  return { user: user[0], due, counted: noticed.length > 0 }
 }

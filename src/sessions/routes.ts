@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { clientOf } from '../accounts/client'
 import { run } from '../db/client'
 import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -10,7 +11,9 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
-import { limitSignIn, requestCode, signIn } from './sign-in'
+import { endingOf } from './ending'
+import { CONFIRMED_FOR } from './limits'
+import { confirmByCode, limitSignIn, requestCode, signIn } from './sign-in'
 import { deleteSession, deleteSessions, findSession, listSessions, type Session as SessionRow } from './store'
 
 const tag = 'Sessions'
@@ -22,6 +25,9 @@ const Session = named(
     created_at: timestamp,
     last_used_at: timestamp,
     expires_at: timestamp,
+    confirmed_until: timestamp.describe(
+      'Until when the session counts as confirmed: 10 minutes after the sign-in, or after the last confirmation.',
+    ),
     user_agent: z.string().nullable(),
     current: z.boolean().describe('Whether this session makes the call.'),
   }),
@@ -30,6 +36,7 @@ const Session = named(
     created_at: SAMPLE.time,
     last_used_at: SAMPLE.later,
     expires_at: SAMPLE.end,
+    confirmed_until: SAMPLE.end,
     user_agent: 'curl/8.15.0',
     current: true,
   },
@@ -90,7 +97,7 @@ export const authRoutes = new Hono<HttpEnv>()
       id: 'createSession',
       summary: 'Sign in with a code',
       description:
-        'The token is returned only in this response. A code works once, with its challenge, and allows five attempts. Signing in ends the older codes of the address.',
+        'The token is returned only in this response. A code works once, with its challenge, and allows five attempts. Signing in ends the older codes of the address. If your client’s user agent has not signed in to your account in the last 90 days, you get an email about it.',
       tag,
       policy: null,
       responses: {
@@ -101,8 +108,7 @@ export const authRoutes = new Hono<HttpEnv>()
     body(RedeemBody),
     async (c) => {
       await limitSignIn(c)
-      const userAgent = c.req.header('User-Agent')
-      const { token, expires_at, user } = await signIn(c.get('rt'), c.req.valid('json'), { userAgent })
+      const { token, expires_at, user } = await signIn(c, c.req.valid('json'), { browser: clientOf(c) })
       return c.json({ token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )
@@ -141,9 +147,8 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     query(EndAllQuery),
     async (c) => {
-      const { id, user_id } = sessionOf(c)
-      const except = c.req.valid('query').keep_current ? id : null
-      c.get('log').sessions_ended = await deleteSessions(c.get('rt').directory, user_id, except)
+      const { keep_current } = c.req.valid('query')
+      c.get('log').sessions_ended = await deleteSessions(c.get('rt').directory, endingOf(c), keep_current)
       return c.body(null, 204)
     },
   )
@@ -165,6 +170,26 @@ export const authRoutes = new Hono<HttpEnv>()
       return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
     },
   )
+  .post(
+    '/session/confirm',
+    route({
+      id: 'confirmSession',
+      summary: 'Confirm the current session with a code',
+      description:
+        'Proves again that it is you, for calls that cannot be undone: they respond with `confirmation_required` if the session is not confirmed. Request a code for your own address with `POST /auth/codes`. A session is confirmed for 10 minutes, and a new one is confirmed from its start. A code allows five attempts, as for signing in; a code of another address is invalid.',
+      tag,
+      policy: sessionOnly,
+      responses: { 200: { description: 'Confirmed.', schema: CurrentSession } },
+      faults: ['invalid_code'],
+    }),
+    body(RedeemBody),
+    async (c) => {
+      await limitSignIn(c)
+      const actor = sessionOf(c)
+      const session = await confirmByCode(c.get('rt'), actor, c.req.valid('json'), clientOf(c))
+      return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
+    },
+  )
   .delete(
     '/sessions/current',
     route({
@@ -176,8 +201,7 @@ export const authRoutes = new Hono<HttpEnv>()
       responses: { 204: { description: 'Signed out.' } },
     }),
     async (c) => {
-      const actor = sessionOf(c)
-      await deleteSession(c.get('rt').directory, actor.user_id, actor.id)
+      await deleteSession(c.get('rt').directory, sessionOf(c).id, endingOf(c))
       return c.body(null, 204)
     },
   )
@@ -193,7 +217,7 @@ export const authRoutes = new Hono<HttpEnv>()
       faults: ['not_found'],
     }),
     async (c) => {
-      if (!(await deleteSession(c.get('rt').directory, sessionOf(c).user_id, c.req.param('id')))) {
+      if (!(await deleteSession(c.get('rt').directory, c.req.param('id'), endingOf(c)))) {
         throw new Fault('not_found', 'Session not found among your sessions.')
       }
       return c.body(null, 204)
@@ -206,6 +230,7 @@ function present(row: SessionRow, currentId: string) {
     created_at: iso(row.created_at),
     last_used_at: iso(row.last_used_at),
     expires_at: iso(row.expires_at),
+    confirmed_until: iso(row.confirmed_at + CONFIRMED_FOR),
     user_agent: row.user_agent,
     current: row.id === currentId,
   }

@@ -7,6 +7,11 @@ export const users = sqliteTable(
     /** In lower case, because addresses are compared without case. */
     email: text().notNull(),
     created_at: integer().notNull(),
+    /** Whether the user is sent notices about the security of the account. */
+    notices: integer({ mode: 'boolean' }).notNull().default(true),
+    /** The day (since the epoch, UTC) of the last notice, and how many were sent on it. */
+    notices_day: integer().notNull().default(0),
+    notices_sent: integer().notNull().default(0),
   },
   (t) => [uniqueIndex('users_email').on(t.email)],
 )
@@ -26,7 +31,7 @@ export const signInCodes = sqliteTable(
     created_at: integer().notNull(),
     expires_at: integer().notNull(),
     tries: integer().notNull().default(0),
-    /** The session that this code opened; null while the code is unused. */
+    /** The session that this code opened or confirmed; null while the code is unused. */
     used_by: text(),
   },
   (t) => [
@@ -46,6 +51,8 @@ export const sessions = sqliteTable(
     created_at: integer().notNull(),
     expires_at: integer().notNull(),
     last_used_at: integer().notNull(),
+    /** When the user last proved who they are: by signing in, or by a code since. */
+    confirmed_at: integer().notNull().default(0),
     user_agent: text(),
   },
   (t) => [uniqueIndex('sessions_hash').on(t.hash), index('sessions_user').on(t.user_id, t.id)],

@@ -1,4 +1,7 @@
 import type { Context } from 'hono'
+import { type Browser, browserHash } from '../accounts/browser'
+import { type Client, clientOf } from '../accounts/client'
+import { sendNotice } from '../accounts/notices'
 import type { Runtime } from '../env'
 import { addressOf } from '../http/address'
 import type { HttpEnv } from '../http/context'
@@ -8,12 +11,14 @@ import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { deliver, deliveryOf } from '../mail/deliver'
-import { signInMail } from '../mail/texts'
+import { signInNotice } from '../mail/notices'
+import { type CodeMail, type Mail, signInMail } from '../mail/texts'
 import { mailboxOf, requesterOf } from './budget'
-import { insertCode, openCode, redeemCode } from './codes-store'
+import { codeProof, insertCode, openCode, redeemCode } from './codes-store'
+import { confirmSession } from './confirm-store'
 import { CODE_TTL } from './limits'
 import { hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
-import type { User } from './store'
+import type { Session, User } from './store'
 
 /** Counts a sign-in request against the client's address. @throws {Fault} `rate_limited` */
 export function limitSignIn(c: Context<HttpEnv>): Promise<void> {
@@ -23,10 +28,13 @@ export function limitSignIn(c: Context<HttpEnv>): Promise<void> {
 /**
  * Makes a sign-in code and sends it after the response. The response is the same whether the address is known or not,
  * and whether a limit keeps the code from being sent.
+ *
+ * @param mail makes the email: by default, one that asks to sign in
  */
 export async function requestCode(
   c: Context<HttpEnv>,
   typed: string,
+  mail: (of: CodeMail) => Mail = signInMail,
 ): Promise<{ challenge: string; expires_at: number }> {
   const rt = c.get('rt')
   const { codePepper, signUp } = rt.settings
@@ -40,17 +48,21 @@ export async function requestCode(
   ])
   const row = { id, email, mailbox: mailboxOf(email), code_hash, created_at: rt.now, expires_at }
   const { recorded, known } = await insertCode(rt.directory, row, requester)
-  if (recorded && (known || signUp === 'open')) send(c, { email, challenge: id, code })
+  if (recorded && (known || signUp === 'open')) send(c, { email, challenge: id, code }, mail)
   return { challenge: id, expires_at }
 }
 
 /** Sends a code after the response. A failure is logged. */
-function send(c: Context<HttpEnv>, { email, challenge, code }: { email: string; challenge: string; code: string }) {
+function send(
+  c: Context<HttpEnv>,
+  { email, challenge, code }: { email: string; challenge: string; code: string },
+  mail: (of: CodeMail) => Mail,
+) {
   const rt = c.get('rt')
   const { how, origin } = deliveryOf(c)
   const link = origin && `${origin}/auth/sign-in?challenge=${challenge}&code=${code}`
   rt.waitUntil(
-    deliver(rt, signInMail({ email, code, link }), how).catch((error) =>
+    deliver(rt, mail({ email, challenge, code, link }), how).catch((error) =>
       writeLog('error', 'sign_in_code_not_sent', { error: error instanceof Error ? error.message : String(error) }),
     ),
   )
@@ -65,38 +77,62 @@ export type Redeemed = { challenge: string; code: string }
  *
  * @throws {Fault} `invalid_code`
  */
-export async function accountOf(rt: Runtime, { challenge, code }: Redeemed): Promise<string> {
+export async function accountOf(rt: Runtime, { challenge, code }: Redeemed, client: Client): Promise<string> {
   const code_hash = await hashCode(rt.settings.codePepper, challenge, normalizeCode(code))
-  const email = await openCode(rt.directory, { challenge, code_hash }, rt.now)
+  const email = await openCode(rt.directory, { challenge, code_hash }, { client, now: rt.now })
   if (email === null) throw invalidCode()
   return email
 }
 
 /**
  * Opens a session with a code. The token is returned only here; only its hash is stored. It ends the older codes of the
- * address, and the session that the new one replaces in a browser.
+ * address, and the session that the new one replaces in a browser. If the browser is not known, the user is told by email.
  *
  * @throws {Fault} `invalid_code`
  */
 export async function signIn(
-  rt: Runtime,
+  c: Context<HttpEnv>,
   { challenge, code }: Redeemed,
-  { userAgent, replaces = null }: { userAgent: string | undefined; replaces?: string | null },
+  { browser, replaces = null }: { browser: Browser; replaces?: string | null },
 ): Promise<{ token: string; expires_at: number; user: User }> {
+  const rt = c.get('rt')
+  const client = clientOf(c)
   const token = newSessionToken()
   const expires_at = sessionEnd(rt.now, rt.now)
-  const [code_hash, hash] = await Promise.all([
+  const [code_hash, hash, from] = await Promise.all([
     hashCode(rt.settings.codePepper, challenge, normalizeCode(code)),
     sha256Hex(token),
+    browserHash(rt, browser),
   ])
-  const user = await redeemCode(
+  const opened = await redeemCode(
     rt.directory,
-    { challenge, code_hash, signUp: rt.settings.signUp, replaces },
-    { id: newId('ses', rt.now), hash, expires_at, user_agent: userAgent?.slice(0, 200) ?? null },
-    rt.now,
+    { challenge, code_hash, signUp: rt.settings.signUp, replaces, browser: from },
+    { id: newId('ses', rt.now), hash, expires_at },
+    { client, now: rt.now },
   )
-  if (!user) throw invalidCode()
-  return { token, expires_at, user }
+  if (!opened) throw invalidCode()
+  sendNotice(c, opened, (of) => signInNotice(of, client))
+  return { token, expires_at, user: opened.user }
+}
+
+/**
+ * Confirms a session with a code that was sent to the address of its user. The code is used up.
+ *
+ * @returns the session as it is now
+ * @throws {Fault} `invalid_code`, also for a code of another address
+ */
+export async function confirmByCode(
+  rt: Runtime,
+  session: { id: string; user_id: string; email: string },
+  { challenge, code }: Redeemed,
+  client: Client,
+): Promise<Session> {
+  const code_hash = await hashCode(rt.settings.codePepper, challenge, normalizeCode(code))
+  const by = { client, now: rt.now }
+  const proof = codeProof(rt.directory, { challenge, code_hash, email: session.email, session: session.id }, by)
+  const confirmed = await confirmSession(rt.directory, session, proof, by)
+  if (!confirmed) throw invalidCode()
+  return confirmed
 }
 
 function invalidCode(): Fault {

@@ -1,4 +1,7 @@
 import { and, desc, eq, gt, lt, ne, sql } from 'drizzle-orm'
+import type { Client } from '../accounts/client'
+import { purgeEvents, sessionEvent } from '../accounts/events-store'
+import { forgetBrowsers, purgeBrowsers } from '../accounts/notices-store'
 import { batch, type Directory, run } from '../db/client'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
@@ -19,6 +22,7 @@ export function byHash(db: Directory, hash: string, projectId: string | null) {
       user_id: sessions.user_id,
       created_at: sessions.created_at,
       expires_at: sessions.expires_at,
+      confirmed_at: sessions.confirmed_at,
       email: users.email,
       role: members.role,
     })
@@ -57,23 +61,48 @@ export function findSession(db: Directory, userId: string, id: string) {
     .where(and(eq(sessions.id, id), eq(sessions.user_id, userId)))
 }
 
-/** Ends one of the user's sessions. @returns whether it existed */
-export async function deleteSession(db: Directory, userId: string, id: string): Promise<boolean> {
-  const ended = db.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.user_id, userId)))
-  return (await run(db, ended.returning({ id: sessions.id }))).length > 0
+/** Who ends sessions: a session of the same user. */
+export type Ending = { user_id: string; session: string; client: Client; now: number }
+
+/** Ends one of the user's sessions, and logs it. @returns whether it existed */
+export async function deleteSession(db: Directory, id: string, { user_id, session, ...by }: Ending): Promise<boolean> {
+  const own = and(eq(sessions.id, id), eq(sessions.user_id, user_id))
+  const { ended } = await batch(db, {
+    logged: sessionEvent(db, { ...by, type: id === session ? 'sign_out' : 'session_ended' }, own),
+    ended: db.delete(sessions).where(own).returning({ id: sessions.id }),
+  })
+  return ended.length > 0
 }
 
-/** Ends the sessions of a user, except one that is to stay. @returns how many there were, ended ones too */
-export async function deleteSessions(db: Directory, userId: string, except: string | null): Promise<number> {
-  const other = except === null ? undefined : ne(sessions.id, except)
-  const ended = db.delete(sessions).where(and(eq(sessions.user_id, userId), other))
-  return (await run(db, ended.returning({ id: sessions.id }))).length
+/**
+ * Ends the sessions of a user, and logs it. The browsers are forgotten, in case one of them is somebody else's.
+ *
+ * @param keep whether the session that ends the others is to stay
+ * @returns how many there were, ended ones too
+ */
+export async function deleteSessions(
+  db: Directory,
+  { user_id, session, ...by }: Ending,
+  keep: boolean,
+): Promise<number> {
+  const which = and(eq(sessions.user_id, user_id), keep ? ne(sessions.id, session) : undefined)
+  const { ended } = await batch(db, {
+    logged: sessionEvent(db, { ...by, type: 'signed_out_everywhere' }, eq(sessions.id, session)),
+    ended: db.delete(sessions).where(which).returning({ id: sessions.id }),
+    forgotten: forgetBrowsers(db, user_id),
+  })
+  return ended.length
 }
 
-/** Deletes codes and sessions that ended more than a day ago. Their ids hold the time when they began. */
+/**
+ * Deletes codes and sessions that ended more than a day ago, whose ids hold the time when they began, and events and
+ * browsers of accounts that are too old.
+ */
 export async function purgeEnded(db: Directory, now: number): Promise<void> {
   await batch(db, {
     codes: db.delete(signInCodes).where(lt(signInCodes.id, idFloor('chl', now - DAY))),
     sessions: db.delete(sessions).where(lt(sessions.id, idFloor('ses', now - SESSION_MAX - DAY))),
+    events: purgeEvents(db, now),
+    browsers: purgeBrowsers(db, now),
   })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call } from '../harness'
-import { freshEmail, signIn } from '../sessions/signing-in'
+import { freshEmail, redeem, sent, signIn, wrong } from '../sessions/signing-in'
 import { submit, visit } from './visit'
 
 const UA = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
@@ -27,5 +27,34 @@ describe('sessions in the console', () => {
     const { text } = await visit('/console/sessions', token)
     expect(text).toContain('Firefox on Linux')
     expect(text).toContain('aria-current="page">Sessions</a>')
+  })
+
+  it('are followed by what last happened to the account, in words', async () => {
+    const email = freshEmail()
+    const { token } = await signIn(email, { headers: { 'User-Agent': UA }, country: 'NL' })
+    const { challenge, code } = await sent(email)
+    for (let i = 0; i < 2; i++) await redeem(challenge, wrong(code, i), { headers: { 'User-Agent': '<b>x</b>' } })
+    for (const path of ['/console/sessions', '/console/sessions/activity']) {
+      const { text } = await visit(path, token)
+      for (const words of ['Signed in', 'Firefox on Linux', 'Netherlands', '2 wrong codes', '&lt;b&gt;x&lt;/b&gt;'])
+        expect(text).toContain(words)
+      expect(text).not.toContain('<b>x</b>')
+    }
+  })
+
+  it('have a choice of security emails', async () => {
+    const { token } = await signIn()
+    const box = async () =>
+      /<input type="checkbox" name="notices"[^>]*>/.exec((await visit('/console/sessions', token)).text)?.[0]
+    expect(await box()).toContain('checked')
+    for (const [fields, checked] of [
+      [{}, false],
+      [{ notices: 'true' }, true],
+    ] as const) {
+      const saved = await submit('/console/sessions/notices', token, { ...fields })
+      expect(saved.headers.get('Location')).toBe('/console/sessions?done=notices_saved')
+      expect((await box())?.includes('checked')).toBe(checked)
+      expect((await call('/auth/user', { token })).body.notices).toBe(checked)
+    }
   })
 })

@@ -22,10 +22,12 @@ describe('signing in', () => {
     const { redeem, email } = await signInByForm()
     const answer = await redeem()
     expect([answer.status, answer.headers.get('Location')]).toEqual([303, '/console'])
-    const cookie = answer.headers.get('Set-Cookie') ?? ''
+    const cookies = answer.headers.getSetCookie()
+    const [cookie = ''] = cookies.filter((one) => one.startsWith('__Host-session='))
     expect(cookie).toMatch(
       /^__Host-session=svc_cs_[0-9a-f]{64}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     )
+    expect(cookies.map((one) => one.split('=')[0])).toEqual(['__Host-browser', '__Host-session'])
     const token = /svc_cs_[0-9a-f]{64}/.exec(cookie)?.[0] ?? ''
     expect((await call('/auth/sessions/current', { token })).body.user.email).toBe(email)
     expect((await visit('/console', token)).text).toContain(email)

@@ -116,6 +116,11 @@ it('leaves an audit row alone that has no filter, or has an object', async () =>
   expect(await dump()).toEqual(after)
 })
 
+it('counts a session that is there as confirmed when it was opened', () => {
+  expect(after.sessions?.length).toBeGreaterThan(0)
+  for (const { confirmed_at, created_at } of after.sessions ?? []) expect(confirmed_at).toBe(created_at)
+})
+
 it('tells from the audit log whom the secret of each key was handed to', () => {
   for (const { key, issuedTo, lineage } of ROTATED) {
     const row = after.api_keys?.find(({ id }) => id === key)

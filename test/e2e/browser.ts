@@ -1,10 +1,12 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { deliver, type Inbox, isReceipt } from '../../scripts/lib/deliver.ts'
 import { findCode } from '../../scripts/lib/server-log.ts'
 import { sleep } from '../../scripts/lib/terminal.ts'
 
 export const URL_OF_CONSOLE = process.env.CONSOLE_URL ?? 'http://localhost:8787'
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
 /** Starts a headless Chromium. Set CHROMIUM to use another one than /usr/bin/chromium. */
@@ -32,6 +34,17 @@ export function watch(context: BrowserContext): Watch {
     })
   })
   return seen
+}
+
+/** The violations that axe finds, as `rule: element`. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate<string>(
+    `axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }).then(({ violations }) => JSON.stringify(violations.flatMap(
+      ({ id, nodes }) => nodes.slice(0, 4).map(({ html, any, all, none }) =>
+        id + ': ' + html.slice(0, 160) + ' ' + [...any, ...all, ...none].map(({ message }) => message).join('; ').slice(0, 200)))))`,
+  )
+  return JSON.parse(found) as string[]
 }
 
 /** Signs in through the forms, with the code that the server printed. */

@@ -1,5 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -7,9 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
 import { sleep } from '../../scripts/lib/terminal.ts'
-import { launch, sendStripe, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
+import { launch, sendStripe, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const SECRET = 'whsec_a_secret_of_the_page_tests'
 /** A folder for screenshots, if they are wanted: SCREENSHOTS=folder npm run test:e2e. */
 const SHOTS = process.env.SCREENSHOTS
@@ -19,6 +17,7 @@ const WIDE = { width: 1200, height: 800 }
 const NARROW = { width: 360, height: 740 }
 /** One page of each kind: on a narrow screen the elements are the same, but the layout differs. */
 const NARROW_TOO = [
+  'sessions',
   'keys',
   'key',
   'new-key',
@@ -103,6 +102,7 @@ beforeAll(async () => {
     projects: '/console',
     'new-project': '/console/projects/new',
     sessions: '/console/sessions',
+    activity: '/console/sessions/activity',
     'end-all': '/console/sessions/end-all',
     'overview-empty': `/console/p/${empty}`,
     overview: `/console/p/${project}`,
@@ -168,17 +168,6 @@ beforeAll(async () => {
 afterAll(() => browser?.close())
 
 const cookie = () => ({ name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true })
-
-/** The violations that axe finds, as `rule: element`. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  const found = await page.evaluate<string>(
-    `axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }).then(({ violations }) => JSON.stringify(violations.flatMap(
-      ({ id, nodes }) => nodes.slice(0, 4).map(({ html, any, all, none }) =>
-        id + ': ' + html.slice(0, 160) + ' ' + [...any, ...all, ...none].map(({ message }) => message).join('; ').slice(0, 200)))))`,
-  )
-  return JSON.parse(found) as string[]
-}
 
 async function settle(page: Page, name: string): Promise<void> {
   if (name === 'sign-in') await page.getByLabel('Email address').waitFor()

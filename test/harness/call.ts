@@ -27,6 +27,8 @@ export type RequestOptions = {
   json?: unknown
   body?: BodyInit
   headers?: Record<string, string>
+  /** The country that Cloudflare says the request came from. */
+  country?: string
   /** Bindings that replace the real ones; an undefined one is taken away. */
   bindings?: Partial<Env>
 }
@@ -58,7 +60,7 @@ export function head(path: string, options: RequestOptions = {}): Promise<Answer
 }
 
 function requestTo(path: string, options: RequestOptions): Request {
-  const { method = 'GET', token, project, json, headers } = options
+  const { method = 'GET', token, project, json, headers, country } = options
   const all = new Headers({ 'CF-Connecting-IP': freshAddress(), ...headers })
   if (token) all.set('Authorization', `Bearer ${token}`)
   if (project) all.set('X-Project-Id', project)
@@ -68,6 +70,7 @@ function requestTo(path: string, options: RequestOptions): Request {
     method,
     headers: all,
     ...(body !== undefined && { body }),
+    ...(country !== undefined && { cf: { country } }),
   })
 }
 

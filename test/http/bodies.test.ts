@@ -224,7 +224,7 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
       for (const [what, text] of BAD_TEXTS) {
         const answer = await send(world, route, { body: withField(sample, field, `"${text}"`) })
         // Any text is a well-formed code or challenge, only a wrong one.
-        const wrongCode = path === 'POST /auth/sessions' && text.length < 100
+        const wrongCode = /^POST \/auth\/(sessions|session\/confirm)$/.test(path) && text.length < 100
         problemOf(answer, wrongCode ? 401 : 422, wrongCode ? 'invalid_code' : 'validation_failed', `${field}: ${what}`)
         if (!wrongCode) expect(pointers(answer), `${field}: ${what}`).toContain(`/${field}`)
       }

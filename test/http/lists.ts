@@ -61,6 +61,13 @@ async function addSessions(world: World, n: number) {
   })
 }
 
+const addAccountEvents = ({ owner }: World, n: number) =>
+  times(n, () =>
+    DIRECTORY.prepare("INSERT INTO account_events (user_id, id, type, at) VALUES (?, ?, 'sign_in', ?)")
+      .bind(owner.user, newId('aev', Date.now()), Date.now())
+      .run(),
+  )
+
 const addReplays = (world: World, n: number) =>
   times(n, () =>
     STORE.prepare('INSERT INTO replays (project_id, id, actor, event_id, queued) VALUES (?, ?, ?, ?, 1)')
@@ -157,6 +164,7 @@ export const LISTS: Record<string, List> = {
         await invited(project, { email })
       }),
   },
+  'GET /auth/events': { id: byId, add: addAccountEvents },
   'GET /auth/sessions': { id: byId, add: addSessions },
 }
 

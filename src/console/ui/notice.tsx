@@ -3,7 +3,9 @@ const NOTICES = {
   signed_out: 'You are signed out.',
   session_ended: 'The session has ended.',
   sessions_ended: 'All your other sessions have ended.',
+  notices_saved: 'Your choice of security emails was saved.',
   signed_out_everywhere: 'You are signed out everywhere.',
+  confirmed: 'You have confirmed that it is you. Now repeat what you were doing.',
   project_created: 'The project was created.',
   project_renamed: 'The project has a new name.',
   key_created_before:

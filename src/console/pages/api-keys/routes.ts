@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono'
+import { noticeKey } from '../../../accounts/notices'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { MintBody, mintOnce } from '../../../api-keys/mint'
 import { findSecretsAddedThrough, revokeKey } from '../../../api-keys/revoke-store'
@@ -57,7 +58,9 @@ export const apiKeyPages = new Hono<HttpEnv>()
     try {
       const fields = parse(MintBody, { name, scopes, expires_at: expiryOf(expires, on, rt.now) })
       const minted = await mintOnce(rt, userOf(c), { ...fields, id }, changeOf(c))
-      return minted ? await secretPage(c, minted.row, minted.secret, 'created') : toKey(c, id, 'key_created_before')
+      if (!minted) return toKey(c, id, 'key_created_before')
+      noticeKey(c, minted.row)
+      return await secretPage(c, minted.row, minted.secret, 'created')
     } catch (error) {
       return createPage(c, { entered, once: await onceOf(rt, userOf(c)) }, refusalOf(error))
     }

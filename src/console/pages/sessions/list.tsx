@@ -1,7 +1,9 @@
 import type { Context } from 'hono'
+import type { AccountEvent } from '../../../accounts/events-store'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { DAY, HOUR } from '../../../lib/time'
+import { clientNamed } from '../../../lib/user-agent'
 import { SESSION_IDLE, SESSION_MAX } from '../../../sessions/limits'
 import type { Session } from '../../../sessions/store'
 import { userOf } from '../../session'
@@ -12,10 +14,15 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { clientOf } from './client'
+import { Activity } from './activity'
+import { clientName } from './client'
 
-/** The list of the user's sessions. */
-export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Session>) {
+/** The list of the user's sessions, and what last happened to the account. */
+export function listPage(
+  c: Context<HttpEnv>,
+  { data, next_cursor }: Page<Session>,
+  { events, notices }: { events: readonly AccountEvent[]; notices: boolean },
+) {
   return show(
     c,
     { title: 'Sessions', section: 'sessions' },
@@ -32,6 +39,23 @@ export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Sessio
       </p>
       <Table label="Sessions" rows={data} columns={columnsOf(c)} class="keys" />
       <Pager c={c} cursor={next_cursor} />
+      <h2>Recent activity</h2>
+      <Activity c={c} events={events} />
+      <p>
+        <a href="/console/sessions/activity">All activity</a>
+      </p>
+      <h2>Security emails</h2>
+      <Post c={c} to="/console/sessions/notices">
+        <div class="checks one">
+          <label>
+            <input type="checkbox" name="notices" value="true" checked={notices} autocomplete="off" /> Send me an email
+            when I sign in from a browser that is not known, and when an API key is created in my name
+          </label>
+        </div>
+        <div class="choice">
+          <button type="submit">Save</button>
+        </div>
+      </Post>
     </>,
   )
 }
@@ -39,14 +63,13 @@ export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Sessio
 function columnsOf(c: Context<HttpEnv>): Column<Session>[] {
   const { now } = c.get('rt')
   const { id } = userOf(c)
-  const name = (row: Session) => clientOf(row.user_agent) ?? row.user_agent ?? 'Unknown client'
   return [
     [
       'Client',
       (row) => (
         <>
-          <span class="name">{name(row)}</span> {row.id === id && <Badge of="this session" />}
-          {clientOf(row.user_agent) && <span class="line cut quiet">{row.user_agent}</span>}
+          <span class="name">{clientName(row.user_agent)}</span> {row.id === id && <Badge of="this session" />}
+          {clientNamed(row.user_agent) && <span class="line cut quiet">{row.user_agent}</span>}
         </>
       ),
     ],
@@ -59,7 +82,7 @@ function columnsOf(c: Context<HttpEnv>): Column<Session>[] {
         <Post c={c} to={`/console/sessions/${row.id}/end`}>
           <button type="submit">
             {row.id === id ? 'Sign out' : 'End'}
-            <span class="unseen"> session of {name(row)}</span>
+            <span class="unseen"> session of {clientName(row.user_agent)}</span>
           </button>
         </Post>
       ),

@@ -1,28 +1,52 @@
 import { Hono } from 'hono'
-import { run } from '../../../db/client'
+import { listEvents } from '../../../accounts/events-store'
+import { changeNotices } from '../../../accounts/notices'
+import { findUser } from '../../../accounts/notices-store'
+import { batch, run } from '../../../db/client'
 import type { HttpEnv } from '../../../http/context'
+import { paging } from '../../../http/page'
 import { Fault } from '../../../lib/fault'
-import { deleteSession, deleteSessions, listSessions } from '../../../sessions/store'
-import { readList } from '../../list'
+import { endingOf } from '../../../sessions/ending'
+import { deleteSession, deleteSessions, listSessions, type Session } from '../../../sessions/store'
+import { pageAsked, readList } from '../../list'
 import { page } from '../../page'
 import { forgetSession, userOf } from '../../session'
+import { activityPage } from './activity'
 import { endAllPage } from './end-all'
 import { listPage } from './list'
+
+/** Events on the page of sessions. */
+const RECENT = 8
 
 /** The user's sessions, in browsers and API clients. */
 export const sessionPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
     const { directory, now } = c.get('rt')
     const { user_id } = userOf(c)
+    const list = paging<Session>('console/sessions', pageAsked(c))
+    const { rows, events, user } = await batch(directory, {
+      rows: listSessions(directory, user_id, now, list),
+      events: listEvents(directory, user_id, { before: null, take: RECENT }),
+      user: findUser(directory, user_id),
+    })
+    const sessions = list.page(rows, (row) => row)
+    return listPage(c, sessions, { events, notices: user[0]?.notices === true })
+  })
+  .post('/notices', page('user'), async (c) => {
+    await changeNotices(c, c.get('form').get('notices') === 'true')
+    return c.redirect('/console/sessions?done=notices_saved', 303)
+  })
+  .get('/activity', page('user'), async (c) => {
+    const { directory } = c.get('rt')
+    const { user_id } = userOf(c)
     const read = (before: string | null, take: number) =>
-      run(directory, listSessions(directory, user_id, now, { before, take }))
-    return listPage(c, await readList(c, 'sessions', read))
+      run(directory, listEvents(directory, user_id, { before, take }))
+    return activityPage(c, await readList(c, 'account_events', read))
   })
   .get('/end-all', page('user'), (c) => endAllPage(c))
   .post('/end-all', page('user'), async (c) => {
-    const { id, user_id } = userOf(c)
     const here = c.get('form').get('here') === 'true'
-    c.get('log').sessions_ended = await deleteSessions(c.get('rt').directory, user_id, here ? null : id)
+    c.get('log').sessions_ended = await deleteSessions(c.get('rt').directory, endingOf(c), !here)
     if (!here) return c.redirect('/console/sessions?done=sessions_ended', 303)
     forgetSession(c)
     return c.redirect('/console/sign-in?done=signed_out_everywhere', 303)
@@ -30,7 +54,7 @@ export const sessionPages = new Hono<HttpEnv>()
   .post('/:id/end', page('user'), async (c) => {
     const user = userOf(c)
     const id = c.req.param('id')
-    if (!(await deleteSession(c.get('rt').directory, user.user_id, id)))
+    if (!(await deleteSession(c.get('rt').directory, id, endingOf(c))))
       throw new Fault('not_found', 'Session not found.')
     if (id !== user.id) return c.redirect('/console/sessions?done=session_ended', 303)
     forgetSession(c)

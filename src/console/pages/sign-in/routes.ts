@@ -1,16 +1,19 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { clientOf } from '../../../accounts/client'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
+import { endingOf } from '../../../sessions/ending'
 import { accountOf, limitSignIn, type Redeemed, requestCode, signIn } from '../../../sessions/sign-in'
 import { deleteSession } from '../../../sessions/store'
+import { browserOf, keepBrowser } from '../../browser'
 import { parse, refusalOf } from '../../form'
+import { localPath } from '../../local-path'
 import { page } from '../../page'
 import { forgetSession, keepSession, type User, userOf, userOfCookie, visitorOf } from '../../session'
 import { addressPage } from './address'
 import { codePage } from './code'
 import { deadLinkPage, linkPage } from './link'
-import { localPath } from './next'
 
 const Email = z.object({ email: z.email('must be a valid email address').max(254) })
 
@@ -50,8 +53,7 @@ export const signInPages = new Hono<HttpEnv>()
     return c.redirect(next, 303)
   })
   .post('/sign-out', page('user'), async (c) => {
-    const { id, user_id } = userOf(c)
-    await deleteSession(c.get('rt').directory, user_id, id)
+    await deleteSession(c.get('rt').directory, userOf(c).id, endingOf(c))
     forgetSession(c)
     return c.redirect('/console/sign-in?done=signed_out', 303)
   })
@@ -80,7 +82,7 @@ export const linkPages = new Hono<HttpEnv>()
   })
 
 async function askOrRefuse(c: Context<HttpEnv>, link: Redeemed, present: User | null) {
-  const email = await orNull(accountOf(c.get('rt'), link))
+  const email = await orNull(accountOf(c.get('rt'), link, clientOf(c)))
   return email === null ? deadLinkPage(c) : linkPage(c, { ...link, email }, present)
 }
 
@@ -90,8 +92,10 @@ async function askOrRefuse(c: Context<HttpEnv>, link: Redeemed, present: User | 
  * @returns null if the code is incorrect, used or expired
  */
 async function redeemed(c: Context<HttpEnv>, typed: Redeemed, before: User | null): Promise<string | null> {
-  const session = { userAgent: c.req.header('User-Agent'), replaces: before?.id ?? null }
-  return (await orNull(signIn(c.get('rt'), typed, session)))?.token ?? null
+  const browser = browserOf(c)
+  const opened = await orNull(signIn(c, typed, { browser, replaces: before?.id ?? null }))
+  if (opened) keepBrowser(c, browser)
+  return opened?.token ?? null
 }
 
 /** Null in place of the fault `invalid_code`. */

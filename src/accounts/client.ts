@@ -1,0 +1,16 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../http/context'
+import { MAX_USER_AGENT } from './limits'
+
+/** The client that sent a request, as the log of an account keeps it: no more of its place than the country. */
+export type Client = { user_agent: string | null; country: string | null }
+
+/** The client of a request. */
+export function clientOf(c: Context<HttpEnv>): Client {
+  const { cf } = c.req.raw as Request<unknown, IncomingRequestCfProperties>
+  const country = cf?.country ?? ''
+  return {
+    user_agent: c.req.header('User-Agent')?.slice(0, MAX_USER_AGENT) ?? null,
+    country: /^(?!XX)[A-Z]{2}$/.test(country) ? country : null, // XX: unknown; T1: Tor
+  }
+}

@@ -1,0 +1,77 @@
+import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import type { Directory, Query } from '../db/client'
+import { insertFrom } from '../db/insert-from'
+import { bare, excluded } from '../db/sql'
+import { idFloor, newId } from '../lib/ids'
+import { HOUR } from '../lib/time'
+import { sessions, signInCodes, users } from '../sessions/schema'
+import type { Client } from './client'
+import { EVENTS_KEPT } from './limits'
+import { accountEvents, type EventType } from './schema'
+
+export type AccountEvent = typeof accountEvents.$inferSelect
+
+/** An event to write, by the client of a request, at a time (ms). */
+export type Happened = { type: EventType; client: Client; now: number }
+
+/**
+ * Logs an event of a session, for the batch of the change.
+ *
+ * @param which the session, as it is when the statement runs: before it is deleted, or after it was made
+ */
+export function sessionEvent(db: Directory, { type, client, now }: Happened, which: SQL | undefined): Query<void> {
+  const row = {
+    ...clientColumns(client),
+    user_id: sessions.user_id,
+    id: sql`${newId('aev', now)}`,
+    type: sql`${type}`,
+    at: sql`${now}`,
+    session_id: sessions.id,
+  }
+  return insertFrom(db, accountEvents, row, sql`FROM ${sessions} WHERE ${which}`)
+}
+
+/**
+ * Counts a wrong code, for the batch that tries it: one row for each user and hour, with the client of the last attempt. An
+ * address that is no user's leaves nothing.
+ *
+ * @param which the sign-in code that was tried, if the attempt is wrong
+ */
+export function wrongCodeEvent(db: Directory, client: Client, now: number, which: SQL | undefined): Query<void> {
+  const { count, at, user_agent, country } = accountEvents
+  const row = {
+    ...clientColumns(client),
+    user_id: users.id,
+    id: sql`${idFloor('aev', Math.floor(now / HOUR) * HOUR)}`,
+    type: sql`${'sign_in_failed' satisfies EventType}`,
+    at: sql`${now}`,
+  }
+  const latest = [at, user_agent, country].map((column) => sql`${bare(column)} = ${excluded(column)}`)
+  return insertFrom(
+    db,
+    accountEvents,
+    row,
+    sql`FROM ${signInCodes} INNER JOIN ${users} ON ${eq(users.email, signInCodes.email)} WHERE ${which}
+      ON CONFLICT (${bare(accountEvents.user_id, accountEvents.id)})
+      DO UPDATE SET ${bare(count)} = ${count} + 1, ${sql.join(latest, sql`, `)}`,
+  )
+}
+
+function clientColumns({ user_agent, country }: Client) {
+  return { user_agent: sql`${user_agent}`, country: sql`${country}` }
+}
+
+/** Reads `take` events of a user's account, newest first, starting after the event `before`. */
+export function listEvents(db: Directory, userId: string, { before, take }: { before: string | null; take: number }) {
+  return db
+    .select()
+    .from(accountEvents)
+    .where(and(eq(accountEvents.user_id, userId), before === null ? undefined : lt(accountEvents.id, before)))
+    .orderBy(desc(accountEvents.id))
+    .limit(take)
+}
+
+/** Deletes the events that are too old. */
+export function purgeEvents(db: Directory, now: number) {
+  return db.delete(accountEvents).where(lt(accountEvents.at, now - EVENTS_KEPT))
+}

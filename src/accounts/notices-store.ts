@@ -1,0 +1,112 @@
+import { and, eq, gt, lt, ne, or, type SQL, sql } from 'drizzle-orm'
+import { batch, type Directory } from '../db/client'
+import { insertFrom } from '../db/insert-from'
+import { bare } from '../db/sql'
+import { DAY } from '../lib/time'
+import { sessions, users } from '../sessions/schema'
+import type { User } from '../sessions/store'
+import type { Client } from './client'
+import { sessionEvent } from './events-store'
+import { BROWSER_KEPT, NOTICES_A_DAY, NOTICES_A_DAY_IN_ALL } from './limits'
+import { accountBrowsers } from './schema'
+
+/**
+ * Counts a notice to a user, unless they have turned notices off or have had those of the day. It returns a row if the
+ * notice may be sent.
+ *
+ * @param when further conditions
+ * @param most how many notices there may be on a day
+ */
+export function countNotice(db: Directory, now: number, userId: string | SQL, when?: SQL, most = NOTICES_A_DAY) {
+  const day = Math.floor(now / DAY)
+  const today = eq(users.notices_day, day)
+  return db
+    .update(users)
+    .set({ notices_day: day, notices_sent: sql`CASE WHEN ${today} THEN ${users.notices_sent} + 1 ELSE 1 END` })
+    .where(
+      and(
+        eq(users.id, userId),
+        when,
+        eq(users.notices, true),
+        or(ne(users.notices_day, day), lt(users.notices_sent, most)),
+      ),
+    )
+    .returning({ id: users.id })
+}
+
+/**
+ * Notes from which browser a session was opened, for the batch that opens it. `known` returns a row if the user has signed
+ * in from it before; else a notice is counted, except for a user who is new.
+ *
+ * @param browser a keyed hash of it
+ */
+export function noteBrowser(
+  db: Directory,
+  { session, browser, newUser }: { session: string; browser: string; newUser: string },
+  now: number,
+) {
+  const user = sql`(SELECT ${sessions.user_id} FROM ${sessions} WHERE ${eq(sessions.id, session)})`
+  const known = db
+    .select({ seen_at: accountBrowsers.seen_at })
+    .from(accountBrowsers)
+    .where(
+      and(
+        eq(accountBrowsers.user_id, user),
+        eq(accountBrowsers.browser, browser),
+        gt(accountBrowsers.seen_at, now - BROWSER_KEPT),
+      ),
+    )
+  const row = { user_id: sessions.user_id, browser: sql`${browser}`, seen_at: sql`${now}` }
+  return {
+    known,
+    noticed: countNotice(db, now, user, sql`${users.id} <> ${newUser} AND NOT EXISTS ${known}`),
+    noted: insertFrom(
+      db,
+      accountBrowsers,
+      row,
+      sql`FROM ${sessions} WHERE ${eq(sessions.id, session)}
+        ON CONFLICT (${bare(accountBrowsers.user_id, accountBrowsers.browser)})
+        DO UPDATE SET ${bare(accountBrowsers.seen_at)} = ${now} WHERE ${lt(accountBrowsers.seen_at, now - DAY)}`,
+    ),
+  }
+}
+
+/** Forgets the browsers of a user, so that the next sign-in from each is noticed. */
+export function forgetBrowsers(db: Directory, userId: string) {
+  return db.delete(accountBrowsers).where(eq(accountBrowsers.user_id, userId))
+}
+
+/** Deletes the browsers that have not signed in for long. */
+export function purgeBrowsers(db: Directory, now: number) {
+  return db.delete(accountBrowsers).where(lt(accountBrowsers.seen_at, now - BROWSER_KEPT))
+}
+
+/** Reads a user. */
+export function findUser(db: Directory, id: string) {
+  return db.select().from(users).where(eq(users.id, id))
+}
+
+/**
+ * Turns the notices to a user on or off, and logs it. Turning them off is the last notice.
+ *
+ * @returns the user as they are now, and whether that last notice is due and within the limit; null if there is no such user
+ */
+export async function setNotices(
+  db: Directory,
+  { user_id, session, client, now }: { user_id: string; session: string; client: Client; now: number },
+  on: boolean,
+): Promise<{ user: User; due: boolean; counted: boolean } | null> {
+  const changing = and(eq(users.id, user_id), eq(users.notices, !on))
+  const changes = db.select({ one: sql`1` }).from(users).where(changing)
+  const { counted, changed, user } = await batch(db, {
+    logged: sessionEvent(
+      db,
+      { type: on ? 'notices_on' : 'notices_off', client, now },
+      and(eq(sessions.id, session), sql`EXISTS ${changes}`),
+    ),
+    counted: countNotice(db, now, user_id, sql`${!on}`, NOTICES_A_DAY_IN_ALL),
+    changed: db.update(users).set({ notices: on }).where(changing).returning({ id: users.id }),
+    user: findUser(db, user_id),
+  })
+  return user[0] ? { user: user[0], due: !on && changed.length > 0, counted: counted.length > 0 } : null
+}

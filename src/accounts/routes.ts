@@ -1,0 +1,134 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { run } from '../db/client'
+import { sessionOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { named, timestamp } from '../http/fields'
+import { listOf, pageFields, paging } from '../http/page'
+import { route } from '../http/route'
+import { SAMPLE } from '../http/samples'
+import { body, query } from '../http/validate'
+import { Fault } from '../lib/fault'
+import { iso } from '../lib/time'
+import type { User } from '../sessions/store'
+import { type AccountEvent as EventRow, listEvents } from './events-store'
+import { NOTICES_A_DAY } from './limits'
+import { changeNotices } from './notices'
+import { findUser } from './notices-store'
+import { EVENT_TYPES } from './schema'
+
+const AccountEvent = named(
+  'AccountEvent',
+  z.object({
+    id: z.string(),
+    type: named('AccountEventType', z.enum(EVENT_TYPES)).describe('Types may be added, so expect others too.'),
+    at: timestamp.describe('The last time, if `count` is more than 1.'),
+    count: z.int().describe('How often. Only failed sign-ins are counted, by the hour; otherwise 1.'),
+    session_id: z
+      .string()
+      .nullable()
+      .describe(
+        'The session that was opened, confirmed or ended, or that ended all others. Null for a failed sign-in.',
+      ),
+    user_agent: z
+      .string()
+      .nullable()
+      .describe('As the client calls itself. For failed sign-ins, that of the last one.'),
+    country: z.string().nullable().describe('Where the request came from (ISO 3166-1 alpha-2). Null if unknown.'),
+  }),
+  {
+    id: SAMPLE.accountEvent,
+    type: 'sign_in',
+    at: SAMPLE.time,
+    count: 1,
+    session_id: SAMPLE.session,
+    user_agent: 'curl/8.15.0',
+    country: 'NL',
+  },
+)
+
+const Account = named(
+  'Account',
+  z.object({
+    id: z.string(),
+    email: z.string(),
+    created_at: timestamp,
+    notices: z
+      .boolean()
+      .describe(
+        'Whether you get an email about sign-ins from unknown browsers, and about API keys minted in your name.',
+      ),
+  }),
+  { id: SAMPLE.user, email: SAMPLE.email, created_at: SAMPLE.time, notices: true },
+)
+const ChangeAccount = named('ChangeAccount', z.strictObject({ notices: z.boolean() }), { notices: false })
+const policy = { actors: ['session'], scope: null, project: false } as const
+const tag = 'Sessions'
+
+export const accountRoutes = new Hono<HttpEnv>()
+  .get(
+    '/user',
+    route({
+      id: 'getAccount',
+      summary: 'Get your account',
+      description: 'The user of the session, and the settings of their account.',
+      tag,
+      policy,
+      responses: { 200: { description: 'The account.', schema: Account } },
+    }),
+    async (c) => {
+      const { directory } = c.get('rt')
+      const [user] = await run(directory, findUser(directory, sessionOf(c).user_id))
+      return c.json(presentUser(user), 200)
+    },
+  )
+  .patch(
+    '/user',
+    route({
+      id: 'updateAccount',
+      summary: 'Turn security emails on or off',
+      description: `At most ${NOTICES_A_DAY} of them are sent to a user on a day. Turning them off is logged in the account’s events, and is the last email.`,
+      tag,
+      policy,
+      responses: { 200: { description: 'The account.', schema: Account } },
+    }),
+    body(ChangeAccount),
+    async (c) => c.json(presentUser(await changeNotices(c, c.req.valid('json').notices)), 200),
+  )
+  .get(
+    '/events',
+    route({
+      id: 'listAccountEvents',
+      summary: 'List the sign-ins and sign-outs of your account',
+      description:
+        'Newest first; kept for 90 days. Failed sign-ins are wrong codes for your address, from anybody: one entry for each hour.',
+      tag,
+      policy,
+      responses: { 200: { description: 'A page of events.', schema: listOf(AccountEvent) } },
+    }),
+    query(z.strictObject(pageFields)),
+    async (c) => {
+      const { directory } = c.get('rt')
+      const list = paging('account_events', c.req.valid('query'))
+      const rows = await run(directory, listEvents(directory, sessionOf(c).user_id, list))
+      return c.json(list.page(rows, present), 200)
+    },
+  )
+
+/** @throws {Fault} `unknown_session` if the user was removed after authentication */
+function presentUser(user: User | undefined) {
+  if (!user) throw new Fault('unknown_session', 'Session not found. Sign in again.')
+  return { id: user.id, email: user.email, created_at: iso(user.created_at), notices: user.notices }
+}
+
+function present(row: EventRow) {
+  return {
+    id: row.id,
+    type: row.type,
+    at: iso(row.at),
+    count: row.count,
+    session_id: row.session_id,
+    user_agent: row.user_agent,
+    country: row.country,
+  }
+}

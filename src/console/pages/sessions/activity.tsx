@@ -1,0 +1,72 @@
+import type { Context } from 'hono'
+import type { AccountEvent } from '../../../accounts/events-store'
+import { EVENTS_KEPT } from '../../../accounts/limits'
+import type { EventType } from '../../../accounts/schema'
+import type { HttpEnv } from '../../../http/context'
+import type { Page } from '../../../http/page'
+import { countryName } from '../../../lib/country'
+import { DAY } from '../../../lib/time'
+import { userOf } from '../../session'
+import { plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Pager } from '../../ui/pager'
+import { Head, Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { clientName } from './client'
+
+const WORDS: Record<Exclude<EventType, 'sign_in_failed'>, string> = {
+  sign_in: 'Signed in',
+  sign_out: 'Signed out',
+  session_ended: 'Ended a session',
+  signed_out_everywhere: 'Signed out everywhere',
+  confirmed: 'Confirmed with a code',
+  notices_on: 'Turned security emails on',
+  notices_off: 'Turned security emails off',
+}
+
+/** All that is kept of what happened to the user's account. */
+export function activityPage(c: Context<HttpEnv>, { data, next_cursor }: Page<AccountEvent>) {
+  return show(
+    c,
+    { title: 'Account activity', section: 'sessions', above: ['Sessions', '/console/sessions'] },
+    <>
+      <Head title="Account activity" />
+      <p class="quiet">
+        This is what happened to the account of {userOf(c).email} in the last {plural(EVENTS_KEPT / DAY, 'day')}.
+        Anybody can enter a wrong code for your address. Wrong codes are counted by the hour, with the client of the
+        last one.
+      </p>
+      <Activity c={c} events={data} />
+      <Pager c={c} cursor={next_cursor} />
+    </>,
+  )
+}
+
+/** Events of the user's account. */
+export function Activity({ c, events }: { c: Context<HttpEnv>; events: readonly AccountEvent[] }) {
+  if (events.length === 0) return <p class="quiet">Nothing has happened yet.</p>
+  // A row of wrong codes is listed by its hour, and shows the time of the last one.
+  const rows = events.toSorted((a, b) => b.at - a.at)
+  return <Table label="Account activity" rows={rows} columns={columnsOf(c)} class="keys" />
+}
+
+function columnsOf(c: Context<HttpEnv>): Column<AccountEvent>[] {
+  const { now } = c.get('rt')
+  return [
+    ['What', (row) => <span class="name">{whatOf(row)}</span>],
+    [
+      'Client',
+      (row) => (
+        <span class="cut" title={row.user_agent ?? undefined}>
+          {clientName(row.user_agent)}
+        </span>
+      ),
+    ],
+    ['Country', (row) => (row.country === null ? <span class="quiet">Unknown</span> : countryName(row.country))],
+    ['When', (row) => <Time at={row.at} now={now} />],
+  ]
+}
+
+function whatOf({ type, count }: AccountEvent): string {
+  return type === 'sign_in_failed' ? plural(count, 'wrong code') : WORDS[type]
+}
