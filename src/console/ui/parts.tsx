@@ -1,6 +1,6 @@
 import type { Child, PropsWithChildren } from 'hono/jsx'
 import { iso } from '../../lib/time'
-import { exact, relative } from './format'
+import { exact, inFull, relative } from './format'
 
 /** A page heading with the actions available on the page. */
 export function Head({ title, children }: PropsWithChildren<{ title: Child }>) {
@@ -25,6 +25,8 @@ export function Time({ at, now, none = 'Never' }: { at: number | null; now: numb
 /** A time in full, on the page of one thing: in UTC, with the distance from now. The script adds the reader's own time. */
 export function ExactTime({ at, now, none = 'Never' }: { at: number | null; now: number; none?: string }) {
   if (at === null) return <span class="quiet">{none}</span>
+  // From some distance on, the relative time is the date again.
+  if (inFull(at, now) === exact(at)) return <>{exact(at)}</>
   return (
     <>
       {exact(at)} <span class="quiet">(</span>

@@ -8,7 +8,7 @@ export type Facts = {
   /** Null if the sweep has never run. */
   sweep_age_ms: number | null
   last_60m: { received: number; failed: number }
-  /** Names of active connections without a signing secret. */
+  /** Names of active connections without a signing secret, to which something was sent. */
   without_secret: readonly string[]
   /** Names of active connections with signing secrets that no encryption key opens, and how many each has. */
   unreadable: readonly { name: string; n: number }[]

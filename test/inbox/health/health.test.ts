@@ -348,16 +348,22 @@ describe('a connection that refuses', () => {
   })
 })
 
-it.each<[string, { secrets?: number; disabled?: boolean; deleted?: boolean }, string[]]>([
+it.each<[string, { secrets?: number; disabled?: boolean; deleted?: boolean; received?: boolean }, string[]]>([
   ['with a secret', {}, []],
-  ['without', { secrets: 0 }, ['the connection paddle has no signing secret and refuses every delivery']],
+  ['without, which has not received anything', { secrets: 0 }, []],
+  [
+    'without',
+    { secrets: 0, received: true },
+    ['the connection paddle has no signing secret and refuses every delivery'],
+  ],
   ['disabled, without', { secrets: 0, disabled: true }, []],
   ['deleted, without', { secrets: 0, deleted: true }, []],
-])('a connection %s', async (_, options, reasons) => {
+])('a connection %s', async (_, { received, ...options }, reasons) => {
   const { project, read } = await freshReader()
   await sweptAgo(0)
   await insertConnection(project, 'stripe')
-  await insertConnection(project, 'paddle', options)
+  const connection = await insertConnection(project, 'paddle', options)
+  if (received) await insertEvents(project, [seedEvent({ connection, received_at: NOON })])
   const status = reasons.length > 0 ? 'degraded' : 'ok'
   expect((await read('/health')).body).toMatchObject({ status, reasons })
 })

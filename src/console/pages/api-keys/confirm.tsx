@@ -7,7 +7,7 @@ import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
 import { Confirm } from '../../ui/confirm'
 import { Wrong } from '../../ui/controls'
-import { exact, plural, relative } from '../../ui/format'
+import { inFull, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
 import { secretName } from '../connections/describe'
@@ -116,9 +116,7 @@ function confirmPage(c: Context<HttpEnv>, row: KeyRow, { verb, status, danger = 
         {row.last_used_at === null ? (
           'The key has never been used.'
         ) : (
-          <strong>
-            The key was last used {relative(row.last_used_at, now)}, at {exact(row.last_used_at)}.
-          </strong>
+          <strong>The key was last used at {inFull(row.last_used_at, now)}.</strong>
         )}
       </p>
       <Wrong>{mistake}</Wrong>

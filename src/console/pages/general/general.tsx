@@ -11,9 +11,9 @@ import { can, pathsOf } from '../../page'
 import type { ProjectPaths } from '../../paths'
 import { userOf } from '../../session'
 import { Field, Post, Wrong } from '../../ui/controls'
-import { capital, exact, plural } from '../../ui/format'
+import { capital, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Copyable, Fact, Head, Time } from '../../ui/parts'
+import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 
 /** What each role may do, in words. */
 const ROLES: Record<string, string> = {
@@ -61,7 +61,7 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
       <dl class="facts">
         {!can(c, 'projects:write') && <Fact name="Name">{project.name}</Fact>}
         <Fact name="Created">
-          <Time at={project.created_at} now={now} />, {exact(project.created_at)}
+          <ExactTime at={project.created_at} now={now} />
         </Fact>
         <Fact name="Store">
           {store} <span class="hint">The number of the database that holds the project’s data.</span>
