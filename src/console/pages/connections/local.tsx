@@ -59,7 +59,7 @@ export function NotReachable({ c, row, guide }: About & { guide: Guide | null })
 export function TrySecret({ vendor, secret }: { vendor: string; secret: string }) {
   return (
     <>
-      <p>Without an account at {vendorTitle(vendor)}, copy this random secret, paste it below and save it:</p>
+      <p>To try it without an account at {vendorTitle(vendor)}, copy this random secret, paste it below and save it:</p>
       <Copyable id="example-secret" label="random secret">
         {secret}
       </Copyable>

@@ -32,7 +32,7 @@ export function Setup({ c, of, mistakes, suggested }: SetupProps) {
     <Steps>
       <Step state={entering} title={`Add a webhook at ${title}`} level="h2">
         {local && !hasSecret && <NotReachable c={c} row={row} guide={guide} />}
-        <p>{local ? `On a public address, ${title} would need this ingest URL:` : 'Enter this ingest URL there:'}</p>
+        <p>{local ? 'The ingest URL of this connection:' : 'Enter this ingest URL there:'}</p>
         <IngestUrl c={c} row={row} />
         {(hasSecret || local) && <Guidance vendor={row.vendor} />}
         {!hasSecret && !local && guide && (
@@ -113,7 +113,7 @@ function EnterSecret({ c, of: { row, example }, guide, mistakes }: EnterProps) {
       {example !== null && <TrySecret vendor={row.vendor} secret={example} />}
       {guide && (
         <p>
-          {example !== null && 'With an account: '}
+          {example !== null && `With an account at ${vendorTitle(row.vendor)}, enter its own secret instead. `}
           {guide.where}
         </p>
       )}

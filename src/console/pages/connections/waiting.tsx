@@ -8,8 +8,9 @@ import { adviceOn } from '../../ui/refusals'
 import { Pending, Waiting } from '../../ui/steps'
 import { isOpen } from '../events/row'
 import { lastOf, pathOf } from './describe'
+import { Facts, Standing } from './facts'
 import { guideOf } from './guides'
-import { SendExample } from './local'
+import { isLocal, SendExample } from './local'
 import type { Shown } from './read'
 
 type Arrivals = Omit<Shown, 'names'>
@@ -24,15 +25,23 @@ export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
   const { event } = of
   const done = event !== null && !isOpen(event.status)
   return (
-    <Waiting
-      id="first"
-      at={done ? null : `${pathOf(c, of.row)}/first`}
-      seen={seenOf(of)}
-      said={saidOf(of)}
-      fresh={fresh}
-    >
-      {event ? <Arrived c={c} of={of} /> : <NotYet c={c} of={of} />}
-    </Waiting>
+    <>
+      <Waiting
+        id="first"
+        at={done ? null : `${pathOf(c, of.row)}/first`}
+        seen={seenOf(of)}
+        said={saidOf(of)}
+        fresh={fresh}
+      >
+        {event ? <Arrived c={c} of={of} /> : <NotYet c={c} of={of} />}
+      </Waiting>
+      {fresh && (
+        <>
+          <Standing row={of.row} fresh />
+          <Facts c={c} of={of} fresh />
+        </>
+      )}
+    </>
   )
 }
 
@@ -92,7 +101,7 @@ function NotYet({ c, of: { row, refusals, example } }: { c: Context<HttpEnv>; of
           <p>{adviceOn(last.cause)}</p>
         </section>
       ) : (
-        guide && <p class="quiet">{guide.first}</p>
+        guide && (!isLocal(c) || guide.forward) && <p class="quiet">{guide.first}</p>
       )}
       <SendExample c={c} row={row} secret={example} />
     </>
