@@ -249,7 +249,7 @@ describe('the replay of an event', () => {
       .run()
     const result = await ask()
     expect(result.text).toMatch(/^<div id="now">/)
-    expect(result.text).toContain('The event was processed again. It ended as failed.')
+    expect(result.text).toContain('The event was processed again, and failed.')
     expect(result.text).toContain('The last replay failed. The earlier effects of the event stay')
     expect(result.text).not.toContain('will be processed again')
     expect(result.text).not.toContain('aria-label="Payload')

@@ -177,7 +177,7 @@ describe('the overview of a project', () => {
     await STORE.prepare("UPDATE state SET value = ? WHERE name = 'last_sweep_at'")
       .bind(Date.now() - HOUR)
       .run()
-    expect(attentionIn(await look())).toMatch(/<li class="bad"><span>The sweep last ran 3600 s ago\..*See health/s)
+    expect(attentionIn(await look())).toMatch(/<li class="bad"><span>The sweep last ran 60 min ago\..*See health/s)
   })
 
   it('asks only for what is missing once the project works', async () => {

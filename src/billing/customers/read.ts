@@ -1,4 +1,3 @@
-import { and, eq, inArray, or } from 'drizzle-orm'
 import type { Db, Results } from '../../db/client'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { shown } from '../body'
@@ -6,7 +5,6 @@ import { MAX_OF_CUSTOMER } from '../limits'
 import { isObject } from '../read/list'
 import { present } from '../read/present'
 import { findObject, listObjects } from '../read/store'
-import { billingObjects } from '../schema'
 
 /** A vendor's customer. */
 export type CustomerKey = { vendor: string; id: string }
@@ -25,19 +23,6 @@ export function ofCustomer(db: Db, projectId: string, { vendor, id }: CustomerKe
     invoices: latest('invoice'),
     payment_methods: latest('payment_method'),
   }
-}
-
-/** Reads whether anything of a customer is known: a row if so. */
-export function findTrace(db: Db, projectId: string, { vendor, id }: CustomerKey) {
-  const o = billingObjects
-  const of = and(eq(o.project_id, projectId), eq(o.vendor, vendor))
-  const own = and(eq(o.kind, 'customer'), eq(o.vendor_id, id))
-  const theirs = and(inArray(o.kind, ['subscription', 'invoice', 'payment_method']), eq(o.customer, id))
-  return db
-    .select({ id: o.vendor_id })
-    .from(o)
-    .where(and(of, or(own, theirs)))
-    .limit(1)
 }
 
 type Found = Results<ReturnType<typeof ofCustomer>>

@@ -67,7 +67,7 @@ function Added({ c, rows }: { c: Context<HttpEnv>; rows: AddedSecrets[] }) {
   return (
     <>
       <p class="warning" role="note">
-        Signing secrets that this key added, or a key whose secret it was handed, stay on{' '}
+        Signing secrets that were added with this key, or with a key that it rotated, stay on{' '}
         {plural(rows.length, 'connection')}. Whoever added them can sign deliveries. If the key leaked, remove each
         secret that your vendor does not sign with, and replace the others:
       </p>

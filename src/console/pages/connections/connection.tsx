@@ -57,7 +57,7 @@ export function connectionPage(
           <Guidance vendor={row.vendor} />
         </>
       )}
-      <h2>Facts</h2>
+      <h2>Details</h2>
       <Facts c={c} of={of} />
       {!isNew && <Refused c={c} of={of} />}
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakes} />}

@@ -31,7 +31,7 @@ export async function localSecret(c: Context<HttpEnv>, row: ConnectionRow): Prom
 /** Whether `npm run send` can sign as the vendor. Braintree sends forms with its own signatures inside. */
 const canSend = ({ vendor }: ConnectionRow) => vendor !== 'braintree'
 
-/** How to go on without an address that the vendor can reach. */
+/** How to try a connection without an address that the vendor can reach. */
 export function NotReachable({ c, row, guide }: About & { guide: Guide | null }) {
   const title = vendorTitle(row.vendor)
   return (
@@ -39,13 +39,11 @@ export function NotReachable({ c, row, guide }: About & { guide: Guide | null })
       <p>
         This server runs on your own machine, so {title} cannot reach it.
         {canSend(row) &&
-          ` You can still try the connection: skip this step, and send an example event in the last one.`}
+          ' To try the connection, skip this step: the next ones give you a secret and an example event.'}
       </p>
       {guide?.forward && (
         <>
-          <p>
-            Or have {title}’s command-line tool forward the events of your test account. It prints a signing secret:
-          </p>
+          <p>If you have a test account at {title}, its command-line tool can forward events to this server:</p>
           <Copyable id="forward" label="command">
             {guide.forward(ingestUrl(c, row.id))}
           </Copyable>
@@ -56,13 +54,14 @@ export function NotReachable({ c, row, guide }: About & { guide: Guide | null })
 }
 
 /** The secret to enter without an account at the vendor. */
-export function TrySecret({ vendor, secret }: { vendor: string; secret: string }) {
+export function TrySecret({ guide, secret }: { guide: Guide | null; secret: string }) {
   return (
     <>
-      <p>To try it without an account at {vendorTitle(vendor)}, copy this random secret, paste it below and save it:</p>
+      <p>To try the connection, copy this random secret, paste it below and save it:</p>
       <Copyable id="example-secret" label="random secret">
         {secret}
       </Copyable>
+      {guide?.forward && <p>If the command-line tool forwards events, enter the secret that it prints instead.</p>}
     </>
   )
 }
@@ -76,8 +75,8 @@ export function SendExample({ c, row, secret }: About & { secret: string | null 
   return (
     <>
       <p>
-        {known === null ? 'Put your signing secret into the first line, then run this' : 'Run this'} in the folder of
-        this project’s checkout. It signs an example event as {title} does, and sends it to this connection:
+        {known === null ? 'Put your signing secret into the first line, then run this' : 'Run this'} in the folder that
+        you cloned. It signs an example event as {title} does, and sends it to this connection:
       </p>
       <Copyable id="send" label="command">
         {`${known === null ? `SIGNING_SECRET='your signing secret'\n` : ''}npm run send -- --example --vendor ${row.vendor} --connection ${row.id} --signing-secret ${known === null ? '"$SIGNING_SECRET"' : `'${known}'`} --url ${publicOrigin(c)}`}

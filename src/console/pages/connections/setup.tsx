@@ -110,13 +110,7 @@ function EnterSecret({ c, of: { row, example }, guide, mistakes }: EnterProps) {
   if (!can(c, 'connections:write')) return <p class="quiet">Ask an admin of this project to enter it.</p>
   return (
     <>
-      {example !== null && <TrySecret vendor={row.vendor} secret={example} />}
-      {guide && (
-        <p>
-          {example !== null && `With an account at ${vendorTitle(row.vendor)}, enter its own secret instead. `}
-          {guide.where}
-        </p>
-      )}
+      {example === null ? guide && <p>{guide.where}</p> : <TrySecret guide={guide} secret={example} />}
       <Post c={c} to={`${pathOf(c, row)}/secrets`} class="form">
         <SecretField mistakes={mistakes} vendor={row.vendor} />
         <Wrong>{mistakes.form}</Wrong>

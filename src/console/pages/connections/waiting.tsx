@@ -101,9 +101,10 @@ function NotYet({ c, of: { row, refusals, example } }: { c: Context<HttpEnv>; of
           <p>{adviceOn(last.cause)}</p>
         </section>
       ) : (
-        guide && (!isLocal(c) || guide.forward) && <p class="quiet">{guide.first}</p>
+        !isLocal(c) && guide && <p class="quiet">{guide.first}</p>
       )}
       <SendExample c={c} row={row} secret={example} />
+      {isLocal(c) && guide?.forward && <p class="quiet">While the command-line tool forwards events: {guide.first}</p>}
     </>
   )
 }

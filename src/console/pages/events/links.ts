@@ -1,5 +1,4 @@
-import { findTrace } from '../../../billing/customers/read'
-import { findObject } from '../../../billing/read/store'
+import { findObject, findTrace } from '../../../billing/read/store'
 import { batch, type Db, type Query } from '../../../db/client'
 import type { EventRow } from '../../../inbox/events/store'
 import { vendorOf } from '../../../vendors'

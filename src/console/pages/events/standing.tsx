@@ -32,15 +32,15 @@ function wordsFor(row: EventRow, now: number) {
     case 'processed':
       return (row.summary?.effects ?? []).length > 0
         ? 'The event is processed. Its effects are part of the billing state.'
-        : 'The event is processed. It had no effects.'
+        : 'The event is processed. It changed nothing.'
     case 'ignored':
       return vendorOf(row.vendor)?.snapshots
         ? `The event was stored and read, but it had no effect: ${vendor} events of this type do not change billing state.`
         : `The event was stored and read, but it had no effect: ${vendor} events do not become billing state.`
     default:
       return row.processed_at === null
-        ? 'Processing failed. No effect of the event was applied. It is not tried again unless you replay it.'
-        : 'The last replay failed. The earlier effects of the event stay. It is not tried again unless you replay it.'
+        ? 'Processing failed, and nothing was changed. The event is not tried again unless you replay it.'
+        : 'The last replay failed. The earlier effects of the event stay. The event is not tried again unless you replay it.'
   }
 }
 

@@ -73,12 +73,12 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
           </span>
         </Fact>
       </dl>
-      <h2>What applies to it</h2>
+      <h2>Limits</h2>
       <p class="quiet">These are set for the whole deployment.</p>
       <dl class="facts">
         <Fact name="Payloads are kept for">{plural(settings.payloadRetentionDays, 'day')}</Fact>
         <Fact name="Records of events are kept for">{plural(settings.recordRetentionDays, 'day')}</Fact>
-        <Fact name="Live API keys">up to {MAX_LIVE_KEYS}</Fact>
+        <Fact name="Active API keys">up to {MAX_LIVE_KEYS}</Fact>
         <Fact name="Connections">up to {MAX_CONNECTIONS}</Fact>
         <Fact name="Requests of one key or session">about {RATE_LIMITS.credential.requests} a minute</Fact>
       </dl>

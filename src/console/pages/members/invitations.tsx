@@ -50,7 +50,7 @@ export function invitationsPage(
       {page.data.length > 0 ? (
         <Table label="Invitations" rows={page.data} columns={invitationColumns(c, around, null)} class="keys" />
       ) : (
-        <p class="quiet">No invitation is {state ?? 'here'}.</p>
+        <p class="quiet">There are no {state} invitations.</p>
       )}
       <Pager c={c} cursor={page.next_cursor} />
     </>,

@@ -90,7 +90,7 @@ function Done({ c, row }: { c: Context<HttpEnv>; row: ReplayRow }) {
         <>
           {', and once the cause is fixed, '}
           <a href={`${pathsOf(c).events}/replay?${new URLSearchParams({ replay_id: row.id, status: 'failed' })}`}>
-            replay those that failed
+            replay the failed events
           </a>
         </>
       )}
