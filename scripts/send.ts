@@ -1,17 +1,17 @@
 /*
  * npm run send -- FOLDER --vendor V: signs every *.json file in a folder as the vendor does, sends the exact bytes,
- * waits, and prints the result of each event.
+ * waits, and prints the result of each event. To a connection whose events it may not read, it only sends them.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectPaths } from '../src/console/paths.ts'
 import { printBilling } from './lib/billing-table.ts'
-import { awaitFinal, deliver, type Inbox, isReceipt, refusal } from './lib/deliver.ts'
+import { awaitFinal, deliver, type Inbox, isReceipt, refusal, type Target } from './lib/deliver.ts'
 import { misused, readFlags } from './lib/flags.ts'
 import { writeExample } from './lib/generated.ts'
 import { localInboxes } from './lib/inbox.ts'
-import { reportSent, type Sent } from './lib/report.ts'
+import { reportReceipts, reportSent, type Sent } from './lib/report.ts'
 import { serverUrl } from './lib/running.ts'
 import { eventIdOf, isSignedVendor, SIGNED_VENDORS } from './lib/sign.ts'
 import { LOCAL_USER } from './lib/sign-in.ts'
@@ -28,13 +28,13 @@ Vendors: ${SIGNED_VENDORS.join(', ')}.`,
     wait: { type: 'string', takes: 'SECONDS', help: 'how long to wait for the last event', default: '120' },
     fresh: { type: 'boolean', help: 'send to a new connection even if one exists' },
     'signing-secret': { type: 'string', takes: 'SECRET', help: 'sign with this secret (default: a random one)' },
-    connection: { type: 'string', takes: 'ID', help: 'an existing connection; also needs --signing-secret and:' },
-    token: { type: 'string', takes: 'TOKEN', help: 'an API key or session that may read its events' },
-    project: { type: 'string', takes: 'ID', help: 'the project of the connection' },
+    connection: { type: 'string', takes: 'ID', help: 'an existing connection; also needs --signing-secret' },
+    token: { type: 'string', takes: 'TOKEN', help: 'an API key or session that may read its events, to print results' },
+    project: { type: 'string', takes: 'ID', help: 'the project of the connection; needed with --token' },
   },
   positionals: true,
   notes: `To a local server the first options are enough: it makes a project "Local" of ${LOCAL_USER}, with connections. To any
-other one give --connection, --signing-secret, --token and --project.
+other one give --connection and --signing-secret; with --token and --project too, it waits for the results.
 
 Shopify says in a header what happened, not in the body: a file is sent under the topic in its name, orders-paid.json (or
 orders-paid.2.json) as orders/paid. Adyen signs inside the body, each item for itself: what is sent is the file with its
@@ -49,13 +49,13 @@ type Parcel = { file: string; body: Buffer<ArrayBuffer>; lane: number }
 await run(async () => {
   const args = readArgs()
   const parcels = args.folder === null ? readExample(args) : readFolder(args.folder, args.vendor)
+  const target = targetOf(args)
+  if (target && args.token === undefined) return sendOnly(target, args, parcels)
   const lanes = Math.max(...parcels.map(({ lane }) => lane)) + 1
-  const inboxes = await openInboxes(args, lanes)
+  const inboxes = await openInboxes(target, args, lanes)
   const [first] = inboxes
   if (!first) throw new Error('connection not found')
-  console.log(
-    `${args.folder === null ? 'An example event' : `${parcels.length} files of ${args.folder}`} → ${first.url}/ingest/${first.connection}`,
-  )
+  announce(first, args, parcels)
   if (inboxes.length > 1) {
     const shared = parcels.filter(({ lane }) => lane > 0).length
     console.log(`${shared} of them have the same event id as another file but different content. One connection would treat them
@@ -132,19 +132,38 @@ function readExample({ vendor }: Args): Parcel[] {
   }
 }
 
-/** The inbox that the flags name, or inboxes on the local server. */
-async function openInboxes(args: Args, lanes: number): Promise<Inbox[]> {
-  const { url, vendor, connection, secret, token, project, fresh } = args
-  if (connection === undefined && token === undefined && project === undefined) {
-    return localInboxes(url, vendor, lanes, { signingSecret: secret, fresh })
-  }
-  if (connection === undefined || secret === undefined || token === undefined || project === undefined) {
-    misused(COMMAND, '--connection, --signing-secret, --token and --project must be used together')
-  }
-  return [{ url, vendor, connection, secret, token, project }]
+/** Sends to a connection whose events the script may not read. */
+async function sendOnly(target: Target, args: Args, parcels: readonly Parcel[]): Promise<void> {
+  announce(target, args, parcels)
+  if (!reportReceipts(await sendAll([target], parcels))) process.exitCode = 1
 }
 
-async function sendAll(inboxes: readonly Inbox[], parcels: readonly Parcel[]): Promise<Sent[]> {
+function announce({ url, connection }: Target, { folder }: Args, parcels: readonly Parcel[]): void {
+  console.log(
+    `${folder === null ? 'An example event' : `${parcels.length} files of ${folder}`} → ${url}/ingest/${connection}`,
+  )
+}
+
+/** The connection that the flags name; null for connections on the local server. */
+function targetOf({ url, vendor, connection, secret, token, project }: Args): Target | null {
+  if ((token === undefined) !== (project === undefined)) misused(COMMAND, '--token and --project must be used together')
+  if (connection === undefined && token === undefined) return null
+  if (connection === undefined || secret === undefined) {
+    misused(COMMAND, '--connection and --signing-secret must be used together')
+  }
+  return { url, vendor, connection, secret }
+}
+
+/** The inbox that the flags name, or inboxes on the local server. */
+async function openInboxes(target: Target | null, args: Args, lanes: number): Promise<Inbox[]> {
+  const { url, vendor, secret, token, project, fresh } = args
+  if (target === null || token === undefined || project === undefined) {
+    return localInboxes(url, vendor, lanes, { signingSecret: secret, fresh })
+  }
+  return [{ ...target, token, project }]
+}
+
+async function sendAll(inboxes: readonly Target[], parcels: readonly Parcel[]): Promise<Sent[]> {
   const sent: Sent[] = new Array(parcels.length)
   const report = progress('sent', parcels.length)
   const waiting = parcels.entries()
@@ -159,7 +178,7 @@ async function sendAll(inboxes: readonly Inbox[], parcels: readonly Parcel[]): P
   return sent
 }
 
-async function sendOne(inbox: Inbox | undefined, { file, body }: Parcel): Promise<Sent> {
+async function sendOne(inbox: Target | undefined, { file, body }: Parcel): Promise<Sent> {
   if (!inbox) throw new Error('connection not found')
   const answer = await deliver(inbox, file, body)
   return isReceipt(answer)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { readFlags } from './lib/flags.ts'
 import { asked, localConfig } from './lib/local-config.ts'
-import { LOCAL_DIR, ROOT, STATE_DIR, writeLocal } from './lib/paths.ts'
+import { LOCAL_DIR, ROOT, STATE_DIR, STATE_ROOT, writeLocal } from './lib/paths.ts'
 import { prepareLocal } from './lib/prepare.ts'
 import { PORT, type Running, readRunning } from './lib/running.ts'
 import { CONFIRMATION, isNoise, redeemLine, rememberCode, SIGN_IN_LINK, startSignInLog } from './lib/server-log.ts'
@@ -35,7 +35,7 @@ await run(async () => {
 function readPort(): number {
   const { values } = readFlags({
     usage: 'npm start [-- --port N]',
-    about: 'Serves the API and its console on this machine until Ctrl-C. Data is kept in .wrangler/state.',
+    about: `Serves the API and its console on this machine until Ctrl-C. Data is kept in ${STATE_ROOT}/state.`,
     flags: { port: { type: 'string', takes: 'N', help: 'the port to listen on', default: String(PORT) } },
     notes:
       'Environment variables: LOCAL_RATE_LIMIT=N sets every rate limit to N a minute. STORES=N serves\nat least N stores. LOCAL_STATE_DIR=FOLDER keeps the\ndata in another folder, to run a second server of this checkout.',

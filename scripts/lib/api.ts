@@ -1,3 +1,5 @@
+import { isLocal } from './local-url.ts'
+import { ELSEWHERE } from './paths.ts'
 import { sleep } from './terminal.ts'
 
 export type Call = {
@@ -33,7 +35,8 @@ export async function ask<T>(url: string, call: Call = {}): Promise<Answer<T | P
       ...(json !== undefined && { body: JSON.stringify(json) }),
       ...(body !== undefined && { body }),
     }).catch((error: Error) => {
-      throw new Error(`${new URL(url).origin} does not answer (${reasonOf(error)}). Is the server running? npm start`)
+      const hint = isLocal(url) ? `\nIs the server running? Start it with npm start.\n${ELSEWHERE}` : ''
+      throw new Error(`${new URL(url).origin} does not answer (${reasonOf(error)}).${hint}`)
     })
     const text = await response.text()
     if ((response.status === 429 || response.status === 503) && round < (call.patience ?? PATIENCE)) {

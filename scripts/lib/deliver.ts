@@ -2,17 +2,17 @@ import { type Answer, ask, explain, must, type Problem } from './api.ts'
 import { type SignedVendor, signedBody, signedHeaders } from './sign.ts'
 import { sleep } from './terminal.ts'
 
-/** A connection to deliver to, and the credentials to read its events with. */
-export type Inbox = {
+/** A connection to deliver to. */
+export type Target = {
   url: string
   vendor: SignedVendor
   connection: string
   secret: string
-  token: string
-  project: string
   /** Attempts in total if the server returns 429 or 503. */
   patience?: number
 }
+/** A connection to deliver to, and the credentials to read its events with. */
+export type Inbox = Target & { token: string; project: string }
 
 /** The fields of an event record that the scripts use. */
 export type EventRecord = {
@@ -39,7 +39,7 @@ const PAGE = 100
  * @returns the response, and the bytes as `sent`
  */
 export async function deliver(
-  inbox: Inbox,
+  inbox: Target,
   name: string,
   body: Buffer<ArrayBuffer>,
   secret = inbox.secret,

@@ -6,6 +6,8 @@ type Make = (n: number) => { name?: string; event: unknown }
 
 const at = '2026-05-04T03:02:01.000Z'
 const SECONDS = 1_777_863_721
+/** Thirty days, in seconds. */
+const MONTH = 30 * 86_400
 
 /** A small event of each vendor, in the format of its published reference. `npm run smoke` sends them. */
 const EVENTS: Record<SignedVendor, Make> = {
@@ -108,8 +110,65 @@ export function writeEvents(folder: string, vendor: SignedVendor, count: number)
   }
 }
 
+/** For vendors whose events become billing state: an event that shows it, a subscription that begins now. */
+const EXAMPLES: Partial<Record<SignedVendor, Make>> = {
+  stripe: (n) => ({
+    event: {
+      id: `evt_example${n}`,
+      object: 'event',
+      api_version: '2026-03-25.dahlia',
+      created: Math.floor(n / 1000),
+      livemode: false,
+      type: 'customer.subscription.created',
+      data: {
+        object: {
+          id: `sub_example${n}`,
+          object: 'subscription',
+          customer: `cus_example${n}`,
+          status: 'active',
+          currency: 'eur',
+          items: {
+            object: 'list',
+            data: [
+              {
+                id: `si_example${n}`,
+                object: 'subscription_item',
+                quantity: 1,
+                current_period_start: Math.floor(n / 1000),
+                current_period_end: Math.floor(n / 1000) + MONTH,
+                price: { id: 'price_example', object: 'price', currency: 'eur', unit_amount: 1900 },
+              },
+            ],
+          },
+        },
+      },
+    },
+  }),
+  paddle: (n) => ({
+    event: {
+      event_id: `evt_example${n}`,
+      event_type: 'subscription.created',
+      occurred_at: new Date(n).toISOString(),
+      notification_id: `ntf_example${n}`,
+      data: {
+        id: `sub_example${n}`,
+        status: 'active',
+        customer_id: `ctm_example${n}`,
+        currency_code: 'EUR',
+        created_at: new Date(n).toISOString(),
+        updated_at: new Date(n).toISOString(),
+        current_billing_period: {
+          starts_at: new Date(n).toISOString(),
+          ends_at: new Date(n + MONTH * 1000).toISOString(),
+        },
+        items: [{ quantity: 1, price: { id: 'pri_example', unit_price: { amount: '1900', currency_code: 'EUR' } } }],
+      },
+    },
+  }),
+}
+
 /** Writes one small event of a vendor, with an id that no earlier one has. */
 export function writeExample(folder: string, vendor: SignedVendor): void {
-  const { name = 'example.json', event } = EVENTS[vendor](Date.now())
+  const { name = 'example.json', event } = (EXAMPLES[vendor] ?? EVENTS[vendor])(Date.now())
   writeFileSync(join(folder, name), JSON.stringify(event))
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 
 /** The root folder of this checkout. */
 export const ROOT = resolve(import.meta.dirname, '../..')
@@ -9,8 +9,14 @@ export const ROOT = resolve(import.meta.dirname, '../..')
  * LOCAL_STATE_DIR to run a second server in the same checkout.
  */
 const stateRoot = resolve(ROOT, process.env.LOCAL_STATE_DIR ?? '.wrangler')
+/** That folder as messages name it: relative to the checkout if it is inside. */
+export const STATE_ROOT = stateRoot.startsWith(`${ROOT}/`) ? relative(ROOT, stateRoot) : stateRoot
 export const STATE_DIR = join(stateRoot, 'state')
 export const LOCAL_DIR = join(stateRoot, 'local')
+
+/** What to do if a script does not find the local server, or its sign-in codes. */
+export const ELSEWHERE = `This command looks for the server that keeps its data in ${STATE_ROOT}. If you started
+yours with LOCAL_STATE_DIR=FOLDER, set LOCAL_STATE_DIR to the same folder for this command.`
 
 /** Reads a file that the scripts share. @returns null if there is none yet */
 export function readLocal<T>(name: string): T | null {

@@ -13,6 +13,21 @@ export type Sent = {
 const PROBLEMS = ['refused', 'not recorded', 'stuck', 'failed', 'not identical'] as const
 type Row = { cells: string[]; problem: (typeof PROBLEMS)[number] | null }
 
+/** Prints a row for each file: whether it was accepted. @returns whether all were */
+export function reportReceipts(sent: readonly Sent[]): boolean {
+  console.log()
+  printTable(
+    ['file', 'result', 'event id', 'error'],
+    sent.map(({ file, ids, duplicate, error }) => [
+      file,
+      error !== null ? 'refused' : duplicate ? 'accepted before' : 'accepted',
+      ids.join(', '),
+      error ?? '',
+    ]),
+  )
+  return sent.every(({ error }) => error === null)
+}
+
 /** Prints a row for each event and a summary. @returns whether every event succeeded with identical bytes */
 export function reportSent(sent: readonly Sent[], events: ReadonlyMap<string, EventRecord>, ms: number): boolean {
   const rows = sent.flatMap((one) => describe(one, events))

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { ask, must } from './api.ts'
-import { readLocal, writeLocal } from './paths.ts'
+import { isLocal } from './local-url.ts'
+import { ELSEWHERE, readLocal, writeLocal } from './paths.ts'
 import { findCode } from './server-log.ts'
 import { sleep } from './terminal.ts'
 
@@ -11,11 +12,6 @@ export type Session = { token: string; expires_at: string; user: { id: string; e
 
 /** How long to wait for the local server to print a code (ms). */
 const CODE_WITHIN = 10_000
-
-/** Whether a URL is on this machine. Only there do the scripts read sign-in codes from the log. */
-export function isLocal(url: string): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
-}
 
 /**
  * Signs in as a customer would: requests a code and redeems it. npm start keeps the codes that it prints, so the code
@@ -29,10 +25,7 @@ export async function signIn(url: string, email: string): Promise<Session> {
 
 /** A session of the scripts' own user, kept between runs. Local servers only. */
 export async function localSession(url: string): Promise<Session> {
-  if (!isLocal(url))
-    throw new Error(
-      `${url} is not on this machine: --connection, --signing-secret, --token and --project are required.`,
-    )
+  if (!isLocal(url)) throw new Error(`${url} is not on this machine: --connection and --signing-secret are required.`)
   const name = `session-${new URL(url).port || '80'}.json`
   const kept = readLocal<Session>(name)
   if (kept) {
@@ -50,8 +43,9 @@ async function printedCode(challenge: string): Promise<string> {
     if (code !== null) return code
   }
   throw new Error(
-    'The server did not print a sign-in code. Start it with npm start in this checkout. ' +
-      'One machine can get at most 10 codes an hour for an address.',
+    `The server did not print a sign-in code. Start it with npm start in this checkout.
+${ELSEWHERE}
+One machine can get at most 10 codes an hour for an address.`,
   )
 }
 

@@ -1,5 +1,10 @@
+import { STATE_ROOT } from './paths.ts'
+
 /** The text that npm start prints when the server is ready. Its commands can be pasted into sh, bash and zsh. */
 export function welcome(url: string): string {
+  // The other scripts find the server through the same folder.
+  const elsewhere =
+    process.env.LOCAL_STATE_DIR === undefined ? '' : ' Set LOCAL_STATE_DIR for npm run demo and npm run send too.'
   const json = `-H 'Content-Type: application/json'`
   const field = (name: string) => `| sed -E 's/.*"${name}":"([^"]+)".*/\\1/'`
   return `
@@ -21,6 +26,6 @@ curl -s ${url}/platform/v1/api-keys -H "Authorization: Bearer $KEY" -H "X-Projec
 
   3. Send a folder of events, signed as the vendor does: npm run send -- FOLDER --vendor stripe
 
-  Ctrl-C stops the server. Its data is kept in .wrangler/state.
+  Ctrl-C stops the server. Its data is kept in ${STATE_ROOT}/state.${elsewhere}
 `
 }

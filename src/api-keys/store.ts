@@ -1,5 +1,6 @@
-import { and, desc, eq, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { auditLog } from '../audit/schema'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
@@ -62,6 +63,28 @@ export function listKeys(db: Db, projectId: string, { before, limit, issuedTo }:
   return selectKeys(db, and(live, issued, before === null ? undefined : lt(apiKeys.id, before)))
     .orderBy(desc(apiKeys.id))
     .limit(limit)
+}
+
+/** How many of the first changes of a project {@link firstRevoked} looks at. */
+const FIRST_CHANGES = 50
+
+/**
+ * Reads the revoked keys among the first that the project had: whether one was used. No index finds revoked keys by
+ * project, so this takes them from the beginning of the audit log.
+ */
+export function firstRevoked(db: Db, projectId: string) {
+  const first = db
+    .select({ action: auditLog.action, object_id: auditLog.object_id })
+    .from(auditLog)
+    .where(eq(auditLog.project_id, projectId))
+    .orderBy(auditLog.id)
+    .limit(FIRST_CHANGES)
+    .as('first')
+  return db
+    .select({ last_used_at: apiKeys.last_used_at })
+    .from(first)
+    .innerJoin(apiKeys, eq(apiKeys.id, first.object_id))
+    .where(and(eq(first.action, 'api_key.minted'), isNotNull(apiKeys.revoked_at)))
 }
 
 const ISSUED_TO = sql<string>`coalesce(${apiKeys.secret_issued_to}, ${apiKeys.created_by})`

@@ -4,6 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { HttpEnv } from '../http/context'
 import { noteFull } from '../http/database-full'
 import { asFault, describe, ERRORS, retryAfter } from '../http/errors'
+import type { FaultName } from '../lib/fault'
 import { lead, needsConfirmation, toConfirm } from './lead'
 import { forgetSession, isNotSignedIn } from './session'
 import { show } from './ui/layout'
@@ -17,10 +18,19 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
   if (fault.fault === 'not_a_member' || fault.fault === 'not_found') return missingPage(c)
   if (fault.fault === 'database_full') noteFull(c.get('rt'))
   const { status, title } = ERRORS[fault.fault]
+  const words = PAGE_WORDS[fault.fault]
   const log = c.get('log')
   log.code = fault.fault
   if (status >= 500) log.error = describe(fault.extra.cause ?? error)
-  return say(c, status, title, fault.detail)
+  return say(c, status, words?.title ?? title, words?.detail ?? fault.detail)
+}
+
+/** Errors whose usual words speak of calls and credentials. */
+const PAGE_WORDS: Partial<Record<FaultName, { title: string; detail: string }>> = {
+  insufficient_role: {
+    title: 'Your role does not allow this',
+    detail: 'Ask an admin or an owner of this project to do it, or to give you another role.',
+  },
 }
 
 /** The page for a path that does not exist, or that the visitor may not know about. */

@@ -18,6 +18,9 @@ export function deliveryOf(c: Context<HttpEnv>): Delivery {
   return printed ? { how: 'log', origin: here } : { how: 'email', origin: publicOrigin(c) }
 }
 
+/** Whether emails are printed in the terminal, because this is a local server. */
+export const isPrinted = (c: Context<HttpEnv>) => deliveryOf(c).how === 'log'
+
 /**
  * Delivers an email through the send_email binding, or prints it in the terminal of the local server. Call it after the
  * response, so that the response time says nothing about the address.

@@ -94,7 +94,7 @@ describe('signing secrets that a leaked key added', () => {
       [connection.id, 'Stripe'],
     ]
     expect(await links(leak.key.id)).toEqual(both)
-    expect(await question(leak.key.id)).toContain('Signing secrets that this key added')
+    expect(await question(leak.key.id)).toContain('Signing secrets that were added with this key')
     expect(await links(rotated.key.id)).toEqual([both[0]])
     expect(await links(free.key.id)).toEqual([both[1]])
     const page = await visit(`${platform}/billing/connections/${connection.id}`, owner.token)

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { call, freshProject, mint, ORDINARY, ORIGIN } from '../harness'
+import { call, deliver, freshProject, mint, ORDINARY, ORIGIN, settled, stripeConnection, stripeEvent } from '../harness'
 import { formToken, submit, visit } from './visit'
 
 const DAY = 86_400_000
@@ -25,6 +25,32 @@ describe('API keys in the console', () => {
   it('shows an example call if there are no keys', async () => {
     const { text } = await visit(keys, token)
     expect(text).toContain(`curl ${ORIGIN}/platform/v1/api-keys/self`)
+  })
+
+  it('leads back to the steps of a new project, and to the list of one that is set up', async () => {
+    const { project, owner } = await freshProject()
+    const keys = `/console/p/${project}/platform/settings/api-keys`
+    const next = async () => {
+      const { text } = await visit(`${keys}/new`, owner.token)
+      const once = /name="once" value="([^"]+)"/.exec(text)?.[1] ?? ''
+      const { text: shown } = await submit(keys, owner.token, {
+        once,
+        name: 'S',
+        preset: 'billing',
+        expires: '7',
+        on: '',
+      })
+      const secret = /id="secret">([^<]+)</.exec(shown)?.[1] ?? ''
+      expect(shown).toMatch(/The key expires at \S+ \S+ UTC \(in 7 d\)\./)
+      return { secret, href: /href="([^"]+)" data-saved/.exec(shown)?.[1] }
+    }
+    const { secret, href } = await next()
+    expect(href).toBe(`/console/p/${project}`)
+    await call('/platform/v1/api-keys/self', { token: secret, project })
+    const { id } = await stripeConnection(owner.token, project)
+    const { body } = await deliver(id, stripeEvent())
+    await settled(project, owner.token, body.event_ids[0])
+    expect((await next()).href).toBe(keys)
   })
 
   it('creates, rotates and revokes a key, and shows each secret once', async () => {

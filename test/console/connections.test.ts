@@ -18,6 +18,8 @@ import { submit, visit } from './visit'
 
 const pathIn = (project: string) => `/console/p/${project}/platform/billing/connections`
 
+const LOCAL = 'http://localhost:8787'
+
 /** Connects a vendor through the forms. */
 async function connect(token: string, project: string, fields: Record<string, string> = {}) {
   const made = await submit(pathIn(project), token, { vendor: 'stripe', name: 'S', livemode: 'true', ...fields })
@@ -134,6 +136,35 @@ describe('connections in the console', () => {
     // Stripe makes up its own.
     const stripe = await connect(owner.token, project)
     expect((await visit(stripe.at, owner.token)).text).not.toContain('id="suggested"')
+  })
+
+  it('offers a secret and a command on a local server, which no vendor reaches', async () => {
+    const { project, owner } = await freshProject()
+    const bindings = { PUBLIC_ORIGIN: '' }
+    for (const vendor of VENDOR_NAMES.filter((name) => name !== 'braintree')) {
+      const { at, id } = await connect(owner.token, project, { vendor })
+      const look = async (path = at) => (await visit(`${LOCAL}${path}`, owner.token, { bindings })).text
+      const begun = await look()
+      const secret = /id="example-secret">([^<]+)</.exec(begun)?.[1] ?? ''
+      expect([vendor, VENDORS[vendor].checkSecret(secret)]).toEqual([vendor, null])
+      expect(begun.includes(`stripe listen --forward-to ${LOCAL}/ingest/`)).toBe(vendor === 'stripe')
+      expect((await visit(at, owner.token)).text).not.toContain('id="example-secret"')
+      await submit(`${at}/secrets`, owner.token, { signing_secret: secret })
+      const command = `npm run send -- --example --vendor ${vendor} --connection ${id} --signing-secret &#39;${secret}&#39; --url ${LOCAL}</pre>`
+      expect(await look()).toContain(command)
+      expect(await look(`${at}/first`)).toContain(command)
+    }
+  })
+
+  it('does not know a secret that somebody else made up', async () => {
+    const { project, owner } = await freshProject()
+    const { at } = await connect(owner.token, project)
+    await submit(`${at}/secrets`, owner.token, { signing_secret: STRIPE_SECRET })
+    const { text } = await visit(`${LOCAL}${at}`, owner.token, { bindings: { PUBLIC_ORIGIN: '' } })
+    expect(text).toMatch(
+      /id="send">SIGNING_SECRET=&#39;your signing secret&#39;\nnpm run send .* &quot;\$SIGNING_SECRET&quot;/,
+    )
+    expect((await visit(at, owner.token)).text).not.toContain('id="send"')
   })
 
   it('says what was refused in a day, when last, and what to do about each cause', async () => {

@@ -70,7 +70,7 @@ describe('the page of an event', () => {
     const failed = await here.see(await here.put({ status: 'failed', last_error }))
     expect(failed).toContain(words)
     expect(failed).toMatch(/(Replay|replay|Check that|Compare|cannot be processed again)/)
-    expect(failed).toContain('The error as it was recorded:')
+    expect(failed).toContain(`Cause: <strong class="error">${last_error.replaceAll("'", '&#39;')}</strong>`)
   })
 
   it('says that an event which waits for its next attempt needs nothing', async () => {
@@ -82,7 +82,10 @@ describe('the page of an event', () => {
   it('says of a real event why it failed, and of an ignored one why nothing was done', async () => {
     const failed = await here.see(await here.send({ ...stripeEvent(), data: null }))
     expect(failed).toContain('not an event in the format of Stripe')
-    expect(failed).toContain('the payload has no data.object')
+    // What is wrong with this event comes first.
+    expect(failed).toMatch(
+      /<div class="facing"><section class="trouble"[^>]*><p>Cause: <strong class="error">the payload has no data\.object</,
+    )
     const ignored = await here.see(await here.send(stripeEvent('price.created', { id: 'price_1', object: 'price' })))
     expect(ignored).toContain('Stripe events of this type do not change billing state')
     const connection = await insertConnection(here.project, 'recurly')
@@ -206,6 +209,17 @@ describe('a payload on the page of an event', () => {
 })
 
 describe('the replay of an event', () => {
+  it('says first why it would fail, or why the last attempt did', async () => {
+    const ask = async (id: string) => (await visit(`${here.events}/${id}/replay`, here.owner.token)).text
+    const hopeless = await ask(await here.send({ ...stripeEvent(), data: null }))
+    expect(hopeless).toContain('<p class="warning">It would fail: the payload has no data.object</p>')
+    expect(hopeless).not.toContain('its status becomes')
+    const body = JSON.stringify(stripeEvent('customer.updated', { id: 'cus_9', object: 'customer' }))
+    const curable = await ask(await here.put({ status: 'failed', last_error: 'worker_died: 8 workers' }, body))
+    expect(curable).toContain('The last attempt failed: worker_died: 8 workers')
+    expect(curable).toContain('its status becomes <span class="badge good">processed')
+  })
+
   it('is confirmed with what it would do, and its result takes the place of its notice', async () => {
     const { owner, events, project } = here
     const id = await here.send(stripeEvent('customer.subscription.updated', { id: 'sub_replayed' }))
@@ -235,7 +249,7 @@ describe('the replay of an event', () => {
       .run()
     const result = await ask()
     expect(result.text).toMatch(/^<div id="now">/)
-    expect(result.text).toContain('The event was processed again. It ended as failed.')
+    expect(result.text).toContain('The event was processed again, and failed.')
     expect(result.text).toContain('The last replay failed. The earlier effects of the event stay')
     expect(result.text).not.toContain('will be processed again')
     expect(result.text).not.toContain('aria-label="Payload')

@@ -31,7 +31,7 @@ describe('webhook events in the console', () => {
     const events = `/console/p/${project}/platform/billing/webhooks`
     const subscriptions = `/console/p/${project}/platform/billing/subscriptions`
     const { text } = await visit(`${events}/${event}`, owner.token)
-    expect(text).toContain(`href="${subscriptions}?customer=cus_1"`)
+    expect(text).toContain(`href="${subscriptions.replace('subscriptions', 'customers')}/stripe/cus_1"`)
     expect(text).toContain(`href="${subscriptions}/sub_1?vendor=stripe"`)
     expect(text).toContain('Nightly &lt;job&gt;')
     expect(text).toContain(`Replay by ${owner.email}`)

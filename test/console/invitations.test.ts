@@ -59,6 +59,21 @@ describe('invitations', () => {
     expect((await as(project, token).invitations()).body.data).toEqual([])
   })
 
+  it('on a local server say that the terminal shows the link', async () => {
+    const { project, owner } = await freshProject()
+    const email = freshEmail()
+    const here = `http://localhost:8787${at(project)}`
+    captureConsole()
+    const options = { headers: { Origin: 'http://localhost:8787' } }
+    const answer = await told(submit(`${here}/invitations`, owner.token, form(email), options))
+    expect(answer).toEqual(leadsTo(at(project), 'invited_locally'))
+    const [row] = (await as(project, owner.token).invitations()).body.data
+    const { text } = await visit(`${here}?done=invited_locally`, owner.token)
+    expect(text).toContain('The terminal of npm start shows its link in place of an email.')
+    expect(rowOf(text, email)).toContain(`<a href="/console/invitations/${row.id}">Its link</a> is in the terminal`)
+    expect(text).toContain('sends no email')
+  })
+
   it('to a member, to an invited address, and too many are refused at the form', async () => {
     const { project, owner } = await freshProject()
     const email = freshEmail()

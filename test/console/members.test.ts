@@ -261,7 +261,7 @@ describe('removing and leaving', () => {
     expect(left.status).toBe(revoked ? 404 : 200)
     // The page of the key says that its scope sleeps.
     const page = await visit(`/console/p/${project}/platform/settings/api-keys/${key.id}`, owner.token)
-    expect(page.text.includes('does not count at present')).toBe(!revoked)
+    expect(page.text.includes('has no effect now')).toBe(!revoked)
     expect(page.text).toContain('former member')
     const again = await told(submit(path, owner.token, fields))
     expect([again.status, again.wrong]).toEqual([404, [expect.stringContaining('out of date')]])

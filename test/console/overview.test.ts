@@ -80,7 +80,7 @@ describe('the steps of a new project', () => {
     expect(await turn(entering)).toEqual(['done', 'done', 'done', 'current', 'later'])
     const guessing = () => deliver(id, stripeEvent(), { secret: 'whsec_of_another' })
     expect(await turn(guessing)).toEqual(['done', 'done', 'done', 'current', 'later'])
-    expect(text).toMatch(/refused a delivery:<\/strong> <code>signature_mismatch<\/code>/)
+    expect(text).toMatch(/A delivery from <a [^>]+>Mine<\/a> was refused:<\/strong> <code>signature_mismatch<\/code>/)
     const delivering = async () => {
       const { body } = await deliver(id, stripeEvent(), { secret: 'whsec_0123456789' })
       await settled(project, owner.token, body.event_ids[0])
@@ -156,11 +156,15 @@ describe('the overview of a project', () => {
     const found = links(await look())
     expect(found).toEqual([
       ['bad', '1 event could not be processed in the last hour.', '/platform/billing/webhooks?status=failed'],
-      ['bad', 'Half &lt;made&gt; has no signing secret and refuses every delivery.', expect.stringContaining(at)],
       [
         'warn',
-        expect.stringContaining('refused 1 delivery of the last hour: signature_mismatch 1.'),
+        '1 delivery from Stripe was refused in the last hour: signature_mismatch 1.',
         `${at}/${connection}#refused`,
+      ],
+      [
+        'warn',
+        'Half &lt;made&gt; is not set up yet: it is waiting for its signing secret.',
+        expect.stringContaining(at),
       ],
       ['warn', 'The API key CI expires in 3 d.', '/platform/settings/api-keys'],
     ])
@@ -173,15 +177,43 @@ describe('the overview of a project', () => {
     await STORE.prepare("UPDATE state SET value = ? WHERE name = 'last_sweep_at'")
       .bind(Date.now() - HOUR)
       .run()
-    expect(attentionIn(await look())).toMatch(/<li class="bad"><span>The sweep last ran 3600 s ago\..*See health/s)
+    expect(attentionIn(await look())).toMatch(/<li class="bad"><span>The sweep last ran 60 min ago\..*See health/s)
   })
 
   it('asks only for what is missing once the project works', async () => {
+    const { project, owner } = await freshProject()
+    const connection = await stripeConnection(owner.token, project)
+    const { body } = await deliver(connection.id, stripeEvent())
+    await settled(project, owner.token, body.event_ids[0])
+    const { text } = await visit(start(project), owner.token)
+    expect(text).toContain('Finish setting up')
+    expect(statesIn(text)).toEqual(['current', 'later'])
+  })
+
+  it('does not ask for a step again: not after the last API key was revoked', async () => {
     const { look, project, owner, key } = await running()
     await call(`/platform/v1/api-keys/${key.id}`, { method: 'DELETE', token: owner.token, project })
     const text = await look()
-    expect(text).toContain('Finish setting up')
-    expect(statesIn(text)).toEqual(['current', 'later'])
+    expect(statesIn(text)).toEqual([])
+    expect(text).toContain('No active API keys: no server can call the API.')
+    const { text: list } = await visit(`${start(project)}/platform/settings/api-keys`, owner.token)
+    expect(list).toContain('<h2>No active API keys</h2>')
+  })
+
+  it('says of a connection without a secret that it is not set up, until something was sent to it', async () => {
+    const { look, project, owner } = await running()
+    const made = await submit(connections(project), owner.token, { vendor: 'paddle', name: 'Half', livemode: 'true' })
+    const at = made.headers.get('Location') ?? ''
+    const status = async () =>
+      (await call('/platform/v1/billing/webhooks/health', { token: owner.token, project })).body
+    expect(await status()).toMatchObject({ status: 'ok', reasons: [] })
+    expect((await visit(at, owner.token)).text).toContain('<span class="badge ">not set up</span>')
+    expect(attentionIn(await look())).toContain('<li class="warn"><span>Half is not set up yet')
+    await deliver(at.split('/').at(-1) ?? '', { event_id: 'evt_1' })
+    expect(await status()).toMatchObject({ status: 'degraded' })
+    expect(attentionIn(await look())).toContain(
+      '<li class="bad"><span>Half has no signing secret, so every delivery is refused. In the last hour: 1.',
+    )
   })
 
   it('is read in one batch, and reads few rows', async () => {

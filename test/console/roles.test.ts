@@ -151,6 +151,8 @@ describe('the pages and roles', () => {
         const answer = await send(cast[role])
         expect([role, answer.status]).toEqual([role, 403])
         expect(answer.text).toContain('<h1>')
+        // A page is no call.
+        expect(answer.text).not.toContain('This call')
         expect(await auditRows(cast.world.project)).toBe(before)
       }
       const answer = await send(cast[ROLES[smallest] as Role])

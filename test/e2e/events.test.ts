@@ -99,7 +99,7 @@ describe.each([
     await page.getByRole('link', { name: 'Replay', exact: true }).click()
     await question.getByRole('button', { name: 'Replay event' }).click()
     await page.waitForURL(new RegExp(`${id}(\\?replayed=1)?$`))
-    const result = page.locator('#now').getByText('The event was processed again. It ended as failed.')
+    const result = page.locator('#now').getByText('The event was processed again, and failed.')
     if (!javaScriptEnabled) await expect.poll(async () => (await page.reload()) && result.count(), LONG).toBe(1)
     await result.waitFor(LONG)
     expect(await page.getByText('will be processed again').count()).toBe(0)

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn } from '../../scripts/lib/sign-in.ts'
+import { relative } from '../../src/console/ui/format.ts'
 import { launch, sendStripe, URL_OF_CONSOLE } from './browser.ts'
 
 const SECRET = 'whsec_a_secret_of_the_frame_tests'
@@ -170,6 +171,18 @@ describe('a page', () => {
     )
     await made.close()
   })
+
+  it('says how far away a time is in the words of the server', () =>
+    within(at('/platform/billing/webhooks'), async (page) => {
+      const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+      const steps = [0, 0.49, 0.51, 1.49, 1.51, 6.6, 23.4, 23.6, 29.6, 30.4, 30.6, 59.4, 59.6, 400]
+      const ahead = steps.flatMap((n) => [minute, hour, day].map((size) => n * size))
+      const now = Date.UTC(2026, 0, 2)
+      for (const distance of ahead.flatMap((ms) => [ms, -ms])) {
+        const said = await page.evaluate(`relative(${now + distance}, ${now})`)
+        expect([distance, said]).toEqual([distance, relative(now + distance, now)])
+      }
+    }))
 
   it('has the focus on Cancel where a dialog ends something', () =>
     within(at('/platform/settings/api-keys'), async (page) => {

@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, isNotNull, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNotNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../../db/client'
 import { json } from '../../db/sql'
@@ -64,6 +64,18 @@ export type ObjectKey = { kind: ShownKind; id: string; vendor?: string | undefin
 function isObject(projectId: string, { kind, id, vendor }: ObjectKey): SQL | undefined {
   const key = and(eq(o.project_id, projectId), eq(o.kind, kind), eq(o.vendor_id, id))
   return and(key, vendor === undefined ? undefined : eq(o.vendor, vendor))
+}
+
+/** Reads whether anything of a vendor's customer is known: a row if so. */
+export function findTrace(db: Db, projectId: string, { vendor, id }: { vendor: string; id: string }) {
+  const of = and(eq(o.project_id, projectId), eq(o.vendor, vendor))
+  const own = and(eq(o.kind, 'customer'), eq(o.vendor_id, id))
+  const theirs = and(inArray(o.kind, ['subscription', 'invoice', 'payment_method']), eq(o.customer, id))
+  return db
+    .select({ id: o.vendor_id })
+    .from(o)
+    .where(and(of, or(own, theirs)))
+    .limit(1)
 }
 
 /** Reads an object. If two vendors use its id and no vendor is given: the first by the vendor's name. */

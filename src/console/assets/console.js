@@ -27,15 +27,16 @@ async function copy(button) {
   }, 2000)
 }
 
-/** Shows the content of a confirmation page in a dialog. The form works as it does on the page. */
-async function openDialog(link) {
+/**
+ * Shows the content of a confirmation page in a dialog. The form works as it does on the page.
+ *
+ * @param otherwise what to do if the answer is no such page
+ */
+async function openDialog(path, request, otherwise) {
   const dialog = document.getElementById('dialog')
-  const answer = await fetch(link.href, { headers: { 'HX-Request': 'true' } })
+  const answer = await fetch(path, { ...request, headers: { 'HX-Request': 'true' } })
   const question = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('confirm')
-  if (!answer.ok || !question) {
-    location.assign(link.href)
-    return
-  }
+  if (!answer.ok || !question) return otherwise()
   dialog.replaceChildren(question)
   dialog.showModal()
 }
@@ -47,11 +48,18 @@ document.addEventListener('click', (event) => {
   if (target.dataset.copy) copy(target)
   else if (target.hasAttribute('data-dialog')) {
     event.preventDefault()
-    openDialog(target)
+    openDialog(target.href, {}, () => location.assign(target.href))
   } else if (target.closest('dialog')) {
     event.preventDefault()
     target.closest('dialog').close()
   }
+})
+// A lower role is confirmed first: the server answers the form with a question, and changes nothing.
+document.addEventListener('submit', (event) => {
+  const form = event.target
+  if (!form.querySelector('[data-lower]:checked')) return
+  event.preventDefault()
+  openDialog(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }, () => form.submit())
 })
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return

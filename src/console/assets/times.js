@@ -6,17 +6,12 @@ const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 
 /** As relative() of the pages themselves. */
 function relative(at, now) {
-  const ahead = at > now
-  const distance = Math.abs(now - at) + (ahead ? MINUTE / 2 : 0)
-  if (distance >= 31 * DAY) return new Date(at).toISOString().slice(0, 10)
-  const [size, unit] = [
-    [DAY, 'd'],
-    [HOUR, 'h'],
-    [MINUTE, 'min'],
-  ].find(([ms]) => distance >= ms) ?? [0]
-  if (!size) return ahead ? 'in a moment' : 'just now'
-  const amount = `${Math.floor(distance / size)} ${unit}`
-  return ahead ? `in ${amount}` : `${amount} ago`
+  const distance = Math.abs(now - at)
+  const [minutes, hours, days] = [MINUTE, HOUR, DAY].map((size) => Math.round(distance / size))
+  if (days > 30) return new Date(at).toISOString().slice(0, 10)
+  if (minutes === 0) return at > now ? 'in a moment' : 'just now'
+  const amount = minutes < 60 ? `${minutes} min` : hours < 24 ? `${hours} h` : `${days} d`
+  return at > now ? `in ${amount}` : `${amount} ago`
 }
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone

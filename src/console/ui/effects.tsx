@@ -5,8 +5,8 @@ import { Badge } from './badge'
 import { capital, words } from './format'
 
 const RESULTS: Record<Effect['result'], string> = {
-  applied: 'The event determined the state of the object.',
-  superseded: 'A later event determines the state of the object.',
+  applied: 'This event set the state of the object.',
+  superseded: 'A later event sets the state of the object, so this one changed nothing.',
   ambiguous: 'Other events with the same time disagree about the state, and nothing shows which one is right.',
 }
 /** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */

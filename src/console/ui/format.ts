@@ -1,44 +1,41 @@
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../lib/time'
 
-const UNITS: [number, string][] = [
-  [DAY, 'd'],
-  [HOUR, 'h'],
-  [MINUTE, 'min'],
-]
-
 /** A timestamp in milliseconds; null if it is missing or invalid. */
 export function timeOf(iso: string | null): number | null {
   const at = iso === null ? Number.NaN : Date.parse(iso)
   return Number.isNaN(at) ? null : at
 }
 
-/** From this distance on, a date says more than a number of days. */
-const DATE_AFTER = 30 * DAY
-/** A time that was just chosen as "in 30 days" is slightly less than that when its page is shown. */
-const SLACK = MINUTE / 2
-
-/** Whether {@link relative} gives a date. */
-export function isDate(at: number, now: number): boolean {
-  return Math.abs(now - at) + (at > now ? SLACK : 0) >= DATE_AFTER + DAY
-}
+/** After this many days, a date says more than their number. */
+const MOST_DAYS = 30
 
 /**
  * A time relative to now: `just now`, `3 min ago`, `in 2 d`, and a date in UTC where that is more than 30 days away.
+ * Every number is rounded to the nearest one, so a key made to expire in seven days still expires `in 7 d` an hour later.
  * `assets/times.js` does the same in the browser, as time goes by.
  */
 export function relative(at: number, now: number): string {
-  const ahead = at > now
-  const distance = Math.abs(now - at) + (ahead ? SLACK : 0)
-  if (isDate(at, now)) return iso(at).slice(0, 10)
-  const [size, unit] = UNITS.find(([ms]) => distance >= ms) ?? []
-  if (size === undefined) return ahead ? 'in a moment' : 'just now'
-  const amount = `${Math.floor(distance / size)} ${unit}`
-  return ahead ? `in ${amount}` : `${amount} ago`
+  const distance = Math.abs(now - at)
+  const [minutes, hours, days] = [MINUTE, HOUR, DAY].map((size) => Math.round(distance / size)) as [
+    number,
+    number,
+    number,
+  ]
+  if (days > MOST_DAYS) return iso(at).slice(0, 10)
+  if (minutes === 0) return at > now ? 'in a moment' : 'just now'
+  const amount = minutes < 60 ? `${minutes} min` : hours < 24 ? `${hours} h` : `${days} d`
+  return at > now ? `in ${amount}` : `${amount} ago`
 }
 
 /** A time in UTC: `2026-05-04 03:02:01 UTC`. */
 export function exact(at: number): string {
   return `${iso(at).slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** A time in UTC and how far away it is: `2026-05-04 03:02:01 UTC (in 7 d)`. A date is not said twice. */
+export function inFull(at: number, now: number): string {
+  const distance = relative(at, now)
+  return exact(at).startsWith(distance) ? exact(at) : `${exact(at)} (${distance})`
 }
 
 /** A duration in milliseconds, in a readable unit: `0.8 ms`, `120 ms`, `1.3 s`, `2.5 min`, `3 h`. */

@@ -20,7 +20,10 @@ const NOTICES = {
   member_removed_with_keys:
     'The member was removed. The API keys that they created, or whose secret they were given, were revoked.',
   invited: 'The invitation was created. Its email is on its way.',
+  invited_locally: 'The invitation was created. The terminal of npm start shows its link in place of an email.',
   invitation_resent: 'The invitation is open for its full time again. Its email is on its way.',
+  invitation_resent_locally:
+    'The invitation is open for its full time again. The terminal of npm start shows its link in place of an email.',
   invitation_revoked: 'The invitation was revoked and can no longer be accepted.',
   invitation_accepted: 'You are a member of this project now.',
   invitation_declined: 'You declined the invitation.',

@@ -1,6 +1,6 @@
 import type { Child, PropsWithChildren } from 'hono/jsx'
 import { iso } from '../../lib/time'
-import { exact, isDate, relative } from './format'
+import { exact, inFull, relative } from './format'
 
 /** A page heading with the actions available on the page. */
 export function Head({ title, children }: PropsWithChildren<{ title: Child }>) {
@@ -31,14 +31,14 @@ export const None = () => <span class="quiet none">–</span>
  */
 export function ExactTime({ at, now, none = 'Never' }: { at: number | null; now: number; none?: string }) {
   if (at === null) return <span class="quiet">{none}</span>
+  // From some distance on, the relative time is the date again.
+  if (inFull(at, now) === exact(at)) return <>{exact(at)}</>
   return (
     <>
       {exact(at)}{' '}
-      {!isDate(at, now) && (
-        <span class="quiet aside">
-          (<Time at={at} now={now} />)
-        </span>
-      )}
+      <span class="quiet aside">
+        (<Time at={at} now={now} />)
+      </span>
     </>
   )
 }

@@ -6,7 +6,7 @@ import { MAX_STORE_BYTES } from '../../stores/limits'
 import { countUnreadable } from '../connections/readable'
 import { STATUSES, type Status } from '../lifecycle'
 import { type Snapshot, snapshot } from './store'
-import { refusingEverything, trafficOf } from './traffic'
+import { refusingEverything, type Traffic, trafficOf } from './traffic'
 import type { Facts } from './verdict'
 import { windowOf } from './window'
 
@@ -34,10 +34,20 @@ export async function assess(rt: Runtime, found: Snapshot) {
     store: { number: rt.store, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES, full },
     unreadable: await unreadableOf(rt, connections),
     sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
-    without_secret: active.filter(({ secrets }) => secrets.length === 0).map(({ name }) => name),
+    without_secret: active.filter(isMissed).map(({ name }) => name),
     refusing: refusingEverything(active.filter(({ secrets }) => secrets.length > 0)),
   }
   return { connections, facts }
+}
+
+type Waiting = Pick<Snapshot['connections'][number], 'secrets' | 'last_event_id'> & { last_60m: Traffic }
+
+/**
+ * Whether deliveries are refused because the connection has no signing secret. A new connection, to which nothing has been
+ * sent yet, is only not set up.
+ */
+export function isMissed({ secrets, last_event_id, last_60m }: Waiting): boolean {
+  return secrets.length === 0 && (last_event_id !== null || Object.keys(last_60m.refused).length > 0)
 }
 
 /** The active connections that have secrets which no encryption key opens. */

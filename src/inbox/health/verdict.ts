@@ -1,4 +1,4 @@
-import { SECOND } from '../../lib/time'
+import { HOUR, MINUTE, SECOND } from '../../lib/time'
 import { THRESHOLDS } from './limits'
 
 /** What the verdict depends on. Ages are in milliseconds. */
@@ -8,7 +8,7 @@ export type Facts = {
   /** Null if the sweep has never run. */
   sweep_age_ms: number | null
   last_60m: { received: number; failed: number }
-  /** Names of active connections without a signing secret. */
+  /** Names of active connections without a signing secret, to which something was sent. */
   without_secret: readonly string[]
   /** Names of active connections with signing secrets that no encryption key opens, and how many each has. */
   unreadable: readonly { name: string; n: number }[]
@@ -50,13 +50,13 @@ function checksOf(facts: Facts): Check[] {
   return [
     {
       about: 'pending',
-      reason: `the oldest open event has waited for ${seconds(age)}`,
+      reason: `the oldest open event has waited for ${span(age)}`,
       degraded: age > degraded.oldest_pending_age_ms,
       failing: age > failing.oldest_pending_age_ms,
     },
     {
       about: 'sweep',
-      reason: `the sweep last ran ${seconds(swept)} ago`,
+      reason: `the sweep last ran ${span(swept)} ago`,
       degraded: swept > degraded.sweep_age_ms,
       failing: swept > failing.sweep_age_ms,
     },
@@ -100,4 +100,8 @@ function checksOf(facts: Facts): Check[] {
 
 const share = ({ size_bytes, limit_bytes }: Facts['store']) => (size_bytes ?? 0) / limit_bytes
 
-const seconds = (ms: number) => `${Math.round(ms / SECOND)} s`
+/** A time in whole units: the largest of which there are at least two. */
+function span(ms: number): string {
+  if (ms < 2 * MINUTE) return `${Math.round(ms / SECOND)} s`
+  return ms < 2 * HOUR ? `${Math.round(ms / MINUTE)} min` : `${Math.round(ms / HOUR)} h`
+}

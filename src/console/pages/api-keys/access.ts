@@ -54,12 +54,12 @@ export function presetsFor(held: readonly Scope[]): Preset[] {
     {
       name: 'read',
       label: 'Read only',
-      hint: 'Reads everything that you may read, and changes nothing.',
+      hint: 'Reads everything that you can read, and changes nothing.',
       scopes: held.filter((scope) => verbOf(scope) === 'read'),
     },
     {
       name: 'all',
-      label: 'Everything I may do',
+      label: 'Everything I can do',
       hint: 'All scopes of your role. Anyone who has the secret can do what you can.',
       scopes: held,
     },

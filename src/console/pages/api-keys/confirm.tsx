@@ -7,7 +7,7 @@ import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
 import { Confirm } from '../../ui/confirm'
 import { Wrong } from '../../ui/controls'
-import { exact, plural, relative } from '../../ui/format'
+import { inFull, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
 import { secretName } from '../connections/describe'
@@ -67,7 +67,7 @@ function Added({ c, rows }: { c: Context<HttpEnv>; rows: AddedSecrets[] }) {
   return (
     <>
       <p class="warning" role="note">
-        Signing secrets that this key added, or a key whose secret it was handed, stay on{' '}
+        Signing secrets that were added with this key, or with a key that it rotated, stay on{' '}
         {plural(rows.length, 'connection')}. Whoever added them can sign deliveries. If the key leaked, remove each
         secret that your vendor does not sign with, and replace the others:
       </p>
@@ -116,9 +116,7 @@ function confirmPage(c: Context<HttpEnv>, row: KeyRow, { verb, status, danger = 
         {row.last_used_at === null ? (
           'The key has never been used.'
         ) : (
-          <strong>
-            The key was last used {relative(row.last_used_at, now)}, at {exact(row.last_used_at)}.
-          </strong>
+          <strong>The key was last used at {inFull(row.last_used_at, now)}.</strong>
         )}
       </p>
       <Wrong>{mistake}</Wrong>

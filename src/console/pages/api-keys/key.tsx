@@ -84,8 +84,8 @@ function Ending({ row: { revoked_at, expires_at }, now }: { row: KeyRow; now: nu
   if (expires_at === null || expires_at > now) return null
   return (
     <p class="warning" role="note">
-      The key expired at {exact(expires_at)}. Calls with it fail with status 401. It counts as a live key until it is
-      revoked.
+      The key expired at {exact(expires_at)}. Calls with it fail with status 401. It still counts toward the limit of
+      API keys until you revoke it.
     </p>
   )
 }
@@ -94,8 +94,8 @@ function Ending({ row: { revoked_at, expires_at }, now }: { row: KeyRow; now: nu
 function Dormant({ of }: { of: Scope[] }) {
   return (
     <p class="warning" role="note">
-      <code>{of.join(', ')}</code> does not count at present: the user who created the key no longer has a role with it.
-      It counts again if they get such a role. The other scopes work.
+      <code>{of.join(', ')}</code> has no effect now: the user who created the key no longer has a role that includes
+      it. It works again if they get such a role. The other scopes work.
     </p>
   )
 }

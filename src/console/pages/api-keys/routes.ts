@@ -22,6 +22,8 @@ import { can, page, pathsOf } from '../../page'
 import { userOf } from '../../session'
 import type { NoticeName } from '../../ui/notice'
 import { readPeople } from '../audit-log/names'
+import { readProgress } from '../overview/read'
+import { doneOf } from '../overview/steps'
 import { scopesIn } from './access'
 import { revokePage, rotatePage } from './confirm'
 import { blank, createPage, type Entered } from './create'
@@ -54,13 +56,15 @@ export const apiKeyPages = new Hono<HttpEnv>()
     const { rt, form } = { rt: c.get('rt'), form: c.get('form') }
     const id = await idIn(rt, userOf(c), form.get('once'))
     const entered = enteredIn(form, scopesIn(form, userOf(c).scopes))
+    // Read before the key is created: an error afterwards would lose the secret.
+    const settingUp = doneOf(await readProgress(c)).includes(false)
     const { name, scopes, expires, on } = entered
     try {
       const fields = parse(MintBody, { name, scopes, expires_at: expiryOf(expires, on, rt.now) })
       const minted = await mintOnce(rt, userOf(c), { ...fields, id }, changeOf(c))
       if (!minted) return toKey(c, id, 'key_created_before')
       noticeKey(c, minted.row)
-      return await secretPage(c, minted.row, minted.secret, 'created')
+      return await secretPage(c, minted.row, minted.secret, { what: 'created', settingUp })
     } catch (error) {
       return createPage(c, { entered, once: await onceOf(rt, userOf(c)) }, refusalOf(error))
     }
@@ -110,7 +114,7 @@ export const apiKeyPages = new Hono<HttpEnv>()
     const key = { project_id: projectOf(c.get('actor')), id, held: userOf(c).scopes, known }
     try {
       const row = await rotateKey(db, key, secret, changeOf(c))
-      return await secretPage(c, row, secret.secret, 'rotated')
+      return await secretPage(c, row, secret.secret, { what: 'rotated' })
     } catch (error) {
       // The form was sent again, or somebody else was first.
       if (error instanceof Fault && error.fault === 'rotation_conflict') return toKey(c, id, 'key_rotated_before')

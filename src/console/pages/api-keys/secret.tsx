@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { KeyRow } from '../../../api-keys/store'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'
-import { exact, relative } from '../../ui/format'
+import { inFull } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, Head } from '../../ui/parts'
 import { curlExample, envFile, nodeExample, SELF } from './examples'
@@ -10,9 +10,16 @@ import { curlExample, envFile, nodeExample, SELF } from './examples'
 /**
  * The only page that shows a secret, in response to the form that made it. The secret is never stored and never part of
  * an address. A reload sends the form again, which then leads to the page of the key.
+ *
+ * @param settingUp whether the project is not set up yet: the overview then says what comes next
  */
-export function secretPage(c: Context<HttpEnv>, row: KeyRow, secret: string, what: 'created' | 'rotated') {
-  const { keys } = pathsOf(c)
+export function secretPage(
+  c: Context<HttpEnv>,
+  row: KeyRow,
+  secret: string,
+  { what, settingUp = false }: { what: 'created' | 'rotated'; settingUp?: boolean },
+) {
+  const { start, keys } = pathsOf(c)
   return show(
     c,
     { title: `API key ${what}`, section: 'keys', status: what === 'created' ? 201 : 200 },
@@ -28,20 +35,21 @@ export function secretPage(c: Context<HttpEnv>, row: KeyRow, secret: string, wha
       <p>
         {row.expires_at === null
           ? 'The key never expires.'
-          : `The key expires ${relative(row.expires_at, c.get('rt').now)}, at ${exact(row.expires_at)}.`}
+          : `The key expires at ${inFull(row.expires_at, c.get('rt').now)}.`}
       </p>
       <h2>Use it</h2>
       <p>
-        Keep the secret out of your code: put it into the environment of your server, and read it from there. Every key
-        may make the call below. It returns the key’s own name, scopes and expiry.
+        Keep the secret out of your code. Put it into the environment of your server, for example with a{' '}
+        <code>.env</code> file, and read it from there. The curl and Node.js tabs show a first call, which every key may
+        make. It returns the key’s own name, scopes and expiry.
       </p>
       <Examples c={c} secret={secret} />
       <p class="try" hidden data-try={SELF} data-project={c.get('actor').project_id}>
-        <button type="button">Try it</button> <span class="quiet">Makes this call from your browser.</span>
+        <button type="button">Try it</button> <span class="quiet">Makes this first call from your browser.</span>
       </p>
       <p>
-        <a class="button primary" href={keys} data-saved>
-          I have stored the secret
+        <a class="button primary" href={settingUp ? start : keys} data-saved>
+          I have stored the secret{settingUp && ': continue setting up'}
         </a>
       </p>
     </div>,

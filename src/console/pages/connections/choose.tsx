@@ -35,7 +35,7 @@ export function choosePage(c: Context<HttpEnv>) {
         ))}
       </ul>
       <p class="quiet">
-        Is your vendor missing? If it signs as the Standard Webhooks specification says, choose Standard Webhooks.
+        Is your vendor missing? If it follows the Standard Webhooks specification, choose Standard Webhooks.
       </p>
     </>,
   )

@@ -2,12 +2,9 @@ import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
 import { can, pathsOf } from '../../page'
-import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
-import { Fact, Head, Time } from '../../ui/parts'
-import { totalOf } from '../../ui/refusals'
-import { vendorTitle } from '../../ui/vendor-titles'
-import { lastOf, modeOf, standingOf } from './describe'
+import { Head } from '../../ui/parts'
+import { Facts, Standing } from './facts'
 import type { Shown } from './read'
 import { Refused } from './refused'
 import { Secrets } from './secrets'
@@ -36,7 +33,7 @@ export function connectionPage(
       <Head
         title={
           <>
-            {row.name} <Badge of={standingOf(row)} />
+            {row.name} <Standing row={row} />
           </>
         }
       >
@@ -60,38 +57,11 @@ export function connectionPage(
           <Guidance vendor={row.vendor} />
         </>
       )}
-      <h2>Facts</h2>
+      <h2>Details</h2>
       <Facts c={c} of={of} />
       {!isNew && <Refused c={c} of={of} />}
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakes} />}
       {can(c, 'connections:write') && <Settings c={c} row={row} entered={entered} mistakes={mistakes} />}
     </>,
-  )
-}
-
-function Facts({ c, of: { row, event, hour } }: { c: Context<HttpEnv>; of: Shown }) {
-  const { now } = c.get('rt')
-  return (
-    <dl class="facts">
-      <Fact name="Vendor">{vendorTitle(row.vendor)}</Fact>
-      <Fact name="Mode">{modeOf(row)}</Fact>
-      <Fact name="Last event">
-        <Time at={lastOf(row)} now={now} />
-        {event && (
-          <>
-            {' '}
-            <a href={`${pathsOf(c).events}/${event.id}`}>{event.event_type}</a> <Badge of={event.status} />
-          </>
-        )}
-      </Fact>
-      <Fact name="Accepted, last hour">{hour.accepted.toLocaleString('en')}</Fact>
-      <Fact name="Refused, last hour">{totalOf(hour.refused).toLocaleString('en')}</Fact>
-      <Fact name="Created">
-        <Time at={row.created_at} now={now} />
-      </Fact>
-      <Fact name="ID">
-        <code>{row.id}</code>
-      </Fact>
-    </dl>
   )
 }

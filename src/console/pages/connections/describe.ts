@@ -15,10 +15,13 @@ export const lastOf = (row: Pick<ConnectionRow, 'last_event_id'>) =>
 
 export const modeOf = (row: Pick<ConnectionRow, 'livemode'>) => (row.livemode ? 'Live' : 'Test')
 
-/** The state of a connection as one word for its badge. A connection that has received nothing yet is `waiting`. */
+/**
+ * The state of a connection as one word for its badge. A connection that has received nothing yet is `waiting`, or
+ * `not set up` while it has no signing secret.
+ */
 export function standingOf(row: Pick<ConnectionRow, 'status' | 'secrets' | 'last_event_id'>): string {
   if (row.status === 'disabled') return 'disabled'
-  if (row.secrets.length === 0) return 'no secret'
+  if (row.secrets.length === 0) return row.last_event_id === null ? 'not set up' : 'no secret'
   return row.last_event_id === null ? 'waiting' : row.status
 }
 

@@ -15,6 +15,8 @@ export type Guide = {
   where: Child
   /** How to make the vendor send a first event. */
   first: Child
+  /** The vendor's own command that forwards its test events to a local URL, and prints their signing secret. */
+  forward?: (url: string) => string
   /** What the vendor does about refused deliveries, as a sentence; null if its documentation does not say. */
   retries: string | null
 }
@@ -287,6 +289,7 @@ export const GUIDES: Record<VendorName, Guide> = {
         Create a customer’s subscription in test mode, or run <code>stripe trigger customer.subscription.created</code>.
       </>
     ),
+    forward: (url) => `stripe listen --forward-to ${url}`,
     retries:
       'Stripe tries a refused delivery again for up to three days. In test mode, it tries three times over a few hours.',
   },

@@ -8,6 +8,7 @@ import { type Refusal, readMinutes, readRefusals } from '../../../inbox/health/s
 import { type Traffic, trafficOf } from '../../../inbox/health/traffic'
 import { DAY, HOUR, MINUTE } from '../../../lib/time'
 import { namesOf } from '../events/store'
+import { localSecret } from './local'
 
 /** A connection with what it received: its newest event, its last hour, and what it refused in a day. */
 export type Shown = {
@@ -15,6 +16,8 @@ export type Shown = {
   event: EventRow | null
   hour: Traffic
   refusals: Refusal[]
+  /** See {@link localSecret}. */
+  example: string | null
   /** Of the users and API keys that added its secrets, by id. */
   names: ReadonlyMap<string, string>
 }
@@ -35,7 +38,8 @@ export async function readArrivals(c: Context<HttpEnv>): Promise<Omit<Shown, 'na
     minutes: readMinutes(db, project_id, { from: to - HOUR / MINUTE, to }, id),
     refusals: readRefusals(db, project_id, { from: to - DAY / MINUTE, to }, id),
   })
-  return { row: required(rows), event: events[0] ?? null, hour: trafficOf(minutes), refusals }
+  const row = required(rows)
+  return { row, event: events[0] ?? null, hour: trafficOf(minutes), refusals, example: await localSecret(c, row) }
 }
 
 /** Reads what the page of a connection shows: {@link readArrivals}, then the names of people and keys. */

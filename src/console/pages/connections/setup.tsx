@@ -11,6 +11,7 @@ import { Step, Steps } from '../../ui/steps'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { pathOf } from './describe'
 import { type Guide, guideOf } from './guides'
+import { isLocal, NotReachable, TrySecret } from './local'
 import type { Shown } from './read'
 import { SecretField } from './secret-field'
 import { FirstDelivery } from './waiting'
@@ -23,16 +24,18 @@ export function Setup({ c, of, mistakes, suggested }: SetupProps) {
   const title = vendorTitle(row.vendor)
   const guide = guideOf(row.vendor)
   const hasSecret = row.secrets.length > 0
+  const local = isLocal(c)
   // The user does both in one visit to the vendor, so both steps are current until the secret is stored.
   const entering = hasSecret ? 'done' : 'current'
   const receiving = row.last_event_id !== null ? 'done' : hasSecret ? 'current' : 'later'
   return (
     <Steps>
       <Step state={entering} title={`Add a webhook at ${title}`} level="h2">
-        <p>Enter this ingest URL there:</p>
+        {local && !hasSecret && <NotReachable c={c} row={row} guide={guide} />}
+        <p>{local ? 'The ingest URL of this connection:' : 'Enter this ingest URL there:'}</p>
         <IngestUrl c={c} row={row} />
-        {hasSecret && <Guidance vendor={row.vendor} />}
-        {!hasSecret && guide && (
+        {(hasSecret || local) && <Guidance vendor={row.vendor} />}
+        {!hasSecret && !local && guide && (
           <>
             <AtVendor guide={guide} title={title} />
             {guide.chosen && can(c, 'connections:write') && <Random what={guide.chosen} secret={suggested} />}
@@ -43,7 +46,7 @@ export function Setup({ c, of, mistakes, suggested }: SetupProps) {
         {hasSecret ? (
           <p class="quiet">The secret is stored encrypted. It verifies every delivery.</p>
         ) : (
-          <EnterSecret c={c} row={row} guide={guide} mistakes={mistakes} />
+          <EnterSecret c={c} of={of} guide={guide} mistakes={mistakes} />
         )}
       </Step>
       <Step state={receiving} title="Receive the first event" level="h2">
@@ -98,16 +101,16 @@ function Random({ what, secret }: { what: string; secret: string }) {
 
 type EnterProps = {
   c: Context<HttpEnv>
-  row: ConnectionRow
+  of: Shown
   guide: Guide | null
   mistakes: Mistakes
 }
 
-function EnterSecret({ c, row, guide, mistakes }: EnterProps) {
+function EnterSecret({ c, of: { row, example }, guide, mistakes }: EnterProps) {
   if (!can(c, 'connections:write')) return <p class="quiet">Ask an admin of this project to enter it.</p>
   return (
     <>
-      {guide && <p>{guide.where}</p>}
+      {example === null ? guide && <p>{guide.where}</p> : <TrySecret guide={guide} secret={example} />}
       <Post c={c} to={`${pathOf(c, row)}/secrets`} class="form">
         <SecretField mistakes={mistakes} vendor={row.vendor} />
         <Wrong>{mistakes.form}</Wrong>

@@ -11,6 +11,28 @@ const LENGTH = 40
  * changes with the connection: a secret that was removed is not suggested again.
  */
 export async function suggestedSecret(rt: Runtime, { id, version }: ConnectionRow): Promise<string> {
-  const mac = await hmac('SHA-256', utf8(rt.settings.codePepper), `suggested secret:${id}:${version}`)
-  return hex(mac).slice(0, LENGTH)
+  return derived(rt, `suggested secret:${id}:${version}`)
+}
+
+/** What secrets of some vendors begin with. The others have no format, or take digits from 0 to f. */
+const BEGINNINGS: Record<string, string> = {
+  stripe: 'whsec_',
+  paddle: 'pdl_ntfset_',
+  standard: 'whsec_',
+  chargebee: 'webhooks:',
+}
+
+/**
+ * A secret in the vendor's format, to try a connection on a local server without an account at the vendor. It stays the
+ * same, so that the command that sends an example can contain it.
+ */
+export async function exampleSecret(
+  rt: Runtime,
+  { id, vendor }: Pick<ConnectionRow, 'id' | 'vendor'>,
+): Promise<string> {
+  return (BEGINNINGS[vendor] ?? '') + (await derived(rt, `example secret:${id}`))
+}
+
+async function derived(rt: Runtime, what: string): Promise<string> {
+  return hex(await hmac('SHA-256', utf8(rt.settings.codePepper), what)).slice(0, LENGTH)
 }

@@ -1,18 +1,16 @@
 import type { Context } from 'hono'
-import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { publicOrigin } from '../../../http/origin'
-import { isLocalhost } from '../../../lib/localhost'
 import { MINUTE } from '../../../lib/time'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Copyable, Time } from '../../ui/parts'
+import { Time } from '../../ui/parts'
 import { adviceOn } from '../../ui/refusals'
 import { Pending, Waiting } from '../../ui/steps'
-import { vendorTitle } from '../../ui/vendor-titles'
 import { isOpen } from '../events/row'
 import { lastOf, pathOf } from './describe'
+import { Facts, Standing } from './facts'
 import { guideOf } from './guides'
+import { isLocal, SendExample } from './local'
 import type { Shown } from './read'
 
 type Arrivals = Omit<Shown, 'names'>
@@ -27,15 +25,23 @@ export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
   const { event } = of
   const done = event !== null && !isOpen(event.status)
   return (
-    <Waiting
-      id="first"
-      at={done ? null : `${pathOf(c, of.row)}/first`}
-      seen={seenOf(of)}
-      said={saidOf(of)}
-      fresh={fresh}
-    >
-      {event ? <Arrived c={c} of={of} /> : <NotYet c={c} of={of} />}
-    </Waiting>
+    <>
+      <Waiting
+        id="first"
+        at={done ? null : `${pathOf(c, of.row)}/first`}
+        seen={seenOf(of)}
+        said={saidOf(of)}
+        fresh={fresh}
+      >
+        {event ? <Arrived c={c} of={of} /> : <NotYet c={c} of={of} />}
+      </Waiting>
+      {fresh && (
+        <>
+          <Standing row={of.row} fresh />
+          <Facts c={c} of={of} fresh />
+        </>
+      )}
+    </>
   )
 }
 
@@ -79,7 +85,7 @@ const ENDED: Record<string, string> = {
   failed: 'The connection works, but this event could not be processed. Its page says why.',
 }
 
-function NotYet({ c, of: { row, refusals } }: { c: Context<HttpEnv>; of: Arrivals }) {
+function NotYet({ c, of: { row, refusals, example } }: { c: Context<HttpEnv>; of: Arrivals }) {
   const guide = guideOf(row.vendor)
   const { now } = c.get('rt')
   const last = refusals.toSorted((a, b) => b.minute - a.minute)[0]
@@ -95,28 +101,10 @@ function NotYet({ c, of: { row, refusals } }: { c: Context<HttpEnv>; of: Arrival
           <p>{adviceOn(last.cause)}</p>
         </section>
       ) : (
-        guide && <p class="quiet">{guide.first}</p>
+        !isLocal(c) && guide && <p class="quiet">{guide.first}</p>
       )}
-      <Local c={c} row={row} />
+      <SendExample c={c} row={row} secret={example} />
+      {isLocal(c) && guide?.forward && <p class="quiet">While the command-line tool forwards events: {guide.first}</p>}
     </>
-  )
-}
-
-/** On a local server, which no vendor can reach: how to send an event to it. */
-function Local({ c, row }: { c: Context<HttpEnv>; row: Arrivals['row'] }) {
-  const origin = publicOrigin(c)
-  if (origin === null || !isLocalhost(new URL(origin).hostname) || row.vendor === 'braintree') return null
-  return (
-    <details>
-      <summary>{vendorTitle(row.vendor)} cannot reach this server? Send an example</summary>
-      <p class="quiet">
-        This server is on your own machine. The command signs an example event as {vendorTitle(row.vendor)} does, and
-        sends it to this connection. First put the signing secret and the secret of an API key into the two variables.
-        To send events of your own, name a folder of JSON files instead of <code>--example</code>.
-      </p>
-      <Copyable id="send" label="command">
-        {`npm run send -- --example --vendor ${row.vendor} --connection ${row.id} --signing-secret "$SIGNING_SECRET" --project ${projectOf(c.get('actor'))} --token "$PLATFORM_API_KEY" --url ${origin}`}
-      </Copyable>
-    </details>
   )
 }

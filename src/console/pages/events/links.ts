@@ -1,5 +1,5 @@
-import { findObject } from '../../../billing/read/store'
-import { batch, type Db } from '../../../db/client'
+import { findObject, findTrace } from '../../../billing/read/store'
+import { batch, type Db, type Query } from '../../../db/client'
 import type { EventRow } from '../../../inbox/events/store'
 import { vendorOf } from '../../../vendors'
 import { projectPaths } from '../../paths'
@@ -7,23 +7,31 @@ import { projectPaths } from '../../paths'
 /** The pages of the objects that an event refers to. */
 export type Links = { customer?: string; subscription?: string; invoice?: string }
 
-/** Links an event to its customer's subscriptions and, if we know them, to its subscription and invoice. */
+/** Links an event to its customer, subscription and invoice, to each only if it is known. */
 export async function linksOf(db: Db, { project_id, vendor, summary }: EventRow): Promise<Links> {
   if (!summary || !vendorOf(vendor)?.snapshots) return {}
   const { billing } = projectPaths(project_id)
   const { customer, subscription, invoice } = summary
-  const named = [
-    { kind: 'subscription', part: 'subscriptions', id: subscription },
-    { kind: 'invoice', part: 'invoices', id: invoice },
-  ] as const
-  const wanted = named.flatMap((one) => (one.id === null ? [] : [{ ...one, id: one.id }]))
-  const queries = wanted.map(({ kind, id }) => [kind, findObject(db, project_id, { kind, id, vendor })] as const)
-  const found = queries.length > 0 ? await batch(db, Object.fromEntries(queries)) : {}
-  const known = wanted.filter(({ kind }) => (found[kind] ?? []).length > 0)
-  return {
-    ...(customer && { customer: `${billing}/subscriptions?customer=${encodeURIComponent(customer)}` }),
-    ...Object.fromEntries(
-      known.map(({ kind, part, id }) => [kind, `${billing}/${part}/${encodeURIComponent(id)}?vendor=${vendor}`]),
-    ),
+  const wanted: Record<string, { at: string; query: Query<unknown[]> }> = {}
+  if (customer !== null) {
+    wanted.customer = {
+      at: `customers/${vendor}/${encodeURIComponent(customer)}`,
+      query: findTrace(db, project_id, { vendor, id: customer }),
+    }
   }
+  for (const [kind, id] of [
+    ['subscription', subscription],
+    ['invoice', invoice],
+  ] as const) {
+    if (id === null) continue
+    wanted[kind] = {
+      at: `${kind}s/${encodeURIComponent(id)}?vendor=${vendor}`,
+      query: findObject(db, project_id, { kind, id, vendor }),
+    }
+  }
+  const names = Object.entries(wanted)
+  if (names.length === 0) return {}
+  const found = await batch(db, Object.fromEntries(names.map(([name, { query }]) => [name, query])))
+  const known = names.filter(([name]) => (found[name] ?? []).length > 0)
+  return Object.fromEntries(known.map(([name, { at }]) => [name, `${billing}/${at}`]))
 }

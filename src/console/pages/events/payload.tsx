@@ -89,7 +89,7 @@ function Headers({ of }: { of: Record<string, string> | null }) {
   if (headers.length === 0) return null
   return (
     <>
-      <h2>Headers kept of the delivery</h2>
+      <h2>Stored headers of the delivery</h2>
       <dl class="pairs">
         {headers.map(([name, value]) => (
           <div>

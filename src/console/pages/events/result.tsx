@@ -1,6 +1,11 @@
 import type { EventRow } from '../../../inbox/events/store'
 import { isOpen } from './row'
 
+const ENDED: Partial<Record<EventRow['status'], string>> = {
+  ignored: 'The event was processed again, and ignored: it changes no billing state.',
+  failed: 'The event was processed again, and failed.',
+}
+
 /** Says that a requested replay is on its way and, once it has ended, how it ended. @param after the attempts before it */
 export function Result({ row, after, at }: { row: EventRow; after: number; at: string }) {
   if (isOpen(row.status)) {
@@ -14,7 +19,7 @@ export function Result({ row, after, at }: { row: EventRow; after: number; at: s
     )
   }
   if (row.attempts <= after) return null
-  const words = `The event was processed again. It ended as ${row.status}.`
+  const words = ENDED[row.status] ?? 'The event was processed again.'
   return (
     <p class={row.status === 'failed' ? 'warning' : 'notice'} role="status" data-say={words}>
       {words}

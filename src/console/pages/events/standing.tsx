@@ -4,12 +4,12 @@ import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { adviceOn } from './advice'
 
-/** What the status of an event means, in a sentence. For an error, also what to do about it. */
+/** What the status of an event means, in a sentence. Above it, what went wrong, if anything did. */
 export function Standing({ row, now }: { row: EventRow; now: number }) {
   return (
     <>
-      <p class="standing">{wordsFor(row, now)}</p>
       {row.last_error !== null && <Trouble row={row} error={row.last_error} />}
+      <p class="standing">{wordsFor(row, now)}</p>
     </>
   )
 }
@@ -32,29 +32,29 @@ function wordsFor(row: EventRow, now: number) {
     case 'processed':
       return (row.summary?.effects ?? []).length > 0
         ? 'The event is processed. Its effects are part of the billing state.'
-        : 'The event is processed. It had no effects.'
+        : 'The event is processed. It changed nothing.'
     case 'ignored':
       return vendorOf(row.vendor)?.snapshots
         ? `The event was stored and read, but it had no effect: ${vendor} events of this type do not change billing state.`
         : `The event was stored and read, but it had no effect: ${vendor} events do not become billing state.`
     default:
       return row.processed_at === null
-        ? 'Processing failed. No effect of the event was applied. It is not tried again unless you replay it.'
-        : 'The last replay failed. The earlier effects of the event stay. It is not tried again unless you replay it.'
+        ? 'Processing failed, and nothing was changed. The event is not tried again unless you replay it.'
+        : 'The last replay failed. The earlier effects of the event stay. The event is not tried again unless you replay it.'
   }
 }
 
+/** An error: first as it was recorded, because that is what happened to this event; then what it means and what to do. */
 function Trouble({ row, error }: { row: EventRow; error: string }) {
   const { what, todo, mayPass } = adviceOn(error, vendorTitle(row.vendor))
   const waits = row.status !== 'failed' && mayPass
   return (
     <section class="trouble" aria-label="Error">
       <p>
-        <strong>{what}</strong>
+        Cause: <strong class="error">{error}</strong>
       </p>
-      <p>{waits ? 'You do not need to do anything yet. The event will be tried again.' : todo}</p>
       <p>
-        The error as it was recorded: <code class="error">{error}</code>
+        {what} {waits ? 'You do not need to do anything yet. The event will be tried again.' : todo}
       </p>
     </section>
   )

@@ -9,9 +9,9 @@ import type { Refusal } from '../../form'
 import { can, pathsOf } from '../../page'
 import { userOf } from '../../session'
 import { Field, Post, Wrong } from '../../ui/controls'
-import { capital, exact, plural } from '../../ui/format'
+import { capital, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Copyable, Fact, Head, Time } from '../../ui/parts'
+import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 
 /** What each role may do, in words. */
 const ROLES: Record<string, string> = {
@@ -59,7 +59,7 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
       <dl class="facts">
         {!can(c, 'projects:write') && <Fact name="Name">{project.name}</Fact>}
         <Fact name="Created">
-          <Time at={project.created_at} now={now} />, {exact(project.created_at)}
+          <ExactTime at={project.created_at} now={now} />
         </Fact>
         <Fact name="Store">
           {store} <span class="hint">The number of the database that holds the project’s data.</span>
@@ -71,12 +71,12 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
           </span>
         </Fact>
       </dl>
-      <h2>What applies to it</h2>
+      <h2>Limits</h2>
       <p class="quiet">These are set for the whole deployment.</p>
       <dl class="facts">
         <Fact name="Payloads are kept for">{plural(settings.payloadRetentionDays, 'day')}</Fact>
         <Fact name="Records of events are kept for">{plural(settings.recordRetentionDays, 'day')}</Fact>
-        <Fact name="Live API keys">up to {MAX_LIVE_KEYS}</Fact>
+        <Fact name="Active API keys">up to {MAX_LIVE_KEYS}</Fact>
         <Fact name="Connections">up to {MAX_CONNECTIONS}</Fact>
         <Fact name="Requests of one key or session">about {RATE_LIMITS.credential.requests} a minute</Fact>
       </dl>

@@ -6,9 +6,9 @@ import type { OwnInvitation } from '../../../members/own-store'
 import type { UNSENT } from '../../form'
 import { userOf } from '../../session'
 import { Post, Wrong } from '../../ui/controls'
-import { capital, exact } from '../../ui/format'
+import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Fact, Head, Time } from '../../ui/parts'
+import { ExactTime, Fact, Head } from '../../ui/parts'
 import { ROLE_WORDS } from '../../ui/roles'
 import { Answers, inviterOf } from './own'
 
@@ -40,7 +40,7 @@ export function invitationPage(c: Context<HttpEnv>, row: OwnInvitation, { mistak
         <Fact name="Invited by">{inviterOf(row)}</Fact>
         <Fact name="Invited address">{userOf(c).email}</Fact>
         <Fact name={state === 'expired' ? 'Expired' : 'Expires'}>
-          <Time at={row.expires_at} now={now} />, {exact(row.expires_at)}
+          <ExactTime at={row.expires_at} now={now} />
         </Fact>
       </dl>
       {state === 'pending' ? (

@@ -39,13 +39,13 @@ export function Consequences({
     <>
       {asleep.length > 0 && (
         <p class="warning" role="note">
-          The scope <code>{lost.join(', ')}</code> of {plural(asleep.length, 'API key')} that {whose} created no longer
-          counts: {names(asleep)}. Their other scopes keep working.
+          The scope <code>{lost.join(', ')}</code> of {plural(asleep.length, 'API key')} that {whose} created stops
+          working: {names(asleep)}. Their other scopes keep working.
         </p>
       )}
       {kept === null && of.held.length > 0 && (
         <p class="warning" role="note">
-          {whose === 'they' ? 'They know' : 'You know'} the secret of {plural(of.held.length, 'other key')} too, because
+          {whose === 'they' ? 'They know' : 'You know'} the secret of {plural(of.held.length, 'other key')} too, because{' '}
           {whose} rotated {of.held.length === 1 ? 'it' : 'them'}: <Linked c={c} keys={of.held} />. Rotate{' '}
           {of.held.length === 1 ? 'it' : 'them'} again.
         </p>
@@ -71,8 +71,8 @@ export function MintedKeys({ c, of, whose }: { c: Context<HttpEnv>; of: Affected
   return (
     <>
       <p>
-        {plural(keys.length, 'API key')} {one ? 'was' : 'were'} created by {whose === 'they' ? 'them' : 'you'}
-        and {one ? 'keeps' : 'keep'} working:
+        {plural(keys.length, 'API key')} {one ? 'was' : 'were'} created by {whose === 'they' ? 'them' : 'you'} and{' '}
+        {one ? 'keeps' : 'keep'} working:
       </p>
       <ul>
         {keys.slice(0, NAMED).map((row) => (

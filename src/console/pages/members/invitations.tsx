@@ -3,6 +3,7 @@ import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { rankOf } from '../../../lib/access'
 import { MINUTE } from '../../../lib/time'
+import { isPrinted } from '../../../mail/deliver'
 import { type Invitation, type InvitationState, stateOf } from '../../../members/invitations-store'
 import { can, pathsOf } from '../../page'
 import { userOf } from '../../session'
@@ -49,7 +50,7 @@ export function invitationsPage(
       {page.data.length > 0 ? (
         <Table label="Invitations" rows={page.data} columns={invitationColumns(c, around, null)} class="keys" />
       ) : (
-        <p class="quiet">No invitation is {state ?? 'here'}.</p>
+        <p class="quiet">There are no {state} invitations.</p>
       )}
       <Pager c={c} cursor={page.next_cursor} />
     </>,
@@ -70,7 +71,7 @@ export function invitationColumns(c: Context<HttpEnv>, around: Around, refused: 
       ),
     ],
     ['Role', (row) => capital(row.role)],
-    ['Status', (row) => <Status row={row} now={now} />],
+    ['Status', (row) => <Status c={c} row={row} />],
     ['Expires', (row) => row.state === 'pending' && <Time at={row.expires_at} now={now} />],
     ['Invited by', (row) => <Inviter c={c} row={row} around={around} />],
   ]
@@ -80,16 +81,24 @@ export function invitationColumns(c: Context<HttpEnv>, around: Around, refused: 
 }
 
 /** The state and, for an invitation that can still be accepted, the outcome of its email. */
-function Status({ row, now }: { row: Invitation; now: number }) {
+function Status({ c, row }: { c: Context<HttpEnv>; row: Invitation }) {
+  const { now } = c.get('rt')
   return (
     <>
       <Badge of={stateOf(row, now)} />
       {row.state === 'pending' && (
-        <span class="line">
-          <Mail row={row} now={now} />
-        </span>
+        <span class="line">{isPrinted(c) ? <Printed row={row} /> : <Mail row={row} now={now} />}</span>
       )}
     </>
+  )
+}
+
+/** A local server sends no email: whoever is invited needs the link that its terminal shows. */
+function Printed({ row: { id } }: { row: Invitation }) {
+  return (
+    <span class="quiet">
+      <a href={`/console/invitations/${id}`}>Its link</a> is in the terminal of <code>npm start</code>
+    </span>
   )
 }
 

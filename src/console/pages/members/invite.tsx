@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { ROLES } from '../../../lib/access'
+import { isPrinted } from '../../../mail/deliver'
 import { MAX_EMAIL, OPEN_DAYS } from '../../../members/limits'
 import type { Mistakes } from '../../form'
 import { pathsOf } from '../../page'
@@ -25,8 +26,14 @@ export function InviteForm({ c, entered, mistakes }: { c: Context<HttpEnv>; ente
     <section id="invite" aria-labelledby="invite-title">
       <h2 id="invite-title">Invite somebody</h2>
       <p class="quiet">
-        They get an email, and accept by signing in with the address that you invite. The email contains no secret, so
-        forwarding it does no harm.
+        {isPrinted(c) ? (
+          <>
+            This server runs on your own machine and sends no email: the terminal of <code>npm start</code> shows the
+            link. To accept, they sign in with the address that you invite.
+          </>
+        ) : (
+          'They get an email, and accept by signing in with the address that you invite. The email contains no secret, so forwarding it does no harm.'
+        )}
       </p>
       <Post c={c} to={`${pathsOf(c).members}/invitations`} class="invite once">
         <Wrong>{mistakes.form}</Wrong>

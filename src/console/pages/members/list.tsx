@@ -47,7 +47,7 @@ export function listPage(c: Context<HttpEnv>, team: Team, refused: Refused | nul
           class="keys invitations"
         />
       ) : (
-        <p class="quiet">No invitation is pending.</p>
+        <p class="quiet">There are no pending invitations.</p>
       )}
       <p>
         <a href={`${pathsOf(c).members}/invitations`}>{team.more ? 'All invitations' : 'Earlier invitations'}</a>

@@ -65,7 +65,11 @@ function RoleOf({ c, row, team, refused }: { c: Context<HttpEnv>; row: Member; t
       <input type="hidden" name="from" value={row.role} autocomplete="off" />
       <select name="role" aria-label={`Role of ${brief(row.email)}`} autocomplete="off" autofocus={refused}>
         {rolesUpTo(own).map(([value, label]) => (
-          <option value={value} selected={value === row.role}>
+          <option
+            value={value}
+            selected={value === row.role}
+            data-lower={rankOf(value) < rankOf(row.role) || undefined}
+          >
             {label}
           </option>
         ))}

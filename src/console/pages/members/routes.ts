@@ -5,6 +5,7 @@ import { changeOf, projectOf, requireScopes } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { rankOf } from '../../../lib/access'
 import { Fault } from '../../../lib/fault'
+import { isPrinted } from '../../../mail/deliver'
 import { authorityOf, requireReach } from '../../../members/authority'
 import { changeRole, lastOwner, type MemberChange, removeMember, requireRemovable } from '../../../members/change-store'
 import { invitationNotFound } from '../../../members/faults'
@@ -65,7 +66,7 @@ export const memberPages = new Hono<HttpEnv>()
         changeOf(c),
       )
       mailInvitation(c, row)
-      return toList(c, 'invited')
+      return toList(c, isPrinted(c) ? 'invited_locally' : 'invited')
     } catch (error) {
       const refused = refusedBecause(c, null, error)
       return listPage(c, await readTeam(c), refused, entered)
@@ -75,7 +76,7 @@ export const memberPages = new Hono<HttpEnv>()
     const invitation = addressed(c)
     try {
       mailInvitation(c, await renewInvitation(c.get('rt').directory, invitation, changeOf(c)))
-      return toList(c, 'invitation_resent')
+      return toList(c, isPrinted(c) ? 'invitation_resent_locally' : 'invitation_resent')
     } catch (error) {
       const refused = refusedBecause(c, invitation.id, error)
       return listPage(c, await readTeam(c), refused)

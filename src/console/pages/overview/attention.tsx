@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { HttpEnv } from '../../../http/context'
+import { isMissed } from '../../../inbox/health/assess'
 import { DAY } from '../../../lib/time'
 import { can, pathsOf } from '../../page'
 import { plural, sentence } from '../../ui/format'
@@ -67,29 +68,34 @@ function connections(c: Context<HttpEnv>, { connections }: Progress): Item[] {
   return connections.flatMap((row): Item[] => {
     const at = `${pathsOf(c).connections}/${row.id}`
     if (row.status === 'active' && row.secrets.length === 0) {
-      return [{ bad: true, what: withoutSecret(row), link: ['Add the secret', at] }]
+      return [{ bad: isMissed(row), what: withoutSecret(row), link: ['Enter the secret', at] }]
     }
     const n = totalOf(row.last_60m.refused)
     if (n === 0) return []
-    if (row.status === 'disabled') {
-      return [{ bad: false, what: refused(row, n, 'is disabled and'), link: ['See the connection', at] }]
-    }
-    return [{ bad: row.last_60m.accepted === 0, what: refused(row, n, ''), link: ['See why', `${at}#refused`] }]
+    if (row.status === 'disabled') return [{ bad: false, what: disabled(row, n), link: ['See the connection', at] }]
+    return [{ bad: row.last_60m.accepted === 0, what: refused(row, n), link: ['See why', `${at}#refused`] }]
   })
 }
 
-function withoutSecret({ name, last_60m }: Connected): string {
-  const n = totalOf(last_60m.refused)
-  const since = n > 0 ? `: ${deliveries(n)} in the last hour` : ''
-  return `${name} has no signing secret and refuses every delivery${since}.`
+/** A connection without a signing secret. One that nobody has sent anything to is only waiting for it. */
+function withoutSecret(row: Connected): string {
+  const n = totalOf(row.last_60m.refused)
+  if (!isMissed(row)) return `${row.name} is not set up yet: it is waiting for its signing secret.`
+  const since = n > 0 ? `. In the last hour: ${n.toLocaleString('en')}` : ''
+  return `${row.name} has no signing secret, so every delivery is refused${since}.`
 }
 
-function refused({ name, last_60m: { accepted, refused } }: Connected, n: number, before: string): Child {
+function disabled({ name }: Connected, n: number): string {
+  return `${deliveries(n)} from ${name} ${n === 1 ? 'was' : 'were'} refused in the last hour: the connection is disabled.`
+}
+
+function refused({ name, last_60m: { accepted, refused } }: Connected, n: number): Child {
   const causes = Object.entries(refused).sort(([, a], [, b]) => b - a)
-  const of = accepted > 0 ? deliveries(n) : n === 1 ? 'the only delivery' : `all ${deliveries(n)}`
+  const all = accepted > 0 ? '' : n === 1 ? ', the only one,' : ', all of them,'
   return (
     <>
-      {name} {before} refused {of} of the last hour:{' '}
+      {deliveries(n)} from {name}
+      {all} {n === 1 ? 'was' : 'were'} refused in the last hour:{' '}
       {causes.map(([cause, count], at) => (
         <>
           {at > 0 && ', '}

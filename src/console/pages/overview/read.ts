@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
-import { type KeyRow, listKeys } from '../../../api-keys/store'
+import { firstRevoked, type KeyRow, listKeys } from '../../../api-keys/store'
 import { batch } from '../../../db/client'
 import type { Runtime } from '../../../env'
 import { projectOf } from '../../../http/auth'
@@ -13,7 +13,7 @@ import { HOUR } from '../../../lib/time'
 /** The hours that the overview adds up. */
 export const HOURS = 24
 
-/** What the steps depend on: the live keys, the connections, the counts of events, and what is wrong. */
+/** What the steps depend on: the live keys, revoked ones, the connections, the counts of events, and what is wrong. */
 export type Progress = Awaited<ReturnType<typeof progressOf>>
 /** A connection, with what it received in the last hour. */
 export type Connected = Progress['connections'][number]
@@ -39,12 +39,13 @@ function queries(c: Context<HttpEnv>) {
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
   const keys = listKeys(rt.db, project, { before: null, limit: MAX_LIVE_KEYS })
-  return { ...healthQueries(rt, project), keys }
+  return { ...healthQueries(rt, project), keys, revoked: firstRevoked(rt.db, project) }
 }
 
-async function progressOf(rt: Runtime, found: Snapshot & { keys: KeyRow[] }) {
+async function progressOf(rt: Runtime, found: Snapshot & { keys: KeyRow[]; revoked: Pick<KeyRow, 'last_used_at'>[] }) {
   const { connections, facts } = await assess(rt, found)
-  return { keys: found.keys, connections, facts, findings: findingsOf(facts), counts: countsOf(found) }
+  const { keys, revoked } = found
+  return { keys, revoked, connections, facts, findings: findingsOf(facts), counts: countsOf(found) }
 }
 
 /** How many events the project has received. */

@@ -7,7 +7,7 @@ import { Copyable, Time } from '../../ui/parts'
 import { adviceOn, totalOf } from '../../ui/refusals'
 import { Pending } from '../../ui/steps'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
-import { curlExample } from '../api-keys/examples'
+import { curlExample, envFile } from '../api-keys/examples'
 import { type Connected, type Progress, receivedIn } from './read'
 
 export type StepProps = { c: Context<HttpEnv>; of: Progress; current: boolean; done: readonly boolean[] }
@@ -18,8 +18,7 @@ export function KeyStep({ c, of, current, done }: StepProps) {
   if (done[0]) {
     return (
       <p class="quiet">
-        <a href={keys}>{of.keys[0]?.name}</a>
-        {of.keys.length > 1 && ` and ${of.keys.length - 1} more`}
+        <a href={keys}>{of.keys.length === 0 ? 'No active API keys' : plural(of.keys.length, 'active API key')}</a>
       </p>
     )
   }
@@ -41,7 +40,7 @@ export function KeyStep({ c, of, current, done }: StepProps) {
 export function UseStep({ c, of, done }: StepProps) {
   const { now } = c.get('rt')
   if (done[1]) {
-    const last = Math.max(...of.keys.map(({ last_used_at }) => last_used_at ?? 0))
+    const last = Math.max(...[...of.keys, ...of.revoked].map(({ last_used_at }) => last_used_at ?? 0))
     return (
       <p class="quiet">
         Last used <Time at={last} now={now} />
@@ -52,8 +51,12 @@ export function UseStep({ c, of, done }: StepProps) {
   return (
     <>
       <p>
-        Run this where the <code>.env</code> file of your key is:
+        Put these lines into a file named <code>.env</code>, with the secret of your key, if you have not done so:
       </p>
+      <Copyable id="first-env" label=".env file">
+        {envFile(c, 'svc_v1_…')}
+      </Copyable>
+      <p>Then run this in the same folder:</p>
       <Copyable id="first-call" label="curl command">
         {curlExample(c)}
       </Copyable>
@@ -78,7 +81,7 @@ export function ConnectStep({ c, of, current, done }: StepProps) {
   if (half) {
     return (
       <>
-        <p>{half.name} has its ingest URL. Its signing secret is missing.</p>
+        <p>{half.name} still needs its signing secret.</p>
         <Action href={`${connections}/${half.id}`} current={current}>
           Finish {half.name}
         </Action>
@@ -134,7 +137,10 @@ function Refused({ connection: { name, last_60m }, href }: { connection: Connect
   return (
     <section class="refusal" role="alert">
       <p>
-        <a href={href}>{name}</a> <strong>refused a delivery:</strong> <code>{cause}</code>
+        <strong>
+          A delivery from <a href={href}>{name}</a> was refused:
+        </strong>{' '}
+        <code>{cause}</code>
       </p>
       <p>{adviceOn(cause)}</p>
     </section>

@@ -8,11 +8,15 @@ import { ConnectStep, KeyStep, ProcessStep, ReceiveStep, UseStep } from './step-
 
 type StepsProps = { c: Context<HttpEnv>; of: Progress; fresh?: boolean }
 
-/** Which of the five steps of a new project are done. They follow from what is there; nothing is stored about them. */
-export function doneOf({ keys, connections, counts, ...of }: Progress): boolean[] {
+/**
+ * Which of the five steps of a new project are done. They follow from what is there; nothing is stored about them. A key
+ * counts even after it was revoked.
+ */
+export function doneOf({ keys, revoked, connections, counts, ...of }: Progress): boolean[] {
+  const ever = [...keys, ...revoked]
   return [
-    keys.length > 0,
-    keys.some(({ last_used_at }) => last_used_at !== null),
+    ever.length > 0,
+    ever.some(({ last_used_at }) => last_used_at !== null),
     connections.some(({ secrets }) => secrets.length > 0),
     receivedIn({ ...of, counts }) > 0,
     counts.processed + counts.ignored > 0,

@@ -49,6 +49,17 @@ export function Keys({ c, of: { keys } }: { c: Context<HttpEnv>; of: Overview })
   const { now } = c.get('rt')
   const soon = expiring(keys, now).slice(0, SHOWN)
   if (!can(c, 'api_keys:read')) return null
+  if (keys.length === 0) {
+    return (
+      <>
+        <div class="head section">
+          <h2>API keys</h2>
+          <a href={pathsOf(c).keys}>All API keys</a>
+        </div>
+        <p class="quiet">No active API keys: no server can call the API.</p>
+      </>
+    )
+  }
   return (
     <>
       <div class="head section">

@@ -1,5 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
+import { projectPaths } from '../../paths'
+import { userOf } from '../../session'
 import { show } from '../../ui/layout'
 
 /** The page that a script loads the viewer into. */
@@ -9,12 +11,35 @@ export function referencePage(c: Context<HttpEnv>) {
     { title: 'API reference', section: 'reference', viewer: true },
     <>
       <h1>API reference</h1>
+      <Authorizing c={c} />
       <p>
-        This page shows the API description from <a href="/openapi.json">/openapi.json</a>. It requires JavaScript. All
-        error codes are listed at <a href="/errors">/errors</a>.
+        The description itself is at <a href="/openapi.json">/openapi.json</a>, and the error codes are at{' '}
+        <a href="/errors">/errors</a>. This page requires JavaScript.
       </p>
       <h2>Operations</h2>
       <div id="reference" />
     </>,
+  )
+}
+
+/** How to make calls from the viewer, and where the key comes from. */
+function Authorizing({ c }: { c: Context<HttpEnv> }) {
+  const { project_id } = userOf(c)
+  return (
+    <p>
+      To make calls from this page, choose <strong>Authorize</strong> first, and paste the secret of an API key into{' '}
+      <strong>api_key</strong>.{' '}
+      {project_id === null ? (
+        <>
+          You create keys in a <a href="/console">project</a>, under API keys.
+        </>
+      ) : (
+        <>
+          You create keys under <a href={projectPaths(project_id).keys}>API keys</a>. The <code>X-Project-Id</code> of
+          your project is <code>{project_id}</code>.
+        </>
+      )}{' '}
+      The secret of a key is shown only once, when you create or rotate it.
+    </p>
   )
 }

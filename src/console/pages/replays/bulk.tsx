@@ -20,7 +20,7 @@ export function bulkPage(
       <h1>Replay {plural(queued, 'event')}?</h1>
       <p>
         {query.size === 0 ? 'This replays events of the project' : 'This replays events that match the search'}, at 100
-        events per second. Processing is idempotent: changes that were already applied are not applied twice.
+        events per second. Changes that were already applied are not applied twice.
       </p>
       {filters.length > 0 && (
         <div class="code">
@@ -29,14 +29,12 @@ export function bulkPage(
       )}
       {queued < matched && (
         <p>
-          {plural(matched - queued, 'event')} more {matched - queued === 1 ? 'is' : 'are'} skipped: already waiting to
+          {plural(matched - queued, 'more event')} {matched - queued === 1 ? 'is' : 'are'} skipped: already waiting to
           be processed, or without a payload.
         </p>
       )}
       {has_more && (
-        <p class="warning">
-          There are more events than one replay can include. You can continue with the remaining ones afterwards.
-        </p>
+        <p class="warning">There are more events than one replay can include. You can replay the rest afterwards.</p>
       )}
       <Post c={c} to={`${events}/replay`} class="choice">
         <input type="hidden" name="search" value={String(query)} />

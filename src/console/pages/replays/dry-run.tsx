@@ -37,33 +37,44 @@ export function dryRunPage(c: Context<HttpEnv>, row: EventRow, preview: Preview 
         <p>
           <strong>{row.event_type}</strong>, received <Time at={idTime(row.id)} now={c.get('rt').now} />
         </p>
-        <p>
-          If it is processed now, its status becomes <Badge of={preview.status} />
-          {preview.status !== 'failed' && '. Changes that were already applied are not applied twice.'}
-        </p>
-        <Outlook preview={preview} vendor={row.vendor} project={projectOf(c.get('actor'))} />
+        <Outlook row={row} preview={preview} project={projectOf(c.get('actor'))} />
       </Confirm>
     ),
   )
 }
 
-function Outlook({ preview, vendor, project }: { preview: Preview; vendor: string; project: string }) {
+type OutlookProps = { row: EventRow; preview: Preview; project: string }
+
+/** What a replay would do. Where it would fail, or the last attempt did, the cause comes first. */
+function Outlook({ row: { vendor, last_error }, preview, project }: OutlookProps) {
   if (preview.error !== null) {
     const { what, todo } = adviceOn(preview.error, vendorTitle(vendor))
     return (
-      <p class="warning">
-        {what} {todo}
-      </p>
+      <>
+        <p class="warning">It would fail: {preview.error}</p>
+        <p>
+          {what} {todo}
+        </p>
+      </>
     )
   }
   const changes = preview.effects.filter(({ change }) => change)
-  return changes.length > 0 ? (
+  return (
     <>
-      <p>It would make these changes:</p>
-      <Effects of={changes} project={project} vendor={vendor} />
+      {last_error !== null && <p>The last attempt failed: {last_error}</p>}
+      <p>
+        If it is processed now, its status becomes <Badge of={preview.status} />. Changes that were already applied are
+        not applied twice.
+      </p>
+      {changes.length > 0 ? (
+        <>
+          <p>It would make these changes:</p>
+          <Effects of={changes} project={project} vendor={vendor} />
+        </>
+      ) : (
+        <p>It would not change the billing state.</p>
+      )}
     </>
-  ) : (
-    <p>It would not change the billing state.</p>
   )
 }
 

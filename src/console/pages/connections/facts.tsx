@@ -1,0 +1,53 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import type { ConnectionRow } from '../../../inbox/connections/store'
+import { pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { Fact, Time } from '../../ui/parts'
+import { totalOf } from '../../ui/refusals'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { lastOf, modeOf, standingOf } from './describe'
+import type { Shown } from './read'
+
+/** `fresh`: replaces an older version on the page, beside the part that the page asks for. */
+type Part = { fresh?: boolean }
+type FactsProps = Part & { c: Context<HttpEnv>; of: Omit<Shown, 'names'> }
+
+const changed = ({ fresh }: Part) => ({ 'hx-swap-oob': fresh ? 'true' : undefined })
+
+/** The state of a connection as a badge. */
+export function Standing({ row, ...part }: Part & { row: ConnectionRow }) {
+  return (
+    <span id="standing" {...changed(part)}>
+      <Badge of={standingOf(row)} />
+    </span>
+  )
+}
+
+/** What is known about a connection. */
+export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
+  const { now } = c.get('rt')
+  return (
+    <dl id="facts" class="facts" {...changed(part)}>
+      <Fact name="Vendor">{vendorTitle(row.vendor)}</Fact>
+      <Fact name="Mode">{modeOf(row)}</Fact>
+      <Fact name="Last event">
+        <Time at={lastOf(row)} now={now} />
+        {event && (
+          <>
+            {' '}
+            <a href={`${pathsOf(c).events}/${event.id}`}>{event.event_type}</a> <Badge of={event.status} />
+          </>
+        )}
+      </Fact>
+      <Fact name="Accepted, last hour">{hour.accepted.toLocaleString('en')}</Fact>
+      <Fact name="Refused, last hour">{totalOf(hour.refused).toLocaleString('en')}</Fact>
+      <Fact name="Created">
+        <Time at={row.created_at} now={now} />
+      </Fact>
+      <Fact name="ID">
+        <code>{row.id}</code>
+      </Fact>
+    </dl>
+  )
+}
