@@ -86,6 +86,7 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
   'POST /platform/v1/billing/webhooks/replay': { json: { filter: {}, limit: 10, dry_run: true }, status: 200 },
   'POST /auth/codes': { json: { email: 'sample@example.com' }, status: 202 },
   // Well-formed, but no such code was sent.
+  'POST /auth/session/confirm': { json: { challenge: 'chl_sample', code: 'ABCD1234' }, status: 401 },
   'POST /auth/sessions': { json: { challenge: 'chl_sample', code: 'ABCD1234' }, status: 401 },
 }
 

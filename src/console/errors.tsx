@@ -4,13 +4,15 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { HttpEnv } from '../http/context'
 import { noteFull } from '../http/database-full'
 import { asFault, describe, ERRORS, retryAfter } from '../http/errors'
+import { lead, needsConfirmation, toConfirm } from './lead'
 import { forgetSession, isNotSignedIn } from './session'
 import { show } from './ui/layout'
 
-/** Shows an error as a page. A visitor who is not signed in is sent to sign in, and returns afterwards. */
+/** Shows an error as a page. A visitor who must sign in, or confirm the session, returns afterwards. */
 export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promise<Response> {
   if (error instanceof HTTPException) return say(c, error.status, 'The form was rejected', error.message)
   if (isNotSignedIn(error)) return toSignIn(c)
+  if (needsConfirmation(error)) return toConfirm(c)
   const fault = asFault(error)
   if (fault.fault === 'not_a_member' || fault.fault === 'not_found') return missingPage(c)
   if (fault.fault === 'database_full') noteFull(c.get('rt'))
@@ -55,7 +57,5 @@ function toSignIn(c: Context<HttpEnv>): Response {
   const back = c.req.method === 'GET' ? pathname + search : '/console'
   const target = back === '/console' ? '/console/sign-in' : `/console/sign-in?next=${encodeURIComponent(back)}`
   forgetSession(c)
-  if (!c.req.header('HX-Request')) return c.redirect(target, 303)
-  c.header('HX-Redirect', target)
-  return c.body(null, 401)
+  return lead(c, target)
 }

@@ -5,6 +5,7 @@ import { pageHeaders } from './headers'
 import { apiKeyPages } from './pages/api-keys/routes'
 import { auditPages } from './pages/audit-log/routes'
 import { billingPages } from './pages/billing/routes'
+import { confirmPages } from './pages/confirm/routes'
 import { connectionPages } from './pages/connections/routes'
 import { errorPages } from './pages/errors/routes'
 import { eventPages } from './pages/events/routes'
@@ -26,6 +27,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/', signInPages)
   .route('/', projectPages)
   .route('/sessions', sessionPages)
+  .route('/confirm', confirmPages)
   .route('/invitations', invitationPages)
   .route('/p/:project', overviewPages)
   .route('/p/:project/status', statusPages)

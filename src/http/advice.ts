@@ -25,6 +25,8 @@ export const ADVICE: Record<FaultName, string> = {
   api_key_required: 'Use an API key. This call describes the key that makes it.',
   not_a_member: 'Check X-Project-Id. If it is right, ask an admin of the project to invite you.',
   role_escalation: 'Ask a member whose role is at least as high as the role that the call would give or change.',
+  confirmation_required:
+    'Request a code for your own address with POST /auth/codes, send it to POST /auth/session/confirm, and repeat the call within 10 minutes.',
   https_required: 'Use https://. If a secret was sent over plain HTTP, rotate it.',
   not_found: 'Check the path and the id, and that the id belongs to this project.',
   method_not_allowed: 'Use a method that the header Allow lists.',

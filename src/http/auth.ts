@@ -25,6 +25,8 @@ export type Actor =
       /** The project in X-Project-Id, or null. */
       project_id: string | null
       role: Role | null
+      /** Whether the user has proved who they are in the last 10 minutes: by signing in, or again since. */
+      confirmed: boolean
       scopes: readonly Scope[]
     }
 
@@ -87,6 +89,11 @@ export type Policy = {
    * credentials, their read and the handler's statements then share one round trip.
    */
   reads?: boolean
+  /**
+   * For what cannot be undone: whether a session must be confirmed, so that a stolen token alone is not enough. An API
+   * key needs no confirmation: where the route takes one, its scope decides.
+   */
+  confirmed?: boolean
 }
 
 /** Actors that this isolate has authenticated before, by hash of the secret. A hint only: the database decides. */
@@ -208,10 +215,14 @@ export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): vo
     }
     throw new Fault('api_key_required', 'Use an API key. This call returns the key that makes it.')
   }
-  if (!policy.scope) return
-  if (policy.selfParam && c.req.param(policy.selfParam) === selfOf(actor)) return
-  if (actor.type === 'session' && actor.project_id === null) return // The call concerns no project.
-  requireScopes(actor, [policy.scope])
+  if (policy.scope && !isExempt(c, policy, actor)) requireScopes(actor, [policy.scope])
+  if (policy.confirmed) requireConfirmed(actor)
+}
+
+/** Whether an actor needs no scope: it addresses itself, or the call concerns no project. */
+function isExempt(c: Context<HttpEnv>, { selfParam }: Policy, actor: Actor): boolean {
+  if (selfParam && c.req.param(selfParam) === selfOf(actor)) return true
+  return actor.type === 'session' && actor.project_id === null
 }
 
 function selfOf(actor: Actor): string {
@@ -228,6 +239,19 @@ export function requireScopes(actor: Actor, wanted: readonly Scope[]): void {
   throw new Fault('insufficient_role', `This call requires the role ${smallestRole(missing)} or higher.`, {
     missing,
   })
+}
+
+/** @throws {Fault} `confirmation_required` for a session that is not confirmed */
+export function requireConfirmed(actor: Actor): void {
+  if (actor.type === 'session' && !actor.confirmed) throw confirmationRequired()
+}
+
+/** For a session that must be confirmed first. */
+export function confirmationRequired(): Fault {
+  return new Fault(
+    'confirmation_required',
+    'Confirm that it is you: request a code for your own address with POST /auth/codes, and send it with its challenge to POST /auth/session/confirm. Then repeat this call within 10 minutes.',
+  )
 }
 
 /** The session of a request. A route whose policy takes no API keys always has one. */

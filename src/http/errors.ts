@@ -37,6 +37,7 @@ export const ERRORS: Record<FaultName, Line> = {
   api_key_required: { status: 403, title: 'An API key is required' },
   not_a_member: { status: 403, title: 'Not a member of this project' },
   role_escalation: { status: 403, title: 'The role is higher than the caller may give or change' },
+  confirmation_required: { status: 403, title: 'The session must be confirmed first' },
   connection_disabled: { status: 403, title: 'The connection is disabled' },
   https_required: { status: 403, title: 'HTTPS is required' },
   not_found: { status: 404, title: 'Not found' },

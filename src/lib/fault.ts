@@ -24,6 +24,7 @@ export const FAULTS = [
   'api_key_required',
   'not_a_member',
   'role_escalation',
+  'confirmation_required',
   'https_required',
   'not_found',
   'method_not_allowed',

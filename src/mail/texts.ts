@@ -5,17 +5,30 @@ import { CODE_TTL } from '../sessions/limits'
 /** An email in plain text. `printed`: what the terminal of a local server shows instead. */
 export type Mail = { to: string; subject: string; text: string; printed: string }
 
+/** A code and its address. `link` is null if the deployment does not know its address. */
+export type CodeMail = { email: string; code: string; link: string | null }
+
 /**
- * The email with a sign-in code. `link` opens a page with a button, because email scanners open links. It is null if the
- * deployment does not know its address: the code alone signs in too.
+ * The email with a sign-in code. The link opens a page with a button, because email scanners open links. The code alone
+ * signs in too.
  */
-export function signInMail({ email, code, link }: { email: string; code: string; link: string | null }): Mail {
+export function signInMail({ email, code, link }: CodeMail): Mail {
   const open = link === null ? '' : `Or open ${link}\n\n`
   return {
     to: email,
     subject: `${code} is your sign-in code`,
     text: `Your sign-in code is ${code}. It expires in ${CODE_TTL / MINUTE} minutes.\n\n${open}If you did not request this code, ignore this message.\n`,
     printed: `Sign-in code for ${email}: ${code}\n  or open ${link}`,
+  }
+}
+
+/** The email with a code that confirms a session. It has no link: the code is entered where it was requested. */
+export function confirmationMail({ email, code }: CodeMail): Mail {
+  return {
+    to: email,
+    subject: `${code} is your confirmation code`,
+    text: `Your confirmation code is ${code}. It expires in ${CODE_TTL / MINUTE} minutes.\n\nEnter it on the page that asked for it, to confirm that it is you.\n\nIf you did not request this code, somebody else is signed in as you: sign in and choose “Sign out everywhere”. Do not give the code to anyone.\n`,
+    printed: `Confirmation code for ${email}: ${code}`,
   }
 }
 

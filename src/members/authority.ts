@@ -1,4 +1,4 @@
-import type { Actor } from '../http/auth'
+import { type Actor, confirmationRequired } from '../http/auth'
 import { ROLE_SCOPES, type Role, rankOf, roleOfScopes } from '../lib/access'
 import { Fault } from '../lib/fault'
 
@@ -14,9 +14,14 @@ export type Authority = {
   key: boolean
 }
 
-/** An actor gives and changes roles up to their own. An API key acts as the highest role of which it has all scopes. */
+/**
+ * An actor gives and changes roles up to their own. A session that is not confirmed reaches up to admin. An API key acts
+ * as the highest role of which it has all scopes.
+ */
 export function authorityOf(actor: Actor): Authority {
-  if (actor.type === 'session') return { user_id: actor.user_id, rank: rankOf('owner'), key: false }
+  if (actor.type === 'session') {
+    return { user_id: actor.user_id, rank: rankOf(actor.confirmed ? 'owner' : 'admin'), key: false }
+  }
   const role = roleOfScopes(actor.scopes)
   return { user_id: actor.minted_by, rank: role === null ? -1 : rankOf(role), key: true }
 }
@@ -45,12 +50,13 @@ export function requireManager({ key }: Authority, role: Role | null): void {
  * Checks that an authority reaches up to each of these roles.
  *
  * @param role that the user of the authority had when the statement ran
- * @throws {Fault} `role_escalation`
+ * @throws {Fault} `role_escalation`; `confirmation_required` if only that is missing
  */
 export function requireReach({ rank, key }: Authority, role: Role | null, roles: readonly Role[]): void {
-  const reach = Math.min(rank, role === null ? -1 : rankOf(role))
-  const above = roles.find((one) => rankOf(one) > reach)
+  const held = role === null ? -1 : rankOf(role)
+  const above = roles.find((one) => rankOf(one) > Math.min(rank, held))
   if (above === undefined) return
+  if (!key && rankOf(above) <= held) throw confirmationRequired()
   const own = key
     ? 'This API key lacks scopes of that role, or the user who minted it has a lower role.'
     : `Your role is ${role}.`

@@ -1,17 +1,17 @@
-import { and, eq, inArray, ne, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
 import { auditedEach, auditedFrom, type Change } from '../audit/store'
 import { batch, ConstraintError, type Directory } from '../db/client'
 import { ROLES, type Role, rankOf } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { type Authority, requireManager, requireReach } from './authority'
-import { hasAuthority, roleOf } from './authority-store'
+import { hasAuthority, rankIn, roleOf } from './authority-store'
 import { isOpen } from './invited-store'
 import { MAX_PENDING } from './limits'
 import { invitations, members } from './schema'
 import { findMember, type Member } from './store'
 
-/** A member to change, and with whose authority; null for members who leave. */
-export type MemberChange = { project_id: string; user_id: string; authority: Authority | null }
+/** A member to change, and with whose authority. */
+export type MemberChange = { project_id: string; user_id: string; authority: Authority }
 
 /**
  * Gives a member a role. The same role again changes nothing. Open invitations that the member has authorized end if they
@@ -19,11 +19,11 @@ export type MemberChange = { project_id: string; user_id: string; authority: Aut
  *
  * @param given.known the role that the caller saw: if the member has another one now, nothing changes
  * @returns the member as they are then
- * @throws {Fault} `not_found`, `role_escalation`, `last_owner`, and those of {@link requireManager}
+ * @throws {Fault} `not_found`, `last_owner`, and those of {@link requireManager} and {@link requireReach}
  */
 export async function changeRole(
   directory: Directory,
-  { project_id, user_id, authority }: MemberChange & { authority: Authority },
+  { project_id, user_id, authority }: MemberChange,
   { role, known }: { role: Role; known?: Role | undefined },
   change: Change,
 ): Promise<Member> {
@@ -55,24 +55,24 @@ export async function changeRole(
 }
 
 /**
- * Removes a member, or lets a member leave. Open invitations that the member has authorized end if they offer admin or
+ * Removes a member, or lets a member leave, which every user may, in every role. Open invitations that the member has authorized end if they offer admin or
  * owner; the others are the project's.
  *
- * @throws {Fault} `not_found`, `role_escalation`, `last_owner`, and those of {@link requireManager}
+ * @throws {Fault} `not_found`, `last_owner`, and those of {@link requireManager} and {@link requireReach}
  */
-export async function removeMember(
-  directory: Directory,
-  { project_id, user_id, authority }: MemberChange,
-  change: Change,
-): Promise<void> {
+export async function removeMember(directory: Directory, removal: MemberChange, change: Change): Promise<void> {
+  const { project_id, user_id, authority } = removal
+  const leaving = leaves(removal)
   const condition = and(
     ofMember(project_id, user_id),
-    authority ? hasAuthority(directory, project_id, authority, [members.role]) : undefined,
+    leaving
+      ? lte(rankIn(members.role), authority.rank)
+      : hasAuthority(directory, project_id, authority, [members.role]),
   )
-  const action = authority ? 'member.removed' : 'member.left'
+  const action = leaving ? 'member.left' : 'member.removed'
   const { by, before } = await refusingLastOwner(
     batch(directory, {
-      ...beforeRemoval(directory, { project_id, user_id, authority }),
+      ...beforeRemoval(directory, removal),
       audit: auditedFrom(directory, change, entry(action, user_id), {
         taken: { project_id: members.project_id, details: sql`json_object('role', ${members.role})` },
         from: sql`FROM ${members} WHERE ${condition}`,
@@ -81,22 +81,30 @@ export async function removeMember(
       removed: directory.delete(members).where(condition),
     }),
   )
-  requireRemovable(authority, by[0]?.role ?? null, before[0])
+  requireRemovable(removal, by[0]?.role ?? null, before[0])
 }
 
 /** Reads what decides whether a member may be removed: see {@link requireRemovable}. */
 export function beforeRemoval(directory: Directory, { project_id, user_id, authority }: MemberChange) {
   return {
-    by: roleOf(directory, project_id, authority?.user_id ?? user_id),
+    by: roleOf(directory, project_id, authority.user_id),
     before: findMember(directory, project_id, user_id),
   }
 }
 
-/** @throws {Fault} `not_found`, `role_escalation`, and those of {@link requireManager} */
-export function requireRemovable(authority: Authority | null, by: Role | null, member: Member | undefined): void {
-  if (authority) requireManager(authority, by)
+/**
+ * @param by the role of the user of the authority
+ * @throws {Fault} `not_found`, and those of {@link requireManager} and {@link requireReach}
+ */
+export function requireRemovable(removal: MemberChange, by: Role | null, member: Member | undefined): void {
+  if (!leaves(removal)) requireManager(removal.authority, by)
   if (!member) throw notFound()
-  if (authority) requireReach(authority, by, [member.role])
+  requireReach(removal.authority, by, [member.role])
+}
+
+/** Whether a user removes themselves. An API key is not its user. */
+function leaves({ user_id, authority }: MemberChange): boolean {
+  return !authority.key && authority.user_id === user_id
 }
 
 /** Reads how many owners a project has, besides a user. */

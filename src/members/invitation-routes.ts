@@ -66,7 +66,13 @@ export const invitationRoutes = new Hono<HttpEnv>()
       tag,
       policy: writes,
       responses: { 201: { description: 'The invitation.', schema: Invitation } },
-      faults: ['role_escalation', 'already_member', 'already_invited', 'invitation_limit_reached'],
+      faults: [
+        'role_escalation',
+        'confirmation_required',
+        'already_member',
+        'already_invited',
+        'invitation_limit_reached',
+      ],
     }),
     body(InviteBody),
     async (c) => {
@@ -136,7 +142,13 @@ export const invitationRoutes = new Hono<HttpEnv>()
       tag,
       policy: writes,
       responses: { 202: { description: 'The invitation. Its email is on its way.', schema: Invitation } },
-      faults: ['not_found', 'role_escalation', 'invitation_not_pending', 'invitation_limit_reached'],
+      faults: [
+        'not_found',
+        'role_escalation',
+        'confirmation_required',
+        'invitation_not_pending',
+        'invitation_limit_reached',
+      ],
     }),
     async (c) => {
       const row = await renewInvitation(c.get('rt').directory, addressed(c), changeOf(c))

@@ -22,8 +22,8 @@ export type Wanted = { email: string; role: Role; open_days: number }
 /**
  * Invites an address. An invitation to it that has expired ends first, unless the new one is refused.
  *
- * @throws {Fault} `role_escalation`, `already_member`, `already_invited`, `invitation_limit_reached`, `rate_limited`, and
- *   those of {@link requireManager}
+ * @throws {Fault} `already_member`, `already_invited`, `invitation_limit_reached`, `rate_limited`, and those of
+ *   {@link requireManager} and {@link requireReach}
  */
 export async function insertInvitation(
   directory: Directory,

@@ -17,8 +17,8 @@ type InvitationChange = { project_id: string; id: string; authority: Authority }
 /**
  * Extends a pending invitation to its full time again, for another email. This also works if it has expired.
  *
- * @throws {Fault} `not_found`, `invitation_not_pending`, `role_escalation`, `invitation_limit_reached`, `rate_limited`, and
- *   those of {@link requireManager}
+ * @throws {Fault} `not_found`, `invitation_not_pending`, `invitation_limit_reached`, `rate_limited`, and those of
+ *   {@link requireManager} and {@link requireReach}
  */
 export async function renewInvitation(
   directory: Directory,

@@ -19,12 +19,12 @@ import {
  * @throws {Fault} as {@link removeMember}, usually before any key is revoked
  */
 export async function removeWithKeys({ directory, db }: Runtime, removal: MemberChange, change: Change): Promise<void> {
-  const { project_id, user_id, authority } = removal
+  const { project_id, user_id } = removal
   const { by, before, owners } = await batch(directory, {
     ...beforeRemoval(directory, removal),
     owners: otherOwners(directory, project_id, user_id),
   })
-  requireRemovable(authority, by[0]?.role ?? null, before[0])
+  requireRemovable(removal, by[0]?.role ?? null, before[0])
   if (before[0]?.role === 'owner' && owners.length === 0) throw lastOwner()
   await revokeOfUser(db, { project_id, user_id }, change)
   await removeMember(directory, removal, change)

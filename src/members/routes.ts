@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { type Actor, changeOf, projectOf, requireScopes } from '../http/auth'
+import { changeOf, projectOf, requireScopes } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { flagOrFalse, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
@@ -95,11 +95,11 @@ export const memberRoutes = new Hono<HttpEnv>()
       id: 'updateMember',
       summary: 'Change the role of a member',
       description:
-        'The role takes effect with the next request of the member. You can give and change roles up to your own. An API key acts as the highest role, up to admin, of which it has all scopes. Setting the same role again changes nothing. Pending invitations that the member sent are revoked if they offer admin or owner and the new role may not.',
+        'The role takes effect with the next request of the member. You can give and change roles up to your own. An API key acts as the highest role, up to admin, of which it has all scopes. Setting the same role again changes nothing. A session must be confirmed to make someone an owner, or to change the role of an owner. Pending invitations that the member sent are revoked if they offer admin or owner and the new role may not.',
       tag,
       policy: { actors, scope: 'members:write', project: true },
       responses: { 200: { description: 'The member.', schema: Member } },
-      faults: ['not_found', 'role_escalation', 'last_owner'],
+      faults: ['not_found', 'role_escalation', 'confirmation_required', 'last_owner'],
     }),
     body(RoleBody),
     async (c) => {
@@ -119,19 +119,18 @@ export const memberRoutes = new Hono<HttpEnv>()
       id: 'removeMember',
       summary: 'Remove a member, or leave',
       description:
-        'The user loses access immediately, but stays a user. Every user may leave: a session needs no scope to remove its own user. API keys that the member minted keep working, unless you pass `revoke_keys=true`; their administrative scopes become dormant. Pending invitations that the member sent are revoked if they offer admin or owner.',
+        'The user loses access immediately, but stays a user. Every user may leave: a session needs no scope to remove its own user. A session must be confirmed to remove an owner, or to leave as one. API keys that the member minted keep working, unless you pass `revoke_keys=true`; their administrative scopes become dormant. Pending invitations that the member sent are revoked if they offer admin or owner.',
       tag,
       policy: { actors, scope: 'members:write', project: true, selfParam: 'user_id' },
       responses: { 204: { description: 'Removed.' } },
-      faults: ['not_found', 'role_escalation', 'last_owner'],
+      faults: ['not_found', 'role_escalation', 'confirmation_required', 'last_owner'],
     }),
     query(RemoveQuery),
     async (c) => {
       const rt = c.get('rt')
       const actor = c.get('actor')
       const user_id = c.req.param('user_id')
-      const authority = leaves(actor, user_id) ? null : authorityOf(actor)
-      const removal = { project_id: projectOf(actor), user_id, authority }
+      const removal = { project_id: projectOf(actor), user_id, authority: authorityOf(actor) }
       const { revoke_keys } = c.req.valid('query')
       if (revoke_keys) requireScopes(actor, ['api_keys:write'])
       if (revoke_keys) await removeWithKeys(rt, removal, changeOf(c))
@@ -139,11 +138,6 @@ export const memberRoutes = new Hono<HttpEnv>()
       return c.body(null, 204)
     },
   )
-
-/** A user who removes themselves leaves, in every role. */
-function leaves(actor: Actor, userId: string): boolean {
-  return actor.type === 'session' && actor.user_id === userId
-}
 
 function present(row: MemberRow) {
   return {

@@ -3,7 +3,7 @@ import type { Actor, CredentialKind } from '../http/auth'
 import { writeLog } from '../http/log'
 import { ROLE_SCOPES } from '../lib/access'
 import { Fault } from '../lib/fault'
-import { SLIDE_EVERY } from './limits'
+import { CONFIRMED_FOR, SLIDE_EVERY } from './limits'
 import { isSessionToken, SESSION_PREFIX, sessionEnd } from './secret'
 import { byHash, type SessionCredential, slideSession } from './store'
 
@@ -45,6 +45,7 @@ function judge(rt: Runtime, session: SessionCredential | undefined, projectId: s
     email: session.email,
     project_id: projectId,
     role: session.role,
+    confirmed: session.confirmed_at + CONFIRMED_FOR > rt.now,
     scopes: session.role === null ? [] : ROLE_SCOPES[session.role],
   }
 }

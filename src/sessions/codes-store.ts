@@ -5,6 +5,7 @@ import { newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
 import { isInvited } from '../members/invited-store'
 import type { Requester } from './budget'
+import type { Proof } from './confirm-store'
 import { CODE_TRIES, CODES_FOR_EACH, CODES_PER_HOUR, CODES_PER_REQUESTER, CODES_PER_SITE } from './limits'
 import { sessions, signInCodes, users } from './schema'
 import type { Session, User } from './store'
@@ -93,6 +94,39 @@ export async function openCode(
   return found[0]?.email ?? null
 }
 
+/**
+ * A code as the proof of a session's user. Only a code that was sent to their own address holds. As in
+ * {@link redeemCode}, every attempt is counted, and the older codes of the address end.
+ */
+export function codeProof(
+  db: Directory,
+  { challenge, code_hash, email, session }: { challenge: string; code_hash: string; email: string; session: string },
+  now: number,
+): Proof {
+  const right = and(eq(signInCodes.code_hash, code_hash), eq(signInCodes.email, email))
+  const one = db
+    .select({ made: signInCodes.created_at })
+    .from(signInCodes)
+    .where(and(live(challenge, now), right))
+  const older = and(
+    eq(signInCodes.email, email),
+    ne(signInCodes.id, challenge),
+    lte(signInCodes.created_at, sql`${one}`),
+    gt(signInCodes.expires_at, now),
+    isNull(signInCodes.used_by),
+  )
+  return {
+    holds: sql`EXISTS ${one}`,
+    uses: {
+      ended: db.update(signInCodes).set({ expires_at: now }).where(older),
+      tried: db
+        .update(signInCodes)
+        .set({ tries: sql`${signInCodes.tries} + 1`, used_by: sql`CASE WHEN ${right} THEN ${session} END` })
+        .where(live(challenge, now)),
+    },
+  }
+}
+
 /** What is redeemed, who may become a user by it, and the session that the new one replaces. */
 type Attempt = { challenge: string; code_hash: string; signUp: 'open' | 'invited'; replaces: string | null }
 
@@ -123,7 +157,7 @@ export async function redeemCode(
   const opened = sql`EXISTS (SELECT 1 FROM ${sessions} WHERE ${eq(sessions.id, session.id)})`
   const mayBecomeUser = signUp === 'open' ? undefined : isInvited(db, email, now)
   const newUser = { id: newId('usr', now), email, created_at: now }
-  const newSession = { ...session, user_id, created_at: now, last_used_at: now }
+  const newSession = { ...session, user_id, created_at: now, last_used_at: now, confirmed_at: now }
   const { user } = await batch(db, {
     tried: db
       .update(signInCodes)

@@ -7,6 +7,9 @@ export const SESSION_MAX = 7 * DAY
 /** The end of a session is moved at most this often (ms). */
 export const SLIDE_EVERY = 10 * MINUTE
 
+/** A session counts as confirmed for this long after its user proved who they are (ms). */
+export const CONFIRMED_FOR = 10 * MINUTE
+
 /** How long a sign-in code is valid (ms). */
 export const CODE_TTL = 10 * MINUTE
 /** Attempts to redeem a sign-in code. */

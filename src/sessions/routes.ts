@@ -10,7 +10,8 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
-import { limitSignIn, requestCode, signIn } from './sign-in'
+import { CONFIRMED_FOR } from './limits'
+import { confirmByCode, limitSignIn, requestCode, signIn } from './sign-in'
 import { deleteSession, deleteSessions, findSession, listSessions, type Session as SessionRow } from './store'
 
 const tag = 'Sessions'
@@ -22,6 +23,9 @@ const Session = named(
     created_at: timestamp,
     last_used_at: timestamp,
     expires_at: timestamp,
+    confirmed_until: timestamp.describe(
+      'Until when the session counts as confirmed: 10 minutes after the sign-in, or after the last confirmation.',
+    ),
     user_agent: z.string().nullable(),
     current: z.boolean().describe('Whether this session makes the call.'),
   }),
@@ -30,6 +34,7 @@ const Session = named(
     created_at: SAMPLE.time,
     last_used_at: SAMPLE.later,
     expires_at: SAMPLE.end,
+    confirmed_until: SAMPLE.end,
     user_agent: 'curl/8.15.0',
     current: true,
   },
@@ -165,6 +170,26 @@ export const authRoutes = new Hono<HttpEnv>()
       return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
     },
   )
+  .post(
+    '/session/confirm',
+    route({
+      id: 'confirmSession',
+      summary: 'Confirm the current session with a code',
+      description:
+        'Proves again that it is you, for calls that cannot be undone: they respond with `confirmation_required` if the session is not confirmed. Request a code for your own address with `POST /auth/codes`. A session is confirmed for 10 minutes, and a new one is confirmed from its start. A code allows five attempts, as for signing in; a code of another address is invalid.',
+      tag,
+      policy: sessionOnly,
+      responses: { 200: { description: 'Confirmed.', schema: CurrentSession } },
+      faults: ['invalid_code'],
+    }),
+    body(RedeemBody),
+    async (c) => {
+      await limitSignIn(c)
+      const actor = sessionOf(c)
+      const session = await confirmByCode(c.get('rt'), actor, c.req.valid('json'))
+      return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
+    },
+  )
   .delete(
     '/sessions/current',
     route({
@@ -206,6 +231,7 @@ function present(row: SessionRow, currentId: string) {
     created_at: iso(row.created_at),
     last_used_at: iso(row.last_used_at),
     expires_at: iso(row.expires_at),
+    confirmed_until: iso(row.confirmed_at + CONFIRMED_FOR),
     user_agent: row.user_agent,
     current: row.id === currentId,
   }

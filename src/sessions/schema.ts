@@ -26,7 +26,7 @@ export const signInCodes = sqliteTable(
     created_at: integer().notNull(),
     expires_at: integer().notNull(),
     tries: integer().notNull().default(0),
-    /** The session that this code opened; null while the code is unused. */
+    /** The session that this code opened or confirmed; null while the code is unused. */
     used_by: text(),
   },
   (t) => [
@@ -46,6 +46,8 @@ export const sessions = sqliteTable(
     created_at: integer().notNull(),
     expires_at: integer().notNull(),
     last_used_at: integer().notNull(),
+    /** When the user last proved who they are: by signing in, or by a code since. */
+    confirmed_at: integer().notNull().default(0),
     user_agent: text(),
   },
   (t) => [uniqueIndex('sessions_hash').on(t.hash), index('sessions_user').on(t.user_id, t.id)],

@@ -8,12 +8,13 @@ import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { deliver, deliveryOf } from '../mail/deliver'
-import { signInMail } from '../mail/texts'
+import { type CodeMail, type Mail, signInMail } from '../mail/texts'
 import { mailboxOf, requesterOf } from './budget'
-import { insertCode, openCode, redeemCode } from './codes-store'
+import { codeProof, insertCode, openCode, redeemCode } from './codes-store'
+import { confirmSession } from './confirm-store'
 import { CODE_TTL } from './limits'
 import { hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
-import type { User } from './store'
+import type { Session, User } from './store'
 
 /** Counts a sign-in request against the client's address. @throws {Fault} `rate_limited` */
 export function limitSignIn(c: Context<HttpEnv>): Promise<void> {
@@ -23,10 +24,13 @@ export function limitSignIn(c: Context<HttpEnv>): Promise<void> {
 /**
  * Makes a sign-in code and sends it after the response. The response is the same whether the address is known or not,
  * and whether a limit keeps the code from being sent.
+ *
+ * @param mail makes the email: by default, one that asks to sign in
  */
 export async function requestCode(
   c: Context<HttpEnv>,
   typed: string,
+  mail: (of: CodeMail) => Mail = signInMail,
 ): Promise<{ challenge: string; expires_at: number }> {
   const rt = c.get('rt')
   const { codePepper, signUp } = rt.settings
@@ -40,17 +44,21 @@ export async function requestCode(
   ])
   const row = { id, email, mailbox: mailboxOf(email), code_hash, created_at: rt.now, expires_at }
   const { recorded, known } = await insertCode(rt.directory, row, requester)
-  if (recorded && (known || signUp === 'open')) send(c, { email, challenge: id, code })
+  if (recorded && (known || signUp === 'open')) send(c, { email, challenge: id, code }, mail)
   return { challenge: id, expires_at }
 }
 
 /** Sends a code after the response. A failure is logged. */
-function send(c: Context<HttpEnv>, { email, challenge, code }: { email: string; challenge: string; code: string }) {
+function send(
+  c: Context<HttpEnv>,
+  { email, challenge, code }: { email: string; challenge: string; code: string },
+  mail: (of: CodeMail) => Mail,
+) {
   const rt = c.get('rt')
   const { how, origin } = deliveryOf(c)
   const link = origin && `${origin}/auth/sign-in?challenge=${challenge}&code=${code}`
   rt.waitUntil(
-    deliver(rt, signInMail({ email, code, link }), how).catch((error) =>
+    deliver(rt, mail({ email, code, link }), how).catch((error) =>
       writeLog('error', 'sign_in_code_not_sent', { error: error instanceof Error ? error.message : String(error) }),
     ),
   )
@@ -97,6 +105,24 @@ export async function signIn(
   )
   if (!user) throw invalidCode()
   return { token, expires_at, user }
+}
+
+/**
+ * Confirms a session with a code that was sent to the address of its user. The code is used up.
+ *
+ * @returns the session as it is now
+ * @throws {Fault} `invalid_code`, also for a code of another address
+ */
+export async function confirmByCode(
+  rt: Runtime,
+  session: { id: string; user_id: string; email: string },
+  { challenge, code }: Redeemed,
+): Promise<Session> {
+  const code_hash = await hashCode(rt.settings.codePepper, challenge, normalizeCode(code))
+  const proof = codeProof(rt.directory, { challenge, code_hash, email: session.email, session: session.id }, rt.now)
+  const confirmed = await confirmSession(rt.directory, session, proof, rt.now)
+  if (!confirmed) throw invalidCode()
+  return confirmed
 }
 
 function invalidCode(): Fault {

@@ -21,6 +21,7 @@ export function byHash(db: Directory, hash: string, projectId: string | null) {
       user_id: sessions.user_id,
       created_at: sessions.created_at,
       expires_at: sessions.expires_at,
+      confirmed_at: sessions.confirmed_at,
       email: users.email,
       role: members.role,
     })

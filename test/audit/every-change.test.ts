@@ -86,7 +86,7 @@ const FORMS: Record<string, StatedForm> = {
 const changing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.startsWith('/platform/v1/'))
 // Not what users do for themselves: test/members asks what accepting, declining and
 // leaving write.
-const OWN = /sign-(in|out)|sessions|^\/console\/invitations|\/leave$/
+const OWN = /sign-(in|out)|sessions|^\/console\/confirm|^\/console\/invitations|\/leave$/
 const forms = PAGES.filter(({ method, path }) => method === 'POST' && !OWN.test(path))
 
 type Row = { project_id: string; action: string; actor_type: string; actor_id: string; object_id: string }

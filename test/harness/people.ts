@@ -2,6 +2,7 @@ import { ADMINISTRATIVE, type Role, SCOPES } from '../../src/lib/access'
 import { sha256Hex } from '../../src/lib/crypto'
 import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
+import { CONFIRMED_FOR } from '../../src/sessions/limits'
 import { newSessionToken } from '../../src/sessions/secret'
 import { call, type RequestOptions } from './call'
 import { mailbox } from './stand-ins'
@@ -15,10 +16,17 @@ export async function signedIn(email = freshEmail()) {
   await DIRECTORY.batch([
     DIRECTORY.prepare('INSERT INTO users (id, email, created_at) VALUES (?, ?, ?)').bind(user, email, now),
     DIRECTORY.prepare(
-      'INSERT INTO sessions (id, user_id, hash, created_at, expires_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?)',
-    ).bind(newId('ses', now), user, await sha256Hex(token), now, now + 12 * HOUR, now),
+      'INSERT INTO sessions (id, user_id, hash, created_at, expires_at, last_used_at, confirmed_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ).bind(newId('ses', now), user, await sha256Hex(token), now, now + 12 * HOUR, now, now),
   ])
   return { user, email, token }
+}
+
+/** Moves the confirmation of a user’s sessions into the past: by default, so far that it has just expired. */
+export async function unconfirm(user: string, ago = CONFIRMED_FOR) {
+  await DIRECTORY.prepare('UPDATE sessions SET confirmed_at = ? WHERE user_id = ?')
+    .bind(Date.now() - ago, user)
+    .run()
 }
 
 /** A new project and its owner. */

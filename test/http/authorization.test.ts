@@ -86,6 +86,7 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /auth/sessions': OWN,
   'DELETE /auth/sessions': OWN,
   'GET /auth/sessions/current': OWN,
+  'POST /auth/session/confirm': OWN,
   'DELETE /auth/sessions/current': OWN,
   'DELETE /auth/sessions/:id': OWN,
   'GET /auth/invitations': OWN,

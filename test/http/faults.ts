@@ -28,6 +28,7 @@ import {
   stripeConnection,
   stripeEvent,
   tamperedD1,
+  unconfirm,
 } from '../harness'
 import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipeline'
 import { crowdedOut, stalled } from './arriving'
@@ -185,6 +186,11 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
   role_escalation: async () => {
     const { project } = await freshProject()
     return invite(project, (await addMember(project, 'admin')).token, { role: 'owner' })
+  },
+  confirmation_required: async () => {
+    const { project, owner } = await freshProject()
+    await unconfirm(owner.user)
+    return invite(project, owner.token, { role: 'owner' })
   },
   last_owner: async () => {
     const { project, owner } = await freshProject()

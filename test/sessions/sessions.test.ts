@@ -23,6 +23,7 @@ describe('a session', () => {
         created_at: expect.any(String),
         last_used_at: expect.any(String),
         expires_at: body.expires_at,
+        confirmed_until: expect.any(String),
         user_agent: 'tests/1.0',
         current: true,
       },

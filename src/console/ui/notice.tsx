@@ -4,6 +4,7 @@ const NOTICES = {
   session_ended: 'The session has ended.',
   sessions_ended: 'All your other sessions have ended.',
   signed_out_everywhere: 'You are signed out everywhere.',
+  confirmed: 'You have confirmed that it is you. Now repeat what you were doing.',
   project_created: 'The project was created.',
   project_renamed: 'The project has a new name.',
   key_created_before:

@@ -14,7 +14,9 @@ import { mailInvitation } from '../../../members/invite'
 import { insertInvitation } from '../../../members/invite-store'
 import { renewInvitation, revokeInvitation } from '../../../members/pending-store'
 import { removeWithKeys } from '../../../members/remove'
+import type { Member } from '../../../members/store'
 import { parse } from '../../form'
+import { needsConfirmation, toConfirm } from '../../lead'
 import { page, pathsOf } from '../../page'
 import { userOf } from '../../session'
 import type { NoticeName } from '../../ui/notice'
@@ -29,11 +31,16 @@ const RoleForm = z.object({ role: RoleName, from: RoleName })
 /** The members of a project: list, change roles, remove, leave; and its invitations: list, invite, resend, revoke. */
 export const memberPages = new Hono<HttpEnv>()
   .get('/', page('members:read'), async (c) => listPage(c, await readTeam(c)))
-  .get('/leave', page('members:read'), async (c) => leavePage(c, await required(c, userOf(c).user_id)))
+  .get('/leave', page('members:read'), async (c) => {
+    const user = userOf(c)
+    const of = await required(c, user.user_id)
+    if (!isOnlyOwner(of)) requireRemovable(memberOf(c, user.user_id), user.role, of.member)
+    return leavePage(c, of)
+  })
   .post('/leave', page('members:read'), async (c) => {
     const { user_id } = userOf(c)
     try {
-      await end(c, { project_id: projectOf(userOf(c)), user_id, authority: null })
+      await end(c, memberOf(c, user_id))
       return c.redirect('/console?done=project_left', 303)
     } catch (error) {
       const refused = refusedBecause(c, user_id, error)
@@ -92,21 +99,23 @@ export const memberPages = new Hono<HttpEnv>()
       if (rankOf(role) < rankOf(from) && form.get('sure') !== 'true') {
         requireReach(member.authority, userOf(c).role, [from])
         const of = await required(c, member.user_id)
-        if (of.member.role === 'owner' && of.alone) throw lastOwner()
+        if (isOnlyOwner(of)) throw lastOwner()
         return of.member.role === from ? demotePage(c, of, role) : refuse(outOfDate(member.user_id, of.member.role))
       }
       const now = await changeRole(c.get('rt').directory, member, { role, known: from }, changeOf(c))
       if (now.role !== role) return refuse(outOfDate(member.user_id, now.role))
       return toList(c, role === from ? undefined : 'role_changed')
     } catch (error) {
+      // The page that asks before a lower role is an answer to a form, so it cannot be returned to.
+      if (needsConfirmation(error)) return toConfirm(c, pathsOf(c).members)
       return refuse(refusedBecause(c, member.user_id, error))
     }
   })
   .get('/:user/remove', page('members:write'), async (c) => {
-    const { user_id, authority } = named(c)
-    if (user_id === userOf(c).user_id) return c.redirect(`${pathsOf(c).members}/leave`, 303)
-    const of = await required(c, user_id)
-    requireRemovable(authority, userOf(c).role, of.member)
+    const removal = named(c)
+    if (removal.user_id === userOf(c).user_id) return c.redirect(`${pathsOf(c).members}/leave`, 303)
+    const of = await required(c, removal.user_id)
+    requireRemovable(removal, userOf(c).role, of.member)
     return removePage(c, of)
   })
   .post('/:user/remove', page('members:write'), async (c) => {
@@ -130,9 +139,18 @@ async function end(c: Context<HttpEnv>, member: MemberChange): Promise<boolean> 
 }
 
 /** The member that the path names, and the authority of the user. */
-function named(c: Context<HttpEnv>) {
+function named(c: Context<HttpEnv>): MemberChange {
+  return memberOf(c, c.req.param('user') ?? '')
+}
+
+function memberOf(c: Context<HttpEnv>, user_id: string): MemberChange {
   const user = userOf(c)
-  return { project_id: projectOf(user), user_id: c.req.param('user') ?? '', authority: authorityOf(user) }
+  return { project_id: projectOf(user), user_id, authority: authorityOf(user) }
+}
+
+/** Whether the project would have no owner without the member. */
+function isOnlyOwner({ member, alone }: { member: Member; alone: boolean }): boolean {
+  return member.role === 'owner' && alone
 }
 
 /** The invitation that the path names, and the authority of the user. */

@@ -5,12 +5,12 @@ import { Fault } from '../../../lib/fault'
 import { accountOf, limitSignIn, type Redeemed, requestCode, signIn } from '../../../sessions/sign-in'
 import { deleteSession } from '../../../sessions/store'
 import { parse, refusalOf } from '../../form'
+import { localPath } from '../../local-path'
 import { page } from '../../page'
 import { forgetSession, keepSession, type User, userOf, userOfCookie, visitorOf } from '../../session'
 import { addressPage } from './address'
 import { codePage } from './code'
 import { deadLinkPage, linkPage } from './link'
-import { localPath } from './next'
 
 const Email = z.object({ email: z.email('must be a valid email address').max(254) })
 
