@@ -141,9 +141,9 @@ export const projectRoutes = new Hono<HttpEnv>()
     route({
       id: 'deleteProject',
       summary: 'Delete a project',
-      description: `For owners, with a session. Its API keys and ingest addresses stop working at once, and its events are no longer processed. An owner can restore it for ${RESTORABLE_FOR / DAY} days. Then all of its data is removed. Deleting it again changes nothing and returns the same response.`,
+      description: `For owners, with a confirmed session. Its API keys and ingest addresses stop working at once, and its events are no longer processed. An owner can restore it for ${RESTORABLE_FOR / DAY} days. Then all of its data is removed. Deleting it again changes nothing and returns the same response.`,
       tag,
-      policy: ownerOnly,
+      policy: { ...ownerOnly, confirmed: true },
       responses: { 200: { description: 'The deleted project.', schema: Project } },
       faults: ['not_found', 'insufficient_role'],
     }),

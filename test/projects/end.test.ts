@@ -42,12 +42,13 @@ describe('deleting a project', () => {
   })
 
   it('says until when it can be restored, and the same when it is repeated', async () => {
-    const now = stopClock()
+    const now = stopClock(Date.now() + SECOND)
     const world = await freshProject()
+    advance(SECOND)
     const first = await end(world)
     expect(first.status).toBe(200)
-    expect(first.body).toMatchObject({ id: world.project, role: 'owner', deleted_at: iso(now) })
-    expect(first.body.purge_at).toBe(iso(now + RESTORABLE))
+    expect(first.body).toMatchObject({ id: world.project, role: 'owner', deleted_at: iso(now + SECOND) })
+    expect(first.body.purge_at).toBe(iso(now + SECOND + RESTORABLE))
     advance(HOUR)
     expect((await end(world)).body).toEqual(first.body)
     const actions = await rows<{ action: string }>(
@@ -215,6 +216,7 @@ describe('restoring a project', () => {
     const { project, owner, secret } = world
     const other = await mint(owner.token, project)
     await call(`${KEYS}/${other.key.id}`, { method: 'DELETE', project, token: owner.token })
+    advance(SECOND)
     await end(world)
     setClock(start + RESTORABLE - SECOND)
     const { token } = await signedIn() // the owner's session has ended in these 30 days

@@ -28,11 +28,11 @@ export async function rowsOfProject(project: string): Promise<Record<string, num
     const database = databaseOf(store)
     const { results } = await database
       .prepare(
-        `SELECT t.name AS name, c.name AS column FROM sqlite_master t JOIN pragma_table_info(t.name) c
-         WHERE t.type = 'table' AND (c.name = 'project_id' OR t.name = 'projects' AND c.name = 'id')`,
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND (sql LIKE '%`project_id`%' OR name = 'projects')",
       )
-      .all<{ name: string; column: string }>()
-    for (const { name, column } of results) {
+      .all<{ name: string }>()
+    for (const { name } of results) {
+      const column = name === 'projects' ? 'id' : 'project_id'
       const sql = `SELECT count(*) AS n FROM "${name}" WHERE "${column}" = ?`
       const n = (await database.prepare(sql).bind(project).first<number>('n')) ?? 0
       if (n > 0) found[name] = (found[name] ?? 0) + n

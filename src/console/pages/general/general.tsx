@@ -14,6 +14,7 @@ import { Field, Post, Wrong } from '../../ui/controls'
 import { capital, exact, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head, Time } from '../../ui/parts'
+import { RESTORABLE } from './delete'
 
 /** What each role may do, in words. */
 const ROLES: Record<string, string> = {
@@ -83,7 +84,26 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
         <Fact name="Requests of one key or session">about {RATE_LIMITS.credential.requests} a minute</Fact>
       </dl>
       <Places c={c} />
+      {role === 'owner' && <End c={c} />}
     </>,
+  )
+}
+
+/** The way to the end of the project. */
+function End({ c }: { c: Context<HttpEnv> }) {
+  return (
+    <>
+      <h2>Delete this project</h2>
+      <p class="quiet">
+        Its API keys and ingest URLs stop working immediately. An owner can undo this for {RESTORABLE}. Then all of its
+        data is deleted.
+      </p>
+      <p>
+        <a class="button danger" href={`${pathsOf(c).general}/delete`} data-dialog>
+          Delete this project
+        </a>
+      </p>
+    </>
   )
 }
 
