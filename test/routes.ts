@@ -91,6 +91,9 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
   'POST /auth/sessions': { json: { challenge: 'chl_sample', code: 'ABCD1234' }, status: 401 },
 }
 
+/** A query that is accepted, for each route that requires one. */
+const QUERIES: Record<string, string> = { 'DELETE /platform/v1/projects/:id': 'name=Test' }
+
 /** The path of a route, its parameters filled in with ids that the world has. */
 export function pathIn(world: World, { path }: RouteEntry): string {
   const ids: Record<string, string> = {
@@ -121,7 +124,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
 export function callRoute(
   world: World,
   route: RouteEntry,
-  { query, bindings, ...options }: RequestOptions & { query?: string } = {},
+  { query = QUERIES[nameOf(route)], bindings, ...options }: RequestOptions & { query?: string } = {},
 ): Promise<Answer> {
   const sample = takesBody(route) ? SAMPLES[nameOf(route)] : undefined
   return call(pathIn(world, route) + (query === undefined ? '' : `?${query}`), {

@@ -5,7 +5,7 @@ import { writeLog } from '../http/log'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
-import { keyExpired, keyRevoked, keyRotated } from './faults'
+import { keyExpired, keyRevoked, keyRotated, projectDeleted } from './faults'
 import { LAST_USED_EVERY, MAX_RECORDED_USES } from './limits'
 import { isSecret, KEY_PREFIX, storeOfSecret } from './secret'
 import { byHash, byRetiredHash, type Credential, touchKey } from './store'
@@ -61,6 +61,7 @@ async function missed(rt: Runtime, { token, hash }: { token: string; hash: strin
 
 function judge(rt: Runtime, key: Credential, projectId: string | null): Actor {
   requireAlive(rt, key)
+  if (key.project_deleted_at !== null) throw projectDeleted()
   // Without a project, the call takes no API keys at all, and the policy refuses this one.
   if (projectId !== null && key.project_id !== projectId) throw wrongProject()
   recordUse(rt, key)

@@ -5,6 +5,8 @@ const EXPIRED = 'This API key has expired. Mint a new one.'
 
 /** The key that makes the call was revoked. */
 export const keyRevoked = () => new Fault('key_revoked', REVOKED)
+/** The project of the key that makes the call is deleted. If an owner restores it, the key works again. */
+export const projectDeleted = () => new Fault('key_revoked', 'The project of this API key was deleted.')
 /** The key that makes the call has expired. */
 export const keyExpired = () => new Fault('key_expired', EXPIRED)
 /** The secret that makes the call was replaced by a rotation. */

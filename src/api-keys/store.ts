@@ -26,6 +26,7 @@ export function byHash(db: Db, hash: string) {
       created_by: apiKeys.created_by,
       last_used_at: apiKeys.last_used_at,
       revoked_at: apiKeys.revoked_at,
+      project_deleted_at: projects.deleted_at,
     })
     .from(apiKeys)
     .innerJoin(projects, eq(projects.id, apiKeys.project_id))

@@ -11,7 +11,8 @@ export const ADVICE: Record<FaultName, string> = {
   malformed_credentials: 'Copy the whole secret again: it is svc_v1_ followed by 96 hexadecimal characters.',
   unknown_key: 'Check that the secret is from this deployment. Mint another key if it is lost.',
   key_rotated: 'Use the secret that the rotation returned. If nobody has it, rotate the key again.',
-  key_revoked: 'Use another API key. A revoked key cannot be restored.',
+  key_revoked:
+    'Use another API key. A revoked key cannot be restored. If the project was deleted, its keys work again once an owner restores it.',
   key_expired: 'Mint another API key. An expired key cannot be renewed.',
   wrong_project: 'Send the id of the key’s own project in X-Project-Id.',
   unknown_session: 'Sign in again. The session was ended, or the token is not from this deployment.',
@@ -36,7 +37,9 @@ export const ADVICE: Record<FaultName, string> = {
   invitation_limit_reached: 'Revoke invitations that nobody will accept, and try again.',
   invitation_not_pending: 'Read the invitation: it was accepted, declined or revoked.',
   invitation_expired: 'Ask for the invitation to be sent again.',
-  project_limit_reached: 'Use one of the existing projects.',
+  project_limit_reached:
+    'Use one of the existing projects. A deleted project counts until its data is removed, 30 days after the deletion.',
+  project_purged: 'Create another project. The data of this one cannot be brought back.',
   key_limit_reached: 'Revoke keys that nobody uses, and try again.',
   rotation_conflict: 'Read the key again. If somebody else rotated it, they have the new secret.',
   rotation_of_revoked_key: 'Mint another API key. A revoked key cannot be restored.',

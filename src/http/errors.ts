@@ -45,6 +45,7 @@ export const ERRORS: Record<FaultName, Line> = {
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   body_timeout: { status: 408, title: 'The body did not arrive in time' },
   project_limit_reached: { status: 409, title: 'The user has reached their limit of projects' },
+  project_purged: { status: 409, title: 'The project can no longer be restored' },
   key_limit_reached: { status: 409, title: 'The project has reached its limit of live API keys' },
   last_owner: { status: 409, title: 'The project would have no owner' },
   already_member: { status: 409, title: 'The address belongs to a member of the project' },

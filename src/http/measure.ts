@@ -11,7 +11,7 @@ export const METRICS = {
   spool: { labels: ['outcome'], values: ['events', 'bytes'] },
   batch: {
     labels: ['outcome'],
-    values: ['messages', 'finished', 'ms', 'd1_trips', 'd1_ms', 'lag_ms_sum', 'lag_ms_max'],
+    values: ['messages', 'finished', 'ms', 'd1_trips', 'd1_ms', 'lag_ms_sum', 'lag_ms_max', 'dropped'],
   },
   dead_letters: { labels: [], values: ['messages'] },
   state: {

@@ -30,6 +30,7 @@ export const FAULTS = [
   'method_not_allowed',
   'body_timeout',
   'project_limit_reached',
+  'project_purged',
   'key_limit_reached',
   'last_owner',
   'already_member',

@@ -1,5 +1,6 @@
-import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, not, type SQL, sql } from 'drizzle-orm'
 import type { Directory } from '../db/client'
+import { isDeleted } from '../projects/ended-store'
 import { invitations } from './schema'
 
 /** An invitation that can be accepted now. `state` is a literal, so that the index of pending ones can be used. */
@@ -7,11 +8,14 @@ export function isOpen(now: number): SQL {
   return sql`${invitations.state} = 'pending' AND ${gt(invitations.expires_at, now)}`
 }
 
+/** An invitation to a project that is not deleted. */
+export const isToLive = not(isDeleted(invitations.project_id))
+
 /** Whether an address has an invitation that is pending and has not expired. */
 export function isInvited(directory: Directory, email: string | SQL, now: number): SQL {
   const open = directory
     .select({ one: sql`1` })
     .from(invitations)
-    .where(and(eq(invitations.email, email), isOpen(now)))
+    .where(and(eq(invitations.email, email), isOpen(now), isToLive))
   return sql`EXISTS ${open}`
 }

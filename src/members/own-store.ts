@@ -6,7 +6,7 @@ import { idTime } from '../lib/ids'
 import { projects } from '../projects/schema'
 import { users } from '../sessions/schema'
 import { entry } from './invitations-store'
-import { isOpen } from './invited-store'
+import { isOpen, isToLive } from './invited-store'
 import { auditedInvitation } from './pending-store'
 import { invitations, members } from './schema'
 
@@ -25,7 +25,7 @@ export function listOwn(
   const { id } = invitations
   return selectOwn(
     directory,
-    and(eq(invitations.email, email), isOpen(now), before === null ? undefined : lt(id, before)),
+    and(eq(invitations.email, email), isOpen(now), isToLive, before === null ? undefined : lt(id, before)),
   )
     .orderBy(desc(id))
     .limit(take)
@@ -125,12 +125,16 @@ function find(directory: Directory, id: string, { user_id, email }: Invited) {
     .where(toAddress(id, email))
 }
 
-/** The invitation with this id, if it is to this address. The id holds its time, which the index of addresses has too. */
+/**
+ * The invitation with this id, if it is to this address and to a project that is not deleted. The id holds its time, which
+ * the index of addresses has too.
+ */
 function toAddress(id: string, email: string) {
   const made = idTime(id)
   return and(
     eq(invitations.email, email),
     eq(invitations.created_at, Number.isNaN(made) ? -1 : made),
     eq(invitations.id, id),
+    isToLive,
   )
 }

@@ -11,6 +11,8 @@ import { halfMadeDeleted } from './half-made-store'
 import { MAX_OWNED_PROJECTS } from './limits'
 import { type Project, projectCreated } from './store'
 
+const NOT_DELETED = { deleted_at: null, purge_at: null, purging_since: null }
+
 /**
  * Creates a project with `ownerId` as its owner: in its store, then in the directory, which is the commit. Until then nobody
  * can reach it. If the second part fails, housekeeping removes what the first part left.
@@ -19,7 +21,8 @@ import { type Project, projectCreated } from './store'
  */
 export async function createProject(rt: Runtime, name: string, ownerId: string, change: Change): Promise<Project> {
   const places = rt.stores.length === 1 ? rt.stores : await choose(rt, ownerId)
-  const project = await place(rt, places, { name, created_by: ownerId, created_at: change.now }, change)
+  const fields = { name, created_by: ownerId, created_at: change.now, ...NOT_DELETED }
+  const project = await place(rt, places, fields, change)
   if (await commit(rt, project, change)) return project
   const home = rt.at(project.store)
   if (home && project.store !== 0) await batch(home.db, halfMadeDeleted(home.db, [project.id]))

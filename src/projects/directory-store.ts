@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, gt, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { type Directory, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { members } from '../members/schema'
@@ -14,12 +14,29 @@ export function findMemberProject(directory: Directory, id: string, userId: stri
   return selectMemberProjects(directory).where(and(eq(members.project_id, id), eq(members.user_id, userId)))
 }
 
-/** Reads the projects a user is a member of, newest first, starting after the project `before`. */
+/** Reads the projects a user is a member of, also deleted ones, newest first, starting after the project `before`. */
 export function listMemberProjects(directory: Directory, userId: string, before: string | null, limit: number) {
+  return selectMemberProjects(directory).where(ofUser(userId, before)).orderBy(desc(members.project_id)).limit(limit)
+}
+
+/** Reads the projects that a user can open, newest first. */
+export function listOpenProjects(directory: Directory, userId: string, before: string | null, limit: number) {
   return selectMemberProjects(directory)
-    .where(and(eq(members.user_id, userId), before === null ? undefined : lt(members.project_id, before)))
+    .where(and(ofUser(userId, before), isNull(projects.deleted_at)))
     .orderBy(desc(members.project_id))
     .limit(limit)
+}
+
+/** Reads the deleted projects of a user that can still be restored, the last one to be purged first. */
+export function listRestorable(directory: Directory, userId: string, now: number, limit: number) {
+  return selectMemberProjects(directory)
+    .where(and(eq(members.user_id, userId), gt(projects.purge_at, now), isNull(projects.purging_since)))
+    .orderBy(desc(projects.purge_at))
+    .limit(limit)
+}
+
+function ofUser(userId: string, before: string | null) {
+  return and(eq(members.user_id, userId), before === null ? undefined : lt(members.project_id, before))
 }
 
 function selectMemberProjects(directory: Directory) {

@@ -1,4 +1,8 @@
+import { DAY } from '../lib/time'
+
 /** Length of a project's name, in code points. */
 export const MAX_NAME = 100
 /** Projects that one user can own. The INSERT enforces the limit, whether the user or one of their API keys creates. */
 export const MAX_OWNED_PROJECTS = 100
+/** How long an owner can restore a deleted project (ms). Then its data is deleted. */
+export const RESTORABLE_FOR = 30 * DAY

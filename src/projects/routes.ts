@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { run } from '../db/client'
-import { type Actor, changeOf, userOf } from '../http/auth'
+import { type Actor, changeOf, sessionOf, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
@@ -11,12 +11,13 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import type { Role } from '../lib/access'
 import { Fault } from '../lib/fault'
-import { iso } from '../lib/time'
+import { DAY, iso } from '../lib/time'
 import { RoleName } from '../members/fields'
 import { createProject } from './create'
 import { findMemberProject, listMemberProjects } from './directory-store'
+import { deleteProject, projectNotFound, restoreProject } from './end'
 import { ProjectBody } from './fields'
-import { MAX_OWNED_PROJECTS } from './limits'
+import { MAX_OWNED_PROJECTS, RESTORABLE_FOR } from './limits'
 import { renameEverywhere } from './rename'
 import { findProject, type Project as ProjectRow } from './store'
 
@@ -28,9 +29,19 @@ const Project = named(
     name: z.string(),
     created_at: timestamp,
     role: RoleName.nullable().describe('Your role in the project. Null for an API key.'),
+    deleted_at: timestamp
+      .nullable()
+      .describe('When an owner deleted the project. Null if it is not deleted. A deleted project is only listed.'),
+    purge_at: timestamp
+      .nullable()
+      .describe('Until when an owner can restore a deleted project. Then its data is removed.'),
   }),
-  { id: SAMPLE.project, name: 'Acme', created_at: SAMPLE.time, role: 'owner' },
+  { id: SAMPLE.project, name: 'Acme', created_at: SAMPLE.time, role: 'owner', deleted_at: null, purge_at: null },
 )
+const DeleteQuery = z.strictObject({
+  name: z.string().max(1000).describe('The name of the project, exactly, as proof that this project is meant.'),
+})
+const ownerOnly = { actors: ['session'], scope: null, project: false } as const
 const actors = ['session', 'api_key'] as const
 
 export const projectRoutes = new Hono<HttpEnv>()
@@ -67,7 +78,8 @@ export const projectRoutes = new Hono<HttpEnv>()
     route({
       id: 'listProjects',
       summary: 'List projects',
-      description: 'A session sees the projects of its user. An API key sees its own project.',
+      description:
+        'A session sees the projects of its user, also deleted ones until their data is removed. An API key sees its own project.',
       tag,
       policy: { actors, scope: 'projects:read', project: false, reads: true },
       responses: { 200: { description: 'A page of projects.', schema: listOf(Project) } },
@@ -101,7 +113,7 @@ export const projectRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const { rows } = await read(c, { rows: findProject(c.get('rt').db, c.req.param('id')) })
-      if (!rows[0]) throw notFound()
+      if (!rows[0]) throw projectNotFound()
       return c.json(present(rows[0], roleOf(c.get('actor'))), 200)
     },
   )
@@ -120,8 +132,44 @@ export const projectRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { name } = c.req.valid('json')
       const project = await renameEverywhere(c.get('rt'), c.req.param('id'), name, changeOf(c))
-      if (!project) throw notFound()
+      if (!project) throw projectNotFound()
       return c.json(present(project, roleOf(c.get('actor'))), 200)
+    },
+  )
+  .delete(
+    '/:id',
+    route({
+      id: 'deleteProject',
+      summary: 'Delete a project',
+      description: `For owners, with a confirmed session. Its API keys and ingest addresses stop working at once, and its events are no longer processed. An owner can restore it for ${RESTORABLE_FOR / DAY} days. Then all of its data is removed. Deleting it again changes nothing and returns the same response.`,
+      tag,
+      policy: { ...ownerOnly, confirmed: true },
+      responses: { 200: { description: 'The deleted project.', schema: Project } },
+      faults: ['not_found', 'insufficient_role'],
+    }),
+    query(DeleteQuery),
+    async (c) => {
+      const of = { id: c.req.param('id'), user_id: sessionOf(c).user_id }
+      const project = await deleteProject(c.get('rt'), of, c.req.valid('query').name, changeOf(c))
+      return c.json(present(project, project.role), 200)
+    },
+  )
+  .post(
+    '/:id/restore',
+    route({
+      id: 'restoreProject',
+      summary: 'Restore a deleted project',
+      description:
+        'For owners, with a session. Everything works again as before. API keys that were revoked stay revoked. Ingest addresses may take a minute. Restoring a project that is not deleted changes nothing and returns the same response.',
+      tag,
+      policy: ownerOnly,
+      responses: { 200: { description: 'The project.', schema: Project } },
+      faults: ['not_found', 'insufficient_role', 'project_purged'],
+    }),
+    async (c) => {
+      const of = { id: c.req.param('id'), user_id: sessionOf(c).user_id }
+      const project = await restoreProject(c.get('rt'), of, changeOf(c))
+      return c.json(present(project, project.role), 200)
     },
   )
 
@@ -129,10 +177,14 @@ function roleOf(actor: Actor): Role | null {
   return actor.type === 'session' ? actor.role : null
 }
 
-function notFound(): Fault {
-  return new Fault('not_found', 'Project not found, or you are not a member of it.')
-}
-
 function present(project: ProjectRow, role: Role | null) {
-  return { id: project.id, name: project.name, created_at: iso(project.created_at), role }
+  const { id, name, created_at, deleted_at, purge_at } = project
+  return {
+    id,
+    name,
+    created_at: iso(created_at),
+    role,
+    deleted_at: deleted_at === null ? null : iso(deleted_at),
+    purge_at: purge_at === null ? null : iso(purge_at),
+  }
 }

@@ -30,6 +30,7 @@ export async function renameProject(db: Db, id: string, name: string, change: Ch
   return project[0] ?? null
 }
 
-function entry(id: string, action: string, name: string) {
+/** An audit entry about a project. */
+export function entry(id: string, action: string, name: string) {
   return { project_id: id, action, object_type: 'project', object_id: id, details: { name } }
 }

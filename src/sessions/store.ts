@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, lt, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, ne, not, sql } from 'drizzle-orm'
 import type { Client } from '../accounts/client'
 import { purgeEvents, sessionEvent } from '../accounts/events-store'
 import { forgetBrowsers, purgeBrowsers } from '../accounts/notices-store'
@@ -6,6 +6,7 @@ import { batch, type Directory, run } from '../db/client'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
 import { members } from '../members/schema'
+import { isDeleted } from '../projects/ended-store'
 import { SESSION_MAX } from './limits'
 import { sessions, signInCodes, users } from './schema'
 
@@ -14,8 +15,9 @@ export type Session = typeof sessions.$inferSelect
 /** `role`: null if the request names no project, or the user is not a member of it. */
 export type SessionCredential = Awaited<ReturnType<typeof byHash>>[number]
 
-/** Reads the session with this hash, with the user's role in a project. */
+/** Reads the session with this hash, with the user's role in a project. A deleted project has no members for it. */
 export function byHash(db: Directory, hash: string, projectId: string | null) {
+  const live = projectId === null ? undefined : not(isDeleted(projectId))
   return db
     .select({
       id: sessions.id,
@@ -28,7 +30,7 @@ export function byHash(db: Directory, hash: string, projectId: string | null) {
     })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.user_id))
-    .leftJoin(members, and(eq(members.user_id, sessions.user_id), sql`${members.project_id} = ${projectId}`))
+    .leftJoin(members, and(eq(members.user_id, sessions.user_id), sql`${members.project_id} = ${projectId}`, live))
     .where(eq(sessions.hash, hash))
 }
 

@@ -12,7 +12,7 @@ import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, type World } from '../rou
  */
 
 /** What is changed, and whose id the entry has. */
-type Stated = { action: string; object: (world: World) => string | RegExp }
+type Stated = { action: string; object: (world: World) => string | RegExp; first?: (world: World) => Promise<unknown> }
 type StatedForm = Stated & { fields?: Record<string, string> }
 
 const MINTED = { action: 'api_key.minted', object: () => /^key_/ }
@@ -21,6 +21,13 @@ const ROTATED = { action: 'api_key.rotated', object: (world: World) => world.oth
 const REVOKED = { action: 'api_key.revoked', object: (world: World) => world.other.key.id }
 const PROJECT = { action: 'project.created', object: () => /^prj_/ }
 const RENAMED = { action: 'project.renamed', object: (world: World) => world.project }
+const ENDED = { action: 'project.deleted', object: (world: World) => world.project }
+const RESTORED: Stated = {
+  action: 'project.restored',
+  object: (world) => world.project,
+  first: (world) =>
+    call(`/platform/v1/projects/${world.project}?name=Test`, { method: 'DELETE', token: world.owner.token }),
+}
 const CONNECTED = { action: 'connection.created', object: () => /^con_/ }
 const onConnection = (what: string) => ({ action: `connection.${what}`, object: (world: World) => world.connection.id })
 const onMember = (what: string) => ({ action: `member.${what}`, object: (world: World) => world.member.user })
@@ -38,6 +45,8 @@ const STATED: Record<string, Stated> = {
   'DELETE /platform/v1/api-keys/:id': REVOKED,
   'POST /platform/v1/projects': PROJECT,
   'PATCH /platform/v1/projects/:id': RENAMED,
+  'DELETE /platform/v1/projects/:id': ENDED,
+  'POST /platform/v1/projects/:id/restore': RESTORED,
   'PATCH /platform/v1/members/:user_id': onMember('role_changed'),
   'DELETE /platform/v1/members/:user_id': onMember('removed'),
   'POST /platform/v1/invitations': { action: 'member.invited', object: () => /^inv_/ },
@@ -61,6 +70,8 @@ const SECRET = { signing_secret: 'whsec_9876543210' }
 const FORMS: Record<string, StatedForm> = {
   'POST /console/projects': { ...PROJECT, fields: { name: 'By form' } },
   'POST /console/p/:project/platform/settings/general': { ...RENAMED, fields: { name: 'By form' } },
+  'POST /console/p/:project/platform/settings/general/delete': { ...ENDED, fields: { name: 'Test' } },
+  'POST /console/projects/:id/restore': RESTORED,
   [KEYS]: { ...MINTED, fields: { name: 'By form', scope: 'billing:read' } },
   [`${KEYS}/:id/edit`]: { ...UPDATED, fields: { name: 'By form' } },
   [`${KEYS}/:id/rotate`]: ROTATED,
@@ -92,9 +103,10 @@ const forms = PAGES.filter(({ method, path }) => method === 'POST' && !OWN.test(
 type Row = { project_id: string; action: string; actor_type: string; actor_id: string; object_id: string }
 
 /** A world whose event has been processed, so that it can be replayed, and the audit rows that came since. */
-async function newPlace() {
+async function newPlace(first: Stated['first'] = undefined) {
   const world = await newWorld()
   await drain([{ project_id: world.project, event_id: world.event }], { EVENTS: lossyQueue().EVENTS })
+  await first?.(world)
   const all = () => rowsOfAll<Row & { id: string }>('SELECT * FROM audit_log ORDER BY id')
   const before = new Set((await all()).map(({ id }) => id))
   return { world, added: async () => (await all()).filter(({ id }) => !before.has(id)) }
@@ -122,7 +134,7 @@ describe('through the API', () => {
     const name = nameOf(route)
     const stated = STATED[name] as Stated
     it(`${name} leaves one row, ${stated?.action}`, async () => {
-      const { world, added } = await newPlace()
+      const { world, added } = await newPlace(stated.first)
       const session = route.meta.operation?.policy?.actors.includes('session')
       const json = { ...SAMPLES[name]?.json, ...(name.endsWith('webhooks/replay') && { dry_run: false }) }
       const answer = await callRoute(world, route, {
@@ -143,7 +155,7 @@ describe('in the console', () => {
   for (const page of forms) {
     const stated = FORMS[nameOf(page)] as StatedForm
     it(`${nameOf(page)} leaves one row, ${stated?.action}`, async () => {
-      const { world, added } = await newPlace()
+      const { world, added } = await newPlace(stated.first)
       const answer = await submit(pathIn(world, page), world.owner.token, stated.fields)
       expect(answer.status).toBeLessThan(400)
       expect(await added()).toMatchObject(expected(world, stated, { type: 'user', id: world.owner.user }))

@@ -21,6 +21,7 @@ const STATED: Record<string, PagePolicy> = {
   'GET /console': 'user',
   'GET /console/projects/new': 'user',
   'POST /console/projects': 'user',
+  'POST /console/projects/:id/restore': 'user',
   'GET /console/confirm': 'user',
   'POST /console/confirm': 'user',
   'POST /console/confirm/code': 'user',
@@ -42,6 +43,8 @@ const STATED: Record<string, PagePolicy> = {
   'GET /console/p/:project/platform/billing': 'billing:read',
   'GET /console/p/:project/platform/settings/general': 'projects:read',
   'POST /console/p/:project/platform/settings/general': 'projects:write',
+  'GET /console/p/:project/platform/settings/general/delete': 'projects:read',
+  'POST /console/p/:project/platform/settings/general/delete': 'projects:read',
   'GET /console/p/:project/reference': 'projects:read',
   [`GET ${KEYS}`]: 'api_keys:read',
   [`GET ${KEYS}/new`]: 'api_keys:write',
@@ -105,6 +108,12 @@ const SMALLEST: Record<string, Role> = {
   'audit_log:read': 'admin',
 }
 
+function roleFor(path: string, policy: string): Role {
+  if (path.endsWith('/general/delete')) return 'owner'
+  // The key has an owner's scopes, so a developer may not rotate it.
+  return path.endsWith('/rotate') ? 'admin' : (SMALLEST[policy] ?? 'viewer')
+}
+
 describe('the pages and roles', () => {
   let cast: Cast
   beforeAll(async () => {
@@ -142,8 +151,7 @@ describe('the pages and roles', () => {
       expect(answer.text).not.toContain(cast.world.key.name)
     })
 
-    // The key has an owner's scopes, so a developer may not rotate it.
-    const role = page.path.endsWith('/rotate') ? 'admin' : (SMALLEST[policy] ?? 'viewer')
+    const role = roleFor(page.path, policy)
     it(`${nameOf(page)} requires the role ${role}`, async () => {
       const smallest = ROLES.indexOf(role)
       for (const role of ROLES.slice(0, smallest)) {

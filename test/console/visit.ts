@@ -55,6 +55,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     customers: 'stripe',
     ':vendor': 'cus_1',
     p: world.project,
+    projects: world.project,
   }
   const parts = path.split('/')
   return parts.map((part, at) => (part.startsWith(':') ? (ids[parts[at - 1] as string] ?? 'none') : part)).join('/')

@@ -83,6 +83,8 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /platform/v1/billing/customers/:vendor/:id': READ('billing:read'),
   'POST /auth/codes': 'public',
   'POST /auth/sessions': 'public',
+  'DELETE /platform/v1/projects/:id': OWN,
+  'POST /platform/v1/projects/:id/restore': { key: false, session: 'owner', scope: null, stranger: 404 },
   'GET /auth/sessions': OWN,
   'DELETE /auth/sessions': OWN,
   'GET /auth/user': OWN,

@@ -258,6 +258,12 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     expect((await call(PROJECTS, { method: 'POST', token, json: { name: 'the hundredth' } })).status).toBe(201)
     return call(PROJECTS, { method: 'POST', token, json: { name: 'one too many' } })
   },
+  project_purged: async () => {
+    const { project, owner } = await freshProject()
+    await call(`${PROJECTS}/${project}?name=Test`, { method: 'DELETE', token: owner.token })
+    await STORE.prepare('UPDATE projects SET purge_at = 1 WHERE id = ?').bind(project).run()
+    return call(`${PROJECTS}/${project}/restore`, { method: 'POST', token: owner.token })
+  },
   connection_limit_reached: async () => {
     const { project, secret } = await freshConnection()
     await fill('connections', project, 49)

@@ -8,6 +8,8 @@ const NOTICES = {
   confirmed: 'You have confirmed that it is you. Now repeat what you were doing.',
   project_created: 'The project was created.',
   project_renamed: 'The project has a new name.',
+  project_deleted: 'The project was deleted. An owner can still undo this: see “Deleted projects”.',
+  project_restored: 'The project is back. Ingest URLs may take a minute.',
   key_created_before:
     'This key already exists, and no second key was created. Its secret was shown once. If nobody stored it, rotate the key to get a new one.',
   key_rotated_before:

@@ -3,6 +3,7 @@ import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
 import { Fault } from '../../lib/fault'
+import { isDeleted } from '../../projects/ended-store'
 import { events } from '../schema'
 import { MAX_CONNECTIONS } from './limits'
 import { connections, type StoredSecret } from './schema'
@@ -11,9 +12,13 @@ export type Connection = typeof connections.$inferSelect
 /** A connection with the id of its newest event, whose time is when the connection last received one. */
 export type ConnectionRow = Awaited<ReturnType<typeof listConnections>>[number]
 
-/** Reads a connection of any project, also a deleted one. Ingest knows only its id. */
+/** Reads a connection of any project, also if it or its project is deleted. Ingest knows only its id. */
 export function findConnectionById(db: Db, id: string) {
-  return db.select().from(connections).where(eq(connections.id, id))
+  const project_deleted = sql<boolean>`${isDeleted(connections.project_id)}`.mapWith(Boolean).as('project_deleted')
+  return db
+    .select({ ...getTableColumns(connections), project_deleted })
+    .from(connections)
+    .where(eq(connections.id, id))
 }
 
 /** Reads a connection of the project. */

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { countMarked } from '../../billing/store'
 import { type Db, type Query, type Results, raw } from '../../db/client'
@@ -6,6 +6,7 @@ import { MAX_CONNECTIONS } from '../connections/limits'
 import { connections } from '../connections/schema'
 import { listConnections } from '../connections/store'
 import { leftBy } from '../lifecycle'
+import { isOpenProject, openProjects } from '../open-projects-store'
 import { events, minutes, totals } from '../schema'
 import { state } from '../upkeep/schema'
 import { MAX_COUNTED } from './limits'
@@ -19,7 +20,7 @@ const open = alias(events, 'open')
 export function snapshot(db: Db, projectId: string, { since_minute, now }: { since_minute: number; now: number }) {
   return {
     finals: db.select({ status: totals.status, n: totals.n }).from(totals).where(eq(totals.project_id, projectId)),
-    open: countOpen(db, and(eq(events.project_id, projectId), isNotNull(events.due_at)), now),
+    open: countOpen(db, { from: sql`${events} INDEXED BY events_open`, where: eq(events.project_id, projectId) }, now),
     minutes: db
       .select()
       .from(minutes)
@@ -31,20 +32,27 @@ export function snapshot(db: Db, projectId: string, { since_minute, now }: { sin
   }
 }
 
-/** Reads the numbers of the whole deployment, over all projects. */
+/** Reads the numbers of the whole deployment, over all projects. Open events of deleted projects do not count. */
 export function deployment(db: Db, now: number) {
+  const from = sql`p CROSS JOIN ${events} INDEXED BY events_open`
+  const where = sql`${isOpenProject} AND ${events.project_id} = p.id`
   return {
     finals: db
       .select({ status: totals.status, n: sql<number>`sum(${totals.n})` })
       .from(totals)
       .groupBy(totals.status),
-    open: countOpen(db, isNotNull(events.due_at), now),
+    open: countOpen(db, { walk: sql`WITH RECURSIVE ${openProjects}`, from, where }, now),
     noted: db.select().from(state),
   }
 }
 
-/** Counts the open events that meet a condition by status: the first so many of them, in the order of their index. */
-function countOpen(db: Db, condition: SQL | undefined, now: number) {
+/**
+ * Counts open events by status: the first so many of them, in the order of their index.
+ *
+ * @param among which events. `walk`: what comes before the SELECT
+ */
+function countOpen(db: Db, among: { walk?: SQL; from: SQL; where: SQL }, now: number) {
+  const { walk = sql``, from, where } = among
   const expired = and(inArray(open.status, leftBy('take_over')), lte(open.lease_until, now))
   return raw(
     db,
@@ -59,9 +67,9 @@ function countOpen(db: Db, condition: SQL | undefined, now: number) {
       oldest_replay: sql<string | null>`min(${open.replay_id})`,
       expired: sql<number>`sum(coalesce(${expired}, 0))`,
     },
-    (fields) => sql`SELECT ${fields} FROM (
-      SELECT ${events.status}, ${events.id}, ${events.replay_id}, ${events.lease_until} FROM ${events} INDEXED BY events_open
-      WHERE ${condition} LIMIT ${MAX_COUNTED}) open
+    (fields) => sql`${walk} SELECT ${fields} FROM (
+      SELECT ${events.status}, ${events.id}, ${events.replay_id}, ${events.lease_until} FROM ${from}
+      WHERE ${where} AND ${events.due_at} IS NOT NULL LIMIT ${MAX_COUNTED}) open
       GROUP BY ${open.status}`,
   )
 }

@@ -1,8 +1,10 @@
-import { and, eq, inArray, isNotNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, isNull, lt, lte, not, notExists, or, type SQL, sql } from 'drizzle-orm'
 import type { Effect } from '../../billing/effect'
 import { batch, type Db, type Results } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { json } from '../../db/sql'
+import { isDeleted } from '../../projects/ended-store'
+import { projects } from '../../projects/schema'
 import { connections } from '../connections/schema'
 import { leftBy } from '../lifecycle'
 import { attempts, events, replays } from '../schema'
@@ -15,6 +17,9 @@ export type Claimed = Awaited<ReturnType<typeof selectClaimed>>[number]
 /** What one claim gives: events, and their payloads by id. A payload is missing where its retention has ended. */
 export type Claim = { events: Claimed[]; payloads: ReadonlyMap<string, Payload> }
 
+/** An event whose project is not deleted. The others wait until an owner restores the project. */
+const isOfLive = not(isDeleted(events.project_id))
+
 /**
  * Claims the listed events that are ready to be processed, as many as have payloads that fit into memory together, in
  * one round trip. An event that is not returned is finished, not yet due, held by another worker, or left for the next
@@ -26,7 +31,8 @@ export type Claim = { events: Claimed[]; payloads: ReadonlyMap<string, Payload> 
  */
 export async function claim(db: Db, keys: readonly EventKey[], lease: string, now: number): Promise<Claim> {
   const due = and(inArray(events.status, leftBy('retry')), lte(events.next_attempt_at, now))
-  const isReady = and(isListed, lt(events.tries, MAX_TRIES), or(inArray(events.status, leftBy('claim')), due))
+  const isOpen = or(inArray(events.status, leftBy('claim')), due)
+  const isReady = and(isListed, lt(events.tries, MAX_TRIES), isOpen, isOfLive)
   const fits = sql`(${events.project_id}, ${events.payload_id}) IN ${fitting(db, listed(keys), isReady)}`
   return claimOf(
     await batch(db, {
@@ -42,13 +48,23 @@ export function findExpired(db: Db, keys: readonly EventKey[], now: number) {
     .select({ project_id: events.project_id, event_id: events.id })
     .from(listed(keys))
     .crossJoin(events)
-    .where(and(isListed, isExpired(now), lt(events.tries, MAX_TRIES)))
+    .where(and(isListed, isExpired(now), lt(events.tries, MAX_TRIES), isOfLive))
     .orderBy(events.tries)
+}
+
+/** Counts the listed events whose project is deleted, or no longer there. */
+export function countDropped(db: Db, keys: readonly EventKey[]) {
+  const live = db
+    .select({ one: sql`1` })
+    .from(projects)
+    .where(and(eq(projects.id, sql`m.value->>0`), isNull(projects.deleted_at)))
+  return db.select({ n: count() }).from(listed(keys)).where(notExists(live))
 }
 
 /** Takes over one event from a worker that died, and records the attempt that died with it. */
 export async function claimExpired(db: Db, key: EventKey, lease: string, now: number): Promise<Claim> {
-  const isAbandoned = and(eq(events.project_id, key.project_id), eq(events.id, key.event_id), isExpired(now)) as SQL
+  const isEvent = and(eq(events.project_id, key.project_id), eq(events.id, key.event_id))
+  const isAbandoned = and(isEvent, isExpired(now), isOfLive) as SQL
   return claimOf(
     await batch(db, {
       died: recordDied(db, isAbandoned),

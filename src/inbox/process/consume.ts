@@ -39,6 +39,7 @@ function report(rt: Runtime, { messages, ms, outcome, error }: Report): void {
     messages,
     ms,
     ...cost,
+    ...(outcome && outcome.dropped > 0 && { dropped: outcome.dropped }),
     ...(error !== undefined && { error }),
   })
   const lags = outcome?.lags ?? []
@@ -51,6 +52,7 @@ function report(rt: Runtime, { messages, ms, outcome, error }: Report): void {
     d1_ms,
     lag_ms_sum: lags.reduce((sum, lag) => sum + lag, 0),
     lag_ms_max: Math.max(0, ...lags),
+    dropped: outcome?.dropped ?? 0,
   })
   measureErrors(rt, 'batch')
 }

@@ -1,6 +1,6 @@
-import { type Db, run } from '../../db/client'
+import { batch, type Db } from '../../db/client'
 import { idTime, newId } from '../../lib/ids'
-import { type Claim, claim, claimExpired, type EventKey, findExpired } from './claim'
+import { type Claim, claim, claimExpired, countDropped, type EventKey, findExpired } from './claim'
 import { MAX_CLAIMED, MAX_QUEUE_WAIT_MS } from './limits'
 import type { Task } from './read-message'
 import { settle } from './settle'
@@ -11,9 +11,10 @@ type Tasks = ReadonlyMap<string, Task>
 /**
  * What became of a batch. `waits`: event id → how long its message should wait (ms) before the next attempt; others need no
  * further message. `finished`: how many events became final. `lags`: the time from receipt to completion (ms) of events that
- * were processed or ignored and never replayed, as in the lag series.
+ * were processed or ignored and never replayed, as in the lag series. `dropped`: how many events of deleted projects were not
+ * processed.
  */
-export type Outcome = { waits: Map<string, number>; finished: number; lags: number[] }
+export type Outcome = { waits: Map<string, number>; finished: number; lags: number[]; dropped: number }
 
 /**
  * Processes the events of a batch: claim → decide → apply → finish, normally in three D1 round trips. A batch of large
@@ -25,7 +26,7 @@ export type Outcome = { waits: Map<string, number>; finished: number; lags: numb
 export async function processEvents(db: Db, list: readonly Task[]): Promise<Outcome> {
   const tasks: Tasks = new Map(list.map((task) => [task.key.event_id, task]))
   const keys = [...tasks.values()].map(({ key }) => key)
-  const outcome: Outcome = { waits: new Map(), finished: 0, lags: [] }
+  const outcome: Outcome = { waits: new Map(), finished: 0, lags: [], dropped: 0 }
   const left: EventKey[][] = []
   for (let i = 0; i < keys.length; i += MAX_CLAIMED) {
     left.push(await processReady(db, keys.slice(i, i + MAX_CLAIMED), tasks, outcome))
@@ -33,7 +34,12 @@ export async function processEvents(db: Db, list: readonly Task[]): Promise<Outc
   // An event that a dead worker left may be what killed it, so it is claimed alone, once the others are safe.
   for (const rest of left) {
     if (rest.length === 0) continue
-    for (const key of await run(db, findExpired(db, rest, Date.now()))) {
+    const { expired, dropped } = await batch(db, {
+      expired: findExpired(db, rest, Date.now()),
+      dropped: countDropped(db, rest),
+    })
+    outcome.dropped += dropped[0]?.n ?? 0
+    for (const key of expired) {
       await pass(db, { tasks, outcome }, (lease) => claimExpired(db, key, lease, Date.now()))
     }
   }

@@ -78,7 +78,7 @@ async function readAndRemember(rt: Runtime, id: string, invented?: () => Promise
   const before = known.get(id)
   const readAt = Date.now()
   const [row] = await run(rt.db, findConnectionById(rt.db, id))
-  const live = row?.deleted_at === null ? row : undefined
+  const live = row?.deleted_at === null && !row.project_deleted ? row : undefined
   const entry: Known = { connection: live ? await decrypted(rt, live) : null, readAt }
   if (!row) await invented?.()
   // Requests that read at the same time share one entry, so that only one of them records the secret's use.

@@ -1,9 +1,10 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, not, sql } from 'drizzle-orm'
 import { batch, type Db, raw } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { bare } from '../../db/sql'
 import { addUp } from '../../db/upsert'
 import { MINUTE } from '../../lib/time'
+import { isDeleted } from '../../projects/ended-store'
 import { connections } from '../connections/schema'
 import { events, minutes } from '../schema'
 import { FIRST_DUE_MS } from '../upkeep/limits'
@@ -73,7 +74,8 @@ function statements(db: Db, recording: Recording) {
   const { fence, delivery } = recording
   const { payload_id, received_at: now } = delivery
   const list = sql`json_each(${JSON.stringify(delivery.events)})`
-  const live = and(eq(connections.id, fence.id), isNull(connections.deleted_at), holds(fence))
+  const exists = and(isNull(connections.deleted_at), not(isDeleted(connections.project_id)))
+  const live = and(eq(connections.id, fence.id), exists, holds(fence))
   const { id, vendor_event_id, status, deliveries, last_delivered_at, differing, last_differing_at } = events
   // False if either digest is null: nothing is known then.
   const differs = sql`((${id} <> excluded.${bare(id)} AND ${events.content_digest} <> excluded.${bare(events.content_digest)}) IS TRUE)`

@@ -3,6 +3,8 @@ import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { DAY, HOUR } from '../../lib/time'
 import { removeHalfMade } from '../../projects/half-made'
+import { mendMarks } from '../../projects/marks'
+import { purgeProjects } from '../../projects/purge'
 import { purgeEnded } from '../../sessions/store'
 import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
@@ -12,8 +14,11 @@ import { type Progress, readProgress, type Step, writeProgress } from './progres
 import { purgeEvents, purgeMinutes, purgePayloads, purgeReplays } from './retention'
 import { writeState } from './store'
 
-/** One step of a task, beginning after the project that it has come to. */
-type Task = (rt: Runtime, progress: Progress) => Promise<Step>
+/**
+ * One step of a task, beginning after the project that it has come to. `failed` is for a project that the step could not do
+ * and has passed over.
+ */
+type Task = (rt: Runtime, progress: Progress, failed: (error: unknown) => void) => Promise<Step>
 
 /** The tasks of every store. */
 const TASKS: Record<string, Task> = {
@@ -24,6 +29,7 @@ const TASKS: Record<string, Task> = {
   replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
+  purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
   reseal_again: async ({ db }) => {
     await writeState(db, 'sealed_under', 0)
@@ -42,6 +48,7 @@ const OF_DIRECTORY: Record<string, Task> = {
 /** The tasks of a store that is not the directory. */
 const OF_OTHERS: Record<string, Task> = {
   half_made: (rt, { after }) => removeHalfMade(rt, after),
+  project_marks: (rt, { after }) => mendMarks(rt, after),
 }
 
 const startOf = ({ store }: Runtime, { after }: Progress) => ({ store, after })
@@ -80,7 +87,7 @@ export async function housekeep(
     for (const row of due) {
       if (!hasRoom(db, budget)) break
       try {
-        const result = await (tasks[row.task] as Task)(rt, row)
+        const result = await (tasks[row.task] as Task)(rt, row, (error) => failed(row.task, error))
         done[row.task] = (done[row.task] ?? 0) + result.done
         moved.add(row)
         row.after = result.after ?? ''

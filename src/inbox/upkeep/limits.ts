@@ -35,6 +35,8 @@ export const CHUNK_ROWS = 2000
 export const CHUNK_EVENTS = 500
 /** Payloads that one step deletes: each has up to 1 MiB, and D1 must free all of it in the time that a query may take. */
 export const CHUNK_PAYLOADS = 200
+/** Billing objects, or connections, that one step deletes. Few have more than some 1,000 bytes, but some have 600,000. */
+export const CHUNK_OBJECTS = 200
 
 /** Payloads, and bytes of them, that one step moves to `bodies`. The database does nothing else meanwhile. */
 export const MOVED_PAYLOADS = 200

@@ -2,10 +2,11 @@ import { and, eq, gte, inArray, not, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Database, type Db, run } from '../../db/client'
 import { leftBy } from '../lifecycle'
+import { isOpenProject, openProjects } from '../open-projects-store'
 import { type Claimed, type EventKey, selectClaimed } from '../process/claim'
 import { MAX_TRIES } from '../process/limits'
 import { events } from '../schema'
-import { MAX_SWEPT_EVENTS, MAX_SWEPT_PROJECTS, RESEND_EVERY_MS } from './limits'
+import { MAX_SWEPT_EVENTS, RESEND_EVERY_MS } from './limits'
 import { type StateName, state } from './schema'
 
 const e = alias(events, 'e')
@@ -55,23 +56,15 @@ function isAmong(keys: SQL): SQL {
   return sql`(${events.project_id}, ${events.id}) IN (${keys})`
 }
 
-/** The keys of due events that no worker holds, project by project. A condition on `i` narrows them. */
+/** The keys of due events that no worker holds, project by project, without deleted projects. A condition on `i` narrows them. */
 function due(now: number, condition: SQL): SQL {
   return sql`WITH RECURSIVE ${openProjects} SELECT ${e.project_id}, ${e.id} FROM p CROSS JOIN ${events} ${e}
-    WHERE p.id IS NOT NULL AND ${e.project_id} = p.id AND ${e.id} IN (
+    WHERE ${isOpenProject} AND ${e.project_id} = p.id AND ${e.id} IN (
       SELECT ${i.id} FROM ${events} ${i} INDEXED BY events_open
       WHERE ${i.project_id} = p.id AND ${i.due_at} <= ${now} AND (${i.lease_until} IS NULL OR ${i.lease_until} <= ${now})
         AND ${condition}
       ORDER BY ${i.due_at} LIMIT ${MAX_SWEPT_EVENTS})`
 }
-
-/** The projects that have open events, found by skipping from one to the next in the index of open events. */
-const openProjects = sql`p(id) AS (
-    SELECT min(${i.project_id}) FROM ${events} ${i} INDEXED BY events_open WHERE ${i.due_at} IS NOT NULL
-    UNION ALL
-    SELECT (SELECT min(${i.project_id}) FROM ${events} ${i} INDEXED BY events_open
-      WHERE ${i.due_at} IS NOT NULL AND ${i.project_id} > p.id)
-    FROM p WHERE p.id IS NOT NULL LIMIT ${MAX_SWEPT_PROJECTS})`
 
 /** Notes a moment (ms) or a number under a name. */
 export async function writeState(db: Database, name: StateName, value: number): Promise<void> {

@@ -13,6 +13,8 @@ type Action = {
 export const ACTIONS: Record<string, Action> = {
   'project.created': { did: 'Created the project', more: ({ name }) => named(name) },
   'project.renamed': { did: 'Renamed the project', more: ({ name }) => `to ${named(name)}` },
+  'project.deleted': { did: 'Deleted the project', more: ({ name }) => named(name) },
+  'project.restored': { did: 'Restored the project', more: ({ name }) => named(name) },
   'api_key.minted': {
     did: 'Created an API key',
     more: ({ name, scopes }) => [named(name), scopesIn(scopes)].filter(Boolean).join(', '),

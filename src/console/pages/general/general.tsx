@@ -12,6 +12,7 @@ import { Field, Post, Wrong } from '../../ui/controls'
 import { capital, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
+import { RESTORABLE } from './delete'
 
 /** What each role may do, in words. */
 const ROLES: Record<string, string> = {
@@ -80,6 +81,25 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
         <Fact name="Connections">up to {MAX_CONNECTIONS}</Fact>
         <Fact name="Requests of one key or session">about {RATE_LIMITS.credential.requests} a minute</Fact>
       </dl>
+      {role === 'owner' && <End c={c} />}
     </>,
+  )
+}
+
+/** The way to the end of the project. */
+function End({ c }: { c: Context<HttpEnv> }) {
+  return (
+    <>
+      <h2>Delete this project</h2>
+      <p class="quiet">
+        Its API keys and ingest URLs stop working immediately. An owner can undo this for {RESTORABLE}. Then all of its
+        data is deleted.
+      </p>
+      <p>
+        <a class="button danger" href={`${pathsOf(c).general}/delete`} data-dialog>
+          Delete this project
+        </a>
+      </p>
+    </>
   )
 }

@@ -1,21 +1,22 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { run } from '../../../db/client'
-import { changeOf, projectOf } from '../../../http/auth'
+import { changeOf, projectOf, requireConfirmed } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
+import { deleteProject, projectNotFound } from '../../../projects/end'
 import { ProjectBody } from '../../../projects/fields'
 import { renameEverywhere } from '../../../projects/rename'
-import { findProject } from '../../../projects/store'
+import { findProject, type Project } from '../../../projects/store'
 import { parse, refusalOf, UNSENT } from '../../form'
 import { page, pathsOf } from '../../page'
+import { userOf } from '../../session'
+import { deletePage } from './delete'
 import { generalPage } from './general'
 
-/** The project itself: its name, its id, and where its data is kept. */
+/** The project itself: its name, its id, where its data is kept, and its end. */
 export const generalPages = new Hono<HttpEnv>()
   .get('/', page('projects:read'), async (c) => {
-    const { db } = c.get('rt')
-    const [project] = await run(db, findProject(db, projectOf(c.get('actor'))))
-    if (!project) throw notFound()
+    const project = await read(c)
     return generalPage(c, project, project.name, UNSENT)
   })
   .post('/', page('projects:write'), async (c) => {
@@ -24,16 +25,39 @@ export const generalPages = new Hono<HttpEnv>()
     const name = c.get('form').get('name') ?? ''
     try {
       const fields = parse(ProjectBody, { name })
-      if (!(await renameEverywhere(rt, id, fields.name, changeOf(c)))) throw notFound()
+      if (!(await renameEverywhere(rt, id, fields.name, changeOf(c)))) throw projectNotFound()
       return c.redirect(`${pathsOf(c).general}?done=project_renamed`, 303)
     } catch (error) {
       const refusal = refusalOf(error)
-      const [project] = await run(rt.db, findProject(rt.db, id))
-      if (!project) throw notFound()
-      return generalPage(c, project, name, refusal)
+      return generalPage(c, await read(c), name, refusal)
+    }
+  })
+  .get('/delete', page('projects:read'), async (c) => {
+    requireConfirmedOwner(c)
+    return deletePage(c, await read(c))
+  })
+  .post('/delete', page('projects:read'), async (c) => {
+    requireConfirmedOwner(c)
+    const of = { id: projectOf(c.get('actor')), user_id: userOf(c).user_id }
+    try {
+      await deleteProject(c.get('rt'), of, (c.get('form').get('name') ?? '').trim(), changeOf(c))
+      return c.redirect('/console?done=project_deleted', 303)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      return deletePage(c, await read(c), refusal)
     }
   })
 
-function notFound(): Fault {
-  return new Fault('not_found', 'Project not found, or you are not a member of it.')
+/** The project of the page. */
+async function read(c: Context<HttpEnv>): Promise<Project> {
+  const { db } = c.get('rt')
+  const [project] = await run(db, findProject(db, projectOf(c.get('actor'))))
+  if (!project) throw projectNotFound()
+  return project
+}
+
+function requireConfirmedOwner(c: Context<HttpEnv>): void {
+  const user = userOf(c)
+  if (user.role !== 'owner') throw new Fault('insufficient_role', 'Only an owner can delete the project.')
+  requireConfirmed(user)
 }

@@ -4,7 +4,8 @@ import type { Page } from '../../../http/page'
 import type { OwnInvitation } from '../../../members/own-store'
 import type { MemberProject } from '../../../projects/directory-store'
 import { projectPaths } from '../../paths'
-import { capital } from '../../ui/format'
+import { Post } from '../../ui/controls'
+import { capital, exact } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
@@ -15,7 +16,12 @@ import { OwnInvitations } from '../invitations/own'
 export type Invited = { rows: OwnInvitation[]; more: boolean }
 
 /** The list of the projects that the user is a member of, below the invitations to others. */
-export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<MemberProject>, invited: Invited) {
+export function listPage(
+  c: Context<HttpEnv>,
+  { data, next_cursor }: Page<MemberProject>,
+  invited: Invited,
+  deleted: readonly MemberProject[],
+) {
   return show(
     c,
     { title: 'Projects', section: 'projects' },
@@ -49,6 +55,45 @@ export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Member
         ]}
       />
       <Pager c={c} cursor={next_cursor} />
+      <Deleted c={c} rows={deleted} />
     </>,
+  )
+}
+
+/** The deleted projects that can still be restored. Renders nothing if there are none. */
+function Deleted({ c, rows }: { c: Context<HttpEnv>; rows: readonly MemberProject[] }) {
+  const { now } = c.get('rt')
+  if (rows.length === 0) return null
+  return (
+    <section aria-labelledby="deleted-title">
+      <h2 id="deleted-title">Deleted projects</h2>
+      <p class="quiet">
+        Their API keys and ingest URLs do not work. An owner can undo the deletion until the time shown.
+      </p>
+      <Table
+        label="Deleted projects"
+        rows={[...rows]}
+        class="keys"
+        columns={[
+          ['Name', (row) => <span class="name">{row.name}</span>],
+          ['Your role', (row) => capital(row.role)],
+          ['Deleted', (row) => <Time at={row.deleted_at} now={now} />],
+          [
+            '',
+            (row) =>
+              row.role === 'owner' ? (
+                <Post c={c} to={`/console/projects/${row.id}/restore`} class="once">
+                  <button type="submit">
+                    Undo<span class="unseen"> the deletion of {row.name}</span>
+                  </button>{' '}
+                  <span class="quiet">until {exact(row.purge_at ?? now)}</span>
+                </Post>
+              ) : (
+                <span class="quiet">Ask an owner to undo it.</span>
+              ),
+          ],
+        ]}
+      />
+    </section>
   )
 }

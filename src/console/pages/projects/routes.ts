@@ -5,7 +5,8 @@ import type { HttpEnv } from '../../../http/context'
 import { paging } from '../../../http/page'
 import { listOwn } from '../../../members/own-store'
 import { createProject } from '../../../projects/create'
-import { listMemberProjects } from '../../../projects/directory-store'
+import { listOpenProjects, listRestorable } from '../../../projects/directory-store'
+import { restoreProject } from '../../../projects/end'
 import { ProjectBody } from '../../../projects/fields'
 import { parse, refusalOf } from '../../form'
 import { pageAsked } from '../../list'
@@ -17,20 +18,24 @@ import { listPage } from './list'
 
 /** Invitations on the start page: the newest. */
 const INVITED = 10
+/** Deleted projects on the start page: those that can be restored the longest. */
+const DELETED = 20
 
-/** The console's start page: the invitations to the user's address, and the user's projects. */
+/** The console's start page: the invitations to the user's address, and the user's projects, also deleted ones. */
 export const projectPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
     const { directory, now } = c.get('rt')
     const { user_id, email } = userOf(c)
     const list = paging('console/projects', pageAsked(c))
-    const { rows, invited } = await batch(directory, {
-      rows: listMemberProjects(directory, user_id, list.before, list.take),
+    const { rows, invited, deleted } = await batch(directory, {
+      rows: listOpenProjects(directory, user_id, list.before, list.take),
       invited: listOwn(directory, email, { before: null, take: INVITED + 1 }, now),
+      deleted: listRestorable(directory, user_id, now, DELETED),
     })
     const found = list.page(rows, (row) => row)
     const invitations = { rows: invited.slice(0, INVITED), more: invited.length > INVITED }
-    return found.data.length === 0 ? welcomePage(c, invitations) : listPage(c, found, invitations)
+    if (found.data.length + deleted.length === 0) return welcomePage(c, invitations)
+    return listPage(c, found, invitations, deleted)
   })
   .get('/projects/new', page('user'), (c) => createPage(c))
   .post('/projects', page('user'), async (c) => {
@@ -42,4 +47,9 @@ export const projectPages = new Hono<HttpEnv>()
     } catch (error) {
       return createPage(c, name, refusalOf(error))
     }
+  })
+  .post('/projects/:id/restore', page('user'), async (c) => {
+    const of = { id: c.req.param('id'), user_id: userOf(c).user_id }
+    const { id } = await restoreProject(c.get('rt'), of, changeOf(c))
+    return c.redirect(`${projectPaths(id).start}?done=project_restored`, 303)
   })

@@ -3,7 +3,7 @@ import { batch, run } from '../../../db/client'
 import type { HttpEnv } from '../../../http/context'
 import { ifAnswered } from '../../../http/read'
 import { listModes } from '../../../inbox/connections/store'
-import { findMemberProject, listMemberProjects } from '../../../projects/directory-store'
+import { findMemberProject, listOpenProjects } from '../../../projects/directory-store'
 import type { User } from '../../session'
 import { type SectionName, sectionIn } from './sections'
 
@@ -22,7 +22,7 @@ export type Around = { current: Known | null; others: Known[]; modes: boolean[] 
 export async function projectsAround(c: Context<HttpEnv>, user: User): Promise<Around> {
   const { directory } = c.get('rt')
   const { project_id, user_id } = user
-  const newest = listMemberProjects(directory, user_id, null, SHOWN + 1)
+  const newest = listOpenProjects(directory, user_id, null, SHOWN + 1)
   if (project_id === null) return { current: null, others: (await run(directory, newest)).slice(0, SHOWN), modes: [] }
   const [{ all, here }, modes] = await Promise.all([
     batch(directory, { all: newest, here: findMemberProject(directory, project_id, user_id) }),

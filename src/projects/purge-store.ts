@@ -1,0 +1,109 @@
+import { and, type Column, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { apiKeys, retiredSecrets } from '../api-keys/schema'
+import { auditLog } from '../audit/schema'
+import { billingObjects } from '../billing/schema'
+import { batch, type Database, type Db, type Directory, raw, run } from '../db/client'
+import { connections } from '../inbox/connections/schema'
+import { attempts, bodies, events, minutes, payloads, refs, replays, totals } from '../inbox/schema'
+import { CHUNK_EVENTS, CHUNK_OBJECTS, CHUNK_PAYLOADS, CHUNK_ROWS } from '../inbox/upkeep/limits'
+import { invitations, members } from '../members/schema'
+import { projects } from './schema'
+
+/** A table, its key, its rows of a project, and how many of them one step deletes. */
+type Part = { table: SQLiteTable; key: readonly Column[]; rows: (id: string) => SQL; most: number }
+
+function partOf(table: SQLiteTable & { project_id: Column }, key: readonly Column[], most: number): Part {
+  return { table, key, rows: (id) => sql`FROM ${table} WHERE ${table.project_id} = ${id}`, most }
+}
+
+/**
+ * The tables with rows of projects, in the order in which they are emptied. The attempts of an event go with it. The last
+ * two come last because they have no index of projects: looking for the rows of one reads all of them.
+ */
+const PARTS: Record<string, Part> = {
+  bodies: partOf(bodies, [bodies.project_id, bodies.id], CHUNK_PAYLOADS),
+  payloads: partOf(payloads, [payloads.project_id, payloads.id], CHUNK_PAYLOADS),
+  refs: partOf(refs, [refs.project_id, refs.ref, refs.event_id], CHUNK_ROWS),
+  events: partOf(events, [events.project_id, events.id], CHUNK_EVENTS),
+  billing_objects: partOf(
+    billingObjects,
+    [billingObjects.project_id, billingObjects.kind, billingObjects.vendor_id, billingObjects.vendor],
+    CHUNK_OBJECTS,
+  ),
+  replays: partOf(replays, [replays.project_id, replays.id], CHUNK_ROWS),
+  minutes: partOf(minutes, [minutes.project_id, minutes.minute, minutes.connection_id], CHUNK_ROWS),
+  totals: partOf(totals, [totals.project_id, totals.status], CHUNK_ROWS),
+  connections: partOf(connections, [connections.project_id, connections.id], CHUNK_OBJECTS),
+  invitations: partOf(invitations, [invitations.project_id, invitations.id], CHUNK_ROWS),
+  members: partOf(members, [members.project_id, members.user_id], CHUNK_ROWS),
+  audit_log: partOf(auditLog, [auditLog.project_id, auditLog.id], CHUNK_ROWS),
+  retired_secrets: {
+    table: retiredSecrets,
+    key: [retiredSecrets.hash],
+    rows: (id) => sql`FROM ${retiredSecrets} CROSS JOIN ${apiKeys} ON ${apiKeys.id} = ${retiredSecrets.key_id}
+      WHERE ${apiKeys.project_id} = ${id}`,
+    most: CHUNK_ROWS,
+  },
+  api_keys: partOf(apiKeys, [apiKeys.id], CHUNK_ROWS),
+}
+
+/**
+ * Reads the next deleted project, after the project `after`, whose rows this database is to delete: of its own projects,
+ * those whose time is over; of the directory's copies, those whose store has nothing left of them.
+ */
+export function nextToPurge(db: Database, { store, after, now }: { store: number; after: string; now: number }) {
+  const over = and(eq(projects.store, store), lte(projects.purge_at, now))
+  return db
+    .select()
+    .from(projects)
+    .where(and(isNotNull(projects.deleted_at), gt(projects.id, after), or(isNotNull(projects.purging_since), over)))
+    .orderBy(projects.id)
+    .limit(1)
+}
+
+/** Begins to delete the rows of a project whose time is over. From then on, nothing restores it. @returns whether it did */
+export async function beginPurge(db: Db, id: string, now: number): Promise<boolean> {
+  const over = and(eq(projects.id, id), isNull(projects.purging_since), lte(projects.purge_at, now))
+  const begun = db.update(projects).set({ purging_since: now }).where(over).returning({ id: projects.id })
+  return (await run(db, begun)).length > 0
+}
+
+/** Reads the name of the first table that has rows of a project; null if none has. */
+export async function firstWithRows(db: Db, id: string): Promise<string | null> {
+  // CASE looks no further than the first one.
+  const cases = Object.entries(PARTS).map(([name, { rows }]) => sql`WHEN EXISTS (SELECT 1 ${rows(id)}) THEN ${name}`)
+  const found = sql<string | null>`CASE ${sql.join(cases, sql` `)} END`
+  const [row] = await run(
+    db,
+    raw(db, { found }, (fields) => sql`SELECT ${fields}`),
+  )
+  return row?.found ?? null
+}
+
+/** Deletes some of the rows of a project from a table. */
+export async function deleteSome(db: Db, name: string, id: string): Promise<void> {
+  const { table, key, rows, most } = PARTS[name] as Part
+  const columns = sql.join([...key], sql`, `)
+  const some = (fields: SQL) => sql`(SELECT ${fields} ${rows(id)} ORDER BY ${columns} LIMIT ${most})`
+  const gone = db.delete(table).where(sql`(${columns}) IN ${some(columns)}`)
+  if (table !== events) return void (await run(db, gone))
+  const tried = db.delete(attempts).where(sql`${attempts.event_id} IN ${some(sql`${events.id}`)}`)
+  await batch(db, { tried, gone })
+}
+
+/** Deletes the row of a project that has no others. */
+export async function deleteLast(db: Db, id: string): Promise<void> {
+  await run(db, db.delete(projects).where(and(eq(projects.id, id), isNotNull(projects.purging_since))))
+}
+
+/** Notes in the directory that the store of a project has nothing left of it, so that the directory deletes its own rows. */
+export async function handOver(
+  directory: Directory,
+  { id, deleted_at, purge_at, purging_since }: Purged,
+): Promise<void> {
+  const set = { deleted_at, purge_at, purging_since }
+  await run(directory, directory.update(projects).set(set).where(eq(projects.id, id)))
+}
+
+type Purged = typeof projects.$inferSelect

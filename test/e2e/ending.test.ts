@@ -1,0 +1,94 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { must } from '../../scripts/lib/api.ts'
+import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
+import { launch, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
+
+/** An owner deletes a project and undoes it, with and without JavaScript. */
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launch()
+})
+afterAll(() => browser?.close())
+
+describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
+  let context: BrowserContext
+  let page: Page
+  let seen: Watch
+  let project: string
+  let key: string
+
+  const callKeys = () =>
+    fetch(`${URL_OF_CONSOLE}/platform/v1/api-keys`, {
+      headers: { Authorization: `Bearer ${key}`, 'X-Project-Id': project },
+    })
+  /** Saves a picture of the page in both widths and both color schemes, if SCREENSHOTS names a folder. */
+  const picture = async (name: string) => {
+    if (!process.env.SCREENSHOTS || !javaScriptEnabled) return
+    for (const width of [1440, 390]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme })
+        await page.screenshot({ path: `${process.env.SCREENSHOTS}/ending-${name}-${width}-${colorScheme}.png` })
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 720 })
+  }
+
+  beforeAll(async () => {
+    const { token } = await signInByApi(URL_OF_CONSOLE, `ending-${javaScriptEnabled}@example.com`)
+    project = (
+      await must<{ id: string }>(`${URL_OF_CONSOLE}/platform/v1/projects`, { token, json: { name: 'Last days' } })
+    ).id
+    const minted = { token, project, json: { name: 'a key' } }
+    key = (await must<{ secret: string }>(`${URL_OF_CONSOLE}/platform/v1/api-keys`, minted)).secret
+    context = await browser.newContext({ javaScriptEnabled })
+    const cookie = { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true }
+    await context.addCookies([cookie])
+    seen = watch(context)
+    page = await context.newPage()
+  })
+  afterAll(() => context?.close())
+
+  const general = () => `${URL_OF_CONSOLE}/console/p/${project}/platform/settings/general`
+
+  it('asks for the name, with the focus on Cancel', async () => {
+    await page.goto(general())
+    await picture('general')
+    await page.getByRole('link', { name: 'Delete this project' }).click()
+    const asked = javaScriptEnabled ? page.getByRole('dialog') : page.locator('main')
+    await asked.getByRole('heading', { name: 'Delete “Last days”?' }).waitFor()
+    await picture('dialog')
+    if (javaScriptEnabled) expect((await page.locator(':focus').textContent())?.trim()).toBe('Cancel')
+    await asked.getByLabel('Type the name').fill('Last day')
+    await asked.getByRole('button', { name: 'Delete project' }).click()
+    await page.getByText('This is not the name of the project').waitFor()
+    expect((await callKeys()).status).toBe(200)
+  })
+
+  it('deletes it: the key is dead, and the start page offers to undo it', async () => {
+    await page.goto(general())
+    await page.getByRole('link', { name: 'Delete this project' }).click()
+    await page.getByLabel('Type the name').fill('Last days')
+    await page.getByRole('button', { name: 'Delete project' }).click()
+    await page.waitForURL(/\/console\?done=project_deleted/)
+    const row = page.getByRole('table', { name: 'Deleted projects' }).getByRole('row').filter({ hasText: 'Last days' })
+    expect(await row.textContent()).toMatch(/Undo.*until 20/)
+    await picture('deleted')
+    expect((await callKeys()).status).toBe(401)
+  })
+
+  it('undoes it: everything is back', async () => {
+    await page.getByRole('button', { name: 'Undo the deletion of Last days' }).click()
+    await page.waitForURL(new RegExp(`/console/p/${project}`))
+    await page.getByText('The project is back').waitFor()
+    expect((await callKeys()).status).toBe(200)
+  })
+
+  it('has no errors and loads nothing from elsewhere', () => {
+    // The page of the wrong name is a 422.
+    expect(seen.problems.filter((line) => !line.includes('422'))).toEqual([])
+    expect(seen.foreign).toEqual([])
+  })
+})
