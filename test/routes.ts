@@ -124,10 +124,11 @@ export function pathIn(world: World, { path }: RouteEntry): string {
 export function callRoute(
   world: World,
   route: RouteEntry,
-  { query = QUERIES[nameOf(route)], bindings, ...options }: RequestOptions & { query?: string } = {},
+  { query, bindings, ...options }: RequestOptions & { query?: string } = {},
 ): Promise<Answer> {
   const sample = takesBody(route) ? SAMPLES[nameOf(route)] : undefined
-  return call(pathIn(world, route) + (query === undefined ? '' : `?${query}`), {
+  const sent = [QUERIES[nameOf(route)], query].filter((part) => part !== undefined).join('&')
+  return call(pathIn(world, route) + (sent === '' ? '' : `?${sent}`), {
     method: route.method,
     project: world.project,
     ...(sample && options.body === undefined && { json: sample.json }),

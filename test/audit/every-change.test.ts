@@ -70,7 +70,7 @@ const SECRET = { signing_secret: 'whsec_9876543210' }
 const FORMS: Record<string, StatedForm> = {
   'POST /console/projects': { ...PROJECT, fields: { name: 'By form' } },
   'POST /console/p/:project/platform/settings/general': { ...RENAMED, fields: { name: 'By form' } },
-  'POST /console/p/:project/platform/settings/general/delete': { ...ENDED, fields: { name: 'Test' } },
+  'POST /console/p/:project/platform/settings/general/delete': { ...ENDED, fields: { typed: 'Test' } },
   'POST /console/projects/:id/restore': RESTORED,
   [KEYS]: { ...MINTED, fields: { name: 'By form', scope: 'billing:read' } },
   [`${KEYS}/:id/edit`]: { ...UPDATED, fields: { name: 'By form' } },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addMember, call, freshProject } from '../harness'
+import { addMember, call, freshProject, unconfirm } from '../harness'
 import { submit, visit } from './visit'
 
 describe('the general settings of a project', () => {
@@ -26,5 +26,44 @@ describe('the general settings of a project', () => {
     const { text } = await visit(`/console/p/${project}/platform/settings/general`, token)
     expect([text.includes('name="name"'), text.includes(words), text.includes('Shown')]).toEqual([renames, true, true])
     expect(text).toContain('<dt>Payloads are kept for</dt><dd>90 days</dd>')
+  })
+})
+
+describe('the end of a project', () => {
+  const at = (project: string) => `/console/p/${project}/platform/settings/general/delete`
+
+  it('asks an owner for the name, who must be confirmed', async () => {
+    const { project, owner } = await freshProject('Ends')
+    const page = await visit(at(project), owner.token)
+    expect([page.status, page.text.includes('Delete “Ends”?')]).toEqual([200, true])
+    const wrong = await submit(at(project), owner.token, { typed: 'ends' })
+    expect([wrong.status, wrong.text.includes('This is not the name of the project')]).toEqual([422, true])
+    await unconfirm(owner.user)
+    for (const answer of [await visit(at(project), owner.token), await submit(at(project), owner.token)]) {
+      expect([answer.status, answer.headers.get('Location')?.startsWith('/console/confirm?next=')]).toEqual([303, true])
+    }
+    const general = await visit(at(project).replace('/delete', ''), (await addMember(project, 'admin')).token)
+    expect(general.text).not.toContain('Delete this project')
+  })
+
+  it('shows deleted projects on the start page, and lets owners undo it', async () => {
+    const { project, owner } = await freshProject('Ends')
+    const viewer = await addMember(project, 'viewer')
+    const done = await submit(at(project), owner.token, { typed: ' Ends ' })
+    expect([done.status, done.headers.get('Location')]).toEqual([303, '/console?done=project_deleted'])
+    const restore = `/console/projects/${project}/restore`
+    const start = await visit('/console', owner.token)
+    expect([start.text.includes('Deleted projects'), start.text.includes(restore)]).toEqual([true, true])
+    expect(start.text).not.toContain(`/console/p/${project}`)
+    const theirs = await visit('/console', viewer.token)
+    expect([theirs.text.includes('Ask an owner'), theirs.text.includes(restore)]).toEqual([true, false])
+    expect((await visit(`/console/p/${project}`, owner.token)).status).toBe(404)
+    expect((await submit(restore, viewer.token)).status).toBe(403)
+    const undone = await submit(restore, owner.token)
+    expect([undone.status, undone.headers.get('Location')]).toEqual([
+      303,
+      `/console/p/${project}?done=project_restored`,
+    ])
+    expect((await visit('/console', owner.token)).text).not.toContain('Deleted projects')
   })
 })

@@ -73,7 +73,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByLabel('Type the name').fill('Last days')
     await page.getByRole('button', { name: 'Delete project' }).click()
     await page.waitForURL(/\/console\?done=project_deleted/)
-    const row = page.getByRole('table', { name: 'Deleted projects' }).getByRole('row').filter({ hasText: 'Last days' })
+    const row = page.getByRole('row').filter({ hasText: 'Last days' })
     expect(await row.textContent()).toMatch(/Undo.*until 20/)
     await picture('deleted')
     expect((await callKeys()).status).toBe(401)

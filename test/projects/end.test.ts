@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HOUR, iso, MINUTE, SECOND } from '../../src/lib/time'
+import { iso, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, setClock, stopClock } from '../clock'
 import {
   addMember,
@@ -15,6 +15,7 @@ import {
   STORE_NUMBER,
   signedIn,
   stripeEvent,
+  unconfirm,
 } from '../harness'
 import { KEYS, PROJECTS } from '../http/faults'
 import { cron, newWorld, rows, settle, stored } from '../inbox/pipeline'
@@ -38,6 +39,8 @@ describe('deleting a project', () => {
       expect([answer.status, answer.body.errors[0].pointer]).toEqual([422, '/name'])
     }
     expect((await call(`${PROJECTS}/${project}`, { method: 'DELETE', token: owner.token })).status).toBe(422)
+    await unconfirm(owner.user)
+    expect(told(await end(world))).toEqual([403, 'confirmation_required'])
     expect((await call(KEYS, { project, token: secret })).status).toBe(200)
   })
 
@@ -49,7 +52,7 @@ describe('deleting a project', () => {
     expect(first.status).toBe(200)
     expect(first.body).toMatchObject({ id: world.project, role: 'owner', deleted_at: iso(now + SECOND) })
     expect(first.body.purge_at).toBe(iso(now + SECOND + RESTORABLE))
-    advance(HOUR)
+    advance(MINUTE)
     expect((await end(world)).body).toEqual(first.body)
     const actions = await rows<{ action: string }>(
       "SELECT action FROM audit_log WHERE project_id = ? AND action LIKE 'project.%' ORDER BY id",
@@ -90,7 +93,7 @@ describe('deleting a project', () => {
     await end(world)
     const dead = countingD1()
     expect((await ask(dead.DB)).status).toBe(401)
-    expect(dead.count.trips).toBe(1)
+    expect(dead.count.trips).toBe(1 + BESIDE)
     if (STORE_NUMBER === 0) return
     // `DB` alone, without the stores' databases: the directory is out.
     const out = failingD1('D1_ERROR: Network connection lost.')
@@ -105,6 +108,7 @@ describe('deleting a project', () => {
     const world = await freshProject()
     for (const change of [end, restore]) {
       const { DB, count } = countingD1()
+      if (change === restore) await unconfirm(world.owner.user) // restoring needs no confirmation
       expect((await change(world, { bindings: { DB } })).status).toBe(200)
       expect(count.trips).toBe(1 + 2 + BESIDE)
       expect(count.rows_written).toBeLessThanOrEqual(6)

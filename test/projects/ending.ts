@@ -1,6 +1,8 @@
-import { DAY } from '../../src/lib/time'
+import { DAY, HOUR } from '../../src/lib/time'
+import { advance } from '../clock'
 import { call, databaseOf, freshKey, type RequestOptions, STORES, stripeConnection } from '../harness'
 import { PROJECTS } from '../http/faults'
+import { keepHouse } from '../inbox/pipeline'
 
 /** How long a deleted project can be restored. */
 export const RESTORABLE = 30 * DAY
@@ -14,6 +16,16 @@ export const end = ({ project, owner }: Owned, options: RequestOptions = {}, nam
 /** Restores a project as its owner. */
 export const restore = ({ project, owner }: Owned, options: RequestOptions = {}) =>
   call(`${PROJECTS}/${project}/restore`, { method: 'POST', token: owner.token, ...options })
+
+/**
+ * Lets the cron remove the projects whose time is over: from their stores in one pass, and from the directory in the next one
+ * at the latest.
+ */
+export async function removeEnded(): Promise<void> {
+  await keepHouse()
+  advance(HOUR)
+  await keepHouse()
+}
 
 /** A project with a key and a Stripe connection. */
 export async function connected() {

@@ -13,7 +13,10 @@ import { show } from '../../ui/layout'
 /** How long a deleted project can be restored, in words. */
 export const RESTORABLE = plural(RESTORABLE_FOR / DAY, 'day')
 
-/** Asks for the name of a project before it is deleted. */
+/**
+ * Asks for the name of a project before it is deleted. The field has another name than that of the page below the dialog, as
+ * its id.
+ */
 export function deletePage(c: Context<HttpEnv>, { name }: Project, { mistakes, status }: Refusal = UNSENT) {
   const { general } = pathsOf(c)
   const wrong = mistakes.name && 'This is not the name of the project. Nothing was deleted.'
@@ -29,11 +32,11 @@ export function deletePage(c: Context<HttpEnv>, { name }: Project, { mistakes, s
       danger
       choice={
         <Field
-          name="name"
+          name="typed"
           label="Type the name of the project to delete it"
           required
           hint={name}
-          mistakes={wrong ? { name: wrong } : undefined}
+          mistakes={wrong ? { typed: wrong } : undefined}
         />
       }
     >

@@ -40,7 +40,7 @@ export const generalPages = new Hono<HttpEnv>()
     requireConfirmedOwner(c)
     const of = { id: projectOf(c.get('actor')), user_id: userOf(c).user_id }
     try {
-      await deleteProject(c.get('rt'), of, (c.get('form').get('name') ?? '').trim(), changeOf(c))
+      await deleteProject(c.get('rt'), of, (c.get('form').get('typed') ?? '').trim(), changeOf(c))
       return c.redirect('/console?done=project_deleted', 303)
     } catch (error) {
       const refusal = refusalOf(error)

@@ -36,24 +36,26 @@ export function listPage(
       <p class="quiet">
         Each project has its own API keys, connections and events. Nothing is shared between projects.
       </p>
-      <Table
-        label="Projects"
-        rows={data}
-        class="keys"
-        columns={[
-          [
-            'Name',
-            (row) => (
-              <a class="name" href={projectPaths(row.id).start}>
-                {row.name}
-              </a>
-            ),
-          ],
-          ['Your role', (row) => capital(row.role)],
-          ['Created', (row) => <Time at={row.created_at} now={c.get('rt').now} />],
-          ['ID', (row) => <code>{row.id}</code>],
-        ]}
-      />
+      {data.length > 0 && (
+        <Table
+          label="Projects"
+          rows={data}
+          class="keys"
+          columns={[
+            [
+              'Name',
+              (row) => (
+                <a class="name" href={projectPaths(row.id).start}>
+                  {row.name}
+                </a>
+              ),
+            ],
+            ['Your role', (row) => capital(row.role)],
+            ['Created', (row) => <Time at={row.created_at} now={c.get('rt').now} />],
+            ['ID', (row) => <code>{row.id}</code>],
+          ]}
+        />
+      )}
       <Pager c={c} cursor={next_cursor} />
       <Deleted c={c} rows={deleted} />
     </>,
