@@ -23,6 +23,7 @@ import type { Vendor } from './vendor'
  */
 export const chargebee: Vendor = {
   keptHeaders: [],
+  secretBegins: 'webhooks:',
   checkSecret: (secret) =>
     isPair(secret) ? null : 'a Chargebee secret is the user name and the password of the webhook, as user:password',
 

@@ -29,6 +29,7 @@ import type { StateKind, Vendor } from './vendor'
  */
 export const paddle: Vendor = {
   keptHeaders: [],
+  secretBegins: 'pdl_ntfset_',
   checkSecret: (secret) =>
     /^pdl_ntfset_[\x21-\x7e]{8,}$/.test(secret)
       ? null

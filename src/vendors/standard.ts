@@ -20,6 +20,7 @@ const MAX_SIGNATURES = 16
  */
 export const standard: Vendor = {
   keptHeaders: STANDARD_HEADERS,
+  secretBegins: 'whsec_',
   checkSecret(secret) {
     if (/^whsk_/.test(secret)) return 'whsk_ is the sender’s private key: paste the public one, which starts with whpk_'
     const key = keyOf(secret, 'whsec_') ?? keyOf(secret, 'whpk_')

@@ -27,6 +27,7 @@ import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './v
 export const stripe: Vendor = {
   keptHeaders: [],
   hasDefaultPaymentMethod: true,
+  secretBegins: 'whsec_',
   checkSecret: (secret) =>
     /^whsec_[\x21-\x7e]{8,}$/.test(secret) ? null : 'a Stripe signing secret starts with whsec_',
 

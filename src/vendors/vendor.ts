@@ -72,6 +72,8 @@ export type Vendor = {
   keptHeaders: readonly string[]
   /** What is wrong with the format of a signing secret, as a sentence; null if nothing is. */
   checkSecret: (secret: string) => string | null
+  /** What comes before the random part of a secret; absent if that is all. */
+  secretBegins?: string
   /** Checks the signature over the bytes as received, against every live secret, in constant time. */
   verify: (delivery: Delivery, secrets: readonly string[]) => Promise<Verification>
   /**

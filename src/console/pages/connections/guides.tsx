@@ -277,10 +277,8 @@ export const GUIDES: Record<VendorName, Guide> = {
         a payload style, choose <strong>Snapshot</strong>.
       </>,
       <>
-        Choose <strong>Webhook</strong> as the type, and paste the ingest URL as the endpoint URL.
-      </>,
-      <>
-        Click <strong>Create destination</strong>.
+        Choose <strong>Webhook</strong> as the type, paste the ingest URL as the endpoint URL, and click{' '}
+        <strong>Create destination</strong>.
       </>,
     ],
     where: <>On the page of the new destination, reveal the signing secret and copy it.</>,

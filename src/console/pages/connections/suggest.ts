@@ -1,6 +1,7 @@
 import type { Runtime } from '../../../env'
 import type { ConnectionRow } from '../../../inbox/connections/store'
 import { hex, hmac, utf8 } from '../../../lib/crypto'
+import { vendorOf } from '../../../vendors'
 
 /** Characters of a suggested secret: Lemon Squeezy takes at most 40. */
 const LENGTH = 40
@@ -14,14 +15,6 @@ export async function suggestedSecret(rt: Runtime, { id, version }: ConnectionRo
   return derived(rt, `suggested secret:${id}:${version}`)
 }
 
-/** What secrets of some vendors begin with. The others have no format, or take digits from 0 to f. */
-const BEGINNINGS: Record<string, string> = {
-  stripe: 'whsec_',
-  paddle: 'pdl_ntfset_',
-  standard: 'whsec_',
-  chargebee: 'webhooks:',
-}
-
 /**
  * A secret in the vendor's format, to try a connection on a local server without an account at the vendor. It stays the
  * same, so that the command that sends an example can contain it.
@@ -30,7 +23,7 @@ export async function exampleSecret(
   rt: Runtime,
   { id, vendor }: Pick<ConnectionRow, 'id' | 'vendor'>,
 ): Promise<string> {
-  return (BEGINNINGS[vendor] ?? '') + (await derived(rt, `example secret:${id}`))
+  return (vendorOf(vendor)?.secretBegins ?? '') + (await derived(rt, `example secret:${id}`))
 }
 
 async function derived(rt: Runtime, what: string): Promise<string> {
