@@ -17,11 +17,6 @@ const DATE_AFTER = 30 * DAY
 /** A time that was just chosen as "in 30 days" is slightly less than that when its page is shown. */
 const SLACK = MINUTE / 2
 
-/** Whether {@link relative} gives a date. */
-export function isDate(at: number, now: number): boolean {
-  return Math.abs(now - at) + (at > now ? SLACK : 0) >= DATE_AFTER + DAY
-}
-
 /**
  * A time relative to now: `just now`, `3 min ago`, `in 2 d`, and a date in UTC where that is more than 30 days away.
  * `assets/times.js` does the same in the browser, as time goes by.
@@ -29,7 +24,7 @@ export function isDate(at: number, now: number): boolean {
 export function relative(at: number, now: number): string {
   const ahead = at > now
   const distance = Math.abs(now - at) + (ahead ? SLACK : 0)
-  if (isDate(at, now)) return iso(at).slice(0, 10)
+  if (distance >= DATE_AFTER + DAY) return iso(at).slice(0, 10)
   const [size, unit] = UNITS.find(([ms]) => distance >= ms) ?? []
   if (size === undefined) return ahead ? 'in a moment' : 'just now'
   const amount = `${Math.floor(distance / size)} ${unit}`

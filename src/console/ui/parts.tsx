@@ -1,6 +1,6 @@
 import type { Child, PropsWithChildren } from 'hono/jsx'
 import { iso } from '../../lib/time'
-import { exact, isDate, relative } from './format'
+import { exact, relative } from './format'
 
 /** A page heading with the actions available on the page. */
 export function Head({ title, children }: PropsWithChildren<{ title: Child }>) {
@@ -25,20 +25,14 @@ export function Time({ at, now, none = 'Never' }: { at: number | null; now: numb
 /** Stands for a value that is missing. On a narrow screen, a cell with nothing else is left out. */
 export const None = () => <span class="quiet none">–</span>
 
-/**
- * A time in full, on the page of one thing: in UTC and, while that says more, with the distance from now. The script adds
- * the reader's own time.
- */
+/** A time in full, on the page of one thing: in UTC, with the distance from now. The script adds the reader's own time. */
 export function ExactTime({ at, now, none = 'Never' }: { at: number | null; now: number; none?: string }) {
   if (at === null) return <span class="quiet">{none}</span>
   return (
     <>
-      {exact(at)}{' '}
-      {!isDate(at, now) && (
-        <span class="quiet aside">
-          (<Time at={at} now={now} />)
-        </span>
-      )}
+      {exact(at)} <span class="quiet">(</span>
+      <Time at={at} now={now} />
+      <span class="quiet">)</span>
     </>
   )
 }

@@ -71,7 +71,10 @@ export function invitationColumns(c: Context<HttpEnv>, around: Around, refused: 
     ],
     ['Role', (row) => capital(row.role)],
     ['Status', (row) => <Status row={row} now={now} />],
-    ['Expires', (row) => row.state === 'pending' && <Time at={row.expires_at} now={now} />],
+    [
+      'Expires',
+      (row) => (row.state === 'pending' ? <Time at={row.expires_at} now={now} /> : <span class="quiet">–</span>),
+    ],
     ['Invited by', (row) => <Inviter c={c} row={row} around={around} />],
   ]
   return can(c, 'members:write')
