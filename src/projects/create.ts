@@ -19,7 +19,7 @@ import { type Project, projectCreated } from './store'
  */
 export async function createProject(rt: Runtime, name: string, ownerId: string, change: Change): Promise<Project> {
   const places = rt.stores.length === 1 ? rt.stores : await choose(rt, ownerId)
-  const project = await place(rt, places, { name, created_by: ownerId, created_at: change.now }, change)
+  const project = await place(rt, places, { name, created_by: ownerId, created_at: change.now, settings: {} }, change)
   if (await commit(rt, project, change)) return project
   const home = rt.at(project.store)
   if (home && project.store !== 0) await batch(home.db, halfMadeDeleted(home.db, [project.id]))
