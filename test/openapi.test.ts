@@ -6,9 +6,9 @@ import { SCOPES } from '../src/lib/access'
 import { call, ORIGIN } from './harness'
 import { callRoute, nameOf, newWorld, ROUTES, tokenFor } from './routes'
 
-/** Pages for people: no part of the API. */
 /** Calls of /auth that take no credentials, although others with their beginning do. */
 const PUBLIC = ['POST /auth/sessions', 'POST /auth/sessions/passkey', 'POST /auth/passkeys/challenge']
+/** Pages for people: no part of the API. */
 const PAGES = ['GET /auth/sign-in', 'POST /auth/sign-in']
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 

@@ -25,7 +25,7 @@ export const factorRoutes = new Hono<HttpEnv>()
       tag,
       policy: sessionOnly,
       responses: { 200: { description: 'The options.', schema: RequestOptions } },
-      faults: ['public_origin_missing'],
+      faults: ['not_found', 'public_origin_missing'],
     }),
     async (c) => c.json({ options: { ...(await beginProof(c, sessionOf(c))) } }, 200),
   )

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { run } from '../db/client'
 import type { HttpEnv } from '../http/context'
 import { sha256Hex } from '../lib/crypto'
+import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { newSessionToken, sessionEnd } from '../sessions/secret'
 import type { User } from '../sessions/store'
@@ -21,10 +22,15 @@ export function beginSignIn(c: Context<HttpEnv>) {
   return assertionOptions(siteOf(c), SIGN_IN)
 }
 
-/** What a browser needs to use one of the user's passkeys in their session. */
+/**
+ * What a browser needs to use one of the user's passkeys in their session.
+ *
+ * @throws {Fault} `not_found` if the user has none; `public_origin_missing`
+ */
 export async function beginProof(c: Context<HttpEnv>, session: Acting) {
   const site = siteOf(c)
   const own = await run(site.rt.directory, passkeysOf(site.rt.directory, session.user_id))
+  if (own.length === 0) throw new Fault('not_found', 'You have no passkey. Add one first.')
   return assertionOptions(site, proof(session), own)
 }
 

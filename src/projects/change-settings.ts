@@ -24,16 +24,19 @@ export async function changeSettingsEverywhere(
   if (actor.type !== 'session') {
     throw new Fault('console_session_required', 'Only an owner can change settings. Use the session of one.')
   }
+  if (actor.role !== 'owner') throw ownersOnly()
   if (settings.require_passkey && !actor.second_factor) throw factorFirst()
   const done = await changeSettings(directory, actor, id, settings, change)
   if (!done) return null
   const { project, proved } = done
-  if (project.role !== 'owner') {
-    throw new Fault('insufficient_role', 'Only an owner can change the settings of the project.')
-  }
+  if (project.role !== 'owner') throw ownersOnly()
   if (settings.require_passkey && !proved) throw factorFirst()
   if (store !== 0) await copySettings(db, project)
   return { ...project, settings: settingsOf(project.settings) }
+}
+
+function ownersOnly(): Fault {
+  return new Fault('insufficient_role', 'Only an owner can change the settings of the project.')
 }
 
 function factorFirst(): Fault {

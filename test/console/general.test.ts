@@ -22,9 +22,9 @@ describe('the general settings of a project', () => {
       'owner',
       true,
       'You can do everything in this project.',
-      ['API keys', 'Members', 'Connections', 'Audit log', 'Sessions'],
+      ['API keys', 'Members', 'Connections', 'Audit log', 'Sessions', 'Passkeys'],
     ],
-    ['viewer', false, 'change nothing', ['API keys', 'Members', 'Connections', 'Sessions']],
+    ['viewer', false, 'change nothing', ['API keys', 'Members', 'Connections', 'Sessions', 'Passkeys']],
   ] as const)('show the role %s, and where to go', async (role, renames, words, places) => {
     const { project } = await freshProject('Shown')
     const { token } = await addMember(project, role)

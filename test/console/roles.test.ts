@@ -24,6 +24,22 @@ const STATED: Record<string, PagePolicy> = {
   'GET /console/confirm': 'user',
   'POST /console/confirm': 'user',
   'POST /console/confirm/code': 'user',
+  'POST /console/sign-in/passkey': 'anyone',
+  'POST /console/sign-in/passkey/options': 'anyone',
+  'GET /console/passkeys': 'user',
+  'POST /console/passkeys': 'user',
+  'GET /console/passkeys/new': 'user',
+  'POST /console/passkeys/options': 'user',
+  'GET /console/passkeys/codes': 'user',
+  'POST /console/passkeys/codes': 'user',
+  'GET /console/passkeys/:id/rename': 'user',
+  'POST /console/passkeys/:id/rename': 'user',
+  'GET /console/passkeys/:id/delete': 'user',
+  'POST /console/passkeys/:id/delete': 'user',
+  'GET /console/second-factor': 'user',
+  'POST /console/second-factor': 'user',
+  'POST /console/second-factor/options': 'user',
+  'POST /console/second-factor/code': 'user',
   'GET /console/sessions': 'user',
   'GET /console/sessions/end-all': 'user',
   'POST /console/sessions/end-all': 'user',
@@ -40,6 +56,7 @@ const STATED: Record<string, PagePolicy> = {
   'GET /console/p/:project/platform/billing': 'billing:read',
   'GET /console/p/:project/platform/settings/general': 'projects:read',
   'POST /console/p/:project/platform/settings/general': 'projects:write',
+  'POST /console/p/:project/platform/settings/general/settings': 'projects:write',
   'GET /console/p/:project/reference': 'projects:read',
   [`GET ${KEYS}`]: 'api_keys:read',
   [`GET ${KEYS}/new`]: 'api_keys:write',
@@ -140,8 +157,7 @@ describe('the pages and roles', () => {
       expect(answer.text).not.toContain(cast.world.key.name)
     })
 
-    // The key has an owner's scopes, so a developer may not rotate it.
-    const role = page.path.endsWith('/rotate') ? 'admin' : (SMALLEST[policy] ?? 'viewer')
+    const role = STRICTER.find(([end]) => page.path.endsWith(end))?.[1] ?? SMALLEST[policy] ?? 'viewer'
     it(`${nameOf(page)} requires the role ${role}`, async () => {
       const smallest = ROLES.indexOf(role)
       for (const role of ROLES.slice(0, smallest)) {
@@ -174,7 +190,9 @@ describe('the pages and roles', () => {
       const { status, text } = await visit(pathIn(cast.world, page), cast.viewer)
       if (
         status !== 200 ||
-        /live|status|steps|first|payload|sign-in|sessions|projects|reference|leave/.test(page.path) ||
+        /live|status|steps|first|payload|sign-in|sessions|passkeys|second-factor|projects|reference|leave/.test(
+          page.path,
+        ) ||
         page.path === '/console'
       )
         continue
@@ -195,6 +213,11 @@ describe('the pages and roles', () => {
   const page = (method: string, path: string) =>
     PAGES.find((one) => one.method === method && one.path === path) as (typeof PAGES)[number]
 })
+
+const STRICTER: [string, Role][] = [
+  ['/rotate', 'admin'], // The key has an owner's scopes, so a developer may not rotate it.
+  ['/general/settings', 'owner'],
+]
 
 const FOREIGN = [
   { Origin: 'https://evil.example' },

@@ -5,6 +5,11 @@ const NOTICES = {
   sessions_ended: 'All your other sessions have ended.',
   signed_out_everywhere: 'You are signed out everywhere.',
   confirmed: 'You have confirmed that it is you. Now repeat what you were doing.',
+  passkey_added: 'The passkey was added. You can sign in with it from now on.',
+  passkey_renamed: 'The passkey has a new name.',
+  passkey_deleted: 'The passkey was deleted and signs nobody in any more.',
+  second_factor: 'This session now has its second factor.',
+  settings_changed: 'The setting was changed.',
   project_created: 'The project was created.',
   project_renamed: 'The project has a new name.',
   key_created_before:

@@ -3,11 +3,13 @@ import { run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
+import { changeSettingsEverywhere } from '../../../projects/change-settings'
 import { ProjectBody } from '../../../projects/fields'
 import { renameEverywhere } from '../../../projects/rename'
 import { findProject } from '../../../projects/store'
 import { parse, refusalOf, UNSENT } from '../../form'
 import { page, pathsOf } from '../../page'
+import { userOf } from '../../session'
 import { generalPage } from './general'
 
 /** The project itself: its name, its id, and where its data is kept. */
@@ -32,6 +34,14 @@ export const generalPages = new Hono<HttpEnv>()
       if (!project) throw notFound()
       return generalPage(c, project, name, refusal)
     }
+  })
+  .post('/settings', page('projects:write'), async (c) => {
+    const require_passkey = c.get('form').get('require_passkey') === 'true'
+    const user = userOf(c)
+    if (!(await changeSettingsEverywhere(c.get('rt'), user, projectOf(user), { require_passkey }, changeOf(c)))) {
+      throw notFound()
+    }
+    return c.redirect(`${pathsOf(c).general}?done=settings_changed`, 303)
   })
 
 function notFound(): Fault {
