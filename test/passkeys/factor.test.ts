@@ -1,13 +1,25 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Role } from '../../src/lib/access'
-import { addMember, call, countingD1, DIRECTORY, freshProject, mint, signedIn, storedText, unconfirm } from '../harness'
+import {
+  addMember,
+  call,
+  countingD1,
+  DIRECTORY,
+  freshProject,
+  mint,
+  type RequestOptions,
+  signedIn,
+  storedText,
+  unconfirm,
+} from '../harness'
 import { current } from '../sessions/signing-in'
+import { newAuthenticator } from './authenticator'
 import { byCode, prove, register, withPasskey } from './people'
 
 const told = ({ status, body }: { status: number; body: { code?: string } | null }) => [status, body?.code]
 const factorAt = async (token: string) => (await current(token)).body.session.second_factor_at
-const recover = (token: string, code: string) =>
-  call('/auth/session/recovery-code', { method: 'POST', token, json: { code } })
+const recover = (token: string, code: string, options: RequestOptions = {}) =>
+  call('/auth/session/recovery-code', { method: 'POST', token, json: { code }, ...options })
 const renew = (token: string) => call('/auth/recovery-codes', { method: 'POST', token })
 const left = async (token: string) => (await call('/auth/recovery-codes', { token })).body.left
 
@@ -47,7 +59,6 @@ describe('the second factor of a session', () => {
     const other = await byCode(person)
     const { body } = await call('/auth/passkeys/options', { method: 'POST', token: other.token })
     expect((await register(person.token)).answer.status).toBe(201)
-    const { newAuthenticator } = await import('./authenticator')
     const credential = await (await newAuthenticator()).create(body.options as never)
     const late = await call('/auth/passkeys', { method: 'POST', token: other.token, json: { credential } })
     expect(told(late)).toEqual([403, 'passkey_required'])
@@ -79,6 +90,14 @@ describe('recovery codes', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 401, 401])
     const factors = await Promise.all(sessions.map(({ token }) => factorAt(token)))
     expect(factors.filter((at) => at !== null)).toHaveLength(1)
+  })
+
+  it('cost a trip and two rows', async () => {
+    const person = await withPasskey()
+    const { token } = await byCode(person)
+    const { DB, count } = countingD1()
+    expect((await recover(token, person.codes[0] ?? '', { bindings: { DB } })).status).toBe(204)
+    expect(count).toMatchObject({ trips: 2, rows_written: 2 })
   })
 
   it('are of one user', async () => {

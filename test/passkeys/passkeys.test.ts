@@ -248,6 +248,15 @@ describe('the calls', () => {
     const proof = countingD1()
     expect((await prove(token, authenticator, {}, { bindings: { DB: proof.DB } })).status).toBe(204)
     expect(proof.count).toMatchObject({ trips: 3, rows_written: 3 })
+    // With the first passkey come ten recovery codes.
+    const stranger = await signedIn()
+    for (const rows_written of [15, 5]) {
+      const credential = await (await newAuthenticator()).create(await creationOptions(stranger.token))
+      const { DB, count } = countingD1()
+      const options = { method: 'POST', token: stranger.token, json: { credential }, bindings: { DB } }
+      expect((await call('/auth/passkeys', options)).status).toBe(201)
+      expect(count).toMatchObject({ trips: 2, rows_written })
+    }
   })
 
   it('are limited as signing in is', async () => {

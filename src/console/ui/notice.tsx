@@ -7,7 +7,7 @@ const NOTICES = {
   confirmed: 'You have confirmed that it is you. Now repeat what you were doing.',
   passkey_added: 'The passkey was added. You can sign in with it from now on.',
   passkey_renamed: 'The passkey has a new name.',
-  passkey_deleted: 'The passkey was deleted and signs nobody in any more.',
+  passkey_deleted: 'The passkey was deleted and no longer signs you in.',
   second_factor: 'This session now has its second factor.',
   settings_changed: 'The setting was changed.',
   project_created: 'The project was created.',

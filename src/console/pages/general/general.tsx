@@ -98,23 +98,25 @@ function Security({ c, project }: { c: Context<HttpEnv>; project: Project }) {
       <h2>Sign-in</h2>
       {userOf(c).role === 'owner' ? (
         <Post c={c} to={`${pathsOf(c).general}/settings`} class="form">
-          <div class="checks one">
-            <label>
-              <input
-                type="checkbox"
-                name="require_passkey"
-                value="true"
-                checked={require_passkey}
-                autocomplete="off"
-                aria-describedby="require-hint"
-              />{' '}
-              {what}
-            </label>
+          <div class="field">
+            <div class="checks one">
+              <label>
+                <input
+                  type="checkbox"
+                  name="require_passkey"
+                  value="true"
+                  checked={require_passkey}
+                  autocomplete="off"
+                  aria-describedby="require-hint"
+                />{' '}
+                {what}
+              </label>
+            </div>
+            <p class="hint" id="require-hint">
+              They must use a passkey or a recovery code in each session, or they cannot open the project. Viewers,
+              developers and API keys are not affected.
+            </p>
           </div>
-          <p class="hint" id="require-hint">
-            They must use a passkey or a recovery code in each session, or they cannot open the project. Viewers,
-            developers and API keys are not affected.
-          </p>
           <button type="submit">Save</button>
         </Post>
       ) : (

@@ -23,7 +23,7 @@ export function deletePage(c: Context<HttpEnv>, { id, name }: Passkey, last: boo
       back={PASSKEYS}
       danger
     >
-      <p>It signs nobody in any more. Your sessions continue. Your device still offers it until you remove it there.</p>
+      <p>It no longer signs you in. Your sessions continue. Your device offers it until you remove it there too.</p>
       {last && (
         <p>
           It is your only passkey, so your recovery codes end too. A project that requires a passkey will ask you to add
