@@ -12,6 +12,7 @@ const { STORES = '1' } = process.env
 const [, config = './wrangler.toml'] = localConfig({ stores: STORES }, resolve('.wrangler/vitest'))
 const OF_SEVERAL = STORES === '1' ? ['test/stores/!(ids|places).test.ts'] : []
 
+const PACKAGES_TO_BUNDLE = ['@simplewebauthn/server', '@simplewebauthn/server/helpers']
 const VENDORS = 'test/vendors/*.test.ts'
 // Tests of what an isolate keeps in memory for all requests: they need one that is new, or leave one behind that is not.
 const ALONE = [
@@ -51,6 +52,8 @@ export default defineConfig({
     // Files share a worker each: starting one and loading the code takes longer than most files' tests. test/setup.ts
     // empties the storage before each file.
     isolate: false,
+    // Some of its packages import files without their endings, which workerd does not resolve: Vite bundles them.
+    deps: { optimizer: { ssr: { enabled: true, include: PACKAGES_TO_BUNDLE } } },
     projects: [
       {
         extends: true,

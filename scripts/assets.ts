@@ -13,6 +13,8 @@ const OWN = join(ROOT, 'src/console/assets')
 const PUBLIC = join(ROOT, 'dist/public')
 const NAMES = join(ROOT, 'src/console/asset-names.ts')
 const require = createRequire(import.meta.url)
+/** The ready-made script of SimpleWebAuthn, whose package.json cannot be resolved. */
+const WEBAUTHN = join(dirname(require.resolve('@simplewebauthn/browser')), '../dist/bundle/index.umd.min.js')
 const packaged = (name: string, file: string) => join(dirname(require.resolve(`${name}/package.json`)), file)
 
 /** The parts of the style sheet, in the order of the cascade. */
@@ -36,6 +38,7 @@ const STYLES = [
   'api-keys',
   'audit-log',
   'sign-in',
+  'passkeys',
   'events',
   'replays',
   'members',
@@ -61,6 +64,7 @@ const ASSETS: Record<string, { ending: string; from: string[] }> = {
       join(OWN, 'keys.js'),
     ],
   },
+  PASSKEYS: { ending: 'js', from: [WEBAUTHN, join(OWN, 'passkeys.js')] },
   ICON: { ending: 'svg', from: [join(OWN, 'icon.svg')] },
   REFERENCE_STYLE: {
     ending: 'css',

@@ -31,6 +31,8 @@ import { invoiceTimelineRoutes, paymentMethodTimelineRoutes, subscriptionTimelin
 import { invitationRoutes } from './members/invitation-routes'
 import { ownInvitationRoutes } from './members/own-routes'
 import { memberRoutes } from './members/routes'
+import { factorRoutes } from './passkeys/factor-routes'
+import { passkeyRoutes } from './passkeys/routes'
 import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
@@ -78,6 +80,8 @@ const app = base
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)
   .route('/auth', accountRoutes)
+  .route('/auth', passkeyRoutes)
+  .route('/auth', factorRoutes)
   .route('/auth/invitations', ownInvitationRoutes)
   .route('/ingest', ingestRoutes)
   // The service itself.

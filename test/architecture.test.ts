@@ -9,7 +9,7 @@ const LAYERS = [
   /^index\.ts$/,
   /^app\.ts$/,
   /^console\//,
-  /^(inbox|api-keys|projects|members|sessions|accounts|mail|audit|stores)\//,
+  /^(inbox|api-keys|projects|members|sessions|accounts|passkeys|mail|audit|stores)\//,
   /^billing\//,
   /^vendors\//,
   /^http\//,

@@ -66,6 +66,10 @@ export async function newWorld() {
   }
 }
 
+const PASSKEY = { id: 'AAAA', rawId: 'AAAA', type: 'public-key', clientExtensionResults: {} }
+const PASSKEY_MADE = { ...PASSKEY, response: { clientDataJSON: 'e30', attestationObject: 'oA', transports: ['usb'] } }
+const PASSKEY_USED = { ...PASSKEY, response: { clientDataJSON: 'e30', authenticatorData: 'AAAA', signature: 'AAAA' } }
+
 /** A body that is accepted, and the status that answers it, for each route with a JSON body. */
 export const SAMPLES: Record<string, { json: Record<string, unknown>; status: number }> = {
   'POST /platform/v1/api-keys': { json: { name: 'sample', scopes: ['billing:read'], expires_at: null }, status: 201 },
@@ -88,6 +92,12 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
   // Well-formed, but no such code was sent.
   'POST /auth/session/confirm': { json: { challenge: 'chl_sample', code: 'ABCD1234' }, status: 401 },
   'PATCH /auth/user': { json: { notices: true }, status: 200 },
+  // Well-formed, but nobody has such a passkey, or such a code.
+  'POST /auth/passkeys': { json: { name: 'sample', credential: PASSKEY_MADE }, status: 422 },
+  'PATCH /auth/passkeys/:id': { json: { name: 'sample' }, status: 404 },
+  'POST /auth/sessions/passkey': { json: { credential: PASSKEY_USED }, status: 401 },
+  'POST /auth/session/passkey': { json: { credential: PASSKEY_USED }, status: 401 },
+  'POST /auth/session/recovery-code': { json: { code: '00000-00000' }, status: 401 },
   'POST /auth/sessions': { json: { challenge: 'chl_sample', code: 'ABCD1234' }, status: 401 },
 }
 

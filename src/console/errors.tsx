@@ -5,7 +5,7 @@ import type { HttpEnv } from '../http/context'
 import { noteFull } from '../http/database-full'
 import { asFault, describe, ERRORS, retryAfter } from '../http/errors'
 import type { FaultName } from '../lib/fault'
-import { lead, needsConfirmation, toConfirm } from './lead'
+import { lead, needsConfirmation, needsPasskey, toConfirm, toSecondFactor } from './lead'
 import { forgetSession, isNotSignedIn } from './session'
 import { show } from './ui/layout'
 
@@ -14,6 +14,7 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
   if (error instanceof HTTPException) return say(c, error.status, 'The form was rejected', error.message)
   if (isNotSignedIn(error)) return toSignIn(c)
   if (needsConfirmation(error)) return toConfirm(c)
+  if (needsPasskey(error)) return toSecondFactor(c)
   const fault = asFault(error)
   if (fault.fault === 'not_a_member' || fault.fault === 'not_found') return missingPage(c)
   if (fault.fault === 'database_full') noteFull(c.get('rt'))

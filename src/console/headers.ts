@@ -13,7 +13,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const UNUSED = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'publickey-credentials-get', 'usb']
+const UNUSED = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'usb']
 
 const HEADERS: Record<string, string> = {
   'Content-Security-Policy': POLICY,

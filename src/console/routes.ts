@@ -14,10 +14,13 @@ import { healthPages } from './pages/health/routes'
 import { invitationPages } from './pages/invitations/routes'
 import { memberPages } from './pages/members/routes'
 import { overviewPages } from './pages/overview/routes'
+import { passkeyPages } from './pages/passkeys/routes'
 import { projectPages } from './pages/projects/routes'
 import { referencePages } from './pages/reference/routes'
 import { replayPages } from './pages/replays/routes'
+import { secondFactorPages } from './pages/second-factor/routes'
 import { sessionPages } from './pages/sessions/routes'
+import { passkeySignInPages } from './pages/sign-in/passkey'
 import { linkPages, signInPages } from './pages/sign-in/routes'
 import { statusPages } from './pages/status/routes'
 
@@ -26,7 +29,10 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .use(pageHeaders)
   .route('/', signInPages)
   .route('/', projectPages)
+  .route('/sign-in/passkey', passkeySignInPages)
   .route('/sessions', sessionPages)
+  .route('/passkeys', passkeyPages)
+  .route('/second-factor', secondFactorPages)
   .route('/confirm', confirmPages)
   .route('/invitations', invitationPages)
   .route('/p/:project', overviewPages)

@@ -18,6 +18,8 @@ export const ADVICE: Record<FaultName, string> = {
   unknown_session: 'Sign in again. The session was ended, or the token is not from this deployment.',
   session_expired: 'Sign in again.',
   invalid_code: 'Request another code. A code works once, for ten minutes.',
+  invalid_passkey: 'Ask for a new challenge and use the passkey again. A challenge works once, for five minutes.',
+  invalid_recovery_code: 'Use another recovery code. Each code works once, and new codes replace the old ones.',
   insufficient_scope: 'Use a key with the scope that the response names, or mint one.',
   insufficient_role: 'Ask an admin or an owner of the project to do it, or to change your role.',
   key_expires_first: 'Rotate the other key with a session, or with a key that does not expire before the other key.',
@@ -27,6 +29,8 @@ export const ADVICE: Record<FaultName, string> = {
   role_escalation: 'Ask a member whose role is at least as high as the role that the call would give or change.',
   confirmation_required:
     'Request a code for your own address with POST /auth/codes, send it to POST /auth/session/confirm, and repeat the call within 10 minutes.',
+  passkey_required:
+    'Sign in with your passkey, or use it or a recovery code in this session. If you have no passkey, add one first.',
   https_required: 'Use https://. If a secret was sent over plain HTTP, rotate it.',
   not_found: 'Check the path and the id, and that the id belongs to this project.',
   method_not_allowed: 'Use a method that the header Allow lists.',
@@ -37,6 +41,8 @@ export const ADVICE: Record<FaultName, string> = {
   invitation_limit_reached: 'Revoke invitations that nobody will accept, and try again.',
   invitation_not_pending: 'Read the invitation: it was accepted, declined or revoked.',
   invitation_expired: 'Ask for the invitation to be sent again.',
+  passkey_exists: 'Use the passkey that is there. An authenticator keeps one passkey for each account.',
+  passkey_limit_reached: 'Delete a passkey that you no longer use, and try again.',
   project_limit_reached:
     'Use one of the existing projects. A deleted project counts until its data is removed, 30 days after the deletion.',
   project_purged: 'Create another project. The data of this one cannot be brought back.',
@@ -53,6 +59,7 @@ export const ADVICE: Record<FaultName, string> = {
   unsupported_media_type: 'Send Content-Type: application/json.',
   unsupported_encoding: 'Send the body without Content-Encoding.',
   validation_failed: 'Correct the fields that errors lists. Each entry has a JSON Pointer, a code and a message.',
+  registration_refused: 'Ask for new options and register the passkey again. The options work once, for five minutes.',
   rate_limited: 'Wait for the number of seconds in Retry-After, and call less often.',
   signature_missing: 'Send the vendor’s signature header. Check that no proxy removes it.',
   signature_malformed: 'Check that the connection is for this vendor, and that no proxy changes headers.',

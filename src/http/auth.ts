@@ -28,6 +28,8 @@ export type Actor =
       role: Role | null
       /** Whether the user has proved who they are in the last 10 minutes: by signing in, or again since. */
       confirmed: boolean
+      /** Whether the user has used a passkey or a recovery code in this session. */
+      second_factor: boolean
       scopes: readonly Scope[]
     }
 

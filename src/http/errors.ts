@@ -26,6 +26,8 @@ export const ERRORS: Record<FaultName, Line> = {
   unknown_session: { status: 401, title: 'Unknown session' },
   session_expired: { status: 401, title: 'The session has expired' },
   invalid_code: { status: 401, title: 'The sign-in code is not valid' },
+  invalid_passkey: { status: 401, title: 'The passkey could not be verified' },
+  invalid_recovery_code: { status: 401, title: 'The recovery code is not valid' },
   signature_missing: { status: 401, title: 'The signature header is missing' },
   signature_malformed: { status: 401, title: 'The signature header cannot be parsed' },
   signature_mismatch: { status: 401, title: 'The signature does not match any live secret' },
@@ -38,12 +40,15 @@ export const ERRORS: Record<FaultName, Line> = {
   not_a_member: { status: 403, title: 'Not a member of this project' },
   role_escalation: { status: 403, title: 'The role is higher than the caller may give or change' },
   confirmation_required: { status: 403, title: 'The session must be confirmed first' },
+  passkey_required: { status: 403, title: 'A passkey is required' },
   connection_disabled: { status: 403, title: 'The connection is disabled' },
   https_required: { status: 403, title: 'HTTPS is required' },
   not_found: { status: 404, title: 'Not found' },
   unknown_connection: { status: 404, title: 'Connection not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   body_timeout: { status: 408, title: 'The body did not arrive in time' },
+  passkey_exists: { status: 409, title: 'The passkey is registered already' },
+  passkey_limit_reached: { status: 409, title: 'The user has reached their limit of passkeys' },
   project_limit_reached: { status: 409, title: 'The user has reached their limit of projects' },
   project_purged: { status: 409, title: 'The project can no longer be restored' },
   key_limit_reached: { status: 409, title: 'The project has reached its limit of live API keys' },
@@ -65,6 +70,7 @@ export const ERRORS: Record<FaultName, Line> = {
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported' },
   validation_failed: { status: 422, title: 'The request has invalid fields' },
+  registration_refused: { status: 422, title: 'The new passkey could not be verified' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal_error: { status: 500, title: 'Internal server error' },
   overloaded: { status: 503, title: 'The service is handling too much at once' },
@@ -122,7 +128,7 @@ export function retryAfter(status: number): string | null {
 function challengeOf(fault: Fault, status: number): string | null {
   const realm = 'Bearer realm="platform"'
   if (status === 401) {
-    const bare: FaultName[] = ['missing_credentials', 'invalid_code']
+    const bare: FaultName[] = ['missing_credentials', 'invalid_code', 'invalid_passkey', 'invalid_recovery_code']
     if (bare.includes(fault.fault) || fault.fault.startsWith('signature_')) return realm
     return `${realm}, error="invalid_token", error_description="${ERRORS[fault.fault].title}"`
   }

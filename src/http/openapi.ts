@@ -176,6 +176,7 @@ export function possibleFaults(
     for (const fault of kinds.flatMap((kind) => kind.faults)) all.add(fault)
     if (policy.project || policy.actors.includes('api_key')) all.add('project_required')
     if (policy.project === true) all.add('not_a_member')
+    if (policy.project && policy.actors.includes('session')) all.add('passkey_required')
     if (policy.scope) for (const fault of ['insufficient_scope', 'insufficient_role'] as const) all.add(fault)
     if (policy.confirmed && policy.actors.includes('session')) all.add('confirmation_required')
     if (!policy.actors.includes('api_key')) all.add('console_session_required')

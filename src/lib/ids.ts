@@ -15,6 +15,8 @@ export type IdPrefix =
   | 'lse'
   | 'inv'
   | 'aev'
+  | 'psk'
+  | 'pch'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
 const DIGITS = '[0-9a-hjkmnp-tv-z]'

@@ -1,9 +1,12 @@
-import { and, desc, eq, getTableColumns, gt, isNull, lt, type SQL, sql } from 'drizzle-orm'
-import { type Directory, run } from '../db/client'
+import { and, desc, eq, exists, getTableColumns, gt, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { audited, type Change } from '../audit/store'
+import { batch, type Directory, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { members } from '../members/schema'
+import { sessions } from '../sessions/schema'
 import { MAX_OWNED_PROJECTS } from './limits'
 import { projects } from './schema'
+import type { SettingsChange } from './settings'
 import type { Project } from './store'
 
 /** A project as one of its members sees it. */
@@ -73,6 +76,51 @@ export function projectCopied(directory: Directory, project: Project) {
 /** Reads a project as the directory has it. */
 export function findCopy(directory: Directory, id: string) {
   return directory.select({ id: projects.id, name: projects.name }).from(projects).where(eq(projects.id, id))
+}
+
+/** Who changes the settings of a project: the user of a session. */
+export type Settler = { id: string; user_id: string }
+
+/**
+ * Changes settings of a project, if the user of the session is an owner. A session that switches `require_passkey` on must
+ * have its second factor: so nobody locks themselves out.
+ *
+ * @returns the project as the user sees it then, with the session's second factor; null if the user is no member
+ */
+export async function changeSettings(
+  directory: Directory,
+  { id, user_id }: Settler,
+  projectId: string,
+  settings: SettingsChange,
+  change: Change,
+): Promise<{ project: MemberProject; proved: boolean } | null> {
+  const one = { one: sql`1` }
+  const after = sql`json_patch(${projects.settings}, ${JSON.stringify(settings)})`
+  const owner = and(eq(members.project_id, projectId), eq(members.user_id, user_id), eq(members.role, 'owner'))
+  const proven = and(eq(sessions.id, id), isNotNull(sessions.second_factor_at))
+  const allowed = and(
+    eq(projects.id, projectId),
+    sql`${after} <> ${projects.settings}`,
+    exists(directory.select(one).from(members).where(owner)),
+    settings.require_passkey ? exists(directory.select(one).from(sessions).where(proven)) : undefined,
+  )
+  const { project, session } = await batch(directory, {
+    ...audited(
+      directory,
+      change,
+      {
+        project_id: projectId,
+        action: 'project.settings_changed',
+        object_type: 'project',
+        object_id: projectId,
+        details: settings,
+      },
+      directory.update(projects).set({ settings: after }).where(allowed),
+    ),
+    project: findMemberProject(directory, projectId, user_id),
+    session: directory.select(one).from(sessions).where(proven),
+  })
+  return project[0] ? { project: project[0], proved: session.length > 0 } : null
 }
 
 /** Gives the copy of a project its name. */

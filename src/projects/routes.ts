@@ -13,12 +13,14 @@ import type { Role } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { DAY, iso } from '../lib/time'
 import { RoleName } from '../members/fields'
+import { changeSettingsEverywhere } from './change-settings'
 import { createProject } from './create'
 import { findMemberProject, listMemberProjects } from './directory-store'
 import { deleteProject, projectNotFound, restoreProject } from './end'
-import { ProjectBody } from './fields'
+import { ChangeProjectBody, ProjectBody, ProjectSettings } from './fields'
 import { MAX_OWNED_PROJECTS, RESTORABLE_FOR } from './limits'
 import { renameEverywhere } from './rename'
+import { settingsOf } from './settings'
 import { findProject, type Project as ProjectRow } from './store'
 
 const tag = 'Projects'
@@ -28,6 +30,7 @@ const Project = named(
     id: z.string(),
     name: z.string(),
     created_at: timestamp,
+    settings: ProjectSettings,
     role: RoleName.nullable().describe('Your role in the project. Null for an API key.'),
     deleted_at: timestamp
       .nullable()
@@ -36,7 +39,15 @@ const Project = named(
       .nullable()
       .describe('Until when an owner can restore a deleted project. Then its data is removed.'),
   }),
-  { id: SAMPLE.project, name: 'Acme', created_at: SAMPLE.time, role: 'owner', deleted_at: null, purge_at: null },
+  {
+    id: SAMPLE.project,
+    name: 'Acme',
+    created_at: SAMPLE.time,
+    settings: { require_passkey: false },
+    role: 'owner',
+    deleted_at: null,
+    purge_at: null,
+  },
 )
 const DeleteQuery = z.strictObject({
   name: z.string().max(1000).describe('The name of the project, exactly, as proof that this project is meant.'),
@@ -121,17 +132,22 @@ export const projectRoutes = new Hono<HttpEnv>()
     '/:id',
     route({
       id: 'updateProject',
-      summary: 'Rename a project',
-      description: 'Names need not be unique.',
+      summary: 'Change a project',
+      description:
+        'Its name, which need not be unique, or its settings. Only the session of an owner changes settings. Switching `require_passkey` on requires that this session has its second factor.',
       tag,
       policy: { actors, scope: 'projects:write', project: 'path' },
       responses: { 200: { description: 'The project.', schema: Project } },
-      faults: ['not_found'],
+      faults: ['not_found', 'console_session_required'],
     }),
-    body(ProjectBody),
+    body(ChangeProjectBody),
     async (c) => {
-      const { name } = c.req.valid('json')
-      const project = await renameEverywhere(c.get('rt'), c.req.param('id'), name, changeOf(c))
+      const { name, settings } = c.req.valid('json')
+      const rt = c.get('rt')
+      const id = c.req.param('id')
+      // The settings first: their change may be refused.
+      const settled = settings && (await changeSettingsEverywhere(rt, c.get('actor'), id, settings, changeOf(c)))
+      const project = name === undefined ? settled : await renameEverywhere(rt, id, name, changeOf(c))
       if (!project) throw projectNotFound()
       return c.json(present(project, roleOf(c.get('actor'))), 200)
     },
@@ -178,11 +194,12 @@ function roleOf(actor: Actor): Role | null {
 }
 
 function present(project: ProjectRow, role: Role | null) {
-  const { id, name, created_at, deleted_at, purge_at } = project
+  const { id, name, created_at, settings, deleted_at, purge_at } = project
   return {
     id,
     name,
     created_at: iso(created_at),
+    settings: settingsOf(settings),
     role,
     deleted_at: deleted_at === null ? null : iso(deleted_at),
     purge_at: purge_at === null ? null : iso(purge_at),

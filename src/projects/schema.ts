@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Settings } from './settings'
 
 /**
  * Projects. A store has the projects that were created in it. The directory has all projects: its own, and a copy of the
@@ -22,6 +23,8 @@ export const projects = sqliteTable(
     purge_at: integer(),
     /** Since when its rows in this database are being deleted (ms). From then on, nothing restores it. */
     purging_since: integer(),
+    /** The settings that are not at their defaults: settings.ts. What the directory has counts. */
+    settings: text({ mode: 'json' }).$type<Partial<Settings>>().notNull().default({}),
   },
   (t) => [
     index('projects_store').on(t.store, t.id),

@@ -1,6 +1,6 @@
 import { and, eq, ne, type SQL } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
-import { batch, type Db } from '../db/client'
+import { batch, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { projects } from './schema'
 
@@ -28,6 +28,11 @@ export async function renameProject(db: Db, id: string, name: string, change: Ch
     project: findProject(db, id),
   })
   return project[0] ?? null
+}
+
+/** Copies the settings of a project from the directory to its store. */
+export async function copySettings(db: Db, { id, settings }: Pick<Project, 'id' | 'settings'>): Promise<void> {
+  await run(db, db.update(projects).set({ settings }).where(eq(projects.id, id)))
 }
 
 /** An audit entry about a project. */

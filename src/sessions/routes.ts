@@ -11,13 +11,13 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
+import { NewSession, User } from './answer'
 import { endingOf } from './ending'
 import { CONFIRMED_FOR } from './limits'
 import { confirmByCode, limitSignIn, requestCode, signIn } from './sign-in'
 import { deleteSession, deleteSessions, findSession, listSessions, type Session as SessionRow } from './store'
 
 const tag = 'Sessions'
-const User = named('User', z.object({ id: z.string(), email: z.string() }), { id: SAMPLE.user, email: SAMPLE.email })
 const Session = named(
   'Session',
   z.object({
@@ -28,6 +28,9 @@ const Session = named(
     confirmed_until: timestamp.describe(
       'Until when the session counts as confirmed: 10 minutes after the sign-in, or after the last confirmation.',
     ),
+    second_factor_at: timestamp
+      .nullable()
+      .describe('When a passkey or a recovery code was last used in the session; null if none was.'),
     user_agent: z.string().nullable(),
     current: z.boolean().describe('Whether this session makes the call.'),
   }),
@@ -37,6 +40,7 @@ const Session = named(
     last_used_at: SAMPLE.later,
     expires_at: SAMPLE.end,
     confirmed_until: SAMPLE.end,
+    second_factor_at: null,
     user_agent: 'curl/8.15.0',
     current: true,
   },
@@ -55,11 +59,6 @@ const RedeemBody = named(
   z.strictObject({ challenge: z.string().max(100), code: z.string().max(100) }),
   { challenge: SAMPLE.challenge, code: '7K2M-9QXW' },
 )
-const NewSession = named('NewSession', z.object({ token: z.string(), expires_at: timestamp, user: User }), {
-  token: 'svc_cs_… and 64 hexadecimal characters',
-  expires_at: SAMPLE.end,
-  user: exampleOf(User),
-})
 const CurrentSession = named('CurrentSession', z.object({ session: Session, user: User }), {
   session: exampleOf(Session),
   user: exampleOf(User),
@@ -231,6 +230,7 @@ function present(row: SessionRow, currentId: string) {
     last_used_at: iso(row.last_used_at),
     expires_at: iso(row.expires_at),
     confirmed_until: iso(row.confirmed_at + CONFIRMED_FOR),
+    second_factor_at: row.second_factor_at === null ? null : iso(row.second_factor_at),
     user_agent: row.user_agent,
     current: row.id === currentId,
   }

@@ -54,6 +54,8 @@ export const sessions = sqliteTable(
     /** When the user last proved who they are: by signing in, or by a code since. */
     confirmed_at: integer().notNull().default(0),
     user_agent: text(),
+    /** When the user last proved a second factor in this session: a passkey or a recovery code. Null if they have not. */
+    second_factor_at: integer(),
   },
   (t) => [uniqueIndex('sessions_hash').on(t.hash), index('sessions_user').on(t.user_id, t.id)],
 )

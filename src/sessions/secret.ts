@@ -15,9 +15,9 @@ export function isSessionToken(text: string): boolean {
   return FORM.test(text)
 }
 
-/** A new sign-in code: eight random characters of Crockford base32. */
-export function newCode(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(CODE_CHARS))
+/** A new code: random characters of Crockford base32, eight of them for a sign-in code. */
+export function newCode(chars = CODE_CHARS): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(chars))
   return Array.from(bytes, (byte) => ALPHABET[byte & 31]).join('')
 }
 

@@ -7,6 +7,7 @@ import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
 import { members } from '../members/schema'
 import { isDeleted } from '../projects/ended-store'
+import { projects } from '../projects/schema'
 import { SESSION_MAX } from './limits'
 import { sessions, signInCodes, users } from './schema'
 
@@ -15,7 +16,10 @@ export type Session = typeof sessions.$inferSelect
 /** `role`: null if the request names no project, or the user is not a member of it. */
 export type SessionCredential = Awaited<ReturnType<typeof byHash>>[number]
 
-/** Reads the session with this hash, with the user's role in a project. A deleted project has no members for it. */
+/**
+ * Reads the session with this hash, with the user's role in a project and the settings of that project. A deleted project
+ * has no members for it.
+ */
 export function byHash(db: Directory, hash: string, projectId: string | null) {
   const live = projectId === null ? undefined : not(isDeleted(projectId))
   return db
@@ -27,10 +31,13 @@ export function byHash(db: Directory, hash: string, projectId: string | null) {
       confirmed_at: sessions.confirmed_at,
       email: users.email,
       role: members.role,
+      second_factor_at: sessions.second_factor_at,
+      settings: projects.settings,
     })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.user_id))
     .leftJoin(members, and(eq(members.user_id, sessions.user_id), sql`${members.project_id} = ${projectId}`, live))
+    .leftJoin(projects, eq(projects.id, members.project_id))
     .where(eq(sessions.hash, hash))
 }
 

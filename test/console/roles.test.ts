@@ -25,6 +25,22 @@ const STATED: Record<string, PagePolicy> = {
   'GET /console/confirm': 'user',
   'POST /console/confirm': 'user',
   'POST /console/confirm/code': 'user',
+  'POST /console/sign-in/passkey': 'anyone',
+  'POST /console/sign-in/passkey/options': 'anyone',
+  'GET /console/passkeys': 'user',
+  'POST /console/passkeys': 'user',
+  'GET /console/passkeys/new': 'user',
+  'POST /console/passkeys/options': 'user',
+  'GET /console/passkeys/codes': 'user',
+  'POST /console/passkeys/codes': 'user',
+  'GET /console/passkeys/:id/rename': 'user',
+  'POST /console/passkeys/:id/rename': 'user',
+  'GET /console/passkeys/:id/delete': 'user',
+  'POST /console/passkeys/:id/delete': 'user',
+  'GET /console/second-factor': 'user',
+  'POST /console/second-factor': 'user',
+  'POST /console/second-factor/options': 'user',
+  'POST /console/second-factor/code': 'user',
   'GET /console/sessions': 'user',
   'GET /console/sessions/activity': 'user',
   'POST /console/sessions/notices': 'user',
@@ -45,6 +61,7 @@ const STATED: Record<string, PagePolicy> = {
   'POST /console/p/:project/platform/settings/general': 'projects:write',
   'GET /console/p/:project/platform/settings/general/delete': 'projects:read',
   'POST /console/p/:project/platform/settings/general/delete': 'projects:read',
+  'POST /console/p/:project/platform/settings/general/settings': 'projects:write',
   'GET /console/p/:project/reference': 'projects:read',
   [`GET ${KEYS}`]: 'api_keys:read',
   [`GET ${KEYS}/new`]: 'api_keys:write',
@@ -108,10 +125,14 @@ const SMALLEST: Record<string, Role> = {
   'audit_log:read': 'admin',
 }
 
+const STRICTER: [string, Role][] = [
+  ['/rotate', 'admin'], // The key has an owner's scopes, so a developer may not rotate it.
+  ['/general/settings', 'owner'],
+  ['/general/delete', 'owner'],
+]
+
 function roleFor(path: string, policy: string): Role {
-  if (path.endsWith('/general/delete')) return 'owner'
-  // The key has an owner's scopes, so a developer may not rotate it.
-  return path.endsWith('/rotate') ? 'admin' : (SMALLEST[policy] ?? 'viewer')
+  return STRICTER.find(([end]) => path.endsWith(end))?.[1] ?? SMALLEST[policy] ?? 'viewer'
 }
 
 describe('the pages and roles', () => {
@@ -186,7 +207,9 @@ describe('the pages and roles', () => {
       const { status, text } = await visit(pathIn(cast.world, page), cast.viewer)
       if (
         status !== 200 ||
-        /live|status|steps|first|payload|sign-in|sessions|projects|reference|leave/.test(page.path) ||
+        /live|status|steps|first|payload|sign-in|sessions|passkeys|second-factor|projects|reference|leave/.test(
+          page.path,
+        ) ||
         page.path === '/console'
       )
         continue

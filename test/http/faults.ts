@@ -31,6 +31,8 @@ import {
   unconfirm,
 } from '../harness'
 import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipeline'
+import { newAuthenticator } from '../passkeys/authenticator'
+import { byCode, register, requestOptions, signInBy, withPasskey } from '../passkeys/people'
 import { crowdedOut, stalled } from './arriving'
 
 export const KEYS = '/platform/v1/api-keys'
@@ -191,6 +193,25 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     const { project, owner } = await freshProject()
     await unconfirm(owner.user)
     return invite(project, owner.token, { role: 'owner' })
+  },
+  passkey_required: async () => {
+    const { token } = await byCode(await withPasskey())
+    return call('/auth/passkeys/options', { method: 'POST', token })
+  },
+  invalid_passkey: async () => signInBy(await (await newAuthenticator()).get(await requestOptions())),
+  invalid_recovery_code: async () => {
+    const { token } = await signedIn()
+    return call('/auth/session/recovery-code', { method: 'POST', token, json: { code: '00000-00000' } })
+  },
+  registration_refused: async () => (await register((await signedIn()).token, { origin: 'https://evil.test' })).answer,
+  passkey_exists: async () => {
+    const { authenticator } = await withPasskey()
+    return (await register((await signedIn()).token, {}, Promise.resolve(authenticator))).answer
+  },
+  passkey_limit_reached: async () => {
+    const { token } = await withPasskey()
+    for (let i = 1; i < 10; i++) await register(token)
+    return call('/auth/passkeys/options', { method: 'POST', token })
   },
   last_owner: async () => {
     const { project, owner } = await freshProject()

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { StatusCode } from 'hono/utils/http-status'
 import type { HttpEnv } from '../../http/context'
-import { ICON, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
+import { ICON, PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
 import type { User } from '../session'
 import { Frame } from './frame/frame'
 import { projectsAround } from './frame/projects'
@@ -28,6 +28,8 @@ type View = {
   wide?: boolean
   /** Whether to load the API reference viewer. */
   viewer?: boolean
+  /** Whether to load the script of passkeys. */
+  passkeys?: boolean
 }
 
 /** Responds with a full page, in the frame if a user is signed in. */
@@ -60,6 +62,7 @@ export async function show(c: Context<HttpEnv>, view: View, content: Child) {
           {view.viewer && <link rel="stylesheet" href={REFERENCE_STYLE} />}
           <link rel="stylesheet" href={STYLE} />
           <script src={SCRIPT} defer />
+          {view.passkeys && <script src={PASSKEYS} defer />}
           {view.viewer && <script src={REFERENCE_SCRIPT} defer />}
         </head>
         <body>

@@ -2,6 +2,7 @@ import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { DAY, HOUR } from '../../lib/time'
+import { purgeSpent } from '../../passkeys/store'
 import { removeHalfMade } from '../../projects/half-made'
 import { mendMarks } from '../../projects/marks'
 import { purgeProjects } from '../../projects/purge'
@@ -41,6 +42,7 @@ const TASKS: Record<string, Task> = {
 const OF_DIRECTORY: Record<string, Task> = {
   sign_in: async ({ directory, now }) => {
     await purgeEnded(directory, now)
+    await purgeSpent(directory, now)
     return { done: 0, after: null }
   },
 }

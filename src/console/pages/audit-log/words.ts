@@ -15,6 +15,11 @@ export const ACTIONS: Record<string, Action> = {
   'project.renamed': { did: 'Renamed the project', more: ({ name }) => `to ${named(name)}` },
   'project.deleted': { did: 'Deleted the project', more: ({ name }) => named(name) },
   'project.restored': { did: 'Restored the project', more: ({ name }) => named(name) },
+  'project.settings_changed': {
+    did: 'Changed a setting',
+    more: ({ require_passkey }) =>
+      require_passkey ? 'a passkey is required of admins and owners' : 'no passkey is required',
+  },
   'api_key.minted': {
     did: 'Created an API key',
     more: ({ name, scopes }) => [named(name), scopesIn(scopes)].filter(Boolean).join(', '),

@@ -1,8 +1,10 @@
 import { Hono } from 'hono'
 import { clientOf } from '../../../accounts/client'
+import { run } from '../../../db/client'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
 import { confirmationMail } from '../../../mail/texts'
+import { passkeysOf } from '../../../passkeys/store'
 import { confirmByCode, limitSignIn, requestCode } from '../../../sessions/sign-in'
 import { localPath } from '../../local-path'
 import { page } from '../../page'
@@ -14,7 +16,10 @@ import { codePage } from './code'
 export const confirmPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
     const next = localPath(c, c.req.query('next'))
-    return userOf(c).confirmed ? c.redirect(next, 303) : askPage(c, next)
+    const { confirmed, user_id } = userOf(c)
+    if (confirmed) return c.redirect(next, 303)
+    const { directory } = c.get('rt')
+    return askPage(c, next, (await run(directory, passkeysOf(directory, user_id))).length > 0)
   })
   .post('/code', page('user'), async (c) => {
     const next = localPath(c, c.get('form').get('next'))

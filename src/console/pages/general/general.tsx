@@ -4,6 +4,7 @@ import type { HttpEnv } from '../../../http/context'
 import { RATE_LIMITS } from '../../../http/limits'
 import { MAX_CONNECTIONS } from '../../../inbox/connections/limits'
 import { MAX_NAME } from '../../../projects/limits'
+import { settingsOf } from '../../../projects/settings'
 import type { Project } from '../../../projects/store'
 import type { Refusal } from '../../form'
 import { can, pathsOf } from '../../page'
@@ -49,6 +50,7 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
           </button>
         </Post>
       )}
+      <Security c={c} project={project} />
       <h2>Project ID</h2>
       <p class="quiet">
         Calls to the API name the project in the header <code>X-Project-Id</code>.
@@ -83,6 +85,43 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
       </dl>
       {role === 'owner' && <End c={c} />}
     </>,
+  )
+}
+
+/** The setting that requires a passkey. Only owners change it. */
+function Security({ c, project }: { c: Context<HttpEnv>; project: Project }) {
+  const { require_passkey } = settingsOf(project.settings)
+  const what = 'Require a passkey of admins and owners'
+  return (
+    <>
+      <h2>Sign-in</h2>
+      {userOf(c).role === 'owner' ? (
+        <Post c={c} to={`${pathsOf(c).general}/settings`} class="form">
+          <div class="field">
+            <div class="checks one">
+              <label>
+                <input
+                  type="checkbox"
+                  name="require_passkey"
+                  value="true"
+                  checked={require_passkey}
+                  autocomplete="off"
+                  aria-describedby="require-hint"
+                />{' '}
+                {what}
+              </label>
+            </div>
+            <p class="hint" id="require-hint">
+              They must use a passkey or a recovery code in each session, or they cannot open the project. Viewers,
+              developers and API keys are not affected.
+            </p>
+          </div>
+          <button type="submit">Save</button>
+        </Post>
+      ) : (
+        <p>{require_passkey ? 'Admins and owners need a passkey.' : 'No passkey is required.'}</p>
+      )}
+    </>
   )
 }
 

@@ -3,6 +3,7 @@ import { run } from '../../../db/client'
 import { changeOf, projectOf, requireConfirmed } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
+import { changeSettingsEverywhere } from '../../../projects/change-settings'
 import { deleteProject, projectNotFound } from '../../../projects/end'
 import { ProjectBody } from '../../../projects/fields'
 import { renameEverywhere } from '../../../projects/rename'
@@ -46,6 +47,14 @@ export const generalPages = new Hono<HttpEnv>()
       const refusal = refusalOf(error)
       return deletePage(c, await read(c), refusal)
     }
+  })
+  .post('/settings', page('projects:write'), async (c) => {
+    const require_passkey = c.get('form').get('require_passkey') === 'true'
+    const user = userOf(c)
+    if (!(await changeSettingsEverywhere(c.get('rt'), user, projectOf(user), { require_passkey }, changeOf(c)))) {
+      throw projectNotFound()
+    }
+    return c.redirect(`${pathsOf(c).general}?done=settings_changed`, 303)
   })
 
 /** The project of the page. */

@@ -1,19 +1,20 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
-import { Field } from '../../ui/controls'
+import { Field, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
+import { PasskeyForm } from '../../ui/passkey-form'
 import { Gate } from './gate'
 
-/** Step 1: the email address. */
+/** Step 1: the email address, or a passkey. @param refused why a passkey did not sign in */
 export function addressPage(
   c: Context<HttpEnv>,
-  { next, email = '' }: { next: string; email?: string },
+  { next, email = '', refused }: { next: string; email?: string; refused?: string },
   { mistakes, status } = UNSENT,
 ) {
   return show(
     c,
-    { title: 'Sign in', status },
+    { title: 'Sign in', status: refused ? 401 : status, passkeys: true },
     <Gate title="Sign in">
       {next.startsWith('/console/invitations/') && (
         <p>
@@ -37,6 +38,17 @@ export function addressPage(
           Send code
         </button>
       </form>
+      <Wrong>{refused}</Wrong>
+      <PasskeyForm
+        c={c}
+        does="get"
+        to="/console/sign-in/passkey"
+        options="/console/sign-in/passkey/options"
+        label="Sign in with a passkey"
+        next={next}
+      >
+        <p class="or">or</p>
+      </PasskeyForm>
     </Gate>,
   )
 }

@@ -89,6 +89,11 @@ function Outside({ section }: { section: SectionName | undefined }) {
         </a>
       </li>
       <li>
+        <a href="/console/passkeys" aria-current={section === 'passkeys' ? 'page' : undefined}>
+          Passkeys
+        </a>
+      </li>
+      <li>
         <a href="/console/reference" aria-current={section === 'reference' ? 'page' : undefined}>
           API reference
         </a>
@@ -106,6 +111,9 @@ function Account({ c, user }: { c: Context<HttpEnv>; user: User }) {
       <ul>
         <li>
           <a href="/console/sessions">Sessions</a>
+        </li>
+        <li>
+          <a href="/console/passkeys">Passkeys</a>
         </li>
         <li class="last">
           <Post c={c} to="/console/sign-out">

@@ -18,6 +18,7 @@ export type SectionName =
   | 'reference'
   | 'projects'
   | 'sessions'
+  | 'passkeys'
 
 type Section = { name: SectionName; label: string; path: (paths: ProjectPaths) => string; needs: Scope }
 type Group = { label: string | null; sections: readonly Section[] }

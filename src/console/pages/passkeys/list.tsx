@@ -1,0 +1,90 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { MAX_PASSKEYS, RECOVERY_CODES } from '../../../passkeys/limits'
+import type { Passkey } from '../../../passkeys/store'
+import { userOf } from '../../session'
+import { plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Head, Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+
+export const PASSKEYS = '/console/passkeys'
+
+type Codes = { left: number; created_at: number | null }
+
+/** The user's passkeys, and how many recovery codes are left. */
+export function listPage(c: Context<HttpEnv>, own: readonly Passkey[], codes: Codes) {
+  const { email } = userOf(c)
+  return show(
+    c,
+    { title: 'Passkeys', section: 'passkeys' },
+    <>
+      <Head title="Passkeys">
+        {own.length < MAX_PASSKEYS && (
+          <a class="button primary" href={`${PASSKEYS}/new`}>
+            Add a passkey
+          </a>
+        )}
+      </Head>
+      <p class="quiet">
+        A passkey signs you in as {email} with your fingerprint, your face or the PIN of your device, without a code by
+        email. It also counts as a second factor, which a project can require of its admins and owners.
+      </p>
+      {own.length === 0 ? (
+        <p>You have no passkeys.</p>
+      ) : (
+        <>
+          <Table label="Passkeys" rows={own} columns={columnsOf(c)} class="keys" />
+          <Recovery c={c} codes={codes} />
+        </>
+      )}
+    </>,
+  )
+}
+
+function columnsOf(c: Context<HttpEnv>): Column<Passkey>[] {
+  const { now } = c.get('rt')
+  return [
+    ['Name', ({ name }) => name],
+    ['Kept', ({ backed_up }) => (backed_up ? 'On this device and in your account there' : 'On one device only')],
+    ['Added', ({ created_at }) => <Time at={created_at} now={now} />],
+    ['Last used', ({ last_used_at }) => <Time at={last_used_at} now={now} />],
+    [
+      '',
+      ({ id, name }) => (
+        <>
+          <a class="button" href={`${PASSKEYS}/${id}/rename`} aria-label={`Rename ${name}`}>
+            Rename
+          </a>{' '}
+          <a class="button danger" href={`${PASSKEYS}/${id}/delete`} data-dialog aria-label={`Delete ${name}`}>
+            Delete
+          </a>
+        </>
+      ),
+    ],
+  ]
+}
+
+function Recovery({ c, codes: { left, created_at } }: { c: Context<HttpEnv>; codes: Codes }) {
+  return (
+    <>
+      <h2>Recovery codes</h2>
+      <p>
+        {left === 0 ? (
+          'You have no recovery codes left.'
+        ) : (
+          <>
+            You have {plural(left, 'recovery code')} left of {RECOVERY_CODES}, made{' '}
+            <Time at={created_at} now={c.get('rt').now} />.
+          </>
+        )}{' '}
+        If you lose your device, sign in with a code by email, and use a recovery code in place of the passkey.
+      </p>
+      <p>
+        <a class="button" href={`${PASSKEYS}/codes`} data-dialog>
+          Make new codes
+        </a>
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,71 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { Field, Post, Wrong } from '../../ui/controls'
+import { show } from '../../ui/layout'
+import { NoPasskeys, PasskeyForm } from '../../ui/passkey-form'
+
+type Shown = { next: string; refused?: string; mistakes?: Record<string, string> }
+
+/** Asks for a passkey or a recovery code. @param shown.refused why a passkey was not accepted */
+export function provePage(c: Context<HttpEnv>, { next, refused, mistakes }: Shown) {
+  return show(
+    c,
+    { title: 'Use your passkey', status: refused || mistakes ? 401 : 200, passkeys: true },
+    <section class="second">
+      <h1>Use your passkey</h1>
+      <p>
+        You signed in with a code by email. This page needs more: your passkey, which stays valid for this session. Then
+        you return to where you were.
+      </p>
+      <NoPasskeys />
+      <Wrong>{refused}</Wrong>
+      <PasskeyForm
+        c={c}
+        does="get"
+        to="/console/second-factor"
+        options="/console/second-factor/options"
+        label="Use your passkey"
+        next={next}
+        primary
+      />
+      <h2>If you have lost it</h2>
+      <Post c={c} to="/console/second-factor/code">
+        <input type="hidden" name="next" value={next} />
+        <Field
+          name="code"
+          label="Recovery code"
+          maxlength={20}
+          required
+          hint="10 letters and digits. Each code works once."
+          mistakes={mistakes}
+        />
+        <button type="submit" class="wide">
+          Use the recovery code
+        </button>
+      </Post>
+      <p class="quiet">
+        If you have no recovery code either, another owner of the project can stop requiring passkeys.
+      </p>
+    </section>,
+  )
+}
+
+/** For a user who has no passkey. */
+export function addFirstPage(c: Context<HttpEnv>, next: string) {
+  return show(
+    c,
+    { title: 'Add a passkey' },
+    <section class="second">
+      <h1>Add a passkey</h1>
+      <p>
+        This page requires a passkey of you, because you are an admin or an owner. You have none yet. Adding one takes a
+        minute, and then you return to where you were.
+      </p>
+      <p>
+        <a class="button primary" href={`/console/passkeys/new?next=${encodeURIComponent(next)}`}>
+          Add a passkey
+        </a>
+      </p>
+    </section>,
+  )
+}

@@ -1,0 +1,33 @@
+import { Hono } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { Fault } from '../../../lib/fault'
+import { UseBody } from '../../../passkeys/fields'
+import { beginSignIn, signInWithPasskey } from '../../../passkeys/use'
+import { limitSignIn } from '../../../sessions/sign-in'
+import { localPath } from '../../local-path'
+import { page } from '../../page'
+import { answered, optionsFor } from '../../passkey-answers'
+import { keepSession, visitorOf } from '../../session'
+import { addressPage } from './address'
+
+/** Signing in with a passkey, which is the page's other way. */
+export const passkeySignInPages = new Hono<HttpEnv>()
+  .post('/options', page('anyone'), async (c) => {
+    await limitSignIn(c)
+    return optionsFor(c, () => beginSignIn(c))
+  })
+  .post('/', page('anyone'), async (c) => {
+    const form = c.get('form')
+    const next = localPath(c, form.get('next'))
+    await limitSignIn(c)
+    try {
+      const { credential } = answered(UseBody, form)
+      const before = await visitorOf(c)
+      const { token } = await signInWithPasskey(c, credential, before?.id ?? null)
+      keepSession(c, token)
+      return c.redirect(next, 303)
+    } catch (error) {
+      if (!(error instanceof Fault) || !['invalid_passkey', 'validation_failed'].includes(error.fault)) throw error
+      return addressPage(c, { next, refused: 'This passkey is not known here, or it could not be verified.' })
+    }
+  })

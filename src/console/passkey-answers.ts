@@ -1,0 +1,34 @@
+import type { Context } from 'hono'
+import type * as z from 'zod'
+import type { HttpEnv } from '../http/context'
+import { ERRORS } from '../http/errors'
+import { invalidField } from '../http/validate'
+import { Fault } from '../lib/fault'
+import { parse } from './form'
+import { needsConfirmation, needsPasskey } from './lead'
+import { isNotSignedIn } from './session'
+
+/** Responds with options for the browser, or with a sentence on why there are none. The script of passkeys reads it. */
+export async function optionsFor(c: Context<HttpEnv>, make: () => Promise<object>): Promise<Response> {
+  try {
+    return c.json(await make(), 200)
+  } catch (error) {
+    if (!(error instanceof Fault) || isNotSignedIn(error) || needsConfirmation(error) || needsPasskey(error))
+      throw error
+    c.get('log').code = error.fault
+    return c.json({ detail: error.detail }, ERRORS[error.fault].status)
+  }
+}
+
+/** The fields of a form that a passkey answered. @throws {Fault} `validation_failed` */
+export function answered<T extends z.ZodType>(schema: T, form: URLSearchParams, more: object = {}): z.infer<T> {
+  return parse(schema, { ...more, credential: jsonIn(form.get('credential') ?? '') })
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidField('/credential', 'malformed', 'must be what the browser returned')
+  }
+}

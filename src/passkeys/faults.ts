@@ -1,0 +1,41 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../http/context'
+import { Fault, type FaultName } from '../lib/fault'
+
+/**
+ * Does a verification, whose errors say what is wrong with what an authenticator answered. The reason is logged; callers
+ * get the fault.
+ *
+ * @throws {Fault} `fault`
+ */
+export async function verified<T>(c: Context<HttpEnv>, fault: FaultName, verify: () => Promise<T>): Promise<T> {
+  try {
+    return await verify()
+  } catch (error) {
+    if (error instanceof Fault) throw error
+    c.get('log').passkey_refused = (error instanceof Error ? error.message : String(error)).slice(0, 200)
+    throw fault === 'registration_refused' ? registrationRefused() : invalidPasskey()
+  }
+}
+
+export function registrationRefused(): Fault {
+  return new Fault(
+    'registration_refused',
+    'The new passkey could not be verified, or took too long. Ask for new options and try again.',
+  )
+}
+
+export function invalidPasskey(): Fault {
+  return new Fault(
+    'invalid_passkey',
+    'The passkey is not known here, could not be verified, or took too long. Try again, or sign in with a code.',
+  )
+}
+
+/** For a change of passkeys or recovery codes in a session without a second factor. */
+export function factorRequired(): Fault {
+  return new Fault(
+    'passkey_required',
+    'You have a passkey: use it, or a recovery code, in this session before you change how you prove who you are.',
+  )
+}

@@ -1,0 +1,136 @@
+import { and, eq, exists, isNotNull, lt, notExists, or, type SQL, sql } from 'drizzle-orm'
+import { batch, ConstraintError, type Directory, type Queries, type Results, run } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import { idFloor } from '../lib/ids'
+import { DAY } from '../lib/time'
+import { sessions } from '../sessions/schema'
+import { MAX_PASSKEYS } from './limits'
+import { codesGoneWithPasskeys, codesMade } from './recovery-store'
+import { passkeys, spentChallenges } from './schema'
+
+export type Passkey = typeof passkeys.$inferSelect
+/** The session that a user acts in. */
+export type Acting = { id: string; user_id: string }
+
+/** Reads the passkeys of a user, oldest first. */
+export function passkeysOf(db: Directory, userId: string) {
+  return db.select().from(passkeys).where(eq(passkeys.user_id, userId)).orderBy(passkeys.id)
+}
+
+/** Reads the passkey with this credential, whoever's it is. */
+export function byCredential(db: Directory, credentialId: string) {
+  return db.select().from(passkeys).where(eq(passkeys.credential_id, credentialId))
+}
+
+/**
+ * Adds a passkey, which is the second factor of the session from then on. With the first passkey come recovery codes.
+ *
+ * The session must exist. If the user has a passkey already, the session must have its second factor: otherwise
+ * whoever reads the user's mail could add a passkey of their own.
+ *
+ * @param codes hashes of recovery codes, for a user who has none
+ * @returns the user's passkeys, and whether the codes are the user's now; null if the challenge was answered before
+ */
+export async function insertPasskey(
+  db: Directory,
+  session: Acting,
+  { passkey, challenge, codes }: { passkey: Passkey; challenge: string; codes: readonly string[] },
+  now: number,
+) {
+  const own = eq(passkeys.user_id, session.user_id)
+  const allowed = exists(db.select({ one: sql`1` }).from(sessions).where(mayManage(db, session)))
+  const added = eq(passkeys.id, passkey.id)
+  try {
+    return await once(db, challenge, {
+      added: insertWhere(db, passkeys, passkey, and(allowed, sql`${db.$count(passkeys, own)} < ${MAX_PASSKEYS}`)),
+      proved: db
+        .update(sessions)
+        .set({ second_factor_at: now })
+        .where(and(isSession(session), hasPasskey(db, added))),
+      ...codesMade(db, session.user_id, codes, hasPasskey(db, added), now),
+      own: passkeysOf(db, session.user_id),
+    })
+  } catch (error) {
+    if (error instanceof ConstraintError && error.message.includes('passkeys.credential_id')) return 'credential_taken'
+    throw error
+  }
+}
+
+/** Gives one of the user's passkeys a name. @returns it; undefined if there is none */
+export async function renamePasskey(db: Directory, userId: string, id: string, name: string) {
+  const own = and(eq(passkeys.id, id), eq(passkeys.user_id, userId))
+  const [renamed] = await run(db, db.update(passkeys).set({ name }).where(own).returning())
+  return renamed
+}
+
+/**
+ * Deletes one of the user's passkeys, if the session has its second factor. The recovery codes go with the last one.
+ *
+ * @returns whether it existed, and whether it is gone
+ */
+export async function deletePasskey(db: Directory, session: Acting, id: string) {
+  const one = and(eq(passkeys.id, id), eq(passkeys.user_id, session.user_id))
+  const proven = and(isSession(session), isNotNull(sessions.second_factor_at))
+  const proved = exists(db.select({ one: sql`1` }).from(sessions).where(proven))
+  const { there, gone } = await batch(db, {
+    there: db.select({ id: passkeys.id }).from(passkeys).where(one),
+    gone: db.delete(passkeys).where(and(one, proved)).returning({ id: passkeys.id }),
+    codes: codesGoneWithPasskeys(db, session.user_id),
+  })
+  return { existed: there.length > 0, gone: gone.length > 0 }
+}
+
+/** What an assertion says of a passkey that it was made with. */
+export type Asserted = { passkey: Passkey; challenge: string; counter: number; backed_up: boolean }
+
+/** Whether the passkey of an assertion is still there, with the count of signatures that the assertion was compared with. */
+export function isUnchanged(db: Directory, { passkey }: Asserted): SQL {
+  return hasPasskey(db, and(eq(passkeys.id, passkey.id), eq(passkeys.counter, passkey.counter)))
+}
+
+/** Notes that a passkey was used. */
+export function passkeyUsed(db: Directory, { passkey, counter, backed_up }: Asserted, now: number) {
+  return db
+    .update(passkeys)
+    .set({ counter, backed_up, last_used_at: now })
+    .where(and(eq(passkeys.id, passkey.id), eq(passkeys.counter, passkey.counter)))
+}
+
+/**
+ * Sends statements that act on the answer to a challenge, unless the challenge was answered before: then none of them has
+ * any effect.
+ *
+ * @returns null if it was
+ */
+export async function once<Q extends Queries>(
+  db: Directory,
+  challenge: string,
+  queries: Q,
+): Promise<Results<Q> | null> {
+  try {
+    const results = await batch(db, { spent: db.insert(spentChallenges).values({ id: challenge }), ...queries })
+    return results as unknown as Results<Q>
+  } catch (error) {
+    if (error instanceof ConstraintError && error.message.includes('spent_challenges')) return null
+    throw error
+  }
+}
+
+/** Deletes challenges that expired long ago. Their ids hold the time when they were made. */
+export async function purgeSpent(db: Directory, now: number): Promise<void> {
+  await run(db, db.delete(spentChallenges).where(lt(spentChallenges.id, idFloor('pch', now - DAY))))
+}
+
+/** A session that may add passkeys: one with its second factor, or of a user who has no passkey. */
+export function mayManage(db: Directory, session: Acting): SQL | undefined {
+  const none = notExists(db.select({ one: sql`1` }).from(passkeys).where(eq(passkeys.user_id, session.user_id)))
+  return and(isSession(session), or(isNotNull(sessions.second_factor_at), none))
+}
+
+export function isSession({ id, user_id }: Acting): SQL | undefined {
+  return and(eq(sessions.id, id), eq(sessions.user_id, user_id))
+}
+
+function hasPasskey(db: Directory, which: SQL | undefined): SQL {
+  return exists(db.select({ one: sql`1` }).from(passkeys).where(which))
+}

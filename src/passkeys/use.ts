@@ -1,0 +1,77 @@
+import type { Context } from 'hono'
+import { run } from '../db/client'
+import type { HttpEnv } from '../http/context'
+import { sha256Hex } from '../lib/crypto'
+import { Fault } from '../lib/fault'
+import { newId } from '../lib/ids'
+import { newSessionToken, sessionEnd } from '../sessions/secret'
+import type { User } from '../sessions/store'
+import type { Purpose } from './challenge'
+import { invalidPasskey, verified } from './faults'
+import type { UsedCredential } from './fields'
+import { siteOf } from './site'
+import { type Acting, type Asserted, byCredential, passkeysOf } from './store'
+import { openWithPasskey, proveWithPasskey } from './use-store'
+import { assertionOptions, verifyAssertion } from './webauthn'
+
+const SIGN_IN: Purpose = { to: 'sign_in', session: null }
+const proof = (session: Acting): Purpose => ({ to: 'prove', session: session.id })
+
+/** What a browser needs to sign in with any passkey that it has for this site. No I/O. */
+export function beginSignIn(c: Context<HttpEnv>) {
+  return assertionOptions(siteOf(c), SIGN_IN)
+}
+
+/**
+ * What a browser needs to use one of the user's passkeys in their session.
+ *
+ * @throws {Fault} `not_found` if the user has none; `public_origin_missing`
+ */
+export async function beginProof(c: Context<HttpEnv>, session: Acting) {
+  const site = siteOf(c)
+  const own = await run(site.rt.directory, passkeysOf(site.rt.directory, session.user_id))
+  if (own.length === 0) throw new Fault('not_found', 'You have no passkey. Add one first.')
+  return assertionOptions(site, proof(session), own)
+}
+
+/**
+ * Opens a session with a passkey. The token is returned only here.
+ *
+ * @param replaces the session of this browser that the new one replaces
+ * @throws {Fault} `invalid_passkey`, `public_origin_missing`
+ */
+export async function signInWithPasskey(
+  c: Context<HttpEnv>,
+  credential: UsedCredential,
+  replaces: string | null = null,
+): Promise<{ token: string; expires_at: number; user: User }> {
+  const { directory, now } = c.get('rt')
+  const asserted = await assertedBy(c, SIGN_IN, credential)
+  const token = newSessionToken()
+  const expires_at = sessionEnd(now, now)
+  const user_agent = c.req.header('User-Agent')?.slice(0, 200) ?? null
+  const session = { id: newId('ses', now), hash: await sha256Hex(token), expires_at, user_agent }
+  const user = await openWithPasskey(directory, asserted, { session, replaces }, now)
+  if (!user) throw invalidPasskey()
+  return { token, expires_at, user }
+}
+
+/**
+ * Uses a passkey of the user as the second factor of their session.
+ *
+ * @throws {Fault} `invalid_passkey`, also for a passkey of another user; `public_origin_missing`
+ */
+export async function provePasskey(c: Context<HttpEnv>, session: Acting, credential: UsedCredential): Promise<void> {
+  const { directory, now } = c.get('rt')
+  const asserted = await assertedBy(c, proof(session), credential)
+  if (!(await proveWithPasskey(directory, session, asserted, now))) throw invalidPasskey()
+}
+
+/** The passkey that a credential was made with, verified. @throws {Fault} `invalid_passkey` */
+async function assertedBy(c: Context<HttpEnv>, purpose: Purpose, credential: UsedCredential): Promise<Asserted> {
+  const site = siteOf(c)
+  const [passkey] = await run(site.rt.directory, byCredential(site.rt.directory, credential.id))
+  if (!passkey) throw invalidPasskey()
+  const facts = await verified(c, 'invalid_passkey', () => verifyAssertion(site, purpose, passkey, credential as never))
+  return { passkey, ...facts }
+}

@@ -1,0 +1,15 @@
+import * as z from 'zod'
+import { exampleOf, named, timestamp } from '../http/fields'
+import { SAMPLE } from '../http/samples'
+
+export const User = named('User', z.object({ id: z.string(), email: z.string() }), {
+  id: SAMPLE.user,
+  email: SAMPLE.email,
+})
+
+/** A session that was just opened, with its token. */
+export const NewSession = named('NewSession', z.object({ token: z.string(), expires_at: timestamp, user: User }), {
+  token: 'svc_cs_… and 64 hexadecimal characters',
+  expires_at: SAMPLE.end,
+  user: exampleOf(User),
+})
