@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { PAGES, pathIn, submit } from '../console/visit'
-import { call, drain, lossyQueue } from '../harness'
+import { call, DIRECTORY, drain, lossyQueue } from '../harness'
 import { rows, rowsOfAll } from '../inbox/pipeline'
 import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, type World } from '../routes'
 
@@ -21,6 +21,7 @@ const ROTATED = { action: 'api_key.rotated', object: (world: World) => world.oth
 const REVOKED = { action: 'api_key.revoked', object: (world: World) => world.other.key.id }
 const PROJECT = { action: 'project.created', object: () => /^prj_/ }
 const RENAMED = { action: 'project.renamed', object: (world: World) => world.project }
+const SETTLED = { action: 'project.settings_changed', object: (world: World) => world.project }
 const CONNECTED = { action: 'connection.created', object: () => /^con_/ }
 const onConnection = (what: string) => ({ action: `connection.${what}`, object: (world: World) => world.connection.id })
 const onMember = (what: string) => ({ action: `member.${what}`, object: (world: World) => world.member.user })
@@ -61,6 +62,7 @@ const SECRET = { signing_secret: 'whsec_9876543210' }
 const FORMS: Record<string, StatedForm> = {
   'POST /console/projects': { ...PROJECT, fields: { name: 'By form' } },
   'POST /console/p/:project/platform/settings/general': { ...RENAMED, fields: { name: 'By form' } },
+  'POST /console/p/:project/platform/settings/general/settings': { ...SETTLED, fields: { require_passkey: 'true' } },
   [KEYS]: { ...MINTED, fields: { name: 'By form', scope: 'billing:read' } },
   [`${KEYS}/:id/edit`]: { ...UPDATED, fields: { name: 'By form' } },
   [`${KEYS}/:id/rotate`]: ROTATED,
@@ -86,7 +88,7 @@ const FORMS: Record<string, StatedForm> = {
 const changing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.startsWith('/platform/v1/'))
 // Not what users do for themselves: test/members asks what accepting, declining and
 // leaving write.
-const OWN = /sign-(in|out)|sessions|^\/console\/confirm|^\/console\/invitations|\/leave$/
+const OWN = /sign-(in|out)|sessions|^\/console\/(confirm|passkeys|second-factor)|^\/console\/invitations|\/leave$/
 const forms = PAGES.filter(({ method, path }) => method === 'POST' && !OWN.test(path))
 
 type Row = { project_id: string; action: string; actor_type: string; actor_id: string; object_id: string }
@@ -94,6 +96,8 @@ type Row = { project_id: string; action: string; actor_type: string; actor_id: s
 /** A world whose event has been processed, so that it can be replayed, and the audit rows that came since. */
 async function newPlace() {
   const world = await newWorld()
+  // Whoever requires a passkey has used one.
+  await DIRECTORY.prepare('UPDATE sessions SET second_factor_at = 1 WHERE user_id = ?').bind(world.owner.user).run()
   await drain([{ project_id: world.project, event_id: world.event }], { EVENTS: lossyQueue().EVENTS })
   const all = () => rowsOfAll<Row & { id: string }>('SELECT * FROM audit_log ORDER BY id')
   const before = new Set((await all()).map(({ id }) => id))
