@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call } from '../harness'
+import { prove, withPasskey } from '../passkeys/people'
 import { freshEmail, redeem, sent, signIn, wrong } from '../sessions/signing-in'
 import { submit, visit } from './visit'
 
@@ -40,6 +41,25 @@ describe('sessions in the console', () => {
         expect(text).toContain(words)
       expect(text).not.toContain('<b>x</b>')
     }
+  })
+
+  it('are followed by what happened with passkeys', async () => {
+    const { token, codes, passkey, authenticator } = await withPasskey()
+    await prove(token, authenticator)
+    await submit(`/console/passkeys/${passkey.id}/rename`, token, { name: 'Phone' })
+    for (const code of ['AAAAA-AAAAA', codes[0] ?? '']) await submit('/console/second-factor/code', token, { code })
+    await submit(`/console/passkeys/${passkey.id}/delete`, token)
+    const { text } = await visit('/console/sessions/activity', token)
+    for (const words of [
+      'Added a passkey',
+      'Made recovery codes',
+      'Confirmed with a passkey',
+      'Renamed a passkey',
+      '1 wrong recovery code',
+      'Used a recovery code',
+      'Deleted a passkey',
+    ])
+      expect(text).toContain(words)
   })
 
   it('have a choice of security emails', async () => {

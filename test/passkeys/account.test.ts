@@ -21,7 +21,8 @@ const HERE = { headers: { 'User-Agent': FIREFOX }, country: 'NL' }
 
 const told = ({ status, body }: { status: number; body: { code?: string } | null }) => [status, body?.code]
 const log = async (token: string) => (await call('/auth/events', { token })).body.data
-const types = async (token: string) => (await log(token)).map(({ type }) => type)
+/** The types of the events, in the order of the alphabet: those of one call have the same time. */
+const types = async (token: string) => (await log(token)).map(({ type }) => type).sort()
 const idOf = async (token: string) => (await call('/auth/sessions/current', { token })).body.session.id
 const recover = (token: string, code: string, options: RequestOptions = {}) =>
   call('/auth/session/recovery-code', { method: 'POST', token, json: { code }, ...options })

@@ -221,6 +221,13 @@ describe('a challenge', () => {
     expect(told(await used(other.token, toProve))).toEqual([401, 'invalid_passkey'])
     expect(told(await signInBy(toProve))).toEqual([401, 'invalid_passkey'])
     expect((await used(token, toProve)).status).toBe(204)
+    // The challenge for a new passkey signs nobody in, and proves nothing.
+    const { challenge } = (await creationOptions(token)) as { challenge: string }
+    expect(told(await signInBy(await authenticator.get(await requestOptions(), { challenge })))).toEqual([
+      401,
+      'invalid_passkey',
+    ])
+    expect(told(await prove(token, authenticator, { challenge }))).toEqual([401, 'invalid_passkey'])
     // Options for a new passkey are for the session that asked for them.
     const stranger = await signedIn()
     const credential = await (await newAuthenticator()).create(await creationOptions(stranger.token))
