@@ -17,7 +17,7 @@ export type Notice = { email: string; origin: string | null; at: number }
 const FIRST = {
   code: (_: string | null) => 'secure your mailbox first, because whoever signed in had a code that was sent there',
   passkey: (origin: string | null) =>
-    `delete the passkey that you do not know or no longer have first, because whoever signed in used one of yours: ${open(origin, 'passkeys')}`,
+    `${open(origin, 'passkeys')} and delete the passkey that you do not know or no longer have, because whoever signed in used one of yours`,
 }
 
 /** The email about a sign-in from a browser or another client that is not known. */

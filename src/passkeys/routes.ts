@@ -108,7 +108,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
       id: 'createSessionWithPasskey',
       summary: 'Sign in with a passkey',
       description:
-        'The token is returned only in this response. The session has its second factor from the start. A challenge works once.',
+        'The token is returned only in this response. The session has its second factor from the start. A challenge works once. If your client’s user agent has not signed in to your account in the last 90 days, you get an email about it.',
       tag,
       policy: null,
       responses: { 201: { description: 'Signed in.', schema: NewSession } },
