@@ -3,8 +3,7 @@ import { batch, type Directory } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { sessions } from '../sessions/schema'
 import { passkeys, recoveryCodes } from './schema'
-
-type Acting = { id: string; user_id: string }
+import type { Acting } from './store'
 
 /** Reads how many recovery codes of a user can still be used, and when they were made. */
 export function codesLeft(db: Directory, userId: string) {

@@ -122,7 +122,7 @@ export async function purgeSpent(db: Directory, now: number): Promise<void> {
 }
 
 /** A session that may add passkeys: one with its second factor, or of a user who has no passkey. */
-export function mayManage(db: Directory, session: Acting): SQL | undefined {
+function mayManage(db: Directory, session: Acting): SQL | undefined {
   const none = notExists(db.select({ one: sql`1` }).from(passkeys).where(eq(passkeys.user_id, session.user_id)))
   return and(isSession(session), or(isNotNull(sessions.second_factor_at), none))
 }

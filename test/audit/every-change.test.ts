@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { PAGES, pathIn, submit } from '../console/visit'
-import { call, drain, lossyQueue } from '../harness'
+import { call, DIRECTORY, drain, lossyQueue } from '../harness'
 import { rows, rowsOfAll } from '../inbox/pipeline'
 import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, type World } from '../routes'
 
@@ -28,6 +28,7 @@ const RESTORED: Stated = {
   first: (world) =>
     call(`/platform/v1/projects/${world.project}?name=Test`, { method: 'DELETE', token: world.owner.token }),
 }
+const SETTLED = { action: 'project.settings_changed', object: (world: World) => world.project }
 const CONNECTED = { action: 'connection.created', object: () => /^con_/ }
 const onConnection = (what: string) => ({ action: `connection.${what}`, object: (world: World) => world.connection.id })
 const onMember = (what: string) => ({ action: `member.${what}`, object: (world: World) => world.member.user })
@@ -72,6 +73,7 @@ const FORMS: Record<string, StatedForm> = {
   'POST /console/p/:project/platform/settings/general': { ...RENAMED, fields: { name: 'By form' } },
   'POST /console/p/:project/platform/settings/general/delete': { ...ENDED, fields: { typed: 'Test' } },
   'POST /console/projects/:id/restore': RESTORED,
+  'POST /console/p/:project/platform/settings/general/settings': { ...SETTLED, fields: { require_passkey: 'true' } },
   [KEYS]: { ...MINTED, fields: { name: 'By form', scope: 'billing:read' } },
   [`${KEYS}/:id/edit`]: { ...UPDATED, fields: { name: 'By form' } },
   [`${KEYS}/:id/rotate`]: ROTATED,
@@ -97,7 +99,7 @@ const FORMS: Record<string, StatedForm> = {
 const changing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.startsWith('/platform/v1/'))
 // Not what users do for themselves: test/members asks what accepting, declining and
 // leaving write.
-const OWN = /sign-(in|out)|sessions|^\/console\/confirm|^\/console\/invitations|\/leave$/
+const OWN = /sign-(in|out)|sessions|^\/console\/(confirm|passkeys|second-factor)|^\/console\/invitations|\/leave$/
 const forms = PAGES.filter(({ method, path }) => method === 'POST' && !OWN.test(path))
 
 type Row = { project_id: string; action: string; actor_type: string; actor_id: string; object_id: string }
@@ -105,6 +107,8 @@ type Row = { project_id: string; action: string; actor_type: string; actor_id: s
 /** A world whose event has been processed, so that it can be replayed, and the audit rows that came since. */
 async function newPlace(first: Stated['first'] = undefined) {
   const world = await newWorld()
+  // Whoever requires a passkey has used one.
+  await DIRECTORY.prepare('UPDATE sessions SET second_factor_at = 1 WHERE user_id = ?').bind(world.owner.user).run()
   await drain([{ project_id: world.project, event_id: world.event }], { EVENTS: lossyQueue().EVENTS })
   await first?.(world)
   const all = () => rowsOfAll<Row & { id: string }>('SELECT * FROM audit_log ORDER BY id')

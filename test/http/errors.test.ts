@@ -13,7 +13,8 @@ const BARE = 'Bearer realm="platform"'
 /** RFC 6750 §3, as api.md has it. */
 function challengeOf(fault: FaultName): string | RegExp | null {
   const { status, title } = ERRORS[fault]
-  if (['missing_credentials', 'invalid_code'].includes(fault) || fault.startsWith('signature_')) return BARE
+  const bare = ['missing_credentials', 'invalid_code', 'invalid_passkey', 'invalid_recovery_code']
+  if (bare.includes(fault) || fault.startsWith('signature_')) return BARE
   if (status === 401) return `${BARE}, error="invalid_token", error_description="${title}"`
   if (fault === 'insufficient_scope' || fault === 'insufficient_role') {
     return /^Bearer realm="platform", error="insufficient_scope", scope="[a-z_]+:(read|write)"$/

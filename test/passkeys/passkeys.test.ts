@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/lib/crypto'
 import { MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
-import { call, countingD1, DIRECTORY, LIMIT_REACHED, signedIn, storedText, unconfirm } from '../harness'
+import { call, captureConsole, countingD1, DIRECTORY, LIMIT_REACHED, signedIn, storedText, unconfirm } from '../harness'
 import { current } from '../sessions/signing-in'
 import { type Authenticator, cbor, newAuthenticator, toUrl, type Wrong } from './authenticator'
 import { byCode, creationOptions, prove, register, requestOptions, signInBy, withPasskey } from './people'
@@ -289,12 +289,18 @@ describe('the calls', () => {
     }
   })
 
-  it('store no challenge and no recovery code as it was sent', async () => {
-    const { codes, authenticator } = await withPasskey()
+  it('store and log no challenge and no recovery code as it was sent', async () => {
+    const logged = captureConsole()
+    const { codes, authenticator, token: own } = await withPasskey()
+    await call('/auth/session/recovery-code', { method: 'POST', token: own, json: { code: codes[0] } })
     const options = (await requestOptions()) as { challenge: string }
-    expect((await signInBy(await authenticator.get(options))).status).toBe(201)
-    const stored = await storedText()
+    const credential = await authenticator.get(options)
+    const { body } = await signInBy(credential)
+    expect((await signInBy(credential)).status).toBe(401)
+    const stored = (await storedText()) + logged.join('\n')
     expect(stored).toContain(authenticator.id)
+    expect(logged.join()).toContain('/auth/session/recovery-code')
+    expect(stored).not.toContain(body.token.slice(7))
     for (const secret of [options.challenge, ...codes.flatMap((code) => [code, code.replace('-', '')])]) {
       expect(stored).not.toContain(secret)
     }

@@ -24,6 +24,7 @@ describe('a session', () => {
         last_used_at: expect.any(String),
         expires_at: body.expires_at,
         confirmed_until: expect.any(String),
+        second_factor_at: null,
         user_agent: 'tests/1.0',
         current: true,
       },
