@@ -147,7 +147,7 @@ describe('/openapi.json', () => {
       const wanted = operation.security.flatMap((one: Json) => Object.keys(one))
       expect(schemes, name).toEqual(expect.arrayContaining(wanted))
       expect(wanted.length > 0, name).toBe(
-        / \/(platform|auth\/(sessions?|invitations)(\/|$))/.test(name) && name !== 'POST /auth/sessions',
+        / \/(platform|auth\/(sessions?|invitations|user)(\/|$))/.test(name) && name !== 'POST /auth/sessions',
       )
       if (operation['x-required-scope']) expect(SCOPES, name).toContain(operation['x-required-scope'])
     }

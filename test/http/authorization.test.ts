@@ -89,6 +89,7 @@ const STATED: Record<string, Stated | 'public'> = {
   'DELETE /auth/sessions': OWN,
   'GET /auth/sessions/current': OWN,
   'POST /auth/session/confirm': OWN,
+  'DELETE /auth/user': OWN,
   'DELETE /auth/sessions/current': OWN,
   'DELETE /auth/sessions/:id': OWN,
   'GET /auth/invitations': OWN,

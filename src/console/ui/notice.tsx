@@ -3,6 +3,7 @@ const NOTICES = {
   signed_out: 'You are signed out.',
   session_ended: 'The session has ended.',
   sessions_ended: 'All your other sessions have ended.',
+  account_deleted: 'Your account was deleted.',
   signed_out_everywhere: 'You are signed out everywhere.',
   confirmed: 'You have confirmed that it is you. Now repeat what you were doing.',
   project_created: 'The project was created.',

@@ -32,6 +32,13 @@ export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Sessio
       </p>
       <Table label="Sessions" rows={data} columns={columnsOf(c)} class="keys" />
       <Pager c={c} cursor={next_cursor} />
+      <h2>Delete your account</h2>
+      <p class="quiet">You leave all projects, and your address is removed. This cannot be undone.</p>
+      <p>
+        <a class="button danger" href="/console/sessions/erase" data-dialog>
+          Delete my account
+        </a>
+      </p>
     </>,
   )
 }
