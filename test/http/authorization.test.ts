@@ -92,6 +92,7 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /auth/events': OWN,
   'GET /auth/sessions/current': OWN,
   'POST /auth/session/confirm': OWN,
+  'DELETE /auth/user': OWN,
   'DELETE /auth/sessions/current': OWN,
   'DELETE /auth/sessions/:id': OWN,
   'GET /auth/passkeys': OWN,

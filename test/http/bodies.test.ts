@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import type { RouteEntry } from '../../src/http/openapi'
 import { MAX_BODY_BYTES } from '../../src/http/validate'
 import { type Answer, call, freshProject, NO_LIMIT, type RequestOptions, STORE } from '../harness'
-import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, takesBody, tokenFor, type World } from '../routes'
+import { callRoute, nameOf, newWorld, QUERIES, ROUTES, SAMPLES, takesBody, tokenFor, type World } from '../routes'
 
 const BODIES = ROUTES.filter(takesBody)
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -372,7 +372,9 @@ describe('the path', () => {
           project: world.project,
           ...(json && { json }),
         }
-        problemOf(await call(path, options), 404, 'not_found', nameOf(route))
+        const query = QUERIES[nameOf(route)]
+        const asked = query === undefined ? path : `${path}?${query}`
+        problemOf(await call(asked, options), 404, 'not_found', nameOf(route))
       }
       expect((await call(`/ingest/${id}`, { method: 'POST', body: '{}' })).body.code).toBe('unknown_connection')
     },
