@@ -62,6 +62,33 @@ describe('deleting an account', () => {
     expect(alive.status).toBe(200)
   })
 
+  it('leaves no row that belongs to the user alone, in any table', async () => {
+    const { user } = await busy()
+    const { results: tables } = await DIRECTORY.prepare(
+      `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'user_id' WHERE m.type = 'table'`,
+    ).all<{ name: string }>()
+    const rows = async () => {
+      const counted = tables.map(({ name }) =>
+        DIRECTORY.prepare(`SELECT '${name}' AS name, count(*) AS n FROM "${name}" WHERE user_id = ?`).bind(user.user),
+      )
+      const found = await DIRECTORY.batch<{ name: string; n: number }>(counted)
+      return Object.fromEntries(found.flatMap(({ results }) => results).map(({ name, n }) => [name, n > 0]))
+    }
+    await DIRECTORY.batch(
+      [
+        "INSERT INTO account_browsers VALUES (?, 'hash', 1)",
+        "INSERT INTO account_events (user_id, id, type, at) VALUES (?, 'aev_1', 'sign_in', 1)",
+        `INSERT INTO passkeys (id, user_id, credential_id, public_key, counter, transports, name, created_at, backed_up)
+          VALUES ('psk_1', ?, 'credential', 'key', 0, '[]', 'Mine', 1, 0)`,
+        "INSERT INTO recovery_codes (user_id, hash, created_at) VALUES (?, 'hash', 1)",
+      ].map((statement) => DIRECTORY.prepare(statement).bind(user.user)),
+    )
+    const before = await rows()
+    expect(before).toEqual(Object.fromEntries(tables.map(({ name }) => [name, true])))
+    await erase(user)
+    expect(await rows()).toEqual(Object.fromEntries(tables.map(({ name }) => [name, false])))
+  })
+
   it('revokes the keys if asked', async () => {
     const { one, two, user, keys } = await busy()
     expect((await erase(user, '?revoke_keys=true')).status).toBe(204)
