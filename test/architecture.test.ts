@@ -9,7 +9,7 @@ const LAYERS = [
   /^index\.ts$/,
   /^app\.ts$/,
   /^console\//,
-  /^(inbox|api-keys|projects|members|sessions|mail|audit|stores)\//,
+  /^(inbox|consumers|api-keys|projects|members|sessions|mail|audit|stores)\//,
   /^billing\//,
   /^vendors\//,
   /^http\//,

@@ -11,6 +11,9 @@ export const SAMPLE = {
   event: 'evt_01kc5s4t6v8w0x1y3z5a7b9c2d',
   replay: 'rpl_01kc5t7w9x1y3z5a8b0c2d4e6f',
   invitation: 'inv_01kc5w0z2b4d6f8g0h1j3k5m7n',
+  consumer: 'csm_01kc5w3c5e7g9j1k3m5n7p9r1t',
+  survivor: 'csm_01kc5w2b4d6f8h0k2n4p6q8s0v',
+  externalId: 'user_4711',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',
   request: 'req_01kc5v8x0y2z4a6b8c1d3e5f7g',
   subscription: 'sub_1QZ4kLJ2eZvKYlo2',
@@ -41,5 +44,9 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   'payment-methods': { description: "The vendor's id of the payment method.", example: SAMPLE.paymentMethod },
   customers: { description: 'The name of the vendor.', example: 'stripe' },
   ':vendor': { description: "The vendor's id of the customer.", example: SAMPLE.customer },
+  consumers: {
+    description: 'The consumer: its id, or `ext:` and its external id.',
+    example: 'ext:user_4711',
+  },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }

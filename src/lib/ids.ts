@@ -14,6 +14,7 @@ export type IdPrefix =
   | 'req'
   | 'lse'
   | 'inv'
+  | 'csm'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
 const DIGITS = '[0-9a-hjkmnp-tv-z]'
