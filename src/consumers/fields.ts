@@ -11,7 +11,7 @@ import {
   MAX_NAME,
   MAX_REASON,
 } from './limits'
-import { EXTERNAL_ID, EXTERNAL_ID_RULE } from './ref'
+import { EXTERNAL, EXTERNAL_ID, EXTERNAL_ID_RULE, refOf } from './ref'
 import { CONSUMER_STATES, type Metadata } from './schema'
 import type { Consumer as Row } from './store'
 import type { Fields } from './write-store'
@@ -89,7 +89,8 @@ export const MergeBody = named(
     into: z
       .string()
       .min(1)
-      .max(MAX_EXTERNAL_ID + 4)
+      .max(EXTERNAL.length + MAX_EXTERNAL_ID)
+      .refine((text) => refOf(text) !== null, `must be a consumer's id, or ${EXTERNAL} and an external id`)
       .describe('The consumer that stays: its id, or `ext:` and its external id.'),
   }),
   { into: SAMPLE.survivor },

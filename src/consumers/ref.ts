@@ -14,7 +14,7 @@ export const EXTERNAL_ID_RULE = `must have 1 to ${MAX_EXTERNAL_ID} letters, digi
 
 const ID = idPattern('csm')
 
-/** The consumer that a text names: `csm_…`, or `ext:` and the external id. Null if it names none. No I/O. */
+/** The consumer that a text names: `csm_…`, or `ext:` and the external id. Null if it can name none. No I/O. */
 export function refOf(text: string): ConsumerRef | null {
   if (ID.test(text)) return { id: text }
   const external_id = text.startsWith(EXTERNAL) ? text.slice(EXTERNAL.length) : ''
@@ -22,50 +22,26 @@ export function refOf(text: string): ConsumerRef | null {
 }
 
 /**
- * The consumer that a call reads.
- *
- * @throws {Fault} `not_found`
- */
-export function refToRead(text: string): ConsumerRef {
-  const ref = refOf(text)
-  if (!ref) throw noConsumer()
-  return ref
-}
-
-/**
  * The consumer that a call changes. A mistake in an external id is named, because the caller may be about to use it.
  *
- * @param pointer of the field that names the consumer; empty if that is the path
  * @throws {Fault} `not_found`, `validation_failed`
  */
-export function refToChange(text: string, pointer = ''): ConsumerRef {
+export function refToChange(text: string): ConsumerRef {
   const ref = refOf(text)
   if (ref) return ref
-  if (text.startsWith(EXTERNAL)) throw invalidExternalId(pointer)
-  throw noConsumer()
+  if (!text.startsWith(EXTERNAL)) throw noConsumer()
+  throw new Fault('validation_failed', `The external id in the path ${EXTERNAL_ID_RULE}.`, {
+    errors: [{ pointer: '', code: 'malformed', message: EXTERNAL_ID_RULE }],
+  })
 }
 
-/**
- * The external id that a path names: `ext:` and the id.
- *
- * @throws {Fault} `validation_failed`
- */
+/** As {@link refToChange}, where only the external id can name the consumer. */
 export function externalIdIn(text: string): string {
-  const ref = refOf(text)
-  if (ref && 'external_id' in ref) return ref.external_id
-  if (text.startsWith(EXTERNAL)) throw invalidExternalId('')
-  throw new Fault('validation_failed', `The path must name the consumer by ${EXTERNAL} and your own id.`, {
-    errors: [{ pointer: '', code: 'malformed', message: `must begin with ${EXTERNAL}` }],
-  })
+  const ref = refToChange(text)
+  if ('external_id' in ref) return ref.external_id
+  throw new Fault('not_found', `Name the consumer by ${EXTERNAL} and your own id.`)
 }
 
 export function noConsumer(): Fault {
   return new Fault('not_found', 'Consumer not found in this project.')
-}
-
-function invalidExternalId(pointer: string): Fault {
-  const field = pointer === '' ? 'The external id in the path' : `The external id in \`${pointer.slice(1)}\``
-  return new Fault('validation_failed', `${field} ${EXTERNAL_ID_RULE}.`, {
-    errors: [{ pointer, code: 'malformed', message: EXTERNAL_ID_RULE }],
-  })
 }

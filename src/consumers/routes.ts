@@ -21,7 +21,7 @@ import {
   UpdateBody,
 } from './fields'
 import { MAX_EXTERNAL_IDS } from './limits'
-import { externalIdIn, refToChange, refToRead } from './ref'
+import { externalIdIn, refOf, refToChange } from './ref'
 import { mergeConsumer, setBlocked } from './state-store'
 import { findConsumer, isConsumer, listConsumers, type Consumer as Row, required } from './store'
 import { insertConsumer, updateConsumer, upsertConsumer } from './write-store'
@@ -90,7 +90,8 @@ export const consumerRoutes = new Hono<HttpEnv>()
       faults: ['not_found', 'consumer_merged'],
     }),
     async (c) => {
-      const ref = refToRead(c.req.param('consumer'))
+      const name = c.req.param('consumer')
+      const ref = refOf(name) ?? { id: name } // a name that is neither is read like an unknown id
       const { rows } = await read(c, { rows: findConsumer(c.get('rt').db, projectOf(c.get('actor')), ref) })
       return c.json(tagged(c, required(rows)), 200)
     },
@@ -185,7 +186,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     }),
     body(MergeBody),
     async (c) => {
-      const into = refToChange(c.req.valid('json').into, '/into')
+      const into = refToChange(c.req.valid('json').into)
       return c.json(tagged(c, await mergeConsumer(c.get('rt').db, named(c), into, changeOf(c))), 200)
     },
   )
