@@ -8,6 +8,7 @@ import { invoiceRoutes } from './billing/invoices/routes'
 import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
 import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
+import { consumerRoutes } from './consumers/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
@@ -61,6 +62,7 @@ const app = base
   .route('/platform/v1/members', memberRoutes)
   .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
+  .route('/platform/v1/consumers', consumerRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)

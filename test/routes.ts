@@ -3,6 +3,7 @@ import { app } from '../src/app'
 import { type RouteEntry, routeTable } from '../src/http/openapi'
 import { newId } from '../src/lib/ids'
 import { insertObjects } from './billing/rows'
+import { insertConsumer } from './consumers/rows'
 import {
   type Answer,
   addMember,
@@ -49,8 +50,14 @@ export async function newWorld() {
   ])
   const member = await addMember(project, 'developer')
   const invitation = await invited(project)
+  const [consumer, survivor] = await Promise.all([
+    insertConsumer(project, 'sample'),
+    insertConsumer(project, 'survivor'),
+  ])
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   return {
+    consumer,
+    survivor,
     member,
     invitation,
     own,
@@ -81,6 +88,21 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     json: { email: 'sample@example.com', role: 'viewer', expires_in_days: 1 },
     status: 201,
   },
+  'POST /platform/v1/consumers': {
+    json: { external_id: 'new', email: 'sample@example.com', name: 'sample', metadata: { team: 'a' } },
+    status: 201,
+  },
+  'PUT /platform/v1/consumers/:consumer': {
+    json: { email: 'sample@example.com', name: 'sample', metadata: {} },
+    status: 200,
+  },
+  'PATCH /platform/v1/consumers/:consumer': {
+    json: { external_id: 'another', email: null, name: null, metadata: { team: 'b' } },
+    status: 200,
+  },
+  'POST /platform/v1/consumers/:consumer/block': { json: { reason: 'sample' }, status: 200 },
+  'POST /platform/v1/consumers/:consumer/unblock': { json: { reason: 'sample' }, status: 200 },
+  'POST /platform/v1/consumers/:consumer/merge': { json: { into: 'ext:survivor' }, status: 200 },
   'POST /platform/v1/billing/connections': {
     json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
     status: 201,
@@ -112,6 +134,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/members/:user_id': world.member.user,
     '/platform/v1/invitations/:id': world.invitation.id,
     '/auth/invitations/:id': world.own.id,
+    '/platform/v1/consumers/:consumer': 'ext:sample',
     '/platform/v1/billing/connections/:id': world.connection.id,
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,

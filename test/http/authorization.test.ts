@@ -30,6 +30,7 @@ type Stated = {
 const READ = (scope: Scope): Stated => ({ key: true, session: 'viewer', scope })
 const CONNECT: Stated = { key: true, session: 'admin', scope: 'connections:write' }
 const MANAGE: Stated = { key: true, session: 'admin', scope: 'members:write' }
+const CONSUMERS: Stated = { key: true, session: 'developer', scope: 'consumers:write' }
 const OWN: Stated = { key: false, session: null, scope: null }
 
 const STATED: Record<string, Stated | 'public'> = {
@@ -54,6 +55,14 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /platform/v1/invitations/:id/resend': MANAGE,
   'DELETE /platform/v1/invitations/:id': MANAGE,
   'GET /platform/v1/audit-log': { key: true, session: 'admin', scope: 'audit_log:read' },
+  'POST /platform/v1/consumers': CONSUMERS,
+  'GET /platform/v1/consumers': READ('consumers:read'),
+  'GET /platform/v1/consumers/:consumer': READ('consumers:read'),
+  'PUT /platform/v1/consumers/:consumer': CONSUMERS,
+  'PATCH /platform/v1/consumers/:consumer': CONSUMERS,
+  'POST /platform/v1/consumers/:consumer/block': CONSUMERS,
+  'POST /platform/v1/consumers/:consumer/unblock': CONSUMERS,
+  'POST /platform/v1/consumers/:consumer/merge': CONSUMERS,
   'POST /platform/v1/billing/connections': CONNECT,
   'GET /platform/v1/billing/connections': READ('connections:read'),
   'GET /platform/v1/billing/connections/:id': READ('connections:read'),

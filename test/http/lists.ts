@@ -2,6 +2,7 @@ import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { insertObjects, insertTimeline } from '../billing/rows'
+import { insertConsumer } from '../consumers/rows'
 import {
   addMember,
   call,
@@ -98,6 +99,11 @@ export const LISTS: Record<string, List> = {
       'created_after=2020-01-01T00:00:00Z',
       '',
     ],
+  },
+  'GET /platform/v1/consumers': {
+    id: byId,
+    add: ({ project }, n) => times(n, () => insertConsumer(project, null)),
+    filters: ['state=active', 'state=blocked', 'email=sample@example.com', ''],
   },
   'GET /platform/v1/billing/connections': {
     id: byId,

@@ -1,0 +1,24 @@
+import { call, type RequestOptions } from '../harness'
+
+export const CONSUMERS = '/platform/v1/consumers'
+
+/** The calls about consumers of one caller in a project. */
+export function as(project: string, token: string, always: RequestOptions = {}) {
+  const ask = (method: string, path: string, options: RequestOptions = {}) =>
+    call(`${CONSUMERS}${path}`, { method, project, token, ...always, ...options })
+  return {
+    put: (externalId: string, json: object = {}, options?: RequestOptions) =>
+      ask('PUT', `/ext:${externalId}`, { json, ...options }),
+    create: (json: object = {}, options?: RequestOptions) => ask('POST', '', { json, ...options }),
+    list: (query = '', options?: RequestOptions) => ask('GET', query, options),
+    get: (consumer: string, options?: RequestOptions) => ask('GET', `/${consumer}`, options),
+    patch: (consumer: string, json: object, options?: RequestOptions) =>
+      ask('PATCH', `/${consumer}`, { json, ...options }),
+    block: (consumer: string, json: object = {}, options?: RequestOptions) =>
+      ask('POST', `/${consumer}/block`, { json, ...options }),
+    unblock: (consumer: string, json: object = {}, options?: RequestOptions) =>
+      ask('POST', `/${consumer}/unblock`, { json, ...options }),
+    merge: (consumer: string, into: string, options?: RequestOptions) =>
+      ask('POST', `/${consumer}/merge`, { json: { into }, ...options }),
+  }
+}
