@@ -8,6 +8,7 @@ import {
   type Answer,
   addMember,
   call,
+  DIRECTORY,
   deliver,
   freshKey,
   invited,
@@ -55,9 +56,11 @@ export async function newWorld() {
     insertConsumer(project, 'survivor'),
   ])
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
+  const passkey = await keptPasskey(owner.user)
   return {
     consumer,
     survivor,
+    passkey,
     member,
     invitation,
     own,
@@ -76,6 +79,19 @@ export async function newWorld() {
 const PASSKEY = { id: 'AAAA', rawId: 'AAAA', type: 'public-key', clientExtensionResults: {} }
 const PASSKEY_MADE = { ...PASSKEY, response: { clientDataJSON: 'e30', attestationObject: 'oA', transports: ['usb'] } }
 const PASSKEY_USED = { ...PASSKEY, response: { clientDataJSON: 'e30', authenticatorData: 'AAAA', signature: 'AAAA' } }
+
+/** A passkey of a user, and sessions in which one was used, written to the database. No authenticator has it. */
+async function keptPasskey(user: string): Promise<string> {
+  const id = newId('psk', Date.now())
+  await DIRECTORY.batch([
+    DIRECTORY.prepare(
+      `INSERT INTO passkeys (id, user_id, credential_id, public_key, counter, transports, name, created_at, backed_up)
+       VALUES (?1, ?2, ?1, '', 0, '[]', 'sample', 1, 0)`,
+    ).bind(id, user),
+    DIRECTORY.prepare('UPDATE sessions SET second_factor_at = 1 WHERE user_id = ?').bind(user),
+  ])
+  return id
+}
 
 /** A body that is accepted, and the status that answers it, for each route with a JSON body. */
 export const SAMPLES: Record<string, { json: Record<string, unknown>; status: number }> = {
@@ -116,7 +132,7 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
   'PATCH /auth/user': { json: { notices: true }, status: 200 },
   // Well-formed, but nobody has such a passkey, or such a code.
   'POST /auth/passkeys': { json: { name: 'sample', credential: PASSKEY_MADE }, status: 422 },
-  'PATCH /auth/passkeys/:id': { json: { name: 'sample' }, status: 404 },
+  'PATCH /auth/passkeys/:id': { json: { name: 'sample' }, status: 200 },
   'POST /auth/sessions/passkey': { json: { credential: PASSKEY_USED }, status: 401 },
   'POST /auth/session/passkey': { json: { credential: PASSKEY_USED }, status: 401 },
   'POST /auth/session/recovery-code': { json: { code: '00000-00000' }, status: 401 },
@@ -145,6 +161,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/billing/customers/:vendor': 'stripe',
     '/platform/v1/billing/customers/:vendor/:id': 'cus_1',
     '/auth/sessions/:id': world.session,
+    '/auth/passkeys/:id': world.passkey,
     '/ingest/:connection_id': world.connection.id,
   }
   const parts = path.split('/')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { PAGES, pathIn, submit } from '../console/visit'
-import { call, DIRECTORY, drain, lossyQueue } from '../harness'
+import { call, drain, lossyQueue } from '../harness'
 import { rows, rowsOfAll } from '../inbox/pipeline'
 import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, type World } from '../routes'
 
@@ -122,8 +122,6 @@ type Row = { project_id: string; action: string; actor_type: string; actor_id: s
 /** A world whose event has been processed, so that it can be replayed, and the audit rows that came since. */
 async function newPlace(first: Stated['first'] = undefined) {
   const world = await newWorld()
-  // Whoever requires a passkey has used one.
-  await DIRECTORY.prepare('UPDATE sessions SET second_factor_at = 1 WHERE user_id = ?').bind(world.owner.user).run()
   await drain([{ project_id: world.project, event_id: world.event }], { EVENTS: lossyQueue().EVENTS })
   await first?.(world)
   const all = () => rowsOfAll<Row & { id: string }>('SELECT * FROM audit_log ORDER BY id')
