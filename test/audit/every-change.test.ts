@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { PAGES, pathIn, submit } from '../console/visit'
+import { insertLink } from '../consumers/rows'
 import { call, drain, lossyQueue } from '../harness'
 import { rows, rowsOfAll } from '../inbox/pipeline'
 import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, type World } from '../routes'
@@ -55,6 +56,8 @@ const STATED: Record<string, Stated> = {
   'POST /platform/v1/consumers/:consumer/block': onConsumer('blocked'),
   'POST /platform/v1/consumers/:consumer/unblock': onConsumer('unblocked'),
   'POST /platform/v1/consumers/:consumer/merge': onConsumer('merged'),
+  'PUT /platform/v1/billing/customers/:vendor/:id': { action: 'customer.pinned', object: () => 'cus_1' },
+  'DELETE /platform/v1/billing/customers/:vendor/:id/pin': { action: 'customer.unpinned', object: () => 'cus_1' },
   'POST /platform/v1/billing/connections': CONNECTED,
   'PATCH /platform/v1/billing/connections/:id': onConnection('updated'),
   'DELETE /platform/v1/billing/connections/:id': onConnection('deleted'),
@@ -101,12 +104,20 @@ const changing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.st
 const OWN = /sign-(in|out)|sessions|^\/console\/invitations|\/leave$/
 const forms = PAGES.filter(({ method, path }) => method === 'POST' && !OWN.test(path))
 
+/** What must have happened for a call to have an effect. */
+const BEFORE: Record<string, (world: World) => Promise<unknown>> = {
+  'POST /platform/v1/consumers/:consumer/unblock': ({ consumer }) =>
+    rows("UPDATE consumers SET state = 'blocked' WHERE id = ?", consumer),
+  'DELETE /platform/v1/billing/customers/:vendor/:id/pin': ({ project, consumer }) =>
+    insertLink(project, 'cus_1', { pinned: consumer }),
+}
+
 type Row = { project_id: string; action: string; actor_type: string; actor_id: string; object_id: string }
 
-/** A world whose event has been processed, so that it can be replayed, and perhaps its consumer blocked; and the audit rows that came since. */
-async function newPlace(blocked = false) {
+/** A world whose event has been processed, so that it can be replayed, and the audit rows that came since. */
+async function newPlace(first?: (world: World) => Promise<unknown>) {
   const world = await newWorld()
-  if (blocked) await rows("UPDATE consumers SET state = 'blocked' WHERE id = ?", world.consumer)
+  await first?.(world)
   await drain([{ project_id: world.project, event_id: world.event }], { EVENTS: lossyQueue().EVENTS })
   const all = () => rowsOfAll<Row & { id: string }>('SELECT * FROM audit_log ORDER BY id')
   const before = new Set((await all()).map(({ id }) => id))
@@ -142,7 +153,7 @@ describe('through the API', () => {
     const name = nameOf(route)
     const stated = STATED[name] as Stated
     it(`${name} leaves one row, ${stated?.action}`, async () => {
-      const { world, added } = await newPlace(name.endsWith('/unblock'))
+      const { world, added } = await newPlace(BEFORE[name])
       const session = route.meta.operation?.policy?.actors.includes('session')
       const json = { ...SAMPLES[name]?.json, ...(name.endsWith('webhooks/replay') && { dry_run: false }) }
       const answer = await callRoute(world, route, {

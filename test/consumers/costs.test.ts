@@ -89,7 +89,7 @@ it('does not grow with the consumers of a project: rows read among 10,000', asyn
     .run()
   const one = 'ext:00000000000000000000005002'
   for (const [what, most] of [
-    [() => cost((o) => api.get(one, o)), 10],
+    [() => cost((o) => api.get(one, o)), 20],
     [() => cost((o) => api.put(one.slice(4), { name: 'X', email: 'x@example.com' }, o)), 30],
     [() => cost((o) => api.patch(one, { name: 'Y' }, o)), 30],
     [() => cost((o) => api.block(one, {}, o)), 30],
