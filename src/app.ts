@@ -8,6 +8,7 @@ import { invoiceRoutes } from './billing/invoices/routes'
 import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
 import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
+import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
@@ -78,6 +79,7 @@ const app = base
   .route('/platform/v1/billing/payment-methods', paymentMethodRoutes)
   .route('/platform/v1/billing/payment-methods', paymentMethodRoute)
   .route('/platform/v1/billing/payment-methods', paymentMethodTimelineRoutes)
+  .route('/platform/v1/billing/customers', customerLinkRoutes)
   .route('/platform/v1/billing/customers', customerRoutes)
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)

@@ -1,8 +1,11 @@
 import * as z from 'zod'
+import { linkFields } from '../billing/customers/customer'
 import { named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso } from '../lib/time'
+import { consumerName } from './customer-fields'
 import {
+  MAX_CUSTOMERS,
   MAX_EMAIL,
   MAX_EXTERNAL_ID,
   MAX_METADATA,
@@ -11,7 +14,7 @@ import {
   MAX_NAME,
   MAX_REASON,
 } from './limits'
-import { EXTERNAL, EXTERNAL_ID, EXTERNAL_ID_RULE, refOf } from './ref'
+import { EXTERNAL_ID, EXTERNAL_ID_RULE } from './ref'
 import { CONSUMER_STATES, type Metadata } from './schema'
 import type { Consumer as Row } from './store'
 import type { Fields } from './write-store'
@@ -86,12 +89,7 @@ export const UnblockBody = named(
 export const MergeBody = named(
   'MergeConsumer',
   z.strictObject({
-    into: z
-      .string()
-      .min(1)
-      .max(EXTERNAL.length + MAX_EXTERNAL_ID)
-      .refine((text) => refOf(text) !== null, `must be a consumer's id, or ${EXTERNAL} and an external id`)
-      .describe('The consumer that stays: its id, or `ext:` and its external id.'),
+    into: consumerName.describe('The consumer that stays: its id, or `ext:` and its external id.'),
   }),
   { into: SAMPLE.survivor },
 )
@@ -128,6 +126,12 @@ export const Consumer = named(
     state: StateName,
     blocked_reason: z.string().nullable(),
     merged_into: z.string().nullable().describe('The consumer that this one was merged into.'),
+    customers: z
+      .array(z.object({ vendor: z.string(), id: z.string(), linked_by: linkFields.linked_by }))
+      .optional()
+      .describe(
+        `Only in the response of a read of one consumer: its customers at your vendors, up to ${MAX_CUSTOMERS}. \`GET /billing/customers?consumer=\` lists all.`,
+      ),
     created_at: timestamp,
     updated_at: timestamp,
   }),

@@ -21,6 +21,7 @@ import {
   UpdateBody,
 } from './fields'
 import { MAX_EXTERNAL_IDS } from './limits'
+import { customersOf } from './links-store'
 import { externalIdIn, refOf, refToChange } from './ref'
 import { mergeConsumer, setBlocked } from './state-store'
 import { findConsumer, isConsumer, listConsumers, type Consumer as Row, required } from './store'
@@ -92,8 +93,11 @@ export const consumerRoutes = new Hono<HttpEnv>()
     async (c) => {
       const name = c.req.param('consumer')
       const ref = refOf(name) ?? { id: name } // a name that is neither is read like an unknown id
-      const { rows } = await read(c, { rows: findConsumer(c.get('rt').db, projectOf(c.get('actor')), ref) })
-      return c.json(tagged(c, required(rows)), 200)
+      const { db } = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const found = await read(c, { rows: findConsumer(db, project, ref), customers: customersOf(db, project, ref) })
+      const customers = found.customers.map(({ vendor, id, linked_by }) => ({ vendor, id, linked_by }))
+      return c.json({ ...tagged(c, required(found.rows)), customers }, 200)
     },
   )
   .put(
@@ -178,7 +182,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       id: 'mergeConsumer',
       summary: 'Merge a consumer into another one',
       description:
-        'For two consumers that are the same person. The consumer in the path ends, and the one in `into` stays as it is and gets the external ids of the other. There is no way back.',
+        'For two consumers that are the same person. The consumer in the path ends, and the one in `into` stays as it is and gets the external ids and the pinned customers of the other. There is no way back.',
       tag,
       policy: mayWrite,
       responses: { 200: shown('The consumer that stays.') },

@@ -8,6 +8,9 @@ export type ConsumerState = (typeof CONSUMER_STATES)[number]
 /** Texts that a project's own server keeps with a consumer. */
 export type Metadata = Record<string, string>
 
+/** The consumer that a vendor's customer is, unless it is pinned: by the external id that counts. */
+const REF = sql`CASE WHEN pinned IS NULL THEN coalesce(said, hint) END`
+
 /** The end users of a project's product. */
 export const consumers = sqliteTable(
   'consumers',
@@ -54,5 +57,32 @@ export const consumerIds = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.project_id, t.external_id] }),
     index('consumer_ids_consumer').on(t.project_id, t.consumer_id),
+  ],
+)
+
+/**
+ * Which consumer a vendor's customer is: what people and events say about it. It names consumers that do not exist yet.
+ */
+export const customerLinks = sqliteTable(
+  'customer_links',
+  {
+    project_id: text().notNull(),
+    /** The vendor's id. */
+    customer: text().notNull(),
+    vendor: text().notNull(),
+    /** The external id in the newest event of the customer itself, and the rank of that event: see claims.ts. */
+    said: text(),
+    said_rank: text(),
+    /** The external id in the earliest checkout, subscription or transaction, and the rank of that event. */
+    hint: text(),
+    hint_rank: text(),
+    /** The consumer's id, set by hand. It outranks what events say. Empty: no consumer. */
+    pinned: text(),
+    ref: text().generatedAlwaysAs(REF, { mode: 'virtual' }),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.customer, t.vendor] }),
+    index('customer_links_ref').on(t.project_id, t.ref).where(sql`ref IS NOT NULL`),
+    index('customer_links_pinned').on(t.project_id, t.pinned).where(sql`pinned IS NOT NULL`),
   ],
 )

@@ -3,7 +3,9 @@ import { audited, type Change } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { Fault } from '../lib/fault'
-import { MAX_MERGED } from './limits'
+import { MAX_MERGED, MAX_PINNED } from './limits'
+import { pinnedTo } from './links-store'
+import { movePins } from './pins-store'
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers } from './schema'
 import { type Consumer, countMerged, findConsumer, mergedInto, required } from './store'
@@ -39,7 +41,7 @@ export async function setBlocked(
 }
 
 /**
- * Merges a consumer into another one, which gets its external ids, after its own. Consumers that were merged into the first
+ * Merges a consumer into another one, which gets its external ids, after its own, and the customers that are pinned to it. Consumers that were merged into the first
  * one then name the survivor. There is no way back.
  *
  * @returns the survivor
@@ -56,15 +58,18 @@ export async function mergeConsumer(
       from: findConsumer(db, project_id, ref),
       into: findConsumer(db, project_id, into),
       merged: countMerged(db, project_id, [ref, into]),
+      moving: pinnedTo(db, project_id, ref),
+      pinned: pinnedTo(db, project_id, into),
     })
     const from = required(found.from)
     const survivor = required(found.into)
     if (from.id === survivor.id) throw intoItself()
     requireRoom(from.external_ids.length + survivor.external_ids.length)
     if ((found.merged[0]?.n ?? 0) >= MAX_MERGED) throw tooManyMerged()
+    if (found.moving.length + found.pinned.length > MAX_PINNED) throw tooManyPinned()
     const { now } = change
     const gone = { state: 'merged' as const, merged_into: survivor.id, blocked_reason: null, updated_at: now }
-    const details = { into: survivor.id, external_ids: from.external_ids.length }
+    const details = { into: survivor.id, external_ids: from.external_ids.length, customers: found.moving }
     const { rows } = await batch(db, {
       // First those that fail the batch if one of the two has changed.
       ...audited(
@@ -87,6 +92,7 @@ export async function mergeConsumer(
         .update(consumers)
         .set({ merged_into: survivor.id })
         .where(and(eq(consumers.project_id, project_id), inArray(consumers.id, mergedInto(project_id, from.id)))),
+      pins: movePins(db, project_id, from.id, survivor.id),
       rows: findConsumer(db, project_id, survivor),
     })
     return required(rows)
@@ -102,6 +108,10 @@ function intoItself(): Fault {
   return new Fault('validation_failed', 'A consumer cannot be merged into itself.', {
     errors: [{ pointer: '/into', code: 'not_one_of', message }],
   })
+}
+
+function tooManyPinned(): Fault {
+  return new Fault('merge_limit_reached', `At most ${MAX_PINNED} customers can be pinned to one consumer.`)
 }
 
 function tooManyMerged(): Fault {

@@ -54,6 +54,7 @@ export const ADVICE: Record<FaultName, string> = {
   external_id_taken: 'Use the consumer that has the external id, or merge the two consumers.',
   external_id_limit_reached: 'Use one of the external ids that the consumer has.',
   merge_limit_reached: 'Merge into another consumer.',
+  pin_limit_reached: 'Remove pins that nobody needs. What events say then counts again.',
   consumer_merged: 'Use the consumer that the response names.',
   precondition_failed: 'Read the object again, and send its current ETag in If-Match.',
   secret_exists: 'Do nothing: the connection already has this secret.',

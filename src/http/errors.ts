@@ -65,6 +65,7 @@ export const ERRORS: Record<FaultName, Line> = {
   external_id_taken: { status: 409, title: 'Another consumer has this external id' },
   external_id_limit_reached: { status: 409, title: 'The consumer has reached its limit of external ids' },
   merge_limit_reached: { status: 409, title: 'The consumer has reached its limit of merged consumers' },
+  pin_limit_reached: { status: 409, title: 'The consumer has reached its limit of pinned customers' },
   consumer_merged: { status: 409, title: 'The consumer was merged into another one' },
   secret_exists: { status: 409, title: 'The connection already has this signing secret' },
   secret_limit_reached: { status: 409, title: 'The connection has reached its limit of signing secrets' },

@@ -49,6 +49,7 @@ export const FAULTS = [
   'external_id_taken',
   'external_id_limit_reached',
   'merge_limit_reached',
+  'pin_limit_reached',
   'consumer_merged',
   'precondition_failed',
   'connection_limit_reached',

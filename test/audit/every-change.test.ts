@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { PAGES, pathIn, submit } from '../console/visit'
+import { insertLink } from '../consumers/rows'
 import { call, drain, lossyQueue } from '../harness'
 import { rows, rowsOfAll } from '../inbox/pipeline'
 import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, type World } from '../routes'
@@ -68,6 +69,11 @@ const STATED: Record<string, Stated> = {
     first: (world) => rows("UPDATE consumers SET state = 'blocked' WHERE id = ?", world.consumer),
   },
   'POST /platform/v1/consumers/:consumer/merge': onConsumer('merged'),
+  'PUT /platform/v1/billing/customers/:vendor/:id': { action: 'customer.pinned', object: () => 'cus_1' },
+  'DELETE /platform/v1/billing/customers/:vendor/:id/pin': {
+    ...{ action: 'customer.unpinned', object: () => 'cus_1' },
+    first: ({ project, consumer }) => insertLink(project, 'cus_1', { pinned: consumer }),
+  },
   'POST /platform/v1/billing/connections': CONNECTED,
   'PATCH /platform/v1/billing/connections/:id': onConnection('updated'),
   'DELETE /platform/v1/billing/connections/:id': onConnection('deleted'),

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { call, freshKey } from '../harness'
+import { call, captureConsole, freshKey } from '../harness'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
 import { insertConsumer, insertMerged } from './rows'
@@ -38,8 +38,8 @@ describe('a consumer', () => {
     expect([changed.body.email, changed.body.metadata]).toEqual(['ada@example.com', { a: '1', b: '2' }])
     const cleared = await api.put('u1', { email: null, name: null, metadata: {} })
     expect([cleared.body.email, cleared.body.name, cleared.body.metadata]).toEqual([null, null, {}])
-    expect((await api.get('ext:u1')).body).toEqual(cleared.body)
-    expect((await api.get(made.body.id)).body).toEqual(cleared.body)
+    expect((await api.get('ext:u1')).body).toEqual({ ...cleared.body, customers: [] })
+    expect((await api.get(made.body.id)).body).toEqual({ ...cleared.body, customers: [] })
   })
 
   it('changes its ETag with every change, and with nothing else', async () => {
@@ -87,7 +87,7 @@ describe('a consumer', () => {
     expect(told(await api.create({ external_id: 'y' }))).toEqual([409, 'external_id_taken'])
     const other = await api.create({ external_id: 'x' })
     expect(told(await api.patch(other.body.id, { external_id: 'y', name: 'New' }))).toEqual([409, 'external_id_taken'])
-    expect((await api.get(other.body.id)).body).toEqual(other.body)
+    expect((await api.get(other.body.id)).body).toMatchObject(other.body)
   })
 
   it.each([
@@ -156,6 +156,18 @@ describe('a consumer', () => {
   })
 })
 
+it('leaves no external id in the log', async () => {
+  const { api } = await newApi()
+  const lines = captureConsole()
+  await api.put('ada@example.com')
+  await api.get('ext:ada@example.com')
+  await api.get('ext%3Aada%40example.com')
+  await api.block('ext:ada@example.com')
+  expect(lines).toHaveLength(4)
+  expect(lines.filter((line) => line.includes('ada'))).toEqual([])
+  expect(lines[3]).toContain('/platform/v1/consumers/ext:…/block')
+})
+
 describe('blocking', () => {
   it('takes a consumer out of use, and unblocking brings it back; repeating changes nothing', async () => {
     const { project, api } = await newApi()
@@ -196,7 +208,7 @@ describe('merging', () => {
     })
     for (const name of ['ext:a', 'ext:a2', 'ext:b']) expect((await api.get(name)).body.id).toBe(b.id)
     expect((await api.put('a', { name: 'Through a' })).body).toMatchObject({ id: b.id, name: 'Through a' })
-    expect(await logged(project, a.id)).toEqual([['consumer.merged', { into: b.id, external_ids: 2 }]])
+    expect(await logged(project, a.id)).toEqual([['consumer.merged', { into: b.id, external_ids: 2, customers: [] }]])
     const calls = [
       api.get(a.id),
       api.patch(a.id, { name: 'x' }),
@@ -239,7 +251,7 @@ describe('merging', () => {
     }
     await insertConsumer(project, ...Array.from({ length: 100 }, (_, n) => `full-${n}`))
     expect(told(await api.merge('ext:a', 'ext:full-0'))).toEqual([409, 'external_id_limit_reached'])
-    expect((await api.get('ext:a')).body).toEqual(body)
+    expect((await api.get('ext:a')).body).toMatchObject(body)
     expect((await api.merge((await api.create()).body.id, 'ext:full-0')).status).toBe(200)
   })
 })

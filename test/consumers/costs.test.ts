@@ -65,9 +65,18 @@ describe('the cost of', () => {
     expect(merging.written).toBeLessThanOrEqual(9)
   })
 
+  it('a pin: two trips, a row with its index and the audit row; to nobody, one trip', async () => {
+    const pin = (consumer: string | null) => cost((o) => api.pin('cus_cost', consumer, 'stripe', o))
+    expect(await pin('ext:c')).toMatchObject({ trips: KEY + 2, written: 3 })
+    expect(await pin('ext:c')).toMatchObject({ trips: KEY + 2, written: 0 })
+    expect((await pin(null)).trips).toBe(KEY + 1)
+    expect((await cost((o) => api.unpin('cus_cost', 'stripe', o))).trips).toBe(KEY + 1)
+  })
+
   it('reading one, or a list: it rides with the key', async () => {
     expect(await cost((o) => api.get('ext:u', o))).toMatchObject({ trips: KEY, written: 0 })
     expect(await cost((o) => api.list('', o))).toMatchObject({ trips: KEY, written: 0 })
+    expect(await cost((o) => api.customers('?linked=false', o))).toMatchObject({ trips: KEY, written: 0 })
   })
 })
 
@@ -89,7 +98,7 @@ it('does not grow with the consumers of a project: rows read among 10,000', asyn
     .run()
   const one = 'ext:00000000000000000000005002'
   for (const [what, most] of [
-    [() => cost((o) => api.get(one, o)), 10],
+    [() => cost((o) => api.get(one, o)), 20],
     [() => cost((o) => api.put(one.slice(4), { name: 'X', email: 'x@example.com' }, o)), 30],
     [() => cost((o) => api.patch(one, { name: 'Y' }, o)), 30],
     [() => cost((o) => api.block(one, {}, o)), 30],

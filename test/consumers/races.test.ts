@@ -141,6 +141,20 @@ it('blocked twice at once: one entry in the log', async () => {
   })
 })
 
+it('a customer is pinned to A while A is merged into B: the pin is B’s, or was refused', async () => {
+  const { api } = await newApi()
+  await rounds(async (round) => {
+    const [a, b] = [(await api.put(`a${round}`)).body.id, (await api.put(`b${round}`)).body.id]
+    const [pinned] = await Promise.all([api.pin(`cus_${round}`, a), api.merge(a, b)])
+    expect([
+      [200, null],
+      [409, 'consumer_merged'],
+    ]).toContainEqual(told(pinned))
+    const { status, body } = await api.customer(`cus_${round}`)
+    expect([status, body.consumer_id]).toEqual(pinned.status === 200 ? [200, b] : [404, undefined])
+  })
+})
+
 it('blocked while it is merged: the block is before the merge, or a 409', async () => {
   const { api } = await newApi()
   await rounds(async (round) => {

@@ -26,3 +26,13 @@ export async function insertMerged(project: string, into: string, n: number): Pr
   await STORE.batch(ids.map((id) => STORE.prepare(CONSUMER).bind(project, id, 'merged', into, now)))
   return ids
 }
+
+/** A customer of Stripe's with a pin, or with a claim that names nobody, written to the database. */
+export async function insertLink(project: string, customer: string, { pinned }: { pinned?: string } = {}) {
+  await STORE.prepare(
+    `INSERT INTO customer_links (project_id, customer, vendor, pinned, hint, hint_rank)
+     VALUES (?, ?, 'stripe', ?, 'nobody', '2026-01-01T00:00:00.000000000 evt_none')`,
+  )
+    .bind(project, customer, pinned ?? null)
+    .run()
+}

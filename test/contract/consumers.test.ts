@@ -8,7 +8,7 @@ describe('consumers', () => {
       const path = `/platform/v1/consumers/ext:user-${n}`
       const made = await call(path, { method: 'PUT', project, token, json: { name: 'Ada' } })
       expect([made.status, made.body.external_id]).toEqual([201, `user-${n}`])
-      expect((await call(`/platform/v1/consumers/${made.body.id}`, { project, token })).body).toEqual(made.body)
+      expect((await call(`/platform/v1/consumers/${made.body.id}`, { project, token })).body).toMatchObject(made.body)
     }
   })
 })

@@ -5,7 +5,7 @@ import type { FaultName } from '../../src/lib/fault'
 import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
-import { insertConsumer, insertMerged } from '../consumers/rows'
+import { insertConsumer, insertLink, insertMerged } from '../consumers/rows'
 import {
   type Answer,
   addMember,
@@ -312,6 +312,13 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     await insertMerged(project, survivor, 1000)
     const json = { into: survivor }
     return call(`${CONSUMERS}/ext:last/merge`, { method: 'POST', project, token: secret, json })
+  },
+  pin_limit_reached: async () => {
+    const { project, secret } = await freshKey()
+    const consumer = await insertConsumer(project, 'one')
+    for (let n = 0; n < 100; n++) await insertLink(project, `cus_${n}`, { pinned: consumer })
+    const path = '/platform/v1/billing/customers/stripe/cus_new'
+    return call(path, { method: 'PUT', project, token: secret, json: { consumer } })
   },
   consumer_merged: async () => {
     const { project, secret } = await freshKey()

@@ -2,7 +2,7 @@ import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { insertObjects, insertTimeline } from '../billing/rows'
-import { insertConsumer } from '../consumers/rows'
+import { insertConsumer, insertLink } from '../consumers/rows'
 import {
   addMember,
   call,
@@ -134,6 +134,13 @@ export const LISTS: Record<string, List> = {
   'GET /platform/v1/billing/webhooks/:event_id/attempts': {
     id: (row) => row.number,
     add: addAttempts,
+    ascending: true,
+  },
+  'GET /platform/v1/billing/customers': {
+    // Sorted by the vendors' ids, which rise here.
+    id: byId,
+    add: ({ project }, n) => times(n, () => insertLink(project, `cus_${newId('evt', Date.now())}`)),
+    filters: ['linked=false', 'vendor=stripe', 'linked=true', ''],
     ascending: true,
   },
   'GET /platform/v1/billing/subscriptions': objectList('subscription', [

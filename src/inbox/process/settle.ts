@@ -55,6 +55,12 @@ function sourceOf({ event, snapshots }: Verdict): Source {
   return { project_id, event_id: id, vendor, vendor_event_id, snapshots, earlier: earlier ?? [] }
 }
 
-function withEffects(verdict: Verdict, effects: Effect[] | undefined): Verdict {
-  return verdict.summary && effects ? { ...verdict, summary: { ...verdict.summary, effects } } : verdict
+/** A verdict with what its event did. A link's effect does not say which consumer: that is about a person. */
+function withEffects(verdict: Verdict, onObjects: readonly Effect[] = []): Verdict {
+  const links = verdict.claims.map(({ customer }) => linked(customer))
+  return verdict.summary ? { ...verdict, summary: { ...verdict.summary, effects: [...onObjects, ...links] } } : verdict
+}
+
+function linked(customer: string): Effect {
+  return { kind: 'customer_link', id: customer, result: 'applied', change: null }
 }

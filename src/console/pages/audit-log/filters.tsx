@@ -13,6 +13,7 @@ const KINDS = [
   ['member.*', 'All changes to members'],
   ['invitation.*', 'All changes to invitations'],
   ['consumer.*', 'All changes to consumers'],
+  ['customer.*', 'All changes to customers'],
   ['connection.*', 'All changes to connections'],
   ['event*', 'All replays'],
 ] as const

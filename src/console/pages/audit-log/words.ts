@@ -56,6 +56,12 @@ export const ACTIONS: Record<string, Action> = {
   'consumer.blocked': { did: 'Blocked a consumer', more: reasoned },
   'consumer.unblocked': { did: 'Unblocked a consumer', more: reasoned },
   'consumer.merged': { did: 'Merged a consumer', more: ({ into }) => `into ${words(into)}` },
+  'customer.pinned': {
+    did: 'Set the consumer of a customer',
+    more: ({ vendor, consumer }) =>
+      `${vendorTitle(String(vendor))}, ${consumer === null ? 'no consumer' : words(consumer)}`,
+  },
+  'customer.unpinned': { did: 'Let events set the consumer of a customer' },
   'connection.created': {
     did: 'Connected a vendor',
     more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),
