@@ -1,3 +1,4 @@
+import type { Effect } from '../billing/effect'
 import { nanoseconds } from '../billing/reduce'
 import type { Claim } from '../vendors/claim'
 import { isId } from '../vendors/lib/read'
@@ -25,4 +26,9 @@ export function claimed(
     customer,
     ...(by === 'customer' ? { said: external_id, said_rank: rank } : { hint: external_id, hint_rank: rank }),
   }
+}
+
+/** What an event with a claim did, as it is recorded with the event. It does not say which consumer: that is about a person. */
+export function effectOf({ customer }: Claim): Effect {
+  return { kind: 'customer_link', id: customer, result: 'applied', change: null }
 }

@@ -159,12 +159,12 @@ describe('a consumer', () => {
 it('leaves no external id in the log', async () => {
   const { api } = await newApi()
   const lines = captureConsole()
-  await api.put('ada@example.com')
-  await api.get('ext:ada@example.com')
-  await api.get('ext%3Aada%40example.com')
-  await api.block('ext:ada@example.com')
+  await api.put('lovelace@example.com')
+  await api.get('ext:lovelace@example.com')
+  await api.get('ext%3Alovelace%40example.com')
+  await api.block('ext:lovelace@example.com')
   expect(lines).toHaveLength(4)
-  expect(lines.filter((line) => line.includes('ada'))).toEqual([])
+  expect(lines.filter((line) => line.includes('lovelace'))).toEqual([])
   expect(lines[3]).toContain('/platform/v1/consumers/ext:…/block')
 })
 

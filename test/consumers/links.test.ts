@@ -157,7 +157,7 @@ describe('a customer', () => {
 
 describe('an event with a claim', () => {
   it('is processed, and its effect names the customer but not the consumer', async () => {
-    const { deliver, event } = await newPlace()
+    const { deliver, event, api } = await newPlace()
     const [id] = await deliver(checkout('cus_a', 'secret-id'))
     const { status, decoded_summary } = await event(id as string)
     expect([status, decoded_summary?.effects]).toEqual([
@@ -165,6 +165,8 @@ describe('an event with a claim', () => {
       [{ kind: 'customer_link', id: 'cus_a', result: 'applied', change: null }],
     ])
     expect(JSON.stringify(decoded_summary)).not.toContain('secret-id')
+    const preview = await api(`/webhooks/${id}/replay?dry_run=true`, { method: 'POST' })
+    expect([preview.body.status, preview.body.effects]).toEqual(['processed', decoded_summary?.effects])
   })
 
   it('is recorded again by a replay, which changes nothing', async () => {

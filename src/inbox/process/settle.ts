@@ -1,5 +1,6 @@
 import { applyAll, type Source } from '../../billing/apply'
 import type { Effect } from '../../billing/effect'
+import { effectOf } from '../../consumers/claims'
 import type { Db } from '../../db/client'
 import { finish } from './finish'
 import { MAX_ROUNDS } from './limits'
@@ -55,12 +56,8 @@ function sourceOf({ event, snapshots }: Verdict): Source {
   return { project_id, event_id: id, vendor, vendor_event_id, snapshots, earlier: earlier ?? [] }
 }
 
-/** A verdict with what its event did. A link's effect does not say which consumer: that is about a person. */
+/** A verdict with what its event did. */
 function withEffects(verdict: Verdict, onObjects: readonly Effect[] = []): Verdict {
-  const links = verdict.claims.map(({ customer }) => linked(customer))
-  return verdict.summary ? { ...verdict, summary: { ...verdict.summary, effects: [...onObjects, ...links] } } : verdict
-}
-
-function linked(customer: string): Effect {
-  return { kind: 'customer_link', id: customer, result: 'applied', change: null }
+  const effects = [...onObjects, ...verdict.claims.map(effectOf)]
+  return verdict.summary ? { ...verdict, summary: { ...verdict.summary, effects } } : verdict
 }
