@@ -1,9 +1,15 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../http/context'
+import type { By } from './events-store'
 import { MAX_USER_AGENT } from './limits'
 
 /** The client that sent a request, as the log of an account keeps it: no more of its place than the country. */
 export type Client = { user_agent: string | null; country: string | null }
+
+/** The client of a request, and its time, for the log of an account. */
+export function byOf(c: Context<HttpEnv>): By {
+  return { client: clientOf(c), now: c.get('rt').now }
+}
 
 /** The client of a request. */
 export function clientOf(c: Context<HttpEnv>): Client {

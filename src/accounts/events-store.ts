@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import type { Directory, Query } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
@@ -11,8 +11,13 @@ import { accountEvents, type EventType } from './schema'
 
 export type AccountEvent = typeof accountEvents.$inferSelect
 
-/** An event to write, by the client of a request, at a time (ms). */
-export type Happened = { type: EventType; client: Client; now: number }
+/** The client of a request, and its time (ms). */
+export type By = { client: Client; now: number }
+/** An event to write. */
+export type Happened = By & { type: EventType }
+
+/** Failed attempts, and the millisecond of the hour that the ids of each kind have. */
+const FAILED = { sign_in_failed: 0, recovery_code_failed: 1 } as const satisfies Partial<Record<EventType, number>>
 
 /**
  * Logs an event of a session, for the batch of the change.
@@ -32,18 +37,38 @@ export function sessionEvent(db: Directory, { type, client, now }: Happened, whi
 }
 
 /**
- * Counts a wrong code, for the batch that tries it: one row for each user and hour, with the client of the last attempt. An
- * address that is no user's leaves nothing.
+ * Counts a wrong code, for the batch that tries it. An address that is no user's leaves nothing.
  *
  * @param which the sign-in code that was tried, if the attempt is wrong
  */
-export function wrongCodeEvent(db: Directory, client: Client, now: number, which: SQL | undefined): Query<void> {
+export function wrongCodeEvent(db: Directory, by: By, which: SQL | undefined): Query<void> {
+  const from = sql`FROM ${signInCodes} INNER JOIN ${users} ON ${eq(users.email, signInCodes.email)} WHERE ${which}`
+  return failedEvent(db, 'sign_in_failed', by, users.id, from)
+}
+
+/**
+ * Counts a wrong recovery code, for the batch that tries it.
+ *
+ * @param which the session in which it was tried, if the attempt is wrong
+ */
+export function wrongRecoveryCodeEvent(db: Directory, by: By, which: SQL | undefined): Query<void> {
+  return failedEvent(db, 'recovery_code_failed', by, sessions.user_id, sql`FROM ${sessions} WHERE ${which}`)
+}
+
+/** Counts a failed attempt: one row for each user, kind and hour, with the client of the last attempt. */
+function failedEvent(
+  db: Directory,
+  type: keyof typeof FAILED,
+  { client, now }: By,
+  user_id: Column,
+  from: SQL,
+): Query<void> {
   const { count, at, user_agent, country } = accountEvents
   const row = {
     ...clientColumns(client),
-    user_id: users.id,
-    id: sql`${idFloor('aev', Math.floor(now / HOUR) * HOUR)}`,
-    type: sql`${'sign_in_failed' satisfies EventType}`,
+    user_id,
+    id: sql`${idFloor('aev', Math.floor(now / HOUR) * HOUR + FAILED[type])}`,
+    type: sql`${type}`,
     at: sql`${now}`,
   }
   const latest = [at, user_agent, country].map((column) => sql`${bare(column)} = ${excluded(column)}`)
@@ -51,7 +76,7 @@ export function wrongCodeEvent(db: Directory, client: Client, now: number, which
     db,
     accountEvents,
     row,
-    sql`FROM ${signInCodes} INNER JOIN ${users} ON ${eq(users.email, signInCodes.email)} WHERE ${which}
+    sql`${from}
       ON CONFLICT (${bare(accountEvents.user_id, accountEvents.id)})
       DO UPDATE SET ${bare(count)} = ${count} + 1, ${sql.join(latest, sql`, `)}`,
   )

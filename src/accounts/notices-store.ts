@@ -1,5 +1,5 @@
 import { and, eq, gt, lt, ne, or, type SQL, sql } from 'drizzle-orm'
-import { batch, type Directory } from '../db/client'
+import { batch, type Directory, type Results } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { bare } from '../db/sql'
 import { DAY } from '../lib/time'
@@ -34,15 +34,22 @@ export function countNotice(db: Directory, now: number, userId: string | SQL, wh
     .returning({ id: users.id })
 }
 
+/** For the batch of a change that a user is told of if `when` holds: whether a notice may be sent, and to whom. */
+export function noticeOf(db: Directory, now: number, userId: string, when: SQL | undefined) {
+  return { counted: countNotice(db, now, userId, when), reader: findUser(db, userId) }
+}
+export type NoticeOf = Results<ReturnType<typeof noticeOf>>
+
 /**
  * Notes from which browser a session was opened, for the batch that opens it. `known` returns a row if the user has signed
  * in from it before; else a notice is counted, except for a user who is new.
  *
  * @param browser a keyed hash of it
+ * @param newUser the id of a user whom the batch may make; null if it makes none
  */
 export function noteBrowser(
   db: Directory,
-  { session, browser, newUser }: { session: string; browser: string; newUser: string },
+  { session, browser, newUser }: { session: string; browser: string; newUser: string | null },
   now: number,
 ) {
   const user = sql`(SELECT ${sessions.user_id} FROM ${sessions} WHERE ${eq(sessions.id, session)})`
@@ -59,7 +66,7 @@ export function noteBrowser(
   const row = { user_id: sessions.user_id, browser: sql`${browser}`, seen_at: sql`${now}` }
   return {
     known,
-    noticed: countNotice(db, now, user, sql`${users.id} <> ${newUser} AND NOT EXISTS ${known}`),
+    noticed: countNotice(db, now, user, sql`${users.id} IS NOT ${newUser} AND NOT EXISTS ${known}`),
     noted: insertFrom(
       db,
       accountBrowsers,

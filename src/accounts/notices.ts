@@ -9,7 +9,7 @@ import type { Mail } from '../mail/texts'
 import { findCopy } from '../projects/directory-store'
 import type { User } from '../sessions/store'
 import { clientOf } from './client'
-import { countNotice, findUser, setNotices } from './notices-store'
+import { countNotice, findUser, type NoticeOf, setNotices } from './notices-store'
 
 /** A notice to a user. `due`: whether they want it. `counted`: whether it is within the limit of the day. */
 export type Due = { user: { id: string; email: string }; due: boolean; counted: boolean }
@@ -21,6 +21,11 @@ export function sendNotice(c: Context<HttpEnv>, notice: Due, mail: (of: Notice) 
       writeLog('error', 'notice_not_sent', { user_id: notice.user.id, error: String(error) }),
     ),
   )
+}
+
+/** Tells a user of a change that has happened, after the response. */
+export function tell(c: Context<HttpEnv>, { counted, reader: [user] }: NoticeOf, mail: (of: Notice) => Mail): void {
+  if (user) sendNotice(c, { user, due: user.notices, counted: counted.length > 0 }, mail)
 }
 
 async function send(c: Context<HttpEnv>, { user, due, counted }: Due, mail: (of: Notice) => Mail): Promise<void> {

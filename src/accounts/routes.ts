@@ -23,17 +23,15 @@ const AccountEvent = named(
     id: z.string(),
     type: named('AccountEventType', z.enum(EVENT_TYPES)).describe('Types may be added, so expect others too.'),
     at: timestamp.describe('The last time, if `count` is more than 1.'),
-    count: z.int().describe('How often. Only failed sign-ins are counted, by the hour; otherwise 1.'),
+    count: z.int().describe('How often. Only failed attempts are counted, by the hour; otherwise 1.'),
     session_id: z
       .string()
       .nullable()
-      .describe(
-        'The session that was opened, confirmed or ended, or that ended all others. Null for a failed sign-in.',
-      ),
+      .describe('The session that was opened, confirmed or ended, or in which it happened. Null for a failed attempt.'),
     user_agent: z
       .string()
       .nullable()
-      .describe('As the client calls itself. For failed sign-ins, that of the last one.'),
+      .describe('As the client calls itself. For failed attempts, that of the last one.'),
     country: z.string().nullable().describe('Where the request came from (ISO 3166-1 alpha-2). Null if unknown.'),
   }),
   {
@@ -56,7 +54,7 @@ const Account = named(
     notices: z
       .boolean()
       .describe(
-        'Whether you get an email about sign-ins from unknown browsers, and about API keys minted in your name.',
+        'Whether you get an email about sign-ins from unknown browsers, API keys minted in your name, and changes of your passkeys and recovery codes.',
       ),
   }),
   { id: SAMPLE.user, email: SAMPLE.email, created_at: SAMPLE.time, notices: true },
@@ -99,9 +97,9 @@ export const accountRoutes = new Hono<HttpEnv>()
     '/events',
     route({
       id: 'listAccountEvents',
-      summary: 'List the sign-ins and sign-outs of your account',
+      summary: 'List what happened to your account',
       description:
-        'Newest first; kept for 90 days. Failed sign-ins are wrong codes for your address, from anybody: one entry for each hour.',
+        'Newest first; kept for 90 days. Sign-ins and sign-outs, confirmations, and changes of passkeys and recovery codes. Failed sign-ins are wrong codes for your address, from anybody: one entry for each hour.',
       tag,
       policy,
       responses: { 200: { description: 'A page of events.', schema: listOf(AccountEvent) } },

@@ -3,17 +3,25 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 /** What can happen to an account. */
 export const EVENT_TYPES = [
   'sign_in',
+  'passkey_sign_in',
   'sign_in_failed',
   'sign_out',
   'session_ended',
   'signed_out_everywhere',
   'confirmed',
+  'passkey_used',
+  'recovery_code_used',
+  'recovery_code_failed',
+  'passkey_added',
+  'passkey_renamed',
+  'passkey_deleted',
+  'recovery_codes_made',
   'notices_on',
   'notices_off',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** What happened to a user's account. The id holds the time; that of failed attempts is the first of their hour. */
+/** What happened to a user's account. The id holds the time; that of failed attempts is one of the first of their hour. */
 export const accountEvents = sqliteTable(
   'account_events',
   {
@@ -24,7 +32,7 @@ export const accountEvents = sqliteTable(
     at: integer().notNull(),
     /** How often: failed attempts are counted by the hour, because anybody can make them. */
     count: integer().notNull().default(1),
-    /** The session that was opened, ended or confirmed, or that ended the others. */
+    /** The session that was opened, ended or confirmed, or in which it happened; null for failed attempts. */
     session_id: text(),
     user_agent: text(),
     /** Where the request came from, as a country code (ISO 3166-1); null if it is not known. */

@@ -1,4 +1,5 @@
 import type { Client } from '../accounts/client'
+import type { EventType } from '../accounts/schema'
 import { countryName } from '../lib/country'
 import { iso } from '../lib/time'
 import { clientNamed } from '../lib/user-agent'
@@ -12,15 +13,42 @@ import { isPlainName, type Mail } from './texts'
 /** The user that a notice is for. `origin`: what links begin with; null if it is not known. `at`: when it happened (ms). */
 export type Notice = { email: string; origin: string | null; at: number }
 
+/** How somebody signed in, and what to do first if it was not the user. */
+const FIRST = {
+  code: (_: string | null) => 'secure your mailbox first, because whoever signed in had a code that was sent there',
+  passkey: (origin: string | null) =>
+    `delete the passkey that you do not know or no longer have first, because whoever signed in used one of yours: ${open(origin, 'passkeys')}`,
+}
+
 /** The email about a sign-in from a browser or another client that is not known. */
-export function signInNotice({ email, origin, at }: Notice, { user_agent, country }: Client): Mail {
-  const client = clientNamed(user_agent) ?? 'unknown'
-  const place = country === null ? 'unknown' : countryName(country)
+export function signInNotice({ email, origin, at }: Notice, by: keyof typeof FIRST, from: Client): Mail {
+  const { client, place } = named(from)
   return {
     to: email,
     subject: 'New sign-in to your account',
-    text: `Somebody signed in to your account, ${email}, from a browser or client that we do not know.\n\nClient: ${client}\nCountry: ${place}\nTime: ${timeOf(at)}\n\nIf this was you, there is nothing to do.\n\nIf not, secure your mailbox first, because whoever signed in had a code that was sent there. Then ${signOut(origin)}, and check the members and the API keys of your projects.\n\n${turnOff}\n`,
+    text: `Somebody signed in to your account, ${email}, from a browser or client that we do not know.\n\nClient: ${client}\nCountry: ${place}\nTime: ${timeOf(at)}\n\nIf this was you, there is nothing to do.\n\nIf not, ${FIRST[by](origin)}. Then ${signOut(origin)}, and check the members and the API keys of your projects.\n\n${turnOff}\n`,
     printed: `Notice for ${email}: new sign-in, client ${client}, country ${place}`,
+  }
+}
+
+/** What each change of a user's passkeys and recovery codes is called. */
+const CHANGES = {
+  passkey_added: ['A passkey was added to your account', 'It can sign in to your account.'],
+  passkey_deleted: ['A passkey was deleted from your account', 'It no longer signs in to your account.'],
+  recovery_codes_made: ['New recovery codes were made for your account', 'The old ones no longer work.'],
+  recovery_code_used: ['A recovery code of your account was used', 'It works only once.'],
+} as const satisfies Partial<Record<EventType, readonly [string, string]>>
+export type FactorChange = keyof typeof CHANGES
+
+/** The email about a change of passkeys or recovery codes. */
+export function factorNotice({ email, origin, at }: Notice, change: FactorChange, from: Client): Mail {
+  const [subject, effect] = CHANGES[change]
+  const { client, place } = named(from)
+  return {
+    to: email,
+    subject,
+    text: `${subject}, ${email}. ${effect}\n\nClient: ${client}\nCountry: ${place}\nTime: ${timeOf(at)}\n\nIf this was you, there is nothing to do.\n\nIf not, ${signOut(origin)}. Secure your mailbox. Then ${open(origin, 'passkeys')}, delete the passkeys that you do not know, and make new recovery codes.\n\n${turnOff}\n`,
+    printed: `Notice for ${email}: ${subject}, client ${client}, country ${place}`,
   }
 }
 
@@ -46,16 +74,29 @@ export function noticesOffMail({ email, origin, at }: Notice): Mail {
   return {
     to: email,
     subject: 'Security emails were turned off',
-    text: `Security emails to ${email} were turned off (${timeOf(at)}). You no longer get an email about sign-ins from new browsers, or about API keys that are created in your name.\n\nIf this was not you, ${signOut(origin)}, and turn the emails on again on the same page.\n`,
+    text: `Security emails to ${email} were turned off (${timeOf(at)}). You no longer get an email about sign-ins from new browsers, API keys that are created in your name, or changes of your passkeys and recovery codes.\n\nIf this was not you, ${signOut(origin)}, and turn the emails on again on the same page.\n`,
     printed: `Notice for ${email}: security emails were turned off`,
   }
 }
 
 const turnOff = 'You can turn these emails off on the page “Sessions” of the console.'
 
+const TITLES = { sessions: 'Sessions', passkeys: 'Passkeys' }
+
+function open(origin: string | null, page: keyof typeof TITLES): string {
+  return `open ${origin === null ? `the page “${TITLES[page]}” of the console` : `${origin}/console/${page}`}`
+}
+
 function signOut(origin: string | null): string {
-  const page = origin === null ? 'open the page “Sessions” of the console' : `open ${origin}/console/sessions`
-  return `${page} and choose “Sign out everywhere”`
+  return `${open(origin, 'sessions')} and choose “Sign out everywhere”`
+}
+
+/** A client in our words, never in its own. */
+function named({ user_agent, country }: Client) {
+  return {
+    client: clientNamed(user_agent) ?? 'unknown',
+    place: country === null ? 'unknown' : countryName(country),
+  }
 }
 
 function timeOf(at: number): string {

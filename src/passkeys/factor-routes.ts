@@ -63,7 +63,7 @@ export const factorRoutes = new Hono<HttpEnv>()
     body(RecoveryBody),
     async (c) => {
       await limitSignIn(c)
-      await useRecoveryCode(c.get('rt'), sessionOf(c), c.req.valid('json').code)
+      await useRecoveryCode(c, sessionOf(c), c.req.valid('json').code)
       return c.body(null, 204)
     },
   )
@@ -96,5 +96,5 @@ export const factorRoutes = new Hono<HttpEnv>()
       responses: { 201: { description: 'The codes.', schema: NewRecoveryCodes } },
       faults: ['not_found', 'passkey_required'],
     }),
-    async (c) => c.json({ recovery_codes: await renewRecoveryCodes(c.get('rt'), sessionOf(c)) }, 201),
+    async (c) => c.json({ recovery_codes: await renewRecoveryCodes(c, sessionOf(c)) }, 201),
   )

@@ -1,9 +1,11 @@
-import { and, eq, exists, isNotNull, isNull, notExists, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, isNull, not, notExists, type SQL, sql } from 'drizzle-orm'
+import { type By, sessionEvent, wrongRecoveryCodeEvent } from '../accounts/events-store'
+import { type NoticeOf, noticeOf } from '../accounts/notices-store'
 import { batch, type Directory } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { sessions } from '../sessions/schema'
+import { type Acting, isProven, isSession } from './acting-store'
 import { passkeys, recoveryCodes } from './schema'
-import type { Acting } from './store'
 
 /** Reads how many recovery codes of a user can still be used, and when they were made. */
 export function codesLeft(db: Directory, userId: string) {
@@ -17,23 +19,27 @@ export function codesLeft(db: Directory, userId: string) {
 }
 
 /**
- * Makes recovery codes for a user who has none, for a batch. `made` reads how many of them are the user's then.
+ * Makes recovery codes for the user of a session who has none, and logs it, for a batch. `made` reads whether they are the
+ * user's then.
  *
  * @param hashes of the codes
  */
-export function codesMade(db: Directory, userId: string, hashes: readonly string[], condition: SQL, now: number) {
-  const none = notExists(db.select({ one: sql`1` }).from(recoveryCodes).where(eq(recoveryCodes.user_id, userId)))
+export function codesMade(db: Directory, session: Acting, hashes: readonly string[], condition: SQL, by: By) {
+  const { user_id } = session
+  const none = notExists(db.select({ one: sql`1` }).from(recoveryCodes).where(eq(recoveryCodes.user_id, user_id)))
+  const made = db
+    .select({ hash: recoveryCodes.hash })
+    .from(recoveryCodes)
+    .where(and(eq(recoveryCodes.user_id, user_id), eq(recoveryCodes.hash, hashes[0] ?? '')))
   return {
     codes: insertFrom(
       db,
       recoveryCodes,
-      { user_id: sql`${userId}`, hash: sql`value`, created_at: sql`CAST(${now} AS INTEGER)` },
+      { user_id: sql`${user_id}`, hash: sql`value`, created_at: sql`CAST(${by.now} AS INTEGER)` },
       sql`FROM json_each(${JSON.stringify(hashes)}) WHERE ${and(condition, none)}`,
     ),
-    made: db
-      .select({ hash: recoveryCodes.hash })
-      .from(recoveryCodes)
-      .where(and(eq(recoveryCodes.user_id, userId), eq(recoveryCodes.hash, hashes[0] ?? ''))),
+    codesLogged: sessionEvent(db, { ...by, type: 'recovery_codes_made' }, and(isSession(session), exists(made))),
+    made,
   }
 }
 
@@ -46,35 +52,45 @@ export function codesGoneWithPasskeys(db: Directory, userId: string) {
 /**
  * Replaces the recovery codes of a user who has a passkey, if the session has its second factor.
  *
- * @returns whether the user has a passkey, and whether the codes are the user's now
+ * @returns whether the user has a passkey, whether the codes are the user's now, and the notice of it
  */
-export async function replaceCodes(db: Directory, { id, user_id }: Acting, hashes: readonly string[], now: number) {
-  const one = { one: sql`1` }
-  const proven = and(eq(sessions.id, id), eq(sessions.user_id, user_id), isNotNull(sessions.second_factor_at))
-  const own = db.select(one).from(passkeys).where(eq(passkeys.user_id, user_id))
-  const allowed = sql`${exists(db.select(one).from(sessions).where(proven))} AND ${exists(own)}`
-  const { some, made } = await batch(db, {
+export async function replaceCodes(db: Directory, session: Acting, hashes: readonly string[], by: By) {
+  const { user_id } = session
+  const own = db.select({ one: sql`1` }).from(passkeys).where(eq(passkeys.user_id, user_id))
+  const allowed = sql`${isProven(db, session)} AND ${exists(own)}`
+  const { some, made, counted, reader } = await batch(db, {
     some: own.limit(1),
     gone: db.delete(recoveryCodes).where(and(eq(recoveryCodes.user_id, user_id), allowed)),
-    ...codesMade(db, user_id, hashes, allowed, now),
+    ...codesMade(db, session, hashes, allowed, by),
+    ...noticeOf(db, by.now, user_id, allowed),
   })
-  return { some: some.length > 0, made: made.length > 0 }
+  return { some: some.length > 0, made: made.length > 0, notice: { counted, reader } }
 }
 
-/** Uses up a recovery code: it is the second factor of the session. @returns whether the code could be used */
+/**
+ * Uses up a recovery code: it is the second factor of the session. A wrong one is counted.
+ *
+ * @returns the notice of it; null if the code could not be used
+ */
 export async function redeemRecoveryCode(
   db: Directory,
-  { id, user_id }: Acting,
+  session: Acting,
   hash: string,
-  now: number,
-): Promise<boolean> {
-  const code = and(eq(recoveryCodes.user_id, user_id), eq(recoveryCodes.hash, hash), isNull(recoveryCodes.used_at))
-  const { used } = await batch(db, {
-    used: db.update(recoveryCodes).set({ used_at: now }).where(code).returning({ hash: recoveryCodes.hash }),
-    proved: db
-      .update(sessions)
-      .set({ second_factor_at: now })
-      .where(and(eq(sessions.id, id), eq(sessions.user_id, user_id), sql`changes() > 0`)),
+  by: By,
+): Promise<NoticeOf | null> {
+  const code = and(
+    eq(recoveryCodes.user_id, session.user_id),
+    eq(recoveryCodes.hash, hash),
+    isNull(recoveryCodes.used_at),
+  )
+  const right = exists(db.select({ one: sql`1` }).from(recoveryCodes).where(code))
+  const proven = and(isSession(session), right)
+  const { used, counted, reader } = await batch(db, {
+    failed: wrongRecoveryCodeEvent(db, by, and(isSession(session), not(right))),
+    logged: sessionEvent(db, { ...by, type: 'recovery_code_used' }, proven),
+    proved: db.update(sessions).set({ second_factor_at: by.now }).where(proven),
+    ...noticeOf(db, by.now, session.user_id, right),
+    used: db.update(recoveryCodes).set({ used_at: by.now }).where(code).returning({ hash: recoveryCodes.hash }),
   })
-  return used.length > 0
+  return used.length > 0 ? { counted, reader } : null
 }

@@ -1,10 +1,14 @@
+import type { Context } from 'hono'
+import { byOf } from '../accounts/client'
 import type { Runtime } from '../env'
+import type { HttpEnv } from '../http/context'
 import { Fault } from '../lib/fault'
 import { hashCode, newCode, normalizeCode } from '../sessions/secret'
+import type { Acting } from './acting-store'
 import { factorRequired } from './faults'
 import { RECOVERY_CODES } from './limits'
 import { redeemRecoveryCode, replaceCodes } from './recovery-store'
-import type { Acting } from './store'
+import { tellChange } from './tell'
 
 /** Characters of a code: 50 bits. */
 const CHARS = 10
@@ -29,12 +33,14 @@ export function hashesOf(rt: Runtime, userId: string, codes: readonly string[]):
  * @returns the new ones, which are not stored
  * @throws {Fault} `not_found` if the user has no passkey; `passkey_required` if the session has no second factor
  */
-export async function renewRecoveryCodes(rt: Runtime, session: Acting): Promise<string[]> {
+export async function renewRecoveryCodes(c: Context<HttpEnv>, session: Acting): Promise<string[]> {
+  const rt = c.get('rt')
   const codes = newRecoveryCodes()
   const hashes = await hashesOf(rt, session.user_id, codes)
-  const { some, made } = await replaceCodes(rt.directory, session, hashes, rt.now)
+  const { some, made, notice } = await replaceCodes(rt.directory, session, hashes, byOf(c))
   if (!some) throw new Fault('not_found', 'You have no passkey, so there is nothing to recover. Add a passkey first.')
   if (!made) throw factorRequired()
+  tellChange(c, 'recovery_codes_made', notice)
   return codes
 }
 
@@ -43,8 +49,10 @@ export async function renewRecoveryCodes(rt: Runtime, session: Acting): Promise<
  *
  * @throws {Fault} `invalid_recovery_code`
  */
-export async function useRecoveryCode(rt: Runtime, session: Acting, typed: string): Promise<void> {
+export async function useRecoveryCode(c: Context<HttpEnv>, session: Acting, typed: string): Promise<void> {
+  const rt = c.get('rt')
   const [hash = ''] = await hashesOf(rt, session.user_id, [typed])
-  if (await redeemRecoveryCode(rt.directory, session, hash, rt.now)) return
-  throw new Fault('invalid_recovery_code', 'The recovery code is wrong or was used before.')
+  const notice = await redeemRecoveryCode(rt.directory, session, hash, byOf(c))
+  if (!notice) throw new Fault('invalid_recovery_code', 'The recovery code is wrong or was used before.')
+  tellChange(c, 'recovery_code_used', notice)
 }

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { byOf } from '../accounts/client'
 import { run } from '../db/client'
 import type { Actor } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -10,6 +11,7 @@ import { MAX_PASSKEYS } from './limits'
 import { hashesOf, newRecoveryCodes } from './recovery'
 import { siteOf } from './site'
 import { insertPasskey, type Passkey, passkeysOf } from './store'
+import { tellChange } from './tell'
 import { registrationOptions, verifyRegistration } from './webauthn'
 
 type Session = Extract<Actor, { type: 'session' }>
@@ -53,14 +55,15 @@ export async function finishRegistration(
   }
   const codes = newRecoveryCodes()
   const hashes = await hashesOf(site.rt, session.user_id, codes)
-  const done = await insertPasskey(directory, session, { passkey, challenge, codes: hashes }, now)
+  const done = await insertPasskey(directory, session, { passkey, challenge, codes: hashes }, byOf(c))
   if (done === 'credential_taken') throw new Fault('passkey_exists', 'This authenticator already has a passkey here.')
   if (done === null) throw registrationRefused()
-  const { own, made } = done
+  const { own, made, ...notice } = done
   if (!own.some(({ id }) => id === passkey.id)) {
     requireRoom(session, own)
     throw registrationRefused() // The session has just ended.
   }
+  tellChange(c, 'passkey_added', notice)
   return { passkey, codes: made.length > 0 ? codes : null }
 }
 

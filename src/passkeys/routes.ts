@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { clientOf } from '../accounts/client'
 import { run } from '../db/client'
 import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -8,6 +9,7 @@ import { body } from '../http/validate'
 import { iso } from '../lib/time'
 import { NewSession } from '../sessions/answer'
 import { limitSignIn } from '../sessions/sign-in'
+import { namePasskey, removePasskey } from './change'
 import {
   CreationOptions,
   NewPasskey,
@@ -20,8 +22,7 @@ import {
 } from './fields'
 import { MAX_PASSKEYS } from './limits'
 import { beginRegistration, finishRegistration } from './register'
-import { passkeyNotFound, removePasskey } from './remove'
-import { passkeysOf, renamePasskey } from './store'
+import { passkeysOf } from './store'
 import { beginSignIn, signInWithPasskey } from './use'
 
 const tag = 'Passkeys'
@@ -116,7 +117,9 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     body(UseBody),
     async (c) => {
       await limitSignIn(c)
-      const { token, expires_at, user } = await signInWithPasskey(c, c.req.valid('json').credential)
+      const { token, expires_at, user } = await signInWithPasskey(c, c.req.valid('json').credential, {
+        browser: clientOf(c),
+      })
       return c.json({ token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )
@@ -134,9 +137,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     body(RenameBody),
     async (c) => {
       const { name } = c.req.valid('json')
-      const passkey = await renamePasskey(c.get('rt').directory, sessionOf(c).user_id, c.req.param('id'), name)
-      if (!passkey) throw passkeyNotFound()
-      return c.json(present(passkey), 200)
+      return c.json(present(await namePasskey(c, sessionOf(c), c.req.param('id'), name)), 200)
     },
   )
   .delete(
@@ -152,7 +153,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
       faults: ['not_found', 'passkey_required'],
     }),
     async (c) => {
-      await removePasskey(c.get('rt'), sessionOf(c), c.req.param('id'))
+      await removePasskey(c, sessionOf(c), c.req.param('id'))
       return c.body(null, 204)
     },
   )

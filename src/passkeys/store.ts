@@ -1,16 +1,17 @@
 import { and, eq, exists, isNotNull, lt, notExists, or, type SQL, sql } from 'drizzle-orm'
+import { type By, sessionEvent } from '../accounts/events-store'
+import { noticeOf } from '../accounts/notices-store'
 import { batch, ConstraintError, type Directory, type Queries, type Results, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
 import { sessions } from '../sessions/schema'
+import { type Acting, isProven, isSession } from './acting-store'
 import { MAX_PASSKEYS } from './limits'
 import { codesGoneWithPasskeys, codesMade } from './recovery-store'
 import { passkeys, spentChallenges } from './schema'
 
 export type Passkey = typeof passkeys.$inferSelect
-/** The session that a user acts in. */
-export type Acting = { id: string; user_id: string }
 
 /** Reads the passkeys of a user, oldest first. */
 export function passkeysOf(db: Directory, userId: string) {
@@ -29,13 +30,14 @@ export function byCredential(db: Directory, credentialId: string) {
  * whoever reads the user's mail could add a passkey of their own.
  *
  * @param codes hashes of recovery codes, for a user who has none
- * @returns the user's passkeys, and whether the codes are the user's now; null if the challenge was answered before
+ * @returns the user's passkeys, whether the codes are the user's now, and the notice of it; null if the challenge was
+ *   answered before
  */
 export async function insertPasskey(
   db: Directory,
   session: Acting,
   { passkey, challenge, codes }: { passkey: Passkey; challenge: string; codes: readonly string[] },
-  now: number,
+  by: By,
 ) {
   const own = eq(passkeys.user_id, session.user_id)
   const allowed = exists(db.select({ one: sql`1` }).from(sessions).where(mayManage(db, session)))
@@ -45,9 +47,11 @@ export async function insertPasskey(
       added: insertWhere(db, passkeys, passkey, and(allowed, sql`${db.$count(passkeys, own)} < ${MAX_PASSKEYS}`)),
       proved: db
         .update(sessions)
-        .set({ second_factor_at: now })
+        .set({ second_factor_at: by.now })
         .where(and(isSession(session), hasPasskey(db, added))),
-      ...codesMade(db, session.user_id, codes, hasPasskey(db, added), now),
+      logged: sessionEvent(db, { ...by, type: 'passkey_added' }, and(isSession(session), hasPasskey(db, added))),
+      ...noticeOf(db, by.now, session.user_id, hasPasskey(db, added)),
+      ...codesMade(db, session, codes, hasPasskey(db, added), by),
       own: passkeysOf(db, session.user_id),
     })
   } catch (error) {
@@ -57,27 +61,31 @@ export async function insertPasskey(
 }
 
 /** Gives one of the user's passkeys a name. @returns it; undefined if there is none */
-export async function renamePasskey(db: Directory, userId: string, id: string, name: string) {
-  const own = and(eq(passkeys.id, id), eq(passkeys.user_id, userId))
-  const [renamed] = await run(db, db.update(passkeys).set({ name }).where(own).returning())
-  return renamed
+export async function renamePasskey(db: Directory, session: Acting, id: string, name: string, by: By) {
+  const own = and(eq(passkeys.id, id), eq(passkeys.user_id, session.user_id))
+  const { renamed } = await batch(db, {
+    logged: sessionEvent(db, { ...by, type: 'passkey_renamed' }, and(isSession(session), hasPasskey(db, own))),
+    renamed: db.update(passkeys).set({ name }).where(own).returning(),
+  })
+  return renamed[0]
 }
 
 /**
  * Deletes one of the user's passkeys, if the session has its second factor. The recovery codes go with the last one.
  *
- * @returns whether it existed, and whether it is gone
+ * @returns whether it existed, whether it is gone, and the notice of it
  */
-export async function deletePasskey(db: Directory, session: Acting, id: string) {
+export async function deletePasskey(db: Directory, session: Acting, id: string, by: By) {
   const one = and(eq(passkeys.id, id), eq(passkeys.user_id, session.user_id))
-  const proven = and(isSession(session), isNotNull(sessions.second_factor_at))
-  const proved = exists(db.select({ one: sql`1` }).from(sessions).where(proven))
-  const { there, gone } = await batch(db, {
+  const going = and(one, isProven(db, session))
+  const { there, gone, counted, reader } = await batch(db, {
     there: db.select({ id: passkeys.id }).from(passkeys).where(one),
-    gone: db.delete(passkeys).where(and(one, proved)).returning({ id: passkeys.id }),
+    logged: sessionEvent(db, { ...by, type: 'passkey_deleted' }, and(isSession(session), hasPasskey(db, going))),
+    ...noticeOf(db, by.now, session.user_id, hasPasskey(db, going)),
+    gone: db.delete(passkeys).where(going).returning({ id: passkeys.id }),
     codes: codesGoneWithPasskeys(db, session.user_id),
   })
-  return { existed: there.length > 0, gone: gone.length > 0 }
+  return { existed: there.length > 0, gone: gone.length > 0, notice: { counted, reader } }
 }
 
 /** What an assertion says of a passkey that it was made with. */
@@ -125,10 +133,6 @@ export async function purgeSpent(db: Directory, now: number): Promise<void> {
 function mayManage(db: Directory, session: Acting): SQL | undefined {
   const none = notExists(db.select({ one: sql`1` }).from(passkeys).where(eq(passkeys.user_id, session.user_id)))
   return and(isSession(session), or(isNotNull(sessions.second_factor_at), none))
-}
-
-export function isSession({ id, user_id }: Acting): SQL | undefined {
-  return and(eq(sessions.id, id), eq(sessions.user_id, user_id))
 }
 
 function hasPasskey(db: Directory, which: SQL | undefined): SQL {

@@ -1,55 +1,58 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
+import { type By, sessionEvent } from '../accounts/events-store'
+import { noteBrowser } from '../accounts/notices-store'
 import type { Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { sessions, users } from '../sessions/schema'
-import type { Session, User } from '../sessions/store'
-import { type Acting, type Asserted, isSession, isUnchanged, once, passkeyUsed } from './store'
+import { type Session, sessionReplaced, type User } from '../sessions/store'
+import { type Acting, isSession } from './acting-store'
+import { type Asserted, isUnchanged, once, passkeyUsed } from './store'
 
-type NewSession = Pick<Session, 'id' | 'hash' | 'expires_at' | 'user_agent'>
+type NewSession = Pick<Session, 'id' | 'hash' | 'expires_at'>
 
 /**
  * Opens a session with a passkey, which is its second factor too. The session that it replaces ends.
  *
- * @returns the user; null if the challenge was answered before, or the passkey is no longer as it was read
+ * @param browser a keyed hash of it
+ * @returns the user, and whether a notice about the browser is due and within the limit; null if the challenge was answered before, or the passkey is no longer as it was read
  */
 export async function openWithPasskey(
   db: Directory,
   asserted: Asserted,
-  { session, replaces }: { session: NewSession; replaces: string | null },
-  now: number,
-): Promise<User | null> {
+  { session, replaces, browser }: { session: NewSession; replaces: string | null; browser: string },
+  by: By,
+): Promise<{ user: User; due: boolean; counted: boolean } | null> {
   const { user_id } = asserted.passkey
-  const row = { ...session, user_id, created_at: now, last_used_at: now, ...provedAt(now) }
+  const { client, now } = by
+  const { user_agent } = client
+  const row = { ...session, user_id, user_agent, created_at: now, last_used_at: now, ...provedAt(now) }
   const done = await once(db, asserted.challenge, {
     opened: insertWhere(db, sessions, row, isUnchanged(db, asserted)),
     used: passkeyUsed(db, asserted, now),
-    ...(replaces !== null && { replaced: db.delete(sessions).where(eq(sessions.id, replaces)) }),
+    logged: sessionEvent(db, { ...by, type: 'passkey_sign_in' }, eq(sessions.id, session.id)),
+    ...noteBrowser(db, { session: session.id, browser, newUser: null }, now),
+    ...sessionReplaced(db, { replaces, by: session.id }, by),
     user: db
       .select(getTableColumns(users))
       .from(sessions)
       .innerJoin(users, eq(users.id, sessions.user_id))
       .where(eq(sessions.id, session.id)),
   })
-  return done?.user[0] ?? null
+  const user = done?.user[0]
+  return user ? { user, due: done.known.length === 0 && user.notices, counted: done.noticed.length > 0 } : null
 }
 
 /**
- * Makes a passkey the second factor of a session of its user, and confirms the session.
+ * Makes a passkey the second factor of a session of its user, confirms the session, and logs it.
  *
  * @returns whether it did: not if the challenge was answered before, or the passkey is no longer as it was read
  */
-export async function proveWithPasskey(
-  db: Directory,
-  session: Acting,
-  asserted: Asserted,
-  now: number,
-): Promise<boolean> {
+export async function proveWithPasskey(db: Directory, session: Acting, asserted: Asserted, by: By): Promise<boolean> {
+  const { now } = by
+  const proven = and(isSession(session), eq(sessions.user_id, asserted.passkey.user_id), isUnchanged(db, asserted))
   const done = await once(db, asserted.challenge, {
-    proved: db
-      .update(sessions)
-      .set(provedAt(now))
-      .where(and(isSession(session), eq(sessions.user_id, asserted.passkey.user_id), isUnchanged(db, asserted)))
-      .returning({ id: sessions.id }),
+    logged: sessionEvent(db, { ...by, type: 'passkey_used' }, proven),
+    proved: db.update(sessions).set(provedAt(now)).where(proven).returning({ id: sessions.id }),
     used: passkeyUsed(db, asserted, now),
   })
   return done !== null && done.proved.length > 0

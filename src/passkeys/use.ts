@@ -1,16 +1,21 @@
 import type { Context } from 'hono'
+import { type Browser, browserHash } from '../accounts/browser'
+import { byOf } from '../accounts/client'
+import { sendNotice } from '../accounts/notices'
 import { run } from '../db/client'
 import type { HttpEnv } from '../http/context'
 import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
+import { signInNotice } from '../mail/notices'
 import { newSessionToken, sessionEnd } from '../sessions/secret'
 import type { User } from '../sessions/store'
+import type { Acting } from './acting-store'
 import type { Purpose } from './challenge'
 import { invalidPasskey, verified } from './faults'
 import type { UsedCredential } from './fields'
 import { siteOf } from './site'
-import { type Acting, type Asserted, byCredential, passkeysOf } from './store'
+import { type Asserted, byCredential, passkeysOf } from './store'
 import { openWithPasskey, proveWithPasskey } from './use-store'
 import { assertionOptions, verifyAssertion } from './webauthn'
 
@@ -35,7 +40,7 @@ export async function beginProof(c: Context<HttpEnv>, session: Acting) {
 }
 
 /**
- * Opens a session with a passkey. The token is returned only here.
+ * Opens a session with a passkey. The token is returned only here. If the browser is not known, the user is told by email.
  *
  * @param replaces the session of this browser that the new one replaces
  * @throws {Fault} `invalid_passkey`, `public_origin_missing`
@@ -43,17 +48,20 @@ export async function beginProof(c: Context<HttpEnv>, session: Acting) {
 export async function signInWithPasskey(
   c: Context<HttpEnv>,
   credential: UsedCredential,
-  replaces: string | null = null,
+  { browser, replaces = null }: { browser: Browser; replaces?: string | null },
 ): Promise<{ token: string; expires_at: number; user: User }> {
-  const { directory, now } = c.get('rt')
+  const rt = c.get('rt')
+  const { directory, now } = rt
+  const by = byOf(c)
   const asserted = await assertedBy(c, SIGN_IN, credential)
   const token = newSessionToken()
   const expires_at = sessionEnd(now, now)
-  const user_agent = c.req.header('User-Agent')?.slice(0, 200) ?? null
-  const session = { id: newId('ses', now), hash: await sha256Hex(token), expires_at, user_agent }
-  const user = await openWithPasskey(directory, asserted, { session, replaces }, now)
-  if (!user) throw invalidPasskey()
-  return { token, expires_at, user }
+  const session = { id: newId('ses', now), hash: await sha256Hex(token), expires_at }
+  const from = await browserHash(rt, browser)
+  const opened = await openWithPasskey(directory, asserted, { session, replaces, browser: from }, by)
+  if (!opened) throw invalidPasskey()
+  sendNotice(c, opened, (of) => signInNotice(of, 'passkey', by.client))
+  return { token, expires_at, user: opened.user }
 }
 
 /**
@@ -62,9 +70,8 @@ export async function signInWithPasskey(
  * @throws {Fault} `invalid_passkey`, also for a passkey of another user; `public_origin_missing`
  */
 export async function provePasskey(c: Context<HttpEnv>, session: Acting, credential: UsedCredential): Promise<void> {
-  const { directory, now } = c.get('rt')
   const asserted = await assertedBy(c, proof(session), credential)
-  if (!(await proveWithPasskey(directory, session, asserted, now))) throw invalidPasskey()
+  if (!(await proveWithPasskey(c.get('rt').directory, session, asserted, byOf(c)))) throw invalidPasskey()
 }
 
 /** The passkey that a credential was made with, verified. @throws {Fault} `invalid_passkey` */

@@ -4,12 +4,13 @@ import { notBound, type Runtime } from '../env'
 import { invalidField } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
+import { requireSecondFactor } from '../sessions/second-factor'
 import { findMemberProject, type MemberProject } from './directory-store'
 import { copyMarks, markDeleted, unmarkDeleted } from './end-store'
 import { RESTORABLE_FOR } from './limits'
 
-/** A project, and the user who deletes or restores it. */
-type Of = { id: string; user_id: string }
+/** A project, and the session of the user who deletes or restores it. */
+type Of = { id: string; session: { user_id: string; second_factor: boolean } }
 
 /**
  * Deletes a project for its owner: its API keys and ingest addresses stop at once, and its data is kept until `purge_at`.
@@ -17,10 +18,10 @@ type Of = { id: string; user_id: string }
  * second step fails, repeating the call finishes it, and so does the cron. Deleting it again changes nothing.
  *
  * @param typed the name of the project, as proof that this project is meant
- * @throws {Fault} `not_found`, `insufficient_role`, `validation_failed` for another name
+ * @throws {Fault} `not_found`, `insufficient_role`, `passkey_required`, `validation_failed` for another name
  */
-export async function deleteProject(rt: Runtime, { id, user_id }: Of, typed: string, change: Change) {
-  const own = await readOwned(rt, id, user_id)
+export async function deleteProject(rt: Runtime, { id, session }: Of, typed: string, change: Change) {
+  const own = await readOwned(rt, { id, session })
   const home = homeOf(rt, own)
   const project = await markDeleted(home.db, { id, name: typed, purge_at: change.now + RESTORABLE_FOR }, change)
   if (!project) throw projectNotFound()
@@ -33,10 +34,10 @@ export async function deleteProject(rt: Runtime, { id, user_id }: Of, typed: str
  * Restores a deleted project for its owner: in its store first, then in the directory, as {@link deleteProject}. Restoring
  * it again changes nothing.
  *
- * @throws {Fault} `not_found`, `insufficient_role`, `project_purged` if the time for it is over
+ * @throws {Fault} `not_found`, `insufficient_role`, `passkey_required`, `project_purged` if the time for it is over
  */
-export async function restoreProject(rt: Runtime, { id, user_id }: Of, change: Change): Promise<MemberProject> {
-  const own = await readOwned(rt, id, user_id)
+export async function restoreProject(rt: Runtime, { id, session }: Of, change: Change): Promise<MemberProject> {
+  const own = await readOwned(rt, { id, session })
   const project = await unmarkDeleted(homeOf(rt, own).db, own, change)
   if (!project || project.deleted_at !== null) {
     const until = own.purge_at === null ? '' : ` It could be restored until ${iso(own.purge_at)}.`
@@ -46,11 +47,12 @@ export async function restoreProject(rt: Runtime, { id, user_id }: Of, change: C
   return { ...project, role: own.role }
 }
 
-/** A project that this user owns, deleted or not. */
-async function readOwned({ directory }: Runtime, id: string, user_id: string): Promise<MemberProject> {
-  const [own] = await run(directory, findMemberProject(directory, id, user_id))
+/** A project that the user of the session owns, deleted or not. */
+async function readOwned({ directory }: Runtime, { id, session }: Of): Promise<MemberProject> {
+  const [own] = await run(directory, findMemberProject(directory, id, session.user_id))
   if (!own) throw projectNotFound()
   if (own.role !== 'owner') throw new Fault('insufficient_role', 'This call requires the role owner.')
+  requireSecondFactor({ ...own, second_factor: session.second_factor })
   return own
 }
 

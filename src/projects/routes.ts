@@ -161,11 +161,11 @@ export const projectRoutes = new Hono<HttpEnv>()
       tag,
       policy: { ...ownerOnly, confirmed: true },
       responses: { 200: { description: 'The deleted project.', schema: Project } },
-      faults: ['not_found', 'insufficient_role'],
+      faults: ['not_found', 'insufficient_role', 'passkey_required'],
     }),
     query(DeleteQuery),
     async (c) => {
-      const of = { id: c.req.param('id'), user_id: sessionOf(c).user_id }
+      const of = { id: c.req.param('id'), session: sessionOf(c) }
       const project = await deleteProject(c.get('rt'), of, c.req.valid('query').name, changeOf(c))
       return c.json(present(project, project.role), 200)
     },
@@ -180,10 +180,10 @@ export const projectRoutes = new Hono<HttpEnv>()
       tag,
       policy: ownerOnly,
       responses: { 200: { description: 'The project.', schema: Project } },
-      faults: ['not_found', 'insufficient_role', 'project_purged'],
+      faults: ['not_found', 'insufficient_role', 'passkey_required', 'project_purged'],
     }),
     async (c) => {
-      const of = { id: c.req.param('id'), user_id: sessionOf(c).user_id }
+      const of = { id: c.req.param('id'), session: sessionOf(c) }
       const project = await restoreProject(c.get('rt'), of, changeOf(c))
       return c.json(present(project, project.role), 200)
     },

@@ -1,10 +1,10 @@
 import type { Runtime } from '../env'
 import type { Actor, CredentialKind } from '../http/auth'
 import { writeLog } from '../http/log'
-import { ROLE_SCOPES, type Role, rankOf } from '../lib/access'
+import { ROLE_SCOPES } from '../lib/access'
 import { Fault } from '../lib/fault'
-import { settingsOf } from '../projects/settings'
 import { CONFIRMED_FOR, SLIDE_EVERY } from './limits'
+import { requireSecondFactor } from './second-factor'
 import { isSessionToken, SESSION_PREFIX, sessionEnd } from './secret'
 import { byHash, type SessionCredential, slideSession } from './store'
 
@@ -32,7 +32,7 @@ function judge(rt: Runtime, session: SessionCredential | undefined, projectId: s
     throw new Fault('not_a_member', 'Project not found, or you are not a member of it.')
   }
   const second_factor = session.second_factor_at !== null
-  if (!second_factor && isManager(session.role) && settingsOf(session.settings).require_passkey) throw passkeyRequired()
+  requireSecondFactor({ ...session, second_factor })
   const end = sessionEnd(session.created_at, rt.now)
   if (end - session.expires_at >= SLIDE_EVERY) {
     rt.waitUntil(
@@ -52,16 +52,4 @@ function judge(rt: Runtime, session: SessionCredential | undefined, projectId: s
     second_factor,
     scopes: session.role === null ? [] : ROLE_SCOPES[session.role],
   }
-}
-
-/** Whether the role is one of those that a project can require a passkey of. */
-function isManager(role: Role | null): boolean {
-  return role !== null && rankOf(role) >= rankOf('admin')
-}
-
-function passkeyRequired(): Fault {
-  return new Fault(
-    'passkey_required',
-    'This project requires a passkey of its admins and owners. Sign in with your passkey, or use it or a recovery code in this session. If you have none, add one first: on the page Passkeys of the console, or with POST /auth/passkeys.',
-  )
 }

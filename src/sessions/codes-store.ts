@@ -1,6 +1,5 @@
 import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
-import type { Client } from '../accounts/client'
-import { sessionEvent, wrongCodeEvent } from '../accounts/events-store'
+import { type By, sessionEvent, wrongCodeEvent } from '../accounts/events-store'
 import { noteBrowser } from '../accounts/notices-store'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
@@ -11,7 +10,7 @@ import type { Requester } from './budget'
 import type { Proof } from './confirm-store'
 import { CODE_TRIES, CODES_FOR_EACH, CODES_PER_HOUR, CODES_PER_REQUESTER, CODES_PER_SITE } from './limits'
 import { sessions, signInCodes, users } from './schema'
-import type { Session, User } from './store'
+import { type Session, sessionReplaced, type User } from './store'
 
 type NewCode = {
   id: string
@@ -80,8 +79,6 @@ function live(challenge: string, now: number) {
 
 /** The code with which somebody tries it, hashed for its challenge. */
 type Typed = { challenge: string; code_hash: string }
-/** Who tries it, and when (ms). */
-type By = { client: Client; now: number }
 
 /** A code that is tried with a wrong one. */
 function wrong({ challenge, code_hash }: Typed, now: number) {
@@ -89,10 +86,11 @@ function wrong({ challenge, code_hash }: Typed, now: number) {
 }
 
 /** Reads the address of a code that can still be redeemed. A wrong code counts as an attempt. @returns null for one */
-export async function openCode(db: Directory, typed: Typed, { client, now }: By): Promise<string | null> {
+export async function openCode(db: Directory, typed: Typed, by: By): Promise<string | null> {
+  const { now } = by
   const { challenge, code_hash } = typed
   const { found } = await batch(db, {
-    failed: wrongCodeEvent(db, client, now, wrong(typed, now)),
+    failed: wrongCodeEvent(db, by, wrong(typed, now)),
     tried: db
       .update(signInCodes)
       .set({ tries: sql`${signInCodes.tries} + 1` })
@@ -112,8 +110,9 @@ export async function openCode(db: Directory, typed: Typed, { client, now }: By)
 export function codeProof(
   db: Directory,
   { email, session, ...typed }: Typed & { email: string; session: string },
-  { client, now }: By,
+  by: By,
 ): Proof {
+  const { now } = by
   const { challenge, code_hash } = typed
   const right = and(eq(signInCodes.code_hash, code_hash), eq(signInCodes.email, email))
   const one = db
@@ -130,7 +129,7 @@ export function codeProof(
   return {
     holds: sql`EXISTS ${one}`,
     uses: {
-      failed: wrongCodeEvent(db, client, now, wrong(typed, now)),
+      failed: wrongCodeEvent(db, by, wrong(typed, now)),
       ended: db.update(signInCodes).set({ expires_at: now }).where(older),
       tried: db
         .update(signInCodes)
@@ -155,9 +154,10 @@ export async function redeemCode(
   db: Directory,
   { signUp, replaces, browser, ...typed }: Attempt,
   session: Pick<Session, 'id' | 'hash' | 'expires_at'>,
-  { client, now }: By,
+  by: By,
 ): Promise<{ user: User; due: boolean; counted: boolean } | null> {
   const { challenge, code_hash } = typed
+  const { client, now } = by
   const spent = and(eq(signInCodes.id, challenge), eq(signInCodes.used_by, session.id))
   const email = sql`(SELECT ${signInCodes.email} FROM ${signInCodes} WHERE ${spent})`
   const user_id = sql`(SELECT ${users.id} FROM ${users} WHERE ${users.email} = ${email})`
@@ -169,7 +169,6 @@ export async function redeemCode(
     isNull(signInCodes.used_by),
   )
   const used_by = sql`CASE WHEN ${signInCodes.code_hash} = ${code_hash} THEN ${session.id} END`
-  const opened = sql`EXISTS (SELECT 1 FROM ${sessions} WHERE ${eq(sessions.id, session.id)})`
   const mayBecomeUser = signUp === 'open' ? undefined : isInvited(db, email, now)
   const newUser = { id: newId('usr', now), email, created_at: now }
   const newSession = {
@@ -181,7 +180,7 @@ export async function redeemCode(
     confirmed_at: now,
   }
   const { known, noticed, user } = await batch(db, {
-    failed: wrongCodeEvent(db, client, now, wrong(typed, now)),
+    failed: wrongCodeEvent(db, by, wrong(typed, now)),
     tried: db
       .update(signInCodes)
       .set({ tries: sql`${signInCodes.tries} + 1`, used_by })
@@ -189,12 +188,9 @@ export async function redeemCode(
     ended: db.update(signInCodes).set({ expires_at: now }).where(older),
     signedUp: insertWhere(db, users, newUser, and(sql`${email} IS NOT NULL`, mayBecomeUser)).onConflictDoNothing(),
     opened: insertWhere(db, sessions, newSession, sql`${user_id} IS NOT NULL`),
-    logged: sessionEvent(db, { type: 'sign_in', client, now }, eq(sessions.id, session.id)),
+    logged: sessionEvent(db, { ...by, type: 'sign_in' }, eq(sessions.id, session.id)),
     ...noteBrowser(db, { session: session.id, browser, newUser: newUser.id }, now),
-    ...(replaces !== null && {
-      loggedOut: sessionEvent(db, { type: 'sign_out', client, now }, and(eq(sessions.id, replaces), opened)),
-      replaced: db.delete(sessions).where(and(eq(sessions.id, replaces), opened)),
-    }),
+    ...sessionReplaced(db, { replaces, by: session.id }, by),
     user: db
       .select(getTableColumns(users))
       .from(sessions)

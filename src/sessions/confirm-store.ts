@@ -1,5 +1,5 @@
 import { and, eq, type SQL } from 'drizzle-orm'
-import { type Happened, sessionEvent } from '../accounts/events-store'
+import { type By, sessionEvent } from '../accounts/events-store'
 import { batch, type Directory, type Queries } from '../db/client'
 import { sessions } from './schema'
 import type { Session } from './store'
@@ -22,7 +22,7 @@ export async function confirmSession(
   db: Directory,
   { id, user_id }: { id: string; user_id: string },
   { holds, uses }: Proof,
-  by: Omit<Happened, 'type'>,
+  by: By,
 ): Promise<Session | null> {
   const proven = and(eq(sessions.id, id), eq(sessions.user_id, user_id), holds)
   const { confirmed } = await batch(db, {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { clientOf } from '../accounts/client'
+import { byOf } from '../accounts/client'
 import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import type { Ending } from './store'
@@ -7,5 +7,5 @@ import type { Ending } from './store'
 /** The session of a request that ends sessions. */
 export function endingOf(c: Context<HttpEnv>): Ending {
   const { id: session, user_id } = sessionOf(c)
-  return { user_id, session, client: clientOf(c), now: c.get('rt').now }
+  return { user_id, session, ...byOf(c) }
 }

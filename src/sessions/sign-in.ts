@@ -111,7 +111,7 @@ export async function signIn(
     { client, now: rt.now },
   )
   if (!opened) throw invalidCode()
-  sendNotice(c, opened, (of) => signInNotice(of, client))
+  sendNotice(c, opened, (of) => signInNotice(of, 'code', client))
   return { token, expires_at, user: opened.user }
 }
 

@@ -1,6 +1,5 @@
-import { and, desc, eq, gt, lt, ne, not, sql } from 'drizzle-orm'
-import type { Client } from '../accounts/client'
-import { purgeEvents, sessionEvent } from '../accounts/events-store'
+import { and, desc, eq, exists, gt, lt, ne, not, sql } from 'drizzle-orm'
+import { type By, purgeEvents, sessionEvent } from '../accounts/events-store'
 import { forgetBrowsers, purgeBrowsers } from '../accounts/notices-store'
 import { batch, type Directory, run } from '../db/client'
 import { idFloor } from '../lib/ids'
@@ -71,7 +70,7 @@ export function findSession(db: Directory, userId: string, id: string) {
 }
 
 /** Who ends sessions: a session of the same user. */
-export type Ending = { user_id: string; session: string; client: Client; now: number }
+export type Ending = By & { user_id: string; session: string }
 
 /** Ends one of the user's sessions, and logs it. @returns whether it existed */
 export async function deleteSession(db: Directory, id: string, { user_id, session, ...by }: Ending): Promise<boolean> {
@@ -81,6 +80,20 @@ export async function deleteSession(db: Directory, id: string, { user_id, sessio
     ended: db.delete(sessions).where(own).returning({ id: sessions.id }),
   })
   return ended.length > 0
+}
+
+/**
+ * Ends the session that a new one replaces in a browser, and logs it, for the batch that opens the new one: if that was
+ * not opened, nothing happens.
+ */
+export function sessionReplaced(db: Directory, of: { replaces: string | null; by: string }, by: By) {
+  if (of.replaces === null) return {}
+  const opened = exists(db.select({ one: sql`1` }).from(sessions).where(eq(sessions.id, of.by)))
+  const replaced = and(eq(sessions.id, of.replaces), opened)
+  return {
+    loggedOut: sessionEvent(db, { ...by, type: 'sign_out' }, replaced),
+    replaced: db.delete(sessions).where(replaced),
+  }
 }
 
 /**

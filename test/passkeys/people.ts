@@ -14,12 +14,16 @@ export async function creationOptions(token: string) {
 /** Registers a passkey on a new authenticator. */
 export async function register(
   token: string,
-  { name, ...wrong }: Wrong & { name?: string } = {},
+  { name, bindings, ...wrong }: Wrong & Pick<RequestOptions, 'bindings'> & { name?: string } = {},
   at = newAuthenticator(),
 ) {
   const authenticator = await at
   const credential = await authenticator.create(await creationOptions(token), wrong)
-  const answer = await post('/auth/passkeys', { token, json: { credential, ...(name && { name }) } })
+  const answer = await post('/auth/passkeys', {
+    token,
+    json: { credential, ...(name && { name }) },
+    ...(bindings && { bindings }),
+  })
   return { authenticator, credential, answer, ...answer.body }
 }
 

@@ -39,7 +39,7 @@ export const generalPages = new Hono<HttpEnv>()
   })
   .post('/delete', page('projects:read'), async (c) => {
     requireConfirmedOwner(c)
-    const of = { id: projectOf(c.get('actor')), user_id: userOf(c).user_id }
+    const of = { id: projectOf(c.get('actor')), session: userOf(c) }
     try {
       await deleteProject(c.get('rt'), of, (c.get('form').get('typed') ?? '').trim(), changeOf(c))
       return c.redirect('/console?done=project_deleted', 303)

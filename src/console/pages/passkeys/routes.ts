@@ -3,13 +3,13 @@ import { batch, run } from '../../../db/client'
 import { requireConfirmed } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
+import { namePasskey, passkeyNotFound, removePasskey } from '../../../passkeys/change'
 import { factorRequired } from '../../../passkeys/faults'
 import { RegisterBody, RenameBody } from '../../../passkeys/fields'
 import { renewRecoveryCodes } from '../../../passkeys/recovery'
 import { codesLeft } from '../../../passkeys/recovery-store'
 import { beginRegistration, finishRegistration } from '../../../passkeys/register'
-import { passkeyNotFound, removePasskey } from '../../../passkeys/remove'
-import { passkeysOf, renamePasskey } from '../../../passkeys/store'
+import { passkeysOf } from '../../../passkeys/store'
 import { parse, type Refusal, refusalOf } from '../../form'
 import { localPath } from '../../local-path'
 import { page } from '../../page'
@@ -59,7 +59,7 @@ export const passkeyPages = new Hono<HttpEnv>()
   })
   .post('/codes', page('user'), async (c) => {
     requireConfirmed(userOf(c))
-    return codesPage(c, await renewRecoveryCodes(c.get('rt'), userOf(c)), PASSKEYS)
+    return codesPage(c, await renewRecoveryCodes(c, userOf(c)), PASSKEYS)
   })
   .get('/:id/rename', page('user'), async (c) => renamePage(c, (await named(c)).passkey))
   .post('/:id/rename', page('user'), async (c) => {
@@ -67,7 +67,7 @@ export const passkeyPages = new Hono<HttpEnv>()
     const name = c.get('form').get('name') ?? ''
     try {
       const fields = parse(RenameBody, { name })
-      if (!(await renamePasskey(c.get('rt').directory, userOf(c).user_id, id, fields.name))) throw passkeyNotFound()
+      await namePasskey(c, userOf(c), id, fields.name)
       return c.redirect(`${PASSKEYS}?done=passkey_renamed`, 303)
     } catch (error) {
       return renamePage(c, { id, name }, refusalOf(error))
@@ -80,7 +80,7 @@ export const passkeyPages = new Hono<HttpEnv>()
   })
   .post('/:id/delete', page('user'), async (c) => {
     requireConfirmed(userOf(c))
-    await removePasskey(c.get('rt'), userOf(c), c.req.param('id'))
+    await removePasskey(c, userOf(c), c.req.param('id'))
     return c.redirect(`${PASSKEYS}?done=passkey_deleted`, 303)
   })
 

@@ -49,7 +49,7 @@ export const projectPages = new Hono<HttpEnv>()
     }
   })
   .post('/projects/:id/restore', page('user'), async (c) => {
-    const of = { id: c.req.param('id'), user_id: userOf(c).user_id }
+    const of = { id: c.req.param('id'), session: userOf(c) }
     const { id } = await restoreProject(c.get('rt'), of, changeOf(c))
     return c.redirect(`${projectPaths(id).start}?done=project_restored`, 303)
   })

@@ -41,7 +41,7 @@ export const secondFactorPages = new Hono<HttpEnv>()
     const next = localPath(c, form.get('next'))
     await limitSignIn(c)
     try {
-      await useRecoveryCode(c.get('rt'), userOf(c), form.get('code') ?? '')
+      await useRecoveryCode(c, userOf(c), form.get('code') ?? '')
     } catch (error) {
       requireOneOf(error, ['invalid_recovery_code'])
       return provePage(c, { next, mistakes: { code: 'This code is incorrect, or was already used.' } })

@@ -14,12 +14,22 @@ import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { clientName } from './client'
 
-const WORDS: Record<Exclude<EventType, 'sign_in_failed'>, string> = {
-  sign_in: 'Signed in',
+/** Failed attempts, of which a row can have several. */
+const WRONG = { sign_in_failed: 'wrong code', recovery_code_failed: 'wrong recovery code' } as const
+
+const WORDS: Record<Exclude<EventType, keyof typeof WRONG>, string> = {
+  sign_in: 'Signed in with a code',
+  passkey_sign_in: 'Signed in with a passkey',
   sign_out: 'Signed out',
   session_ended: 'Ended a session',
   signed_out_everywhere: 'Signed out everywhere',
   confirmed: 'Confirmed with a code',
+  passkey_used: 'Confirmed with a passkey',
+  recovery_code_used: 'Used a recovery code',
+  passkey_added: 'Added a passkey',
+  passkey_renamed: 'Renamed a passkey',
+  passkey_deleted: 'Deleted a passkey',
+  recovery_codes_made: 'Made recovery codes',
   notices_on: 'Turned security emails on',
   notices_off: 'Turned security emails off',
 }
@@ -34,7 +44,7 @@ export function activityPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Ac
       <p class="quiet">
         This is what happened to the account of {userOf(c).email} in the last {plural(EVENTS_KEPT / DAY, 'day')}.
         Anybody can enter a wrong code for your address. Wrong codes are counted by the hour, with the client of the
-        last one.
+        last one. Wrong recovery codes were entered in a session of yours.
       </p>
       <Activity c={c} events={data} />
       <Pager c={c} cursor={next_cursor} />
@@ -68,5 +78,5 @@ function columnsOf(c: Context<HttpEnv>): Column<AccountEvent>[] {
 }
 
 function whatOf({ type, count }: AccountEvent): string {
-  return type === 'sign_in_failed' ? plural(count, 'wrong code') : WORDS[type]
+  return type === 'sign_in_failed' || type === 'recovery_code_failed' ? plural(count, WRONG[type]) : WORDS[type]
 }

@@ -49,7 +49,8 @@ export function listPage(
         <div class="checks one">
           <label>
             <input type="checkbox" name="notices" value="true" checked={notices} autocomplete="off" /> Send me an email
-            when I sign in from a browser that is not known, and when an API key is created in my name
+            when I sign in from a browser that is not known, when an API key is created in my name, and when my passkeys
+            or recovery codes change
           </label>
         </div>
         <div class="choice">

@@ -4,6 +4,7 @@ import { Fault } from '../../../lib/fault'
 import { UseBody } from '../../../passkeys/fields'
 import { beginSignIn, signInWithPasskey } from '../../../passkeys/use'
 import { limitSignIn } from '../../../sessions/sign-in'
+import { browserOf, keepBrowser } from '../../browser'
 import { localPath } from '../../local-path'
 import { page } from '../../page'
 import { answered, optionsFor } from '../../passkey-answers'
@@ -23,8 +24,10 @@ export const passkeySignInPages = new Hono<HttpEnv>()
     try {
       const { credential } = answered(UseBody, form)
       const before = await visitorOf(c)
-      const { token } = await signInWithPasskey(c, credential, before?.id ?? null)
+      const browser = browserOf(c)
+      const { token } = await signInWithPasskey(c, credential, { browser, replaces: before?.id ?? null })
       keepSession(c, token)
+      keepBrowser(c, browser)
       return c.redirect(next, 303)
     } catch (error) {
       if (!(error instanceof Fault) || !['invalid_passkey', 'validation_failed'].includes(error.fault)) throw error
