@@ -8,6 +8,8 @@ import { invoiceRoutes } from './billing/invoices/routes'
 import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
 import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
+import { customerLinkRoutes } from './consumers/customer-routes'
+import { consumerRoutes } from './consumers/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
@@ -61,6 +63,7 @@ const app = base
   .route('/platform/v1/members', memberRoutes)
   .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
+  .route('/platform/v1/consumers', consumerRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)
@@ -76,6 +79,7 @@ const app = base
   .route('/platform/v1/billing/payment-methods', paymentMethodRoutes)
   .route('/platform/v1/billing/payment-methods', paymentMethodRoute)
   .route('/platform/v1/billing/payment-methods', paymentMethodTimelineRoutes)
+  .route('/platform/v1/billing/customers', customerLinkRoutes)
   .route('/platform/v1/billing/customers', customerRoutes)
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)

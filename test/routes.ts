@@ -3,6 +3,7 @@ import { app } from '../src/app'
 import { type RouteEntry, routeTable } from '../src/http/openapi'
 import { newId } from '../src/lib/ids'
 import { insertObjects } from './billing/rows'
+import { insertConsumer } from './consumers/rows'
 import {
   type Answer,
   addMember,
@@ -50,9 +51,15 @@ export async function newWorld() {
   ])
   const member = await addMember(project, 'developer')
   const invitation = await invited(project)
+  const [consumer, survivor] = await Promise.all([
+    insertConsumer(project, 'sample'),
+    insertConsumer(project, 'survivor'),
+  ])
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   const passkey = await keptPasskey(owner.user)
   return {
+    consumer,
+    survivor,
     passkey,
     member,
     invitation,
@@ -97,10 +104,26 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     json: { email: 'sample@example.com', role: 'viewer', expires_in_days: 1 },
     status: 201,
   },
+  'POST /platform/v1/consumers': {
+    json: { external_id: 'new', email: 'sample@example.com', name: 'sample', metadata: { team: 'a' } },
+    status: 201,
+  },
+  'PUT /platform/v1/consumers/:consumer': {
+    json: { email: 'sample@example.com', name: 'sample', metadata: {} },
+    status: 200,
+  },
+  'PATCH /platform/v1/consumers/:consumer': {
+    json: { external_id: 'another', email: null, name: null, metadata: { team: 'b' } },
+    status: 200,
+  },
+  'POST /platform/v1/consumers/:consumer/block': { json: { reason: 'sample' }, status: 200 },
+  'POST /platform/v1/consumers/:consumer/unblock': { json: { reason: 'sample' }, status: 200 },
+  'POST /platform/v1/consumers/:consumer/merge': { json: { into: 'ext:survivor' }, status: 200 },
   'POST /platform/v1/billing/connections': {
     json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
     status: 201,
   },
+  'PUT /platform/v1/billing/customers/:vendor/:id': { json: { consumer: 'ext:sample' }, status: 200 },
   'PATCH /platform/v1/billing/connections/:id': { json: { name: 'sample', status: 'active' }, status: 200 },
   'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_9876543210' }, status: 201 },
   'POST /platform/v1/billing/webhooks/replay': { json: { filter: {}, limit: 10, dry_run: true }, status: 200 },
@@ -118,7 +141,7 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
 }
 
 /** A query that is accepted, for each route that requires one. */
-const QUERIES: Record<string, string> = { 'DELETE /platform/v1/projects/:id': 'name=Test' }
+export const QUERIES: Record<string, string> = { 'DELETE /platform/v1/projects/:id': 'name=Test' }
 
 /** The path of a route, its parameters filled in with ids that the world has. */
 export function pathIn(world: World, { path }: RouteEntry): string {
@@ -128,6 +151,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/members/:user_id': world.member.user,
     '/platform/v1/invitations/:id': world.invitation.id,
     '/auth/invitations/:id': world.own.id,
+    '/platform/v1/consumers/:consumer': 'ext:sample',
     '/platform/v1/billing/connections/:id': world.connection.id,
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,
@@ -165,7 +189,8 @@ export function callRoute(
 }
 
 /** A credential that the route accepts: the owner's session where sessions may call it, else the key. */
-export function tokenFor(world: World, { meta }: RouteEntry): string | null {
+export function tokenFor(world: World, { path, meta }: RouteEntry): string | null {
+  if (path === '/auth/user') return world.member.token // the only owner of a project cannot delete the account
   const actors = meta.operation?.policy?.actors
   if (!actors) return null
   return actors.includes('session') ? world.owner.token : world.secret

@@ -58,18 +58,20 @@ function rowOf(change: Change, entry: AuditEntry): AuditRow {
  * An audit row for each of a set of objects, for one batch. It comes before the mutation, while the objects that the
  * mutation will change can still be selected.
  *
+ * @param entry.project_id the project, or an expression over `object`, a row of `set.objects`
  * @param set.objects selects the `id` of each object
  * @param set.most how many there can be; more of them fail the batch
  */
 export function auditedEach(
   db: Database,
   change: Change,
-  entry: Omit<AuditEntry, 'object_id'>,
+  { project_id, ...entry }: Omit<AuditEntry, 'object_id' | 'project_id'> & { project_id: string | SQL },
   { objects, most }: { objects: SQLWrapper; most: number },
 ) {
   const ids = JSON.stringify(Array.from({ length: most }, () => newId('aud', change.now)))
   const row = {
-    ...expressionsOf(rowOf(change, { ...entry, object_id: '' })),
+    ...expressionsOf(rowOf(change, { ...entry, project_id: '', object_id: '' })),
+    project_id: sql`${project_id}`,
     id: sql`${ids} ->> (row_number() OVER (ORDER BY object.id) - 1)`,
     object_id: sql`object.id`,
   }

@@ -5,8 +5,8 @@ import { KINDS } from '../lib/billing-kinds'
 /** What an event did to an object: recorded with the event, and shown. */
 export const Effect = z
   .object({
-    kind: named('EffectKind', z.enum(KINDS)).describe(
-      '`payment_card`: the `card` of the payment method with this id, as a payment reports it.',
+    kind: named('EffectKind', z.enum([...KINDS, 'customer_link'])).describe(
+      '`payment_card`: the `card` of the payment method with this id, as a payment reports it. `customer_link`: the event says which consumer the customer with this id is.',
     ),
     id: z.string().describe("The vendor's id of the object."),
     result: named('EffectResult', z.enum(['applied', 'superseded', 'ambiguous'])).describe(

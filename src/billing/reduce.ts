@@ -36,7 +36,7 @@ export function rankOf({ terminal, occurred_at, updated_at, step }: Snapshot): s
 }
 
 /** A JS Date would lose microseconds, and as plain strings `.9Z` sorts after `.95Z`. */
-function nanoseconds(iso: string | null): string {
+export function nanoseconds(iso: string | null): string {
   const [seconds = '', fraction = ''] = (iso ?? '0000-00-00T00:00:00').replace('Z', '').split('.')
   return `${seconds}.${fraction.padEnd(9, '0').slice(0, 9)}`
 }

@@ -10,7 +10,8 @@ const SANE_ID = /^[A-Za-z0-9._:-]{8,64}$/
 
 /**
  * Logs one line of JSON for each request. The line never holds the query string (a sign-in link carries a code), a body,
- * the Authorization header, or a secret that was put into the path.
+ * the Authorization header, a secret that was put into the path, or a project's own id of a consumer: such an id is
+ * personal data, and often an email address.
  */
 export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const startedAt = Date.now()
@@ -43,9 +44,13 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   })
 }
 
-/** The path, in which somebody may have put a secret in place of an id. */
+/** What stands before a consumer's external id in a path. */
+const EXTERNAL = /^ext(:|%3a)/i
+
+/** The path without external ids, and without a secret that somebody may have put in place of an id. */
 function withoutSecrets(path: string, kinds: readonly CredentialKind[]): string {
   const shown = (part: string) => {
+    if (EXTERNAL.test(part)) return 'ext:…'
     const kind = kinds.find(({ wellFormed }) => wellFormed(part))
     return kind ? `${kind.prefix}…` : part
   }

@@ -17,6 +17,7 @@ export const TAGS = {
   'Audit log': 'Who changed what, and when.',
   'Billing connections': 'The endpoints that billing vendors send events to, and their signing secrets.',
   'Billing state': 'Subscriptions, invoices and payment methods, derived from webhook events.',
+  Consumers: 'The end users of the product, under your own ids.',
   Invitations: 'Invite people to a project; accept and decline invitations.',
   Ingest: 'The endpoint that billing vendors call.',
   Members: 'Who may work in a project, and in which role.',
@@ -38,7 +39,8 @@ export type Operation = {
   tag: Tag
   /** Null for a route that takes no credentials. */
   policy: Policy | null
-  responses: Record<number, { description: string; schema?: z.ZodType }>
+  /** `etag`: whether the response has an `ETag`. */
+  responses: Record<number, { description: string; schema?: z.ZodType; etag?: true }>
   /** Further faults. Those of credentials, validation and rate limits follow from the policy. */
   faults?: readonly FaultName[]
   /** The media type of a body that is not parsed as JSON. */

@@ -45,6 +45,12 @@ export const HEADERS = {
     schema: { type: 'string' },
     example: 'Bearer realm="platform"',
   },
+  ETag: {
+    description: 'The revision of the object. Send it as `If-Match` to change only this revision.',
+    required: true,
+    schema: { type: 'string' },
+    example: '"3"',
+  },
   ScopeChallenge: {
     description: 'Names the missing scope, with `insufficient_scope` and `insufficient_role`.',
     required: false,
@@ -60,11 +66,12 @@ const BY_STATUS: Record<number, Record<string, keyof typeof HEADERS>> = {
   503: { 'Retry-After': 'RetryAfter' },
 }
 
-function headersOf(path: string, status: number): Json {
+function headersOf(path: string, status: number, etag = false): Json {
   const names: Record<string, keyof typeof HEADERS> = {
     'X-Request-Id': 'RequestId',
     ...(/^\/(platform|auth|ingest)\//.test(path) && { 'Cache-Control': 'NoStore' }),
     ...BY_STATUS[status],
+    ...(etag && { ETag: 'ETag' }),
   }
   return Object.fromEntries(
     Object.entries(names).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
@@ -74,11 +81,11 @@ function headersOf(path: string, status: number): Json {
 /** The responses of an operation when it succeeds. */
 export function successes(path: string, operation: Operation, components: Components): Json {
   return Object.fromEntries(
-    Object.entries(operation.responses).map(([status, { description, schema }]) => [
+    Object.entries(operation.responses).map(([status, { description, schema, etag }]) => [
       status,
       {
         description,
-        headers: headersOf(path, Number(status)),
+        headers: headersOf(path, Number(status), etag),
         ...(schema && { content: { 'application/json': media(schema, 'output', components) } }),
       },
     ]),

@@ -13,6 +13,9 @@ export const SAMPLE = {
   invitation: 'inv_01kc5w0z2b4d6f8g0h1j3k5m7n',
   accountEvent: 'aev_01kc5r4a1c3e5g7j9m0p2r4t6v',
   passkey: 'psk_01kc5w8a1b3c5d7e9f2g4h6j8k',
+  consumer: 'csm_01kc5w3c5e7g9j1k3m5n7p9r1t',
+  survivor: 'csm_01kc5w2b4d6f8h0k2n4p6q8s0v',
+  externalId: 'user_4711',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',
   request: 'req_01kc5v8x0y2z4a6b8c1d3e5f7g',
   subscription: 'sub_1QZ4kLJ2eZvKYlo2',
@@ -44,5 +47,9 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   'payment-methods': { description: "The vendor's id of the payment method.", example: SAMPLE.paymentMethod },
   customers: { description: 'The name of the vendor.', example: 'stripe' },
   ':vendor': { description: "The vendor's id of the customer.", example: SAMPLE.customer },
+  consumers: {
+    description: 'The consumer: its id, or `ext:` and its external id.',
+    example: 'ext:user_4711',
+  },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }

@@ -13,6 +13,8 @@ export const SCOPES = [
   'connections:read',
   'connections:write',
   'audit_log:read',
+  'consumers:read',
+  'consumers:write',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -20,12 +22,19 @@ export type Scope = (typeof SCOPES)[number]
 export const ROLES = ['viewer', 'developer', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
-const VIEWER: Scope[] = ['projects:read', 'members:read', 'api_keys:read', 'billing:read', 'connections:read']
-const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write']
+const VIEWER: Scope[] = [
+  'projects:read',
+  'members:read',
+  'api_keys:read',
+  'billing:read',
+  'connections:read',
+  'consumers:read',
+]
+const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write', 'consumers:write']
 const ADMIN: Scope[] = [...DEVELOPER, 'projects:write', 'members:write', 'connections:write', 'audit_log:read']
 
 /**
- * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes and replays; an admin also manages.
+ * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays and changes consumers; an admin also manages.
  */
 export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   viewer: VIEWER,

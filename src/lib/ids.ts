@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'aev'
   | 'psk'
   | 'pch'
+  | 'csm'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
 const DIGITS = '[0-9a-hjkmnp-tv-z]'

@@ -17,3 +17,6 @@ export const MAILS_FROM_PROJECT = 50
 export const MAIL_EVERY = MINUTE
 /** Characters of the reason why an email was not sent. */
 export const MAX_SEND_ERROR = 200
+
+/** Projects that one call leaves when a user is erased. Each takes some six statements, and an invocation has 1,000. */
+export const MAX_LEFT_AT_ONCE = 100

@@ -46,7 +46,7 @@ function selectOwn(directory: Directory, condition: SQL | undefined) {
       expires_at,
       invited_by_type,
       invited_by_id,
-      invited_by_email: sql<string | null>`${users.email}`.as('invited_by_email'),
+      invited_by_email: sql<string | null>`nullif(${users.email}, ${users.id})`.as('invited_by_email'),
       project_id: invitations.project_id,
       project_name: projects.name,
     })

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, ne, type SQL, sql } from 'drizzle-orm'
 import type { Directory } from '../db/client'
 import { valuesOf } from '../db/sql'
 import type { Role } from '../lib/access'
@@ -19,12 +19,12 @@ export function membersOf(directory: Directory, projectId: string) {
     .where(eq(members.project_id, projectId))
 }
 
-/** Reads the addresses of users. Ids that are not of users are ignored. */
+/** Reads the addresses of users. Ids that are not of users are ignored, and so are users who were erased. */
 export function addressesOf(directory: Directory, ids: readonly string[]) {
   return directory
     .select({ user_id: users.id, email: users.email })
     .from(users)
-    .where(inArray(users.id, valuesOf(ids)))
+    .where(and(inArray(users.id, valuesOf(ids)), ne(users.email, users.id)))
 }
 
 /** Reads one member of a project. */

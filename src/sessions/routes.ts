@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { clientOf } from '../accounts/client'
 import { run } from '../db/client'
-import { sessionOf } from '../http/auth'
+import { changeOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, flagOrFalse, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
@@ -11,6 +11,7 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
+import { eraseUser } from '../members/erase'
 import { NewSession, User } from './answer'
 import { endingOf } from './ending'
 import { CONFIRMED_FOR } from './limits'
@@ -65,6 +66,11 @@ const CurrentSession = named('CurrentSession', z.object({ session: Session, user
 })
 const EndAllQuery = z.strictObject({
   keep_current: flagOrFalse.describe('Whether to keep the session that makes the call.'),
+})
+const EraseQuery = z.strictObject({
+  revoke_keys: flagOrFalse.describe(
+    'Whether to revoke the API keys that you minted, or whose current secret you were handed, in all of your projects. Otherwise they keep working, as those of any member who leaves.',
+  ),
 })
 const sessionOnly = { actors: ['session'], scope: null, project: false } as const
 
@@ -202,6 +208,28 @@ export const authRoutes = new Hono<HttpEnv>()
     async (c) => {
       await deleteSession(c.get('rt').directory, sessionOf(c).id, endingOf(c))
       return c.body(null, 204)
+    },
+  )
+  .delete(
+    '/user',
+    route({
+      id: 'eraseUser',
+      summary: 'Delete your account',
+      description:
+        'Removes your address from the service, and ends your sessions. You leave all projects. Pending invitations to you are declined. The audit logs keep your user id. You can sign up again with the same address, as a new user. This cannot be undone. The session must be confirmed. While you are the only owner of a project that is not deleted, the response is 409 `last_owner`.',
+      tag,
+      policy: { ...sessionOnly, confirmed: true },
+      responses: {
+        202: { description: 'You have left 100 projects and are a member of more. Repeat the call.' },
+        204: { description: 'Deleted. The session has ended.' },
+      },
+      faults: ['last_owner'],
+    }),
+    query(EraseQuery),
+    async (c) => {
+      const { user_id, email } = sessionOf(c)
+      const erased = await eraseUser(c.get('rt'), { user_id, email }, c.req.valid('query').revoke_keys, changeOf(c))
+      return c.body(null, erased ? 204 : 202)
     },
   )
   .delete(

@@ -16,6 +16,7 @@ import {
 } from './lib/read'
 import { isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
+import { paddleClaims } from './paddle-claims'
 import { paddleSnapshots } from './paddle-objects'
 import type { StateKind, Vendor } from './vendor'
 
@@ -94,6 +95,10 @@ export const paddle: Vendor = {
   object(body) {
     const { data } = parseObject(body)
     return isObject(data) ? data : null
+  },
+
+  claims(body, keys) {
+    return paddleClaims(parseObject(body), keys)
   },
 }
 

@@ -16,6 +16,7 @@ import {
 } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
+import { stripeClaims } from './stripe-claims'
 import { stripeSnapshot } from './stripe-objects'
 import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './vendor'
 
@@ -55,6 +56,10 @@ export const stripe: Vendor = {
   object(body) {
     const object = at(parseObject(body), 'data', 'object')
     return isObject(object) ? object : null
+  },
+
+  claims(body, keys) {
+    return stripeClaims(parseObject(body), keys)
   },
 }
 

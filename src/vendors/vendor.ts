@@ -1,3 +1,4 @@
+import type { Claim } from './claim'
 import type { Json } from './lib/read'
 import type { Snapshot } from './snapshot'
 
@@ -93,6 +94,12 @@ export type Vendor = {
   snapshots?: (text: string) => Snapshot[]
   /** The vendor's own object in the event of a delivery, as sent; null if there is none. It has what `snapshots` has. */
   object?: (text: string) => Json | null
+  /**
+   * What the event of a delivery says about which end user a customer is.
+   *
+   * @param keys of metadata or custom data to look at, the most important one first
+   */
+  claims?: (text: string, keys: readonly string[]) => Claim[]
   /** Whether the vendor's customers have a default payment method, which their events name. */
   hasDefaultPaymentMethod?: true
 }

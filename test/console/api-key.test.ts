@@ -111,7 +111,7 @@ describe('the scopes of a new key', () => {
   it.each([
     ['billing', ['billing:read']],
     ['server', ['billing:read', 'billing:write', 'connections:read']],
-    ['read', ['projects:read', 'members:read', 'api_keys:read', 'billing:read', 'connections:read']],
+    ['read', ['projects:read', 'members:read', 'api_keys:read', 'billing:read', 'connections:read', 'consumers:read']],
     [
       'all',
       [
@@ -120,8 +120,10 @@ describe('the scopes of a new key', () => {
         'api_keys:read',
         'billing:read',
         'connections:read',
+        'consumers:read',
         'api_keys:write',
         'billing:write',
+        'consumers:write',
       ],
     ],
   ])('with the preset %s are those of the preset, whatever is ticked', async (preset, scopes) => {
@@ -145,7 +147,7 @@ describe('the scopes of a new key', () => {
       }
     }
     const [less, all] = [await offered(developer), await offered(owner)]
-    expect([less.all.length, all.all.length]).toEqual([7, 11])
+    expect([less.all.length, all.all.length]).toEqual([9, 13])
     for (const { ticked, preset, expires } of [less, all]) {
       expect([ticked, preset, expires]).toEqual([['billing:read'], 'billing', '90'])
     }

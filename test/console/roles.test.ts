@@ -46,6 +46,8 @@ const STATED: Record<string, PagePolicy> = {
   'POST /console/sessions/notices': 'user',
   'GET /console/sessions/end-all': 'user',
   'POST /console/sessions/end-all': 'user',
+  'GET /console/sessions/erase': 'user',
+  'POST /console/sessions/erase': 'user',
   'POST /console/sessions/:id/end': 'user',
   'GET /console/invitations/:id': 'user',
   'POST /console/invitations/:id/accept': 'user',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { call } from '../harness'
+import { addMember, call, freshProject, unconfirm } from '../harness'
 import { prove, withPasskey } from '../passkeys/people'
 import { freshEmail, redeem, sent, signIn, wrong } from '../sessions/signing-in'
 import { submit, visit } from './visit'
@@ -75,6 +75,30 @@ describe('sessions in the console', () => {
       expect(saved.headers.get('Location')).toBe('/console/sessions?done=notices_saved')
       expect((await box())?.includes('checked')).toBe(checked)
       expect((await call('/auth/user', { token })).body.notices).toBe(checked)
+    }
+  })
+})
+
+describe('deleting the account', () => {
+  const at = '/console/sessions/erase'
+
+  it('asks for the address, of a confirmed user, and signs out', async () => {
+    const { project, owner } = await freshProject('Mine')
+    const user = await addMember(project, 'viewer')
+    expect((await visit('/console/sessions', user.token)).text).toContain(at)
+    const asked = await visit(at, user.token)
+    expect([asked.status, asked.text.includes('Delete your account?')]).toEqual([200, true])
+    const wrong = await submit(at, user.token, { email: owner.email })
+    expect([wrong.status, wrong.text.includes('This is not your address')]).toEqual([422, true])
+    const done = await submit(at, user.token, { email: ` ${user.email.toUpperCase()} ` })
+    expect([done.status, done.headers.get('Location')]).toEqual([303, '/console/sign-in?done=account_deleted'])
+    expect((await visit('/console', user.token)).status).toBe(303)
+
+    const refused = await submit(at, owner.token, { email: owner.email })
+    expect([refused.status, refused.text.includes('You are the only owner of “Mine”')]).toEqual([409, true])
+    await unconfirm(owner.user)
+    for (const answer of [await visit(at, owner.token), await submit(at, owner.token, { email: owner.email })]) {
+      expect([answer.status, answer.headers.get('Location')?.startsWith('/console/confirm?next=')]).toEqual([303, true])
     }
   })
 })

@@ -83,7 +83,7 @@ describe('a customer in the console', () => {
     await page.getByRole('button', { name: 'Copy secret' }).click()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret)
     expect(page.url()).not.toContain(secret.slice(8, 20))
-    await link('I have stored the secret').click()
+    await link('I have stored the secret: continue setting up').click()
     await link('API keys').click()
     expect(await page.content()).not.toContain(secret)
     await expect.poll(() => page.getByRole('cell', { name: 'Never' }).count()).toBe(1) // used; it expires

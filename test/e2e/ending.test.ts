@@ -4,7 +4,7 @@ import { must } from '../../scripts/lib/api.ts'
 import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
 import { launch, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
 
-/** An owner deletes a project and undoes it, with and without JavaScript. */
+/** An owner deletes a project and undoes it, and a user deletes the account, with and without JavaScript. */
 
 let browser: Browser
 beforeAll(async () => {
@@ -72,9 +72,9 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByRole('link', { name: 'Delete this project' }).click()
     await page.getByLabel('Type the name').fill('Last days')
     await page.getByRole('button', { name: 'Delete project' }).click()
-    await page.waitForURL(/\/console\?done=project_deleted/)
+    await page.getByText('The project was deleted.').waitFor()
     const row = page.getByRole('row').filter({ hasText: 'Last days' })
-    expect(await row.textContent()).toMatch(/Undo.*until 20/)
+    expect(await row.textContent()).toMatch(/20\d\d-\d\d-\d\d .*Undo/)
     await picture('deleted')
     expect((await callKeys()).status).toBe(401)
   })
@@ -84,6 +84,24 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.waitForURL(new RegExp(`/console/p/${project}`))
     await page.getByText('The project is back').waitFor()
     expect((await callKeys()).status).toBe(200)
+  })
+
+  it('deletes an account after a question, and signs out', async () => {
+    const email = `leaving-${javaScriptEnabled}@example.com`
+    const { token } = await signInByApi(URL_OF_CONSOLE, email)
+    const cookie = { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true }
+    await context.addCookies([cookie])
+    await page.goto(`${URL_OF_CONSOLE}/console/sessions`)
+    await page.getByRole('link', { name: 'Delete my account' }).click()
+    const asked = javaScriptEnabled ? page.getByRole('dialog') : page.locator('main')
+    await asked.getByRole('heading', { name: 'Delete your account?' }).waitFor()
+    await picture('account')
+    if (javaScriptEnabled) expect((await page.locator(':focus').textContent())?.trim()).toBe('Cancel')
+    await asked.getByLabel('Type your email address').fill(email)
+    await asked.getByRole('button', { name: 'Delete my account' }).click()
+    await page.getByText('Your account was deleted.').waitFor()
+    const answer = await fetch(`${URL_OF_CONSOLE}/auth/sessions`, { headers: { Authorization: `Bearer ${token}` } })
+    expect(answer.status).toBe(401)
   })
 
   it('has no errors and loads nothing from elsewhere', () => {

@@ -110,14 +110,17 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await old.goto(members)
     await owner.goto(members)
     await roleOf().selectOption('Developer')
-    await owner.getByRole('button', { name: `Save role of ${guestEmail}` }).click()
-    const dialog = owner.getByRole('dialog')
-    await dialog.getByRole('heading', { name: `Make ${guestEmail} developer?` }).waitFor()
-    // Cancel is in focus, and leaves the page as it is.
-    await owner.keyboard.press('Enter')
-    await dialog.waitFor({ state: 'hidden' })
-    await owner.getByRole('button', { name: `Save role of ${guestEmail}` }).click()
-    await dialog.getByRole('button', { name: 'Change role' }).click()
+    const save = owner.getByRole('button', { name: `Save role of ${guestEmail}` })
+    await save.click()
+    const question = javaScriptEnabled ? owner.getByRole('dialog') : owner.locator('main')
+    await question.getByRole('heading', { name: `Make ${guestEmail} developer?` }).waitFor()
+    if (javaScriptEnabled) {
+      // Cancel is in focus, and leaves the page as it is.
+      await owner.keyboard.press('Enter')
+      await question.waitFor({ state: 'hidden' })
+      await save.click()
+    }
+    await question.getByRole('button', { name: 'Change role' }).click()
     await owner.getByText('The role was changed').waitFor()
     expect(await roleOf().inputValue()).toBe('developer')
     await old.getByLabel(`Role of ${guestEmail}`).selectOption('Owner')

@@ -284,7 +284,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     const tab = await other.newPage()
     await signIn(tab, email, '/console/sessions')
     await page.goto(`${URL_OF_CONSOLE}/console/sessions`)
-    expect(await page.locator('.rows tbody tr').count()).toBeGreaterThan(1)
+    expect(await page.locator('[aria-label="Sessions"] tbody tr').count()).toBeGreaterThan(1)
     const end = async (here: boolean) => {
       await link('Sign out everywhere').click()
       if (here) await page.getByLabel('Sign out of this browser too').check()
@@ -292,7 +292,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     }
     await end(false)
     expect(await notice()).toContain('All your other sessions have ended')
-    expect(await page.locator('.rows tbody tr').count()).toBe(1)
+    expect(await page.locator('[aria-label="Sessions"] tbody tr').count()).toBe(1)
     await tab.reload()
     expect(tab.url()).toContain('/console/sign-in')
     await other.close()

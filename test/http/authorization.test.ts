@@ -30,6 +30,7 @@ type Stated = {
 const READ = (scope: Scope): Stated => ({ key: true, session: 'viewer', scope })
 const CONNECT: Stated = { key: true, session: 'admin', scope: 'connections:write' }
 const MANAGE: Stated = { key: true, session: 'admin', scope: 'members:write' }
+const CONSUMERS: Stated = { key: true, session: 'developer', scope: 'consumers:write' }
 const OWN: Stated = { key: false, session: null, scope: null }
 
 const STATED: Record<string, Stated | 'public'> = {
@@ -54,6 +55,14 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /platform/v1/invitations/:id/resend': MANAGE,
   'DELETE /platform/v1/invitations/:id': MANAGE,
   'GET /platform/v1/audit-log': { key: true, session: 'admin', scope: 'audit_log:read' },
+  'POST /platform/v1/consumers': CONSUMERS,
+  'GET /platform/v1/consumers': READ('consumers:read'),
+  'GET /platform/v1/consumers/:consumer': READ('consumers:read'),
+  'PUT /platform/v1/consumers/:consumer': CONSUMERS,
+  'PATCH /platform/v1/consumers/:consumer': CONSUMERS,
+  'POST /platform/v1/consumers/:consumer/block': CONSUMERS,
+  'POST /platform/v1/consumers/:consumer/unblock': CONSUMERS,
+  'POST /platform/v1/consumers/:consumer/merge': CONSUMERS,
   'POST /platform/v1/billing/connections': CONNECT,
   'GET /platform/v1/billing/connections': READ('connections:read'),
   'GET /platform/v1/billing/connections/:id': READ('connections:read'),
@@ -80,7 +89,10 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /platform/v1/billing/payment-methods': READ('billing:read'),
   'GET /platform/v1/billing/payment-methods/:id': READ('billing:read'),
   'GET /platform/v1/billing/payment-methods/:id/timeline': READ('billing:read'),
+  'GET /platform/v1/billing/customers': READ('billing:read'),
   'GET /platform/v1/billing/customers/:vendor/:id': READ('billing:read'),
+  'PUT /platform/v1/billing/customers/:vendor/:id': CONSUMERS,
+  'DELETE /platform/v1/billing/customers/:vendor/:id/pin': CONSUMERS,
   'POST /auth/codes': 'public',
   'POST /auth/sessions': 'public',
   'DELETE /platform/v1/projects/:id': OWN,
@@ -92,6 +104,7 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /auth/events': OWN,
   'GET /auth/sessions/current': OWN,
   'POST /auth/session/confirm': OWN,
+  'DELETE /auth/user': OWN,
   'DELETE /auth/sessions/current': OWN,
   'DELETE /auth/sessions/:id': OWN,
   'GET /auth/passkeys': OWN,

@@ -34,6 +34,7 @@ import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipelin
 import { newAuthenticator } from '../passkeys/authenticator'
 import { byCode, register, requestOptions, signInBy, withPasskey } from '../passkeys/people'
 import { crowdedOut, stalled } from './arriving'
+import { OF_CONSUMERS } from './faults-of-consumers'
 
 export const KEYS = '/platform/v1/api-keys'
 export const PROJECTS = '/platform/v1/projects'
@@ -292,6 +293,7 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     const json = { vendor: 'stripe', name: 'one too many', livemode: true, signing_secret: 'whsec_0123456789' }
     return call(CONNECTIONS, { method: 'POST', project, token: secret, json })
   },
+  ...OF_CONSUMERS,
   secret_limit_reached: async () => {
     const { project, secret, connection } = await freshConnection()
     const add = (n: number) =>

@@ -2,6 +2,7 @@ import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { insertObjects, insertTimeline } from '../billing/rows'
+import { insertConsumer, insertLink } from '../consumers/rows'
 import {
   addMember,
   call,
@@ -99,6 +100,11 @@ export const LISTS: Record<string, List> = {
       '',
     ],
   },
+  'GET /platform/v1/consumers': {
+    id: byId,
+    add: ({ project }, n) => times(n, () => insertConsumer(project, null)),
+    filters: ['state=active', 'state=blocked', 'email=sample@example.com', ''],
+  },
   'GET /platform/v1/billing/connections': {
     id: byId,
     add: (world, n) => times(n, () => stripeConnection(world.owner.token, world.project)),
@@ -128,6 +134,13 @@ export const LISTS: Record<string, List> = {
   'GET /platform/v1/billing/webhooks/:event_id/attempts': {
     id: (row) => row.number,
     add: addAttempts,
+    ascending: true,
+  },
+  'GET /platform/v1/billing/customers': {
+    // Sorted by the vendors' ids, which rise here.
+    id: byId,
+    add: ({ project }, n) => times(n, () => insertLink(project, `cus_${newId('evt', Date.now())}`)),
+    filters: ['linked=false', 'vendor=stripe', 'linked=true', ''],
     ascending: true,
   },
   'GET /platform/v1/billing/subscriptions': objectList('subscription', [

@@ -11,7 +11,7 @@ describe('a method that a path does not take', () => {
     ['POST', `${KEYS}/self`, 'HEAD, GET, PATCH, DELETE'],
     ['POST', '/healthz', 'HEAD, GET'],
     ['POST', '/', 'HEAD, GET'],
-    ['DELETE', '/platform/v1/projects/prj_1', 'HEAD, GET, PATCH'],
+    ['PUT', '/platform/v1/projects/prj_1', 'HEAD, GET, PATCH, DELETE'],
     ['GET', '/auth/codes', 'POST'],
     ['GET', '/ingest/con_1', 'POST'],
     ['PROPFIND', KEYS, 'HEAD, GET, POST'],

@@ -61,6 +61,7 @@ export async function happen(project: string, connection: string, stories: reado
         started_at: at,
         summary: status === 'failed' ? null : ({ refs: [] } as unknown as Verdict['summary']),
         snapshots: [],
+        claims: [],
       }
     })
     expect(await finish(db, { verdicts, projections: [], lease, now: at })).toBe('written')

@@ -66,7 +66,7 @@ const MADE: Record<Move, { of?: (at: number) => Same; by: (events: Events) => Pr
       expect(held).toHaveLength(STATUSES.length)
       const verdicts = held.map((event) => ({
         ...{ event, status: 'failed' as const, error: 'an error', due_at: null, trigger: 'ingest' as const },
-        ...{ started_at: now, summary: null, snapshots: [] },
+        ...{ started_at: now, summary: null, snapshots: [], claims: [] },
       }))
       expect(await finish(db, { verdicts, projections: [], lease: HELD, now })).toBe('written')
     },

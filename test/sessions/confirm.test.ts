@@ -8,7 +8,7 @@ import { openApi } from '../../src/http/openapi'
 import { route } from '../../src/http/route'
 import { MINUTE, SECOND } from '../../src/lib/time'
 import { setClock, stopClock } from '../clock'
-import { bound, call, countingD1, freshKey, type RequestOptions, unconfirm } from '../harness'
+import { bindingsWith, call, countingD1, freshKey, type RequestOptions, unconfirm } from '../harness'
 import { current, freshEmail, redeem, sent, signIn, usersOf, wrong } from './signing-in'
 
 type Typed = { challenge: string; code: string }
@@ -114,7 +114,7 @@ describe('a route that requires a confirmed session', () => {
   app.onError((error, c) => problem(c, error))
   const remove = async (token: string, project: string, bindings: Partial<Env> = {}) => {
     const headers = { Authorization: `Bearer ${token}`, 'X-Project-Id': project }
-    const answer = await app.request('/thing', { method: 'DELETE', headers }, { ...bound, ...bindings })
+    const answer = await app.request('/thing', { method: 'DELETE', headers }, bindingsWith(bindings))
     return answer.status === 204 ? [204] : [answer.status, ((await answer.json()) as { code: string }).code]
   }
 

@@ -39,6 +39,7 @@ export type Shot = {
 /** The pool of ids for a path parameter, by the fixed segment before it. */
 const POOLS: Record<string, string> = {
   'api-keys': 'key',
+  consumers: 'csm',
   projects: 'prj',
   connections: 'con',
   secrets: 'sec',

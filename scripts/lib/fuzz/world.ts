@@ -27,7 +27,7 @@ const MOST = 60
 const ID = /"([a-z]{3}_[0-9a-z]{26,30})"/g
 const SPARE_SESSIONS = 8
 
-/** Creates a tenant with keys, a connection of each vendor, events, billing objects and a replay. */
+/** Creates a tenant with keys, a consumer, a connection of each vendor, events, billing objects and a replay. */
 export async function newTenant(url: string, name: string): Promise<Tenant> {
   const mark = `mark${name}${randomBytes(12).toString('hex')}`
   const email = `${mark}@example.com`
@@ -37,6 +37,7 @@ export async function newTenant(url: string, name: string): Promise<Tenant> {
   const as = { token, project }
   const { secret } = await must<Minted>(`${api}/api-keys`, { ...as, json: { name: `${mark} first` } })
   await must<Minted>(`${api}/api-keys`, { ...as, json: { name: `${mark} second`, scopes: ['billing:read'] } })
+  await must(`${api}/consumers`, { ...as, json: { external_id: mark, name: mark, email } })
   const inboxes: Inbox[] = []
   for (const vendor of GENERATED_VENDORS) {
     inboxes.push(await connect({ url, vendor, token, project }, `${mark} ${vendor}`, newSigningSecret(vendor)))
@@ -94,6 +95,7 @@ const READS = [
   '/platform/v1/api-keys?limit=1',
   '/platform/v1/projects',
   '/platform/v1/audit-log?limit=50',
+  '/platform/v1/consumers',
   '/platform/v1/billing/connections?limit=100',
   '/platform/v1/billing/webhooks?limit=3',
   '/auth/sessions',
@@ -122,6 +124,8 @@ export async function stateOf(url: string, { token, project, inboxes }: Tenant):
     '/api-keys?limit=100',
     `/projects/${project}`,
     '/audit-log?limit=100',
+    '/consumers?limit=100',
+    '/billing/customers?limit=100',
     '/billing/connections?limit=100',
     '/billing/webhooks?limit=100',
     '/billing/subscriptions?limit=100',

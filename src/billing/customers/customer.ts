@@ -15,6 +15,20 @@ function latest<Row extends z.ZodType>(Row: Row) {
     )
 }
 
+/** Which consumer a customer is. */
+export const linkFields = {
+  consumer_id: z.string().nullable().describe('The consumer that the customer is; null if it is none, or not known.'),
+  external_id: z
+    .string()
+    .nullable()
+    .describe('The external id that links the customer. No consumer may have it yet: `consumer_id` is then null.'),
+  linked_by: named('LinkedBy', z.enum(['manual', 'customer', 'checkout']))
+    .nullable()
+    .describe(
+      'What links it. `manual`: a pin. `customer`: an event of the customer itself. `checkout`: an event of a checkout, a subscription or a transaction. Null: nothing.',
+    ),
+}
+
 const { customer: _, ...body } = CustomerBody.shape
 const { source_event_id, ...shown } = shownObject(body).shape
 const { customer: __, ...example } = shownExample
@@ -30,6 +44,7 @@ export const Customer = named(
         'The recorded event that this state comes from. Null if no event of the customer itself is known, only events of its objects: then all fields of the customer are null.',
       ),
     status: shown.status.nullable(),
+    ...linkFields,
     subscriptions: latest(Subscription),
     invoices: latest(Invoice),
     payment_methods: latest(PaymentMethod),
@@ -56,6 +71,9 @@ export const Customer = named(
     balance: 0,
     delinquent: false,
     default_payment_method: SAMPLE.paymentMethod,
+    consumer_id: SAMPLE.consumer,
+    external_id: SAMPLE.externalId,
+    linked_by: 'customer',
     subscriptions: { data: [exampleOf(Subscription)], has_more: false },
     invoices: { data: [exampleOf(Invoice)], has_more: false },
     payment_methods: { data: [exampleOf(PaymentMethod)], has_more: false },

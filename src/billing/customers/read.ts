@@ -28,13 +28,17 @@ export function ofCustomer(db: Db, projectId: string, { vendor, id }: CustomerKe
 
 type Found = Results<ReturnType<typeof ofCustomer>>
 
-/** A customer as the API shows it; null if nothing of it is known. */
-export function customerOf({ vendor, id }: CustomerKey, found: Found) {
+/**
+ * A customer as the API shows it; null if nothing of it is known.
+ *
+ * @param linked whether it is known from elsewhere which consumer the customer is
+ */
+export function customerOf({ vendor, id }: CustomerKey, found: Found, linked = false) {
   const {
     customer: [own],
     ...lists
   } = found
-  if (!own && Object.values(lists).every((rows) => rows.length === 0)) return null
+  if (!own && !linked && Object.values(lists).every((rows) => rows.length === 0)) return null
   const { customer: _, ...fields } = own
     ? present(own)
     : { ...shown('customer', NOTHING), id, vendor, ambiguous: false, incomplete: false, source_event_id: null }

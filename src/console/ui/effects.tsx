@@ -9,6 +9,7 @@ const RESULTS: Record<Effect['result'], string> = {
   superseded: 'A later event sets the state of the object, so this one changed nothing.',
   ambiguous: 'Other events with the same time disagree about the state, and nothing shows which one is right.',
 }
+const LINKED = 'The event says which consumer the customer is.'
 /** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */
 const PARTS: Partial<Record<Effect['kind'], string>> = {
   subscription: 'subscriptions',
@@ -29,7 +30,8 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
   if (of.length === 0) return <p class="quiet">None.</p>
   const { billing } = projectPaths(project)
   const pageOf = (kind: Effect['kind'], id: string) => {
-    if (kind === 'customer') return `${billing}/customers/${vendor}/${encodeURIComponent(id)}`
+    if (kind === 'customer' || kind === 'customer_link')
+      return `${billing}/customers/${vendor}/${encodeURIComponent(id)}`
     return PARTS[kind] && `${billing}/${PARTS[kind]}/${encodeURIComponent(id)}?vendor=${vendor}`
   }
   return (
@@ -47,7 +49,7 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
               <Badge of={result} /> {incomplete && <Badge of="cut off" />}
             </span>
           </span>
-          <p class="quiet">{RESULTS[result]}</p>
+          <p class="quiet">{kind === 'customer_link' ? LINKED : RESULTS[result]}</p>
           {incomplete && <p class="quiet">A list of this object was cut off. The vendor has all of it.</p>}
           {change && <Changes of={change} currency={currency} />}
         </li>

@@ -4,6 +4,7 @@ const NOTICES = {
   session_ended: 'The session has ended.',
   sessions_ended: 'All your other sessions have ended.',
   notices_saved: 'Your choice of security emails was saved.',
+  account_deleted: 'Your account was deleted.',
   signed_out_everywhere: 'You are signed out everywhere.',
   confirmed: 'You have confirmed that it is you. Now repeat what you were doing.',
   passkey_added: 'The passkey was added. You can sign in with it from now on.',

@@ -5,6 +5,8 @@ import { customerOf, ofCustomer } from '../../billing/customers/read'
 import { MAX_ID_LENGTH, MAX_OF_CUSTOMER } from '../../billing/limits'
 import { noObject } from '../../billing/names'
 import { include } from '../../billing/read/fields'
+import { linkOf } from '../../consumers/customer-fields'
+import { findLink } from '../../consumers/links-store'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { read } from '../../http/read'
@@ -32,13 +34,17 @@ export const customerRoutes = new Hono<HttpEnv>().get(
     if (id.length > MAX_ID_LENGTH) throw noObject('customer')
     const { db } = c.get('rt')
     return inRoomFor(c, include, async () => {
-      const { source, ...found } = await read(c, {
+      const { source, link, ...found } = await read(c, {
         ...ofCustomer(db, project, { vendor, id }),
+        link: findLink(db, project, { vendor, id }),
         ...including(db, project, { kind: 'customer', id, vendor }, include),
       })
-      const customer = customerOf({ vendor, id }, found)
+      const customer = customerOf({ vendor, id }, found, link[0]?.recorded)
       if (!customer) throw noObject('customer')
-      return c.json({ ...customer, ...included(vendor, include, source) } as z.infer<typeof Customer>, 200)
+      return c.json(
+        { ...customer, ...linkOf(link[0]), ...included(vendor, include, source) } as z.infer<typeof Customer>,
+        200,
+      )
     })
   },
 )

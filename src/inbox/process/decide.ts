@@ -1,6 +1,8 @@
 import type { Effect } from '../../billing/effect'
+import { claimsIn } from '../../consumers/claims'
 import { utf8 } from '../../lib/crypto'
 import { vendorOf } from '../../vendors'
+import type { Claim } from '../../vendors/claim'
 import { isId } from '../../vendors/lib/read'
 import { MAX_OBJECT_BYTES } from '../../vendors/limits'
 import type { Snapshot } from '../../vendors/snapshot'
@@ -20,17 +22,22 @@ export type DecodedSummary = {
   livemode: boolean | null
   api_version: string | null
   refs: string[]
-  /** What it did to billing objects. Empty for an event that affects none. */
+  /** What it did to billing objects and links. Empty for an event that affects none. */
   effects: Effect[]
 }
 
 /** How processing an event ends: a pure function of what was recorded. */
 export type Outcome =
-  | { status: 'processed' | 'ignored'; summary: DecodedSummary; snapshots: Snapshot[]; error: null }
-  | { status: 'failed'; summary: null; snapshots: []; error: string }
+  | { status: 'processed' | 'ignored'; summary: DecodedSummary; snapshots: Snapshot[]; claims: Claim[]; error: null }
+  | { status: 'failed'; summary: null; snapshots: []; claims: []; error: string }
 
 /** What a payload says. Where it says nothing that can be used, `error` is why, and no retry can fix it. */
-export type Contents = { events: readonly DecodedEvent[]; snapshots: Snapshot[]; error: string | null }
+export type Contents = {
+  events: readonly DecodedEvent[]
+  snapshots: Snapshot[]
+  claims: Claim[]
+  error: string | null
+}
 
 /**
  * Decodes a payload, once for all of its events.
@@ -46,7 +53,8 @@ export function contentsOf(vendor: string, payload: Payload | undefined): Conten
   if (payload.text === null) return useless('the payload is not UTF-8 text')
   try {
     const events = known.decode(payload.text, payload.headers ?? {})
-    return { events, snapshots: known.snapshots?.(payload.text) ?? [], error: null }
+    const snapshots = known.snapshots?.(payload.text) ?? []
+    return { events, snapshots, claims: claimsIn(known, payload.text), error: null }
   } catch (error) {
     if (error instanceof Undecodable) return useless(error.message)
     if (error instanceof RangeError && /call stack/i.test(error.message)) {
@@ -59,7 +67,7 @@ export function contentsOf(vendor: string, payload: Payload | undefined): Conten
 /** Decides how a recorded event ends, from what its payload says. */
 export function decide(
   { vendor, vendor_event_id }: { vendor: string; vendor_event_id: string },
-  { events, snapshots, error }: Contents,
+  { events, snapshots, claims, error }: Contents,
 ): Outcome {
   if (error !== null) return failed(error)
   const event = findEvent(events, vendor_event_id)
@@ -68,7 +76,8 @@ export function decide(
   if (snapshots.some(({ body }) => utf8(JSON.stringify(body)).byteLength > MAX_OBJECT_BYTES)) {
     return failed('its billing object is too large')
   }
-  return { status: event.state ? 'processed' : 'ignored', summary: summaryOf(vendor, event), snapshots, error: null }
+  const status = event.state || claims.length > 0 ? 'processed' : 'ignored'
+  return { status, summary: summaryOf(vendor, event), snapshots, claims, error: null }
 }
 
 /**
@@ -89,11 +98,11 @@ function findEvent(decoded: readonly DecodedEvent[], storedId: string): DecodedE
 }
 
 function useless(error: string): Contents {
-  return { events: [], snapshots: [], error }
+  return { events: [], snapshots: [], claims: [], error }
 }
 
 function failed(error: string): Outcome {
-  return { status: 'failed', summary: null, snapshots: [], error }
+  return { status: 'failed', summary: null, snapshots: [], claims: [], error }
 }
 
 function summaryOf(vendor: string, event: DecodedEvent): DecodedSummary {

@@ -1,6 +1,8 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { isStale, type Projection, writeObjects } from '../../billing/store'
+import { claimed } from '../../consumers/claims'
+import { recordClaims } from '../../consumers/claims-store'
 import { batch, ConstraintError, type Db } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { MAX_LIST_BYTES } from '../../db/limits'
@@ -74,6 +76,9 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       { project_id: e.project_id, ref: sql`r.value`, event_id: e.id },
       sql`${held} CROSS JOIN json_each(j.value, '$.refs') r WHERE true ON CONFLICT DO NOTHING`,
     ),
+    ...(verdicts.some(({ claims }) => claims.length > 0) && {
+      links: recordClaims(db, e.project_id, sql`${held} CROSS JOIN json_each(j.value, '$.claims') k`, sql`k.value`),
+    }),
     attempts: insertFrom(db, attempts, attemptRow(now), sql`${held} WHERE true ON CONFLICT DO NOTHING`),
     minutes: addToMinutes(db, held, isFinal),
     totals: insertFrom(
@@ -180,7 +185,7 @@ function listsOf({ verdicts, now }: Finish): Lists {
 }
 
 /** A verdict as it travels in a list. */
-function listed({ event, status, error, due_at, trigger, started_at, summary }: Verdict, now: number) {
+function listed({ event, status, error, due_at, trigger, started_at, summary, claims }: Verdict, now: number) {
   const receivedAt = idTime(event.id)
   const lag = status === 'processed' || status === 'ignored' ? Math.max(0, now - receivedAt) : null
   return {
@@ -192,6 +197,9 @@ function listed({ event, status, error, due_at, trigger, started_at, summary }: 
     trigger,
     started_at,
     refs: summary?.refs ?? [],
+    claims: claims.map((claim) =>
+      claimed(claim, { vendor: event.vendor, occurred_at: summary?.occurred_at ?? null, event_id: event.id }),
+    ),
     minute: Math.floor(receivedAt / MINUTE),
     lag,
     bin: lag === null ? null : binOf(lag),

@@ -1,5 +1,6 @@
 import { applyAll, type Source } from '../../billing/apply'
 import type { Effect } from '../../billing/effect'
+import { effectOf } from '../../consumers/claims'
 import type { Db } from '../../db/client'
 import { finish } from './finish'
 import { MAX_ROUNDS } from './limits'
@@ -55,6 +56,8 @@ function sourceOf({ event, snapshots }: Verdict): Source {
   return { project_id, event_id: id, vendor, vendor_event_id, snapshots, earlier: earlier ?? [] }
 }
 
-function withEffects(verdict: Verdict, effects: Effect[] | undefined): Verdict {
-  return verdict.summary && effects ? { ...verdict, summary: { ...verdict.summary, effects } } : verdict
+/** A verdict with what its event did. */
+function withEffects(verdict: Verdict, onObjects: readonly Effect[] = []): Verdict {
+  const effects = [...onObjects, ...verdict.claims.map(effectOf)]
+  return verdict.summary ? { ...verdict, summary: { ...verdict.summary, effects } } : verdict
 }

@@ -1,4 +1,5 @@
 import { writeLog } from '../../http/log'
+import type { Claim } from '../../vendors/claim'
 import type { Snapshot } from '../../vendors/snapshot'
 import type { Status } from '../lifecycle'
 import type { Claimed } from './claim'
@@ -18,6 +19,7 @@ export type Verdict = {
   started_at: number
   summary: DecodedSummary | null
   snapshots: readonly Snapshot[]
+  claims: readonly Claim[]
 }
 
 /**
@@ -48,7 +50,7 @@ export function retried(
   error: string,
 ): Verdict {
   const delay = retryDelay(event.tries, Math.random())
-  const failed = { event, trigger, started_at, error, summary: null, snapshots: [] }
+  const failed = { event, trigger, started_at, error, summary: null, snapshots: [], claims: [] }
   return delay === null
     ? { ...failed, status: 'failed', due_at: null }
     : { ...failed, status: 'retrying', due_at: Date.now() + delay }

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { applyAll } from '../../billing/apply'
+import { effectOf } from '../../consumers/claims'
 import { type Db, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { inRoom } from '../../http/answering'
@@ -27,9 +28,10 @@ async function preview(db: Db, projectId: string, eventId: string) {
   if (!row) return null
   const { vendor, vendor_event_id, kept, text, headers } = row
   const contents = contentsOf(vendor, kept ? { text, headers } : undefined)
-  const { status, snapshots, error } = decide(row, contents)
+  const { status, snapshots, claims, error } = decide(row, contents)
   // Earlier effects are left out: the question is what the event would change in the rows as they are.
   const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, snapshots, earlier: [] }
   const applied = await applyAll(db, [source])
-  return { dry_run: true as const, event_id: eventId, status, error, effects: applied?.effects.get(eventId) ?? [] }
+  const effects = [...(applied?.effects.get(eventId) ?? []), ...claims.map(effectOf)]
+  return { dry_run: true as const, event_id: eventId, status, error, effects }
 }

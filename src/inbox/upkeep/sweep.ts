@@ -48,5 +48,6 @@ function diedWithWorkers(event: Claimed, now: number): Verdict {
     started_at: now,
     summary: null,
     snapshots: [],
+    claims: [],
   }
 }

@@ -36,8 +36,16 @@ const itemsOf = (quantity: number) => ({
 
 const statuses = async (project: string) =>
   (await stored(project)).map(({ status, attempts }) => `${status} ${attempts}`)
-const quantities = async (world: World) =>
-  (await world.api('/subscriptions?limit=100')).body.data.map(({ items }) => items.at(-1)?.quantity)
+/** The quantities of all subscriptions. They take several pages, because a page has a bound in bytes. */
+async function quantities(world: World): Promise<(number | undefined)[]> {
+  const found: (number | undefined)[] = []
+  for (let cursor = ''; ; ) {
+    const { body } = await world.api(`/subscriptions?limit=100${cursor}`)
+    found.push(...body.data.map(({ items }) => items.at(-1)?.quantity))
+    if (!body.has_more) return found
+    cursor = `&cursor=${body.next_cursor}`
+  }
+}
 
 describe('a batch whose effects are large', () => {
   it('is written in lists of less than 1 MB, and every event says what it changed', async () => {

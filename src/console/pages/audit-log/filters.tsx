@@ -12,6 +12,8 @@ const KINDS = [
   ['api_key.*', 'All changes to API keys'],
   ['member.*', 'All changes to members'],
   ['invitation.*', 'All changes to invitations'],
+  ['consumer.*', 'All changes to consumers'],
+  ['customer.*', 'All changes to customers'],
   ['connection.*', 'All changes to connections'],
   ['event*', 'All replays'],
 ] as const

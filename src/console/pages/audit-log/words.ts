@@ -53,6 +53,15 @@ export const ACTIONS: Record<string, Action> = {
   },
   'member.removed': { did: 'Removed a member', more: offered },
   'member.left': { did: 'Left the project', more: offered },
+  'consumer.blocked': { did: 'Blocked a consumer', more: reasoned },
+  'consumer.unblocked': { did: 'Unblocked a consumer', more: reasoned },
+  'consumer.merged': { did: 'Merged a consumer', more: ({ into }) => `into ${words(into)}` },
+  'customer.pinned': {
+    did: 'Set the consumer of a customer',
+    more: ({ vendor, consumer }) =>
+      `${vendorTitle(String(vendor))}, ${consumer === null ? 'no consumer' : words(consumer)}`,
+  },
+  'customer.unpinned': { did: 'Let events set the consumer of a customer' },
   'connection.created': {
     did: 'Connected a vendor',
     more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),
@@ -78,6 +87,10 @@ export function saidOf({ action, details }: { action: string; details: Details |
 /** The address and the role of an entry about a member or an invitation. */
 function offered({ email, role }: Details): string {
   return [email, role].filter((part) => typeof part === 'string').join(', ')
+}
+
+function reasoned({ reason }: Details): string {
+  return named(reason)
 }
 
 function named(name: unknown): string {

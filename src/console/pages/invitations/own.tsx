@@ -6,9 +6,9 @@ import { capital } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 
-/** Who invited: the address of a user; an API key belongs to the project and has none. */
-export function inviterOf({ invited_by_email }: OwnInvitation): string {
-  return invited_by_email ?? 'An API key of the project'
+/** Who invited: the address of a user. An API key belongs to the project and has none, and neither has an erased user. */
+export function inviterOf({ invited_by_email, invited_by_type }: OwnInvitation): string {
+  return invited_by_email ?? (invited_by_type === 'user' ? 'A deleted account' : 'An API key of the project')
 }
 
 /** The open invitations to the signed-in address. Renders nothing if there are none. @param more whether there are older ones */

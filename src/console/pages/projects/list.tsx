@@ -80,22 +80,20 @@ function Deleted({ c, rows }: { c: Context<HttpEnv>; rows: readonly MemberProjec
           ['Name', (row) => <span class="name">{row.name}</span>],
           ['Your role', (row) => capital(row.role)],
           ['Deleted', (row) => <Time at={row.deleted_at} now={now} />],
-          [
-            '',
-            (row) =>
-              row.role === 'owner' ? (
-                <Post c={c} to={`/console/projects/${row.id}/restore`} class="once">
-                  <button type="submit">
-                    Undo<span class="unseen"> the deletion of {row.name}</span>
-                  </button>{' '}
-                  <span class="quiet">until {exact(row.purge_at ?? now)}</span>
-                </Post>
-              ) : (
-                <span class="quiet">Ask an owner to undo it.</span>
-              ),
-          ],
+          ['Can be undone until', (row) => exact(row.purge_at ?? now)],
+          ['', (row) => (row.role === 'owner' ? <Undo c={c} row={row} /> : <>Ask an owner</>)],
         ]}
       />
     </section>
+  )
+}
+
+function Undo({ c, row }: { c: Context<HttpEnv>; row: MemberProject }) {
+  return (
+    <Post c={c} to={`/console/projects/${row.id}/restore`} class="once">
+      <button type="submit">
+        Undo<span class="unseen"> the deletion of {row.name}</span>
+      </button>
+    </Post>
   )
 }

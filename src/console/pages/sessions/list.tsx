@@ -57,6 +57,13 @@ export function listPage(
           <button type="submit">Save</button>
         </div>
       </Post>
+      <h2>Delete your account</h2>
+      <p class="quiet">You leave all projects, and your address is removed. This cannot be undone.</p>
+      <p>
+        <a class="button danger" href="/console/sessions/erase" data-dialog>
+          Delete my account
+        </a>
+      </p>
     </>,
   )
 }

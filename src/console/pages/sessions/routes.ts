@@ -3,9 +3,11 @@ import { listEvents } from '../../../accounts/events-store'
 import { changeNotices } from '../../../accounts/notices'
 import { findUser } from '../../../accounts/notices-store'
 import { batch, run } from '../../../db/client'
+import { changeOf, requireConfirmed } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { paging } from '../../../http/page'
 import { Fault } from '../../../lib/fault'
+import { eraseUser } from '../../../members/erase'
 import { endingOf } from '../../../sessions/ending'
 import { deleteSession, deleteSessions, listSessions, type Session } from '../../../sessions/store'
 import { pageAsked, readList } from '../../list'
@@ -13,6 +15,7 @@ import { page } from '../../page'
 import { forgetSession, userOf } from '../../session'
 import { activityPage } from './activity'
 import { endAllPage } from './end-all'
+import { erasePage } from './erase'
 import { listPage } from './list'
 
 /** Events on the page of sessions. */
@@ -50,6 +53,29 @@ export const sessionPages = new Hono<HttpEnv>()
     if (!here) return c.redirect('/console/sessions?done=sessions_ended', 303)
     forgetSession(c)
     return c.redirect('/console/sign-in?done=signed_out_everywhere', 303)
+  })
+  .get('/erase', page('user'), (c) => {
+    requireConfirmed(userOf(c))
+    return erasePage(c)
+  })
+  .post('/erase', page('user'), async (c) => {
+    const { user_id, email } = userOf(c)
+    requireConfirmed(userOf(c))
+    const form = c.get('form')
+    if ((form.get('email') ?? '').trim().toLowerCase() !== email) {
+      return erasePage(c, { email: 'This is not your address. Nothing was deleted.' }, 422)
+    }
+    try {
+      const revokeKeys = form.get('revoke_keys') === 'true'
+      if (!(await eraseUser(c.get('rt'), { user_id, email }, revokeKeys, changeOf(c)))) {
+        return erasePage(c, { form: 'You have left 100 projects, and are a member of more. Send the form again.' }, 409)
+      }
+    } catch (error) {
+      if (!(error instanceof Fault) || error.fault !== 'last_owner') throw error
+      return erasePage(c, { form: error.detail }, 409)
+    }
+    forgetSession(c)
+    return c.redirect('/console/sign-in?done=account_deleted', 303)
   })
   .post('/:id/end', page('user'), async (c) => {
     const user = userOf(c)

@@ -1,0 +1,63 @@
+import * as z from 'zod'
+import { linkFields } from '../billing/customers/customer'
+import { listFields, vendorName } from '../billing/read/fields'
+import { flag, named } from '../http/fields'
+import { SAMPLE } from '../http/samples'
+import { MAX_EXTERNAL_ID } from './limits'
+import type { Link } from './links-store'
+import { EXTERNAL, refOf } from './ref'
+
+/** A consumer, named by either of its ids. */
+export const consumerName = z
+  .string()
+  .min(1)
+  .max(EXTERNAL.length + MAX_EXTERNAL_ID)
+  .refine((text) => refOf(text) !== null, `must be a consumer's id, or ${EXTERNAL} and an external id`)
+
+export const CustomerLink = named(
+  'CustomerLink',
+  z.object({
+    vendor: z.string(),
+    id: z.string().describe("The vendor's id of the customer."),
+    ...linkFields,
+    event_id: z.string().nullable().describe('The recorded event that says so; null for `manual` and without a link.'),
+  }),
+  {
+    vendor: 'stripe',
+    id: SAMPLE.customer,
+    consumer_id: SAMPLE.consumer,
+    external_id: SAMPLE.externalId,
+    linked_by: 'customer',
+    event_id: SAMPLE.event,
+  },
+)
+
+const { limit, cursor } = listFields
+export const ListQuery = z.strictObject({
+  limit,
+  cursor,
+  linked: flag.optional().describe('Whether the customer is linked to a consumer that exists.'),
+  consumer: consumerName.optional().describe('A consumer: its id, or `ext:` and its external id.'),
+  vendor: vendorName.optional(),
+})
+
+export const PinBody = named(
+  'PinCustomer',
+  z.strictObject({
+    consumer: consumerName
+      .nullable()
+      .describe('The consumer: its id, or `ext:` and its external id. Null: no consumer, whatever events say.'),
+  }),
+  { consumer: `${EXTERNAL}${SAMPLE.externalId}` },
+)
+
+/** A customer of the list as the API shows it. */
+export function present({ recorded: _, ...link }: Link) {
+  return link
+}
+
+/** Which consumer a customer is, as the customer's own page shows it. */
+export function linkOf(link: Link | undefined) {
+  const { consumer_id = null, external_id = null, linked_by = null } = link ?? {}
+  return { consumer_id, external_id, linked_by }
+}

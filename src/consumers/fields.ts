@@ -1,0 +1,164 @@
+import * as z from 'zod'
+import { linkFields } from '../billing/customers/customer'
+import { named, timestamp, visibleText } from '../http/fields'
+import { SAMPLE } from '../http/samples'
+import { iso } from '../lib/time'
+import { consumerName } from './customer-fields'
+import {
+  MAX_CUSTOMERS,
+  MAX_EMAIL,
+  MAX_EXTERNAL_ID,
+  MAX_METADATA,
+  MAX_METADATA_KEY,
+  MAX_METADATA_VALUE,
+  MAX_NAME,
+  MAX_REASON,
+} from './limits'
+import { EXTERNAL_ID, EXTERNAL_ID_RULE } from './ref'
+import { CONSUMER_STATES, type Metadata } from './schema'
+import type { Consumer as Row } from './store'
+import type { Fields } from './write-store'
+
+export const StateName = named('ConsumerState', z.enum(CONSUMER_STATES))
+
+const metadata = z
+  .record(z.string().min(1).max(MAX_METADATA_KEY), z.string().max(MAX_METADATA_VALUE))
+  .refine((pairs) => Object.keys(pairs).length <= MAX_METADATA, {
+    error: `must have at most ${MAX_METADATA} entries`,
+    params: { code: 'out_of_range' },
+  })
+
+/** An email address, in a body or as a filter. */
+export const email = z.email().max(MAX_EMAIL)
+
+const fields = {
+  email: email
+    .nullable()
+    .optional()
+    .describe('Kept in lower case. Null removes it. Several consumers can have the same.'),
+  name: visibleText(MAX_NAME).nullable().optional().describe('Null removes it.'),
+  metadata: metadata
+    .optional()
+    .describe(
+      `Texts of your own: at most ${MAX_METADATA} entries, with keys of up to ${MAX_METADATA_KEY} characters. Replaces all metadata that the consumer has.`,
+    ),
+}
+const external_id = z
+  .string()
+  .min(1)
+  .max(MAX_EXTERNAL_ID)
+  .regex(EXTERNAL_ID, EXTERNAL_ID_RULE)
+  .describe('Your own id of the consumer.')
+
+export const PutBody = named('PutConsumer', z.strictObject(fields), {
+  email: SAMPLE.email,
+  name: 'Ada Lovelace',
+  metadata: { team: 'engines' },
+})
+export const CreateBody = named('CreateConsumer', z.strictObject({ ...fields, external_id: external_id.optional() }), {
+  external_id: SAMPLE.externalId,
+  email: SAMPLE.email,
+})
+export const UpdateBody = named(
+  'UpdateConsumer',
+  z
+    .strictObject({
+      ...fields,
+      external_id: external_id.optional().describe('Another id of your own. The consumer keeps the ids that it has.'),
+    })
+    .refine((changes) => Object.keys(changes).length > 0, {
+      error: 'must have at least one field to change',
+      params: { code: 'required' },
+    }),
+  { name: 'Ada King' },
+)
+export const BlockBody = named(
+  'BlockConsumer',
+  z.strictObject({
+    reason: visibleText(MAX_REASON)
+      .optional()
+      .describe('Kept with the consumer while it is blocked, and in the audit log.'),
+  }),
+  { reason: 'chargeback' },
+)
+export const UnblockBody = named(
+  'UnblockConsumer',
+  z.strictObject({ reason: visibleText(MAX_REASON).optional().describe('Kept in the audit log.') }),
+  { reason: 'paid' },
+)
+export const MergeBody = named(
+  'MergeConsumer',
+  z.strictObject({
+    into: consumerName.describe('The consumer that stays: its id, or `ext:` and its external id.'),
+  }),
+  { into: SAMPLE.survivor },
+)
+
+/** What a body sets, as it is stored. */
+export function fieldsOf<T extends z.infer<typeof PutBody> & { external_id?: string | undefined }>({
+  email,
+  name,
+  metadata,
+  external_id,
+}: T): Fields & { external_id?: string } {
+  return {
+    ...(email !== undefined && { email: email?.toLowerCase() ?? null }),
+    ...(name !== undefined && { name }),
+    ...(metadata !== undefined && { metadata: sorted(metadata) }),
+    ...(external_id !== undefined && { external_id }),
+  }
+}
+
+/** Metadata with its keys in order, so that equal metadata is stored as the same text. */
+function sorted(metadata: Metadata): Metadata {
+  return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+export const Consumer = named(
+  'Consumer',
+  z.object({
+    id: z.string(),
+    external_id: z.string().nullable().describe('The first of `external_ids`; null if there is none.'),
+    external_ids: z.array(z.string()).describe('Your own ids of the consumer.'),
+    email: z.string().nullable().describe('In lower case.'),
+    name: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    state: StateName,
+    blocked_reason: z.string().nullable(),
+    merged_into: z.string().nullable().describe('The consumer that this one was merged into.'),
+    customers: z
+      .array(z.object({ vendor: z.string(), id: z.string(), linked_by: linkFields.linked_by }))
+      .optional()
+      .describe(
+        `Only in the response of a read of one consumer: its customers at your vendors, up to ${MAX_CUSTOMERS}. \`GET /billing/customers?consumer=\` lists all.`,
+      ),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+  {
+    id: SAMPLE.consumer,
+    external_id: SAMPLE.externalId,
+    external_ids: [SAMPLE.externalId],
+    email: SAMPLE.email,
+    name: 'Ada Lovelace',
+    metadata: { team: 'engines' },
+    state: 'active',
+    blocked_reason: null,
+    merged_into: null,
+    created_at: SAMPLE.time,
+    updated_at: SAMPLE.later,
+  },
+)
+
+/** A consumer as the API shows it. */
+export function present({ external_ids, revision: _, created_at, updated_at, ...row }: Row) {
+  const { id, ...rest } = row
+  return {
+    id,
+    external_id: external_ids[0] ?? null,
+    external_ids,
+    ...rest,
+    created_at: iso(created_at),
+    updated_at: iso(updated_at),
+  }
+}

@@ -1,0 +1,28 @@
+/** Characters of an external id. */
+export const MAX_EXTERNAL_ID = 200
+/** External ids of one consumer. The write itself is fenced, so calls at the same time cannot exceed it. */
+export const MAX_EXTERNAL_IDS = 100
+/** Characters of an email address. */
+export const MAX_EMAIL = 254
+/** Characters (code points) of a consumer's name. */
+export const MAX_NAME = 100
+/** Entries of a consumer's metadata. */
+export const MAX_METADATA = 20
+/** Characters of a key of metadata. */
+export const MAX_METADATA_KEY = 40
+/** Characters of a value of metadata. */
+export const MAX_METADATA_VALUE = 500
+/** Characters (code points) of the reason for blocking or unblocking. */
+export const MAX_REASON = 200
+/** Consumers that can be merged into one consumer. */
+export const MAX_MERGED = 1_000
+/** Characters of the header `If-Match` that are looked at: room for many entity tags. */
+export const MAX_IF_MATCH = 1_000
+/** Customers of vendors that are pinned to one consumer. The write itself enforces the limit. */
+export const MAX_PINNED = 100
+/** Customers of vendors that a consumer is shown with. */
+export const MAX_CUSTOMERS = 100
+/** Customers of vendors that one page of a list looks at, full or not. */
+export const MAX_CUSTOMERS_LOOKED_AT = 500
+/** Consumers that one page of a list looks at, full or not. */
+export const MAX_LOOKED_AT = 5_000

@@ -1,0 +1,139 @@
+import { and, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import type { CustomerKey } from '../billing/customers/read'
+import { billingObjects } from '../billing/schema'
+import { type Db, type Query, raw } from '../db/client'
+import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
+import type { ConsumerRef } from './ref'
+import { consumerIds, customerLinks } from './schema'
+import { idOf } from './store'
+
+const l = alias(customerLinks, 'l')
+const i = alias(consumerIds, 'i')
+const o = alias(billingObjects, 'o')
+
+/** Of a pinned customer: the first external id of its consumer. */
+const firstId = sql`(SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+  WHERE ${i.project_id} = ${l.project_id} AND ${i.consumer_id} = ${l.pinned} ORDER BY ${i.position} LIMIT 1)`
+const isPinned = sql`${l.pinned} IS NOT NULL`
+const rank = sql`CASE WHEN ${l.said} IS NOT NULL THEN ${l.said_rank} ELSE ${l.hint_rank} END`
+const consumerId = sql<string | null>`CASE WHEN ${isPinned} THEN nullif(${l.pinned}, '') ELSE ${i.consumer_id} END`
+
+const shown = {
+  vendor: sql<string>`w.vendor`.as('vendor'),
+  id: sql<string>`w.customer`.as('id'),
+  consumer_id: consumerId.as('consumer_id'),
+  external_id: sql<string | null>`CASE WHEN ${isPinned} THEN ${firstId} ELSE ${l.ref} END`.as('external_id'),
+  linked_by: sql<'manual' | 'customer' | 'checkout' | null>`CASE WHEN ${isPinned} THEN 'manual'
+    WHEN ${l.said} IS NOT NULL THEN 'customer' WHEN ${l.hint} IS NOT NULL THEN 'checkout' END`.as('linked_by'),
+  event_id: sql<string | null>`CASE WHEN NOT ${isPinned} THEN substr(${rank}, instr(${rank}, ' ') + 1) END`.as(
+    'event_id',
+  ),
+  /** Whether anything is recorded about the customer's consumer. */
+  recorded: sql<boolean>`${l.customer} IS NOT NULL`.mapWith(Boolean).as('recorded'),
+}
+
+/** A vendor's customer, and which consumer it is. */
+export type Link = ReturnType<typeof findLink>['_']['result'][number]
+/** A customer; or, without `recorded`, the place that the next page starts after: see {@link listLinks}. */
+export type ListRow = Pick<Link, 'vendor' | 'id'> & {
+  [Name in Exclude<keyof Link, 'vendor' | 'id'>]: Link[Name] | null
+}
+
+/** Selects customers `w` with their links. */
+function linksOf(projectId: string, fields: SQL, walk: SQL): SQL {
+  return sql`SELECT ${fields} FROM (${walk}) w
+    LEFT JOIN ${customerLinks} ${l}
+      ON ${l.project_id} = ${projectId} AND ${l.customer} = w.customer AND ${l.vendor} = w.vendor
+    LEFT JOIN ${consumerIds} ${i} ON ${i.project_id} = ${projectId} AND ${i.external_id} = ${l.ref}`
+}
+
+/** Reads which consumer a customer is. There always is a row: see `recorded`. */
+export function findLink(db: Db, projectId: string, { vendor, id }: CustomerKey) {
+  return raw(db, shown, (fields) => linksOf(projectId, fields, sql`SELECT ${id} AS customer, ${vendor} AS vendor`))
+}
+
+/** The customers that are the consumer's, as a subquery: those that are pinned to it, and those that events link to it; the first so many. */
+function ofConsumer(projectId: string, ref: ConsumerRef, most: number, from = sql`1`): SQL {
+  const owner = idOf(projectId, ref)
+  const ids = sql`SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+    WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${owner}`
+  return sql`SELECT * FROM (SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} INDEXED BY customer_links_pinned
+      WHERE ${l.project_id} = ${projectId} AND ${l.pinned} = ${owner} AND ${from}
+      ORDER BY ${l.customer}, ${l.vendor} LIMIT ${most})
+    UNION ALL
+    SELECT * FROM (SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} INDEXED BY customer_links_ref
+      WHERE ${l.project_id} = ${projectId} AND ${l.ref} IS NOT NULL AND ${l.ref} IN (${ids}) AND ${from}
+      ORDER BY ${l.customer}, ${l.vendor} LIMIT ${most})`
+}
+
+/** Reads the customers of a consumer, up to {@link MAX_CUSTOMERS}, in the order of their ids. */
+export function customersOf(db: Db, projectId: string, ref: ConsumerRef) {
+  const walk = ofConsumer(projectId, ref, MAX_CUSTOMERS)
+  return raw(
+    db,
+    shown,
+    (fields) => sql`${linksOf(projectId, fields, walk)} ORDER BY w.customer, w.vendor LIMIT ${MAX_CUSTOMERS}`,
+  )
+}
+
+/** Reads the customers that are pinned to a consumer: all of them, because their number is limited. */
+export function pinnedTo(db: Db, projectId: string, ref: ConsumerRef) {
+  return raw(
+    db,
+    { vendor: l.vendor, id: l.customer },
+    (fields) => sql`SELECT ${fields} FROM ${customerLinks} ${l} INDEXED BY customer_links_pinned
+      WHERE ${l.project_id} = ${projectId} AND ${l.pinned} = ${idOf(projectId, ref)} LIMIT ${MAX_PINNED}`,
+  )
+}
+
+type Asked = { linked?: boolean | undefined; vendor?: string | undefined; consumer?: ConsumerRef | undefined }
+
+/**
+ * Reads the customers of a project that have an event of their own, a claim or a pin, in the order of their ids, starting after
+ * the customer `before`. If a filtered page is not full after {@link MAX_CUSTOMERS_LOOKED_AT} customers, it ends with a row
+ * that has only a vendor and an id: those of the last one looked at.
+ */
+export function listLinks(
+  db: Db,
+  projectId: string,
+  { linked, vendor, consumer }: Asked,
+  { before, take }: { before: CustomerKey | null; take: number },
+): Query<ListRow[]> {
+  const rest = and(
+    linked === undefined ? undefined : linked ? sql`${consumerId} IS NOT NULL` : sql`${consumerId} IS NULL`,
+    vendor === undefined ? undefined : sql`w.vendor = ${vendor}`,
+  )
+  const most = rest ? MAX_CUSTOMERS_LOOKED_AT : take
+  const after = (id: SQL, of: SQL) =>
+    before === null ? sql`1` : sql`(${id}, ${of}) > (${before.id}, ${before.vendor})`
+  const all = sql`
+    SELECT * FROM (SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} NOT INDEXED
+      WHERE ${l.project_id} = ${projectId} AND ${after(sql`${l.customer}`, sql`${l.vendor}`)}
+      ORDER BY ${l.customer}, ${l.vendor} LIMIT ${most})
+    UNION
+    SELECT * FROM (SELECT ${o.vendor_id}, ${o.vendor} FROM ${billingObjects} ${o} NOT INDEXED
+      WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'customer' AND ${after(sql`${o.vendor_id}`, sql`${o.vendor}`)}
+      ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${most})`
+  const own = consumer && ofConsumer(projectId, consumer, most, after(sql`${l.customer}`, sql`${l.vendor}`))
+  const walk = sql`SELECT customer, vendor FROM (${own ?? all}) ORDER BY customer, vendor LIMIT ${most}`
+  const nothing = Object.keys(shown)
+    .slice(2)
+    .map(() => sql`NULL`)
+  // SQLite runs the second part only where the first one has fewer rows than the limit.
+  return raw(
+    db,
+    shown,
+    (fields) => sql`
+      SELECT * FROM (
+        ${linksOf(projectId, fields, walk)}
+        WHERE ${rest ?? sql`1`} ORDER BY w.customer, w.vendor LIMIT ${take})
+      UNION ALL
+      SELECT * FROM (SELECT vendor, customer, ${sql.join(nothing, sql`, `)} FROM (${walk}) LIMIT ${rest ? 1 : 0} OFFSET ${most - 1})
+      LIMIT ${take}`,
+  )
+}
+
+export function isLink(row: ListRow): row is Link {
+  return row.recorded !== null
+}

@@ -1,0 +1,114 @@
+import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { audited, auditedFrom, type Change } from '../audit/store'
+import type { CustomerKey } from '../billing/customers/read'
+import { batch, type Db, run } from '../db/client'
+import { insertFrom } from '../db/insert-from'
+import { bare, excluded } from '../db/sql'
+import { Fault } from '../lib/fault'
+import { MAX_PINNED } from './limits'
+import { findLink, type Link } from './links-store'
+import type { ConsumerRef } from './ref'
+import { consumers, customerLinks } from './schema'
+import { findConsumer, required } from './store'
+
+const c = alias(consumers, 'c')
+const pinned = alias(customerLinks, 'p')
+
+/** What a pin says if the customer is no consumer. */
+export const NOBODY = ''
+
+type Of = { project_id: string; customer: CustomerKey }
+
+/**
+ * Pins a customer to a consumer, whatever events say. The same pin again changes nothing. No event has to have named the
+ * customer.
+ *
+ * @throws {Fault} `not_found`, `consumer_merged`, `pin_limit_reached`
+ */
+export async function pinCustomer(
+  db: Db,
+  { project_id, customer }: Of,
+  to: ConsumerRef,
+  change: Change,
+): Promise<Link> {
+  const { id } = required(await run(db, findConsumer(db, project_id, to)))
+  const count = sql`(SELECT count(*) FROM ${customerLinks} ${pinned} INDEXED BY customer_links_pinned
+    WHERE ${pinned.project_id} = ${project_id} AND ${pinned.pinned} = ${id})`
+  const isThere = and(eq(c.project_id, project_id), eq(c.id, id), isNull(c.merged_into))
+  const from = sql`FROM ${consumers} ${c} WHERE ${isThere} AND ${count} < ${MAX_PINNED}`
+  const { link, consumer } = await batch(db, {
+    ...audited(db, change, entry(project_id, customer, id), upsert(db, { project_id, customer }, id, from)),
+    link: findLink(db, project_id, customer),
+    consumer: findConsumer(db, project_id, { id }),
+  })
+  const [row] = link
+  if (row?.linked_by === 'manual' && row.consumer_id === id) return row
+  required(consumer) // it may have been merged since it was read
+  throw new Fault('pin_limit_reached', `At most ${MAX_PINNED} customers can be pinned to one consumer.`)
+}
+
+/** Pins a customer to no consumer, whatever events say. */
+export async function pinToNobody(db: Db, { project_id, customer }: Of, change: Change): Promise<Link> {
+  const { link } = await batch(db, {
+    ...audited(
+      db,
+      change,
+      entry(project_id, customer, null),
+      upsert(db, { project_id, customer }, NOBODY, sql`WHERE true`),
+    ),
+    link: findLink(db, project_id, customer),
+  })
+  return link[0] as Link
+}
+
+function upsert(db: Db, { project_id, customer }: Of, value: string, from: SQL) {
+  const { pinned: column } = customerLinks
+  const { id, vendor } = customer
+  return insertFrom(
+    db,
+    customerLinks,
+    { project_id: sql`${project_id}`, customer: sql`${id}`, vendor: sql`${vendor}`, pinned: sql`${value}` },
+    sql`${from} ON CONFLICT DO UPDATE SET ${bare(column)} = ${excluded(column)} WHERE ${column} IS NOT ${excluded(column)}`,
+  )
+}
+
+/** Removes the pin of a customer, so that what events say counts again. Without a pin, nothing changes. */
+export async function unpin(db: Db, { project_id, customer }: Of, change: Change): Promise<void> {
+  const { said, hint, pinned: column } = customerLinks
+  const isPinned = and(
+    eq(customerLinks.project_id, project_id),
+    eq(customerLinks.customer, customer.id),
+    eq(customerLinks.vendor, customer.vendor),
+    isNotNull(column),
+  )
+  const about = { action: 'customer.unpinned', object_type: 'customer', object_id: customer.id }
+  await batch(db, {
+    audit: auditedFrom(
+      db,
+      change,
+      { ...about, details: { vendor: customer.vendor } },
+      { taken: { project_id: customerLinks.project_id }, from: sql`FROM ${customerLinks} WHERE ${isPinned}` },
+    ),
+    // Without a claim, nothing is left to keep.
+    emptied: db.delete(customerLinks).where(and(isPinned, isNull(said), isNull(hint))),
+    unpinned: db.update(customerLinks).set({ pinned: null }).where(isPinned),
+  })
+}
+
+/** Moves the pins of a consumer to another one. */
+export function movePins(db: Db, projectId: string, from: string, to: string) {
+  const { project_id, customer, vendor } = customerLinks
+  const moving = sql`SELECT ${pinned.customer}, ${pinned.vendor} FROM ${customerLinks} ${pinned} INDEXED BY customer_links_pinned
+    WHERE ${pinned.project_id} = ${projectId} AND ${pinned.pinned} = ${from}`
+  return db
+    .update(customerLinks)
+    .set({ pinned: to })
+    .where(and(eq(project_id, projectId), sql`(${customer}, ${vendor}) IN (${moving})`))
+}
+
+/** The audit entry of a pin. @param consumer null for no consumer */
+function entry(project_id: string, { vendor, id }: CustomerKey, consumer: string | null) {
+  const details = { vendor, consumer }
+  return { project_id, action: 'customer.pinned', object_type: 'customer', object_id: id, details }
+}

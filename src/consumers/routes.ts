@@ -1,0 +1,207 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod'
+import { changeOf, projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { boundedListOf, pageFields, paging } from '../http/page'
+import { read } from '../http/read'
+import { route } from '../http/route'
+import { body, query } from '../http/validate'
+import { etagOf } from './etag'
+import {
+  BlockBody,
+  Consumer,
+  CreateBody,
+  email,
+  fieldsOf,
+  MergeBody,
+  PutBody,
+  present,
+  StateName,
+  UnblockBody,
+  UpdateBody,
+} from './fields'
+import { MAX_EXTERNAL_IDS } from './limits'
+import { customersOf } from './links-store'
+import { externalIdIn, refOf, refToChange } from './ref'
+import { mergeConsumer, setBlocked } from './state-store'
+import { findConsumer, isConsumer, listConsumers, type Consumer as Row, required } from './store'
+import { insertConsumer, updateConsumer, upsertConsumer } from './write-store'
+
+const tag = 'Consumers'
+const actors = ['session', 'api_key'] as const
+const mayRead = { actors, scope: 'consumers:read', project: true, reads: true } as const
+const mayWrite = { actors, scope: 'consumers:write', project: true } as const
+const shown = (description: string) => ({ description, schema: Consumer, etag: true }) as const
+const ListQuery = z.strictObject({
+  ...pageFields,
+  email: email.optional().describe('Without regard to case.'),
+  state: StateName.optional(),
+})
+
+export const consumerRoutes = new Hono<HttpEnv>()
+  .post(
+    '/',
+    route({
+      id: 'createConsumer',
+      summary: 'Create a consumer',
+      description:
+        'For a consumer that you cannot name yet, or must not exist. If you have an id of your own, `PUT /consumers/ext:…` is safe to repeat.',
+      tag,
+      policy: mayWrite,
+      responses: { 201: shown('The consumer.') },
+      faults: ['external_id_taken'],
+    }),
+    body(CreateBody),
+    async (c) => {
+      const { db, now } = c.get('rt')
+      const row = await insertConsumer(db, projectOf(c.get('actor')), fieldsOf(c.req.valid('json')), now)
+      return c.json(tagged(c, row), 201)
+    },
+  )
+  .get(
+    '/',
+    route({
+      id: 'listConsumers',
+      summary: 'List the consumers of the project',
+      description:
+        'Newest first, merged consumers too. A page with a filter looks at a limited number of consumers: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
+      tag,
+      policy: mayRead,
+      responses: { 200: { description: 'A page of consumers.', schema: boundedListOf(Consumer) } },
+    }),
+    query(ListQuery),
+    async (c) => {
+      const sent = c.req.valid('query')
+      const asked = { ...sent, ...(sent.email !== undefined && { email: sent.email.toLowerCase() }) }
+      const list = paging<Pick<Row, 'id'>>('consumers', asked)
+      const { rows } = await read(c, { rows: listConsumers(c.get('rt').db, projectOf(c.get('actor')), asked, list) })
+      const end = rows.find((row) => !isConsumer(row))
+      return c.json(list.stopped(list.page(rows.filter(isConsumer), present), end?.id ?? null), 200)
+    },
+  )
+  .get(
+    '/:consumer',
+    route({
+      id: 'getConsumer',
+      summary: 'Get a consumer',
+      description: 'By its id, or by `ext:` and its external id.',
+      tag,
+      policy: mayRead,
+      responses: { 200: shown('The consumer.') },
+      faults: ['not_found', 'consumer_merged'],
+    }),
+    async (c) => {
+      const name = c.req.param('consumer')
+      const ref = refOf(name) ?? { id: name } // a name that is neither is read like an unknown id
+      const { db } = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const found = await read(c, { rows: findConsumer(db, project, ref), customers: customersOf(db, project, ref) })
+      const customers = found.customers.map(({ vendor, id, linked_by }) => ({ vendor, id, linked_by }))
+      return c.json({ ...tagged(c, required(found.rows)), customers }, 200)
+    },
+  )
+  .put(
+    '/:consumer',
+    route({
+      id: 'putConsumer',
+      summary: 'Create or change the consumer with your own id',
+      description:
+        'The path names the consumer by `ext:` and your own id. If no consumer has this id, one is created. Fields that you leave out stay as they are. You can repeat the call.',
+      tag,
+      policy: mayWrite,
+      responses: { 200: shown('The consumer was there.'), 201: shown('The consumer is new.') },
+    }),
+    body(PutBody),
+    async (c) => {
+      const { db, now } = c.get('rt')
+      const external = externalIdIn(c.req.param('consumer'))
+      const fields = fieldsOf(c.req.valid('json'))
+      const { consumer, created } = await upsertConsumer(db, projectOf(c.get('actor')), external, fields, now)
+      return c.json(tagged(c, consumer), created ? 201 : 200)
+    },
+  )
+  .patch(
+    '/:consumer',
+    route({
+      id: 'updateConsumer',
+      summary: 'Change a consumer, or give it another external id',
+      description: `Fields that you leave out stay as they are. \`external_id\` adds an id; a consumer can have ${MAX_EXTERNAL_IDS}. The same values again change nothing.`,
+      tag,
+      policy: mayWrite,
+      headers: { 'If-Match': 'An `ETag` of the consumer. If the consumer has changed since, nothing is written: 412.' },
+      responses: { 200: shown('The consumer.') },
+      faults: ['not_found', 'consumer_merged', 'external_id_taken', 'external_id_limit_reached', 'precondition_failed'],
+    }),
+    body(UpdateBody),
+    async (c) => {
+      const { db, now } = c.get('rt')
+      const how = { ifMatch: c.req.header('If-Match'), now }
+      return c.json(tagged(c, await updateConsumer(db, named(c), fieldsOf(c.req.valid('json')), how)), 200)
+    },
+  )
+  .post(
+    '/:consumer/block',
+    route({
+      id: 'blockConsumer',
+      summary: 'Block a consumer',
+      description:
+        'Nothing is deleted, and the consumer can still be changed. Repeating the call changes nothing, unless it has another reason.',
+      tag,
+      policy: mayWrite,
+      responses: { 200: shown('The consumer.') },
+      faults: ['not_found', 'consumer_merged'],
+    }),
+    body(BlockBody),
+    async (c) => {
+      const { reason = null } = c.req.valid('json')
+      const row = await setBlocked(c.get('rt').db, named(c), { blocked: true, reason }, changeOf(c))
+      return c.json(tagged(c, row), 200)
+    },
+  )
+  .post(
+    '/:consumer/unblock',
+    route({
+      id: 'unblockConsumer',
+      summary: 'Unblock a consumer',
+      description: 'Repeating the call changes nothing.',
+      tag,
+      policy: mayWrite,
+      responses: { 200: shown('The consumer.') },
+      faults: ['not_found', 'consumer_merged'],
+    }),
+    body(UnblockBody),
+    async (c) => {
+      const { reason = null } = c.req.valid('json')
+      const row = await setBlocked(c.get('rt').db, named(c), { blocked: false, reason }, changeOf(c))
+      return c.json(tagged(c, row), 200)
+    },
+  )
+  .post(
+    '/:consumer/merge',
+    route({
+      id: 'mergeConsumer',
+      summary: 'Merge a consumer into another one',
+      description:
+        'For two consumers that are the same person. The consumer in the path ends, and the one in `into` stays as it is and gets the external ids and the pinned customers of the other. There is no way back.',
+      tag,
+      policy: mayWrite,
+      responses: { 200: shown('The consumer that stays.') },
+      faults: ['not_found', 'consumer_merged', 'external_id_limit_reached', 'merge_limit_reached'],
+    }),
+    body(MergeBody),
+    async (c) => {
+      const into = refToChange(c.req.valid('json').into)
+      return c.json(tagged(c, await mergeConsumer(c.get('rt').db, named(c), into, changeOf(c))), 200)
+    },
+  )
+
+/** The consumer that the path of a change names. */
+function named(c: Context<HttpEnv>) {
+  return { project_id: projectOf(c.get('actor')), ref: refToChange(c.req.param('consumer') ?? '') }
+}
+
+/** A consumer as the API shows it. Sets the `ETag` of the response. */
+function tagged(c: Context<HttpEnv>, row: Row) {
+  c.header('ETag', etagOf(row.revision))
+  return present(row)
+}

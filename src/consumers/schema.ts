@@ -1,0 +1,88 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+/** The states of a consumer. A merged one stays merged. */
+export const CONSUMER_STATES = ['active', 'blocked', 'merged'] as const
+export type ConsumerState = (typeof CONSUMER_STATES)[number]
+
+/** Texts that a project's own server keeps with a consumer. */
+export type Metadata = Record<string, string>
+
+/** The consumer that a vendor's customer is, unless it is pinned: by the external id that counts. */
+const REF = sql`CASE WHEN pinned IS NULL THEN coalesce(said, hint) END`
+
+/** The end users of a project's product. */
+export const consumers = sqliteTable(
+  'consumers',
+  {
+    project_id: text().notNull(),
+    id: text().notNull(),
+    /** In lower case. */
+    email: text(),
+    name: text(),
+    /** Its keys are sorted, so that equal metadata is the same text. */
+    metadata: text({ mode: 'json' }).$type<Metadata>().notNull(),
+    state: text({ enum: CONSUMER_STATES }).notNull(),
+    blocked_reason: text(),
+    /** The consumer that this one was merged into. If that one is merged as well, this names the last one. */
+    merged_into: text(),
+    /** Goes up with every change. A write over another revision than the one that was read is refused. */
+    revision: integer().notNull(),
+    created_at: integer().notNull(),
+    updated_at: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.id] }),
+    index('consumers_email').on(t.project_id, t.email, t.id).where(sql`email IS NOT NULL`),
+    // Active consumers are found by the primary key: an index for them would cost a row for each new one.
+    index('consumers_state').on(t.project_id, t.state, t.id).where(sql`state <> 'active'`),
+    index('consumers_merged').on(t.project_id, t.merged_into, t.id).where(sql`merged_into IS NOT NULL`),
+    check('consumers_merged_into', sql`(${t.state} = 'merged') = (${t.merged_into} IS NOT NULL)`),
+    // No code writes this state yet. SQLite cannot add a check to a table that is there.
+    check('consumers_erased', sql`${t.state} <> 'erased' OR (${t.email} IS NULL AND ${t.name} IS NULL)`),
+  ],
+)
+
+/** The ids that projects have given to their consumers. One consumer can have several. */
+export const consumerIds = sqliteTable(
+  'consumer_ids',
+  {
+    project_id: text().notNull(),
+    external_id: text().notNull(),
+    consumer_id: text().notNull(),
+    /** Orders the ids of a consumer: the lowest is shown as its `external_id`. */
+    position: integer().notNull(),
+    created_at: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.external_id] }),
+    index('consumer_ids_consumer').on(t.project_id, t.consumer_id),
+  ],
+)
+
+/**
+ * Which consumer a vendor's customer is: what people and events say about it. It names consumers that do not exist yet.
+ */
+export const customerLinks = sqliteTable(
+  'customer_links',
+  {
+    project_id: text().notNull(),
+    /** The vendor's id. */
+    customer: text().notNull(),
+    vendor: text().notNull(),
+    /** The external id in the newest event of the customer itself, and the rank of that event: see claims.ts. */
+    said: text(),
+    said_rank: text(),
+    /** The external id in the earliest checkout, subscription or transaction, and the rank of that event. */
+    hint: text(),
+    hint_rank: text(),
+    /** The consumer's id, set by hand. It outranks what events say. Empty: no consumer. */
+    pinned: text(),
+    ref: text().generatedAlwaysAs(REF, { mode: 'virtual' }),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.customer, t.vendor] }),
+    index('customer_links_ref').on(t.project_id, t.ref).where(sql`ref IS NOT NULL`),
+    index('customer_links_pinned').on(t.project_id, t.pinned).where(sql`pinned IS NOT NULL`),
+  ],
+)

@@ -1,0 +1,119 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import { audited, type Change } from '../audit/store'
+import { batch, type Db, run } from '../db/client'
+import { valuesOf } from '../db/sql'
+import { Fault } from '../lib/fault'
+import { MAX_MERGED, MAX_PINNED } from './limits'
+import { pinnedTo } from './links-store'
+import { movePins } from './pins-store'
+import type { ConsumerRef } from './ref'
+import { consumerIds, consumers } from './schema'
+import { type Consumer, countMerged, findConsumer, mergedInto, required } from './store'
+import { fenced, requireRoom, untilCurrent } from './write-store'
+
+type Of = { project_id: string; ref: ConsumerRef }
+
+/**
+ * Blocks or unblocks a consumer. One that is in this state, and is blocked for the same reason, stays as it is.
+ *
+ * @param to.reason null if the caller gave none: the reason of a consumer that is blocked already stays
+ * @throws {Fault} `not_found`, `consumer_merged`
+ */
+export async function setBlocked(
+  db: Db,
+  { project_id, ref }: Of,
+  { blocked, reason }: { blocked: boolean; reason: string | null },
+  change: Change,
+): Promise<Consumer> {
+  return untilCurrent(async () => {
+    const before = required(await run(db, findConsumer(db, project_id, ref)))
+    const state = blocked ? 'blocked' : 'active'
+    const blocked_reason = blocked ? (reason ?? before.blocked_reason) : null
+    if (before.state === state && before.blocked_reason === blocked_reason) return before
+    const changed = fenced(db, project_id, before, { state, blocked_reason, updated_at: change.now })
+    const action = blocked ? 'consumer.blocked' : 'consumer.unblocked'
+    const { rows } = await batch(db, {
+      ...audited(db, change, entry(project_id, before.id, action, reason === null ? undefined : { reason }), changed),
+      rows: findConsumer(db, project_id, before),
+    })
+    return required(rows)
+  })
+}
+
+/**
+ * Merges a consumer into another one, which gets its external ids, after its own, and the customers that are pinned to it. Consumers that were merged into the first
+ * one then name the survivor. There is no way back.
+ *
+ * @returns the survivor
+ * @throws {Fault} `not_found`, `consumer_merged`, `validation_failed`, `external_id_limit_reached`, `merge_limit_reached`
+ */
+export async function mergeConsumer(
+  db: Db,
+  { project_id, ref }: Of,
+  into: ConsumerRef,
+  change: Change,
+): Promise<Consumer> {
+  return untilCurrent(async () => {
+    const found = await batch(db, {
+      from: findConsumer(db, project_id, ref),
+      into: findConsumer(db, project_id, into),
+      merged: countMerged(db, project_id, [ref, into]),
+      moving: pinnedTo(db, project_id, ref),
+      pinned: pinnedTo(db, project_id, into),
+    })
+    const from = required(found.from)
+    const survivor = required(found.into)
+    if (from.id === survivor.id) throw intoItself()
+    requireRoom(from.external_ids.length + survivor.external_ids.length)
+    if ((found.merged[0]?.n ?? 0) >= MAX_MERGED) throw tooManyMerged()
+    if (found.moving.length + found.pinned.length > MAX_PINNED) throw tooManyPinned()
+    const { now } = change
+    const gone = { state: 'merged' as const, merged_into: survivor.id, blocked_reason: null, updated_at: now }
+    const details = { into: survivor.id, external_ids: from.external_ids.length, customers: found.moving }
+    const { rows } = await batch(db, {
+      // First those that fail the batch if one of the two has changed.
+      ...audited(
+        db,
+        change,
+        entry(project_id, from.id, 'consumer.merged', details),
+        fenced(db, project_id, from, gone),
+      ),
+      survivor: fenced(db, project_id, survivor, { updated_at: now }),
+      ids: db
+        .update(consumerIds)
+        .set({
+          consumer_id: survivor.id,
+          position: sql`${consumerIds.position} + ${survivor.external_ids.length}`,
+        })
+        .where(
+          and(eq(consumerIds.project_id, project_id), inArray(consumerIds.external_id, valuesOf(from.external_ids))),
+        ),
+      earlier: db
+        .update(consumers)
+        .set({ merged_into: survivor.id })
+        .where(and(eq(consumers.project_id, project_id), inArray(consumers.id, mergedInto(project_id, from.id)))),
+      pins: movePins(db, project_id, from.id, survivor.id),
+      rows: findConsumer(db, project_id, survivor),
+    })
+    return required(rows)
+  })
+}
+
+function entry(project_id: string, object_id: string, action: string, details?: Record<string, unknown>) {
+  return { project_id, action, object_type: 'consumer', object_id, details }
+}
+
+function intoItself(): Fault {
+  const message = 'must be another consumer'
+  return new Fault('validation_failed', 'A consumer cannot be merged into itself.', {
+    errors: [{ pointer: '/into', code: 'not_one_of', message }],
+  })
+}
+
+function tooManyPinned(): Fault {
+  return new Fault('merge_limit_reached', `At most ${MAX_PINNED} customers can be pinned to one consumer.`)
+}
+
+function tooManyMerged(): Fault {
+  return new Fault('merge_limit_reached', `At most ${MAX_MERGED} consumers can be merged into one.`)
+}

@@ -1,0 +1,129 @@
+import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { type Db, type Query, raw } from '../db/client'
+import { json } from '../db/sql'
+import { Fault } from '../lib/fault'
+import { MAX_LOOKED_AT } from './limits'
+import { type ConsumerRef, noConsumer } from './ref'
+import { type ConsumerState, consumerIds, consumers } from './schema'
+
+const c = alias(consumers, 'c')
+const i = alias(consumerIds, 'i')
+
+const ownIds = sql`SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+  WHERE ${i.project_id} = ${c.project_id} AND ${i.consumer_id} = ${c.id} ORDER BY ${i.position}`
+
+const shown = {
+  id: c.id,
+  email: c.email,
+  name: c.name,
+  metadata: c.metadata,
+  state: c.state,
+  blocked_reason: c.blocked_reason,
+  merged_into: c.merged_into,
+  revision: c.revision,
+  created_at: c.created_at,
+  updated_at: c.updated_at,
+  /** In their order. */
+  external_ids: json<string[]>(sql`(SELECT json_group_array(external_id) FROM (${ownIds}))`).as('external_ids'),
+}
+
+/** A consumer with its external ids. */
+export type Consumer = ReturnType<typeof findConsumer>['_']['result'][number]
+/** A consumer; or, without a state, the place that the next page starts after: see {@link listConsumers}. */
+export type ListRow = Pick<Consumer, 'id'> & { [Name in Exclude<keyof Consumer, 'id'>]: Consumer[Name] | null }
+
+/** The id of the consumer that a reference names, as an expression; NULL if there is no such external id. */
+export function idOf(projectId: string, ref: ConsumerRef): SQL {
+  if ('id' in ref) return sql`${ref.id}`
+  return sql`(SELECT ${i.consumer_id} FROM ${consumerIds} ${i}
+    WHERE ${i.project_id} = ${projectId} AND ${i.external_id} = ${ref.external_id})`
+}
+
+/** Reads a consumer, a merged one too. */
+export function findConsumer(db: Db, projectId: string, ref: ConsumerRef) {
+  return raw(
+    db,
+    shown,
+    (fields) => sql`SELECT ${fields} FROM ${consumers} ${c}
+      WHERE ${c.project_id} = ${projectId} AND ${c.id} = ${idOf(projectId, ref)}`,
+  )
+}
+
+/**
+ * The consumer that {@link findConsumer} read.
+ *
+ * @throws {Fault} `not_found`, `consumer_merged`
+ */
+export function required(rows: readonly Consumer[]): Consumer {
+  const [row] = rows
+  if (!row) throw noConsumer()
+  if (row.merged_into !== null) {
+    throw new Fault('consumer_merged', `This consumer was merged into ${row.merged_into}. Use that one.`)
+  }
+  return row
+}
+
+type Asked = { email?: string | undefined; state?: ConsumerState | undefined }
+
+/**
+ * Reads a project's consumers, newest first, starting after the consumer `before`. If a filtered page is not full after
+ * {@link MAX_LOOKED_AT} consumers, it ends with a row that has only an id: that of the last one looked at.
+ */
+export function listConsumers(
+  db: Db,
+  projectId: string,
+  asked: Asked,
+  { before, take }: { before: string | null; take: number },
+): Query<ListRow[]> {
+  const { index, range, rest } = planOf(asked)
+  const from = and(eq(c.project_id, projectId), range, before === null ? undefined : lt(c.id, before))
+  const scan = sql`FROM ${consumers} ${c} ${index} WHERE ${from} ORDER BY ${desc(c.id)}`
+  const nothing = Object.keys(shown)
+    .slice(1)
+    .map(() => sql`NULL`)
+  // SQLite runs the second part only where the first one has fewer rows than the limit.
+  return raw(
+    db,
+    shown,
+    (fields) => sql`
+      SELECT * FROM (
+        SELECT ${fields} FROM (SELECT * ${scan} LIMIT ${rest ? MAX_LOOKED_AT : take}) ${c}
+        WHERE ${rest ?? sql`1`} ORDER BY ${desc(c.id)} LIMIT ${take})
+      UNION ALL
+      SELECT * FROM (SELECT ${c.id}, ${sql.join(nothing, sql`, `)} ${scan} LIMIT ${rest ? 1 : 0} OFFSET ${MAX_LOOKED_AT - 1})
+      LIMIT ${take}`,
+  )
+}
+
+/** The index that a list walks, the part of it, and what is then checked in each row. */
+function planOf({ email, state }: Asked): { index: SQL; range: SQL | undefined; rest: SQL | undefined } {
+  const inState = state === undefined ? undefined : eq(c.state, state)
+  if (email !== undefined) return { index: sql`INDEXED BY consumers_email`, range: eq(c.email, email), rest: inState }
+  if (state === undefined || state === 'active') return { index: sql`NOT INDEXED`, range: undefined, rest: inState }
+  return { index: sql`INDEXED BY consumers_state`, range: and(inState, sql`${c.state} <> 'active'`), rest: undefined }
+}
+
+export function isConsumer(row: ListRow): row is Consumer {
+  return row.state !== null
+}
+
+/** The ids of the consumers that were merged into this one, as a subquery. */
+export function mergedInto(projectId: string, id: string): SQL {
+  return sql`(SELECT ${c.id} FROM ${consumers} ${c} INDEXED BY consumers_merged
+    WHERE ${c.project_id} = ${projectId} AND ${c.merged_into} = ${id})`
+}
+
+/** Counts the consumers that were merged into any of these. */
+export function countMerged(db: Db, projectId: string, into: readonly ConsumerRef[]) {
+  const ids = sql.join(
+    into.map((ref) => idOf(projectId, ref)),
+    sql`, `,
+  )
+  return raw(
+    db,
+    { n: sql<number>`count(*)` },
+    (fields) => sql`SELECT ${fields} FROM ${consumers} ${c} INDEXED BY consumers_merged
+      WHERE ${c.project_id} = ${projectId} AND ${c.merged_into} IN (${ids})`,
+  )
+}

@@ -1,0 +1,110 @@
+import { and, eq, isNull, ne, notExists, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { accountBrowsers, accountEvents } from '../accounts/schema'
+import { apiKeys } from '../api-keys/schema'
+import { auditLog } from '../audit/schema'
+import { auditedEach, type Change } from '../audit/store'
+import { batch, type Db, type Directory, run } from '../db/client'
+import { passkeys, recoveryCodes } from '../passkeys/schema'
+import { projects } from '../projects/schema'
+import { sessions, signInCodes, users } from '../sessions/schema'
+import { invitations, members } from './schema'
+
+/** The user who is erased. */
+export type Erased = { user_id: string; email: string }
+
+const other = alias(members, 'other')
+
+/** Reads projects whose only owner is the user, except deleted ones. */
+export function soleOwned(directory: Directory, userId: string, most: number) {
+  const others = directory
+    .select({ one: sql`1` })
+    .from(other)
+    .where(and(eq(other.project_id, members.project_id), eq(other.role, 'owner'), ne(other.user_id, userId)))
+  return directory
+    .select({ id: projects.id, name: projects.name })
+    .from(members)
+    .innerJoin(projects, eq(projects.id, members.project_id))
+    .where(and(eq(members.user_id, userId), eq(members.role, 'owner'), isNull(projects.deleted_at), notExists(others)))
+    .limit(most)
+}
+
+/** Reads some projects that the user is a member of, deleted ones too, with their stores. */
+export function membershipsOf(directory: Directory, userId: string, most: number) {
+  return directory
+    .select({ project_id: members.project_id, store: projects.store })
+    .from(members)
+    .innerJoin(projects, eq(projects.id, members.project_id))
+    .where(eq(members.user_id, userId))
+    .limit(most)
+}
+
+/** Declines some of the pending invitations to the user's address, of deleted projects too. @returns how many */
+export async function declineSome(directory: Directory, { user_id, email }: Erased, most: number, change: Change) {
+  const pending = directory
+    .select({ id: invitations.id, project_id: invitations.project_id })
+    .from(invitations)
+    .where(and(eq(invitations.email, email), eq(invitations.state, 'pending')))
+    .orderBy(invitations.project_id, invitations.id)
+    .limit(most)
+  const entry = { action: 'invitation.declined', object_type: 'invitation' }
+  const { declined } = await batch(directory, {
+    audited: auditedEach(
+      directory,
+      change,
+      { ...entry, project_id: sql`object.project_id` },
+      { objects: pending, most },
+    ),
+    declined: directory
+      .update(invitations)
+      .set({ state: 'declined', closed_by: user_id })
+      .where(sql`(${invitations.id}, ${invitations.project_id}) IN ${pending}`)
+      .returning({ id: invitations.id }),
+  })
+  return declined.length
+}
+
+/** Removes the user's address from the API keys of a store. */
+export async function forgetMinter(db: Db, userId: string): Promise<void> {
+  const known = and(eq(apiKeys.created_by, userId), sql`${apiKeys.minter_email} IS NOT NULL`)
+  await run(db, db.update(apiKeys).set({ minter_email: null }).where(known))
+}
+
+/**
+ * Removes the user's address from the directory, with the sessions, sign-in codes, passkeys, recovery codes, the
+ * log of the account and known browsers, if the user is no member of any project. The user's row keeps its id, which is also in place of the address: so the address can sign up again.
+ *
+ * @returns whether the user is erased
+ */
+export async function forgetUser(directory: Directory, { user_id, email }: Erased): Promise<boolean> {
+  const free = notExists(directory.select({ one: sql`1` }).from(members).where(eq(members.user_id, user_id)))
+  const erased: SQL = sql`EXISTS (SELECT 1 FROM ${users} WHERE ${users.id} = ${user_id} AND ${users.email} = ${user_id})`
+  const { user } = await batch(directory, {
+    user: directory
+      .update(users)
+      .set({ email: user_id })
+      .where(and(eq(users.id, user_id), free))
+      .returning({ id: users.id }),
+    // The details of entries about invitations have the address. An entry is not older than its invitation.
+    audit: directory
+      .update(auditLog)
+      .set({ details: sql`json_remove(${auditLog.details}, '$.email')` })
+      .where(
+        sql`${erased} AND (${auditLog.project_id}, ${auditLog.id}) IN (
+          SELECT a.project_id, a.id FROM ${invitations} CROSS JOIN ${auditLog} a
+          ON a.project_id = ${invitations.project_id} AND a.id >= 'aud_' || substr(${invitations.id}, 5, 10)
+            AND a.object_id = ${invitations.id} WHERE ${invitations.email} = ${email})`,
+      ),
+    invited: directory
+      .update(invitations)
+      .set({ email: user_id })
+      .where(and(eq(invitations.email, email), erased)),
+    codes: directory.delete(signInCodes).where(and(eq(signInCodes.email, email), erased)),
+    events: directory.delete(accountEvents).where(and(eq(accountEvents.user_id, user_id), erased)),
+    browsers: directory.delete(accountBrowsers).where(and(eq(accountBrowsers.user_id, user_id), erased)),
+    passkeys: directory.delete(passkeys).where(and(eq(passkeys.user_id, user_id), erased)),
+    recoveryCodes: directory.delete(recoveryCodes).where(and(eq(recoveryCodes.user_id, user_id), erased)),
+    sessions: directory.delete(sessions).where(and(eq(sessions.user_id, user_id), erased)),
+  })
+  return user.length > 0
+}

@@ -1,0 +1,115 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Answer, countingD1, freshKey, type RequestOptions, STORE } from '../harness'
+import { as } from './consumers'
+
+/* What each call costs: round trips after that of the key, and rows written, the audit row among them. */
+
+let api: ReturnType<typeof as>
+let project: string
+beforeAll(async () => {
+  const made = await freshKey()
+  project = made.project
+  api = as(project, made.secret)
+  await api.list() // from here on, the isolate knows the key
+})
+
+/** The trips, and the rows read and written, of a call that is expected to succeed. */
+async function cost(work: (options: RequestOptions) => Promise<Answer>) {
+  const { DB, count } = countingD1()
+  const answer = await work({ bindings: { DB } })
+  expect(answer.status, answer.text).toBeLessThan(300)
+  return { trips: count.trips, written: count.rows_written, read: count.rows_read }
+}
+/** The trip that reads the key. */
+const KEY = 1
+
+describe('the cost of', () => {
+  const all = { email: 'a@example.com', name: 'A', metadata: { a: '1', b: '2' } }
+
+  it('an upsert: a trip; four rows if it is new, one if it changed, none if it is the same', async () => {
+    const put = (fields: object) => cost((options) => api.put('u', fields, options))
+    expect(await put(all)).toMatchObject({ trips: KEY + 1, written: 4 })
+    expect(await put({ ...all, metadata: { b: '2', a: '1' } })).toMatchObject({ trips: KEY + 1, written: 0 })
+    expect(await put({})).toMatchObject({ trips: KEY + 1, written: 0 })
+    expect(await put({ ...all, name: 'B' })).toMatchObject({ trips: KEY + 1, written: 1 })
+    expect(await put({ name: 'B', metadata: {} })).toMatchObject({ trips: KEY + 1, written: 1 })
+    // The index by email has one entry less and one more.
+    expect((await put({ email: 'b@example.com' })).written).toBeLessThanOrEqual(3)
+  })
+
+  it('a create: a trip, and two rows for each of the consumer and its id', async () => {
+    expect(await cost((o) => api.create({ external_id: 'c', email: 'c@example.com' }, o))).toMatchObject({
+      trips: KEY + 1,
+      written: 4,
+    })
+  })
+
+  it('a change: two trips, and a row; two rows for an external id', async () => {
+    expect(await cost((o) => api.patch('ext:u', { name: 'C' }, o))).toMatchObject({ trips: KEY + 2, written: 1 })
+    expect(await cost((o) => api.patch('ext:u', { name: 'C' }, o))).toMatchObject({ trips: KEY + 1, written: 0 })
+    expect(await cost((o) => api.patch('ext:u', { external_id: 'u2' }, o))).toMatchObject({
+      trips: KEY + 2,
+      written: 1 + 2,
+    })
+  })
+
+  it('blocking: two trips, a row with its index and the audit row', async () => {
+    expect(await cost((o) => api.block('ext:u', {}, o))).toMatchObject({ trips: KEY + 2, written: 3 })
+    expect(await cost((o) => api.block('ext:u', {}, o))).toMatchObject({ trips: KEY + 1, written: 0 })
+  })
+
+  it('merging: two trips, whatever moves', async () => {
+    await api.put('old')
+    const merging = await cost((o) => api.merge('ext:old', 'ext:u', o))
+    expect(merging.trips).toBe(KEY + 2)
+    expect(merging.written).toBeLessThanOrEqual(9)
+  })
+
+  it('a pin: two trips, a row with its index and the audit row; to nobody, one trip', async () => {
+    const pin = (consumer: string | null) => cost((o) => api.pin('cus_cost', consumer, 'stripe', o))
+    expect(await pin('ext:c')).toMatchObject({ trips: KEY + 2, written: 3 })
+    expect(await pin('ext:c')).toMatchObject({ trips: KEY + 2, written: 0 })
+    expect((await pin(null)).trips).toBe(KEY + 1)
+    expect((await cost((o) => api.unpin('cus_cost', 'stripe', o))).trips).toBe(KEY + 1)
+  })
+
+  it('reading one, or a list: it rides with the key', async () => {
+    expect(await cost((o) => api.get('ext:u', o))).toMatchObject({ trips: KEY, written: 0 })
+    expect(await cost((o) => api.list('', o))).toMatchObject({ trips: KEY, written: 0 })
+    expect(await cost((o) => api.customers('?linked=false', o))).toMatchObject({ trips: KEY, written: 0 })
+  })
+})
+
+it('does not grow with the consumers of a project: rows read among 10,000', async () => {
+  await STORE.prepare(
+    `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 10000)
+     INSERT INTO consumers (project_id, id, email, metadata, state, merged_into, revision, created_at, updated_at)
+     SELECT ?1, printf('csm_0000000000%016d', v), 'c' || v || '@example.com', '{}',
+       CASE WHEN v % 100 = 0 THEN 'blocked' WHEN v % 100 = 1 THEN 'merged' ELSE 'active' END,
+       CASE WHEN v % 100 = 1 THEN 'csm_00000000000000000000000002' END, 1, 0, 0 FROM n`,
+  )
+    .bind(project)
+    .run()
+  await STORE.prepare(
+    `INSERT INTO consumer_ids (project_id, external_id, consumer_id, position, created_at)
+     SELECT project_id, substr(id, 5), id, 0, 0 FROM consumers WHERE project_id = ? AND id LIKE 'csm_0000000000%'`,
+  )
+    .bind(project)
+    .run()
+  const one = 'ext:00000000000000000000005002'
+  for (const [what, most] of [
+    [() => cost((o) => api.get(one, o)), 20],
+    [() => cost((o) => api.put(one.slice(4), { name: 'X', email: 'x@example.com' }, o)), 30],
+    [() => cost((o) => api.patch(one, { name: 'Y' }, o)), 30],
+    [() => cost((o) => api.block(one, {}, o)), 30],
+    [() => cost((o) => api.merge('ext:00000000000000000000005003', one, o)), 60],
+    [() => cost((o) => api.list('', o)), 100],
+    [() => cost((o) => api.list('?email=c700@example.com', o)), 15],
+    [() => cost((o) => api.list('?state=active', o)), 200],
+    [() => cost((o) => api.list('?state=blocked', o)), 100],
+    [() => cost((o) => api.list('?state=merged', o)), 100],
+  ] as const) {
+    const { read } = await what()
+    expect(read, String(what)).toBeLessThanOrEqual(most)
+  }
+})

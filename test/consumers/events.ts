@@ -1,0 +1,41 @@
+let made = 0
+
+/** Seconds since the epoch, at a moment of a test's story. */
+const at = (moment: number) => 1_780_000_000 + moment
+
+function stripe(type: string, moment: number, object: object) {
+  made += 1
+  return {
+    id: `evt_${Date.now()}_${made}`,
+    object: 'event',
+    api_version: '2026-03-25.dahlia',
+    created: at(moment),
+    livemode: true,
+    type,
+    data: { object },
+  }
+}
+const pairs = (externalId: string | null) => (externalId === null ? {} : { consumer_external_id: externalId })
+
+/** An event of Stripe's about a customer, whose metadata names a consumer. */
+export function ofCustomer(id: string, externalId: string | null, moment = 0) {
+  return stripe('customer.updated', moment, { id, object: 'customer', metadata: pairs(externalId) })
+}
+
+/** An event of Stripe's about a checkout, whose reference names a consumer. */
+export function checkout(customer: string, externalId: string | null, moment = 0) {
+  const object = { id: 'cs_1', object: 'checkout.session', customer, client_reference_id: externalId }
+  return stripe('checkout.session.completed', moment, object)
+}
+
+/** An event of Paddle's about a transaction, whose custom data names a consumer. */
+export function ofPaddle(customer_id: string, externalId: string | null, moment = 0) {
+  made += 1
+  return {
+    event_id: `evt_${Date.now()}_${made}`,
+    event_type: 'transaction.completed',
+    occurred_at: new Date(at(moment) * 1000).toISOString(),
+    notification_id: `ntf_${made}`,
+    data: { id: `txn_${made}`, status: 'completed', customer_id, custom_data: pairs(externalId) },
+  }
+}

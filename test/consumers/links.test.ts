@@ -1,0 +1,214 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { SECOND } from '../../src/lib/time'
+import { billingWorld } from '../billing/world'
+import { advance, stopClock } from '../clock'
+import { countingD1, NO_LIMIT, tamperedD1 } from '../harness'
+import { rows } from '../inbox/pipeline'
+import { logged, told } from '../members/members'
+import { as } from './consumers'
+import { checkout, ofCustomer, ofPaddle } from './events'
+import { insertConsumer, insertLink } from './rows'
+
+async function newPlace() {
+  const world = await billingWorld()
+  const api = as(world.project, world.token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+  /** Which consumer a customer is: the consumer's id, the external id that counts, what says so. */
+  const link = async (id: string, vendor = 'stripe') => {
+    const { body } = await api.customer(id, vendor)
+    return [body.consumer_id, body.external_id, body.linked_by]
+  }
+  return { ...world, consumers: api, link }
+}
+
+describe('a customer', () => {
+  beforeEach(() => stopClock())
+
+  it('is the consumer that an event names, whether the event comes before the consumer or after it', async () => {
+    const { consumers, deliver, link } = await newPlace()
+    const early = (await deliver(ofCustomer('cus_a', 'early')))[0]
+    expect(await link('cus_a')).toEqual([null, 'early', 'customer'])
+    expect((await consumers.customers('?linked=false')).body.data).toEqual([
+      {
+        vendor: 'stripe',
+        id: 'cus_a',
+        consumer_id: null,
+        external_id: 'early',
+        linked_by: 'customer',
+        event_id: early,
+      },
+    ])
+    const { id } = (await consumers.put('early')).body
+    expect(await link('cus_a')).toEqual([id, 'early', 'customer'])
+    const late = (await consumers.put('late')).body.id
+    await deliver(checkout('cus_b', 'late'), ofPaddle('ctm_c', 'late'))
+    expect(await link('cus_b')).toEqual([late, 'late', 'checkout'])
+    expect(await link('ctm_c', 'paddle')).toEqual([late, 'late', 'checkout'])
+    expect((await consumers.get('ext:late')).body.customers).toEqual([
+      { vendor: 'paddle', id: 'ctm_c', linked_by: 'checkout' },
+      { vendor: 'stripe', id: 'cus_b', linked_by: 'checkout' },
+    ])
+    expect((await consumers.customers('?consumer=ext:late&limit=1')).body).toMatchObject({
+      data: [{ id: 'ctm_c' }],
+      has_more: true,
+    })
+    expect((await consumers.customers('?linked=true&vendor=stripe')).body.data.map((one) => one.id)).toEqual([
+      'cus_a',
+      'cus_b',
+    ])
+    expect((await consumers.customers('?linked=false')).body.data).toEqual([])
+  })
+
+  it('follows the newest event of itself, and no checkout after that', async () => {
+    const { deliver, link } = await newPlace()
+    await deliver(checkout('cus_a', 'first', 10))
+    await deliver(checkout('cus_a', 'second', 20))
+    expect(await link('cus_a')).toEqual([null, 'first', 'checkout'])
+    await deliver(checkout('cus_a', 'before', 5)) // it occurred earlier and arrives later
+    expect(await link('cus_a')).toEqual([null, 'before', 'checkout'])
+    await deliver(ofCustomer('cus_a', 'said', 30))
+    expect(await link('cus_a')).toEqual([null, 'said', 'customer'])
+    await deliver(ofCustomer('cus_a', 'older', 29), checkout('cus_a', 'attacker', 40), checkout('cus_a', 'attacker', 1))
+    expect(await link('cus_a')).toEqual([null, 'said', 'customer'])
+    await deliver(ofCustomer('cus_a', null, 50)) // the key was removed
+    expect(await link('cus_a')).toEqual([null, 'said', 'customer'])
+    await deliver(ofCustomer('cus_a', 'newest', 60))
+    expect(await link('cus_a')).toEqual([null, 'newest', 'customer'])
+  })
+
+  it('is nobody where the text is no external id', async () => {
+    const { deliver, link, consumers } = await newPlace()
+    await deliver(ofCustomer('cus_a', 'a b'), checkout('cus_b', 'csm_1'), checkout('cus_c', 'x'.repeat(201)))
+    expect(await link('cus_a')).toEqual([null, null, null])
+    expect((await consumers.customer('cus_b')).status).toBe(404)
+    expect((await consumers.customers()).body.data.map((one) => [one.id, one.linked_by])).toEqual([['cus_a', null]])
+  })
+
+  it('is the consumer that it is pinned to, until it is not', async () => {
+    const { project, consumers, deliver, link } = await newPlace()
+    const a = (await consumers.put('a')).body.id
+    await deliver(ofCustomer('cus_a', 'said'))
+    const pinned = await consumers.pin('cus_a', 'ext:a')
+    expect([pinned.status, pinned.body]).toEqual([
+      200,
+      { vendor: 'stripe', id: 'cus_a', consumer_id: a, external_id: 'a', linked_by: 'manual', event_id: null },
+    ])
+    await deliver(ofCustomer('cus_a', 'again', 99))
+    await consumers.pin('cus_a', a)
+    expect(await link('cus_a')).toEqual([a, 'a', 'manual'])
+    expect((await consumers.get(a)).body.customers).toEqual([{ vendor: 'stripe', id: 'cus_a', linked_by: 'manual' }])
+    advance(SECOND)
+    expect((await consumers.pin('cus_a', null)).body).toMatchObject({ consumer_id: null, linked_by: 'manual' })
+    expect((await consumers.get(a)).body.customers).toEqual([])
+    advance(SECOND)
+    for (const _ of 'two') expect((await consumers.unpin('cus_a')).status).toBe(204)
+    expect(await link('cus_a')).toEqual([null, 'again', 'customer'])
+    expect(await logged(project, 'cus_a')).toEqual([
+      ['customer.pinned', { vendor: 'stripe', consumer: a }],
+      ['customer.pinned', { vendor: 'stripe', consumer: null }],
+      ['customer.unpinned', { vendor: 'stripe' }],
+    ])
+  })
+
+  it('can be pinned before any event names it, and then again be unknown', async () => {
+    const { project, consumers } = await newPlace()
+    await consumers.put('a')
+    expect((await consumers.pin('cus_new', 'ext:a')).status).toBe(200)
+    expect((await consumers.customer('cus_new')).body).toMatchObject({
+      id: 'cus_new',
+      linked_by: 'manual',
+      email: null,
+    })
+    await consumers.unpin('cus_new')
+    expect((await consumers.customer('cus_new')).status).toBe(404)
+    expect(await rows('SELECT * FROM customer_links WHERE project_id = ?', project)).toEqual([])
+    expect(told(await consumers.pin('cus_new', 'ext:unknown'))).toEqual([404, 'not_found'])
+    expect(told(await consumers.pin('cus_new', 'unknown'))).toEqual([422, 'validation_failed'])
+    expect(told(await consumers.pin('cus_new', 'ext:a', 'nobody'))).toEqual([404, 'not_found'])
+    expect(told(await consumers.unpin('cus%20new'))).toEqual([404, 'not_found'])
+  })
+
+  it('moves with a merge: by its claims and by its pins', async () => {
+    const { project, consumers, deliver, link } = await newPlace()
+    const a = (await consumers.put('a')).body.id
+    const b = (await consumers.put('b')).body.id
+    await deliver(ofCustomer('cus_said', 'a'))
+    await consumers.pin('cus_pinned', a)
+    await consumers.merge(a, b)
+    expect(await link('cus_said')).toEqual([b, 'a', 'customer'])
+    expect(await link('cus_pinned')).toEqual([b, 'b', 'manual'])
+    expect(told(await consumers.pin('cus_other', a))).toEqual([409, 'consumer_merged'])
+    expect(await logged(project, a)).toEqual([
+      ['consumer.merged', { into: b, external_ids: 1, customers: [{ vendor: 'stripe', id: 'cus_pinned' }] }],
+    ])
+  })
+
+  it('is refused beyond the pins of a consumer, and so is a merge', async () => {
+    const { project, consumers } = await newPlace()
+    const full = await insertConsumer(project, 'full')
+    for (let n = 0; n < 100; n++) await insertLink(project, `cus_${n}`, { pinned: full })
+    expect(told(await consumers.pin('cus_new', full))).toEqual([409, 'pin_limit_reached'])
+    expect((await consumers.pin('cus_99', full)).status).toBe(200)
+    await consumers.put('b')
+    await consumers.pin('cus_b', 'ext:b')
+    expect(told(await consumers.merge('ext:b', full))).toEqual([409, 'merge_limit_reached'])
+    expect((await consumers.get(full)).body.customers).toHaveLength(100)
+  })
+})
+
+describe('an event with a claim', () => {
+  it('is processed, and its effect names the customer but not the consumer', async () => {
+    const { deliver, event, api } = await newPlace()
+    const [id] = await deliver(checkout('cus_a', 'secret-id'))
+    const { status, decoded_summary } = await event(id as string)
+    expect([status, decoded_summary?.effects]).toEqual([
+      'processed',
+      [{ kind: 'customer_link', id: 'cus_a', result: 'applied', change: null }],
+    ])
+    expect(JSON.stringify(decoded_summary)).not.toContain('secret-id')
+    const preview = await api(`/webhooks/${id}/replay?dry_run=true`, { method: 'POST' })
+    expect([preview.body.status, preview.body.effects]).toEqual(['processed', decoded_summary?.effects])
+  })
+
+  it('is recorded again by a replay, which changes nothing', async () => {
+    const { project, deliver, api, queue } = await newPlace()
+    await deliver(checkout('cus_a', 'u1', 10), ofCustomer('cus_a', 'u2', 20), ofCustomer('cus_a', 'u3', 15))
+    const stored = () => rows('SELECT * FROM customer_links WHERE project_id = ?', project)
+    const before = await stored()
+    expect(before).toMatchObject([{ customer: 'cus_a', said: 'u2', hint: 'u1', ref: 'u2' }])
+    expect((await api('/webhooks/replay', { method: 'POST', json: { filter: {} } })).status).toBe(202)
+    const { DB, count } = countingD1()
+    expect(await queue.pump({ DB })).toBe(1)
+    expect(count.trips).toBeLessThanOrEqual(3)
+    expect(await stored()).toEqual(before)
+  })
+
+  it('is not recorded by a worker that has lost its lease', async () => {
+    const { project, send, queue } = await newPlace()
+    await send(checkout('cus_a', 'u1'))
+    const DB = tamperedD1(async ({ sql, run }) => {
+      if (/insert into "customer_links"/i.test(sql)) {
+        await rows("UPDATE events SET lease_token = 'another' WHERE project_id = ?", project)
+      }
+      return run()
+    })
+    await queue.pump({ DB })
+    expect(await rows('SELECT * FROM customer_links WHERE project_id = ?', project)).toEqual([])
+  })
+
+  it('costs no trip, two rows if it is the first, and none if it says nothing new', async () => {
+    const { send, queue } = await newPlace()
+    const cost = async (event: object) => {
+      await send(event)
+      const { DB, count } = countingD1()
+      await queue.pump({ DB })
+      return { trips: count.trips, written: count.rows_written }
+    }
+    const plain = await cost(checkout('cus_a', null, 10))
+    const first = await cost(checkout('cus_a', 'u1', 10))
+    const later = await cost(checkout('cus_a', 'u2', 20))
+    const none = await cost(checkout('cus_b', null, 10))
+    const own = (await cost(checkout('cus_b', 'u1', 10))).written - none.written
+    expect([first.trips, later.trips]).toEqual([plain.trips, plain.trips])
+    expect([own, later.written - none.written]).toEqual([2, 0])
+  })
+})

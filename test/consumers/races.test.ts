@@ -1,0 +1,172 @@
+import { expect, it } from 'vitest'
+import { freshKey, NO_LIMIT } from '../harness'
+import { rows } from '../inbox/pipeline'
+import { logged, told } from '../members/members'
+import { as } from './consumers'
+
+/* Calls that are made at once, on a real D1, in many rounds. */
+
+const ROUNDS = 20
+const options = { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } }
+
+async function newApi() {
+  const { project, secret } = await freshKey()
+  return { project, api: as(project, secret, options) }
+}
+
+async function rounds(race: (round: number) => Promise<void>) {
+  for (let round = 0; round < ROUNDS; round++) await race(round)
+}
+const sorted = (answers: Parameters<typeof told>[0][]) => answers.map(told).map(String).sort()
+
+it('upserts of one id: one consumer, one 201', async () => {
+  const { project, api } = await newApi()
+  await rounds(async (round) => {
+    const answers = await Promise.all([1, 2, 3, 4].map((n) => api.put(`u${round}`, { name: `name ${n}` })))
+    expect(sorted(answers)).toEqual(['200,', '200,', '200,', '201,'])
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
+  })
+  expect(await rows('SELECT id FROM consumers WHERE project_id = ?', project)).toHaveLength(ROUNDS)
+})
+
+it('an upsert and a create of one id: one consumer', async () => {
+  const { project, api } = await newApi()
+  await rounds(async (round) => {
+    const answers = await Promise.all([api.put(`u${round}`), api.create({ external_id: `u${round}` })])
+    expect([
+      ['200,', '201,'],
+      ['201,', '409,external_id_taken'],
+    ]).toContainEqual(sorted(answers))
+  })
+  expect(await rows('SELECT id FROM consumers WHERE project_id = ?', project)).toHaveLength(ROUNDS)
+})
+
+it('two consumers are given one external id: one gets it', async () => {
+  const { api } = await newApi()
+  const [a, b] = [(await api.create()).body.id, (await api.create()).body.id]
+  await rounds(async (round) => {
+    const json = { external_id: `u${round}`, name: `name ${round}` }
+    const answers = await Promise.all([api.patch(a, json), api.patch(b, json)])
+    expect(sorted(answers)).toEqual(['200,', '409,external_id_taken'])
+    const names = [(await api.get(a)).body.name, (await api.get(b)).body.name]
+    expect(names.filter((name) => name === json.name)).toHaveLength(1)
+  })
+})
+
+it('a consumer is given many external ids at once: it has all of them, in an order without gaps', async () => {
+  const { project, api } = await newApi()
+  const { body } = await api.put('first')
+  const ids = Array.from({ length: 12 }, (_, n) => `id-${n}`)
+  const answers = await Promise.all(ids.map((external_id) => api.patch(body.id, { external_id })))
+  expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 200))
+  const found = await rows<{ position: number }>(
+    'SELECT position FROM consumer_ids WHERE project_id = ? ORDER BY position',
+    project,
+  )
+  expect(found.map(({ position }) => position)).toEqual(Array.from({ length: 13 }, (_, n) => n))
+})
+
+it('A is merged into B and B into A: one is, the other call is a 409', async () => {
+  const { project, api } = await newApi()
+  await rounds(async (round) => {
+    const a = (await api.put(`a${round}`)).body.id
+    const b = (await api.put(`b${round}`)).body.id
+    const answers = await Promise.all([api.merge(a, b), api.merge(b, a)])
+    expect(sorted(answers)).toEqual(['200,', '409,consumer_merged'])
+    const survivor = answers.find(({ status }) => status === 200)?.body
+    expect([...(survivor?.external_ids ?? [])].sort()).toEqual([`a${round}`, `b${round}`])
+    expect([...(await logged(project, a)), ...(await logged(project, b))]).toHaveLength(1)
+  })
+})
+
+it('a ring of merges at once: one consumer is left, and every other names it', async () => {
+  const { project, api } = await newApi()
+  await rounds(async (round) => {
+    const ids = await Promise.all([0, 1, 2].map(async (n) => (await api.put(`r${round}-${n}`)).body.id))
+    const [a, b, c] = ids as [string, string, string]
+    await Promise.all([api.merge(a, b), api.merge(b, c), api.merge(c, a)])
+    const found = await rows<{ id: string; merged_into: string | null }>(
+      'SELECT id, merged_into FROM consumers WHERE project_id = ? AND id IN (SELECT value FROM json_each(?))',
+      project,
+      JSON.stringify(ids),
+    )
+    const left = found.filter(({ merged_into }) => merged_into === null)
+    expect(left.length).toBeGreaterThan(0)
+    for (const { merged_into } of found) {
+      if (merged_into !== null) expect(left.map(({ id }) => id)).toContain(merged_into)
+    }
+    for (let n = 0; n < 3; n++) expect((await api.get(`ext:r${round}-${n}`)).status).toBe(200)
+  })
+})
+
+it('PATCH twice with one If-Match: one is written, the other is a 412', async () => {
+  const { api } = await newApi()
+  await api.put('u')
+  await rounds(async (round) => {
+    const headers = { 'If-Match': (await api.get('ext:u')).headers.get('ETag') ?? '' }
+    const answers = await Promise.all(
+      ['x', 'y'].map((name) => api.patch('ext:u', { name: `${name}${round}` }, { headers })),
+    )
+    expect(sorted(answers)).toEqual(['200,', '412,precondition_failed'])
+  })
+})
+
+it('PATCH of different fields without If-Match: both are written', async () => {
+  const { api } = await newApi()
+  await api.put('u')
+  await rounds(async (round) => {
+    const email = `u${round}@example.com`
+    const answers = await Promise.all([
+      api.patch('ext:u', { name: `n${round}` }),
+      api.patch('ext:u', { email }),
+      api.put('u', { metadata: { round: String(round) } }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    const { body } = await api.get('ext:u')
+    expect([body.name, body.email, body.metadata]).toEqual([`n${round}`, email, { round: String(round) }])
+  })
+})
+
+it('blocked twice at once: one entry in the log', async () => {
+  const { project, api } = await newApi()
+  const { body } = await api.put('u')
+  await rounds(async (round) => {
+    const answers = await Promise.all([api.block('ext:u'), api.block('ext:u')])
+    expect(answers.map((one) => [one.status, one.body.state])).toEqual([
+      [200, 'blocked'],
+      [200, 'blocked'],
+    ])
+    await api.unblock('ext:u')
+    expect(await logged(project, body.id)).toHaveLength(2 * (round + 1))
+  })
+})
+
+it('a customer is pinned to A while A is merged into B: the pin is B’s, or was refused', async () => {
+  const { api } = await newApi()
+  await rounds(async (round) => {
+    const [a, b] = [(await api.put(`a${round}`)).body.id, (await api.put(`b${round}`)).body.id]
+    const [pinned] = await Promise.all([api.pin(`cus_${round}`, a), api.merge(a, b)])
+    expect([
+      [200, null],
+      [409, 'consumer_merged'],
+    ]).toContainEqual(told(pinned))
+    const { status, body } = await api.customer(`cus_${round}`)
+    expect([status, body.consumer_id]).toEqual(pinned.status === 200 ? [200, b] : [404, undefined])
+  })
+})
+
+it('blocked while it is merged: the block is before the merge, or a 409', async () => {
+  const { api } = await newApi()
+  await rounds(async (round) => {
+    const { body } = await api.put(`u${round}`)
+    const into = (await api.create()).body.id
+    const [merged, blocked] = await Promise.all([api.merge(body.id, into), api.block(body.id)])
+    expect(merged?.status).toBe(200)
+    expect([
+      [200, null],
+      [409, 'consumer_merged'],
+    ]).toContainEqual(told(blocked as never))
+    expect((await api.get(body.id)).body.code).toBe('consumer_merged')
+    expect((await api.get(into)).body.state).toBe('active')
+  })
+})

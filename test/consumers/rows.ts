@@ -1,0 +1,38 @@
+import { newId } from '../../src/lib/ids'
+import { STORE } from '../harness'
+
+const CONSUMER = `INSERT INTO consumers (project_id, id, metadata, state, merged_into, revision, created_at, updated_at)
+  VALUES (?1, ?2, '{}', ?3, ?4, 1, ?5, ?5)`
+
+/** A consumer with these external ids, written to the database. @returns its id */
+export async function insertConsumer(project: string, ...externalIds: (string | null)[]): Promise<string> {
+  const now = Date.now()
+  const id = newId('csm', now)
+  const ids = externalIds.filter((one) => one !== null)
+  const insertId = STORE.prepare(
+    'INSERT INTO consumer_ids (project_id, external_id, consumer_id, position, created_at) VALUES (?, ?, ?, ?, ?)',
+  )
+  await STORE.batch([
+    STORE.prepare(CONSUMER).bind(project, id, 'active', null, now),
+    ...ids.map((one, position) => insertId.bind(project, one, id, position, now)),
+  ])
+  return id
+}
+
+/** Consumers that were merged into another one, written to the database. @returns their ids */
+export async function insertMerged(project: string, into: string, n: number): Promise<string[]> {
+  const now = Date.now()
+  const ids = Array.from({ length: n }, () => newId('csm', now))
+  await STORE.batch(ids.map((id) => STORE.prepare(CONSUMER).bind(project, id, 'merged', into, now)))
+  return ids
+}
+
+/** A customer of Stripe's with a pin, or with a claim that names nobody, written to the database. */
+export async function insertLink(project: string, customer: string, { pinned }: { pinned?: string } = {}) {
+  await STORE.prepare(
+    `INSERT INTO customer_links (project_id, customer, vendor, pinned, hint, hint_rank)
+     VALUES (?, ?, 'stripe', ?, 'nobody', '2026-01-01T00:00:00.000000000 evt_none')`,
+  )
+    .bind(project, customer, pinned ?? null)
+    .run()
+}
