@@ -237,11 +237,15 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
 
   it('renames the project', async () => {
     await page.goto(`${base}/general`)
+    const save = page
+      .locator('form')
+      .filter({ has: page.getByLabel('Project name') })
+      .getByRole('button', { name: 'Save' })
     await page.getByLabel('Project name').fill(' ')
-    await button('Save').click()
+    await save.click()
     await page.getByRole('alert').waitFor()
     await page.getByLabel('Project name').fill('After')
-    await button('Save').click()
+    await save.click()
     expect(await notice()).toContain('new name')
     expect(await page.locator('.side .projects summary').innerText()).toContain('After')
     await page.locator('.side').getByRole('link', { name: 'Audit log' }).click()
