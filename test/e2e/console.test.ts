@@ -38,9 +38,11 @@ describe('a customer in the console', () => {
     expect(here()).toBe('/console/sign-in?next=%2Fconsole%2Fsessions')
     await signIn(page, 'customer@example.com', '/console/sessions')
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Sessions')
-    const [cookie] = await context.cookies()
-    expect(cookie).toMatchObject({ name: '__Host-session', httpOnly: true, secure: true, sameSite: 'Lax', path: '/' })
+    const cookie = (await context.cookies()).find(({ name }) => name === '__Host-session')
+    expect(cookie).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Lax', path: '/' })
   })
+
+  const rowsOfSessions = () => page.getByRole('region', { name: 'Sessions' }).getByRole('row')
 
   it('signs in with the link from the email', async () => {
     const other = await browser.newContext()
@@ -53,15 +55,15 @@ describe('a customer in the console', () => {
     await tab.getByRole('button', { name: 'Sign in' }).click()
     await tab.waitForURL(`${URL_OF_CONSOLE}/console`)
     await page.reload()
-    expect(await page.getByRole('row').count()).toBe(3)
+    expect(await rowsOfSessions().count()).toBe(3)
     await other.close()
   })
 
   it('ends the other session', async () => {
-    const row = page.getByRole('row').filter({ hasNotText: 'this session' }).nth(1)
+    const row = rowsOfSessions().filter({ hasNotText: 'this session' }).nth(1)
     await row.getByRole('button').click()
     expect(await page.getByRole('status').first().textContent()).toContain('ended')
-    expect(await page.getByRole('row').count()).toBe(2)
+    expect(await rowsOfSessions().count()).toBe(2)
   })
 
   it('creates a project', async () => {
@@ -105,7 +107,7 @@ describe('a customer in the console', () => {
   it('rotates it after a confirmation: the old secret stops working', async () => {
     await link('Rotate Server').click()
     const dialog = page.getByRole('dialog')
-    expect(await dialog.textContent()).toContain('The key was last used just now')
+    expect(await dialog.textContent()).toMatch(/The key was last used at .* UTC \(just now\)/)
     await page.keyboard.press('Escape')
     expect(await dialog.isVisible()).toBe(false)
     await link('Rotate Server').click()
