@@ -1,9 +1,11 @@
-import './worker'
 import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterAll, afterEach, beforeEach } from 'vitest'
 import { isClockStopped, startClock } from './clock'
 import { bound, DIRECTORY, databaseOf, STORE_NUMBER, STORES } from './harness'
+import { fileBegins, fileEnds } from './worker'
+
+fileBegins()
 
 // Files share a worker, but every file begins with empty storage: D1, KV and the Queues. `reset` leaves out storage that
 // nobody has asked for ten seconds, so it is asked first.
@@ -31,4 +33,7 @@ beforeEach(() => {
 afterEach(() => {
   if (!stoppedForAll) startClock()
 })
-afterAll(startClock)
+afterAll(() => {
+  startClock()
+  fileEnds()
+})
