@@ -5,6 +5,8 @@ import { notBound, type Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { rankOf } from '../lib/access'
 import { Fault } from '../lib/fault'
+import { factorRequired } from '../passkeys/faults'
+import { passkeysOf } from '../passkeys/store'
 import { removeMember } from './change-store'
 import { declineSome, type Erased, forgetMinter, forgetUser, membershipsOf, soleOwned } from './erase-store'
 import { MAX_LEFT_AT_ONCE, MAX_PENDING } from './limits'
@@ -19,10 +21,18 @@ const NAMED = 10
  *
  * @param revokeKeys whether the API keys that the user minted or was handed end too, as when a member leaves
  * @returns false if the user is a member of more projects than one call leaves: repeat it
- * @throws {Fault} `last_owner`, naming the projects whose only owner the user is
+ * @throws {Fault} `last_owner`, naming the projects whose only owner the user is; `passkey_required` for a user with a passkey
+ *   whose session has no second factor: otherwise whoever reads the user's mail could erase the account, passkeys included
  */
-export async function eraseUser(rt: Runtime, user: Erased, revokeKeys: boolean, change: Change): Promise<boolean> {
+export async function eraseUser(
+  rt: Runtime,
+  user: Erased & { second_factor: boolean },
+  revokeKeys: boolean,
+  change: Change,
+): Promise<boolean> {
   const { directory, stores, at } = rt
+  if (!user.second_factor && (await run(directory, passkeysOf(directory, user.user_id))).length > 0)
+    throw factorRequired()
   const owned = await run(directory, soleOwned(directory, user.user_id, NAMED))
   if (owned.length > 0) throw onlyOwner(owned)
   if (!(await leaveAll(rt, user, revokeKeys, change))) return false

@@ -32,10 +32,7 @@ export function invalidPasskey(): Fault {
   )
 }
 
-/** For a change of passkeys or recovery codes in a session without a second factor. */
+/** For a call that needs the second factor of users who have a passkey, in a session without it. */
 export function factorRequired(): Fault {
-  return new Fault(
-    'passkey_required',
-    'You have a passkey: use it, or a recovery code, in this session before you change how you prove who you are.',
-  )
+  return new Fault('passkey_required', 'You have a passkey: use it, or a recovery code, in this session first.')
 }

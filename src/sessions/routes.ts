@@ -223,12 +223,11 @@ export const authRoutes = new Hono<HttpEnv>()
         202: { description: 'You have left 100 projects and are a member of more. Repeat the call.' },
         204: { description: 'Deleted. The session has ended.' },
       },
-      faults: ['last_owner'],
+      faults: ['last_owner', 'passkey_required'],
     }),
     query(EraseQuery),
     async (c) => {
-      const { user_id, email } = sessionOf(c)
-      const erased = await eraseUser(c.get('rt'), { user_id, email }, c.req.valid('query').revoke_keys, changeOf(c))
+      const erased = await eraseUser(c.get('rt'), sessionOf(c), c.req.valid('query').revoke_keys, changeOf(c))
       return c.body(null, erased ? 204 : 202)
     },
   )

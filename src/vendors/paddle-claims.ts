@@ -1,6 +1,9 @@
 import { type Claim, claimOf, firstValue } from './claim'
 import { at, before, type Json, text } from './lib/read'
 
+/** The statuses of a transaction that is paid. Opening a checkout costs a buyer nothing, so anybody can do it for any address. */
+const PAID = ['paid', 'completed']
+
 /**
  * The claims of an event of Paddle's. Checkouts in a browser can set the custom data of transactions and subscriptions, but
  * not that of customers.
@@ -11,5 +14,6 @@ export function paddleClaims(event: Json, keys: readonly string[]): Claim[] {
   const type = before(text(event.event_type) ?? '', '.')
   if (type === 'customer') return claimOf(text(at(event, 'data', 'id')), value, 'customer')
   if (type !== 'subscription' && type !== 'transaction') return []
+  if (type === 'transaction' && !PAID.includes(text(at(event, 'data', 'status')) ?? '')) return []
   return claimOf(text(at(event, 'data', 'customer_id')), value, 'checkout')
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { submit } from '../console/visit'
 import {
   addMember,
   call,
@@ -16,6 +17,7 @@ import {
   unconfirm,
 } from '../harness'
 import { KEYS } from '../http/faults'
+import { byCode, prove, withPasskey } from '../passkeys/people'
 import { end } from '../projects/ending'
 import { logged, rolesIn, told } from './members'
 
@@ -83,6 +85,7 @@ describe('deleting an account', () => {
         "INSERT INTO recovery_codes (user_id, hash, created_at) VALUES (?, 'hash', 1)",
       ].map((statement) => DIRECTORY.prepare(statement).bind(user.user)),
     )
+    await DIRECTORY.prepare('UPDATE sessions SET second_factor_at = 1 WHERE user_id = ?').bind(user.user).run()
     const before = await rows()
     expect(before).toEqual(Object.fromEntries(tables.map(({ name }) => [name, true])))
     await erase(user)
@@ -127,6 +130,18 @@ describe('deleting an account', () => {
     expect(await rolesIn(project)).toEqual({ [owner.user]: 'owner' })
     await addMember(project, 'owner')
     expect((await erase(owner)).status).toBe(204)
+  })
+
+  it('needs the second factor of a user who has a passkey', async () => {
+    const { authenticator, ...person } = await withPasskey()
+    const thief = await byCode(person)
+    expect(told(await erase(thief))).toEqual([403, 'passkey_required'])
+    expect(
+      (await submit('/console/sessions/erase', thief.token, { email: person.email })).headers.get('Location'),
+    ).toMatch(/^\/console\/second-factor/)
+    expect((await call('/auth/passkeys', { token: thief.token })).body.data).toHaveLength(1)
+    await prove(thief.token, authenticator)
+    expect((await erase(thief)).status).toBe(204)
   })
 
   it('is not blocked by a deleted project', async () => {

@@ -35,6 +35,20 @@ describe('the claims of Stripe', () => {
     ],
     ['its reference', stripe('checkout.session.completed', session({ client_reference_id: 'u1' })), hint('u1')],
     [
+      'a checkout that is not paid yet',
+      stripe('checkout.session.completed', session({ client_reference_id: 'u1', payment_status: 'unpaid' })),
+      [],
+    ],
+    [
+      'one that is paid later',
+      stripe(
+        'checkout.session.async_payment_succeeded',
+        session({ client_reference_id: 'u1', payment_status: 'paid' }),
+      ),
+      hint('u1'),
+    ],
+    ['one that expired', stripe('checkout.session.expired', session({ client_reference_id: 'u1' })), []],
+    [
       'metadata before the reference',
       stripe('checkout.session.completed', session({ client_reference_id: 'u2', metadata: { first: 'u1' } })),
       hint('u1'),
@@ -73,10 +87,19 @@ describe('the claims of Paddle', () => {
     ['another value', paddle('customer.updated', { id: 'cus_1', custom_data: { first: { id: 'u1' } } }), []],
     ['none', paddle('customer.updated', { id: 'cus_1', custom_data: null }), []],
     ['of a subscription', paddle('subscription.created', data({ custom_data: { second: 'u1' } })), hint('u1')],
-    ['of a transaction', paddle('transaction.completed', data({ custom_data: { first: 'u1' } })), hint('u1')],
+    [
+      'of a transaction that is paid',
+      paddle('transaction.paid', data({ status: 'paid', custom_data: { first: 'u1' } })),
+      hint('u1'),
+    ],
+    [
+      'of one that only was opened',
+      paddle('transaction.created', data({ status: 'ready', custom_data: { first: 'u1' } })),
+      [],
+    ],
     [
       'of a transaction without a customer',
-      paddle('transaction.created', data({ customer_id: null, custom_data: { first: 'u1' } })),
+      paddle('transaction.paid', data({ status: 'paid', customer_id: null, custom_data: { first: 'u1' } })),
       [],
     ],
     ['of an address', paddle('address.created', data({ custom_data: { first: 'u1' } })), []],

@@ -59,15 +59,15 @@ export const sessionPages = new Hono<HttpEnv>()
     return erasePage(c)
   })
   .post('/erase', page('user'), async (c) => {
-    const { user_id, email } = userOf(c)
-    requireConfirmed(userOf(c))
+    const user = userOf(c)
+    requireConfirmed(user)
     const form = c.get('form')
-    if ((form.get('email') ?? '').trim().toLowerCase() !== email) {
+    if ((form.get('email') ?? '').trim().toLowerCase() !== user.email) {
       return erasePage(c, { email: 'This is not your address. Nothing was deleted.' }, 422)
     }
     try {
       const revokeKeys = form.get('revoke_keys') === 'true'
-      if (!(await eraseUser(c.get('rt'), { user_id, email }, revokeKeys, changeOf(c)))) {
+      if (!(await eraseUser(c.get('rt'), user, revokeKeys, changeOf(c)))) {
         return erasePage(c, { form: 'You have left 100 projects, and are a member of more. Send the form again.' }, 409)
       }
     } catch (error) {
