@@ -30,6 +30,7 @@ describe("Paddle's entities", () => {
     const billing_cycle = { interval: 'year', frequency: 2 }
     const price = {
       id: 'pri_1',
+      name: 'Monthly',
       product_id: 'pro_1',
       unit_price: { amount: '3240', currency_code: 'USD' },
       billing_cycle,
@@ -63,6 +64,8 @@ describe("Paddle's entities", () => {
       items: [
         expect.objectContaining({
           price: 'pri_1',
+          price_name: 'Monthly',
+          lookup_key: null,
           amount: 3240,
           currency: 'USD',
           interval: 'year',

@@ -61,7 +61,12 @@ function Parted({ of }: { of: Row }) {
 /** The parts of a subscription or of an invoice: what is paid for, how often, and for how much. */
 export function Parts({ label, rows, currency }: { label: string; rows: readonly Row[]; currency: string | null }) {
   const all: Column<Row>[] = [
-    ['What', (row) => <span class="text">{words(row.description ?? row.product ?? row.price ?? row.id)}</span>],
+    [
+      'What',
+      (row) => (
+        <span class="text">{words(row.description ?? row.price_name ?? row.product ?? row.price ?? row.id)}</span>
+      ),
+    ],
     ['Price', ({ price }) => (price ? <code>{words(price)}</code> : '')],
     ['Quantity', ({ quantity }) => words(quantity), 'number'],
     ['Amount', (row) => priceOf(row, currency) ?? words(row.amount_decimal), 'number'],
