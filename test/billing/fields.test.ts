@@ -10,6 +10,7 @@ import {
   stripeSubscription,
   T0,
 } from './payloads'
+import { expectShown } from './shows'
 import { type BillingWorld, billingWorld, type List } from './world'
 
 /* The fields of Stripe's objects that have everything, as each version of its API sends them. */
@@ -20,11 +21,8 @@ beforeAll(async () => {
   world = await billingWorld()
 })
 
-async function shows(list: List, event: object, id: unknown, expected: Fields) {
-  const [source] = (await world.deliver(event)) as [string]
-  expect(await world.event(source)).toMatchObject({ status: 'processed', last_error: null })
-  expect(await world.one(list, id as string)).toMatchObject({ ...expected, ambiguous: false, incomplete: false })
-}
+const shows = (list: List, event: object, id: unknown, expected: Fields) =>
+  expectShown(world, { list, event, id }, expected)
 
 const OLD: Shape = '2020-03-02'
 const NEW: Shape = '2026-03-25.dahlia'
