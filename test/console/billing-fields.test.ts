@@ -10,6 +10,7 @@ describe('a billing object in the console', () => {
     const invoice = stripeInvoice({
       tax: 380,
       post_payment_credit_notes_amount: 500,
+      customer_tax_ids: [{ type: 'eu_vat', value: '<b>DE1' }],
       metadata: { note: '<script>' },
       lines: { object: 'list', data: [line], has_more: true },
     })
@@ -26,6 +27,7 @@ describe('a billing object in the console', () => {
     expect(shown).toContain('<dt>Subtotal</dt><dd>USD 24.00</dd>')
     expect(shown).toContain(`<a href="${invoice.hosted_invoice_url}" rel="noreferrer"`)
     expect(shown).toContain('<dt>Post payment credit notes amount</dt><dd>USD 5.00</dd>')
+    expect(shown).toContain('<dt>Customer tax IDs</dt><dd>eu_vat &lt;b&gt;DE1</dd>')
     expect(shown).toContain('1 × &lt;b&gt;Pro&lt;/b&gt;')
     expect(shown).toContain('USD 19.00')
     expect(shown).toContain('&lt;script&gt;')

@@ -15,7 +15,9 @@ const URL = /^https?:\/\//
 /** A field's name as a label: `amount_due` is "Amount due". */
 export function labelOf(name: string): string {
   if (name === 'id') return 'ID'
-  return capital(name.replaceAll('_', ' ')).replace(/\b(url|pdf)\b/gi, (word) => word.toUpperCase())
+  return capital(name.replaceAll('_', ' '))
+    .replace(/\b(url|pdf)\b/gi, (word) => word.toUpperCase())
+    .replace(/\bids\b/, 'IDs')
 }
 
 /** A field of an object as a term and its value. A field without a value is not shown. */
