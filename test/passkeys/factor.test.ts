@@ -66,6 +66,51 @@ describe('the second factor of a session', () => {
   })
 })
 
+describe('what a thief has gained in a session of their own', () => {
+  /** Whether a session has its second factor, and is confirmed. */
+  const gained = async (token: string) => {
+    const { session } = (await current(token)).body
+    return [session.second_factor_at !== null, Date.parse(session.confirmed_until) > Date.now()]
+  }
+  const remove = (token: string, id: string) => call(`/auth/passkeys/${id}`, { method: 'DELETE', token })
+
+  it.each<[string, (person: Awaited<ReturnType<typeof withPasskey>>) => Promise<{ status: number }>]>([
+    ['deleting a passkey', ({ token, passkey }) => remove(token, passkey.id)],
+    ['making new recovery codes', ({ token }) => renew(token)],
+  ])('ends with %s, and nobody else loses anything', async (_, change) => {
+    const [person, bystander] = [await withPasskey(), await withPasskey()]
+    const [thief, weak] = [await byCode(person), await byCode(person)]
+    expect((await prove(thief.token, person.authenticator)).status).toBe(204)
+    // A refused change takes nothing from anybody.
+    await remove(weak.token, person.passkey.id)
+    await renew(weak.token)
+    expect(await gained(thief.token)).toEqual([true, true])
+    expect((await change(person)).status).toBeLessThan(300)
+    expect(await gained(thief.token)).toEqual([false, false])
+    expect(await gained(person.token)).toEqual([true, true])
+    expect(await gained(bystander.token)).toEqual([true, true])
+    expect(told(await call('/auth/passkeys/options', { method: 'POST', token: thief.token }))).toEqual([
+      403,
+      'confirmation_required',
+    ])
+  })
+
+  it('costs what docs/passkeys.md says: a row for each other session, and no trip', async () => {
+    const person = await withPasskey()
+    const { passkey } = await register(person.token)
+    const costOf = async (path: string, options: RequestOptions) => {
+      await byCode(person)
+      const { DB, count } = countingD1()
+      expect((await call(path, { token: person.token, bindings: { DB }, ...options })).status).toBeLessThan(300)
+      return [count.trips, count.rows_written]
+    }
+    const path = `/auth/passkeys/${passkey.id}`
+    expect(await costOf(path, { method: 'PATCH', json: { name: 'Phone' } })).toEqual([2, 3])
+    expect(await costOf('/auth/recovery-codes', { method: 'POST' })).toEqual([2, 25]) // two other sessions
+    expect(await costOf(path, { method: 'DELETE' })).toEqual([2, 5])
+  })
+})
+
 describe('recovery codes', () => {
   it('come with the first passkey: ten, each of which works once, however it is typed', async () => {
     const person = await withPasskey()
