@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Role } from '../../src/lib/access'
+import { submit } from '../console/visit'
 import {
   addMember,
   call,
@@ -284,6 +285,20 @@ describe('a project that requires a passkey', () => {
     const { body } = await read(project, owner.token, '/platform/v1/audit-log?action=project.settings_changed')
     expect(body.data.map(({ details }) => details)).toEqual([{ require_passkey: false }, { require_passkey: true }])
     expect((await read(project, (await addMember(project, 'admin')).token)).status).toBe(200)
+  })
+
+  it('is ended only by a confirmed session', async () => {
+    const { project, owner } = await requiring()
+    await unconfirm(owner.user)
+    expect(told(await setting(project, owner.token, false))).toEqual([403, 'confirmation_required'])
+    const page = `/console/p/${project}/platform/settings/general`
+    const saved = await submit(`${page}/settings`, owner.token, {})
+    expect(saved.headers.get('Location')).toMatch(/^\/console\/confirm/)
+    expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toEqual({
+      require_passkey: true,
+    })
+    await unconfirm(owner.user, 0)
+    expect((await setting(project, owner.token, false)).status).toBe(200)
   })
 
   it.each([
