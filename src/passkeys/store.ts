@@ -6,7 +6,7 @@ import { insertWhere } from '../db/insert-where'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
 import { sessions } from '../sessions/schema'
-import { type Acting, isProven, isSession } from './acting-store'
+import { type Acting, isProven, isSession, othersUnproven } from './acting-store'
 import { MAX_PASSKEYS } from './limits'
 import { codesGoneWithPasskeys, codesMade } from './recovery-store'
 import { passkeys, spentChallenges } from './schema'
@@ -71,7 +71,8 @@ export async function renamePasskey(db: Directory, session: Acting, id: string, 
 }
 
 /**
- * Deletes one of the user's passkeys, if the session has its second factor. The recovery codes go with the last one.
+ * Deletes one of the user's passkeys, if the session has its second factor. The recovery codes go with the last one. The
+ * other sessions of the user lose their second factor and confirmation, which this passkey may have given them.
  *
  * @returns whether it existed, whether it is gone, and the notice of it
  */
@@ -82,6 +83,7 @@ export async function deletePasskey(db: Directory, session: Acting, id: string, 
     there: db.select({ id: passkeys.id }).from(passkeys).where(one),
     logged: sessionEvent(db, { ...by, type: 'passkey_deleted' }, and(isSession(session), hasPasskey(db, going))),
     ...noticeOf(db, by.now, session.user_id, hasPasskey(db, going)),
+    unproven: othersUnproven(db, session, hasPasskey(db, going)),
     gone: db.delete(passkeys).where(going).returning({ id: passkeys.id }),
     codes: codesGoneWithPasskeys(db, session.user_id),
   })

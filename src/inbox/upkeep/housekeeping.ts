@@ -1,3 +1,4 @@
+import { removeAddresses } from '../../audit/addresses-store'
 import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
@@ -13,7 +14,7 @@ import { foldMinutes } from './minutes-store'
 import { movePayloads } from './moving-store'
 import { type Progress, readProgress, type Step, writeProgress } from './progress-store'
 import { purgeEvents, purgeMinutes, purgePayloads, purgeReplays } from './retention'
-import { writeState } from './store'
+import { addToState, readState, writeState } from './store'
 
 /**
  * One step of a task, beginning after the project that it has come to. `failed` is for a project that the step could not do
@@ -38,12 +39,22 @@ const TASKS: Record<string, Task> = {
   },
 }
 
+/** An isolate of the previous deployment may write an address during the first pass. The second one is an hour later. */
+const ADDRESS_PASSES = 2
+
 /** The tasks of the directory, which is in store 0. */
 const OF_DIRECTORY: Record<string, Task> = {
   sign_in: async ({ directory, now }) => {
     await purgeEnded(directory, now)
     await purgeSpent(directory, now)
     return { done: 0, after: null }
+  },
+  audited_addresses: async ({ directory }, { after }) => {
+    const [passes] = await run(directory, readState(directory, 'address_passes'))
+    if ((passes?.value ?? 0) >= ADDRESS_PASSES) return { done: 0, after: null }
+    const step = await removeAddresses(directory, after)
+    if (step.after === null) await addToState(directory, 'address_passes', 1)
+    return step
   },
 }
 
