@@ -1,12 +1,21 @@
-import type { Db } from '../db/client'
+import { batch, type Db } from '../db/client'
 import { sha256Hex } from '../lib/crypto'
 import type { Snapshot } from '../vendors/snapshot'
 import { stored } from './body'
 import { changeOf } from './change'
 import type { Effect } from './effect'
+import { forgotten, forgottenEffect, isForgotten } from './forget'
 import { MAX_ROW_BYTES_READ } from './limits'
 import { type Candidate, merge, type Resolved, rankOf } from './reduce'
-import { nameOf, type ObjectKey, type Projection, readObjects } from './store'
+import {
+  type CustomerOf,
+  type FindErased,
+  nameOf,
+  type ObjectKey,
+  type Projection,
+  projectionsOf,
+  selectObjects,
+} from './store'
 
 /** A recorded event, and the objects it describes. */
 export type Source = {
@@ -14,6 +23,8 @@ export type Source = {
   event_id: string
   vendor: string
   vendor_event_id: string
+  /** The vendor's id of the customer that it names. */
+  customer: string | null
   snapshots: readonly Snapshot[]
   /** What it did when it was processed before. That stays recorded where processing it again changes nothing. */
   earlier: readonly Effect[]
@@ -26,26 +37,41 @@ export type Applied = { effects: Map<string, Effect[]>; projections: Projection[
  * Applies events to the rows of their objects, one after the other. Reads the rows in one round trip; in none if no
  * event describes an object. Rows that stay as they are have no projection.
  *
+ * Of a customer that was erased, nothing is kept that is about a person.
+ *
  * @returns null if the rows of several events are too large to be held at once: apply fewer
  */
-export async function applyAll(db: Db, sources: readonly Source[]): Promise<Applied | null> {
+export async function applyAll(db: Db, sources: readonly Source[], findErased: FindErased): Promise<Applied | null> {
   const describing = sources.filter(({ snapshots }) => snapshots.length > 0)
   const applied: Applied = { effects: new Map(), projections: [] }
   if (describing.length === 0) return applied
   const most = sources.length > 1 ? MAX_ROW_BYTES_READ : Number.MAX_SAFE_INTEGER
-  const rows = await readObjects(db, describing.flatMap(keysOf), most)
+  const read = await batch(db, {
+    rows: selectObjects(db, describing.flatMap(keysOf), most),
+    erased: findErased(describing.flatMap(customersOf)),
+  })
+  const rows = projectionsOf(read.rows)
   if (!rows) return null
+  const erased = new Set(read.erased.map(customerName))
   for (const source of describing) {
     const effects: Effect[] = []
+    const customers = customersOf(source)
+    const isOfErased = customers.some((one) => erased.has(customerName(one)))
     for (const snapshot of source.snapshots) {
       const key = keyOf(source, snapshot)
       const name = nameOf(key)
-      const row = rows.get(name) ?? { key, version: 0, customer: undefined, candidates: [], ambiguous: false, by: [] }
-      const candidate = await candidateOf(source, snapshot)
+      const found = rows.get(name) ?? newRow(key)
+      const forgets = isOfErased || isForgotten(found.candidates)
+      const row = forgets ? { ...found, candidates: found.candidates.map(forgotten) } : found
+      const made = await candidateOf(source, snapshot)
+      const candidate = forgets ? forgotten(made) : made
       const next = merge(row.candidates, candidate)
-      const changed = JSON.stringify(next.candidates) !== JSON.stringify(row.candidates)
-      if (changed) rows.set(name, { ...row, ...next, by: [...row.by, source.event_id] })
-      const known = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
+      const about = forgets ? row.about : [...row.about, ...customers.map(({ customer }) => customer)]
+      if (differs(next.candidates, found.candidates))
+        rows.set(name, { ...row, ...next, about, by: [...row.by, source.event_id] })
+      const changed = differs(next.candidates, row.candidates)
+      const earlier = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
+      const known = earlier && forgets ? forgottenEffect(earlier) : earlier
       const effect = effectOf(snapshot, candidate, row.candidates[0], next)
       if (known && !changed) effects.push(known)
       // The same event already determined this state, which now has new fields: its recorded change stays.
@@ -57,6 +83,25 @@ export async function applyAll(db: Db, sources: readonly Source[]): Promise<Appl
   }
   applied.projections = [...rows.values()].filter(({ by }) => by.length > 0)
   return applied
+}
+
+function newRow(key: ObjectKey): Projection {
+  return { key, version: 0, customer: undefined, candidates: [], ambiguous: false, by: [], about: [] }
+}
+
+function differs(some: readonly Candidate[], others: readonly Candidate[]): boolean {
+  return JSON.stringify(some) !== JSON.stringify(others)
+}
+
+/** The customers that an event names: itself, or in its objects. */
+function customersOf({ project_id, vendor, customer, snapshots }: Source): CustomerOf[] {
+  const named = [customer, ...snapshots.map(({ kind, id, body }) => (kind === 'customer' ? id : body.customer))]
+  const distinct = new Set(named.filter((one) => one !== null))
+  return [...distinct].map((one) => ({ project_id, vendor, customer: one }))
+}
+
+function customerName({ project_id, vendor, customer }: CustomerOf): string {
+  return [project_id, vendor, customer].join(' ')
 }
 
 function keysOf(source: Source): ObjectKey[] {

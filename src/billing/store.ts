@@ -1,6 +1,6 @@
 import { and, type Column, eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { ConstraintError, type Db, type Query, raw, run } from '../db/client'
+import { ConstraintError, type Db, type Query, raw } from '../db/client'
 import { excluded, json, jsonLists } from '../db/sql'
 import type { Kind } from '../lib/billing-kinds'
 import type { Candidate } from './reduce'
@@ -19,7 +19,17 @@ export type Projection = {
   ambiguous: boolean
   /** The ids of the events that change the row; none if it stays as it is. */
   by: string[]
+  /** Customers who may not have been erased when the row is written, because it then has what is about them. */
+  about: string[]
 }
+
+/** A vendor's customer in a project. */
+export type CustomerOf = { project_id: string; vendor: string; customer: string }
+
+/** Reads which of these customers were erased: given by the caller, because billing state knows no consumers. */
+export type FindErased = (customers: readonly CustomerOf[]) => Query<CustomerOf[]>
+/** The same, as a condition over the names of a customer. */
+export type IsErased = (projectId: SQL, customer: { vendor: SQL; customer: SQL }) => SQL
 
 /**
  * A condition given by the caller: that the worker still holds at least one of these events of a project. The statement
@@ -38,16 +48,11 @@ export function nameOf({ project_id, kind, vendor_id, vendor }: ObjectKey): stri
 const o = alias(billingObjects, 'o')
 
 /**
- * Reads the rows of these objects, by {@link nameOf}. An object without a row is not in the map.
+ * Reads the rows of these objects: see {@link projectionsOf}.
  *
  * @param most bytes that the rows may have together
- * @returns null if they have more
  */
-export async function readObjects(
-  db: Db,
-  keys: readonly ObjectKey[],
-  most: number,
-): Promise<Map<string, Projection> | null> {
+export function selectObjects(db: Db, keys: readonly ObjectKey[], most: number) {
   const distinct = new Map(keys.map((key) => [nameOf(key), key]))
   const list = JSON.stringify(
     [...distinct.values()].map((key) => [key.project_id, key.kind, key.vendor_id, key.vendor]),
@@ -56,19 +61,24 @@ export async function readObjects(
   const running = sql`sum(octet_length(${o.candidates})) OVER (ROWS UNBOUNDED PRECEDING)`
   const candidates = json<Candidate[] | null>(sql`CASE WHEN ${running} <= ${most} THEN ${o.candidates} END`)
   const columns = { project_id, kind, vendor_id, vendor, version, customer, candidates, ambiguous }
-  const rows = await run(
+  return raw(
     db,
-    raw(
-      db,
-      columns,
-      (fields) => sql`SELECT ${fields} FROM json_each(${list}) j CROSS JOIN ${billingObjects} ${o}
-        ON ${project_id} = j.value->>0 AND ${kind} = j.value->>1 AND ${vendor_id} = j.value->>2 AND ${vendor} = j.value->>3`,
-    ),
+    columns,
+    (fields) => sql`SELECT ${fields} FROM json_each(${list}) j CROSS JOIN ${billingObjects} ${o}
+      ON ${project_id} = j.value->>0 AND ${kind} = j.value->>1 AND ${vendor_id} = j.value->>2 AND ${vendor} = j.value->>3`,
   )
+}
+
+/**
+ * The rows that {@link selectObjects} read, by {@link nameOf}. An object without a row is not in the map.
+ *
+ * @returns null if they have more bytes than was asked for
+ */
+export function projectionsOf(rows: ReturnType<typeof selectObjects>['_']['result']): Map<string, Projection> | null {
   const read = new Map<string, Projection>()
   for (const { version, customer, candidates, ambiguous, ...key } of rows) {
     if (candidates === null) return null
-    read.set(nameOf(key), { key, version, customer, candidates, ambiguous, by: [] })
+    read.set(nameOf(key), { key, version, customer, candidates, ambiguous, by: [], about: [] })
   }
   return read
 }
@@ -81,13 +91,19 @@ export async function readObjects(
  * set, even where the value does not change.
  *
  * @param held a row is written only if the worker still holds one of the events that change it
+ * @param isErased whether a customer was erased. The batch then fails like one over a row that has changed.
  */
-export function writeObjects(db: Db, projections: readonly Projection[], held: Held): Record<string, Query> {
+export function writeObjects(
+  db: Db,
+  projections: readonly Projection[],
+  held: Held,
+  isErased: IsErased,
+): Record<string, Query> {
   const moved = projections.filter(({ customer, candidates }) => customer !== customerIn(candidates))
   const unmoved = projections.filter((projection) => !moved.includes(projection))
   return {
-    ...upserts(db, { name: 'moved', projections: moved }, held, ['customer', ...STATE]),
-    ...upserts(db, { name: 'unmoved', projections: unmoved }, held, STATE),
+    ...upserts(db, { name: 'moved', projections: moved }, { held, isErased }, ['customer', ...STATE]),
+    ...upserts(db, { name: 'unmoved', projections: unmoved }, { held, isErased }, STATE),
   }
 }
 
@@ -102,22 +118,30 @@ const COLUMNS = Object.entries(getTableColumns(billingObjects)).filter(([, { gen
 function upserts(
   db: Db,
   { name, projections }: { name: string; projections: readonly Projection[] },
-  held: Held,
+  conditions: Conditions,
   set: readonly (keyof Row)[],
 ): Record<string, Query> {
-  const rows = projections.map((projection) => ({ row: encoded(rowOf(projection)), by: projection.by }))
-  return Object.fromEntries(jsonLists(rows).map((list, i) => [`${name}${i}`, upsert(db, list, held, set)]))
+  const rows = projections.map(({ by, about, ...rest }) => ({ row: encoded(rowOf(rest)), by, about }))
+  return Object.fromEntries(jsonLists(rows).map((list, i) => [`${name}${i}`, upsert(db, list, conditions, set)]))
 }
 
-function upsert(db: Db, list: string, held: Held, set: readonly (keyof Row)[]): Query {
-  const values = COLUMNS.map(([name]) => sql.raw(`projected.value->>'$.row.${name}'`))
+type Conditions = { held: Held; isErased: IsErased }
+
+function upsert(db: Db, list: string, { held, isErased }: Conditions, set: readonly (keyof Row)[]): Query {
+  const fieldOf = (name: string) => sql.raw(`projected.value->>'$.row.${name}'`)
   const { project_id, kind, vendor_id, vendor, version } = billingObjects
+  const erased = sql`EXISTS (SELECT 1 FROM json_each(projected.value->'about') a
+    WHERE ${isErased(fieldOf('project_id'), { vendor: fieldOf('vendor'), customer: sql`a.value` })})`
+  // NULL, which the column refuses, if what is about an erased customer would be written.
+  const values = COLUMNS.map(([name]) =>
+    name === version.name ? sql`CASE WHEN NOT ${erased} THEN ${fieldOf(name)} END` : fieldOf(name),
+  )
   const next = excluded(version)
   return db
     .insert(billingObjects)
     .select(
       sql`SELECT ${sql.join(values, sql`, `)} FROM json_each(${list}) projected
-        WHERE ${held(sql`projected.value->>'$.row.project_id'`, sql`projected.value->'by'`)}`,
+        WHERE ${held(fieldOf('project_id'), sql`projected.value->'by'`)}`,
     )
     .onConflictDoUpdate({
       target: [project_id, kind, vendor_id, vendor],
@@ -129,7 +153,7 @@ function upsert(db: Db, list: string, held: Held, set: readonly (keyof Row)[]): 
     })
 }
 
-function rowOf({ key, version, candidates, ambiguous }: Projection): Row {
+function rowOf({ key, version, candidates, ambiguous }: Omit<Projection, 'by' | 'about'>): Row {
   const winner = candidates[0]
   return {
     ...key,
@@ -156,7 +180,7 @@ function encoded(row: Record<string, unknown>): Record<string, unknown> {
 
 const VERSION_REFUSED = `NOT NULL constraint failed: ${getTableName(billingObjects)}.${billingObjects.version.name}`
 
-/** Whether a batch failed because a row has changed since it was read: read it again and decide again. */
+/** Whether a batch failed because a row has changed, or a customer was erased, since it was read: read it again and decide again. */
 export function isStale(error: unknown): boolean {
   return error instanceof ConstraintError && error.message.includes(VERSION_REFUSED)
 }

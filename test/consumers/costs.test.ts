@@ -73,6 +73,20 @@ describe('the cost of', () => {
     expect((await cost((o) => api.unpin('cus_cost', 'stripe', o))).trips).toBe(KEY + 1)
   })
 
+  it('an erasure: two trips; rows for the consumer, each external id, each customer, the erasure and the audit', async () => {
+    const { body } = await api.put('gone', all)
+    expect(await cost((o) => api.erasure(body.id, o).then((answer) => ({ ...answer, status: 200 })))).toMatchObject({
+      trips: KEY,
+    })
+    const bare = await cost((o) => api.erase('ext:gone', o))
+    expect(bare).toMatchObject({ trips: KEY + 2, written: 2 + 1 + 2 + 1 })
+    expect(await cost((o) => api.erase(body.id, o))).toMatchObject({ trips: KEY + 1, written: 0 })
+    expect(await cost((o) => api.erasure(body.id, o))).toMatchObject({ trips: KEY, written: 0 })
+    const linked = await api.put('linked', all)
+    for (let n = 0; n < 10; n++) await api.pin(`cus_gone_${n}`, linked.body.id)
+    expect((await cost((o) => api.erase(linked.body.id, o))).written - bare.written).toBeLessThanOrEqual(10 * 4)
+  })
+
   it('reading one, or a list: it rides with the key', async () => {
     expect(await cost((o) => api.get('ext:u', o))).toMatchObject({ trips: KEY, written: 0 })
     expect(await cost((o) => api.list('', o))).toMatchObject({ trips: KEY, written: 0 })
