@@ -1,4 +1,4 @@
-import { batch, type Db } from '../db/client'
+import { type Db, run } from '../db/client'
 import { sha256Hex } from '../lib/crypto'
 import type { Snapshot } from '../vendors/snapshot'
 import { stored } from './body'
@@ -8,13 +8,14 @@ import { forgotten, forgottenEffect, isForgotten } from './forget'
 import { MAX_ROW_BYTES_READ } from './limits'
 import { type Candidate, merge, type Resolved, rankOf } from './reduce'
 import {
-  type CustomerOf,
-  type FindErased,
+  customerName,
+  type IsErased,
   nameOf,
   type ObjectKey,
   type Projection,
   projectionsOf,
   selectObjects,
+  type Wanted,
 } from './store'
 
 /** A recorded event, and the objects it describes. */
@@ -39,36 +40,34 @@ export type Applied = { effects: Map<string, Effect[]>; projections: Projection[
  *
  * Of a customer that was erased, nothing is kept that is about a person.
  *
- * @returns null if the rows of several events are too large to be held at once: apply fewer
+ * @returns null if several events are too much at once: their rows are too large, or one object has customers who differ. Apply fewer.
  */
-export async function applyAll(db: Db, sources: readonly Source[], findErased: FindErased): Promise<Applied | null> {
+export async function applyAll(db: Db, sources: readonly Source[], isErased: IsErased): Promise<Applied | null> {
   const describing = sources.filter(({ snapshots }) => snapshots.length > 0)
   const applied: Applied = { effects: new Map(), projections: [] }
   if (describing.length === 0) return applied
   const most = sources.length > 1 ? MAX_ROW_BYTES_READ : Number.MAX_SAFE_INTEGER
-  const read = await batch(db, {
-    rows: selectObjects(db, describing.flatMap(keysOf), most),
-    erased: findErased(describing.flatMap(customersOf)),
-  })
-  const rows = projectionsOf(read.rows)
-  if (!rows) return null
-  const erased = new Set(read.erased.map(customerName))
+  const found = projectionsOf(await run(db, selectObjects(db, describing.flatMap(wantedBy), most, isErased)))
+  if (!found) return null
+  const { rows, erased } = found
   for (const source of describing) {
     const effects: Effect[] = []
-    const customers = customersOf(source)
-    const isOfErased = customers.some((one) => erased.has(customerName(one)))
+    const about = customerOf(source)
+    const isOfErased = erased.has(customerName({ ...source, about }))
     for (const snapshot of source.snapshots) {
       const key = keyOf(source, snapshot)
       const name = nameOf(key)
-      const found = rows.get(name) ?? newRow(key)
-      const forgets = isOfErased || isForgotten(found.candidates)
-      const row = forgets ? { ...found, candidates: found.candidates.map(forgotten) } : found
+      const read = rows.get(name) ?? newRow(key)
+      const forgets = isOfErased || isForgotten(read.candidates)
+      const row = forgets ? { ...read, candidates: read.candidates.map(forgotten) } : read
       const made = await candidateOf(source, snapshot)
       const candidate = forgets ? forgotten(made) : made
       const next = merge(row.candidates, candidate)
-      const about = forgets ? row.about : [...row.about, ...customers.map(({ customer }) => customer)]
-      if (differs(next.candidates, found.candidates))
-        rows.set(name, { ...row, ...next, about, by: [...row.by, source.event_id] })
+      if (differs(next.candidates, read.candidates)) {
+        // Whether a customer was erased is checked for one customer of each row.
+        if (row.about !== null && row.about !== about) return null
+        rows.set(name, { ...row, ...next, by: [...row.by, source.event_id], about: forgets ? null : about })
+      }
       const changed = differs(next.candidates, row.candidates)
       const earlier = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
       const known = earlier && forgets ? forgottenEffect(earlier) : earlier
@@ -86,26 +85,22 @@ export async function applyAll(db: Db, sources: readonly Source[], findErased: F
 }
 
 function newRow(key: ObjectKey): Projection {
-  return { key, version: 0, customer: undefined, candidates: [], ambiguous: false, by: [], about: [] }
+  return { key, version: 0, customer: undefined, candidates: [], ambiguous: false, by: [], about: null }
 }
 
 function differs(some: readonly Candidate[], others: readonly Candidate[]): boolean {
   return JSON.stringify(some) !== JSON.stringify(others)
 }
 
-/** The customers that an event names: itself, or in its objects. */
-function customersOf({ project_id, vendor, customer, snapshots }: Source): CustomerOf[] {
-  const named = [customer, ...snapshots.map(({ kind, id, body }) => (kind === 'customer' ? id : body.customer))]
-  const distinct = new Set(named.filter((one) => one !== null))
-  return [...distinct].map((one) => ({ project_id, vendor, customer: one }))
+/** The customer that an event is about: the one that it names, or that its object names. */
+function customerOf({ customer, snapshots }: Source): string | null {
+  const named = snapshots.map(({ kind, id, body }) => (kind === 'customer' ? id : body.customer))
+  return customer ?? named.find((one) => one !== null) ?? null
 }
 
-function customerName({ project_id, vendor, customer }: CustomerOf): string {
-  return [project_id, vendor, customer].join(' ')
-}
-
-function keysOf(source: Source): ObjectKey[] {
-  return source.snapshots.map((snapshot) => keyOf(source, snapshot))
+function wantedBy(source: Source): Wanted[] {
+  const about = customerOf(source)
+  return source.snapshots.map((snapshot) => ({ ...keyOf(source, snapshot), about }))
 }
 
 function keyOf({ project_id, vendor }: Source, { kind, id }: Snapshot): ObjectKey {

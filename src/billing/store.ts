@@ -19,16 +19,16 @@ export type Projection = {
   ambiguous: boolean
   /** The ids of the events that change the row; none if it stays as it is. */
   by: string[]
-  /** Customers who may not have been erased when the row is written, because it then has what is about them. */
-  about: string[]
+  /** The customer that the row tells about. It is not written if that customer has been erased; null if it tells about nobody. */
+  about: string | null
 }
 
-/** A vendor's customer in a project. */
-export type CustomerOf = { project_id: string; vendor: string; customer: string }
+/** An object that is read, and the customer whose event it is read for. */
+export type Wanted = ObjectKey & { about: string | null }
 
-/** Reads which of these customers were erased: given by the caller, because billing state knows no consumers. */
-export type FindErased = (customers: readonly CustomerOf[]) => Query<CustomerOf[]>
-/** The same, as a condition over the names of a customer. */
+/**
+ * A condition given by the caller, because billing state knows no consumers: that a customer was erased.
+ */
 export type IsErased = (projectId: SQL, customer: { vendor: SQL; customer: SQL }) => SQL
 
 /**
@@ -48,39 +48,59 @@ export function nameOf({ project_id, kind, vendor_id, vendor }: ObjectKey): stri
 const o = alias(billingObjects, 'o')
 
 /**
- * Reads the rows of these objects: see {@link projectionsOf}.
+ * Reads the rows of these objects, and whether the customers were erased: see {@link projectionsOf}.
  *
  * @param most bytes that the rows may have together
  */
-export function selectObjects(db: Db, keys: readonly ObjectKey[], most: number) {
-  const distinct = new Map(keys.map((key) => [nameOf(key), key]))
+export function selectObjects(db: Db, wanted: readonly Wanted[], most: number, isErased: IsErased) {
+  const distinct = new Map(wanted.map((one) => [`${nameOf(one)} ${one.about}`, one]))
   const list = JSON.stringify(
-    [...distinct.values()].map((key) => [key.project_id, key.kind, key.vendor_id, key.vendor]),
+    [...distinct.values()].map(({ project_id, kind, vendor_id, vendor, about }) => [
+      project_id,
+      kind,
+      vendor_id,
+      vendor,
+      about,
+    ]),
   )
-  const { project_id, kind, vendor_id, vendor, version, customer, ambiguous } = o
+  const { version, customer, ambiguous } = o
+  const project_id = sql<string>`j.value->>0`
+  const kind = sql<Kind>`j.value->>1`
+  const vendor_id = sql<string>`j.value->>2`
+  const vendor = sql<string>`j.value->>3`
+  const about = sql<string | null>`j.value->>4`
   const running = sql`sum(octet_length(${o.candidates})) OVER (ROWS UNBOUNDED PRECEDING)`
   const candidates = json<Candidate[] | null>(sql`CASE WHEN ${running} <= ${most} THEN ${o.candidates} END`)
-  const columns = { project_id, kind, vendor_id, vendor, version, customer, candidates, ambiguous }
+  const erased = sql<boolean>`${isErased(project_id, { vendor, customer: about })}`.mapWith(Boolean)
   return raw(
     db,
-    columns,
-    (fields) => sql`SELECT ${fields} FROM json_each(${list}) j CROSS JOIN ${billingObjects} ${o}
-      ON ${project_id} = j.value->>0 AND ${kind} = j.value->>1 AND ${vendor_id} = j.value->>2 AND ${vendor} = j.value->>3`,
+    { project_id, kind, vendor_id, vendor, about, version, customer, candidates, ambiguous, erased },
+    (fields) => sql`SELECT ${fields} FROM json_each(${list}) j LEFT JOIN ${billingObjects} ${o}
+      ON ${o.project_id} = ${project_id} AND ${o.kind} = ${kind} AND ${o.vendor_id} = ${vendor_id} AND ${o.vendor} = ${vendor}`,
   )
 }
 
 /**
- * The rows that {@link selectObjects} read, by {@link nameOf}. An object without a row is not in the map.
+ * What {@link selectObjects} read: the rows by {@link nameOf}, without objects that have none; the customers that were erased,
+ * by {@link customerName}.
  *
- * @returns null if they have more bytes than was asked for
+ * @returns null if the rows have more bytes than was asked for
  */
-export function projectionsOf(rows: ReturnType<typeof selectObjects>['_']['result']): Map<string, Projection> | null {
-  const read = new Map<string, Projection>()
-  for (const { version, customer, candidates, ambiguous, ...key } of rows) {
+export function projectionsOf(read: ReturnType<typeof selectObjects>['_']['result']) {
+  const rows = new Map<string, Projection>()
+  const erased = new Set<string>()
+  for (const { version, customer, candidates, ambiguous, erased: isErased, about, ...key } of read) {
+    if (isErased) erased.add(customerName({ ...key, about }))
+    if (version === null) continue // the object has no row
     if (candidates === null) return null
-    read.set(nameOf(key), { key, version, customer, candidates, ambiguous, by: [], about: [] })
+    rows.set(nameOf(key), { key, version, customer, candidates, ambiguous, by: [], about: null })
   }
-  return read
+  return { rows, erased }
+}
+
+/** A customer as one string. */
+export function customerName({ project_id, vendor, about }: Omit<Wanted, 'kind' | 'vendor_id'>): string {
+  return [project_id, vendor, about].join(' ')
 }
 
 /**
@@ -130,8 +150,8 @@ type Conditions = { held: Held; isErased: IsErased }
 function upsert(db: Db, list: string, { held, isErased }: Conditions, set: readonly (keyof Row)[]): Query {
   const fieldOf = (name: string) => sql.raw(`projected.value->>'$.row.${name}'`)
   const { project_id, kind, vendor_id, vendor, version } = billingObjects
-  const erased = sql`EXISTS (SELECT 1 FROM json_each(projected.value->'about') a
-    WHERE ${isErased(fieldOf('project_id'), { vendor: fieldOf('vendor'), customer: sql`a.value` })})`
+  const about = sql`projected.value->>'about'`
+  const erased = isErased(fieldOf('project_id'), { vendor: fieldOf('vendor'), customer: about })
   // NULL, which the column refuses, if what is about an erased customer would be written.
   const values = COLUMNS.map(([name]) =>
     name === version.name ? sql`CASE WHEN NOT ${erased} THEN ${fieldOf(name)} END` : fieldOf(name),

@@ -1,6 +1,6 @@
 import { and, type Column, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { CustomerOf } from '../billing/store'
+import type { CustomerKey } from '../billing/customers/read'
 import { type Db, raw } from '../db/client'
 import { customerLinks, ERASED_PINS } from './schema'
 
@@ -17,14 +17,8 @@ export function isErased(
   return sql`EXISTS (SELECT 1 FROM ${customerLinks} ${x} INDEXED BY customer_links_erased WHERE ${isOne})`
 }
 
-/** Reads which of these customers were erased. */
-export function findErased(db: Db, customers: readonly CustomerOf[]) {
-  const list = JSON.stringify(customers.map(({ project_id, vendor, customer }) => [project_id, vendor, customer]))
-  return raw(
-    db,
-    { project_id: x.project_id, vendor: x.vendor, customer: x.customer },
-    (fields) => sql`SELECT ${fields} FROM json_each(${list}) j
-      CROSS JOIN ${customerLinks} ${x} INDEXED BY customer_links_erased
-      ON ${x.project_id} = j.value->>0 AND ${x.vendor} = j.value->>1 AND ${x.customer} = j.value->>2 AND ${hasErasedPin}`,
-  )
+/** Reads a customer, if it was erased. */
+export function findErased(db: Db, projectId: string, { vendor, id }: CustomerKey) {
+  const erased = isErased(sql`${projectId}`, { vendor: sql`${vendor}`, customer: sql`${id}` })
+  return raw(db, { one: sql`1` }, (fields) => sql`SELECT ${fields} WHERE ${erased}`)
 }

@@ -45,7 +45,7 @@ export async function pinCustomer(
     ...audited(db, change, entry(project_id, customer, id), upsert(db, { project_id, customer }, id, from)),
     link: findLink(db, project_id, customer),
     consumer: findConsumer(db, project_id, { id }),
-    erased: findErased(db, [nameOf({ project_id, customer })]),
+    erased: findErased(db, project_id, customer),
   })
   requireNotErased(erased)
   const [row] = link
@@ -64,7 +64,7 @@ export async function pinToNobody(db: Db, { project_id, customer }: Of, change: 
       upsert(db, { project_id, customer }, NOBODY, sql`WHERE true`),
     ),
     link: findLink(db, project_id, customer),
-    erased: findErased(db, [nameOf({ project_id, customer })]),
+    erased: findErased(db, project_id, customer),
   })
   requireNotErased(erased)
   return link[0] as Link
@@ -107,7 +107,7 @@ export async function unpin(db: Db, { project_id, customer }: Of, change: Change
     // Without a claim, nothing is left to keep.
     emptied: db.delete(customerLinks).where(and(isPinned, isNull(said), isNull(hint))),
     unpinned: db.update(customerLinks).set({ pinned: null }).where(isPinned),
-    erased: findErased(db, [nameOf({ project_id, customer })]),
+    erased: findErased(db, project_id, customer),
   })
   requireNotErased(erased)
 }
@@ -127,10 +127,6 @@ export function movePins(db: Db, projectId: string, from: string, to: string) {
 function entry(project_id: string, { vendor, id }: CustomerKey, consumer: string | null) {
   const details = { vendor, consumer }
   return { project_id, action: 'customer.pinned', object_type: 'customer', object_id: id, details }
-}
-
-function nameOf({ project_id, customer }: Of) {
-  return { project_id, vendor: customer.vendor, customer: customer.id }
 }
 
 /** @param erased the customer, if it was erased. @throws {Fault} `consumer_erased` */

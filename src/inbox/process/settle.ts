@@ -1,7 +1,7 @@
 import { applyAll, type Source } from '../../billing/apply'
 import type { Effect } from '../../billing/effect'
 import { effectOf } from '../../consumers/claims'
-import { findErased } from '../../consumers/erased-store'
+import { isErased } from '../../consumers/erased-store'
 import type { Db } from '../../db/client'
 import { finish } from './finish'
 import { MAX_ROUNDS } from './limits'
@@ -33,7 +33,7 @@ async function write(
   lease: string,
 ): Promise<{ written: Verdict[] } | { refused: string }> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const result = await applyAll(db, verdicts.map(sourceOf), (customers) => findErased(db, customers))
+    const result = await applyAll(db, verdicts.map(sourceOf), isErased)
     if (!result) return { refused: 'its billing objects are too large' }
     const applied = verdicts.map((verdict) => withEffects(verdict, result.effects.get(verdict.event.id)))
     const what = { verdicts: applied, projections: result.projections, lease, now: Date.now() }

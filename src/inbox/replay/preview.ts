@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { applyAll } from '../../billing/apply'
 import { effectOf } from '../../consumers/claims'
-import { findErased } from '../../consumers/erased-store'
+import { isErased } from '../../consumers/erased-store'
 import { type Db, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { inRoom } from '../../http/answering'
@@ -33,7 +33,7 @@ async function preview(db: Db, projectId: string, eventId: string) {
   // Earlier effects are left out: the question is what the event would change in the rows as they are.
   const customer = summary?.customer ?? null
   const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, customer, snapshots, earlier: [] }
-  const applied = await applyAll(db, [source], (customers) => findErased(db, customers))
+  const applied = await applyAll(db, [source], isErased)
   const effects = [...(applied?.effects.get(eventId) ?? []), ...claims.map(effectOf)]
   return { dry_run: true as const, event_id: eventId, status, error, effects }
 }
