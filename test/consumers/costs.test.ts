@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, countingD1, freshKey, type RequestOptions, STORE } from '../harness'
+import { advance, stopClock } from '../clock'
+import { type Answer, countingD1, freshKey, lossyQueue, type RequestOptions, STORE } from '../harness'
+import { cron, keepHouse } from '../inbox/pipeline'
 import { as } from './consumers'
 
 /* What each call costs: round trips after that of the key, and rows written, the audit row among them. */
@@ -85,6 +87,26 @@ describe('the cost of', () => {
     const linked = await api.put('linked', all)
     for (let n = 0; n < 10; n++) await api.pin(`cus_gone_${n}`, linked.body.id)
     expect((await cost((o) => api.erase(linked.body.id, o))).written - bare.written).toBeLessThanOrEqual(10 * 4)
+  })
+
+  it('an erasure in the cron: up to five trips for each phase', async () => {
+    stopClock()
+    const ran = async () => {
+      const { DB, count } = countingD1()
+      await cron({ DB, EVENTS: lossyQueue().EVENTS })
+      return count.trips
+    }
+    const { id } = (await api.put('cron', all)).body
+    await api.pin('cus_cron', id)
+    await keepHouse()
+    await ran() // after a pass, it looks for secrets to seal again
+    const idle = await ran()
+    await api.erase(id)
+    advance(1)
+    const busy = await ran()
+    // Customers, objects and events; then there is nothing due, and the progress is written.
+    expect(busy - idle).toBeLessThanOrEqual(3 * 5 + 2)
+    expect(await ran()).toBe(idle)
   })
 
   it('reading one, or a list: it rides with the key', async () => {
