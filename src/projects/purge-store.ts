@@ -3,7 +3,7 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { apiKeys, retiredSecrets } from '../api-keys/schema'
 import { auditLog } from '../audit/schema'
 import { billingObjects } from '../billing/schema'
-import { consumerIds, consumers, customerLinks } from '../consumers/schema'
+import { consumerIds, consumers, customerLinks, erasures } from '../consumers/schema'
 import { batch, type Database, type Db, type Directory, raw, run } from '../db/client'
 import { connections } from '../inbox/connections/schema'
 import { attempts, bodies, events, minutes, payloads, refs, replays, totals } from '../inbox/schema'
@@ -41,6 +41,7 @@ const PARTS: Record<string, Part> = {
     [customerLinks.project_id, customerLinks.customer, customerLinks.vendor],
     CHUNK_ROWS,
   ),
+  erasures: partOf(erasures, [erasures.project_id, erasures.id], CHUNK_ROWS),
   consumers: partOf(consumers, [consumers.project_id, consumers.id], CHUNK_OBJECTS),
   replays: partOf(replays, [replays.project_id, replays.id], CHUNK_ROWS),
   minutes: partOf(minutes, [minutes.project_id, minutes.minute, minutes.connection_id], CHUNK_ROWS),

@@ -1,5 +1,5 @@
 import { removeAddresses } from '../../audit/addresses-store'
-import { run } from '../../db/client'
+import { batch, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { DAY, HOUR } from '../../lib/time'
@@ -10,6 +10,8 @@ import { purgeProjects } from '../../projects/purge'
 import { purgeEnded } from '../../sessions/store'
 import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
+import { eraseSome } from './erasures'
+import { nextDue } from './erasures-store'
 import { foldMinutes } from './minutes-store'
 import { movePayloads } from './moving-store'
 import { type Progress, readProgress, type Step, writeProgress } from './progress-store'
@@ -22,6 +24,9 @@ import { addToState, readState, writeState } from './store'
  */
 type Task = (rt: Runtime, progress: Progress, failed: (error: unknown) => void) => Promise<Step>
 
+/** The task that does not wait for the next hour. */
+const ERASURES = 'erasures'
+
 /** The tasks of every store. */
 const TASKS: Record<string, Task> = {
   payloads: (rt, progress) => purgePayloads(rt.db, bodies, startOf(rt, progress), payloadsBefore(rt)),
@@ -32,6 +37,7 @@ const TASKS: Record<string, Task> = {
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
+  [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
   reseal_again: async ({ db }) => {
     await writeState(db, 'sealed_under', 0)
@@ -79,7 +85,7 @@ function recordsBefore({ now, settings }: Runtime): number {
 /**
  * Deletes payloads and records of a store past their retention, and folds old rollups. Each task passes over all
  * projects once an hour, in steps. The tasks take turns until they are done or the budget is spent; the next run
- * continues from there. A run in an hour whose passes are done costs one statement.
+ * continues from there. Erasures are looked for in every run. A run in an hour whose passes are done costs one round trip.
  *
  * @param failed is told of a task that failed. The others continue, and the next run tries it again.
  */
@@ -91,9 +97,11 @@ export async function housekeep(
   const { db, now, store } = rt
   const hour = Math.floor(now / HOUR)
   const tasks = { ...TASKS, ...(store === 0 ? OF_DIRECTORY : OF_OTHERS) }
-  const known = new Map((await run(db, readProgress(db))).map((row) => [row.task, row]))
+  const { rows, erasures } = await batch(db, { rows: readProgress(db), erasures: nextDue(db, now) })
+  const known = new Map(rows.map((row) => [row.task, row]))
   const progress = Object.keys(tasks).map((task) => known.get(task) ?? { task, hour: 0, after: '' })
-  const due = new Set(progress.filter((row) => row.hour !== hour || row.after !== ''))
+  const waits = (task: string) => task === ERASURES && erasures.length > 0
+  const due = new Set(progress.filter((row) => row.hour !== hour || row.after !== '' || waits(row.task)))
   const moved = new Set<Progress>()
   const done: Record<string, number> = {}
   while (due.size > 0 && hasRoom(db, budget)) {
