@@ -86,7 +86,7 @@ export async function forgetUser(directory: Directory, { user_id, email }: Erase
       .returning({ id: users.id }),
     invited: directory
       .update(invitations)
-      .set({ email: user_id })
+      .set({ email: user_id, send_error: null }) // The reason may name the address.
       .where(and(eq(invitations.email, email), erased)),
     codes: directory.delete(signInCodes).where(and(eq(signInCodes.email, email), erased)),
     events: directory.delete(accountEvents).where(and(eq(accountEvents.user_id, user_id), erased)),

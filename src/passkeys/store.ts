@@ -1,7 +1,8 @@
-import { and, eq, exists, isNotNull, lt, notExists, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, isNotNull, lt, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { type By, sessionEvent } from '../accounts/events-store'
 import { noticeOf } from '../accounts/notices-store'
 import { batch, ConstraintError, type Directory, type Queries, type Results, run } from '../db/client'
+import { deleteSome } from '../db/delete-some'
 import { insertWhere } from '../db/insert-where'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
@@ -60,14 +61,16 @@ export async function insertPasskey(
   }
 }
 
-/** Gives one of the user's passkeys a name. @returns it; undefined if there is none */
+/** Gives one of the user's passkeys a name. The same name again changes nothing. @returns it; undefined if there is none */
 export async function renamePasskey(db: Directory, session: Acting, id: string, name: string, by: By) {
   const own = and(eq(passkeys.id, id), eq(passkeys.user_id, session.user_id))
-  const { renamed } = await batch(db, {
-    logged: sessionEvent(db, { ...by, type: 'passkey_renamed' }, and(isSession(session), hasPasskey(db, own))),
-    renamed: db.update(passkeys).set({ name }).where(own).returning(),
+  const other = and(own, ne(passkeys.name, name))
+  const { passkey } = await batch(db, {
+    logged: sessionEvent(db, { ...by, type: 'passkey_renamed' }, and(isSession(session), hasPasskey(db, other))),
+    renamed: db.update(passkeys).set({ name }).where(other),
+    passkey: db.select().from(passkeys).where(own),
   })
-  return renamed[0]
+  return passkey[0]
 }
 
 /**
@@ -126,9 +129,10 @@ export async function once<Q extends Queries>(
   }
 }
 
-/** Deletes challenges that expired long ago. Their ids hold the time when they were made. */
-export async function purgeSpent(db: Directory, now: number): Promise<void> {
-  await run(db, db.delete(spentChallenges).where(lt(spentChallenges.id, idFloor('pch', now - DAY))))
+/** Deletes `most` of the challenges that expired long ago. Their ids hold the time when they were made. @returns how many */
+export async function purgeSpent(db: Directory, now: number, most: number): Promise<number> {
+  const expired = lt(spentChallenges.id, idFloor('pch', now - DAY))
+  return (await run(db, deleteSome(db, spentChallenges, [spentChallenges.id], expired, most))).length
 }
 
 /** A session that may add passkeys: one with its second factor, or of a user who has no passkey. */

@@ -56,6 +56,9 @@ describe('deleting an account', () => {
     const { body } = await invite(third.project, third.owner.token, { email: user.email })
     await invited((await freshProject()).project, { email: user.email, state: 'accepted' })
     await call('/auth/codes', { method: 'POST', json: { email: user.email }, bindings: { EMAIL: mailbox().EMAIL } })
+    await DIRECTORY.prepare('UPDATE invitations SET send_error = ? WHERE email = ?')
+      .bind(`no mailbox ${user.email}`, user.email)
+      .run()
     expect(await storedText()).toContain(user.email)
 
     const answer = await erase(user)

@@ -12,6 +12,7 @@ import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
 import { eraseSome } from './erasures'
 import { nextDue } from './erasures-store'
+import { CHUNK_ROWS } from './limits'
 import { foldMinutes } from './minutes-store'
 import { movePayloads } from './moving-store'
 import { type Progress, readProgress, type Step, writeProgress } from './progress-store'
@@ -51,9 +52,8 @@ const ADDRESS_PASSES = 2
 /** The tasks of the directory, which is in store 0. */
 const OF_DIRECTORY: Record<string, Task> = {
   sign_in: async ({ directory, now }) => {
-    await purgeEnded(directory, now)
-    await purgeSpent(directory, now)
-    return { done: 0, after: null }
+    const gone = [...(await purgeEnded(directory, now, CHUNK_ROWS)), await purgeSpent(directory, now, CHUNK_ROWS)]
+    return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
   },
   audited_addresses: async ({ directory }, { after }) => {
     const [passes] = await run(directory, readState(directory, 'address_passes'))
