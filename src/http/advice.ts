@@ -56,6 +56,10 @@ export const ADVICE: Record<FaultName, string> = {
   merge_limit_reached: 'Merge into another consumer.',
   pin_limit_reached: 'Remove pins that nobody needs. What events say then counts again.',
   consumer_merged: 'Use the consumer that the response names.',
+  consumer_blocked: 'Unblock the consumer if it may connect again.',
+  device_revoked:
+    'A revoked installation stays revoked. Let the app make a new installation id, and register that one.',
+  device_limit_reached: 'Revoke a device that is not used, or send `when_full` as `replace_oldest`.',
   precondition_failed: 'Read the object again, and send its current ETag in If-Match.',
   secret_exists: 'Do nothing: the connection already has this secret.',
   secret_limit_reached: 'Remove a secret that the vendor no longer signs with, and try again.',

@@ -15,6 +15,7 @@ export const SCOPES = [
   'audit_log:read',
   'consumers:read',
   'consumers:write',
+  'entitlements:read',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -29,6 +30,7 @@ const VIEWER: Scope[] = [
   'billing:read',
   'connections:read',
   'consumers:read',
+  'entitlements:read',
 ]
 const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write', 'consumers:write']
 const ADMIN: Scope[] = [...DEVELOPER, 'projects:write', 'members:write', 'connections:write', 'audit_log:read']
