@@ -8,6 +8,7 @@ import { listOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
+import { MINUTE } from '../lib/time'
 import { Device, present, RegisterBody, RegisteredDevice, StateName } from './fields'
 import { installationIn } from './installation'
 import { LAST_SEEN_EVERY, MAX_REPLACED } from './limits'
@@ -56,7 +57,7 @@ export const deviceRoutes = new Hono<HttpEnv>()
     route({
       id: 'registerDevice',
       summary: 'Register a device of a consumer, or change it',
-      description: `The path names the device by the app's own id of the installation. A new device gets a token, which is shown once. Fields that you leave out stay as they are. You can repeat the call: the same fields again write nothing, except \`last_seen_at\` every ${LAST_SEEN_EVERY / 60_000} minutes. With \`replace_oldest\`, at most ${MAX_REPLACED} devices are revoked.`,
+      description: `The path names the device by the app's own id of the installation. A new device gets a token, which is shown once. Fields that you leave out stay as they are. You can repeat the call: the same fields again write nothing, except \`last_seen_at\` every ${LAST_SEEN_EVERY / MINUTE} minutes. With \`replace_oldest\`, at most ${MAX_REPLACED} devices are revoked.`,
       tag,
       policy: mayWrite,
       responses: {
