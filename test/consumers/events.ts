@@ -23,8 +23,8 @@ export function ofCustomer(id: string, externalId: string | null, moment = 0) {
 }
 
 /** An event of Stripe's about a checkout, whose reference names a consumer. */
-export function checkout(customer: string, externalId: string | null, moment = 0) {
-  const object = { id: 'cs_1', object: 'checkout.session', customer, client_reference_id: externalId }
+export function checkout(customer: string, externalId: string | null, moment = 0, metadata = {}) {
+  const object = { id: 'cs_1', object: 'checkout.session', customer, client_reference_id: externalId, metadata }
   return stripe('checkout.session.completed', moment, object)
 }
 

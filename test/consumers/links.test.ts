@@ -83,6 +83,12 @@ describe('a customer', () => {
     expect((await consumers.customers()).body.data.map((one) => [one.id, one.linked_by])).toEqual([['cus_a', null]])
   })
 
+  it('is the consumer that the first usable value names', async () => {
+    const { deliver, link } = await newPlace()
+    await deliver(checkout('cus_a', 'u1', 0, { consumer_external_id: 'not an id' }))
+    expect(await link('cus_a')).toEqual([null, 'u1', 'checkout'])
+  })
+
   it('is the consumer that it is pinned to, until it is not', async () => {
     const { project, consumers, deliver, link } = await newPlace()
     const a = (await consumers.put('a')).body.id
@@ -195,7 +201,7 @@ describe('an event with a claim', () => {
     expect(await rows('SELECT * FROM customer_links WHERE project_id = ?', project)).toEqual([])
   })
 
-  it('costs no trip, two rows if it is the first, and none if it says nothing new', async () => {
+  it('costs no trip, and two rows if it is the first; later, none if it changes nothing, one for a newer rank', async () => {
     const { send, queue } = await newPlace()
     const cost = async (event: object) => {
       await send(event)
@@ -210,5 +216,16 @@ describe('an event with a claim', () => {
     const own = (await cost(checkout('cus_b', 'u1', 10))).written - none.written
     expect([first.trips, later.trips]).toEqual([plain.trips, plain.trips])
     expect([own, later.written - none.written]).toEqual([2, 0])
+
+    // The newest event of the customer itself decides, so its rank is kept, even if it says the same again.
+    await cost(ofCustomer('cus_c', null, 0))
+    const said = async (externalId: string | null, moment: number) =>
+      (await cost(ofCustomer('cus_c', externalId, moment))).written
+    const nothing = await said(null, 10)
+    expect((await said('u1', 20)) - nothing).toBe(2)
+    expect((await said('u1', 30)) - nothing).toBe(1)
+    const old = await said(null, 15) // an older event writes less for the customer itself
+    expect((await said('u1', 16)) - old).toBe(0)
+    expect((await said('u2', 17)) - old).toBe(0)
   })
 })

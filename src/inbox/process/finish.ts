@@ -76,9 +76,8 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       { project_id: e.project_id, ref: sql`r.value`, event_id: e.id },
       sql`${held} CROSS JOIN json_each(j.value, '$.refs') r WHERE true ON CONFLICT DO NOTHING`,
     ),
-    ...(verdicts.some(({ claims }) => claims.length > 0) && {
-      links: recordClaims(db, e.project_id, sql`${held} CROSS JOIN json_each(j.value, '$.claims') k`, sql`k.value`),
-    }),
+    ...(verdicts.some(({ claims }) => claims.length > 0) &&
+      recordClaims(db, e.project_id, sql`${held} CROSS JOIN json_each(j.value, '$.claims') k`, sql`k.value`)),
     attempts: insertFrom(db, attempts, attemptRow(now), sql`${held} WHERE true ON CONFLICT DO NOTHING`),
     minutes: addToMinutes(db, held, isFinal),
     totals: insertFrom(
