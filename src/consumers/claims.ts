@@ -6,13 +6,18 @@ import type { Vendor } from '../vendors/vendor'
 import { EXTERNAL_ID } from './ref'
 import { CONSUMER_KEYS, LINK_HINTS } from './settings'
 
-/** The claims in a payload that can be true: others, such as one with a text that is no external id, are left out. */
+/**
+ * The claim in a payload, as a list: the first one that can be true. Others, such as one with a text that cannot be an
+ * external id, are skipped.
+ */
 export function claimsIn(vendor: Vendor, payload: string): Claim[] {
   const found = vendor.claims?.(payload, CONSUMER_KEYS) ?? []
-  return found.filter(
-    ({ customer, external_id, by }) =>
-      isId(customer) && EXTERNAL_ID.test(external_id) && (LINK_HINTS || by === 'customer'),
-  )
+  return found
+    .filter(
+      ({ customer, external_id, by }) =>
+        isId(customer) && EXTERNAL_ID.test(external_id) && (LINK_HINTS || by === 'customer'),
+    )
+    .slice(0, 1)
 }
 
 /** A claim as it is recorded: see `recordClaims`. The rank sorts claims by the vendor's time, and names the event. */
