@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { CustomerKey } from '../billing/customers/read'
 import { billingObjects } from '../billing/schema'
 import { type Db, type Query, raw } from '../db/client'
+import { EVENT_ID_LENGTH } from '../lib/ids'
 import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
 import type { ConsumerRef } from './ref'
 import { consumerIds, customerLinks } from './schema'
@@ -26,9 +27,7 @@ const shown = {
   external_id: sql<string | null>`CASE WHEN ${isPinned} THEN ${firstId} ELSE ${l.ref} END`.as('external_id'),
   linked_by: sql<'manual' | 'customer' | 'checkout' | null>`CASE WHEN ${isPinned} THEN 'manual'
     WHEN ${l.said} IS NOT NULL THEN 'customer' WHEN ${l.hint} IS NOT NULL THEN 'checkout' END`.as('linked_by'),
-  event_id: sql<string | null>`CASE WHEN NOT ${isPinned} THEN substr(${rank}, instr(${rank}, ' ') + 1) END`.as(
-    'event_id',
-  ),
+  event_id: sql<string | null>`CASE WHEN NOT ${isPinned} THEN substr(${rank}, -${EVENT_ID_LENGTH}) END`.as('event_id'),
   /** Whether anything is recorded about the customer's consumer. */
   recorded: sql<boolean>`${l.customer} IS NOT NULL`.mapWith(Boolean).as('recorded'),
 }

@@ -75,6 +75,20 @@ describe('a customer', () => {
     expect(await link('cus_a')).toEqual([null, 'newest', 'customer'])
   })
 
+  it.each([
+    ['the greater id', { event: 'evt_b' }, { event: 'evt_a' }],
+    ['an update after the creation', { event: 'evt_a' }, { event: 'evt_b', happened: 'created' }],
+    ['a deletion after an update', { event: 'evt_a', happened: 'deleted' }, { event: 'evt_b' }],
+  ] as const)('follows the newer of two events of one second, in either order: %s', async (_, newer, older) => {
+    const { deliver, link } = await newPlace()
+    for (const order of ['cus_a', 'cus_b']) {
+      const named = ({ event, ...more }: typeof newer | typeof older) => ({ ...more, event: `${event}_${order}` })
+      const events = [ofCustomer(order, 'newer', 0, named(newer)), ofCustomer(order, 'older', 0, named(older))]
+      await deliver(...(order === 'cus_a' ? events : events.reverse()))
+      expect(await link(order)).toEqual([null, 'newer', 'customer'])
+    }
+  })
+
   it('is nobody where the text is no external id', async () => {
     const { deliver, link, consumers } = await newPlace()
     await deliver(ofCustomer('cus_a', 'a b'), checkout('cus_b', 'csm_1'), checkout('cus_c', 'x'.repeat(201)))
@@ -85,7 +99,7 @@ describe('a customer', () => {
 
   it('is the consumer that the first usable value names', async () => {
     const { deliver, link } = await newPlace()
-    await deliver(checkout('cus_a', 'u1', 0, { consumer_external_id: 'not an id' }))
+    await deliver(checkout('cus_a', 'u1', 0, { metadata: { consumer_external_id: 'not an id' } }))
     expect(await link('cus_a')).toEqual([null, 'u1', 'checkout'])
   })
 

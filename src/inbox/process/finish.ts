@@ -184,7 +184,10 @@ function listsOf({ verdicts, now }: Finish): Lists {
 }
 
 /** A verdict as it travels in a list. */
-function listed({ event, status, error, due_at, trigger, started_at, summary, claims }: Verdict, now: number) {
+function listed(
+  { event, status, error, due_at, trigger, started_at, summary, snapshots, claims }: Verdict,
+  now: number,
+) {
   const receivedAt = idTime(event.id)
   const lag = status === 'processed' || status === 'ignored' ? Math.max(0, now - receivedAt) : null
   return {
@@ -197,7 +200,13 @@ function listed({ event, status, error, due_at, trigger, started_at, summary, cl
     started_at,
     refs: summary?.refs ?? [],
     claims: claims.map((claim) =>
-      claimed(claim, { vendor: event.vendor, occurred_at: summary?.occurred_at ?? null, event_id: event.id }),
+      claimed(claim, {
+        vendor: event.vendor,
+        vendor_event_id: event.vendor_event_id,
+        occurred_at: summary?.occurred_at ?? null,
+        step: snapshots[0]?.step ?? null,
+        event_id: event.id,
+      }),
     ),
     minute: Math.floor(receivedAt / MINUTE),
     lag,
