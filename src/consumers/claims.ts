@@ -1,22 +1,22 @@
 import type { Effect } from '../billing/effect'
 import { nanoseconds } from '../billing/reduce'
+import type { LinkSettings } from '../projects/settings'
 import type { Claim } from '../vendors/claim'
 import { isId } from '../vendors/lib/read'
 import { STEPS, type Step } from '../vendors/snapshot'
 import type { Vendor } from '../vendors/vendor'
 import { EXTERNAL_ID } from './ref'
-import { CONSUMER_KEYS, LINK_HINTS } from './settings'
 
 /**
  * The claim in a payload, as a list: the first one that can be true. Others, such as one with a text that cannot be an
  * external id, are skipped.
  */
-export function claimsIn(vendor: Vendor, payload: string): Claim[] {
-  const found = vendor.claims?.(payload, CONSUMER_KEYS) ?? []
+export function claimsIn(vendor: Vendor, payload: string, { consumer_keys, link_hints }: LinkSettings): Claim[] {
+  const found = vendor.claims?.(payload, consumer_keys) ?? []
   return found
     .filter(
       ({ customer, external_id, by }) =>
-        isId(customer) && EXTERNAL_ID.test(external_id) && (LINK_HINTS || by === 'customer'),
+        isId(customer) && EXTERNAL_ID.test(external_id) && (link_hints || by === 'customer'),
     )
     .slice(0, 1)
 }

@@ -2,41 +2,67 @@ import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
 import type { Actor } from '../http/auth'
 import { Fault } from '../lib/fault'
-import { changeSettings } from './directory-store'
-import { type SettingsChange, settingsOf } from './settings'
-import { copySettings, type Project } from './store'
+import { requirePasskey } from './directory-store'
+import { type LinkSettings, linksIn, type SettingsChange } from './settings'
+import { changeLinks, copySettings, type Project } from './store'
 
 /**
- * Changes settings of a project in the directory, where they count, and then the copy in the project's store. The same
- * change again repairs a copy that the last call did not reach.
+ * Changes settings of a project. `require_passkey` counts in the directory, and is changed first, because that may be refused.
+ * The others count in the project's store. Each is copied to the other database, which only shows it. The same call again
+ * repairs a copy that the last one did not reach, and so does the cron.
  *
  * @returns null if there is no such project
- * @throws {Fault} `console_session_required` for an API key, `insufficient_role` for a user who is not an owner,
- *   `passkey_required` where the session lacks the second factor that it would require
+ * @throws {Fault} for `require_passkey`: `console_session_required` for an API key, `insufficient_role` for a user who is not an
+ *   owner, `passkey_required` where the session lacks the second factor that it would require
  */
 export async function changeSettingsEverywhere(
-  { db, directory, store }: Runtime,
+  rt: Runtime,
   actor: Actor,
   id: string,
   settings: SettingsChange,
   change: Change,
 ): Promise<Project | null> {
+  const { require_passkey } = settings
+  const links = linksIn(settings)
+  const changed = require_passkey === undefined ? null : await changePasskey(rt, actor, id, require_passkey, change)
+  if (Object.keys(links).length > 0) return changeLinksEverywhere(rt, id, links, change)
+  return changed
+}
+
+async function changePasskey(
+  { db, directory, store }: Runtime,
+  actor: Actor,
+  id: string,
+  required: boolean,
+  change: Change,
+): Promise<Project | null> {
   if (actor.type !== 'session') {
-    throw new Fault('console_session_required', 'Only an owner can change settings. Use the session of one.')
+    throw new Fault('console_session_required', 'Only an owner can change this setting. Use the session of one.')
   }
   if (actor.role !== 'owner') throw ownersOnly()
-  if (settings.require_passkey && !actor.second_factor) throw factorFirst()
-  const done = await changeSettings(directory, actor, id, settings, change)
+  if (required && !actor.second_factor) throw factorFirst()
+  const done = await requirePasskey(directory, actor, id, required, change)
   if (!done) return null
   const { project, proved } = done
   if (project.role !== 'owner') throw ownersOnly()
-  if (settings.require_passkey && !proved) throw factorFirst()
-  if (store !== 0) await copySettings(db, project)
-  return { ...project, settings: settingsOf(project.settings) }
+  if (required && !proved) throw factorFirst()
+  if (store !== 0) await copySettings(db, id, { require_passkey: required })
+  return project
+}
+
+async function changeLinksEverywhere(
+  { db, directory, store }: Runtime,
+  id: string,
+  links: Partial<LinkSettings>,
+  change: Change,
+): Promise<Project | null> {
+  const project = await changeLinks(db, id, links, change)
+  if (project && store !== 0) await copySettings(directory, id, links)
+  return project
 }
 
 function ownersOnly(): Fault {
-  return new Fault('insufficient_role', 'Only an owner can change the settings of the project.')
+  return new Fault('insufficient_role', 'Only an owner can change this setting of the project.')
 }
 
 function factorFirst(): Fault {

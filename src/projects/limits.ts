@@ -6,3 +6,7 @@ export const MAX_NAME = 100
 export const MAX_OWNED_PROJECTS = 100
 /** How long an owner can restore a deleted project (ms). Then its data is deleted. */
 export const RESTORABLE_FOR = 30 * DAY
+/** Keys of metadata that can hold the external id of a consumer. */
+export const MAX_CONSUMER_KEYS = 5
+/** Characters of such a key: as many as Stripe allows. */
+export const MAX_CONSUMER_KEY = 40

@@ -1,15 +1,31 @@
+/** How events link a vendor's customers to consumers. The project's store decides, because the queue reads them there. */
+export type LinkSettings = {
+  /** Whether claims that a buyer may have chosen are recorded. */
+  link_hints: boolean
+  /** The keys of metadata or custom data that hold the external id of a consumer, the most important one first. */
+  consumer_keys: readonly string[]
+}
+
 /** What can be set for a project. */
-export type Settings = {
-  /** Whether admins and owners must have used a passkey or a recovery code in their session. */
+export type Settings = LinkSettings & {
+  /**
+   * Whether admins and owners must have used a passkey or a recovery code in their session. The directory decides, because
+   * sessions are read there.
+   */
   require_passkey: boolean
 }
 
 /** The settings to change; the others stay. */
 export type SettingsChange = { [Name in keyof Settings]?: Settings[Name] | undefined }
 
-const DEFAULTS: Settings = { require_passkey: false }
+const DEFAULTS: Settings = { require_passkey: false, link_hints: true, consumer_keys: ['consumer_external_id'] }
 
 /** The settings of a project, with the defaults of those that were never set. */
 export function settingsOf(stored: Partial<Settings> | null): Settings {
   return { ...DEFAULTS, ...stored }
+}
+
+/** Those of the settings that the store decides. */
+export function linksIn({ link_hints, consumer_keys }: SettingsChange): Partial<LinkSettings> {
+  return { ...(link_hints !== undefined && { link_hints }), ...(consumer_keys !== undefined && { consumer_keys }) }
 }

@@ -1,6 +1,7 @@
 import type { Effect } from '../../billing/effect'
 import { claimsIn } from '../../consumers/claims'
 import { utf8 } from '../../lib/crypto'
+import type { LinkSettings } from '../../projects/settings'
 import { vendorOf } from '../../vendors'
 import type { Claim } from '../../vendors/claim'
 import { isId } from '../../vendors/lib/read'
@@ -44,9 +45,10 @@ export type Contents = {
  *
  * @param vendor the name of the connection's vendor
  * @param payload undefined if it is past its retention
+ * @param settings of the project
  * @throws what a bug of ours throws. That is worth a retry: a later version may have fixed it.
  */
-export function contentsOf(vendor: string, payload: Payload | undefined): Contents {
+export function contentsOf(vendor: string, payload: Payload | undefined, settings: LinkSettings): Contents {
   const known = vendorOf(vendor)
   if (!known) return useless(`this version does not support the vendor ${vendor}`)
   if (!payload) return useless('the payload is no longer kept: its retention period has ended')
@@ -54,7 +56,7 @@ export function contentsOf(vendor: string, payload: Payload | undefined): Conten
   try {
     const events = known.decode(payload.text, payload.headers ?? {})
     const snapshots = known.snapshots?.(payload.text) ?? []
-    return { events, snapshots, claims: claimsIn(known, payload.text), error: null }
+    return { events, snapshots, claims: claimsIn(known, payload.text, settings), error: null }
   } catch (error) {
     if (error instanceof Undecodable) return useless(error.message)
     if (error instanceof RangeError && /call stack/i.test(error.message)) {

@@ -17,8 +17,16 @@ export const ACTIONS: Record<string, Action> = {
   'project.restored': { did: 'Restored the project', more: ({ name }) => named(name) },
   'project.settings_changed': {
     did: 'Changed a setting',
-    more: ({ require_passkey }) =>
-      require_passkey ? 'a passkey is required of admins and owners' : 'no passkey is required',
+    more: ({ require_passkey, link_hints, consumer_keys }) =>
+      [
+        require_passkey === true && 'a passkey is required of admins and owners',
+        require_passkey === false && 'no passkey is required',
+        link_hints === true && 'checkouts can link customers to consumers',
+        link_hints === false && 'checkouts cannot link customers to consumers',
+        Array.isArray(consumer_keys) && `keys of consumers: ${consumer_keys.join(', ')}`,
+      ]
+        .filter(Boolean)
+        .join('; '),
   },
   'api_key.minted': {
     did: 'Created an API key',
