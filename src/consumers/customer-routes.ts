@@ -28,7 +28,7 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
     route({
       id: 'listCustomers',
       summary: 'List the customers of your vendors, and which consumer each one is',
-      description: `Customers with an event of their own, a claim or a pin, in the order of their ids. With \`linked\` or \`vendor\`, a page looks at ${MAX_CUSTOMERS_LOOKED_AT} customers at most, or ${MAX_CUSTOMERS} with \`consumer\` too: \`truncated\` means that it reached the limit before it was full, and \`next_cursor\` continues from there.`,
+      description: `Every customer that an event has named or a pin names, in the order of their ids. With \`linked\` or \`vendor\`, a page looks at ${MAX_CUSTOMERS_LOOKED_AT} customers at most, or ${MAX_CUSTOMERS} with \`consumer\` too: \`truncated\` means that it reached the limit before it was full, and \`next_cursor\` continues from there.`,
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of customers.', schema: boundedListOf(CustomerLink) } },

@@ -91,11 +91,29 @@ export function pinnedTo(db: Db, projectId: string, ref: ConsumerRef) {
   )
 }
 
+/** The kinds of objects that name a customer. */
+const NAMING = ['subscription', 'invoice', 'payment_method'] as const
+
+/**
+ * The customers that objects of a kind name, as a subquery: the first so many after `before`. Each step of the recursion finds
+ * the next customer in the index, so a customer with many objects costs no more than one with few.
+ */
+function namedBy(projectId: string, kind: (typeof NAMING)[number], before: CustomerKey | null, most: number): SQL {
+  const next = (customer: SQL, vendor: SQL) => sql`(SELECT json_array(${o.customer}, ${o.vendor})
+    FROM ${billingObjects} ${o} INDEXED BY billing_customer
+    WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${kind} AND ${o.customer} IS NOT NULL
+      AND (${o.customer}, ${o.vendor}) > (${customer}, ${vendor}) ORDER BY ${o.customer}, ${o.vendor} LIMIT 1)`
+  return sql`WITH RECURSIVE n(k) AS (
+      SELECT ${next(sql`${before?.id ?? ''}`, sql`${before?.vendor ?? ''}`)}
+      UNION ALL SELECT ${next(sql`k->>0`, sql`k->>1`)} FROM n WHERE k IS NOT NULL LIMIT ${most})
+    SELECT k->>0, k->>1 FROM n WHERE k IS NOT NULL`
+}
+
 type Asked = { linked?: boolean | undefined; vendor?: string | undefined; consumer?: ConsumerRef | undefined }
 
 /**
- * Reads the customers of a project that have an event of their own, a claim or a pin, in the order of their ids, starting after
- * the customer `before`. If a filtered page is not full after {@link MAX_CUSTOMERS_LOOKED_AT} customers, or
+ * Reads the customers of a project that have an event of their own, a claim or a pin, or that a billing object names, in the
+ * order of their ids, starting after the customer `before`. If a filtered page is not full after {@link MAX_CUSTOMERS_LOOKED_AT} customers, or
  * {@link MAX_CUSTOMERS} of a consumer, it ends with a row that has only a vendor and an id.
  */
 export function listLinks(
@@ -111,6 +129,7 @@ export function listLinks(
   const most = !rest ? take : consumer ? MAX_CUSTOMERS : MAX_CUSTOMERS_LOOKED_AT
   const after = (id: SQL, of: SQL) =>
     before === null ? sql`1` : sql`(${id}, ${of}) > (${before.id}, ${before.vendor})`
+  const named = NAMING.map((kind) => sql`UNION SELECT * FROM (${namedBy(projectId, kind, before, most)})`)
   const all = sql`
     SELECT * FROM (SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} NOT INDEXED
       WHERE ${l.project_id} = ${projectId} AND ${after(sql`${l.customer}`, sql`${l.vendor}`)}
@@ -118,7 +137,8 @@ export function listLinks(
     UNION
     SELECT * FROM (SELECT ${o.vendor_id}, ${o.vendor} FROM ${billingObjects} ${o} NOT INDEXED
       WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'customer' AND ${after(sql`${o.vendor_id}`, sql`${o.vendor}`)}
-      ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${most})`
+      ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${most})
+    ${sql.join(named, sql` `)}`
   const own = consumer && ofConsumer(projectId, consumer, most, after(sql`${l.customer}`, sql`${l.vendor}`))
   const walk = sql`SELECT customer, vendor FROM (${own ?? all}) ORDER BY customer, vendor LIMIT ${most}`
   const found = (fields: SQL) => sql`${linksOf(projectId, fields, walk)}

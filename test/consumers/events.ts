@@ -32,6 +32,18 @@ export function checkout(customer: string, externalId: string | null, moment = 0
   return stripe('checkout.session.completed', moment, object, event)
 }
 
+/** An event of Stripe's about a subscription, whose metadata names a consumer. */
+export function ofSubscription(customer: string, externalId: string | null = null, moment = 0) {
+  const object = {
+    id: `sub_${customer}`,
+    object: 'subscription',
+    customer,
+    status: 'active',
+    metadata: pairs(externalId),
+  }
+  return stripe('customer.subscription.updated', moment, object)
+}
+
 /** An event of Paddle's about a transaction, whose custom data names a consumer. */
 export function ofPaddle(customer_id: string, externalId: string | null, moment = 0) {
   made += 1

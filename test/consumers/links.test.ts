@@ -6,7 +6,7 @@ import { countingD1, NO_LIMIT, tamperedD1 } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
-import { checkout, ofCustomer, ofPaddle } from './events'
+import { checkout, ofCustomer, ofPaddle, ofSubscription } from './events'
 import { insertConsumer, insertLink } from './rows'
 
 async function newPlace() {
@@ -126,6 +126,27 @@ describe('a customer', () => {
       ['customer.pinned', { vendor: 'stripe', consumer: a }],
       ['customer.pinned', { vendor: 'stripe', consumer: null }],
       ['customer.unpinned', { vendor: 'stripe' }],
+    ])
+  })
+
+  it('is listed where only its subscriptions or invoices name it', async () => {
+    const { project, consumers, deliver } = await newPlace()
+    await deliver(ofSubscription('cus_a'), ofPaddle('ctm_b', null), ofSubscription('cus_c'), ofCustomer('cus_d', 'u1'))
+    await consumers.put('u1')
+    await consumers.put('u2')
+    await consumers.pin('cus_c', 'ext:u2')
+    const ids = async (query: string) => (await consumers.customers(query)).body.data.map(({ id }) => id)
+    expect(await ids('')).toEqual(['ctm_b', 'cus_a', 'cus_c', 'cus_d'])
+    expect(await ids('?linked=false')).toEqual(['ctm_b', 'cus_a'])
+    expect(await ids('?linked=true')).toEqual(['cus_c', 'cus_d'])
+    expect(await ids('?linked=false&vendor=stripe')).toEqual(['cus_a'])
+    const { body } = await consumers.customers('?limit=1')
+    expect((await consumers.customers(`?limit=1&cursor=${body.next_cursor}`)).body.data[0]?.id).toEqual('cus_a')
+    // Two vendors can use one id.
+    await rows("UPDATE billing_objects SET customer = 'cus_a' WHERE project_id = ? AND customer = 'ctm_b'", project)
+    expect((await consumers.customers()).body.data.slice(0, 2).map(({ id, vendor }) => [id, vendor])).toEqual([
+      ['cus_a', 'paddle'],
+      ['cus_a', 'stripe'],
     ])
   })
 
