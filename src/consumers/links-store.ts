@@ -99,10 +99,13 @@ const NAMING = ['subscription', 'invoice', 'payment_method'] as const
  * the next customer in the index, so a customer with many objects costs no more than one with few.
  */
 function namedBy(projectId: string, kind: (typeof NAMING)[number], before: CustomerKey | null, most: number): SQL {
-  const next = (customer: SQL, vendor: SQL) => sql`(SELECT json_array(${o.customer}, ${o.vendor})
+  const first = (condition: SQL) => sql`(SELECT json_array(${o.customer}, ${o.vendor})
     FROM ${billingObjects} ${o} INDEXED BY billing_customer
-    WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${kind} AND ${o.customer} IS NOT NULL
-      AND (${o.customer}, ${o.vendor}) > (${customer}, ${vendor}) ORDER BY ${o.customer}, ${o.vendor} LIMIT 1)`
+    WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${kind} AND ${o.customer} IS NOT NULL AND ${condition}
+    ORDER BY ${o.customer}, ${o.vendor} LIMIT 1)`
+  // Two look-ups: SQLite would walk all objects of the customer to find what follows a pair.
+  const next = (customer: SQL, vendor: SQL) => sql`coalesce(
+    ${first(sql`${o.customer} = ${customer} AND ${o.vendor} > ${vendor}`)}, ${first(sql`${o.customer} > ${customer}`)})`
   return sql`WITH RECURSIVE n(k) AS (
       SELECT ${next(sql`${before?.id ?? ''}`, sql`${before?.vendor ?? ''}`)}
       UNION ALL SELECT ${next(sql`k->>0`, sql`k->>1`)} FROM n WHERE k IS NOT NULL LIMIT ${most})
