@@ -37,7 +37,7 @@ export const billingObjects = sqliteTable(
     primaryKey({ columns: [t.project_id, t.kind, t.vendor_id, t.vendor] }),
     // Lists choose their index in planOf() of read/store.ts.
     index('billing_customer')
-      .on(t.project_id, t.kind, t.customer, t.vendor_id, t.vendor)
+      .on(t.project_id, t.kind, t.customer, t.vendor, t.vendor_id)
       .where(sql`customer IS NOT NULL`),
     index('billing_changed').on(t.project_id, t.kind, t.updated, t.vendor_id, t.vendor).where(sql`updated IS NOT NULL`),
     index('billing_ambiguous').on(t.project_id, t.kind).where(sql`ambiguous = 1`),

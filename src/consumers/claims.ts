@@ -1,26 +1,45 @@
 import type { Effect } from '../billing/effect'
 import { nanoseconds } from '../billing/reduce'
+import type { LinkSettings } from '../projects/settings'
 import type { Claim } from '../vendors/claim'
 import { isId, type Json } from '../vendors/lib/read'
+import { STEPS, type Step } from '../vendors/snapshot'
 import type { Vendor } from '../vendors/vendor'
 import { EXTERNAL_ID } from './ref'
-import { CONSUMER_KEYS, LINK_HINTS } from './settings'
 
-/** The claims of an event that can be true: others, such as one with a text that is no external id, are left out. */
-export function claimsIn(vendor: Vendor, event: Json): Claim[] {
-  const found = vendor.claims?.(event, CONSUMER_KEYS) ?? []
-  return found.filter(
-    ({ customer, external_id, by }) =>
-      isId(customer) && EXTERNAL_ID.test(external_id) && (LINK_HINTS || by === 'customer'),
-  )
+/**
+ * The claim in an event, as a list: the first one that can be true. Others, such as one with a text that cannot be an
+ * external id, are skipped.
+ */
+export function claimsIn(vendor: Vendor, event: Json, { consumer_keys, link_hints }: LinkSettings): Claim[] {
+  const found = vendor.claims?.(event, consumer_keys) ?? []
+  return found
+    .filter(
+      ({ customer, external_id, by }) =>
+        isId(customer) && EXTERNAL_ID.test(external_id) && (link_hints || by === 'customer'),
+    )
+    .slice(0, 1)
 }
 
-/** A claim as it is recorded: see `recordClaims`. The rank sorts claims by the vendor's time, and names the event. */
+/** The event of a claim. `step`: null if it describes no billing object. */
+type Source = {
+  vendor: string
+  vendor_event_id: string
+  occurred_at: string | null
+  step: Step | null
+  event_id: string
+}
+
+/**
+ * A claim as it is recorded: see `recordClaims`. Its rank sorts the claims of a customer: by the vendor's time, an event
+ * without one first; then by the step, as billing objects do; then by the vendor's id of the event. It ends with our id of the
+ * event.
+ */
 export function claimed(
   { customer, external_id, by }: Claim,
-  { vendor, occurred_at, event_id }: { vendor: string; occurred_at: string | null; event_id: string },
+  { vendor, vendor_event_id, occurred_at, step, event_id }: Source,
 ) {
-  const rank = `${nanoseconds(occurred_at)} ${event_id}`
+  const rank = [nanoseconds(occurred_at), step ?? STEPS.updated, vendor_event_id, event_id].join(' ')
   return {
     vendor,
     customer,

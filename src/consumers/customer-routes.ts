@@ -11,7 +11,7 @@ import { body, query } from '../http/validate'
 import { vendorOf } from '../vendors'
 import { isId } from '../vendors/lib/read'
 import { CustomerLink, ListQuery, PinBody, present } from './customer-fields'
-import { MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
+import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
 import { isLink, listLinks } from './links-store'
 import { pinCustomer, pinToNobody, unpin } from './pins-store'
 import { refOf, refToChange } from './ref'
@@ -28,7 +28,7 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
     route({
       id: 'listCustomers',
       summary: 'List the customers of your vendors, and which consumer each one is',
-      description: `Customers with an event of their own, a claim or a pin, in the order of their ids. With \`linked\` or \`vendor\`, a page looks at ${MAX_CUSTOMERS_LOOKED_AT} customers at most: \`truncated\` means that it reached the limit before it was full, and \`next_cursor\` continues from there.`,
+      description: `Every customer that an event has named or a pin names, in the order of their ids. With \`linked\` or \`vendor\`, a page looks at ${MAX_CUSTOMERS_LOOKED_AT} customers at most, or ${MAX_CUSTOMERS} with \`consumer\` too: \`truncated\` means that it reached the limit before it was full, and \`next_cursor\` continues from there.`,
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of customers.', schema: boundedListOf(CustomerLink) } },
@@ -54,7 +54,7 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
     route({
       id: 'pinCustomer',
       summary: 'Say which consumer a customer is',
-      description: `A pin outranks what events say, until you delete it. No event has to have named the customer. Repeating the call changes nothing. A customer of an erased consumer cannot be pinned. At most ${MAX_PINNED} customers can be pinned to one consumer.`,
+      description: `A pin outranks what events say, until you delete it. You can pin a customer that no event has named yet. Repeating the call changes nothing. A customer of an erased consumer cannot be pinned. At most ${MAX_PINNED} customers can be pinned to one consumer.`,
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The customer.', schema: CustomerLink } },

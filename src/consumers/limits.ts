@@ -18,11 +18,16 @@ export const MAX_REASON = 200
 export const MAX_MERGED = 1_000
 /** Characters of the header `If-Match` that are looked at: room for many entity tags. */
 export const MAX_IF_MATCH = 1_000
-/** Customers of vendors that are pinned to one consumer. The write itself enforces the limit. */
+/**
+ * Customers of vendors that are pinned to one consumer. The statement that pins enforces the limit. A merge counts the pins
+ * first, so pins that are set meanwhile can exceed it.
+ */
 export const MAX_PINNED = 100
-/** Customers of vendors that a consumer is shown with. */
+/** Customers of vendors that a consumer is shown with, and that a filtered page of a consumer's customers looks at. */
 export const MAX_CUSTOMERS = 100
 /** Customers of vendors that one page of a list looks at, full or not. */
 export const MAX_CUSTOMERS_LOOKED_AT = 500
 /** Consumers that one page of a list looks at, full or not. */
 export const MAX_LOOKED_AT = 5_000
+/** Bytes of the consumers on one page of a list, about as JSON. The last consumer may go beyond. */
+export const MAX_PAGE_BYTES = 256 * 1024

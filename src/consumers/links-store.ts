@@ -3,7 +3,9 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { CustomerKey } from '../billing/customers/read'
 import { billingObjects } from '../billing/schema'
 import { type Db, type Query, raw } from '../db/client'
+import { EVENT_ID_LENGTH } from '../lib/ids'
 import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
+import { withEnd } from './page-store'
 import type { ConsumerRef } from './ref'
 import { consumerIds, customerLinks } from './schema'
 import { idOf } from './store'
@@ -27,9 +29,7 @@ const shown = {
   external_id: sql<string | null>`CASE WHEN ${isPinned} THEN ${firstId} ELSE ${l.ref} END`.as('external_id'),
   linked_by: sql<'manual' | 'customer' | 'checkout' | null>`CASE WHEN ${isPinned} THEN 'manual'
     WHEN ${l.said} IS NOT NULL THEN 'customer' WHEN ${l.hint} IS NOT NULL THEN 'checkout' END`.as('linked_by'),
-  event_id: sql<string | null>`CASE WHEN NOT ${isPinned} THEN substr(${rank}, instr(${rank}, ' ') + 1) END`.as(
-    'event_id',
-  ),
+  event_id: sql<string | null>`CASE WHEN NOT ${isPinned} THEN substr(${rank}, -${EVENT_ID_LENGTH}) END`.as('event_id'),
   /** Whether anything is recorded about the customer's consumer. */
   recorded: sql<boolean>`${l.customer} IS NOT NULL`.mapWith(Boolean).as('recorded'),
 }
@@ -54,18 +54,22 @@ export function findLink(db: Db, projectId: string, { vendor, id }: CustomerKey)
   return raw(db, shown, (fields) => linksOf(projectId, fields, sql`SELECT ${id} AS customer, ${vendor} AS vendor`))
 }
 
-/** The customers that are the consumer's, as a subquery: those that are pinned to it, and those that events link to it; the first so many. */
+/**
+ * The customers of a consumer, as a subquery: the first so many that are pinned to it, and the first so many that each of its
+ * external ids links.
+ */
 function ofConsumer(projectId: string, ref: ConsumerRef, most: number, from = sql`1`): SQL {
   const owner = idOf(projectId, ref)
-  const ids = sql`SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
-    WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${owner}`
-  return sql`SELECT * FROM (SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} INDEXED BY customer_links_pinned
-      WHERE ${l.project_id} = ${projectId} AND ${l.pinned} = ${owner} AND ${from}
-      ORDER BY ${l.customer}, ${l.vendor} LIMIT ${most})
+  const first = (index: SQL, condition: SQL) => sql`SELECT ${l.customer}, ${l.vendor}
+    FROM ${customerLinks} ${l} INDEXED BY ${index} WHERE ${l.project_id} = ${projectId} AND ${condition} AND ${from}
+    ORDER BY ${l.customer}, ${l.vendor} LIMIT ${most}`
+  const linked = first(sql`customer_links_ref`, sql`${l.ref} IS NOT NULL AND ${l.ref} = ${i.external_id}`)
+  // A list for each id, because SQLite takes no table that depends on another one of the same FROM.
+  return sql`SELECT * FROM (${first(sql`customer_links_pinned`, sql`${l.pinned} = ${owner}`)})
     UNION ALL
-    SELECT * FROM (SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} INDEXED BY customer_links_ref
-      WHERE ${l.project_id} = ${projectId} AND ${l.ref} IS NOT NULL AND ${l.ref} IN (${ids}) AND ${from}
-      ORDER BY ${l.customer}, ${l.vendor} LIMIT ${most})`
+    SELECT k.value->>0, k.value->>1 FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+    CROSS JOIN json_each((SELECT json_group_array(json_array(customer, vendor)) FROM (${linked}))) k
+    WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${owner}`
 }
 
 /** Reads the customers of a consumer, up to {@link MAX_CUSTOMERS}, in the order of their ids. */
@@ -78,7 +82,7 @@ export function customersOf(db: Db, projectId: string, ref: ConsumerRef) {
   )
 }
 
-/** Reads the customers that are pinned to a consumer: all of them, because their number is limited. */
+/** Reads the customers that are pinned to a consumer, up to {@link MAX_PINNED}. */
 export function pinnedTo(db: Db, projectId: string, ref: ConsumerRef) {
   return raw(
     db,
@@ -88,12 +92,33 @@ export function pinnedTo(db: Db, projectId: string, ref: ConsumerRef) {
   )
 }
 
+/** The kinds of objects that name a customer. */
+const NAMING = ['subscription', 'invoice', 'payment_method'] as const
+
+/**
+ * The customers that objects of a kind name, as a subquery: the first so many after `before`. Each step of the recursion finds
+ * the next customer in the index, so a customer with many objects costs no more than one with few.
+ */
+function namedBy(projectId: string, kind: (typeof NAMING)[number], before: CustomerKey | null, most: number): SQL {
+  const first = (condition: SQL) => sql`(SELECT json_array(${o.customer}, ${o.vendor})
+    FROM ${billingObjects} ${o} INDEXED BY billing_customer
+    WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${kind} AND ${o.customer} IS NOT NULL AND ${condition}
+    ORDER BY ${o.customer}, ${o.vendor} LIMIT 1)`
+  // Two look-ups: SQLite would walk all objects of the customer to find what follows a pair.
+  const next = (customer: SQL, vendor: SQL) => sql`coalesce(
+    ${first(sql`${o.customer} = ${customer} AND ${o.vendor} > ${vendor}`)}, ${first(sql`${o.customer} > ${customer}`)})`
+  return sql`WITH RECURSIVE n(k) AS (
+      SELECT ${next(sql`${before?.id ?? ''}`, sql`${before?.vendor ?? ''}`)}
+      UNION ALL SELECT ${next(sql`k->>0`, sql`k->>1`)} FROM n WHERE k IS NOT NULL LIMIT ${most})
+    SELECT k->>0, k->>1 FROM n WHERE k IS NOT NULL`
+}
+
 type Asked = { linked?: boolean | undefined; vendor?: string | undefined; consumer?: ConsumerRef | undefined }
 
 /**
- * Reads the customers of a project that have an event of their own, a claim or a pin, in the order of their ids, starting after
- * the customer `before`. If a filtered page is not full after {@link MAX_CUSTOMERS_LOOKED_AT} customers, it ends with a row
- * that has only a vendor and an id: those of the last one looked at.
+ * Reads the customers of a project that have an event of their own, a claim or a pin, or that a billing object names, in the
+ * order of their ids, starting after the customer `before`. If a filtered page is not full after {@link MAX_CUSTOMERS_LOOKED_AT} customers, or
+ * {@link MAX_CUSTOMERS} of a consumer, it ends with a row that has only a vendor and an id.
  */
 export function listLinks(
   db: Db,
@@ -105,9 +130,10 @@ export function listLinks(
     linked === undefined ? undefined : linked ? sql`${consumerId} IS NOT NULL` : sql`${consumerId} IS NULL`,
     vendor === undefined ? undefined : sql`w.vendor = ${vendor}`,
   )
-  const most = rest ? MAX_CUSTOMERS_LOOKED_AT : take
+  const most = !rest ? take : consumer ? MAX_CUSTOMERS : MAX_CUSTOMERS_LOOKED_AT
   const after = (id: SQL, of: SQL) =>
     before === null ? sql`1` : sql`(${id}, ${of}) > (${before.id}, ${before.vendor})`
+  const named = NAMING.map((kind) => sql`UNION SELECT * FROM (${namedBy(projectId, kind, before, most)})`)
   const all = sql`
     SELECT * FROM (SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} NOT INDEXED
       WHERE ${l.project_id} = ${projectId} AND ${after(sql`${l.customer}`, sql`${l.vendor}`)}
@@ -115,24 +141,15 @@ export function listLinks(
     UNION
     SELECT * FROM (SELECT ${o.vendor_id}, ${o.vendor} FROM ${billingObjects} ${o} NOT INDEXED
       WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'customer' AND ${after(sql`${o.vendor_id}`, sql`${o.vendor}`)}
-      ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${most})`
+      ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${most})
+    ${sql.join(named, sql` `)}`
   const own = consumer && ofConsumer(projectId, consumer, most, after(sql`${l.customer}`, sql`${l.vendor}`))
   const walk = sql`SELECT customer, vendor FROM (${own ?? all}) ORDER BY customer, vendor LIMIT ${most}`
-  const nothing = Object.keys(shown)
-    .slice(2)
-    .map(() => sql`NULL`)
-  // SQLite runs the second part only where the first one has fewer rows than the limit.
-  return raw(
-    db,
-    shown,
-    (fields) => sql`
-      SELECT * FROM (
-        ${linksOf(projectId, fields, walk)}
-        WHERE ${rest ?? sql`1`} ORDER BY w.customer, w.vendor LIMIT ${take})
-      UNION ALL
-      SELECT * FROM (SELECT vendor, customer, ${sql.join(nothing, sql`, `)} FROM (${walk}) LIMIT ${rest ? 1 : 0} OFFSET ${most - 1})
-      LIMIT ${take}`,
-  )
+  const found = (fields: SQL) => sql`${linksOf(projectId, fields, walk)}
+    WHERE ${rest ?? sql`1`} ORDER BY w.customer, w.vendor LIMIT ${take}`
+  const place = { vendor: sql`vendor`, id: sql`customer` }
+  const end = { place, from: sql`FROM (${walk})`, most: rest ? most : null }
+  return raw(db, shown, (fields) => withEnd(Object.keys(shown), found(fields), end, take))
 }
 
 export function isLink(row: ListRow): row is Link {

@@ -25,8 +25,8 @@ export const NOBODY = ''
 type Of = { project_id: string; customer: CustomerKey }
 
 /**
- * Pins a customer to a consumer, whatever events say. The same pin again changes nothing. No event has to have named the
- * customer.
+ * Pins a customer to a consumer, whatever events say. The same pin again changes nothing. The customer may be one
+ * that no event has named yet.
  *
  * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`, `pin_limit_reached`
  */

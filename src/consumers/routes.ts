@@ -68,7 +68,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       id: 'listConsumers',
       summary: 'List the consumers of the project',
       description:
-        'Newest first, merged and erased consumers too. A page with a filter looks at a limited number of consumers: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
+        'Newest first, merged and erased consumers too. A page can end early if its consumers are large. A page with a filter looks at a limited number of consumers: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of consumers.', schema: boundedListOf(Consumer) } },
@@ -79,8 +79,15 @@ export const consumerRoutes = new Hono<HttpEnv>()
       const asked = { ...sent, ...(sent.email !== undefined && { email: sent.email.toLowerCase() }) }
       const list = paging<Pick<Row, 'id'>>('consumers', asked)
       const { rows } = await read(c, { rows: listConsumers(c.get('rt').db, projectOf(c.get('actor')), asked, list) })
+      const consumers = rows.filter(isConsumer).map(({ part: _, ...row }) => row)
       const end = rows.find((row) => !isConsumer(row))
-      return c.json(list.stopped(list.page(rows.filter(isConsumer), present), end?.id ?? null), 200)
+      const last = consumers.at(-1)
+      // A consumer that no longer fits is on the next page, as one beyond the limit is.
+      const page =
+        end?.part === 'over' && last
+          ? { ...list.upTo(consumers.map(present), last.id), truncated: false }
+          : list.stopped(list.page(consumers, present), end?.id ?? null)
+      return c.json(page, 200)
     },
   )
   .get(

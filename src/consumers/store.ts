@@ -3,7 +3,8 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../db/client'
 import { json } from '../db/sql'
 import { Fault } from '../lib/fault'
-import { MAX_LOOKED_AT } from './limits'
+import { MAX_LOOKED_AT, MAX_PAGE_BYTES } from './limits'
+import { withEnd } from './page-store'
 import { type ConsumerRef, noConsumer } from './ref'
 import { type ConsumerState, consumerIds, consumers } from './schema'
 
@@ -28,10 +29,16 @@ const shown = {
   external_ids: json<string[]>(sql`(SELECT json_group_array(external_id) FROM (${ownIds}))`).as('external_ids'),
 }
 
+/** What a list shows: see {@link ListRow}. */
+const listed = { ...shown, part: sql`'consumer'`.as('part') }
+
 /** A consumer with its external ids. */
 export type Consumer = ReturnType<typeof findConsumer>['_']['result'][number]
-/** A consumer; or, without a state, the place that the next page starts after: see {@link listConsumers}. */
-export type ListRow = Pick<Consumer, 'id'> & { [Name in Exclude<keyof Consumer, 'id'>]: Consumer[Name] | null }
+/**
+ * A row of a list. `consumer`: a consumer. `over`: one that no longer fits into the bytes of the page. `end`: the last one that
+ * was looked at, after which the next page starts. The last two have only their id.
+ */
+export type ListRow = (Consumer & { part: 'consumer' }) | { id: string; part: 'over' | 'end' }
 
 /** The id of the consumer that a reference names, as an expression; NULL if there is no such external id. */
 export function idOf(projectId: string, ref: ConsumerRef): SQL {
@@ -81,9 +88,13 @@ export function changeable(rows: readonly Consumer[]): Consumer {
 
 type Asked = { email?: string | undefined; state?: ConsumerState | undefined }
 
+/** About what a consumer takes as JSON beside its metadata and its external ids. */
+const BYTES_OF_REST = 500
+
 /**
- * Reads a project's consumers, newest first, starting after the consumer `before`. If a filtered page is not full after
- * {@link MAX_LOOKED_AT} consumers, it ends with a row that has only an id: that of the last one looked at.
+ * Reads a project's consumers, newest first, starting after the consumer `before`. A page ends early where the consumers take
+ * more than {@link MAX_PAGE_BYTES}; the last one may go beyond. A filtered page also ends after {@link MAX_LOOKED_AT}
+ * consumers. See {@link ListRow}.
  */
 export function listConsumers(
   db: Db,
@@ -94,21 +105,20 @@ export function listConsumers(
   const { index, range, rest } = planOf(asked)
   const from = and(eq(c.project_id, projectId), range, before === null ? undefined : lt(c.id, before))
   const scan = sql`FROM ${consumers} ${c} ${index} WHERE ${from} ORDER BY ${desc(c.id)}`
-  const nothing = Object.keys(shown)
-    .slice(1)
-    .map(() => sql`NULL`)
-  // SQLite runs the second part only where the first one has fewer rows than the limit.
-  return raw(
-    db,
-    shown,
-    (fields) => sql`
-      SELECT * FROM (
-        SELECT ${fields} FROM (SELECT * ${scan} LIMIT ${rest ? MAX_LOOKED_AT : take}) ${c}
-        WHERE ${rest ?? sql`1`} ORDER BY ${desc(c.id)} LIMIT ${take})
-      UNION ALL
-      SELECT * FROM (SELECT ${c.id}, ${sql.join(nothing, sql`, `)} ${scan} LIMIT ${rest ? 1 : 0} OFFSET ${MAX_LOOKED_AT - 1})
-      LIMIT ${take}`,
-  )
+  const found = (fields: SQL) => sql`SELECT ${fields}
+    FROM (SELECT * ${scan} LIMIT ${rest ? MAX_LOOKED_AT : take}) ${c}
+    WHERE ${rest ?? sql`1`} ORDER BY ${desc(c.id)} LIMIT ${take}`
+  const size = sql`octet_length(metadata) + octet_length(external_ids) + ${BYTES_OF_REST}`
+  const fits = sql`running - (${size}) < ${MAX_PAGE_BYTES}`
+  const kept = Object.keys(listed).map((name) => {
+    const column = sql.identifier(name)
+    if (name === 'id') return sql`${column}`
+    return sql`iif(${fits}, ${column}, ${name === 'part' ? sql`'over'` : sql`NULL`}) AS ${column}`
+  })
+  const page = (fields: SQL) => sql`SELECT ${sql.join(kept, sql`, `)} FROM (
+    SELECT *, sum(${size}) OVER (ROWS UNBOUNDED PRECEDING) AS running FROM (${found(fields)}))`
+  const end = { place: { id: c.id, part: sql`'end'` }, from: scan, most: rest ? MAX_LOOKED_AT : null }
+  return raw(db, listed, (fields) => withEnd(Object.keys(listed), page(fields), end, take)) as Query<ListRow[]>
 }
 
 /** The index that a list walks, the part of it, and what is then checked in each row. */
@@ -119,8 +129,8 @@ function planOf({ email, state }: Asked): { index: SQL; range: SQL | undefined; 
   return { index: sql`INDEXED BY consumers_state`, range: and(inState, sql`${c.state} <> 'active'`), rest: undefined }
 }
 
-export function isConsumer(row: ListRow): row is Consumer {
-  return row.state !== null
+export function isConsumer(row: ListRow): row is Extract<ListRow, { part: 'consumer' }> {
+  return row.part === 'consumer'
 }
 
 /** The ids of the consumers that were merged into this one, as a subquery. */

@@ -70,6 +70,9 @@ export function idPattern(prefix: IdPrefix): RegExp {
   return new RegExp(`^${prefix}_${DIGITS}{26}$`)
 }
 
+/** Characters of an event's id. */
+export const EVENT_ID_LENGTH = 'evt_'.length + TIME_CHARS + RANDOM_CHARS
+
 /** Stores (databases for projects) have numbers from 0 to this one: three characters after the id's own. */
 export const MAX_STORE = 32 ** 3 - 1
 /** A store's number after the 26 characters of an id: nothing for store 0, and no leading zeros. */

@@ -2,13 +2,14 @@ import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
 import { type Actor, requireConfirmed } from '../http/auth'
 import { Fault } from '../lib/fault'
-import { changeSettings } from './directory-store'
-import { type SettingsChange, settingsOf } from './settings'
-import { copySettings, type Project } from './store'
+import { requirePasskey } from './directory-store'
+import { ofStore, type SettingsChange, type StoreChange } from './settings'
+import { changeInStore, copySettings, type Project } from './store'
 
 /**
- * Changes settings of a project in the directory, where they count, and then the copy in the project's store. The same
- * change again repairs a copy that the last call did not reach.
+ * Changes settings of a project. `require_passkey` counts in the directory, and is changed first, because that may be refused.
+ * The others count in the project's store. Each is copied to the other database, which only shows it. The same call again
+ * repairs a copy that the last one did not reach, and so does the cron.
  *
  * @returns null if there is no such project
  * @throws {Fault} `console_session_required` for an API key, `insufficient_role` for a user who is not an owner,
@@ -16,29 +17,54 @@ import { copySettings, type Project } from './store'
  *   unconfirmed session stops requiring it
  */
 export async function changeSettingsEverywhere(
-  { db, directory, store }: Runtime,
+  rt: Runtime,
   actor: Actor,
   id: string,
   settings: SettingsChange,
   change: Change,
 ): Promise<Project | null> {
+  const { require_passkey } = settings
+  const others = ofStore(settings)
+  const changed = require_passkey === undefined ? null : await changePasskey(rt, actor, id, require_passkey, change)
+  if (Object.keys(others).length > 0) return changeOthers(rt, id, others, change)
+  return changed
+}
+
+async function changePasskey(
+  { db, directory, store }: Runtime,
+  actor: Actor,
+  id: string,
+  required: boolean,
+  change: Change,
+): Promise<Project | null> {
   if (actor.type !== 'session') {
-    throw new Fault('console_session_required', 'Only an owner can change settings. Use the session of one.')
+    throw new Fault('console_session_required', 'Only an owner can change this setting. Use the session of one.')
   }
   if (actor.role !== 'owner') throw ownersOnly()
-  if (settings.require_passkey && !actor.second_factor) throw factorFirst()
-  if (settings.require_passkey === false) requireConfirmed(actor)
-  const done = await changeSettings(directory, actor, id, settings, change)
+  if (required && !actor.second_factor) throw factorFirst()
+  if (!required) requireConfirmed(actor)
+  const done = await requirePasskey(directory, actor, id, required, change)
   if (!done) return null
   const { project, proved } = done
   if (project.role !== 'owner') throw ownersOnly()
-  if (settings.require_passkey && !proved) throw factorFirst()
-  if (store !== 0) await copySettings(db, project)
-  return { ...project, settings: settingsOf(project.settings) }
+  if (required && !proved) throw factorFirst()
+  if (store !== 0) await copySettings(db, id, { require_passkey: required })
+  return project
+}
+
+async function changeOthers(
+  { db, directory, store }: Runtime,
+  id: string,
+  settings: StoreChange,
+  change: Change,
+): Promise<Project | null> {
+  const project = await changeInStore(db, id, settings, change)
+  if (project && store !== 0) await copySettings(directory, id, settings)
+  return project
 }
 
 function ownersOnly(): Fault {
-  return new Fault('insufficient_role', 'Only an owner can change the settings of the project.')
+  return new Fault('insufficient_role', 'Only an owner can change this setting of the project.')
 }
 
 function factorFirst(): Fault {

@@ -19,8 +19,7 @@ import { members } from '../members/schema'
 import { sessions } from '../sessions/schema'
 import { MAX_OWNED_PROJECTS } from './limits'
 import { projects } from './schema'
-import type { SettingsChange } from './settings'
-import type { Project } from './store'
+import { type Project, patched, settingsEntry } from './store'
 
 /** A project as one of its members sees it. */
 export type MemberProject = Awaited<ReturnType<typeof listMemberProjects>>[number]
@@ -97,43 +96,37 @@ export function findCopy(directory: Directory, id: string) {
   return directory.select({ id: projects.id, name: projects.name }).from(projects).where(eq(projects.id, id))
 }
 
-/** Who changes the settings of a project: the user of a session. */
+/** Who changes a setting of a project: the user of a session. */
 export type Settler = { id: string; user_id: string }
 
 /**
- * Changes settings of a project, if the user of the session is an owner. A session that switches `require_passkey` on must
- * have its second factor: so nobody locks themselves out.
+ * Sets `require_passkey` of a project, if the user of the session is an owner. A session that switches it on must have its
+ * second factor: so nobody locks themselves out.
  *
  * @returns the project as the user sees it then, with the session's second factor; null if the user is no member
  */
-export async function changeSettings(
+export async function requirePasskey(
   directory: Directory,
   { id, user_id }: Settler,
   projectId: string,
-  settings: SettingsChange,
+  required: boolean,
   change: Change,
 ): Promise<{ project: MemberProject; proved: boolean } | null> {
   const one = { one: sql`1` }
-  const after = sql`json_patch(${projects.settings}, ${JSON.stringify(settings)})`
+  const after = patched({ require_passkey: required })
   const owner = and(eq(members.project_id, projectId), eq(members.user_id, user_id), eq(members.role, 'owner'))
   const proven = and(eq(sessions.id, id), isNotNull(sessions.second_factor_at))
   const allowed = and(
     eq(projects.id, projectId),
     sql`${after} <> ${projects.settings}`,
     exists(directory.select(one).from(members).where(owner)),
-    settings.require_passkey ? exists(directory.select(one).from(sessions).where(proven)) : undefined,
+    required ? exists(directory.select(one).from(sessions).where(proven)) : undefined,
   )
   const { project, session } = await batch(directory, {
     ...audited(
       directory,
       change,
-      {
-        project_id: projectId,
-        action: 'project.settings_changed',
-        object_type: 'project',
-        object_id: projectId,
-        details: settings,
-      },
+      settingsEntry(projectId, { require_passkey: required }),
       directory.update(projects).set({ settings: after }).where(allowed),
     ),
     project: findMemberProject(directory, projectId, user_id),

@@ -8,3 +8,7 @@ export const MAX_OWNED_PROJECTS = 100
 export const RESTORABLE_FOR = 30 * DAY
 /** The highest value of the setting `max_devices`. */
 export const MAX_DEVICES = 1_000
+/** Keys of metadata that can hold the external id of a consumer. */
+export const MAX_CONSUMER_KEYS = 5
+/** Characters of such a key: as many as Stripe allows. */
+export const MAX_CONSUMER_KEY = 40

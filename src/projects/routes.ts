@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { run } from '../db/client'
 import { type Actor, changeOf, sessionOf, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { named, timestamp } from '../http/fields'
+import { exampleOf, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
@@ -43,7 +43,7 @@ const Project = named(
     id: SAMPLE.project,
     name: 'Acme',
     created_at: SAMPLE.time,
-    settings: { require_passkey: false, max_devices: 100 },
+    settings: exampleOf(ProjectSettings),
     role: 'owner',
     deleted_at: null,
     purge_at: null,
@@ -134,7 +134,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       id: 'updateProject',
       summary: 'Change a project',
       description:
-        'Its name, which need not be unique, or its settings. Only the session of an owner changes settings. Switching `require_passkey` on requires that this session has its second factor. Switching it off requires a confirmed session.',
+        'Its name, which need not be unique, or its settings. Only the session of an owner changes `require_passkey`. Switching it on requires that this session has its second factor. Switching it off requires a confirmed session.',
       tag,
       policy: { actors, scope: 'projects:write', project: 'path' },
       responses: { 200: { description: 'The project.', schema: Project } },

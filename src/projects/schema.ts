@@ -23,7 +23,7 @@ export const projects = sqliteTable(
     purge_at: integer(),
     /** Since when its rows in this database are being deleted (ms). From then on, nothing restores it. */
     purging_since: integer(),
-    /** The settings that are not at their defaults: settings.ts. What the directory has counts. */
+    /** The settings that were ever set. settings.ts says which database decides. */
     settings: text({ mode: 'json' }).$type<Partial<Settings>>().notNull().default({}),
   },
   (t) => [

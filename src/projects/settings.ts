@@ -1,17 +1,45 @@
-/** What can be set for a project. */
-export type Settings = {
-  /** Whether admins and owners must have used a passkey or a recovery code in their session. */
-  require_passkey: boolean
+/** How events link a vendor's customers to consumers. */
+export type LinkSettings = {
+  /** Whether claims that a buyer may have chosen are recorded. */
+  link_hints: boolean
+  /** The keys of metadata or custom data that hold the external id of a consumer, the most important one first. */
+  consumer_keys: readonly string[]
+}
+
+/** The settings that the project's store decides, because they are read there. */
+export type StoreSettings = LinkSettings & {
   /** How many active devices each consumer can have. */
   max_devices: number
+}
+
+/** What can be set for a project. */
+export type Settings = StoreSettings & {
+  /**
+   * Whether admins and owners must have used a passkey or a recovery code in their session. The directory decides, because
+   * sessions are read there.
+   */
+  require_passkey: boolean
 }
 
 /** The settings to change; the others stay. */
 export type SettingsChange = { [Name in keyof Settings]?: Settings[Name] | undefined }
 
-const DEFAULTS: Settings = { require_passkey: false, max_devices: 100 }
+/** The settings to change of those that the store decides. */
+export type StoreChange = Omit<SettingsChange, 'require_passkey'>
+
+const DEFAULTS: Settings = {
+  require_passkey: false,
+  link_hints: true,
+  consumer_keys: ['consumer_external_id'],
+  max_devices: 100,
+}
 
 /** The settings of a project, with the defaults of those that were never set. */
 export function settingsOf(stored: Partial<Settings> | null): Settings {
   return { ...DEFAULTS, ...stored }
+}
+
+/** Those of the settings that the store decides. */
+export function ofStore({ require_passkey, ...rest }: SettingsChange): StoreChange {
+  return rest
 }

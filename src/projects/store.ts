@@ -1,8 +1,9 @@
-import { and, eq, ne, type SQL } from 'drizzle-orm'
+import { and, eq, ne, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
-import { batch, type Db, run } from '../db/client'
+import { batch, type Database, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { projects } from './schema'
+import type { SettingsChange, StoreChange } from './settings'
 
 export type Project = typeof projects.$inferSelect
 
@@ -30,9 +31,43 @@ export async function renameProject(db: Db, id: string, name: string, change: Ch
   return project[0] ?? null
 }
 
-/** Copies the settings of a project from the directory to its store. */
-export async function copySettings(db: Db, { id, settings }: Pick<Project, 'id' | 'settings'>): Promise<void> {
-  await run(db, db.update(projects).set({ settings }).where(eq(projects.id, id)))
+/**
+ * Changes the settings of a project that its store decides. The same settings again change nothing.
+ *
+ * @returns null if there is no such project
+ */
+export async function changeInStore(
+  db: Db,
+  id: string,
+  settings: StoreChange,
+  change: Change,
+): Promise<Project | null> {
+  const after = patched(settings)
+  const changed = db
+    .update(projects)
+    .set({ settings: after })
+    .where(and(eq(projects.id, id), sql`${after} <> ${projects.settings}`))
+  const { project } = await batch(db, {
+    ...audited(db, change, settingsEntry(id, settings), changed),
+    project: findProject(db, id),
+  })
+  return project[0] ?? null
+}
+
+/** Copies settings of a project to the database that only shows them. */
+export async function copySettings(db: Database, id: string, settings: SettingsChange): Promise<void> {
+  const after = patched(settings)
+  await run(db, db.update(projects).set({ settings: after }).where(eq(projects.id, id)))
+}
+
+/** The settings of a project with a change, as an expression. */
+export function patched(settings: SettingsChange): SQL {
+  return sql`json_patch(${projects.settings}, ${JSON.stringify(settings)})`
+}
+
+/** An audit entry about settings of a project. */
+export function settingsEntry(id: string, details: SettingsChange) {
+  return { project_id: id, action: 'project.settings_changed', object_type: 'project', object_id: id, details }
 }
 
 /** An audit entry about a project. */

@@ -1,4 +1,4 @@
-import { at, integer, isObject, text } from './lib/read'
+import { integer, isObject, text } from './lib/read'
 
 /**
  * What an event says about which end user one of the vendor's customers is, by the id that the project gives that user.
@@ -14,19 +14,16 @@ export type Claim = {
   by: 'customer' | 'checkout'
 }
 
-/** The value of the first of these keys that has one. A number counts as its digits. */
-export function firstValue(pairs: unknown, keys: readonly string[]): string | null {
-  if (!isObject(pairs)) return null
-  for (const key of keys) {
-    if (!Object.hasOwn(pairs, key)) continue
-    const value = at(pairs, key)
-    const found = text(value) ?? integer(value)?.toString() ?? null
-    if (found !== null) return found
-  }
-  return null
+/** The values of these keys, in their order. A number counts as its digits; what is neither a text nor a number is left out. */
+export function valuesOf(pairs: unknown, keys: readonly string[]): string[] {
+  if (!isObject(pairs)) return []
+  return keys
+    .filter((key) => Object.hasOwn(pairs, key))
+    .map((key) => text(pairs[key]) ?? integer(pairs[key])?.toString())
+    .filter((value) => value !== undefined)
 }
 
-/** A claim as a list: none if the customer or the value is missing. */
-export function claimOf(customer: string | null, external_id: string | null, by: Claim['by']): Claim[] {
-  return customer === null || external_id === null ? [] : [{ customer, external_id, by }]
+/** A claim for each value, in their order; none if the customer is missing. */
+export function claimsOf(customer: string | null, values: readonly string[], by: Claim['by']): Claim[] {
+  return customer === null ? [] : values.map((external_id) => ({ customer, external_id, by }))
 }

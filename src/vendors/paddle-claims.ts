@@ -1,4 +1,4 @@
-import { type Claim, claimOf, firstValue } from './claim'
+import { type Claim, claimsOf, valuesOf } from './claim'
 import { at, before, type Json, text } from './lib/read'
 
 /** The statuses of a transaction that is paid. Opening a checkout costs a buyer nothing, so anybody can do it for any address. */
@@ -10,10 +10,10 @@ const PAID = ['paid', 'completed']
  * https://developer.paddle.com/build/transactions/custom-data
  */
 export function paddleClaims(event: Json, keys: readonly string[]): Claim[] {
-  const value = firstValue(at(event, 'data', 'custom_data'), keys)
+  const values = valuesOf(at(event, 'data', 'custom_data'), keys)
   const type = before(text(event.event_type) ?? '', '.')
-  if (type === 'customer') return claimOf(text(at(event, 'data', 'id')), value, 'customer')
+  if (type === 'customer') return claimsOf(text(at(event, 'data', 'id')), values, 'customer')
   if (type !== 'subscription' && type !== 'transaction') return []
   if (type === 'transaction' && !PAID.includes(text(at(event, 'data', 'status')) ?? '')) return []
-  return claimOf(text(at(event, 'data', 'customer_id')), value, 'checkout')
+  return claimsOf(text(at(event, 'data', 'customer_id')), values, 'checkout')
 }

@@ -1,4 +1,5 @@
 import type { Kind } from '../lib/billing-kinds'
+import { isObject } from './lib/read'
 import type { Bodies } from './objects'
 
 /** One object as one event describes it: the whole object, as it was after the event. Made by the vendors' files. */
@@ -60,12 +61,8 @@ export function canonical(value: unknown): string {
  * anything else, arrays included, replaces the current value.
  */
 export function undo(object: unknown, previous: unknown): unknown {
-  if (!isRecord(object) || !isRecord(previous)) return previous
-  const before = { ...object }
+  if (!isObject(object) || !isObject(previous)) return previous
+  const before: Record<string, unknown> = { ...object }
   for (const [key, value] of Object.entries(previous)) before[key] = undo(before[key], value)
   return before
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-import { type Claim, claimOf, firstValue } from './claim'
+import { type Claim, claimsOf, valuesOf } from './claim'
 import { at, idOf, type Json, text } from './lib/read'
 
 /** The events of a checkout that is completed. Others cost a buyer nothing, so anybody can cause them for any address. */
@@ -12,14 +12,15 @@ const PAID = /^checkout\.session\.(completed|async_payment_succeeded)$/
 export function stripeClaims(event: Json, keys: readonly string[]): Claim[] {
   const object = at(event, 'data', 'object')
   const type = text(event.type) ?? ''
-  const value = firstValue(at(object, 'metadata'), keys)
+  const values = valuesOf(at(object, 'metadata'), keys)
   if (/^customer\.(created|updated|deleted)$/.test(type) && at(object, 'object') === 'customer') {
-    return claimOf(text(at(object, 'id')), value, 'customer')
+    return claimsOf(text(at(object, 'id')), values, 'customer')
   }
   const customer = idOf(at(object, 'customer'))
   if (type.startsWith('checkout.session.')) {
     if (!PAID.test(type) || text(at(object, 'payment_status')) === 'unpaid') return []
-    return claimOf(customer, value ?? text(at(object, 'client_reference_id')), 'checkout')
+    const reference = text(at(object, 'client_reference_id'))
+    return claimsOf(customer, reference === null ? values : [...values, reference], 'checkout')
   }
-  return type.startsWith('customer.subscription.') ? claimOf(customer, value, 'checkout') : []
+  return type.startsWith('customer.subscription.') ? claimsOf(customer, values, 'checkout') : []
 }

@@ -96,7 +96,8 @@ export type Vendor = {
   /** The vendor's own object in the event of a delivery, as sent; null if there is none. It has what `snapshots` has. */
   object?: (text: string) => Json | null
   /**
-   * What an event says about which end user a customer is.
+   * What the event of a delivery says about which end user a customer is: a claim for each value, the most important one
+   * first. The first that can be an external id counts.
    *
    * @param event the `content` of the decoded event
    * @param keys of metadata or custom data to look at, the most important one first

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { contentsOf, decide } from '../../src/inbox/process/decide'
+import { settingsOf } from '../../src/projects/settings'
 import {
   anId,
   type Fields,
@@ -336,7 +337,7 @@ describe('objects that are too large for a row', () => {
     const nested = '['.repeat(20_000) + ']'.repeat(20_000)
     const event = stripeEventOf('customer.subscription.updated', stripeSubscription({ metadata: 'here' }))
     const body = JSON.stringify(event).replace('"metadata":"here"', `"metadata":${nested}`)
-    const contents = contentsOf('stripe', { text: body, headers: {} })
+    const contents = contentsOf('stripe', { text: body, headers: {} }, settingsOf(null))
     expect(decide({ vendor: 'stripe', vendor_event_id: event.id }, contents)).toMatchObject({
       status: 'failed',
       error: 'the payload is nested too deeply',

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, captureConsole, freshKey } from '../harness'
+import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
 import { insertConsumer, insertMerged } from './rows'
@@ -297,5 +298,25 @@ describe('the list', () => {
     expect([first.data, first.truncated, first.has_more]).toEqual([[], true, true])
     const second = (await api.list(`?state=active&cursor=${first.next_cursor}`)).body
     expect([second.data.map(({ id }) => id), second.truncated, second.has_more]).toEqual([[body.id], false, false])
+  })
+
+  it('ends a page early where its consumers are large', async () => {
+    const { project, api } = await newApi()
+    const made = await insertMerged(project, (await api.put('oldest')).body.id, 20)
+    const metadata = JSON.stringify({ text: 'é'.repeat(15_000) })
+    await rows('UPDATE consumers SET metadata = ? WHERE project_id = ? AND merged_into IS NOT NULL', metadata, project)
+    for (const filter of ['', '&state=merged']) {
+      const sizes: number[] = []
+      const found: string[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const { status, body } = await api.list(`?limit=100${filter}${cursor && `&cursor=${cursor}`}`)
+        expect([status, body.truncated, body.has_more]).toEqual([200, false, body.next_cursor !== null])
+        sizes.push(body.data.length)
+        found.push(...body.data.filter(({ merged_into }) => merged_into).map(({ id }) => id))
+        cursor = body.next_cursor
+      }
+      expect(sizes).toEqual([9, 9, filter === '' ? 3 : 2])
+      expect(found.sort()).toEqual([...made].sort())
+    }
   })
 })

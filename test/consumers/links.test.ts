@@ -6,7 +6,7 @@ import { countingD1, NO_LIMIT, tamperedD1 } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
-import { checkout, ofCustomer, ofPaddle } from './events'
+import { checkout, ofCustomer, ofPaddle, ofSubscription } from './events'
 import { insertConsumer, insertLink } from './rows'
 
 async function newPlace() {
@@ -75,12 +75,32 @@ describe('a customer', () => {
     expect(await link('cus_a')).toEqual([null, 'newest', 'customer'])
   })
 
+  it.each([
+    ['the greater id', { event: 'evt_b' }, { event: 'evt_a' }],
+    ['an update after the creation', { event: 'evt_a' }, { event: 'evt_b', happened: 'created' }],
+    ['a deletion after an update', { event: 'evt_a', happened: 'deleted' }, { event: 'evt_b' }],
+  ] as const)('follows the newer of two events of one second, in either order: %s', async (_, newer, older) => {
+    const { deliver, link } = await newPlace()
+    for (const order of ['cus_a', 'cus_b']) {
+      const named = ({ event, ...more }: typeof newer | typeof older) => ({ ...more, event: `${event}_${order}` })
+      const events = [ofCustomer(order, 'newer', 0, named(newer)), ofCustomer(order, 'older', 0, named(older))]
+      await deliver(...(order === 'cus_a' ? events : events.reverse()))
+      expect(await link(order)).toEqual([null, 'newer', 'customer'])
+    }
+  })
+
   it('is nobody where the text is no external id', async () => {
     const { deliver, link, consumers } = await newPlace()
     await deliver(ofCustomer('cus_a', 'a b'), checkout('cus_b', 'csm_1'), checkout('cus_c', 'x'.repeat(201)))
     expect(await link('cus_a')).toEqual([null, null, null])
     expect((await consumers.customer('cus_b')).status).toBe(404)
     expect((await consumers.customers()).body.data.map((one) => [one.id, one.linked_by])).toEqual([['cus_a', null]])
+  })
+
+  it('is the consumer that the first usable value names', async () => {
+    const { deliver, link } = await newPlace()
+    await deliver(checkout('cus_a', 'u1', 0, { metadata: { consumer_external_id: 'not an id' } }))
+    expect(await link('cus_a')).toEqual([null, 'u1', 'checkout'])
   })
 
   it('is the consumer that it is pinned to, until it is not', async () => {
@@ -106,6 +126,27 @@ describe('a customer', () => {
       ['customer.pinned', { vendor: 'stripe', consumer: a }],
       ['customer.pinned', { vendor: 'stripe', consumer: null }],
       ['customer.unpinned', { vendor: 'stripe' }],
+    ])
+  })
+
+  it('is listed where only its subscriptions or invoices name it', async () => {
+    const { project, consumers, deliver } = await newPlace()
+    await deliver(ofSubscription('cus_a'), ofPaddle('ctm_b', null), ofSubscription('cus_c'), ofCustomer('cus_d', 'u1'))
+    await consumers.put('u1')
+    await consumers.put('u2')
+    await consumers.pin('cus_c', 'ext:u2')
+    const ids = async (query: string) => (await consumers.customers(query)).body.data.map(({ id }) => id)
+    expect(await ids('')).toEqual(['ctm_b', 'cus_a', 'cus_c', 'cus_d'])
+    expect(await ids('?linked=false')).toEqual(['ctm_b', 'cus_a'])
+    expect(await ids('?linked=true')).toEqual(['cus_c', 'cus_d'])
+    expect(await ids('?linked=false&vendor=stripe')).toEqual(['cus_a'])
+    const { body } = await consumers.customers('?limit=1')
+    expect((await consumers.customers(`?limit=1&cursor=${body.next_cursor}`)).body.data[0]?.id).toEqual('cus_a')
+    // Two vendors can use one id.
+    await rows("UPDATE billing_objects SET customer = 'cus_a' WHERE project_id = ? AND customer = 'ctm_b'", project)
+    expect((await consumers.customers()).body.data.slice(0, 2).map(({ id, vendor }) => [id, vendor])).toEqual([
+      ['cus_a', 'paddle'],
+      ['cus_a', 'stripe'],
     ])
   })
 
@@ -195,7 +236,7 @@ describe('an event with a claim', () => {
     expect(await rows('SELECT * FROM customer_links WHERE project_id = ?', project)).toEqual([])
   })
 
-  it('costs no trip, two rows if it is the first, and none if it says nothing new', async () => {
+  it('costs no trip, and two rows if it is the first; later, none if it changes nothing, one for a newer rank', async () => {
     const { send, queue } = await newPlace()
     const cost = async (event: object) => {
       await send(event)
@@ -210,5 +251,16 @@ describe('an event with a claim', () => {
     const own = (await cost(checkout('cus_b', 'u1', 10))).written - none.written
     expect([first.trips, later.trips]).toEqual([plain.trips, plain.trips])
     expect([own, later.written - none.written]).toEqual([2, 0])
+
+    // The newest event of the customer itself decides, so its rank is kept, even if it says the same again.
+    await cost(ofCustomer('cus_c', null, 0))
+    const said = async (externalId: string | null, moment: number) =>
+      (await cost(ofCustomer('cus_c', externalId, moment))).written
+    const nothing = await said(null, 10)
+    expect((await said('u1', 20)) - nothing).toBe(2)
+    expect((await said('u1', 30)) - nothing).toBe(1)
+    const old = await said(null, 15) // an older event writes less for the customer itself
+    expect((await said('u1', 16)) - old).toBe(0)
+    expect((await said('u2', 17)) - old).toBe(0)
   })
 })

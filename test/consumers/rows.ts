@@ -45,7 +45,7 @@ export async function insertErased(project: string): Promise<string> {
 export async function insertLink(project: string, customer: string, { pinned }: { pinned?: string } = {}) {
   await STORE.prepare(
     `INSERT INTO customer_links (project_id, customer, vendor, pinned, hint, hint_rank)
-     VALUES (?, ?, 'stripe', ?, 'nobody', '2026-01-01T00:00:00.000000000 evt_none')`,
+     VALUES (?, ?, 'stripe', ?, 'nobody', '2026-01-01T00:00:00.000000000 1 evt_1 evt_00000000000000000000000000')`,
   )
     .bind(project, customer, pinned ?? null)
     .run()

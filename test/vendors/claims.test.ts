@@ -9,8 +9,8 @@ const stripe = (type: string, object: object) =>
   claims('stripe', { id: 'evt_1', object: 'event', type, created: 1, data: { object } })
 const paddle = (event_type: string, data: object) => claims('paddle', { event_id: 'evt_1', event_type, data })
 
-const said = (external_id: string) => [{ customer: 'cus_1', external_id, by: 'customer' }]
-const hint = (external_id: string) => [{ customer: 'cus_1', external_id, by: 'checkout' }]
+const said = (...ids: string[]) => ids.map((external_id) => ({ customer: 'cus_1', external_id, by: 'customer' }))
+const hint = (...ids: string[]) => ids.map((external_id) => ({ customer: 'cus_1', external_id, by: 'checkout' }))
 const customer = (metadata: unknown) => ({ object: 'customer', id: 'cus_1', metadata })
 const session = (fields: object) => ({ object: 'checkout.session', customer: 'cus_1', ...fields })
 const subscription = (fields: object) => ({ object: 'subscription', id: 'sub_1', customer: 'cus_1', ...fields })
@@ -19,7 +19,7 @@ describe('the claims of Stripe', () => {
   it.each<[string, unknown, unknown]>([
     ['metadata of a customer', stripe('customer.updated', customer({ first: 'u1' })), said('u1')],
     ['of one that is deleted', stripe('customer.deleted', customer({ second: 'u1' })), said('u1')],
-    ['the first key', stripe('customer.created', customer({ second: 'u2', first: 'u1' })), said('u1')],
+    ['the first key', stripe('customer.created', customer({ second: 'u2', first: 'u1' })), said('u1', 'u2')],
     ['the first key with a value', stripe('customer.created', customer({ second: 'u2', first: '' })), said('u2')],
     ['a key that was removed', stripe('customer.updated', customer({ other: 'u1' })), []],
     ['no metadata', stripe('customer.updated', customer(null)), []],
@@ -52,7 +52,7 @@ describe('the claims of Stripe', () => {
     [
       'metadata before the reference',
       stripe('checkout.session.completed', session({ client_reference_id: 'u2', metadata: { first: 'u1' } })),
-      hint('u1'),
+      hint('u1', 'u2'),
     ],
     [
       'a checkout without a customer',

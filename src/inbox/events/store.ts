@@ -2,6 +2,7 @@ import { and, asc, type Column, desc, eq, exists, gt, inArray, lt, type SQL, sql
 import type { Db, Query } from '../../db/client'
 import { columnsOf, valuesOf } from '../../db/sql'
 import { Fault } from '../../lib/fault'
+import { settingsFor } from '../../projects/settings-store'
 import { connections } from '../connections/schema'
 import type { Body } from '../payload'
 import { bodyColumns, isJoined, payloadBytes, payloadHeaders, payloadText, withPayload } from '../payload-store'
@@ -105,6 +106,7 @@ export function findRecorded(db: Db, projectId: string, id: string) {
     kept: sql<0 | 1>`${isJoined}`.as('kept'),
     text: payloadText.as('text'),
     headers: payloadHeaders.as('headers'),
+    settings: settingsFor(events.project_id),
   }
   return withPayload(db.select(columns).from(events).crossJoin(connections).$dynamic(), events).where(
     and(ofProject(projectId, id), eq(connections.id, events.connection_id)),

@@ -5,6 +5,7 @@ import { insertFrom } from '../../db/insert-from'
 import { json } from '../../db/sql'
 import { isDeleted } from '../../projects/ended-store'
 import { projects } from '../../projects/schema'
+import { settingsFor } from '../../projects/settings-store'
 import { connections } from '../connections/schema'
 import { leftBy } from '../lifecycle'
 import { attempts, events, replays } from '../schema'
@@ -122,6 +123,7 @@ export function selectClaimed(db: Db, keys: readonly EventKey[], lease: string) 
       tries: events.tries,
       replay_id: events.replay_id,
       payload_id: events.payload_id,
+      settings: settingsFor(events.project_id),
       /** Of a replay: what the event did when it was processed before. */
       earlier: json<Effect[] | null>(effectsOfReplayed).as('earlier'),
     })

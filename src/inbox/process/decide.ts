@@ -1,6 +1,7 @@
 import type { Effect } from '../../billing/effect'
 import { claimsIn } from '../../consumers/claims'
 import { utf8 } from '../../lib/crypto'
+import type { LinkSettings } from '../../projects/settings'
 import { vendorOf } from '../../vendors'
 import type { Claim } from '../../vendors/claim'
 import { isId } from '../../vendors/lib/read'
@@ -44,9 +45,10 @@ export type Contents = {
  *
  * @param vendor the name of the connection's vendor
  * @param payload undefined if it is past its retention
+ * @param settings of the project
  * @throws what a bug of ours throws. That is worth a retry: a later version may have fixed it.
  */
-export function contentsOf(vendor: string, payload: Payload | undefined): Contents {
+export function contentsOf(vendor: string, payload: Payload | undefined, settings: LinkSettings): Contents {
   const known = vendorOf(vendor)
   if (!known) return useless(`this version does not support the vendor ${vendor}`)
   if (!payload)
@@ -56,7 +58,12 @@ export function contentsOf(vendor: string, payload: Payload | undefined): Conten
     const events = known.decode(payload.text, payload.headers ?? {})
     const content = events[0]?.content
     if (!content) return { events, snapshots: [], claims: [], error: null }
-    return { events, snapshots: known.snapshots?.(content) ?? [], claims: claimsIn(known, content), error: null }
+    return {
+      events,
+      snapshots: known.snapshots?.(content) ?? [],
+      claims: claimsIn(known, content, settings),
+      error: null,
+    }
   } catch (error) {
     if (error instanceof Undecodable) return useless(error.message)
     if (error instanceof RangeError && /call stack/i.test(error.message)) {

@@ -77,9 +77,8 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       { project_id: e.project_id, ref: sql`r.value`, event_id: e.id },
       sql`${held} CROSS JOIN json_each(j.value, '$.refs') r WHERE true ON CONFLICT DO NOTHING`,
     ),
-    ...(verdicts.some(({ claims }) => claims.length > 0) && {
-      links: recordClaims(db, e.project_id, sql`${held} CROSS JOIN json_each(j.value, '$.claims') k`, sql`k.value`),
-    }),
+    ...(verdicts.some(({ claims }) => claims.length > 0) &&
+      recordClaims(db, e.project_id, sql`${held} CROSS JOIN json_each(j.value, '$.claims') k`, sql`k.value`)),
     attempts: insertFrom(db, attempts, attemptRow(now), sql`${held} WHERE true ON CONFLICT DO NOTHING`),
     minutes: addToMinutes(db, held, isFinal),
     totals: insertFrom(
@@ -186,7 +185,10 @@ function listsOf({ verdicts, now }: Finish): Lists {
 }
 
 /** A verdict as it travels in a list. */
-function listed({ event, status, error, due_at, trigger, started_at, summary, claims }: Verdict, now: number) {
+function listed(
+  { event, status, error, due_at, trigger, started_at, summary, snapshots, claims }: Verdict,
+  now: number,
+) {
   const receivedAt = idTime(event.id)
   const lag = status === 'processed' || status === 'ignored' ? Math.max(0, now - receivedAt) : null
   return {
@@ -199,7 +201,13 @@ function listed({ event, status, error, due_at, trigger, started_at, summary, cl
     started_at,
     refs: summary?.refs ?? [],
     claims: claims.map((claim) =>
-      claimed(claim, { vendor: event.vendor, occurred_at: summary?.occurred_at ?? null, event_id: event.id }),
+      claimed(claim, {
+        vendor: event.vendor,
+        vendor_event_id: event.vendor_event_id,
+        occurred_at: summary?.occurred_at ?? null,
+        step: snapshots[0]?.step ?? null,
+        event_id: event.id,
+      }),
     ),
     minute: Math.floor(receivedAt / MINUTE),
     lag,

@@ -1,4 +1,5 @@
 import { writeLog } from '../../http/log'
+import { settingsOf } from '../../projects/settings'
 import type { Claim } from '../../vendors/claim'
 import type { Snapshot } from '../../vendors/snapshot'
 import type { Status } from '../lifecycle'
@@ -35,7 +36,7 @@ export function judge(
 ): Verdict[] {
   const attempts = events.map((event) => ({ event, trigger: triggerOf(event, viaOf(event)), started_at: Date.now() }))
   try {
-    const contents = contentsOf(events[0]?.vendor ?? '', payload)
+    const contents = contentsOf(events[0]?.vendor ?? '', payload, settingsOf(events[0]?.settings ?? null))
     return attempts.map((attempt) => ({ ...attempt, ...decide(attempt.event, contents), due_at: null }))
   } catch (error) {
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined }

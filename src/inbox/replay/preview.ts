@@ -5,6 +5,7 @@ import { isErased } from '../../consumers/erased-store'
 import { type Db, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { inRoom } from '../../http/answering'
+import { settingsOf } from '../../projects/settings'
 import { findRecorded } from '../events/store'
 import { contentsOf, decide } from '../process/decide'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
@@ -27,8 +28,8 @@ export async function previewReplay(
 async function preview(db: Db, projectId: string, eventId: string) {
   const [row] = await run(db, findRecorded(db, projectId, eventId))
   if (!row) return null
-  const { vendor, vendor_event_id, kept, text, headers } = row
-  const contents = contentsOf(vendor, kept ? { text, headers } : undefined)
+  const { vendor, vendor_event_id, kept, text, headers, settings } = row
+  const contents = contentsOf(vendor, kept ? { text, headers } : undefined, settingsOf(settings))
   const { status, summary, snapshots, claims, error } = decide(row, contents)
   // Earlier effects are left out: the question is what the event would change in the rows as they are.
   const customer = summary?.customer ?? null

@@ -6,6 +6,7 @@ import { DAY, HOUR } from '../../lib/time'
 import { purgeSpent } from '../../passkeys/store'
 import { removeHalfMade } from '../../projects/half-made'
 import { mendMarks } from '../../projects/marks'
+import { mendSettings } from '../../projects/mend-settings'
 import { purgeProjects } from '../../projects/purge'
 import { purgeEnded } from '../../sessions/store'
 import { bodies, payloads } from '../schema'
@@ -68,6 +69,7 @@ const OF_DIRECTORY: Record<string, Task> = {
 const OF_OTHERS: Record<string, Task> = {
   half_made: (rt, { after }) => removeHalfMade(rt, after),
   project_marks: (rt, { after }) => mendMarks(rt, after),
+  project_settings: (rt, { after }) => mendSettings(rt, after),
 }
 
 const startOf = ({ store }: Runtime, { after }: Progress) => ({ store, after })

@@ -17,17 +17,17 @@ export const ACTIONS: Record<string, Action> = {
   'project.restored': { did: 'Restored the project', more: ({ name }) => named(name) },
   'project.settings_changed': {
     did: 'Changed a setting',
-    more: ({ require_passkey, max_devices }) =>
+    more: ({ require_passkey, link_hints, consumer_keys, max_devices }) =>
       [
-        require_passkey === undefined
-          ? undefined
-          : require_passkey
-            ? 'a passkey is required of admins and owners'
-            : 'no passkey is required',
-        max_devices === undefined ? undefined : `at most ${words(max_devices)} devices for each consumer`,
+        require_passkey === true && 'a passkey is required of admins and owners',
+        require_passkey === false && 'no passkey is required',
+        link_hints === true && 'checkouts can link customers to consumers',
+        link_hints === false && 'checkouts cannot link customers to consumers',
+        Array.isArray(consumer_keys) && `keys of consumers: ${consumer_keys.join(', ')}`,
+        max_devices !== undefined && `at most ${words(max_devices)} devices for each consumer`,
       ]
         .filter(Boolean)
-        .join(', '),
+        .join('; '),
   },
   'api_key.minted': {
     did: 'Created an API key',

@@ -1,0 +1,42 @@
+import { and, eq, gt, inArray, sql } from 'drizzle-orm'
+import { type Database, type Db, type Directory, run } from '../db/client'
+import { valuesOf } from '../db/sql'
+import { projects } from './schema'
+import type { SettingsChange } from './settings'
+
+/** The settings of a project as they are stored, as text. */
+const columns = { id: projects.id, text: sql<string>`${projects.settings}`.as('text') }
+
+/** Reads the settings of a store's own projects, in the order of their ids, starting after a project. */
+export function listSettings(db: Db, store: number, after: string, most: number) {
+  return db
+    .select(columns)
+    .from(projects)
+    .where(and(eq(projects.store, store), gt(projects.id, after)))
+    .orderBy(projects.id)
+    .limit(most)
+}
+
+/** Reads the directory's settings of these projects. */
+export function settingsInDirectory(directory: Directory, ids: readonly string[]) {
+  return directory
+    .select(columns)
+    .from(projects)
+    .where(inArray(projects.id, valuesOf(ids)))
+}
+
+/** Settings to copy over those of a project that were read as `text`. */
+export type Copy = { id: string; text: string; change: SettingsChange }
+
+/** Copies settings. What has changed since it was read stays as it is. */
+export async function copyAll(db: Database, rows: readonly Copy[]): Promise<void> {
+  if (rows.length === 0) return
+  await run(
+    db,
+    db
+      .update(projects)
+      .set({ settings: sql`json_patch(${projects.settings}, j.value -> 'change')` })
+      .from(sql`json_each(${JSON.stringify(rows)}) j`)
+      .where(and(eq(projects.id, sql`j.value ->> 'id'`), eq(sql`${projects.settings}`, sql`j.value ->> 'text'`))),
+  )
+}
