@@ -79,8 +79,24 @@ describe('every page', () => {
     const answer = await visit('/console/p/none/platform/settings/api-keys', cast.owner)
     expect([answer.status, answer.headers.get('Content-Type')]).toEqual([404, 'text/html; charset=UTF-8'])
     expect(answer.text).toContain('href="/console"')
-    for (const path of ['/console/nothing', `/console/p/${cast.world.project}/nothing`]) {
-      expect((await visit(path, null)).status).toBe(404)
+    const inProject = `href="/console/p/${cast.world.project}/platform/settings/api-keys"`
+    const lost = `/console/p/${cast.world.project}/nothing`
+    // The frame is that of the project for its members, of no project for other users, and is not there for a stranger.
+    for (const [path, token, framed, ofProject] of [
+      ['/console/nothing', null, false, false],
+      [lost, null, false, false],
+      ['/console/nothing', cast.owner, true, false],
+      [lost, cast.stranger, true, false],
+      [lost, cast.owner, true, true],
+    ] as const) {
+      const { status, text } = await visit(path, token)
+      expect([path, status, text.includes('id="side"'), text.includes(inProject)]).toEqual([
+        path,
+        404,
+        framed,
+        ofProject,
+      ])
+      if (framed) expect(text).toMatch(/name="form_token" value="[0-9a-f]{64}"/)
     }
     const bad = await visit(`/console/p/${cast.world.project}/platform/settings/api-keys?cursor=zzz`, cast.owner)
     expect([bad.status, bad.text.includes('<h1>')]).toEqual([400, true])

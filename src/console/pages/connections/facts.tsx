@@ -3,7 +3,7 @@ import type { HttpEnv } from '../../../http/context'
 import type { ConnectionRow } from '../../../inbox/connections/store'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Fact, Time } from '../../ui/parts'
+import { Dotted, Fact, Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { lastOf, modeOf, standingOf } from './describe'
@@ -36,7 +36,10 @@ export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
         {event && (
           <>
             {' '}
-            <a href={`${pathsOf(c).events}/${event.id}`}>{event.event_type}</a> <Badge of={event.status} />
+            <a href={`${pathsOf(c).events}/${event.id}`}>
+              <Dotted>{event.event_type}</Dotted>
+            </a>{' '}
+            <Badge of={event.status} />
           </>
         )}
       </Fact>
