@@ -22,11 +22,11 @@ export function Time({ at, now, none = 'Never' }: { at: number | null; now: numb
   )
 }
 
-/** A name of words that dots and underscores join, such as an event type. A long one breaks after them. */
+/** A name of words that dots or else underscores join, such as an event type. A long one breaks after them. */
 export function Dotted({ children }: { children: string }) {
   return (
     <>
-      {children.split(/(?<=[._])/).map((part, at) => (
+      {children.split(children.includes('.') ? /(?<=\.)/ : /(?<=_)/).map((part, at) => (
         <>
           {at > 0 && <wbr />}
           {part}
