@@ -93,6 +93,7 @@ describe('somebody new', () => {
     // The rest of the page agrees.
     expect(await page.locator('h1').textContent()).toBe('Stripe active')
     expect(await page.locator('#facts').textContent()).toContain('customer.subscription.created processed')
+    expect(await page.getByRole('region', { name: 'Signing secrets' }).textContent()).not.toContain('Never')
     await steps.click('link', 'overview')
     await page.getByText('Events of the last 24 hours').or(page.locator('.bars')).first().waitFor()
     expect(await page.locator('#steps').count()).toBe(0)

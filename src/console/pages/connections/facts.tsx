@@ -24,6 +24,15 @@ export function Standing({ row, ...part }: Part & { row: ConnectionRow }) {
   )
 }
 
+/** When a signing secret was last used. */
+export function Used({ c, row, secret, ...part }: Part & { c: Context<HttpEnv>; row: ConnectionRow; secret: string }) {
+  return (
+    <span id={`used-${secret}`} {...changed(part)}>
+      <Time at={row.secrets_used[secret] ?? null} now={c.get('rt').now} />
+    </span>
+  )
+}
+
 /** What is known about a connection. */
 export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
   const { now } = c.get('rt')

@@ -8,7 +8,7 @@ import { adviceOn } from '../../ui/refusals'
 import { Pending, Refresh, Said, Step, waiting } from '../../ui/steps'
 import { isOpen } from '../events/row'
 import { lastOf, pathOf } from './describe'
-import { Facts, Standing } from './facts'
+import { Facts, Standing, Used } from './facts'
 import { guideOf } from './guides'
 import { isLocal, SendExample } from './local'
 import type { Shown } from './read'
@@ -45,6 +45,9 @@ export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
         <>
           <Standing row={of.row} fresh />
           <Facts c={c} of={of} fresh />
+          {of.row.secrets.map(({ id }) => (
+            <Used c={c} row={of.row} secret={id} fresh />
+          ))}
         </>
       )}
     </>
