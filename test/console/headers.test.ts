@@ -75,6 +75,16 @@ describe('every page', () => {
     check(answer.headers)
   })
 
+  it('has an address above which every other leads somewhere', async () => {
+    const above = PAGES.filter(({ method }) => method === 'GET').flatMap((entry) => {
+      const parts = pathIn(cast.world, entry).split('/')
+      return parts.map((_, at) => parts.slice(0, at).join('/')).filter((path) => path.startsWith('/console'))
+    })
+    const lost: string[] = []
+    for (const path of new Set(above)) if ((await visit(path, cast.owner)).status === 404) lost.push(path)
+    expect(lost).toEqual([])
+  })
+
   it('is an error page if something is not found or invalid', async () => {
     const answer = await visit('/console/p/none/platform/settings/api-keys', cast.owner)
     expect([answer.status, answer.headers.get('Content-Type')]).toEqual([404, 'text/html; charset=UTF-8'])
