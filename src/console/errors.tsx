@@ -6,6 +6,7 @@ import { noteFull } from '../http/database-full'
 import { asFault, describe, ERRORS, retryAfter } from '../http/errors'
 import type { FaultName } from '../lib/fault'
 import { lead, needsConfirmation, needsPasskey, toConfirm, toSecondFactor } from './lead'
+import { enterIfKnown } from './page'
 import { forgetSession, isNotSignedIn } from './session'
 import { show } from './ui/layout'
 
@@ -35,7 +36,8 @@ const PAGE_WORDS: Partial<Record<FaultName, { title: string; detail: string }>> 
 }
 
 /** The page for a path that does not exist, or that the visitor may not know about. */
-export function missingPage(c: Context<HttpEnv>): Promise<Response> {
+export async function missingPage(c: Context<HttpEnv>): Promise<Response> {
+  if (!c.get('actor')) await enterIfKnown(c, /^\/console\/p\/([^/]+)/.exec(c.req.path)?.[1] ?? null)
   return say(c, 404, 'Page not found', 'The page may have been removed, or you may not be a member of its project.')
 }
 

@@ -6,9 +6,10 @@ import type { HttpEnv } from '../http/context'
 import { type PagePolicy, remember } from '../http/meta'
 import { MAX_BODY_BYTES } from '../http/validate'
 import type { Scope } from '../lib/access'
+import { Fault } from '../lib/fault'
 import { formTokenOf, requireFormToken, requireSameOrigin } from './csrf'
 import { projectPaths } from './paths'
-import { userOf, userOfCookie } from './session'
+import { isNotSignedIn, userOf, userOfCookie } from './session'
 
 /**
  * The first middleware of every page: states who may use the page and enforces it. It checks, in this order, the origin
@@ -17,9 +18,7 @@ import { userOf, userOfCookie } from './session'
 export function page(policy: PagePolicy): MiddlewareHandler<HttpEnv> {
   const admit = async (c: Context<HttpEnv>, next: () => Promise<void>) => {
     if (policy !== 'anyone') {
-      const user = await userOfCookie(c, c.req.param('project') ?? null)
-      const token = await formTokenOf(c.get('rt'), user.id)
-      c.set('formToken', token)
+      const { user, token } = await enter(c, c.req.param('project') ?? null)
       if (c.req.method === 'POST') requireFormToken(c.get('form'), token)
       if (policy !== 'user') requireScopes(user, [policy])
     }
@@ -33,6 +32,27 @@ export function page(policy: PagePolicy): MiddlewareHandler<HttpEnv> {
     return admit(c, next)
   }
   return remember(middleware, { page: policy })
+}
+
+/** The signed-in user, with the token of the forms on the page. @throws {Fault} as {@link userOfCookie} */
+async function enter(c: Context<HttpEnv>, project: string | null) {
+  const user = await userOfCookie(c, project)
+  const token = await formTokenOf(c.get('rt'), user.id)
+  c.set('formToken', token)
+  return { user, token }
+}
+
+/**
+ * Puts a page that anybody may see into the frame of the visitor: that of the project, if they are a member of it. A
+ * page for nobody in particular, or with a database that does not answer, has no frame.
+ */
+export async function enterIfKnown(c: Context<HttpEnv>, project: string | null): Promise<void> {
+  try {
+    await enter(c, project)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    if (project !== null && !isNotSignedIn(error)) await enterIfKnown(c, null)
+  }
 }
 
 /** Whether the user has this scope in the page's project. Pages hide the actions that the user may not perform. */

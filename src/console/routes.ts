@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono'
 import type { HttpEnv } from '../http/context'
 import { errorPage, missingPage } from './errors'
 import { pageHeaders } from './headers'
+import { abovePages } from './pages/above/routes'
 import { apiKeyPages } from './pages/api-keys/routes'
 import { auditPages } from './pages/audit-log/routes'
 import { billingPages } from './pages/billing/routes'
@@ -48,6 +49,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/billing/webhooks', eventPages)
   .route('/p/:project/platform/billing', billingPages)
   .route('/', referencePages)
+  .route('/', abovePages)
   .all('*', missingPage)
 
 /** The pages behind the link in a sign-in email. */

@@ -162,7 +162,7 @@ async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, p
   const hash = await sha256Hex(token)
   // The failures may come from another client behind the same address, so a known secret is still looked up.
   if (!known.has(hash)) failures.refuseBlocked(address, rt.now)
-  await limit(rt.limits, 'credential', hash.slice(0, 32), 'These credentials have exceeded their rate limit.')
+  await limit(rt.limits, 'credential', hash.slice(0, 32), 'This session or API key has sent too many requests.')
   const lookup = kind.lookup(rt, { token, hash }, projectId)
   const judge = async (rows: readonly unknown[]) => {
     try {

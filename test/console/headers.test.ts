@@ -75,12 +75,38 @@ describe('every page', () => {
     check(answer.headers)
   })
 
+  it('has an address above which every other leads somewhere', async () => {
+    const above = PAGES.filter(({ method }) => method === 'GET').flatMap((entry) => {
+      const parts = pathIn(cast.world, entry).split('/')
+      return parts.map((_, at) => parts.slice(0, at).join('/')).filter((path) => path.startsWith('/console'))
+    })
+    const lost: string[] = []
+    for (const path of new Set(above)) if ((await visit(path, cast.owner)).status === 404) lost.push(path)
+    expect(lost).toEqual([])
+  })
+
   it('is an error page if something is not found or invalid', async () => {
     const answer = await visit('/console/p/none/platform/settings/api-keys', cast.owner)
     expect([answer.status, answer.headers.get('Content-Type')]).toEqual([404, 'text/html; charset=UTF-8'])
     expect(answer.text).toContain('href="/console"')
-    for (const path of ['/console/nothing', `/console/p/${cast.world.project}/nothing`]) {
-      expect((await visit(path, null)).status).toBe(404)
+    const inProject = `href="/console/p/${cast.world.project}/platform/settings/api-keys"`
+    const lost = `/console/p/${cast.world.project}/nothing`
+    // The frame is that of the project for its members, of no project for other users, and is not there for a stranger.
+    for (const [path, token, framed, ofProject] of [
+      ['/console/nothing', null, false, false],
+      [lost, null, false, false],
+      ['/console/nothing', cast.owner, true, false],
+      [lost, cast.stranger, true, false],
+      [lost, cast.owner, true, true],
+    ] as const) {
+      const { status, text } = await visit(path, token)
+      expect([path, status, text.includes('id="side"'), text.includes(inProject)]).toEqual([
+        path,
+        404,
+        framed,
+        ofProject,
+      ])
+      if (framed) expect(text).toMatch(/name="form_token" value="[0-9a-f]{64}"/)
     }
     const bad = await visit(`/console/p/${cast.world.project}/platform/settings/api-keys?cursor=zzz`, cast.owner)
     expect([bad.status, bad.text.includes('<h1>')]).toEqual([400, true])

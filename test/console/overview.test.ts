@@ -177,7 +177,9 @@ describe('the overview of a project', () => {
     await STORE.prepare("UPDATE state SET value = ? WHERE name = 'last_sweep_at'")
       .bind(Date.now() - HOUR)
       .run()
-    expect(attentionIn(await look())).toMatch(/<li class="bad"><span>The sweep last ran 60 min ago\..*See health/s)
+    expect(attentionIn(await look())).toMatch(
+      /<li class="bad"><span>The job that picks up waiting events last ran 60 min ago\..*See health/s,
+    )
   })
 
   it('asks only for what is missing once the project works', async () => {
@@ -209,6 +211,8 @@ describe('the overview of a project', () => {
     expect(await status()).toMatchObject({ status: 'ok', reasons: [] })
     expect((await visit(at, owner.token)).text).toContain('<span class="badge ">not set up</span>')
     expect(attentionIn(await look())).toContain('<li class="warn"><span>Half is not set up yet')
+    const health = (await visit(`${start(project)}/platform/billing/webhooks/health`, owner.token)).text
+    expect(health).toMatch(/>Half<\/a><\/td>.{0,200}>not set up</s)
     await deliver(at.split('/').at(-1) ?? '', { event_id: 'evt_1' })
     expect(await status()).toMatchObject({ status: 'degraded' })
     expect(attentionIn(await look())).toContain(

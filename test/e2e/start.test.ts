@@ -89,9 +89,11 @@ describe('somebody new', () => {
     await sendStripe(connection, SECRET, 'customer.subscription.created')
     await page.locator('#first .badge', { hasText: 'processed' }).waitFor({ timeout: 30_000 })
     expect(await page.locator('#first').getAttribute('hx-get')).toBeNull()
+    expect(await page.locator('#first.step.done h2').textContent()).toBe('Done: Receive the first event')
     // The rest of the page agrees.
     expect(await page.locator('h1').textContent()).toBe('Stripe active')
     expect(await page.locator('#facts').textContent()).toContain('customer.subscription.created processed')
+    expect(await page.getByRole('region', { name: 'Signing secrets' }).textContent()).not.toContain('Never')
     await steps.click('link', 'overview')
     await page.getByText('Events of the last 24 hours').or(page.locator('.bars')).first().waitFor()
     expect(await page.locator('#steps').count()).toBe(0)

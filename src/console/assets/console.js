@@ -98,7 +98,10 @@ document.addEventListener('htmx:timeout', (event) => update(event.target, 'the s
 document.addEventListener('htmx:responseError', (event) => {
   const { status } = event.detail.xhr
   if (status === 401) return // it leads to the page to sign in
-  update(event.target, status === 429 ? 'there were too many requests' : `the server answered with ${status}`)
+  update(
+    event.target,
+    status === 429 ? 'your session has sent too many requests' : `the server answered with ${status}`,
+  )
 })
 document.addEventListener('htmx:beforeSwap', (event) => {
   if (event.detail.xhr.status < 400) update(event.target, '')

@@ -22,6 +22,20 @@ export function Time({ at, now, none = 'Never' }: { at: number | null; now: numb
   )
 }
 
+/** A name of words that dots or else underscores join, such as an event type. A long one breaks after them. */
+export function Dotted({ children }: { children: string }) {
+  return (
+    <>
+      {children.split(children.includes('.') ? /(?<=\.)/ : /(?<=_)/).map((part, at) => (
+        <>
+          {at > 0 && <wbr />}
+          {part}
+        </>
+      ))}
+    </>
+  )
+}
+
 /** Stands for a value that is missing. On a narrow screen, a cell with nothing else is left out. */
 export const None = () => <span class="quiet none">–</span>
 

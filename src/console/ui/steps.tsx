@@ -10,12 +10,18 @@ export function Steps({ children }: PropsWithChildren) {
 
 const SAID: Record<StepState, string> = { done: 'Done: ', current: 'Next: ', later: '' }
 
-type StepProps = PropsWithChildren<{ state: StepState; title: Child; level?: 'h2' | 'h3' }>
+type StepProps = PropsWithChildren<{
+  state: StepState
+  title: Child
+  level?: 'h2' | 'h3'
+  /** Attributes of a step that updates itself: {@link waiting}. */
+  live?: Record<string, string>
+}>
 
 /** A step. Screen readers announce whether it is done. */
-export function Step({ state, title, level: Heading = 'h3', children }: StepProps) {
+export function Step({ state, title, level: Heading = 'h3', live, children }: StepProps) {
   return (
-    <li class={`step ${state}`} aria-current={state === 'current' ? 'step' : undefined}>
+    <li class={`step ${state}`} aria-current={state === 'current' ? 'step' : undefined} {...live}>
       <Heading>
         {SAID[state] && <span class="unseen">{SAID[state]}</span>}
         {title}
@@ -31,51 +37,55 @@ export function statesOf(done: readonly boolean[]): StepState[] {
   return done.map((one, at) => (one ? 'done' : at === next ? 'current' : 'later'))
 }
 
-type LiveProps = PropsWithChildren<{
+type Waits = {
   id: string
   /** The path that returns this element again; null if nothing more can change. */
   at: string | null
   /** What this shows. The path is asked with it, and answers 204 while nothing has changed. */
   seen: string
-  /** What screen readers announce when this replaces an older version. */
-  said: string
-  /** Whether this replaces an older version. */
-  fresh: boolean
   /** How often it asks. */
   every?: string
-}>
+}
 
-/**
- * A part of a page that waits for something and updates itself. Once nothing more can change, it stops asking. Without a
- * script, a link reloads the page.
- */
-export function Waiting({ id, at, seen, said, fresh, every = '3s', children }: LiveProps) {
-  const asking = at !== null && {
+/** Attributes of an element that waits for something and updates itself. Once nothing more can change, it stops asking. */
+export function waiting({ id, at, seen, every = '3s' }: Waits): Record<string, string> {
+  if (at === null) return { id }
+  return {
+    id,
     'hx-get': `${at}?seen=${encodeURIComponent(seen)}`,
     'hx-trigger': `every ${every}`,
     'hx-swap': 'outerHTML',
     'data-live': '',
   }
+}
+
+type SaidProps = {
+  /** What screen readers announce when this replaces an older version. */
+  said: string
+  /** Whether this replaces an older version. */
+  fresh: boolean
+}
+
+/** Beside an element that updates itself: says to screen readers what has changed. */
+export function Said({ said, fresh }: SaidProps) {
+  if (!fresh) return null
   return (
-    <>
-      <div id={id} {...asking}>
-        {children}
-        {at !== null && (
-          <noscript>
-            <p>
-              <a class="button" href="?">
-                Refresh
-              </a>
-            </p>
-          </noscript>
-        )}
-      </div>
-      {fresh && (
-        <p id="said" hx-swap-oob="innerHTML">
-          {said}
-        </p>
-      )}
-    </>
+    <p id="said" hx-swap-oob="innerHTML">
+      {said}
+    </p>
+  )
+}
+
+/** In an element that updates itself: without a script, a link reloads the page. */
+export function Refresh() {
+  return (
+    <noscript>
+      <p>
+        <a class="button" href="?">
+          Refresh
+        </a>
+      </p>
+    </noscript>
   )
 }
 

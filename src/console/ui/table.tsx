@@ -3,9 +3,11 @@ import { None } from './parts'
 
 /**
  * A column: its heading, and the cell for a row. An empty heading marks a column of buttons. Numbers and amounts stand
- * at the right.
+ * at the right. A spare column is left out where the columns do not fit: it says nothing that a reader
+ * of the list needs first.
  */
-export type Column<Row> = readonly [head: string, cell: (row: Row) => Child, kind?: 'number']
+export type Column<Row> = readonly [head: string, cell: (row: Row) => Child, kind?: Kind | undefined]
+type Kind = 'number' | 'spare' | 'number spare'
 
 type TableProps<Row> = PropsWithChildren<{
   label: string

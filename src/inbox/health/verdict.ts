@@ -56,11 +56,11 @@ function checksOf(facts: Facts): Check[] {
     },
     {
       about: 'sweep',
-      reason: `the sweep last ran ${span(swept)} ago`,
+      reason: `the job that picks up waiting events last ran ${span(swept)} ago`,
       degraded: swept > degraded.sweep_age_ms,
       failing: swept > failing.sweep_age_ms,
     },
-    { about: 'sweep', reason: 'the sweep has not run yet', degraded: sweep_age_ms === null },
+    { about: 'sweep', reason: 'the job that picks up waiting events has not run yet', degraded: sweep_age_ms === null },
     {
       about: 'failed',
       reason: `${failed} of ${received} events received in the last hour failed`,

@@ -85,10 +85,10 @@ describe('the verdict', () => {
     ['a lease that runs out now', { leases: [0] }, 'degraded', [/expired leases: 1 /]],
     ['three that have run out', { leases: [0, 1, HOUR, -1] }, 'degraded', [/expired leases: 3 /]],
     ['a sweep five minutes ago', { sweptAgo: 5 * MINUTE }, 'ok', []],
-    ['… and a millisecond', { sweptAgo: 5 * MINUTE + 1 }, 'degraded', [/sweep last ran 5 min ago/]],
-    ['a sweep 30 minutes ago', { sweptAgo: 30 * MINUTE }, 'degraded', [/sweep last ran 30 min ago/]],
-    ['… and a millisecond', { sweptAgo: 30 * MINUTE + 1 }, 'failing', [/sweep last ran 30 min ago/]],
-    ['no sweep yet', { sweptAgo: null }, 'degraded', [/sweep has not run yet/]],
+    ['… and a millisecond', { sweptAgo: 5 * MINUTE + 1 }, 'degraded', [/waiting events last ran 5 min ago/]],
+    ['a sweep 30 minutes ago', { sweptAgo: 30 * MINUTE }, 'degraded', [/waiting events last ran 30 min ago/]],
+    ['… and a millisecond', { sweptAgo: 30 * MINUTE + 1 }, 'failing', [/waiting events last ran 30 min ago/]],
+    ['no sweep yet', { sweptAgo: null }, 'degraded', [/waiting events has not run yet/]],
     ['events that were done or ignored', { minutes: [at(0, { received: 9, processed: 5, ignored: 4 })] }, 'ok', []],
     [
       'one that failed',
@@ -311,7 +311,7 @@ describe('connections', () => {
     ])
     const { body } = await read('/health')
     const none = { accepted: 0, refused: {} }
-    const rest = { status: 'active', last_5m: none, last_60m: none }
+    const rest = { status: 'active', signing_secrets: 1, last_5m: none, last_60m: none }
     expect(body.connections).toEqual(
       [
         { id: busy, name: 'stripe', vendor: 'stripe', last_received_at: iso(NOON - 3 * HOUR), ...rest },

@@ -10,7 +10,7 @@ import { Standing } from './standing'
 
 export type CommonColumns = Record<'id' | 'status' | 'customer' | 'vendor' | 'updated', Column<Presented>> & {
   /** A column of times. */
-  time: <Row>(head: string, of: (row: Row) => string | null) => Column<Row>
+  time: <Row>(head: string, of: (row: Row) => string | null, kind?: 'spare') => Column<Row>
 }
 
 /** The columns that the lists of all kinds share. @param path the last segment of the list's path */
@@ -36,8 +36,8 @@ export function commonColumns(c: Context<HttpEnv>, path: string): CommonColumns 
           </a>
         ),
     ],
-    vendor: ['Vendor', (row) => vendorTitle(row.vendor)],
-    time: (head, of) => [head, (row) => <Time at={timeOf(of(row))} now={now} none="" />],
+    vendor: ['Vendor', (row) => vendorTitle(row.vendor), 'spare'],
+    time: (head, of, kind) => [head, (row) => <Time at={timeOf(of(row))} now={now} none="" />, kind],
     updated: ['Updated', (row) => <Time at={timeOf(row.updated_at)} now={now} none="" />],
   }
 }

@@ -18,9 +18,9 @@ export const invoices: ObjectList<Presented & Bodies['invoice']> = {
     [
       'Remaining',
       ({ amount_remaining, currency }) => amountIn('amount_remaining', amount_remaining, currency),
-      'number',
+      'number spare',
     ],
-    time('Due', ({ due_at }) => due_at),
+    time('Due', ({ due_at }) => due_at, 'spare'),
     vendor,
     updated,
   ],

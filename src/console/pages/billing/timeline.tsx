@@ -5,7 +5,7 @@ import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Changes } from '../../ui/effects'
 import { timeOf, words } from '../../ui/format'
-import { Time } from '../../ui/parts'
+import { Dotted, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 
 export type TimelinePage = ReturnType<ReturnType<typeof timelineOf>['page']>
@@ -31,7 +31,9 @@ export function Timeline({ c, page: { entries, resume }, currency }: TimelinePro
               'Event',
               (entry) => (
                 <>
-                  <a href={`${events}/${entry.event_id}`}>{entry.event_type}</a>
+                  <a href={`${events}/${entry.event_id}`}>
+                    <Dotted>{entry.event_type}</Dotted>
+                  </a>
                   {entry.differing_deliveries > 0 && <span class="quiet"> Also delivered with other content</span>}
                 </>
               ),

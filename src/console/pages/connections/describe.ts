@@ -19,10 +19,17 @@ export const modeOf = (row: Pick<ConnectionRow, 'livemode'>) => (row.livemode ? 
  * The state of a connection as one word for its badge. A connection that has received nothing yet is `waiting`, or
  * `not set up` while it has no signing secret.
  */
-export function standingOf(row: Pick<ConnectionRow, 'status' | 'secrets' | 'last_event_id'>): string {
-  if (row.status === 'disabled') return 'disabled'
-  if (row.secrets.length === 0) return row.last_event_id === null ? 'not set up' : 'no secret'
-  return row.last_event_id === null ? 'waiting' : row.status
+export function standingOf({ status, secrets, last_event_id }: Pick<ConnectionRow, StandingField>): string {
+  return standingFrom({ status, signing_secrets: secrets.length, last: last_event_id })
+}
+
+type StandingField = 'status' | 'secrets' | 'last_event_id'
+
+/** As {@link standingOf}, for what health says of a connection. @param last null if it has received nothing */
+export function standingFrom(of: { status: string; signing_secrets: number; last: string | null }): string {
+  if (of.status === 'disabled') return 'disabled'
+  if (of.signing_secrets === 0) return of.last === null ? 'not set up' : 'no secret'
+  return of.last === null ? 'waiting' : of.status
 }
 
 /** A name for a secret. The hint is empty for a short secret. */

@@ -3,7 +3,7 @@ import type { HttpEnv } from '../../../http/context'
 import type { ConnectionRow } from '../../../inbox/connections/store'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Fact, Time } from '../../ui/parts'
+import { Dotted, Fact, Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { lastOf, modeOf, standingOf } from './describe'
@@ -24,6 +24,15 @@ export function Standing({ row, ...part }: Part & { row: ConnectionRow }) {
   )
 }
 
+/** When a signing secret was last used. */
+export function Used({ c, row, secret, ...part }: Part & { c: Context<HttpEnv>; row: ConnectionRow; secret: string }) {
+  return (
+    <span id={`used-${secret}`} {...changed(part)}>
+      <Time at={row.secrets_used[secret] ?? null} now={c.get('rt').now} />
+    </span>
+  )
+}
+
 /** What is known about a connection. */
 export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
   const { now } = c.get('rt')
@@ -36,7 +45,10 @@ export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
         {event && (
           <>
             {' '}
-            <a href={`${pathsOf(c).events}/${event.id}`}>{event.event_type}</a> <Badge of={event.status} />
+            <a href={`${pathsOf(c).events}/${event.id}`}>
+              <Dotted>{event.event_type}</Dotted>
+            </a>{' '}
+            <Badge of={event.status} />
           </>
         )}
       </Fact>

@@ -8,6 +8,7 @@ import { Post, Wrong } from '../../ui/controls'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { pathOf, secretName } from './describe'
+import { Used } from './facts'
 import { guideOf } from './guides'
 import { SecretField } from './secret-field'
 
@@ -37,7 +38,7 @@ export function Secrets({ c, row, names, mistakes }: Props) {
           ['Secret', ({ hint }) => <code>…{hint}</code>],
           ['Added', ({ created_at }) => <Time at={created_at} now={now} />],
           ['Added by', ({ added_by }) => added_by && (names.get(added_by) ?? <code>{added_by}</code>)],
-          ['Last used', ({ id }) => <Time at={row.secrets_used[id] ?? null} now={now} />],
+          ['Last used', ({ id }) => <Used c={c} row={row} secret={id} />],
           ...(write ? [remove] : []),
         ]}
       />

@@ -14,7 +14,7 @@ import { type Guide, guideOf } from './guides'
 import { isLocal, NotReachable, TrySecret } from './local'
 import type { Shown } from './read'
 import { SecretField } from './secret-field'
-import { FirstDelivery } from './waiting'
+import { FIRST, FirstDelivery } from './waiting'
 
 type SetupProps = { c: Context<HttpEnv>; of: Shown; mistakes: Mistakes; suggested: string }
 
@@ -27,7 +27,6 @@ export function Setup({ c, of, mistakes, suggested }: SetupProps) {
   const local = isLocal(c)
   // The user does both in one visit to the vendor, so both steps are current until the secret is stored.
   const entering = hasSecret ? 'done' : 'current'
-  const receiving = row.last_event_id !== null ? 'done' : hasSecret ? 'current' : 'later'
   return (
     <Steps>
       <Step state={entering} title={`Add a webhook at ${title}`} level="h2">
@@ -49,9 +48,13 @@ export function Setup({ c, of, mistakes, suggested }: SetupProps) {
           <EnterSecret c={c} of={of} guide={guide} mistakes={mistakes} />
         )}
       </Step>
-      <Step state={receiving} title="Receive the first event" level="h2">
-        {hasSecret ? <FirstDelivery c={c} of={of} /> : <p class="quiet">This page shows it as soon as it arrives.</p>}
-      </Step>
+      {hasSecret ? (
+        <FirstDelivery c={c} of={of} />
+      ) : (
+        <Step state={row.last_event_id === null ? 'later' : 'done'} title={FIRST} level="h2">
+          <p class="quiet">This page shows it as soon as it arrives.</p>
+        </Step>
+      )}
     </Steps>
   )
 }

@@ -3,42 +3,51 @@ import type { HttpEnv } from '../../../http/context'
 import { MINUTE } from '../../../lib/time'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Time } from '../../ui/parts'
+import { Dotted, Time } from '../../ui/parts'
 import { adviceOn } from '../../ui/refusals'
-import { Pending, Waiting } from '../../ui/steps'
+import { Pending, Refresh, Said, Step, waiting } from '../../ui/steps'
 import { isOpen } from '../events/row'
 import { lastOf, pathOf } from './describe'
-import { Facts, Standing } from './facts'
+import { Facts, Standing, Used } from './facts'
 import { guideOf } from './guides'
 import { isLocal, SendExample } from './local'
 import type { Shown } from './read'
+
+/** The title of the step. */
+export const FIRST = 'Receive the first event'
 
 type Arrivals = Omit<Shown, 'names'>
 type FirstProps = { c: Context<HttpEnv>; of: Arrivals; fresh?: boolean }
 
 /**
- * Waits for the first delivery. It then shows the event until it is processed, or the refusal with what to do about it.
+ * The step that waits for the first delivery. It then shows the event until it is processed, or the refusal with what to
+ * do about it.
  *
  * @param fresh whether it replaces an older version on the page
  */
 export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
   const { event } = of
-  const done = event !== null && !isOpen(event.status)
+  const ended = event !== null && !isOpen(event.status)
+  const at = ended ? null : `${pathOf(c, of.row)}/first`
   return (
     <>
-      <Waiting
-        id="first"
-        at={done ? null : `${pathOf(c, of.row)}/first`}
-        seen={seenOf(of)}
-        said={saidOf(of)}
-        fresh={fresh}
+      <Step
+        state={event ? 'done' : 'current'}
+        title={FIRST}
+        level="h2"
+        live={waiting({ id: 'first', at, seen: seenOf(of) })}
       >
         {event ? <Arrived c={c} of={of} /> : <NotYet c={c} of={of} />}
-      </Waiting>
+        {!ended && <Refresh />}
+      </Step>
+      <Said said={saidOf(of)} fresh={fresh} />
       {fresh && (
         <>
           <Standing row={of.row} fresh />
           <Facts c={c} of={of} fresh />
+          {of.row.secrets.map(({ id }) => (
+            <Used c={c} row={of.row} secret={id} fresh />
+          ))}
         </>
       )}
     </>
@@ -63,7 +72,9 @@ function Arrived({ c, of: { row, event } }: { c: Context<HttpEnv>; of: Arrivals 
     <>
       <p class="arrived">
         <a href={`${pathsOf(c).events}/${event.id}`}>
-          <code>{event.event_type}</code>
+          <code>
+            <Dotted>{event.event_type}</Dotted>
+          </code>
         </a>{' '}
         <Badge of={event.status} /> <Time at={lastOf(row)} now={c.get('rt').now} />
       </p>

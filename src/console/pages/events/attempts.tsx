@@ -10,7 +10,7 @@ const ERROR_SHOWN = 120
 const TRIGGERS: Record<AttemptRow['trigger'], string> = {
   ingest: 'After the delivery',
   retry: 'Automatic retry',
-  sweep: 'Queued again by the sweep',
+  sweep: 'Queued again, because it was still waiting',
   replay: 'Replay',
 }
 

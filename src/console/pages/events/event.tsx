@@ -4,7 +4,7 @@ import type { AttemptRow, EventRow } from '../../../inbox/events/store'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
-import { Head } from '../../ui/parts'
+import { Dotted, Head } from '../../ui/parts'
 import { Attempts } from './attempts'
 import type { Links } from './links'
 import { Payload } from './payload'
@@ -60,7 +60,7 @@ function Now({ c, of }: { c: Context<HttpEnv>; of: Shown }) {
       <Head
         title={
           <>
-            {row.event_type} <Badge of={row.status} />
+            <Dotted>{row.event_type}</Dotted> <Badge of={row.status} />
           </>
         }
       >

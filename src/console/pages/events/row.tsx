@@ -6,7 +6,7 @@ import { FINAL_STATUSES } from '../../../inbox/lifecycle'
 import { idTime } from '../../../lib/ids'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Time } from '../../ui/parts'
+import { Dotted, Time } from '../../ui/parts'
 import { Cells, type Column } from '../../ui/table'
 
 /** The number of characters of an error that a row shows. */
@@ -20,7 +20,14 @@ export function columnsOf(c: Context<HttpEnv>): Column<EventRow>[] {
   const { now } = c.get('rt')
   const { events } = pathsOf(c)
   return [
-    ['Type', (row) => <a href={`${events}/${row.id}`}>{row.event_type}</a>],
+    [
+      'Type',
+      (row) => (
+        <a href={`${events}/${row.id}`}>
+          <Dotted>{row.event_type}</Dotted>
+        </a>
+      ),
+    ],
     [
       'Status',
       ({ status, last_error }) => (

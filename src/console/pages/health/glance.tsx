@@ -11,6 +11,7 @@ import { Time } from '../../ui/parts'
 import { Refusals, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
+import { standingFrom } from '../connections/describe'
 
 export type Health = Awaited<ReturnType<typeof readHealth>>
 type Props = { c: Context<HttpEnv>; health: Health }
@@ -102,7 +103,7 @@ function Connections({ c, health }: Props) {
       columns={[
         ['Connection', (row) => <a href={`${pathsOf(c).connections}/${row.id}`}>{row.name}</a>],
         ['Vendor', (row) => vendorTitle(row.vendor)],
-        ['Status', (row) => <Badge of={row.status} />],
+        ['Status', (row) => <Badge of={standingFrom({ ...row, last: row.last_received_at })} />],
         ['Last event', (row) => <Time at={timeOf(row.last_received_at)} now={now} />],
         ['Accepted, 1 h', (row) => row.last_60m.accepted.toLocaleString('en'), 'number'],
         [

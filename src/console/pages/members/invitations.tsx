@@ -73,7 +73,7 @@ export function invitationColumns(c: Context<HttpEnv>, around: Around, refused: 
     ['Role', (row) => capital(row.role)],
     ['Status', (row) => <Status c={c} row={row} />],
     ['Expires', (row) => row.state === 'pending' && <Time at={row.expires_at} now={now} />],
-    ['Invited by', (row) => <Inviter c={c} row={row} around={around} />],
+    ['Invited by', (row) => <Inviter c={c} row={row} around={around} />, 'spare'],
   ]
   return can(c, 'members:write')
     ? [...columns, ['', (row) => <Actions c={c} row={row} refused={refused?.at === row.id} />]]

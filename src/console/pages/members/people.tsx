@@ -36,7 +36,7 @@ export function peopleColumns(c: Context<HttpEnv>, team: Team, refused: Refused 
       ),
     ],
     ['Member since', (row) => <Time at={row.created_at} now={now} />],
-    ['Invited by', (row) => <Inviter row={row} team={team} />],
+    ['Invited by', (row) => <Inviter row={row} team={team} />, 'spare'],
     ['API keys', (row) => <Keys row={row} team={team} now={now} />],
     ['', (row) => <Leaving c={c} row={row} team={team} />],
   ]

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'
 import { totalOf } from '../../ui/refusals'
-import { Step, Steps, statesOf, Waiting } from '../../ui/steps'
+import { Refresh, Said, Step, Steps, statesOf, waiting } from '../../ui/steps'
 import { type Progress, receivedIn } from './read'
 import { ConnectStep, KeyStep, ProcessStep, ReceiveStep, UseStep } from './step-contents'
 
@@ -49,31 +49,29 @@ export function SetupSteps({ c, of, fresh = false }: StepsProps) {
   const left = done.filter((one) => !one).length
   // A project that works shows only what is missing.
   const isShort = left > 0 && done[4] === true
+  const at = left === 0 ? null : `${pathsOf(c).start}/steps`
   return (
-    <Waiting
-      id="steps"
-      at={left === 0 ? null : `${pathsOf(c).start}/steps`}
-      seen={seenOf(of)}
-      said={SAID[done.lastIndexOf(true)] ?? ''}
-      fresh={fresh}
-      every={done[4] ? '15s' : '3s'}
-    >
-      <Steps>
-        {steps.map(
-          (Content, at) =>
-            !(isShort && done[at]) && (
-              <Step state={states[at] ?? 'later'} title={TITLES[at]}>
-                <Content c={c} of={of} current={states[at] === 'current'} done={done} />
-              </Step>
-            ),
+    <>
+      <div {...waiting({ id: 'steps', at, seen: seenOf(of), every: done[4] ? '15s' : '3s' })}>
+        <Steps>
+          {steps.map(
+            (Content, at) =>
+              !(isShort && done[at]) && (
+                <Step state={states[at] ?? 'later'} title={TITLES[at]}>
+                  <Content c={c} of={of} current={states[at] === 'current'} done={done} />
+                </Step>
+              ),
+          )}
+        </Steps>
+        {left === 0 && (
+          <p class="well">
+            Everything is set up. <a href={pathsOf(c).start}>Show the overview</a>
+          </p>
         )}
-      </Steps>
-      {left === 0 && (
-        <p class="well">
-          Everything is set up. <a href={pathsOf(c).start}>Show the overview</a>
-        </p>
-      )}
-    </Waiting>
+        {left > 0 && <Refresh />}
+      </div>
+      <Said said={SAID[done.lastIndexOf(true)] ?? ''} fresh={fresh} />
+    </>
   )
 }
 

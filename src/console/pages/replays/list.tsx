@@ -64,7 +64,7 @@ function columnsOf(c: Context<HttpEnv>, { names, connections }: Beside): Column<
         </a>
       ),
     ],
-    ['By', (row) => <By row={row} names={names} />],
+    ['By', (row) => <By row={row} names={names} />, 'spare'],
     ['Events', (row) => <What c={c} row={row} connections={connections} brief />],
     ['Progress', (row) => <Bar row={row} />],
     ['Processed', ({ processed }) => processed?.toLocaleString('en') ?? '–', 'number'],

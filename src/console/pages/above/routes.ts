@@ -1,0 +1,24 @@
+import { Hono } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { page } from '../../page'
+
+/** Addresses above those of pages that are no pages themselves, and how many segments above them a page is. */
+const ABOVE: [path: string, segments: number][] = [
+  ['/projects', 1],
+  ['/p', 1],
+  ['/invitations', 1],
+  ['/passkeys/:id', 1],
+  ['/p/:project/platform/settings/members/:user', 1],
+  ['/p/:project/platform/settings/members/invitations/:id', 1],
+  ['/p/:project/platform/billing/connections/:id/secrets', 1],
+  ['/p/:project/platform/billing/connections/:id/secrets/:secret', 2],
+  ['/p/:project/platform/billing/customers', 1],
+  ['/p/:project/platform/billing/customers/:vendor', 2],
+]
+
+/** Leads whoever shortens an address to the next page above it. These routes come after all pages. */
+export const abovePages = new Hono<HttpEnv>()
+
+for (const [path, segments] of ABOVE) {
+  abovePages.get(path, page('user'), (c) => c.redirect(c.req.path.split('/').slice(0, -segments).join('/'), 303))
+}
