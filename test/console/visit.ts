@@ -52,6 +52,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     subscriptions: 'sub_sample',
     invoices: 'in_sample',
     'payment-methods': 'pm_sample',
+    consumers: world.consumer,
     customers: 'stripe',
     ':vendor': 'cus_1',
     p: world.project,

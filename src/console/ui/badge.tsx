@@ -10,6 +10,7 @@ const TONES: Record<string, string> = {
   died: 'bad',
   expired: 'bad',
   revoked: 'bad',
+  blocked: 'bad',
   'expires soon': 'warn',
   'former member': 'warn',
   retrying: 'warn',
