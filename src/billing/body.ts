@@ -14,7 +14,23 @@ import type { StoredBody } from './reduce'
  * fields, but each of them, even where it is null. For fields that are added later, raise the version, and let
  * {@link mayTell} know which ones they are.
  */
-const VERSION = 2
+const VERSION = 3
+
+const { subscription, invoice, customer } = BODIES
+const itemOf2 = subscription.shape.items.element.omit({ price_name: true, lookup_key: true })
+/** What bodies of version 2 can have. */
+const BODIES_OF_2: Record<ShownKind, z.ZodType> = {
+  ...BODIES,
+  subscription: subscription.extend({ items: z.array(itemOf2) }),
+  invoice: invoice.omit({
+    pre_payment_credit_notes_amount: true,
+    post_payment_credit_notes_amount: true,
+    customer_address: true,
+    customer_tax_exempt: true,
+    customer_tax_ids: true,
+  }),
+  customer: customer.omit({ tax_exempt: true, discounts: true }),
+}
 
 /** A body as a row keeps it. */
 export function stored(body: Bodies[Kind]): StoredBody {
@@ -42,7 +58,8 @@ export function shown<K extends ShownKind>(kind: K, body: StoredBody): Bodies[K]
  */
 export function mayTell(kind: Kind, before: StoredBody, field: string, now: unknown): boolean {
   if (before.version === VERSION || kind === 'payment_card') return true
-  return differs({ ...formerNames(before), ...before }[field], now)
+  const was = before.version === 2 ? filled(BODIES_OF_2[kind], before) : { ...formerNames(before), ...before }
+  return differs((was as Record<string, unknown>)[field], now)
 }
 
 /** Whether two values differ in what the older one has. */

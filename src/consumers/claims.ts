@@ -1,14 +1,14 @@
 import type { Effect } from '../billing/effect'
 import { nanoseconds } from '../billing/reduce'
 import type { Claim } from '../vendors/claim'
-import { isId } from '../vendors/lib/read'
+import { isId, type Json } from '../vendors/lib/read'
 import type { Vendor } from '../vendors/vendor'
 import { EXTERNAL_ID } from './ref'
 import { CONSUMER_KEYS, LINK_HINTS } from './settings'
 
-/** The claims in a payload that can be true: others, such as one with a text that is no external id, are left out. */
-export function claimsIn(vendor: Vendor, payload: string): Claim[] {
-  const found = vendor.claims?.(payload, CONSUMER_KEYS) ?? []
+/** The claims of an event that can be true: others, such as one with a text that is no external id, are left out. */
+export function claimsIn(vendor: Vendor, event: Json): Claim[] {
+  const found = vendor.claims?.(event, CONSUMER_KEYS) ?? []
   return found.filter(
     ({ customer, external_id, by }) =>
       isId(customer) && EXTERNAL_ID.test(external_id) && (LINK_HINTS || by === 'customer'),

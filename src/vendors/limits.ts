@@ -22,6 +22,8 @@ export const MAX_ITEMS = 100
 export const MAX_LINES = 100
 /** Discounts of an object that are kept. Stripe allows 20. */
 export const MAX_DISCOUNTS = 20
+/** Tax ids of an invoice's customer that are kept. */
+export const MAX_TAX_IDS = 10
 /** Entries of an object's metadata that are kept: as many as Stripe allows. */
 export const MAX_METADATA = 50
 /** Characters of a key of metadata. Stripe allows 40. */

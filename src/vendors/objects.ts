@@ -68,11 +68,17 @@ const CollectionMethod = named('CollectionMethod', z.enum(['charge_automatically
 
 const Address = z.object({ line1: word, line2: word, city: word, state: word, postal_code: word, country: word })
 
+const TaxExempt = word.describe('none, exempt or reverse.')
+
+const TaxId = named('TaxId', z.object({ type: word.describe('The kind of id, for example eu_vat.'), value: word }))
+
 const SubscriptionItem = named(
   'SubscriptionItem',
   z.object({
     id: word,
     price: word,
+    price_name: word.describe("The name of the price. Stripe calls it the price's nickname."),
+    lookup_key: word.describe('A key that your own server gave the price at the vendor.'),
     product: word,
     quantity: z.number().nullable(),
     amount: amount.describe('The price of one unit. Null for a price with tiers, or with fractions of a minor unit.'),
@@ -159,6 +165,12 @@ export const InvoiceBody = z.object({
   amount_remaining: amount,
   starting_balance: amount,
   ending_balance: amount,
+  pre_payment_credit_notes_amount: amount.describe(
+    'The total of the credit notes that were issued before it was paid.',
+  ),
+  post_payment_credit_notes_amount: amount.describe(
+    'The total of the credit notes that were issued after it was paid.',
+  ),
   discounts,
   lines: z
     .object({ data: z.array(InvoiceLine), has_more: z.boolean() })
@@ -183,6 +195,9 @@ export const InvoiceBody = z.object({
   pdf_url: url,
   customer_email: word,
   customer_name: word,
+  customer_address: Address.nullable(),
+  customer_tax_exempt: TaxExempt,
+  customer_tax_ids: z.array(TaxId).nullable(),
 })
 
 const Card = z.object({
@@ -218,6 +233,8 @@ export const CustomerBody = z.object({
   currency: word,
   balance: amount.describe('Negative if the customer has credit.'),
   delinquent: yesNo,
+  tax_exempt: TaxExempt,
+  discounts,
   default_payment_method: word,
 })
 
@@ -250,6 +267,8 @@ export const PERSONAL: ReadonlySet<string> = new Set([
   'address',
   'customer_email',
   'customer_name',
+  'customer_address',
+  'customer_tax_ids',
   'billing_details',
   'cancellation',
   'metadata',

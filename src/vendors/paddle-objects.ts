@@ -97,6 +97,8 @@ function customer({ data, common }: Paddle): Made<'customer'> {
     currency: null,
     balance: null,
     delinquent: null,
+    tax_exempt: null,
+    discounts: null,
     default_payment_method: null,
   }
   return { body, terminal: false }

@@ -1,4 +1,4 @@
-import { currencyOf, firstOf, word } from './lib/bounded'
+import { currencyOf, firstOf, prose, word } from './lib/bounded'
 import { money } from './lib/money'
 import { at, integer, isObject, type Json } from './lib/read'
 import { isoTime } from './lib/time'
@@ -65,6 +65,8 @@ function itemOf(item: Json) {
   return {
     id: null,
     price: word(at(price, 'id')),
+    price_name: prose(at(price, 'name')),
+    lookup_key: null,
     product: word(at(item, 'product', 'id')) ?? word(at(price, 'product_id')),
     quantity: integer(item.quantity),
     amount: money(at(price, 'unit_price', 'amount'), currency)?.value ?? null,

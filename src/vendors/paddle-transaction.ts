@@ -44,6 +44,8 @@ export function transaction({ data, common, cut }: Paddle): Made<'invoice'> {
     amount_remaining: balance,
     starting_balance: null,
     ending_balance: null,
+    pre_payment_credit_notes_amount: null,
+    post_payment_credit_notes_amount: null,
     discounts: data.discount_id === undefined ? null : discountOf({ id: data.discount_id }),
     lines: linesOf(data, currency, cut),
     billing_reason: word(data.origin),
@@ -65,6 +67,9 @@ export function transaction({ data, common, cut }: Paddle): Made<'invoice'> {
     pdf_url: null,
     customer_email: null,
     customer_name: null,
+    customer_address: null,
+    customer_tax_exempt: null,
+    customer_tax_ids: null,
   }
   return { body, terminal: status === 'paid' || status === 'void' }
 }

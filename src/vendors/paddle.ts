@@ -86,8 +86,7 @@ export const paddle: Vendor = {
     ]
   },
 
-  snapshots(body) {
-    const event = parseObject(body)
+  snapshots(event) {
     const kind = stateOf(required(event.event_type, 'event_type'), event.data)
     return kind && isObject(event.data) ? paddleSnapshots(event, event.data, kind) : []
   },
@@ -97,9 +96,7 @@ export const paddle: Vendor = {
     return isObject(data) ? data : null
   },
 
-  claims(body, keys) {
-    return paddleClaims(parseObject(body), keys)
-  },
+  claims: paddleClaims,
 }
 
 /**

@@ -2,6 +2,7 @@ import { addressOf, currencyOf, prose, word, wordOf } from './lib/bounded'
 import { money } from './lib/money'
 import { at, flag, integer, isObject, type Json } from './lib/read'
 import type { Made } from './snapshot'
+import { discountsOf } from './stripe-discounts'
 import type { Stripe } from './stripe-objects'
 
 /**
@@ -51,7 +52,7 @@ function billingDetailsOf(value: unknown) {
 }
 
 /** https://docs.stripe.com/api/customers/object */
-export function customer({ type, object, common }: Stripe): Made<'customer'> {
+export function customer({ type, object, common, cut }: Stripe): Made<'customer'> {
   const deleted = type === 'customer.deleted' || object.deleted === true
   const currency = currencyOf(object.currency)
   const body = {
@@ -67,6 +68,8 @@ export function customer({ type, object, common }: Stripe): Made<'customer'> {
     currency,
     balance: money(object.balance, currency)?.value ?? (object.balance === 0 ? 0 : null),
     delinquent: flag(object.delinquent),
+    tax_exempt: word(object.tax_exempt),
+    discounts: discountsOf(object, cut),
     // The second is of accounts that still use sources.
     default_payment_method:
       wordOf(at(object, 'invoice_settings', 'default_payment_method')) ?? wordOf(object.default_source),

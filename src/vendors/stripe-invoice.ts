@@ -1,8 +1,8 @@
-import { type Cut, currencyOf, firstOf, link, noteMissing, prose, word, wordOf } from './lib/bounded'
+import { addressOf, type Cut, currencyOf, firstOf, link, noteMissing, prose, word, wordOf } from './lib/bounded'
 import { money } from './lib/money'
 import { at, flag, integer, type Json, objects } from './lib/read'
 import { isoSeconds } from './lib/time'
-import { MAX_LINE_TEXT_BYTES, MAX_LINES } from './limits'
+import { MAX_LINE_TEXT_BYTES, MAX_LINES, MAX_TAX_IDS } from './limits'
 import { statusOf } from './objects'
 import type { Made } from './snapshot'
 import { discountsOf } from './stripe-discounts'
@@ -43,6 +43,8 @@ export function invoice({ type, object, common, cut }: Stripe): Made<'invoice'> 
     amount_remaining: amount(object.amount_remaining),
     starting_balance: amount(object.starting_balance),
     ending_balance: amount(object.ending_balance),
+    pre_payment_credit_notes_amount: amount(object.pre_payment_credit_notes_amount),
+    post_payment_credit_notes_amount: amount(object.post_payment_credit_notes_amount),
     discounts: discountsOf(object, cut),
     lines: linesOf(object, cut),
     billing_reason: word(object.billing_reason),
@@ -65,6 +67,9 @@ export function invoice({ type, object, common, cut }: Stripe): Made<'invoice'> 
     pdf_url: link(object.invoice_pdf),
     customer_email: word(object.customer_email),
     customer_name: prose(object.customer_name),
+    customer_address: addressOf(object.customer_address),
+    customer_tax_exempt: word(object.customer_tax_exempt),
+    customer_tax_ids: taxIdsOf(object.customer_tax_ids, cut),
   }
   return { body, terminal: status === 'paid' || status === 'void' || status === 'deleted' }
 }
@@ -85,6 +90,11 @@ function sumOf(list: unknown, currency: unknown): number | null {
     total += value
   }
   return total
+}
+
+function taxIdsOf(list: unknown, cut: Cut) {
+  if (!Array.isArray(list)) return null
+  return firstOf(list, MAX_TAX_IDS, cut).map(({ type, value }) => ({ type: word(type), value: word(value) }))
 }
 
 function linesOf({ lines }: Json, cut: Cut) {

@@ -68,6 +68,8 @@ function itemOf(item: Json) {
   return {
     id: word(item.id),
     price: wordOf(price) ?? wordOf(plan),
+    price_name: prose(at(price, 'nickname') ?? at(plan, 'nickname')),
+    lookup_key: word(at(price, 'lookup_key')),
     product: wordOf(at(price, 'product')) ?? wordOf(at(plan, 'product')),
     quantity: integer(item.quantity),
     amount,

@@ -45,8 +45,7 @@ export const stripe: Vendor = {
     return [decodeEvent(parseObject(body))]
   },
 
-  snapshots(body) {
-    const event = parseObject(body)
+  snapshots(event) {
     if (event.object === THIN) return []
     const object = at(event, 'data', 'object')
     const kind = stateOf(required(event.type, 'type'), object)
@@ -58,9 +57,7 @@ export const stripe: Vendor = {
     return isObject(object) ? object : null
   },
 
-  claims(body, keys) {
-    return stripeClaims(parseObject(body), keys)
-  },
+  claims: stripeClaims,
 }
 
 function parse(header: string): { timestamp: string | null; signatures: Uint8Array[] } {

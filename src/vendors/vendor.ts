@@ -86,20 +86,22 @@ export type Vendor = {
    */
   decode: (text: string, headers: Readonly<Record<string, string>>) => DecodedEvent[]
   /**
-   * The billing objects that the event of a delivery describes. Only for vendors that send one event a delivery and
-   * whose events become billing state.
+   * The billing objects that an event describes. Only for vendors that send one event a delivery and whose events become
+   * billing state.
    *
+   * @param event the `content` of the decoded event
    * @throws {Undecodable} where the event names no object
    */
-  snapshots?: (text: string) => Snapshot[]
+  snapshots?: (event: Json) => Snapshot[]
   /** The vendor's own object in the event of a delivery, as sent; null if there is none. It has what `snapshots` has. */
   object?: (text: string) => Json | null
   /**
-   * What the event of a delivery says about which end user a customer is.
+   * What an event says about which end user a customer is.
    *
+   * @param event the `content` of the decoded event
    * @param keys of metadata or custom data to look at, the most important one first
    */
-  claims?: (text: string, keys: readonly string[]) => Claim[]
+  claims?: (event: Json, keys: readonly string[]) => Claim[]
   /** Whether the vendor's customers have a default payment method, which their events name. */
   hasDefaultPaymentMethod?: true
 }

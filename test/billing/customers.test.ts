@@ -39,12 +39,14 @@ function stripeCustomer(fields: Fields = {}): Fields {
     default_source: null,
     delinquent: false,
     description: 'The first',
+    discount: null,
     email: 'ada@example.com',
     invoice_settings: { default_payment_method: null },
     metadata: { user: '42' },
     name: 'Ada Lovelace',
     phone: '+44 20',
     preferred_locales: ['en-GB'],
+    tax_exempt: 'none',
     ...fields,
   }
 }
@@ -88,6 +90,8 @@ describe("Stripe's customer", () => {
       currency: 'EUR',
       balance: -500,
       delinquent: false,
+      tax_exempt: 'none',
+      discounts: [],
       default_payment_method: null,
       ambiguous: false,
       incomplete: false,
@@ -108,6 +112,19 @@ describe("Stripe's customer", () => {
     expect(now).toMatchObject({ default_payment_method: method.id, payment_methods: { data: [{ is_default: true }] } })
     expect(await world.one('payment-methods', method.id as string)).toEqual(now.payment_methods.data[0])
     expect((await world.api(`/payment-methods?customer=${customer.id}`)).body.data).toEqual(now.payment_methods.data)
+  })
+
+  const coupon = { id: 'SUMMER', percent_off: 25 }
+  it.each([
+    ['old', { coupon }, { coupon: 'SUMMER', percent_off: 25 }],
+    ['new: the coupon as an id', { source: { type: 'coupon', coupon: 'SUMMER' } }, { coupon: 'SUMMER' }],
+  ])('has the discount on all that it buys: %s', async (_, sent, shown) => {
+    const customer = stripeCustomer({ discount: { id: 'di_1', start: T0, end: null, ...sent }, tax_exempt: 'reverse' })
+    await world.deliver(stripeEventOf('customer.updated', customer))
+    expect((await get('stripe', customer.id)).body).toMatchObject({
+      tax_exempt: 'reverse',
+      discounts: [{ id: 'di_1', starts_at: isoOf(T0), ends_at: null, ...shown }],
+    })
   })
 
   it('is known by its objects alone, until an event of its own', async () => {
@@ -188,6 +205,8 @@ it("Paddle's customer", async () => {
     metadata: { user: '42' },
     created_at: '2026-01-01T00:00:00.533Z',
     default_payment_method: null,
+    tax_exempt: null,
+    discounts: null,
     // Paddle's customers have no default.
     payment_methods: { data: [{ id: method.id, is_default: null }] },
   })

@@ -48,6 +48,8 @@ describe("Paddle's subscriptions", () => {
   const ITEM = {
     id: null,
     price: 'pri_monthly',
+    price_name: null,
+    lookup_key: null,
     product: 'pro_chat',
     quantity: 10,
     amount: 3240,

@@ -23,6 +23,8 @@ export const EMPTY_INVOICE = {
   description: null,
   starting_balance: null,
   ending_balance: null,
+  pre_payment_credit_notes_amount: null,
+  post_payment_credit_notes_amount: null,
   discounts: null,
   finalized_at: null,
   due_at: null,
@@ -35,6 +37,9 @@ export const EMPTY_INVOICE = {
   pdf_url: null,
   customer_email: null,
   customer_name: null,
+  customer_address: null,
+  customer_tax_exempt: null,
+  customer_tax_ids: null,
   due_date: null,
   next_payment_attempt: null,
 }

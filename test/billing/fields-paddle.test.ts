@@ -10,6 +10,7 @@ import {
   paddleTotals,
   paddleTransaction,
 } from './payloads'
+import { expectShown } from './shows'
 import { type BillingWorld, billingWorld, type List } from './world'
 
 /* The fields of Paddle's entities that have everything. */
@@ -19,17 +20,15 @@ beforeAll(async () => {
   world = await billingWorld()
 })
 
-async function shows(list: List, event: object, id: unknown, expected: Fields) {
-  const [source] = (await world.deliver(event)) as [string]
-  expect(await world.event(source)).toMatchObject({ status: 'processed', last_error: null })
-  expect(await world.one(list, id as string)).toMatchObject({ ...expected, ambiguous: false, incomplete: false })
-}
+const shows = (list: List, event: object, id: unknown, expected: Fields) =>
+  expectShown(world, { list, event, id }, expected)
 
 describe("Paddle's entities", () => {
   it('a subscription', async () => {
     const billing_cycle = { interval: 'year', frequency: 2 }
     const price = {
       id: 'pri_1',
+      name: 'Monthly',
       product_id: 'pro_1',
       unit_price: { amount: '3240', currency_code: 'USD' },
       billing_cycle,
@@ -63,6 +62,8 @@ describe("Paddle's entities", () => {
       items: [
         expect.objectContaining({
           price: 'pri_1',
+          price_name: 'Monthly',
+          lookup_key: null,
           amount: 3240,
           currency: 'USD',
           interval: 'year',

@@ -10,6 +10,7 @@ import {
   stripeSubscription,
   T0,
 } from './payloads'
+import { expectShown } from './shows'
 import { type BillingWorld, billingWorld, type List } from './world'
 
 /* The fields of Stripe's objects that have everything, as each version of its API sends them. */
@@ -20,11 +21,8 @@ beforeAll(async () => {
   world = await billingWorld()
 })
 
-async function shows(list: List, event: object, id: unknown, expected: Fields) {
-  const [source] = (await world.deliver(event)) as [string]
-  expect(await world.event(source)).toMatchObject({ status: 'processed', last_error: null })
-  expect(await world.one(list, id as string)).toMatchObject({ ...expected, ambiguous: false, incomplete: false })
-}
+const shows = (list: List, event: object, id: unknown, expected: Fields) =>
+  expectShown(world, { list, event, id }, expected)
 
 const OLD: Shape = '2020-03-02'
 const NEW: Shape = '2026-03-25.dahlia'
@@ -148,14 +146,22 @@ describe("Stripe's subscriptions", () => {
       { amount: null, amount_decimal: '0.5' },
     ],
     [
+      'a price with a name and a key',
+      { price: price({ nickname: 'Pro, monthly', lookup_key: 'pro_monthly' }) },
+      { price_name: 'Pro, monthly', lookup_key: 'pro_monthly' },
+    ],
+    [
       'a price with tiers',
       { price: price({ unit_amount: null, unit_amount_decimal: null }), plan: null },
       { amount: null, amount_decimal: null },
     ],
     [
       'only a plan, before prices',
-      { price: undefined, plan: { id: 'gold', amount: 700, currency: 'eur', product: 'prod_1', ...recurring } },
-      { price: 'gold', amount: 700, currency: 'EUR', ...recurring },
+      {
+        price: undefined,
+        plan: { id: 'gold', nickname: 'Gold', amount: 700, currency: 'eur', product: 'prod_1', ...recurring },
+      },
+      { price: 'gold', price_name: 'Gold', lookup_key: null, amount: 700, currency: 'EUR', ...recurring },
     ],
     [
       'values of other types',
@@ -191,6 +197,11 @@ describe("Stripe's invoices", () => {
     invoice_pdf: 'https://pay.stripe.com/invoice/acct_1Tests/test_1/pdf',
     customer_email: 'ada@example.com',
     customer_name: 'Ada',
+    customer_address: { line1: '12 St James’s Square', city: 'London', postal_code: 'SW1Y 4JH', country: 'GB' },
+    customer_tax_exempt: 'reverse',
+    customer_tax_ids: [{ type: 'gb_vat', value: 'GB123456789' }],
+    pre_payment_credit_notes_amount: 100,
+    post_payment_credit_notes_amount: 300,
     receipt_number: '2000-1',
     default_payment_method: 'pm_1',
     metadata: { order: '7' },
@@ -217,6 +228,11 @@ describe("Stripe's invoices", () => {
     pdf_url: 'https://pay.stripe.com/invoice/acct_1Tests/test_1/pdf',
     customer_email: 'ada@example.com',
     customer_name: 'Ada',
+    customer_address: { ...FULL.customer_address, line2: null, state: null },
+    customer_tax_exempt: 'reverse',
+    customer_tax_ids: FULL.customer_tax_ids,
+    pre_payment_credit_notes_amount: 100,
+    post_payment_credit_notes_amount: 300,
     receipt_number: '2000-1',
     default_payment_method: 'pm_1',
     payment_intent: 'pi_1',

@@ -15,7 +15,7 @@ export type Life = {
 /** One change: which fields, whether in the same second as the event before, and whether it undoes the last change. */
 type Change = { fields: number; tied: boolean; back: boolean; silent: boolean; announced: boolean }
 const change: fc.Arbitrary<Change> = fc.record({
-  fields: fc.integer({ min: 1, max: 63 }),
+  fields: fc.integer({ min: 1, max: 255 }),
   tied: fc.boolean(),
   back: fc.nat(4).map((n) => n === 0),
   /** Whether the event leaves out the state before it, as many of Stripe's do. */
@@ -105,7 +105,7 @@ export const paddleLife: fc.Arbitrary<Life> = fc
       finer = Math.max(micros, silent ? finer : finer + 3)
       push('updated', {
         ...base,
-        items: [{ quantity: n, price: { id: 'pri_1' } }],
+        items: [{ quantity: n, price: { id: 'pri_1', name: `Price ${n}` } }],
         custom_data: { n },
         updated_at: time(finer),
       })
@@ -124,11 +124,13 @@ function changed(state: Record<string, unknown>, fields: number, n: number): Rec
   if (fields & 2) next.metadata = { ...(state.metadata as object), [`key${n % 2}`]: String(n) }
   if (fields & 4) next.total = 1000 + n
   if (fields & 16) next.pause_collection = state.pause_collection === null ? { behavior: 'void' } : null
+  if (fields & 64) next.post_payment_credit_notes_amount = n
+  if (fields & 128) next.customer_tax_ids = [{ type: 'eu_vat', value: `DE${n}` }]
   if (fields & 32) next.discounts = [`di_${n}`]
   if (fields & 8)
     next.items = {
       object: 'list',
-      data: [{ id: 'si_1', quantity: n + 2, price: { id: 'price_1' } }],
+      data: [{ id: 'si_1', quantity: n + 2, price: { id: 'price_1', lookup_key: `key_${n % 2}` } }],
       has_more: n % 2 === 1,
     }
   return next

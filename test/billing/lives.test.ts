@@ -16,7 +16,7 @@ function received({ events }: StripeLife, random: () => number): LifeEvent[] {
 }
 
 function candidateOf(event: LifeEvent): Candidate {
-  const [snapshot] = stripe.snapshots?.(JSON.stringify(bodyOf(event))) ?? []
+  const [snapshot] = stripe.snapshots?.(bodyOf(event)) ?? []
   if (!snapshot) throw new Error(`${event.type} describes nothing`)
   const { before, after, body, reports } = snapshot
   const names = { vendor_event_id: event.id, event_id: event.id }

@@ -47,7 +47,14 @@ export function stripeEventOf(type: string, object: Fields, options: StripeOptio
 
 /** One item of a subscription. Only in the newer shape does it have a period. */
 export function stripeItem(fields: Fields = {}, shape: Shape = NEW) {
-  const price = { id: 'price_monthly', object: 'price', active: true, currency: 'usd', product: 'prod_basic' }
+  const price = {
+    id: 'price_monthly',
+    object: 'price',
+    active: true,
+    currency: 'usd',
+    nickname: null,
+    product: 'prod_basic',
+  }
   return {
     id: 'si_1',
     object: 'subscription_item',
@@ -57,6 +64,7 @@ export function stripeItem(fields: Fields = {}, shape: Shape = NEW) {
     plan: { ...price, object: 'plan', interval: 'month' },
     price: {
       ...price,
+      lookup_key: null,
       recurring: { interval: 'month', interval_count: 1, usage_type: 'licensed' },
       type: 'recurring',
       unit_amount: 1200,
@@ -114,6 +122,9 @@ export function stripeInvoice({ subscription = 'sub_1OfInvoice', ...fields }: Fi
     created: T0,
     currency: 'usd',
     customer: 'cus_1Tests',
+    customer_address: null,
+    customer_tax_exempt: 'none',
+    customer_tax_ids: [],
     default_payment_method: null,
     due_date: null,
     hosted_invoice_url: 'https://invoice.stripe.com/i/acct_1Tests/test_1',
@@ -127,6 +138,8 @@ export function stripeInvoice({ subscription = 'sub_1OfInvoice', ...fields }: Fi
       : { subscription, paid: false, charge: null, payment_intent: 'pi_1Tests' }),
     period_start: T0 - 2_592_000,
     period_end: T0,
+    post_payment_credit_notes_amount: 0,
+    pre_payment_credit_notes_amount: 0,
     status: 'open',
     subtotal: 2400,
     total: 2400,

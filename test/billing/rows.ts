@@ -29,7 +29,7 @@ export async function insertObjects(project: string, kind: ObjectKind, ids: read
         created: 1_700_000_000,
         data: { object: { ...fields, id } },
       }
-      const [snapshot] = stripe.snapshots?.(JSON.stringify(event)) ?? []
+      const [snapshot] = stripe.snapshots?.(event) ?? []
       if (!snapshot) throw new Error(`${type} describes no ${kind}`)
       const { body } = snapshot
       const candidate = {

@@ -21,6 +21,7 @@ beforeAll(async () => {
   world = await billingWorld()
 })
 
+const CUSTOMER = { id: anId('cus'), object: 'customer', discount: null, metadata: {}, tax_exempt: 'none' }
 const items = (n: number, of: Fields) => ({
   object: 'list',
   data: Array.from({ length: n }, (_, i) => stripeItem({ id: `si_${i}` })),
@@ -202,6 +203,66 @@ describe('a row that was written before a field existed', () => {
     )) as [string]
     expect(Object.keys((await world.effects(event))[0]?.change ?? {})).toEqual(['updated_at', ...changed])
   })
+})
+
+describe('a row of the version before, which keeps no nulls', () => {
+  const tax_ids = [{ type: 'eu_vat', value: 'DE1' }]
+  const price = { id: 'price_1', nickname: 'Pro', lookup_key: 'pro', product: 'prod_1' }
+  const itemsOf = (fields: Fields) => ({ object: 'list', data: [stripeItem({ price, ...fields })], has_more: false })
+  const CASES: [string, string, Fields, string[], Fields, string[]][] = [
+    [
+      'an invoice',
+      'invoice.updated',
+      stripeInvoice({ customer_address: { country: 'DE' }, customer_tax_ids: tax_ids }),
+      [
+        'customer_address',
+        'customer_tax_exempt',
+        'customer_tax_ids',
+        'pre_payment_credit_notes_amount',
+        'post_payment_credit_notes_amount',
+      ],
+      { receipt_number: '1-1', customer_tax_ids: [] },
+      ['receipt_number'],
+    ],
+    ['a customer', 'customer.updated', CUSTOMER, ['tax_exempt', 'discounts'], { phone: '+44 20' }, ['phone']],
+    [
+      'a subscription',
+      'customer.subscription.updated',
+      stripeSubscription({ items: itemsOf({}) }),
+      ['items[0].price_name', 'items[0].lookup_key'],
+      { trial_end: T0 },
+      ['trial_end'],
+    ],
+    [
+      'a subscription with another item',
+      'customer.subscription.updated',
+      stripeSubscription({ items: itemsOf({}) }),
+      ['items[0].price_name', 'items[0].lookup_key'],
+      { items: itemsOf({ quantity: 3 }) },
+      ['items'],
+    ],
+  ]
+  it.each(CASES)(
+    'the next event tells of no field that it did not have: %s',
+    async (...[, type, object, added, next, changed]) => {
+      await world.deliver(stripeEventOf(type, object))
+      const paths = added.map((path) => `'$[0].body.${path}'`).join()
+      await rows(
+        `UPDATE billing_objects SET candidates = json_set(json_remove(candidates, ${paths}), '$[0].body.version', 2)
+       WHERE project_id = ? AND vendor_id = ?`,
+        world.project,
+        object.id,
+      )
+      const [second, third] = (await world.deliver(
+        stripeEventOf(type, { ...object, ...next }, { at: T0 + 60 }),
+        stripeEventOf(type, { ...object, ...next, metadata: { a: 'b' } }, { at: T0 + 90 }),
+      )) as [string, string]
+      expect(Object.keys((await world.effects(second))[0]?.change ?? {}).sort()).toEqual(
+        [...changed, 'updated_at'].sort(),
+      )
+      expect(Object.keys((await world.effects(third))[0]?.change ?? {}).sort()).toEqual(['metadata', 'updated_at'])
+    },
+  )
 })
 
 describe('links that are signed again for each event', () => {

@@ -9,10 +9,13 @@ describe('a billing object in the console', () => {
     const line = { id: 'il_1', description: '1 × <b>Pro</b>', amount: 1900, currency: 'usd', quantity: 1 }
     const invoice = stripeInvoice({
       tax: 380,
+      post_payment_credit_notes_amount: 500,
+      customer_tax_ids: [{ type: 'eu_vat', value: '<b>DE1' }],
       metadata: { note: '<script>' },
       lines: { object: 'list', data: [line], has_more: true },
     })
-    const items = { object: 'list', data: [stripeItem()], has_more: false }
+    const price = { id: 'price_1', nickname: 'Team <yearly>', unit_amount: 1200, currency: 'usd' }
+    const items = { object: 'list', data: [stripeItem({ price })], has_more: false }
     const subscription = stripeSubscription({ items, pause_collection: { behavior: 'void', resumes_at: null } })
     await world.deliver(
       stripeEventOf('invoice.finalized', invoice),
@@ -23,6 +26,8 @@ describe('a billing object in the console', () => {
     const shown = await page(`invoices/${invoice.id}`)
     expect(shown).toContain('<dt>Subtotal</dt><dd>USD 24.00</dd>')
     expect(shown).toContain(`<a href="${invoice.hosted_invoice_url}" rel="noreferrer"`)
+    expect(shown).toContain('<dt>Post payment credit notes amount</dt><dd>USD 5.00</dd>')
+    expect(shown).toContain('<dt>Customer tax IDs</dt><dd>eu_vat &lt;b&gt;DE1</dd>')
     expect(shown).toContain('1 × &lt;b&gt;Pro&lt;/b&gt;')
     expect(shown).toContain('USD 19.00')
     expect(shown).toContain('&lt;script&gt;')
@@ -37,6 +42,7 @@ describe('a billing object in the console', () => {
       '<dt>Pause collection</dt><dd><ul class="changes"><li><span class="quiet">Behavior:</span> void</li>',
     )
     expect(other).toContain('USD 12.00')
+    expect(other).toContain('Team &lt;yearly&gt;')
     expect(other).not.toContain('was cut off')
   })
 })

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { vendorOf } from '../../src/vendors'
+import type { Json } from '../../src/vendors/lib/read'
 
 const KEYS = ['first', 'second']
-const claims = (vendor: string, event: object) => vendorOf(vendor)?.claims?.(JSON.stringify(event), KEYS)
+const claims = (vendor: string, event: Json) => vendorOf(vendor)?.claims?.(event, KEYS)
 
 const stripe = (type: string, object: object) =>
   claims('stripe', { id: 'evt_1', object: 'event', type, created: 1, data: { object } })

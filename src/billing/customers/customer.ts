@@ -4,7 +4,7 @@ import { SAMPLE } from '../../http/samples'
 import { CustomerBody } from '../../vendors/objects'
 import { Invoice } from '../invoices/invoice'
 import { PaymentMethod } from '../payment-methods/payment-method'
-import { shownExample, shownObject } from '../read/fields'
+import { exampleAddress, shownExample, shownObject } from '../read/fields'
 import { Subscription } from '../subscriptions/subscription'
 
 function latest<Row extends z.ZodType>(Row: Row) {
@@ -58,18 +58,13 @@ export const Customer = named(
     name: 'Ada Lovelace',
     phone: null,
     description: null,
-    address: {
-      line1: '12 St James’s Square',
-      line2: null,
-      city: 'London',
-      state: null,
-      postal_code: 'SW1Y 4JH',
-      country: 'GB',
-    },
+    address: exampleAddress,
     locale: 'en',
     currency: 'EUR',
     balance: 0,
     delinquent: false,
+    tax_exempt: 'none',
+    discounts: [],
     default_payment_method: SAMPLE.paymentMethod,
     consumer_id: SAMPLE.consumer,
     external_id: SAMPLE.externalId,

@@ -1,7 +1,7 @@
 import { named } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { InvoiceBody } from '../../vendors/objects'
-import { shownExample, shownObject } from '../read/fields'
+import { exampleAddress, shownExample, shownObject } from '../read/fields'
 
 const { due_at, hosted_url } = InvoiceBody.shape
 /** The names that two fields had first: they stay, so that no client breaks. */
@@ -29,6 +29,8 @@ export const Invoice = named('Invoice', shownObject({ ...InvoiceBody.shape, ...o
   amount_remaining: 0,
   starting_balance: 0,
   ending_balance: 0,
+  pre_payment_credit_notes_amount: 0,
+  post_payment_credit_notes_amount: 0,
   discounts: [],
   lines: {
     data: [
@@ -68,6 +70,9 @@ export const Invoice = named('Invoice', shownObject({ ...InvoiceBody.shape, ...o
   pdf_url: 'https://pay.stripe.com/invoice/acct_1QZ4k/live_YWNjdF8x/pdf',
   customer_email: SAMPLE.email,
   customer_name: 'Ada Lovelace',
+  customer_address: exampleAddress,
+  customer_tax_exempt: 'none',
+  customer_tax_ids: [{ type: 'gb_vat', value: 'GB123456789' }],
   due_date: null,
   hosted_invoice_url: 'https://invoice.stripe.com/i/acct_1QZ4k/live_YWNjdF8x',
 })

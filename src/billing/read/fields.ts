@@ -53,6 +53,16 @@ export const include = named('Included', z.enum(['vendor_object']))
   .optional()
   .describe("`vendor_object`: adds the vendor's own object, as the event in `source_event_id` contained it.")
 
+/** The postal address of the examples. */
+export const exampleAddress = {
+  line1: '12 St James’s Square',
+  line2: null,
+  city: 'London',
+  state: null,
+  postal_code: 'SW1Y 4JH',
+  country: 'GB',
+}
+
 /** What the examples of all kinds have in common. */
 export const shownExample = {
   vendor: 'stripe',

@@ -15,6 +15,8 @@ export const Subscription = named('Subscription', shownObject(SubscriptionBody.s
     {
       id: 'si_RYsC4',
       price: 'price_1QZ4k',
+      price_name: 'Pro, monthly',
+      lookup_key: 'pro_monthly',
       product: 'prod_RYsA2',
       quantity: 1,
       amount: 4900,

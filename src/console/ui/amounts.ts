@@ -10,6 +10,8 @@ const AMOUNTS: ReadonlySet<string> = new Set([
   'balance',
   'discount_amount',
   'ending_balance',
+  'post_payment_credit_notes_amount',
+  'pre_payment_credit_notes_amount',
   'starting_balance',
   'subtotal',
   'tax',

@@ -89,6 +89,7 @@ export function words(value: unknown): string {
   if (Array.isArray(value)) return value.map(words).join(', ') || 'none'
   if (typeof value !== 'object') return String(value).replace(TIME, '$1 $2 UTC')
   if ('quantity' in value && 'price' in value) return `${value.quantity ?? '?'} × ${value.price ?? '?'}`
+  if ('type' in value && 'value' in value) return `${value.type ?? '?'} ${value.value ?? '?'}`
   return Object.entries(value)
     .filter(([, part]) => part !== null)
     .map(([name, part]) => `${name} ${words(part)}`)

@@ -53,8 +53,9 @@ export function contentsOf(vendor: string, payload: Payload | undefined): Conten
   if (payload.text === null) return useless('the payload is not UTF-8 text')
   try {
     const events = known.decode(payload.text, payload.headers ?? {})
-    const snapshots = known.snapshots?.(payload.text) ?? []
-    return { events, snapshots, claims: claimsIn(known, payload.text), error: null }
+    const content = events[0]?.content
+    if (!content) return { events, snapshots: [], claims: [], error: null }
+    return { events, snapshots: known.snapshots?.(content) ?? [], claims: claimsIn(known, content), error: null }
   } catch (error) {
     if (error instanceof Undecodable) return useless(error.message)
     if (error instanceof RangeError && /call stack/i.test(error.message)) {

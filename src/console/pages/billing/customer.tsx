@@ -13,7 +13,7 @@ import { ConsumerOf } from '../customers/consumer-of'
 import { customerPath } from '../customers/paths'
 import { commonColumns } from './columns'
 import { invoices } from './invoices'
-import { currencyOf, Metadata } from './object'
+import { currencyOf, Discounts, type Lists, Metadata } from './object'
 import type { ObjectList } from './object-list'
 import { paymentMethods } from './payment-methods'
 import { Doubt, Standing } from './standing'
@@ -27,7 +27,7 @@ type Latest = { data: Presented[]; has_more: boolean }
 export function customerPage(c: Context<HttpEnv>, customer: Customer, link: Link) {
   const { billing, events } = pathsOf(c)
   const { id, vendor, source_event_id, status, vendor_status, ambiguous, incomplete, metadata, ...rest } = customer
-  const { subscriptions: subs, invoices: bills, payment_methods, ...fields } = rest
+  const { subscriptions: subs, invoices: bills, payment_methods, discounts, ...fields } = rest as typeof rest & Lists
   const around = { now: c.get('rt').now, currency: currencyOf(customer as unknown as Presented) }
   return show(
     c,
@@ -72,6 +72,7 @@ export function customerPage(c: Context<HttpEnv>, customer: Customer, link: Link
       <Latest c={c} customer={customer} list={subscriptions as ObjectList<never>} of={subs} />
       <Latest c={c} customer={customer} list={invoices as ObjectList<never>} of={bills} />
       <Latest c={c} customer={customer} list={paymentMethods as ObjectList<never>} of={payment_methods} />
+      <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />
     </>,
   )

@@ -56,7 +56,7 @@ export function objectDetail(
         </>
       )}
       {lines?.has_more && <p class="quiet">The vendor has more lines than its event contained.</p>}
-      <Pairs title="Discounts" of={discounts} {...around} />
+      <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />
       <Timeline c={c} page={timeline} currency={around.currency} />
     </>,
@@ -64,7 +64,7 @@ export function objectDetail(
 }
 
 type Row = Record<string, unknown>
-type Lists = {
+export type Lists = {
   items?: Row[]
   lines?: { data: Row[]; has_more: boolean } | null
   discounts?: Row[] | null
@@ -78,12 +78,13 @@ export function currencyOf(object: Presented): string | null {
   return typeof currency === 'string' ? currency : null
 }
 
-function Pairs(props: { title: string; of: Row[] | null | undefined; now: number; currency: string | null }) {
-  const { title, of, now, currency } = props
+/** The discounts of an object, each with the fields that have a value. */
+export function Discounts(props: { of: Row[] | null | undefined; now: number; currency: string | null }) {
+  const { of, now, currency } = props
   if (!of || of.length === 0) return null
   return (
     <>
-      <h2>{title}</h2>
+      <h2>Discounts</h2>
       {of.map((row) => (
         <dl class="facts">
           {Object.entries(row).map(([name, value]) => (

@@ -15,7 +15,9 @@ const URL = /^https?:\/\//
 /** A field's name as a label: `amount_due` is "Amount due". */
 export function labelOf(name: string): string {
   if (name === 'id') return 'ID'
-  return capital(name.replaceAll('_', ' ')).replace(/\b(url|pdf)\b/gi, (word) => word.toUpperCase())
+  return capital(name.replaceAll('_', ' '))
+    .replace(/\b(url|pdf)\b/gi, (word) => word.toUpperCase())
+    .replace(/\bids\b/, 'IDs')
 }
 
 /** A field of an object as a term and its value. A field without a value is not shown. */
@@ -61,7 +63,12 @@ function Parted({ of }: { of: Row }) {
 /** The parts of a subscription or of an invoice: what is paid for, how often, and for how much. */
 export function Parts({ label, rows, currency }: { label: string; rows: readonly Row[]; currency: string | null }) {
   const all: Column<Row>[] = [
-    ['What', (row) => <span class="text">{words(row.description ?? row.product ?? row.price ?? row.id)}</span>],
+    [
+      'What',
+      (row) => (
+        <span class="text">{words(row.description ?? row.price_name ?? row.product ?? row.price ?? row.id)}</span>
+      ),
+    ],
     ['Price', ({ price }) => (price ? <code>{words(price)}</code> : '')],
     ['Quantity', ({ quantity }) => words(quantity), 'number'],
     ['Amount', (row) => priceOf(row, currency) ?? words(row.amount_decimal), 'number'],
