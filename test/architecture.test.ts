@@ -128,12 +128,13 @@ describe('statements', () => {
     expect(fileOf('db/old')).toBeUndefined()
   })
 
-  it('update events where the lifecycle moves them, and nowhere else', () => {
+  it('update events where the lifecycle moves them, and where effects are erased', () => {
     const updating = SOURCES.filter(({ code }) => /\bupdate\(\s*events\b|UPDATE \$\{events\}/.test(code))
     expect(updating.map(({ path }) => path)).toEqual([
       'inbox/process/claim.ts',
       'inbox/process/finish.ts',
       'inbox/replay/store.ts',
+      'inbox/upkeep/erasures-store.ts',
       'inbox/upkeep/store.ts',
     ])
   })

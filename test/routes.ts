@@ -3,7 +3,7 @@ import { app } from '../src/app'
 import { type RouteEntry, routeTable } from '../src/http/openapi'
 import { newId } from '../src/lib/ids'
 import { insertObjects } from './billing/rows'
-import { insertConsumer } from './consumers/rows'
+import { insertConsumer, insertErased } from './consumers/rows'
 import {
   type Answer,
   addMember,
@@ -55,11 +55,13 @@ export async function newWorld() {
     insertConsumer(project, 'sample'),
     insertConsumer(project, 'survivor'),
   ])
+  const erased = await insertErased(project)
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   const passkey = await keptPasskey(owner.user)
   return {
     consumer,
     survivor,
+    erased,
     passkey,
     member,
     invitation,
@@ -151,7 +153,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/members/:user_id': world.member.user,
     '/platform/v1/invitations/:id': world.invitation.id,
     '/auth/invitations/:id': world.own.id,
-    '/platform/v1/consumers/:consumer': 'ext:sample',
+    '/platform/v1/consumers/:consumer': path.endsWith('/erasure') ? world.erased : 'ext:sample',
     '/platform/v1/billing/connections/:id': world.connection.id,
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,

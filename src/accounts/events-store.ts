@@ -1,5 +1,6 @@
 import { and, type Column, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import type { Directory, Query } from '../db/client'
+import { deleteSome } from '../db/delete-some'
 import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
 import { idFloor, newId } from '../lib/ids'
@@ -96,7 +97,8 @@ export function listEvents(db: Directory, userId: string, { before, take }: { be
     .limit(take)
 }
 
-/** Deletes the events that are too old. */
-export function purgeEvents(db: Directory, now: number) {
-  return db.delete(accountEvents).where(lt(accountEvents.at, now - EVENTS_KEPT))
+/** Deletes `most` of the events that are too old. */
+export function purgeEvents(db: Directory, now: number, most: number) {
+  const { user_id, id, at } = accountEvents
+  return deleteSome(db, accountEvents, [user_id, id], lt(at, now - EVENTS_KEPT), most)
 }

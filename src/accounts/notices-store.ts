@@ -1,5 +1,6 @@
 import { and, eq, gt, lt, ne, or, type SQL, sql } from 'drizzle-orm'
 import { batch, type Directory, type Results } from '../db/client'
+import { deleteSome } from '../db/delete-some'
 import { insertFrom } from '../db/insert-from'
 import { bare } from '../db/sql'
 import { DAY } from '../lib/time'
@@ -83,9 +84,10 @@ export function forgetBrowsers(db: Directory, userId: string) {
   return db.delete(accountBrowsers).where(eq(accountBrowsers.user_id, userId))
 }
 
-/** Deletes the browsers that have not signed in for long. */
-export function purgeBrowsers(db: Directory, now: number) {
-  return db.delete(accountBrowsers).where(lt(accountBrowsers.seen_at, now - BROWSER_KEPT))
+/** Deletes `most` of the browsers that have not signed in for long. */
+export function purgeBrowsers(db: Directory, now: number, most: number) {
+  const { user_id, browser, seen_at } = accountBrowsers
+  return deleteSome(db, accountBrowsers, [user_id, browser], lt(seen_at, now - BROWSER_KEPT), most)
 }
 
 /** Reads a user. */

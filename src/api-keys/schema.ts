@@ -35,12 +35,19 @@ export const apiKeys = sqliteTable(
   (t) => [
     uniqueIndex('api_keys_hash').on(t.hash),
     index('api_keys_live').on(t.project_id, t.id).where(sql`revoked_at IS NULL`),
+    // Two partial indexes of projects, so that no list of live keys is read through revoked ones.
+    index('api_keys_revoked').on(t.project_id, t.id).where(sql`revoked_at IS NOT NULL`),
+    index('api_keys_minter').on(t.created_by).where(sql`minter_email IS NOT NULL`),
   ],
 )
 
 /** Hashes of secrets that a rotation replaced. Using one is refused with `key_rotated`. */
-export const retiredSecrets = sqliteTable('retired_secrets', {
-  hash: text().primaryKey(),
-  key_id: text().notNull(),
-  retired_at: integer().notNull(),
-})
+export const retiredSecrets = sqliteTable(
+  'retired_secrets',
+  {
+    hash: text().primaryKey(),
+    key_id: text().notNull(),
+    retired_at: integer().notNull(),
+  },
+  (t) => [index('retired_secrets_key').on(t.key_id)],
+)

@@ -2,12 +2,21 @@ import { and, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { apiKeys } from '../api-keys/schema'
 import { type Database, type Db, type Query, raw } from '../db/client'
-import { valuesOf } from '../db/sql'
+import { json, valuesOf } from '../db/sql'
+import { invitations } from '../members/schema'
 import { type AuditFilters, rangeOf } from './filters'
 import { MAX_LOOKED_AT } from './limits'
 import { auditLog } from './schema'
 
 const a = alias(auditLog, 'a')
+const i = alias(invitations, 'i')
+
+/**
+ * The details. The address of an invitation is only in the invitation, so an address that is erased there is erased here:
+ * the id of its user has taken its place, which contains no `@`. Rows of older versions have a copy of it.
+ */
+const details = sql`CASE WHEN ${i.email} IS NULL THEN ${a.details} WHEN instr(${i.email}, '@') = 0 THEN json_remove(${a.details}, '$.email')
+  ELSE json_set(${a.details}, '$.email', ${i.email}) END`
 
 const shown = {
   id: a.id,
@@ -18,7 +27,7 @@ const shown = {
   object_id: a.object_id,
   request_id: a.request_id,
   client_request_id: a.client_request_id,
-  details: a.details,
+  details: json<Record<string, unknown> | null>(details).as('details'),
   /** Of an API key, revoked ones too. */
   actor_name: sql<string | null>`${apiKeys.name}`.as('actor_name'),
 }
@@ -62,6 +71,7 @@ export function listAudit(
       SELECT * FROM (
         SELECT ${fields} FROM (SELECT * ${scan} LIMIT ${most}) ${a}
         LEFT JOIN ${apiKeys} ON ${a.actor_type} = 'api_key' AND ${apiKeys.id} = ${a.actor_id}
+        LEFT JOIN ${invitations} ${i} ON ${a.object_type} = 'invitation' AND ${i.project_id} = ${a.project_id} AND ${i.id} = ${a.object_id}
         WHERE ${wanted ?? sql`1`} ORDER BY ${desc(a.id)} LIMIT ${take})
       UNION ALL
       SELECT * FROM (SELECT ${a.id}, ${sql.join(rest, sql`, `)} ${scan} LIMIT ${wanted ? 1 : 0} OFFSET ${MAX_LOOKED_AT - 1})

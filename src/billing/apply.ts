@@ -1,12 +1,22 @@
-import type { Db } from '../db/client'
+import { type Db, run } from '../db/client'
 import { sha256Hex } from '../lib/crypto'
 import type { Snapshot } from '../vendors/snapshot'
 import { stored } from './body'
 import { changeOf } from './change'
 import type { Effect } from './effect'
+import { forgotten, forgottenEffect, isForgotten } from './forget'
 import { MAX_ROW_BYTES_READ } from './limits'
 import { type Candidate, merge, type Resolved, rankOf } from './reduce'
-import { nameOf, type ObjectKey, type Projection, readObjects } from './store'
+import {
+  customerName,
+  type IsErased,
+  nameOf,
+  type ObjectKey,
+  type Projection,
+  projectionsOf,
+  selectObjects,
+  type Wanted,
+} from './store'
 
 /** A recorded event, and the objects it describes. */
 export type Source = {
@@ -14,6 +24,8 @@ export type Source = {
   event_id: string
   vendor: string
   vendor_event_id: string
+  /** The vendor's id of the customer that it names. */
+  customer: string | null
   snapshots: readonly Snapshot[]
   /** What it did when it was processed before. That stays recorded where processing it again changes nothing. */
   earlier: readonly Effect[]
@@ -26,26 +38,39 @@ export type Applied = { effects: Map<string, Effect[]>; projections: Projection[
  * Applies events to the rows of their objects, one after the other. Reads the rows in one round trip; in none if no
  * event describes an object. Rows that stay as they are have no projection.
  *
- * @returns null if the rows of several events are too large to be held at once: apply fewer
+ * Of a customer that was erased, nothing is kept that is about a person.
+ *
+ * @returns null if several events are too much at once: their rows are too large, or one object has customers who differ. Apply fewer.
  */
-export async function applyAll(db: Db, sources: readonly Source[]): Promise<Applied | null> {
+export async function applyAll(db: Db, sources: readonly Source[], isErased: IsErased): Promise<Applied | null> {
   const describing = sources.filter(({ snapshots }) => snapshots.length > 0)
   const applied: Applied = { effects: new Map(), projections: [] }
   if (describing.length === 0) return applied
   const most = sources.length > 1 ? MAX_ROW_BYTES_READ : Number.MAX_SAFE_INTEGER
-  const rows = await readObjects(db, describing.flatMap(keysOf), most)
-  if (!rows) return null
+  const found = projectionsOf(await run(db, selectObjects(db, describing.flatMap(wantedBy), most, isErased)))
+  if (!found) return null
+  const { rows, erased } = found
   for (const source of describing) {
     const effects: Effect[] = []
+    const about = customerOf(source)
+    const isOfErased = erased.has(customerName({ ...source, about }))
     for (const snapshot of source.snapshots) {
       const key = keyOf(source, snapshot)
       const name = nameOf(key)
-      const row = rows.get(name) ?? { key, version: 0, customer: undefined, candidates: [], ambiguous: false, by: [] }
-      const candidate = await candidateOf(source, snapshot)
+      const read = rows.get(name) ?? newRow(key)
+      const forgets = isOfErased || isForgotten(read.candidates)
+      const row = forgets ? { ...read, candidates: read.candidates.map(forgotten) } : read
+      const made = await candidateOf(source, snapshot)
+      const candidate = forgets ? forgotten(made) : made
       const next = merge(row.candidates, candidate)
-      const changed = JSON.stringify(next.candidates) !== JSON.stringify(row.candidates)
-      if (changed) rows.set(name, { ...row, ...next, by: [...row.by, source.event_id] })
-      const known = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
+      if (differs(next.candidates, read.candidates)) {
+        // Whether a customer was erased is checked for one customer of each row.
+        if (row.about !== null && row.about !== about) return null
+        rows.set(name, { ...row, ...next, by: [...row.by, source.event_id], about: forgets ? null : about })
+      }
+      const changed = differs(next.candidates, row.candidates)
+      const earlier = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
+      const known = earlier && forgets ? forgottenEffect(earlier) : earlier
       const effect = effectOf(snapshot, candidate, row.candidates[0], next)
       if (known && !changed) effects.push(known)
       // The same event already determined this state, which now has new fields: its recorded change stays.
@@ -59,8 +84,23 @@ export async function applyAll(db: Db, sources: readonly Source[]): Promise<Appl
   return applied
 }
 
-function keysOf(source: Source): ObjectKey[] {
-  return source.snapshots.map((snapshot) => keyOf(source, snapshot))
+function newRow(key: ObjectKey): Projection {
+  return { key, version: 0, customer: undefined, candidates: [], ambiguous: false, by: [], about: null }
+}
+
+function differs(some: readonly Candidate[], others: readonly Candidate[]): boolean {
+  return JSON.stringify(some) !== JSON.stringify(others)
+}
+
+/** The customer that an event is about: the one that it names, or that its object names. */
+function customerOf({ customer, snapshots }: Source): string | null {
+  const named = snapshots.map(({ kind, id, body }) => (kind === 'customer' ? id : body.customer))
+  return customer ?? named.find((one) => one !== null) ?? null
+}
+
+function wantedBy(source: Source): Wanted[] {
+  const about = customerOf(source)
+  return source.snapshots.map((snapshot) => ({ ...keyOf(source, snapshot), about }))
 }
 
 function keyOf({ project_id, vendor }: Source, { kind, id }: Snapshot): ObjectKey {

@@ -21,7 +21,9 @@ export const Effect = z
           personal: z
             .literal(true)
             .optional()
-            .describe('The values are null, because they are about a person. The object has the current value.'),
+            .describe(
+              'The values are null, because they are about a person. The object has the current value, unless its consumer was erased.',
+            ),
           too_large: z
             .literal(true)
             .optional()

@@ -25,7 +25,13 @@ export type Candidate = {
 }
 
 /** What is stored of an object: its fields that are not null, with the version of this form: see body.ts. */
-export type StoredBody = { readonly [field: string]: unknown; readonly status: string; readonly customer?: string }
+export type StoredBody = {
+  readonly [field: string]: unknown
+  readonly status: string
+  readonly customer?: string
+  /** Whether the customer was erased: see forget.ts. */
+  readonly erased?: boolean
+}
 
 /** `candidates`: first the winner, then the events tied with it, then the events of the rank below. */
 export type Resolved = { candidates: Candidate[]; ambiguous: boolean }

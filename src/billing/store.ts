@@ -1,6 +1,6 @@
 import { and, type Column, eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { ConstraintError, type Db, type Query, raw, run } from '../db/client'
+import { ConstraintError, type Db, type Query, raw } from '../db/client'
 import { excluded, json, jsonLists } from '../db/sql'
 import type { Kind } from '../lib/billing-kinds'
 import type { Candidate } from './reduce'
@@ -19,7 +19,17 @@ export type Projection = {
   ambiguous: boolean
   /** The ids of the events that change the row; none if it stays as it is. */
   by: string[]
+  /** The customer that the row tells about. It is not written if that customer has been erased; null if it tells about nobody. */
+  about: string | null
 }
+
+/** An object that is read, and the customer whose event it is read for. */
+export type Wanted = ObjectKey & { about: string | null }
+
+/**
+ * A condition given by the caller, because billing state knows no consumers: that a customer was erased.
+ */
+export type IsErased = (projectId: SQL, customer: { vendor: SQL; customer: SQL }) => SQL
 
 /**
  * A condition given by the caller: that the worker still holds at least one of these events of a project. The statement
@@ -38,39 +48,59 @@ export function nameOf({ project_id, kind, vendor_id, vendor }: ObjectKey): stri
 const o = alias(billingObjects, 'o')
 
 /**
- * Reads the rows of these objects, by {@link nameOf}. An object without a row is not in the map.
+ * Reads the rows of these objects, and whether the customers were erased: see {@link projectionsOf}.
  *
  * @param most bytes that the rows may have together
- * @returns null if they have more
  */
-export async function readObjects(
-  db: Db,
-  keys: readonly ObjectKey[],
-  most: number,
-): Promise<Map<string, Projection> | null> {
-  const distinct = new Map(keys.map((key) => [nameOf(key), key]))
+export function selectObjects(db: Db, wanted: readonly Wanted[], most: number, isErased: IsErased) {
+  const distinct = new Map(wanted.map((one) => [`${nameOf(one)} ${one.about}`, one]))
   const list = JSON.stringify(
-    [...distinct.values()].map((key) => [key.project_id, key.kind, key.vendor_id, key.vendor]),
+    [...distinct.values()].map(({ project_id, kind, vendor_id, vendor, about }) => [
+      project_id,
+      kind,
+      vendor_id,
+      vendor,
+      about,
+    ]),
   )
-  const { project_id, kind, vendor_id, vendor, version, customer, ambiguous } = o
+  const { version, customer, ambiguous } = o
+  const project_id = sql<string>`j.value->>0`
+  const kind = sql<Kind>`j.value->>1`
+  const vendor_id = sql<string>`j.value->>2`
+  const vendor = sql<string>`j.value->>3`
+  const about = sql<string | null>`j.value->>4`
   const running = sql`sum(octet_length(${o.candidates})) OVER (ROWS UNBOUNDED PRECEDING)`
   const candidates = json<Candidate[] | null>(sql`CASE WHEN ${running} <= ${most} THEN ${o.candidates} END`)
-  const columns = { project_id, kind, vendor_id, vendor, version, customer, candidates, ambiguous }
-  const rows = await run(
+  const erased = sql<boolean>`${isErased(project_id, { vendor, customer: about })}`.mapWith(Boolean)
+  return raw(
     db,
-    raw(
-      db,
-      columns,
-      (fields) => sql`SELECT ${fields} FROM json_each(${list}) j CROSS JOIN ${billingObjects} ${o}
-        ON ${project_id} = j.value->>0 AND ${kind} = j.value->>1 AND ${vendor_id} = j.value->>2 AND ${vendor} = j.value->>3`,
-    ),
+    { project_id, kind, vendor_id, vendor, about, version, customer, candidates, ambiguous, erased },
+    (fields) => sql`SELECT ${fields} FROM json_each(${list}) j LEFT JOIN ${billingObjects} ${o}
+      ON ${o.project_id} = ${project_id} AND ${o.kind} = ${kind} AND ${o.vendor_id} = ${vendor_id} AND ${o.vendor} = ${vendor}`,
   )
-  const read = new Map<string, Projection>()
-  for (const { version, customer, candidates, ambiguous, ...key } of rows) {
+}
+
+/**
+ * What {@link selectObjects} read: the rows by {@link nameOf}, without objects that have none; the customers that were erased,
+ * by {@link customerName}.
+ *
+ * @returns null if the rows have more bytes than was asked for
+ */
+export function projectionsOf(read: ReturnType<typeof selectObjects>['_']['result']) {
+  const rows = new Map<string, Projection>()
+  const erased = new Set<string>()
+  for (const { version, customer, candidates, ambiguous, erased: isErased, about, ...key } of read) {
+    if (isErased) erased.add(customerName({ ...key, about }))
+    if (version === null) continue // the object has no row
     if (candidates === null) return null
-    read.set(nameOf(key), { key, version, customer, candidates, ambiguous, by: [] })
+    rows.set(nameOf(key), { key, version, customer, candidates, ambiguous, by: [], about: null })
   }
-  return read
+  return { rows, erased }
+}
+
+/** A customer as one string. */
+export function customerName({ project_id, vendor, about }: Omit<Wanted, 'kind' | 'vendor_id'>): string {
+  return [project_id, vendor, about].join(' ')
 }
 
 /**
@@ -81,13 +111,19 @@ export async function readObjects(
  * set, even where the value does not change.
  *
  * @param held a row is written only if the worker still holds one of the events that change it
+ * @param isErased whether a customer was erased. The batch then fails like one over a row that has changed.
  */
-export function writeObjects(db: Db, projections: readonly Projection[], held: Held): Record<string, Query> {
+export function writeObjects(
+  db: Db,
+  projections: readonly Projection[],
+  held: Held,
+  isErased: IsErased,
+): Record<string, Query> {
   const moved = projections.filter(({ customer, candidates }) => customer !== customerIn(candidates))
   const unmoved = projections.filter((projection) => !moved.includes(projection))
   return {
-    ...upserts(db, { name: 'moved', projections: moved }, held, ['customer', ...STATE]),
-    ...upserts(db, { name: 'unmoved', projections: unmoved }, held, STATE),
+    ...upserts(db, { name: 'moved', projections: moved }, { held, isErased }, ['customer', ...STATE]),
+    ...upserts(db, { name: 'unmoved', projections: unmoved }, { held, isErased }, STATE),
   }
 }
 
@@ -102,22 +138,30 @@ const COLUMNS = Object.entries(getTableColumns(billingObjects)).filter(([, { gen
 function upserts(
   db: Db,
   { name, projections }: { name: string; projections: readonly Projection[] },
-  held: Held,
+  conditions: Conditions,
   set: readonly (keyof Row)[],
 ): Record<string, Query> {
-  const rows = projections.map((projection) => ({ row: encoded(rowOf(projection)), by: projection.by }))
-  return Object.fromEntries(jsonLists(rows).map((list, i) => [`${name}${i}`, upsert(db, list, held, set)]))
+  const rows = projections.map(({ by, about, ...rest }) => ({ row: encoded(rowOf(rest)), by, about }))
+  return Object.fromEntries(jsonLists(rows).map((list, i) => [`${name}${i}`, upsert(db, list, conditions, set)]))
 }
 
-function upsert(db: Db, list: string, held: Held, set: readonly (keyof Row)[]): Query {
-  const values = COLUMNS.map(([name]) => sql.raw(`projected.value->>'$.row.${name}'`))
+type Conditions = { held: Held; isErased: IsErased }
+
+function upsert(db: Db, list: string, { held, isErased }: Conditions, set: readonly (keyof Row)[]): Query {
+  const fieldOf = (name: string) => sql.raw(`projected.value->>'$.row.${name}'`)
   const { project_id, kind, vendor_id, vendor, version } = billingObjects
+  const about = sql`projected.value->>'about'`
+  const erased = isErased(fieldOf('project_id'), { vendor: fieldOf('vendor'), customer: about })
+  // NULL, which the column refuses, if what is about an erased customer would be written.
+  const values = COLUMNS.map(([name]) =>
+    name === version.name ? sql`CASE WHEN NOT ${erased} THEN ${fieldOf(name)} END` : fieldOf(name),
+  )
   const next = excluded(version)
   return db
     .insert(billingObjects)
     .select(
       sql`SELECT ${sql.join(values, sql`, `)} FROM json_each(${list}) projected
-        WHERE ${held(sql`projected.value->>'$.row.project_id'`, sql`projected.value->'by'`)}`,
+        WHERE ${held(fieldOf('project_id'), sql`projected.value->'by'`)}`,
     )
     .onConflictDoUpdate({
       target: [project_id, kind, vendor_id, vendor],
@@ -129,7 +173,7 @@ function upsert(db: Db, list: string, held: Held, set: readonly (keyof Row)[]): 
     })
 }
 
-function rowOf({ key, version, candidates, ambiguous }: Projection): Row {
+function rowOf({ key, version, candidates, ambiguous }: Omit<Projection, 'by' | 'about'>): Row {
   const winner = candidates[0]
   return {
     ...key,
@@ -156,7 +200,7 @@ function encoded(row: Record<string, unknown>): Record<string, unknown> {
 
 const VERSION_REFUSED = `NOT NULL constraint failed: ${getTableName(billingObjects)}.${billingObjects.version.name}`
 
-/** Whether a batch failed because a row has changed since it was read: read it again and decide again. */
+/** Whether a batch failed because a row has changed, or a customer was erased, since it was read: read it again and decide again. */
 export function isStale(error: unknown): boolean {
   return error instanceof ConstraintError && error.message.includes(VERSION_REFUSED)
 }

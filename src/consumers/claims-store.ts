@@ -2,13 +2,14 @@ import { type Column, type SQL, sql } from 'drizzle-orm'
 import type { Db, Query } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
-import { customerLinks } from './schema'
+import { customerLinks, ERASED_PINS } from './schema'
 
-const { project_id, customer, vendor, said, said_rank, hint, hint_rank } = customerLinks
+const { project_id, customer, vendor, said, said_rank, hint, hint_rank, pinned } = customerLinks
 
 /**
  * Records claims of events, in one statement. The newest claim of the customer itself is kept, and the earliest of a checkout:
- * these are functions of the set of claims, so neither order nor repetition matters. A claim that changes neither writes no row.
+ * these are functions of the set of claims, so neither order nor repetition matters. A claim that changes neither writes no row, and
+ * neither does a claim of an erased customer.
  *
  * @param projectId an expression of the project's id
  * @param from yields a row for each claim
@@ -34,6 +35,6 @@ export function recordClaims(db: Db, projectId: SQL | Column, from: SQL, claim: 
     },
     sql`${from} WHERE true ON CONFLICT (${bare(project_id, customer, vendor)}) DO UPDATE SET
       ${kept(said, newer)}, ${kept(said_rank, newer)}, ${kept(hint, earlier)}, ${kept(hint_rank, earlier)}
-      WHERE ${newer} OR ${earlier}`,
+      WHERE (${newer} OR ${earlier}) AND (${pinned} IS NULL OR ${pinned} NOT GLOB ${ERASED_PINS})`,
   )
 }

@@ -51,11 +51,11 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
     route({
       id: 'pinCustomer',
       summary: 'Say which consumer a customer is',
-      description: `A pin outranks what events say, until you delete it. No event has to have named the customer. Repeating the call changes nothing. At most ${MAX_PINNED} customers can be pinned to one consumer.`,
+      description: `A pin outranks what events say, until you delete it. No event has to have named the customer. Repeating the call changes nothing. A customer of an erased consumer cannot be pinned. At most ${MAX_PINNED} customers can be pinned to one consumer.`,
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The customer.', schema: CustomerLink } },
-      faults: ['not_found', 'consumer_merged', 'pin_limit_reached'],
+      faults: ['not_found', 'consumer_merged', 'consumer_erased', 'pin_limit_reached'],
     }),
     body(PinBody),
     async (c) => {
@@ -78,7 +78,7 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 204: { description: 'Not pinned.' } },
-      faults: ['not_found'],
+      faults: ['not_found', 'consumer_erased'],
     }),
     async (c) => {
       const of = { project_id: projectOf(c.get('actor')), customer: customerIn(c) }

@@ -17,7 +17,8 @@ const firstId = sql`(SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY
   WHERE ${i.project_id} = ${l.project_id} AND ${i.consumer_id} = ${l.pinned} ORDER BY ${i.position} LIMIT 1)`
 const isPinned = sql`${l.pinned} IS NOT NULL`
 const rank = sql`CASE WHEN ${l.said} IS NOT NULL THEN ${l.said_rank} ELSE ${l.hint_rank} END`
-const consumerId = sql<string | null>`CASE WHEN ${isPinned} THEN nullif(${l.pinned}, '') ELSE ${i.consumer_id} END`
+const consumerId = sql<string | null>`CASE WHEN ${isPinned} THEN CASE WHEN ${l.pinned} GLOB 'csm_*' THEN ${l.pinned} END
+  ELSE ${i.consumer_id} END`
 
 const shown = {
   vendor: sql<string>`w.vendor`.as('vendor'),

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, auditedFrom, type Change } from '../audit/store'
 import type { CustomerKey } from '../billing/customers/read'
@@ -6,14 +6,18 @@ import { batch, type Db, run } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
 import { Fault } from '../lib/fault'
+import { findErased } from './erased-store'
 import { MAX_PINNED } from './limits'
 import { findLink, type Link } from './links-store'
 import type { ConsumerRef } from './ref'
-import { consumers, customerLinks } from './schema'
-import { findConsumer, required } from './store'
+import { consumers, customerLinks, ERASED_PINS } from './schema'
+import { changeable, findConsumer } from './store'
 
 const c = alias(consumers, 'c')
 const pinned = alias(customerLinks, 'p')
+
+/** The pin of a customer that was erased stays. */
+const isFree = sql`(${customerLinks.pinned} IS NULL OR ${customerLinks.pinned} NOT GLOB ${ERASED_PINS})`
 
 /** What a pin says if the customer is no consumer. */
 export const NOBODY = ''
@@ -24,7 +28,7 @@ type Of = { project_id: string; customer: CustomerKey }
  * Pins a customer to a consumer, whatever events say. The same pin again changes nothing. No event has to have named the
  * customer.
  *
- * @throws {Fault} `not_found`, `consumer_merged`, `pin_limit_reached`
+ * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`, `pin_limit_reached`
  */
 export async function pinCustomer(
   db: Db,
@@ -32,25 +36,27 @@ export async function pinCustomer(
   to: ConsumerRef,
   change: Change,
 ): Promise<Link> {
-  const { id } = required(await run(db, findConsumer(db, project_id, to)))
+  const { id } = changeable(await run(db, findConsumer(db, project_id, to)))
   const count = sql`(SELECT count(*) FROM ${customerLinks} ${pinned} INDEXED BY customer_links_pinned
     WHERE ${pinned.project_id} = ${project_id} AND ${pinned.pinned} = ${id})`
-  const isThere = and(eq(c.project_id, project_id), eq(c.id, id), isNull(c.merged_into))
+  const isThere = and(eq(c.project_id, project_id), eq(c.id, id), isNull(c.merged_into), ne(c.state, 'erased'))
   const from = sql`FROM ${consumers} ${c} WHERE ${isThere} AND ${count} < ${MAX_PINNED}`
-  const { link, consumer } = await batch(db, {
+  const { link, consumer, erased } = await batch(db, {
     ...audited(db, change, entry(project_id, customer, id), upsert(db, { project_id, customer }, id, from)),
     link: findLink(db, project_id, customer),
     consumer: findConsumer(db, project_id, { id }),
+    erased: findErased(db, project_id, customer),
   })
+  requireNotErased(erased)
   const [row] = link
   if (row?.linked_by === 'manual' && row.consumer_id === id) return row
-  required(consumer) // it may have been merged since it was read
+  changeable(consumer) // it may have been merged or erased since it was read
   throw new Fault('pin_limit_reached', `At most ${MAX_PINNED} customers can be pinned to one consumer.`)
 }
 
-/** Pins a customer to no consumer, whatever events say. */
+/** Pins a customer to no consumer, whatever events say. @throws {Fault} `consumer_erased` */
 export async function pinToNobody(db: Db, { project_id, customer }: Of, change: Change): Promise<Link> {
-  const { link } = await batch(db, {
+  const { link, erased } = await batch(db, {
     ...audited(
       db,
       change,
@@ -58,7 +64,9 @@ export async function pinToNobody(db: Db, { project_id, customer }: Of, change: 
       upsert(db, { project_id, customer }, NOBODY, sql`WHERE true`),
     ),
     link: findLink(db, project_id, customer),
+    erased: findErased(db, project_id, customer),
   })
+  requireNotErased(erased)
   return link[0] as Link
 }
 
@@ -69,11 +77,16 @@ function upsert(db: Db, { project_id, customer }: Of, value: string, from: SQL) 
     db,
     customerLinks,
     { project_id: sql`${project_id}`, customer: sql`${id}`, vendor: sql`${vendor}`, pinned: sql`${value}` },
-    sql`${from} ON CONFLICT DO UPDATE SET ${bare(column)} = ${excluded(column)} WHERE ${column} IS NOT ${excluded(column)}`,
+    sql`${from} ON CONFLICT DO UPDATE SET ${bare(column)} = ${excluded(column)} WHERE ${column} IS NOT ${excluded(column)}
+      AND ${isFree}`,
   )
 }
 
-/** Removes the pin of a customer, so that what events say counts again. Without a pin, nothing changes. */
+/**
+ * Removes the pin of a customer, so that what events say counts again. Without a pin, nothing changes.
+ *
+ * @throws {Fault} `consumer_erased`
+ */
 export async function unpin(db: Db, { project_id, customer }: Of, change: Change): Promise<void> {
   const { said, hint, pinned: column } = customerLinks
   const isPinned = and(
@@ -81,9 +94,10 @@ export async function unpin(db: Db, { project_id, customer }: Of, change: Change
     eq(customerLinks.customer, customer.id),
     eq(customerLinks.vendor, customer.vendor),
     isNotNull(column),
+    isFree,
   )
   const about = { action: 'customer.unpinned', object_type: 'customer', object_id: customer.id }
-  await batch(db, {
+  const { erased } = await batch(db, {
     audit: auditedFrom(
       db,
       change,
@@ -93,7 +107,9 @@ export async function unpin(db: Db, { project_id, customer }: Of, change: Change
     // Without a claim, nothing is left to keep.
     emptied: db.delete(customerLinks).where(and(isPinned, isNull(said), isNull(hint))),
     unpinned: db.update(customerLinks).set({ pinned: null }).where(isPinned),
+    erased: findErased(db, project_id, customer),
   })
+  requireNotErased(erased)
 }
 
 /** Moves the pins of a consumer to another one. */
@@ -111,4 +127,10 @@ export function movePins(db: Db, projectId: string, from: string, to: string) {
 function entry(project_id: string, { vendor, id }: CustomerKey, consumer: string | null) {
   const details = { vendor, consumer }
   return { project_id, action: 'customer.pinned', object_type: 'customer', object_id: id, details }
+}
+
+/** @param erased the customer, if it was erased. @throws {Fault} `consumer_erased` */
+function requireNotErased(erased: readonly unknown[]): void {
+  if (erased.length === 0) return
+  throw new Fault('consumer_erased', 'The consumer of this customer was erased. The customer cannot be linked again.')
 }

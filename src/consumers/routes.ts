@@ -6,6 +6,8 @@ import { boundedListOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
+import { eraseConsumer, findErasure } from './erase-store'
+import { Erasure, notErased, presentErasure } from './erasure'
 import { etagOf } from './etag'
 import {
   BlockBody,
@@ -22,7 +24,7 @@ import {
 } from './fields'
 import { MAX_EXTERNAL_IDS } from './limits'
 import { customersOf } from './links-store'
-import { externalIdIn, refOf, refToChange } from './ref'
+import { type ConsumerRef, externalIdIn, refOf, refToChange } from './ref'
 import { mergeConsumer, setBlocked } from './state-store'
 import { findConsumer, isConsumer, listConsumers, type Consumer as Row, required } from './store'
 import { insertConsumer, updateConsumer, upsertConsumer } from './write-store'
@@ -30,6 +32,7 @@ import { insertConsumer, updateConsumer, upsertConsumer } from './write-store'
 const tag = 'Consumers'
 const actors = ['session', 'api_key'] as const
 const mayRead = { actors, scope: 'consumers:read', project: true, reads: true } as const
+const mayErase = { actors, scope: 'consumers:erase', project: true } as const
 const mayWrite = { actors, scope: 'consumers:write', project: true } as const
 const shown = (description: string) => ({ description, schema: Consumer, etag: true }) as const
 const ListQuery = z.strictObject({
@@ -64,7 +67,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       id: 'listConsumers',
       summary: 'List the consumers of the project',
       description:
-        'Newest first, merged consumers too. A page with a filter looks at a limited number of consumers: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
+        'Newest first, merged and erased consumers too. A page with a filter looks at a limited number of consumers: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of consumers.', schema: boundedListOf(Consumer) } },
@@ -91,8 +94,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       faults: ['not_found', 'consumer_merged'],
     }),
     async (c) => {
-      const name = c.req.param('consumer')
-      const ref = refOf(name) ?? { id: name } // a name that is neither is read like an unknown id
+      const ref = refToRead(c)
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
       const found = await read(c, { rows: findConsumer(db, project, ref), customers: customersOf(db, project, ref) })
@@ -130,7 +132,14 @@ export const consumerRoutes = new Hono<HttpEnv>()
       policy: mayWrite,
       headers: { 'If-Match': 'An `ETag` of the consumer. If the consumer has changed since, nothing is written: 412.' },
       responses: { 200: shown('The consumer.') },
-      faults: ['not_found', 'consumer_merged', 'external_id_taken', 'external_id_limit_reached', 'precondition_failed'],
+      faults: [
+        'not_found',
+        'consumer_merged',
+        'consumer_erased',
+        'external_id_taken',
+        'external_id_limit_reached',
+        'precondition_failed',
+      ],
     }),
     body(UpdateBody),
     async (c) => {
@@ -149,7 +158,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 200: shown('The consumer.') },
-      faults: ['not_found', 'consumer_merged'],
+      faults: ['not_found', 'consumer_merged', 'consumer_erased'],
     }),
     body(BlockBody),
     async (c) => {
@@ -167,7 +176,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 200: shown('The consumer.') },
-      faults: ['not_found', 'consumer_merged'],
+      faults: ['not_found', 'consumer_merged', 'consumer_erased'],
     }),
     body(UnblockBody),
     async (c) => {
@@ -186,7 +195,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 200: shown('The consumer that stays.') },
-      faults: ['not_found', 'consumer_merged', 'external_id_limit_reached', 'merge_limit_reached'],
+      faults: ['not_found', 'consumer_merged', 'consumer_erased', 'external_id_limit_reached', 'merge_limit_reached'],
     }),
     body(MergeBody),
     async (c) => {
@@ -194,6 +203,48 @@ export const consumerRoutes = new Hono<HttpEnv>()
       return c.json(tagged(c, await mergeConsumer(c.get('rt').db, named(c), into, changeOf(c))), 200)
     },
   )
+  .delete(
+    '/:consumer',
+    route({
+      id: 'eraseConsumer',
+      summary: 'Erase a consumer',
+      description:
+        'The email address, the name, the metadata and the external ids are gone when the response is sent. What your vendors have sent about the customers of the consumer is deleted afterwards: `GET …/erasure` says when it is done. There is no way back. Repeating the call with the id of the consumer returns the same erasure.',
+      tag,
+      policy: mayErase,
+      responses: { 202: { description: 'The erasure.', schema: Erasure } },
+      faults: ['not_found', 'consumer_merged'],
+    }),
+    async (c) => c.json(presentErasure(await eraseConsumer(c.get('rt').db, named(c), changeOf(c))), 202),
+  )
+  .get(
+    '/:consumer/erasure',
+    route({
+      id: 'getErasure',
+      summary: 'Get the erasure of a consumer',
+      description: 'Name the consumer by its id: its external ids are gone.',
+      tag,
+      policy: mayRead,
+      responses: { 200: { description: 'The erasure.', schema: Erasure } },
+      faults: ['not_found', 'consumer_merged'],
+    }),
+    async (c) => {
+      const ref = refToRead(c)
+      const { db } = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const found = await read(c, { rows: findConsumer(db, project, ref), erasure: findErasure(db, project, ref) })
+      required(found.rows)
+      const [erasure] = found.erasure
+      if (!erasure) throw notErased()
+      return c.json(presentErasure(erasure), 200)
+    },
+  )
+
+/** The consumer that the path of a read names. A name that is neither is read like an unknown id. */
+function refToRead(c: Context<HttpEnv>): ConsumerRef {
+  const name = c.req.param('consumer') ?? ''
+  return refOf(name) ?? { id: name }
+}
 
 /** The consumer that the path of a change names. */
 function named(c: Context<HttpEnv>) {

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** The states of a consumer. A merged one stays merged. */
-export const CONSUMER_STATES = ['active', 'blocked', 'merged'] as const
+/** The states of a consumer. A merged one stays merged until the consumer that it was merged into is erased. */
+export const CONSUMER_STATES = ['active', 'blocked', 'merged', 'erased'] as const
 export type ConsumerState = (typeof CONSUMER_STATES)[number]
 
 /** Texts that a project's own server keeps with a consumer. */
@@ -10,6 +10,10 @@ export type Metadata = Record<string, string>
 
 /** The consumer that a vendor's customer is, unless it is pinned: by the external id that counts. */
 const REF = sql`CASE WHEN pinned IS NULL THEN coalesce(said, hint) END`
+
+/** The pattern of the pins of customers that were erased with their consumers: each is pinned to the erasure. */
+export const ERASED_PINS = sql`'ers_*'`
+const ERASED = sql`pinned GLOB 'ers_*'`
 
 /** The end users of a project's product. */
 export const consumers = sqliteTable(
@@ -30,6 +34,8 @@ export const consumers = sqliteTable(
     revision: integer().notNull(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
+    /** Of an erased consumer. */
+    erasure_id: text(),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.id] }),
@@ -38,7 +44,6 @@ export const consumers = sqliteTable(
     index('consumers_state').on(t.project_id, t.state, t.id).where(sql`state <> 'active'`),
     index('consumers_merged').on(t.project_id, t.merged_into, t.id).where(sql`merged_into IS NOT NULL`),
     check('consumers_merged_into', sql`(${t.state} = 'merged') = (${t.merged_into} IS NOT NULL)`),
-    // No code writes this state yet. SQLite cannot add a check to a table that is there.
     check('consumers_erased', sql`${t.state} <> 'erased' OR (${t.email} IS NULL AND ${t.name} IS NULL)`),
   ],
 )
@@ -76,7 +81,7 @@ export const customerLinks = sqliteTable(
     /** The external id in the earliest checkout, subscription or transaction, and the rank of that event. */
     hint: text(),
     hint_rank: text(),
-    /** The consumer's id, set by hand. It outranks what events say. Empty: no consumer. */
+    /** The consumer's id, set by hand. It outranks what events say. Empty: no consumer. Of an erased customer: the erasure's id. */
     pinned: text(),
     ref: text().generatedAlwaysAs(REF, { mode: 'virtual' }),
   },
@@ -84,5 +89,37 @@ export const customerLinks = sqliteTable(
     primaryKey({ columns: [t.project_id, t.customer, t.vendor] }),
     index('customer_links_ref').on(t.project_id, t.ref).where(sql`ref IS NOT NULL`),
     index('customer_links_pinned').on(t.project_id, t.pinned).where(sql`pinned IS NOT NULL`),
+    // Asked for each event with a billing object. It reads no row unless the customer is erased.
+    index('customer_links_erased').on(t.project_id, t.customer, t.vendor).where(ERASED),
   ],
+)
+
+/** How far an erasure has got: the last row that it looked at, and how many payloads it had to leave to a later pass. */
+export type ErasureCursor = {
+  phase: 'customers' | 'objects' | 'events'
+  customer: string
+  vendor: string
+  kind: string
+  id: string
+  left: number
+}
+
+/** Erasures of consumers. Their customers are the links that are pinned to them. */
+export const erasures = sqliteTable(
+  'erasures',
+  {
+    project_id: text().notNull(),
+    id: text().notNull(),
+    consumer_id: text().notNull(),
+    /** Null between two passes. */
+    cursor: text({ mode: 'json' }).$type<ErasureCursor>(),
+    /** Payloads that were deleted. */
+    removed: integer().notNull().default(0),
+    requested_at: integer().notNull(),
+    /** When the first pass was complete. */
+    finished_at: integer(),
+    /** When the cron looks at it next: at once until it is finished, then daily. */
+    due_at: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.project_id, t.id] }), index('erasures_due').on(t.due_at)],
 )

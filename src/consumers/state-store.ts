@@ -8,7 +8,7 @@ import { pinnedTo } from './links-store'
 import { movePins } from './pins-store'
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers } from './schema'
-import { type Consumer, countMerged, findConsumer, mergedInto, required } from './store'
+import { type Consumer, changeable, countMerged, findConsumer, mergedInto, required } from './store'
 import { fenced, requireRoom, untilCurrent } from './write-store'
 
 type Of = { project_id: string; ref: ConsumerRef }
@@ -17,7 +17,7 @@ type Of = { project_id: string; ref: ConsumerRef }
  * Blocks or unblocks a consumer. One that is in this state, and is blocked for the same reason, stays as it is.
  *
  * @param to.reason null if the caller gave none: the reason of a consumer that is blocked already stays
- * @throws {Fault} `not_found`, `consumer_merged`
+ * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`
  */
 export async function setBlocked(
   db: Db,
@@ -26,7 +26,7 @@ export async function setBlocked(
   change: Change,
 ): Promise<Consumer> {
   return untilCurrent(async () => {
-    const before = required(await run(db, findConsumer(db, project_id, ref)))
+    const before = changeable(await run(db, findConsumer(db, project_id, ref)))
     const state = blocked ? 'blocked' : 'active'
     const blocked_reason = blocked ? (reason ?? before.blocked_reason) : null
     if (before.state === state && before.blocked_reason === blocked_reason) return before
@@ -45,7 +45,7 @@ export async function setBlocked(
  * one then name the survivor. There is no way back.
  *
  * @returns the survivor
- * @throws {Fault} `not_found`, `consumer_merged`, `validation_failed`, `external_id_limit_reached`, `merge_limit_reached`
+ * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`, `validation_failed`, `external_id_limit_reached`, `merge_limit_reached`
  */
 export async function mergeConsumer(
   db: Db,
@@ -61,8 +61,8 @@ export async function mergeConsumer(
       moving: pinnedTo(db, project_id, ref),
       pinned: pinnedTo(db, project_id, into),
     })
-    const from = required(found.from)
-    const survivor = required(found.into)
+    const from = changeable(found.from)
+    const survivor = changeable(found.into)
     if (from.id === survivor.id) throw intoItself()
     requireRoom(from.external_ids.length + survivor.external_ids.length)
     if ((found.merged[0]?.n ?? 0) >= MAX_MERGED) throw tooManyMerged()

@@ -40,7 +40,7 @@ export function idOf(projectId: string, ref: ConsumerRef): SQL {
     WHERE ${i.project_id} = ${projectId} AND ${i.external_id} = ${ref.external_id})`
 }
 
-/** Reads a consumer, a merged one too. */
+/** Reads a consumer, a merged or erased one too. */
 export function findConsumer(db: Db, projectId: string, ref: ConsumerRef) {
   return raw(
     db,
@@ -61,6 +61,17 @@ export function required(rows: readonly Consumer[]): Consumer {
   if (row.merged_into !== null) {
     throw new Fault('consumer_merged', `This consumer was merged into ${row.merged_into}. Use that one.`)
   }
+  return row
+}
+
+/**
+ * The consumer that {@link findConsumer} read, if it can be changed.
+ *
+ * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`
+ */
+export function changeable(rows: readonly Consumer[]): Consumer {
+  const row = required(rows)
+  if (row.state === 'erased') throw new Fault('consumer_erased', 'This consumer was erased. It cannot be changed.')
   return row
 }
 

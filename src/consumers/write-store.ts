@@ -7,7 +7,7 @@ import { requireMatch } from './etag'
 import { MAX_EXTERNAL_IDS } from './limits'
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers, type Metadata } from './schema'
-import { type Consumer, findConsumer, required } from './store'
+import { type Consumer, changeable, findConsumer, required } from './store'
 
 /** What a caller sets of a consumer; undefined stays as it is, null is cleared. The email address is in lower case. */
 export type Fields = { email?: string | null; name?: string | null; metadata?: Metadata }
@@ -99,7 +99,7 @@ export async function insertConsumer(
  * Changes a consumer, and gives it another external id if there is one. The same values again write nothing.
  *
  * @param ifMatch the header; undefined if the caller sent none
- * @throws {Fault} `not_found`, `consumer_merged`, `precondition_failed`, `external_id_taken`, `external_id_limit_reached`
+ * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`, `precondition_failed`, `external_id_taken`, `external_id_limit_reached`
  */
 export async function updateConsumer(
   db: Db,
@@ -108,7 +108,7 @@ export async function updateConsumer(
   { ifMatch, now }: { ifMatch: string | undefined; now: number },
 ): Promise<Consumer> {
   return untilCurrent(async () => {
-    const before = required(await run(db, findConsumer(db, project_id, ref)))
+    const before = changeable(await run(db, findConsumer(db, project_id, ref)))
     requireMatch(ifMatch, before.revision)
     const set = differing(before, fields)
     const added = external_id !== undefined && !before.external_ids.includes(external_id) ? external_id : undefined

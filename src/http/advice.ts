@@ -56,6 +56,8 @@ export const ADVICE: Record<FaultName, string> = {
   merge_limit_reached: 'Merge into another consumer.',
   pin_limit_reached: 'Remove pins that nobody needs. What events say then counts again.',
   consumer_merged: 'Use the consumer that the response names.',
+  consumer_erased:
+    'Create another consumer. An erased one cannot be brought back, and its customers cannot be linked again.',
   precondition_failed: 'Read the object again, and send its current ETag in If-Match.',
   secret_exists: 'Do nothing: the connection already has this secret.',
   secret_limit_reached: 'Remove a secret that the vendor no longer signs with, and try again.',

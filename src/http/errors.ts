@@ -67,6 +67,7 @@ export const ERRORS: Record<FaultName, Line> = {
   merge_limit_reached: { status: 409, title: 'The consumer has reached its limit of merged consumers' },
   pin_limit_reached: { status: 409, title: 'The consumer has reached its limit of pinned customers' },
   consumer_merged: { status: 409, title: 'The consumer was merged into another one' },
+  consumer_erased: { status: 409, title: 'The consumer was erased' },
   secret_exists: { status: 409, title: 'The connection already has this signing secret' },
   secret_limit_reached: { status: 409, title: 'The connection has reached its limit of signing secrets' },
   payload_gone: { status: 409, title: 'The payload of this event is no longer stored' },

@@ -16,6 +16,7 @@ export const SAMPLE = {
   consumer: 'csm_01kc5w3c5e7g9j1k3m5n7p9r1t',
   survivor: 'csm_01kc5w2b4d6f8h0k2n4p6q8s0v',
   externalId: 'user_4711',
+  erasure: 'ers_01kc5x4d6f8h0k2m4p6r8t0v2x',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',
   request: 'req_01kc5v8x0y2z4a6b8c1d3e5f7g',
   subscription: 'sub_1QZ4kLJ2eZvKYlo2',

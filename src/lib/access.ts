@@ -1,5 +1,5 @@
 /**
- * The permissions of credentials: `<resource>:<read|write>`. API keys and roles share this list.
+ * The permissions of credentials: `<resource>:<read|write>`, and `consumers:erase`. API keys and roles share this list.
  */
 export const SCOPES = [
   'projects:read',
@@ -15,6 +15,7 @@ export const SCOPES = [
   'audit_log:read',
   'consumers:read',
   'consumers:write',
+  'consumers:erase',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -31,10 +32,17 @@ const VIEWER: Scope[] = [
   'consumers:read',
 ]
 const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write', 'consumers:write']
-const ADMIN: Scope[] = [...DEVELOPER, 'projects:write', 'members:write', 'connections:write', 'audit_log:read']
+const ADMIN: Scope[] = [
+  ...DEVELOPER,
+  'projects:write',
+  'members:write',
+  'connections:write',
+  'audit_log:read',
+  'consumers:erase',
+]
 
 /**
- * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays and changes consumers; an admin also manages.
+ * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays and changes consumers; an admin also manages, and erases consumers.
  */
 export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   viewer: VIEWER,

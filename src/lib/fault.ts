@@ -51,6 +51,7 @@ export const FAULTS = [
   'merge_limit_reached',
   'pin_limit_reached',
   'consumer_merged',
+  'consumer_erased',
   'precondition_failed',
   'connection_limit_reached',
   'secret_exists',

@@ -2,7 +2,6 @@ import { and, eq, isNull, ne, notExists, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { accountBrowsers, accountEvents } from '../accounts/schema'
 import { apiKeys } from '../api-keys/schema'
-import { auditLog } from '../audit/schema'
 import { auditedEach, type Change } from '../audit/store'
 import { batch, type Db, type Directory, run } from '../db/client'
 import { passkeys, recoveryCodes } from '../passkeys/schema'
@@ -85,19 +84,9 @@ export async function forgetUser(directory: Directory, { user_id, email }: Erase
       .set({ email: user_id })
       .where(and(eq(users.id, user_id), free))
       .returning({ id: users.id }),
-    // The details of entries about invitations have the address. An entry is not older than its invitation.
-    audit: directory
-      .update(auditLog)
-      .set({ details: sql`json_remove(${auditLog.details}, '$.email')` })
-      .where(
-        sql`${erased} AND (${auditLog.project_id}, ${auditLog.id}) IN (
-          SELECT a.project_id, a.id FROM ${invitations} CROSS JOIN ${auditLog} a
-          ON a.project_id = ${invitations.project_id} AND a.id >= 'aud_' || substr(${invitations.id}, 5, 10)
-            AND a.object_id = ${invitations.id} WHERE ${invitations.email} = ${email})`,
-      ),
     invited: directory
       .update(invitations)
-      .set({ email: user_id })
+      .set({ email: user_id, send_error: null }) // The reason may name the address.
       .where(and(eq(invitations.email, email), erased)),
     codes: directory.delete(signInCodes).where(and(eq(signInCodes.email, email), erased)),
     events: directory.delete(accountEvents).where(and(eq(accountEvents.user_id, user_id), erased)),

@@ -71,7 +71,7 @@ export async function insertInvitation(
     ...audited(
       directory,
       change,
-      { project_id, ...entry('member.invited', row.id), details: { email, role } },
+      { project_id, ...entry('member.invited', row.id), details: { role } },
       insertWhere(directory, invitations, row, allowed),
     ),
     invited: findInvitation(directory, project_id, row.id),

@@ -104,8 +104,8 @@ export function auditedInvitation(
   about: { action: string; object_type: string; object_id: string },
   condition: SQL | undefined,
 ) {
-  const { project_id, email, role } = invitations
-  const details = sql`json_object('email', ${email}, 'role', ${role})`
+  const { project_id, role } = invitations
+  const details = sql`json_object('role', ${role})`
   const from = sql`FROM ${invitations} WHERE ${condition}`
   return auditedFrom(directory, change, about, { taken: { project_id, details }, from })
 }

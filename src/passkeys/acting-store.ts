@@ -1,4 +1,4 @@
-import { and, eq, exists, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, gt, isNotNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Directory } from '../db/client'
 import { sessions } from '../sessions/schema'
 
@@ -18,4 +18,19 @@ export function isProven(db: Directory, session: Acting): SQL {
       .from(sessions)
       .where(and(isSession(session), isNotNull(sessions.second_factor_at))),
   )
+}
+
+/**
+ * Takes the second factor and the confirmation from the user's other sessions, for the batch that takes away what may have
+ * given them: somebody else may hold one of these sessions.
+ *
+ * @param when whether it is taken away, as it is when the statement runs
+ */
+export function othersUnproven(db: Directory, { id, user_id }: Acting, when: SQL | undefined) {
+  const others = and(eq(sessions.user_id, user_id), ne(sessions.id, id))
+  const proved = or(isNotNull(sessions.second_factor_at), gt(sessions.confirmed_at, 0))
+  return db
+    .update(sessions)
+    .set({ second_factor_at: null, confirmed_at: 0 })
+    .where(and(others, proved, when))
 }

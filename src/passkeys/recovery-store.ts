@@ -4,7 +4,7 @@ import { type NoticeOf, noticeOf } from '../accounts/notices-store'
 import { batch, type Directory } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { sessions } from '../sessions/schema'
-import { type Acting, isProven, isSession } from './acting-store'
+import { type Acting, isProven, isSession, othersUnproven } from './acting-store'
 import { passkeys, recoveryCodes } from './schema'
 
 /** Reads how many recovery codes of a user can still be used, and when they were made. */
@@ -50,7 +50,8 @@ export function codesGoneWithPasskeys(db: Directory, userId: string) {
 }
 
 /**
- * Replaces the recovery codes of a user who has a passkey, if the session has its second factor.
+ * Replaces the recovery codes of a user who has a passkey, if the session has its second factor. The other sessions of the
+ * user lose their second factor and confirmation: somebody may have used an old code in one.
  *
  * @returns whether the user has a passkey, whether the codes are the user's now, and the notice of it
  */
@@ -63,6 +64,7 @@ export async function replaceCodes(db: Directory, session: Acting, hashes: reado
     gone: db.delete(recoveryCodes).where(and(eq(recoveryCodes.user_id, user_id), allowed)),
     ...codesMade(db, session, hashes, allowed, by),
     ...noticeOf(db, by.now, user_id, allowed),
+    unproven: othersUnproven(db, session, allowed),
   })
   return { some: some.length > 0, made: made.length > 0, notice: { counted, reader } }
 }

@@ -146,7 +146,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
       id: 'deletePasskey',
       summary: 'Delete one of your passkeys',
       description:
-        'It no longer signs you in. Sessions continue. The recovery codes end with the last passkey. This session must have its second factor.',
+        'It no longer signs you in. Your other sessions continue, but lose their second factor and are no longer confirmed. The recovery codes end with the last passkey. This session must have its second factor.',
       tag,
       policy: confirmed,
       responses: { 204: { description: 'Deleted.' } },

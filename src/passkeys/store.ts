@@ -1,12 +1,13 @@
-import { and, eq, exists, isNotNull, lt, notExists, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, isNotNull, lt, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { type By, sessionEvent } from '../accounts/events-store'
 import { noticeOf } from '../accounts/notices-store'
 import { batch, ConstraintError, type Directory, type Queries, type Results, run } from '../db/client'
+import { deleteSome } from '../db/delete-some'
 import { insertWhere } from '../db/insert-where'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
 import { sessions } from '../sessions/schema'
-import { type Acting, isProven, isSession } from './acting-store'
+import { type Acting, isProven, isSession, othersUnproven } from './acting-store'
 import { MAX_PASSKEYS } from './limits'
 import { codesGoneWithPasskeys, codesMade } from './recovery-store'
 import { passkeys, spentChallenges } from './schema'
@@ -60,18 +61,21 @@ export async function insertPasskey(
   }
 }
 
-/** Gives one of the user's passkeys a name. @returns it; undefined if there is none */
+/** Gives one of the user's passkeys a name. The same name again changes nothing. @returns it; undefined if there is none */
 export async function renamePasskey(db: Directory, session: Acting, id: string, name: string, by: By) {
   const own = and(eq(passkeys.id, id), eq(passkeys.user_id, session.user_id))
-  const { renamed } = await batch(db, {
-    logged: sessionEvent(db, { ...by, type: 'passkey_renamed' }, and(isSession(session), hasPasskey(db, own))),
-    renamed: db.update(passkeys).set({ name }).where(own).returning(),
+  const other = and(own, ne(passkeys.name, name))
+  const { passkey } = await batch(db, {
+    logged: sessionEvent(db, { ...by, type: 'passkey_renamed' }, and(isSession(session), hasPasskey(db, other))),
+    renamed: db.update(passkeys).set({ name }).where(other),
+    passkey: db.select().from(passkeys).where(own),
   })
-  return renamed[0]
+  return passkey[0]
 }
 
 /**
- * Deletes one of the user's passkeys, if the session has its second factor. The recovery codes go with the last one.
+ * Deletes one of the user's passkeys, if the session has its second factor. The recovery codes go with the last one. The
+ * other sessions of the user lose their second factor and confirmation, which this passkey may have given them.
  *
  * @returns whether it existed, whether it is gone, and the notice of it
  */
@@ -82,6 +86,7 @@ export async function deletePasskey(db: Directory, session: Acting, id: string, 
     there: db.select({ id: passkeys.id }).from(passkeys).where(one),
     logged: sessionEvent(db, { ...by, type: 'passkey_deleted' }, and(isSession(session), hasPasskey(db, going))),
     ...noticeOf(db, by.now, session.user_id, hasPasskey(db, going)),
+    unproven: othersUnproven(db, session, hasPasskey(db, going)),
     gone: db.delete(passkeys).where(going).returning({ id: passkeys.id }),
     codes: codesGoneWithPasskeys(db, session.user_id),
   })
@@ -124,9 +129,10 @@ export async function once<Q extends Queries>(
   }
 }
 
-/** Deletes challenges that expired long ago. Their ids hold the time when they were made. */
-export async function purgeSpent(db: Directory, now: number): Promise<void> {
-  await run(db, db.delete(spentChallenges).where(lt(spentChallenges.id, idFloor('pch', now - DAY))))
+/** Deletes `most` of the challenges that expired long ago. Their ids hold the time when they were made. @returns how many */
+export async function purgeSpent(db: Directory, now: number, most: number): Promise<number> {
+  const expired = lt(spentChallenges.id, idFloor('pch', now - DAY))
+  return (await run(db, deleteSome(db, spentChallenges, [spentChallenges.id], expired, most))).length
 }
 
 /** A session that may add passkeys: one with its second factor, or of a user who has no passkey. */

@@ -1,6 +1,6 @@
 import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
-import type { Actor } from '../http/auth'
+import { type Actor, requireConfirmed } from '../http/auth'
 import { Fault } from '../lib/fault'
 import { changeSettings } from './directory-store'
 import { type SettingsChange, settingsOf } from './settings'
@@ -12,7 +12,8 @@ import { copySettings, type Project } from './store'
  *
  * @returns null if there is no such project
  * @throws {Fault} `console_session_required` for an API key, `insufficient_role` for a user who is not an owner,
- *   `passkey_required` where the session lacks the second factor that it would require
+ *   `passkey_required` where the session lacks the second factor that it would require, `confirmation_required` where an
+ *   unconfirmed session stops requiring it
  */
 export async function changeSettingsEverywhere(
   { db, directory, store }: Runtime,
@@ -26,6 +27,7 @@ export async function changeSettingsEverywhere(
   }
   if (actor.role !== 'owner') throw ownersOnly()
   if (settings.require_passkey && !actor.second_factor) throw factorFirst()
+  if (settings.require_passkey === false) requireConfirmed(actor)
   const done = await changeSettings(directory, actor, id, settings, change)
   if (!done) return null
   const { project, proved } = done

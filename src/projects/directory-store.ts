@@ -1,4 +1,17 @@
-import { and, desc, eq, exists, getTableColumns, gt, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  type Column,
+  desc,
+  eq,
+  exists,
+  getTableColumns,
+  gt,
+  isNotNull,
+  isNull,
+  lt,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { batch, type Directory, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
@@ -47,6 +60,12 @@ function selectMemberProjects(directory: Directory) {
     .select({ ...getTableColumns(projects), role: members.role })
     .from(members)
     .innerJoin(projects, eq(projects.id, members.project_id))
+}
+
+/** Whether a project has an owner. */
+export function hasOwner(directory: Directory, projectId: Column | SQL | string): SQL {
+  const owner = and(eq(members.project_id, projectId), eq(members.role, 'owner'))
+  return exists(directory.select({ one: sql`1` }).from(members).where(owner))
 }
 
 /** Whether the user may own another project. */

@@ -1,6 +1,7 @@
-import { and, eq, gt, isNull } from 'drizzle-orm'
+import { and, eq, gt, isNull, type SQL } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, type Directory, run } from '../db/client'
+import { hasOwner } from './directory-store'
 import { projects } from './schema'
 import { entry, findProject, type Project } from './store'
 
@@ -31,11 +32,13 @@ export async function markDeleted(
 /**
  * Restores a deleted project of this store, if the time for it is not over. Any other stays as it is.
  *
+ * @param condition a further one
  * @returns it as it is then; null if there is no such project
  */
 export async function unmarkDeleted(
   db: Db,
   { id, name }: Pick<Project, 'id' | 'name'>,
+  condition: SQL | undefined,
   change: Change,
 ): Promise<Project | null> {
   // Once its rows are being deleted, no clock that is behind may restore it.
@@ -43,7 +46,7 @@ export async function unmarkDeleted(
   const restored = db
     .update(projects)
     .set({ deleted_at: null, purge_at: null })
-    .where(and(eq(projects.id, id), inTime))
+    .where(and(eq(projects.id, id), inTime, condition))
   const { project } = await batch(db, {
     ...audited(db, change, entry(id, 'project.restored', name), restored),
     project: findProject(db, id),
@@ -51,7 +54,18 @@ export async function unmarkDeleted(
   return project[0] ?? null
 }
 
-/** Copies the marks of a project from its store to the directory. */
-export async function copyMarks(directory: Directory, { id, deleted_at, purge_at }: Marked): Promise<void> {
-  await run(directory, directory.update(projects).set({ deleted_at, purge_at }).where(eq(projects.id, id)))
+/**
+ * Copies the marks of a project from its store to the directory. A live project must have an owner: so a deleted one that has
+ * none stays deleted here.
+ *
+ * @returns whether it did
+ */
+export async function copyMarks(directory: Directory, { id, deleted_at, purge_at }: Marked): Promise<boolean> {
+  const kept = deleted_at === null ? hasOwner(directory, projects.id) : undefined
+  const copied = directory
+    .update(projects)
+    .set({ deleted_at, purge_at })
+    .where(and(eq(projects.id, id), kept))
+    .returning({ id: projects.id })
+  return (await run(directory, copied)).length > 0
 }

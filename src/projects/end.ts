@@ -5,9 +5,10 @@ import { invalidField } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import { requireSecondFactor } from '../sessions/second-factor'
-import { findMemberProject, type MemberProject } from './directory-store'
+import { findMemberProject, hasOwner, type MemberProject } from './directory-store'
 import { copyMarks, markDeleted, unmarkDeleted } from './end-store'
 import { RESTORABLE_FOR } from './limits'
+import { copyAllMarks } from './marks-store'
 
 /** A project, and the session of the user who deletes or restores it. */
 type Of = { id: string; session: { user_id: string; second_factor: boolean } }
@@ -32,18 +33,25 @@ export async function deleteProject(rt: Runtime, { id, session }: Of, typed: str
 
 /**
  * Restores a deleted project for its owner: in its store first, then in the directory, as {@link deleteProject}. Restoring
- * it again changes nothing.
+ * it again changes nothing. The directory knows the owners: if the last one has left since, it refuses, and the project is
+ * deleted in its store again.
  *
  * @throws {Fault} `not_found`, `insufficient_role`, `passkey_required`, `project_purged` if the time for it is over
  */
 export async function restoreProject(rt: Runtime, { id, session }: Of, change: Change): Promise<MemberProject> {
   const own = await readOwned(rt, { id, session })
-  const project = await unmarkDeleted(homeOf(rt, own).db, own, change)
+  const { db } = homeOf(rt, own)
+  const owned = own.store === 0 ? hasOwner(rt.directory, id) : undefined
+  const project = await unmarkDeleted(db, own, owned, change)
   if (!project || project.deleted_at !== null) {
+    await readOwned(rt, { id, session }) // The user may have left since.
     const until = own.purge_at === null ? '' : ` It could be restored until ${iso(own.purge_at)}.`
     throw new Fault('project_purged', `The project was deleted, and its data is being removed.${until}`)
   }
-  if (project.store !== 0) await copyMarks(rt.directory, project)
+  if (project.store !== 0 && !(await copyMarks(rt.directory, project))) {
+    await copyAllMarks(db, [own])
+    throw projectNotFound()
+  }
   return { ...project, role: own.role }
 }
 

@@ -1,4 +1,4 @@
-import { and, eq, gt, gte, inArray, lt, notExists, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, isNotNull, isNull, lt, notExists, type SQL, sql } from 'drizzle-orm'
 import { apiKeys } from '../api-keys/schema'
 import { auditLog } from '../audit/schema'
 import type { Db, Directory } from '../db/client'
@@ -31,9 +31,19 @@ export function inDirectory(directory: Directory, ids: readonly string[]) {
 
 /** Deletes projects and their audit rows, for a batch, except projects that have a key or a connection. */
 export function halfMadeDeleted(db: Db, ids: readonly string[]) {
-  const used = (table: typeof apiKeys | typeof connections) =>
-    notExists(db.select({ one: sql`1` }).from(table).where(eq(table.project_id, projects.id)))
-  const gone = and(inArray(projects.id, valuesOf(ids)), used(apiKeys), used(connections))
+  const without = (table: typeof apiKeys | typeof connections, which?: SQL) =>
+    notExists(
+      db
+        .select({ one: sql`1` })
+        .from(table)
+        .where(and(eq(table.project_id, projects.id), which)),
+    )
+  const gone = and(
+    inArray(projects.id, valuesOf(ids)),
+    without(apiKeys, isNull(apiKeys.revoked_at)),
+    without(apiKeys, isNotNull(apiKeys.revoked_at)),
+    without(connections),
+  )
   const ofGone = db.select({ id: projects.id }).from(projects).where(gone)
   return {
     audit: db.delete(auditLog).where(inArray(auditLog.project_id, ofGone)),

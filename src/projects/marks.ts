@@ -1,7 +1,9 @@
 import { run } from '../db/client'
 import type { Runtime } from '../env'
+import { writeLog } from '../http/log'
 import { ifAnswered } from '../http/read'
-import { copyAllMarks, listMarked, notDeleted } from './marks-store'
+import type { Marked } from './end-store'
+import { copyAllMarks, listMarked, notDeleted, unmarkOwned } from './marks-store'
 
 /** Deleted projects that one step looks at. */
 const AT_ONCE = 1000
@@ -12,10 +14,8 @@ const AT_ONCE = 1000
  *
  * @returns the project after which the next step continues; null once all are done
  */
-export async function mendMarks(
-  { db, directory, store }: Runtime,
-  after: string,
-): Promise<{ done: number; after: string | null }> {
+export async function mendMarks(rt: Runtime, after: string): Promise<{ done: number; after: string | null }> {
+  const { db, directory, store } = rt
   const [inStore, inDirectory] = await Promise.all([
     run(db, listMarked(db, store, after, AT_ONCE)),
     ifAnswered(directory, listMarked(directory, store, after, AT_ONCE)),
@@ -30,7 +30,21 @@ export async function mendMarks(
   const marked = new Set(inStore.map(({ id }) => id))
   const unsure = [...copied.keys()].filter((id) => !marked.has(id))
   const live = unsure.length > 0 ? await run(db, notDeleted(db, unsure)) : []
-  const wrong = [...deleted, ...live.map(({ id }) => ({ id, deleted_at: null, purge_at: null }))]
-  if (wrong.length > 0) await copyAllMarks(directory, wrong)
-  return { done: wrong.length, after: until }
+  if (deleted.length > 0) await copyAllMarks(directory, deleted)
+  if (live.length > 0) await restoreOwned(rt, inDirectory, new Set(live.map(({ id }) => id)))
+  return { done: deleted.length + live.length, after: until }
+}
+
+/**
+ * Restores in the directory what was restored in the store. A project whose last owner has left meanwhile is deleted in
+ * the store again: the directory let them go because it had the project as deleted.
+ *
+ * @param ids of projects that the store has restored
+ */
+async function restoreOwned({ db, directory, store }: Runtime, marked: readonly Marked[], ids: ReadonlySet<string>) {
+  const owned = new Set(await unmarkOwned(directory, [...ids]))
+  const ownerless = marked.filter(({ id }) => ids.has(id) && !owned.has(id))
+  if (ownerless.length === 0) return
+  await copyAllMarks(db, ownerless)
+  writeLog('warn', 'ownerless_projects', { store, project_ids: ownerless.map(({ id }) => id) })
 }

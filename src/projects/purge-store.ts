@@ -3,13 +3,16 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { apiKeys, retiredSecrets } from '../api-keys/schema'
 import { auditLog } from '../audit/schema'
 import { billingObjects } from '../billing/schema'
-import { consumerIds, consumers, customerLinks } from '../consumers/schema'
+import { consumerIds, consumers, customerLinks, erasures } from '../consumers/schema'
 import { batch, type Database, type Db, type Directory, raw, run } from '../db/client'
 import { connections } from '../inbox/connections/schema'
 import { attempts, bodies, events, minutes, payloads, refs, replays, totals } from '../inbox/schema'
 import { CHUNK_EVENTS, CHUNK_OBJECTS, CHUNK_PAYLOADS, CHUNK_ROWS } from '../inbox/upkeep/limits'
 import { invitations, members } from '../members/schema'
 import { projects } from './schema'
+
+/** Literals, so that the partial indexes can be used. */
+const [LIVE, REVOKED] = [isNull(apiKeys.revoked_at), isNotNull(apiKeys.revoked_at)]
 
 /** A table, its key, its rows of a project, and how many of them one step deletes. */
 type Part = { table: SQLiteTable; key: readonly Column[]; rows: (id: string) => SQL; most: number }
@@ -19,8 +22,8 @@ function partOf(table: SQLiteTable & { project_id: Column }, key: readonly Colum
 }
 
 /**
- * The tables with rows of projects, in the order in which they are emptied. The attempts of an event go with it. The last
- * two come last because they have no index of projects: looking for the rows of one reads all of them.
+ * The tables with rows of projects, in the order in which they are emptied. The attempts of an event go with it.
+ * Keys come in two parts, because each of their two indexes of projects has only one.
  */
 const PARTS: Record<string, Part> = {
   bodies: partOf(bodies, [bodies.project_id, bodies.id], CHUNK_PAYLOADS),
@@ -38,6 +41,7 @@ const PARTS: Record<string, Part> = {
     [customerLinks.project_id, customerLinks.customer, customerLinks.vendor],
     CHUNK_ROWS,
   ),
+  erasures: partOf(erasures, [erasures.project_id, erasures.id], CHUNK_ROWS),
   consumers: partOf(consumers, [consumers.project_id, consumers.id], CHUNK_OBJECTS),
   replays: partOf(replays, [replays.project_id, replays.id], CHUNK_ROWS),
   minutes: partOf(minutes, [minutes.project_id, minutes.minute, minutes.connection_id], CHUNK_ROWS),
@@ -46,14 +50,24 @@ const PARTS: Record<string, Part> = {
   invitations: partOf(invitations, [invitations.project_id, invitations.id], CHUNK_ROWS),
   members: partOf(members, [members.project_id, members.user_id], CHUNK_ROWS),
   audit_log: partOf(auditLog, [auditLog.project_id, auditLog.id], CHUNK_ROWS),
-  retired_secrets: {
-    table: retiredSecrets,
-    key: [retiredSecrets.hash],
-    rows: (id) => sql`FROM ${retiredSecrets} CROSS JOIN ${apiKeys} ON ${apiKeys.id} = ${retiredSecrets.key_id}
-      WHERE ${apiKeys.project_id} = ${id}`,
-    most: CHUNK_ROWS,
-  },
-  api_keys: partOf(apiKeys, [apiKeys.id], CHUNK_ROWS),
+  retired_secrets: retiredSecretsOf(LIVE),
+  retired_secrets_of_revoked: retiredSecretsOf(REVOKED),
+  api_keys: keysOf(LIVE),
+  revoked_api_keys: keysOf(REVOKED),
+}
+
+function keysOf(which: SQL): Part {
+  const rows = (id: string) => sql`FROM ${apiKeys} WHERE ${apiKeys.project_id} = ${id} AND ${which}`
+  return { table: apiKeys, key: [apiKeys.id], rows, most: CHUNK_ROWS }
+}
+
+/** The retired secrets of keys. CROSS JOIN pins the order: the keys of the project first. */
+function retiredSecretsOf(which: SQL): Part {
+  const rows = (
+    id: string,
+  ) => sql`FROM ${apiKeys} CROSS JOIN ${retiredSecrets} ON ${retiredSecrets.key_id} = ${apiKeys.id}
+    WHERE ${apiKeys.project_id} = ${id} AND ${which}`
+  return { table: retiredSecrets, key: [retiredSecrets.hash], rows, most: CHUNK_ROWS }
 }
 
 /**

@@ -134,11 +134,11 @@ export const projectRoutes = new Hono<HttpEnv>()
       id: 'updateProject',
       summary: 'Change a project',
       description:
-        'Its name, which need not be unique, or its settings. Only the session of an owner changes settings. Switching `require_passkey` on requires that this session has its second factor.',
+        'Its name, which need not be unique, or its settings. Only the session of an owner changes settings. Switching `require_passkey` on requires that this session has its second factor. Switching it off requires a confirmed session.',
       tag,
       policy: { actors, scope: 'projects:write', project: 'path' },
       responses: { 200: { description: 'The project.', schema: Project } },
-      faults: ['not_found', 'console_session_required'],
+      faults: ['not_found', 'console_session_required', 'confirmation_required'],
     }),
     body(ChangeProjectBody),
     async (c) => {

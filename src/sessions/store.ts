@@ -2,6 +2,7 @@ import { and, desc, eq, exists, gt, lt, ne, not, sql } from 'drizzle-orm'
 import { type By, purgeEvents, sessionEvent } from '../accounts/events-store'
 import { forgetBrowsers, purgeBrowsers } from '../accounts/notices-store'
 import { batch, type Directory, run } from '../db/client'
+import { deleteSome } from '../db/delete-some'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
 import { members } from '../members/schema'
@@ -118,13 +119,17 @@ export async function deleteSessions(
 
 /**
  * Deletes codes and sessions that ended more than a day ago, whose ids hold the time when they began, and events and
- * browsers of accounts that are too old.
+ * browsers of accounts that are too old: at most `most` of each.
+ *
+ * @returns how many of each
  */
-export async function purgeEnded(db: Directory, now: number): Promise<void> {
-  await batch(db, {
-    codes: db.delete(signInCodes).where(lt(signInCodes.id, idFloor('chl', now - DAY))),
-    sessions: db.delete(sessions).where(lt(sessions.id, idFloor('ses', now - SESSION_MAX - DAY))),
-    events: purgeEvents(db, now),
-    browsers: purgeBrowsers(db, now),
+export async function purgeEnded(db: Directory, now: number, most: number): Promise<number[]> {
+  const [codesEnded, sessionsEnded] = [idFloor('chl', now - DAY), idFloor('ses', now - SESSION_MAX - DAY)]
+  const gone = await batch(db, {
+    codes: deleteSome(db, signInCodes, [signInCodes.id], lt(signInCodes.id, codesEnded), most),
+    sessions: deleteSome(db, sessions, [sessions.id], lt(sessions.id, sessionsEnded), most),
+    events: purgeEvents(db, now, most),
+    browsers: purgeBrowsers(db, now, most),
   })
+  return Object.values(gone).map(({ length }) => length)
 }

@@ -275,6 +275,21 @@ export const PERSONAL: ReadonlySet<string> = new Set([
   'wallet',
 ])
 
+/**
+ * Fields that go, wherever they are in an object, when its customer is erased: the personal ones, texts that may name a
+ * person, and links to pages that do. `hosted_invoice_url` is what older rows call `hosted_url`.
+ */
+export const FORGOTTEN: ReadonlySet<string> = new Set([
+  ...PERSONAL,
+  'description',
+  'fingerprint',
+  'holder',
+  'hosted_invoice_url',
+  'hosted_url',
+  'locale',
+  'pdf_url',
+])
+
 /** Links that a vendor signs again for each event: a new signature is not a change. */
 export const SIGNED_LINKS: ReadonlySet<string> = new Set(['hosted_url', 'pdf_url'])
 

@@ -109,6 +109,8 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
     refs: refsOf(
       id,
       customer,
+      // A payment method that was detached names its customer only here.
+      idOf(at(event, 'data', 'previous_attributes', 'customer')),
       subscription,
       invoice,
       idOf(object.payment_intent),

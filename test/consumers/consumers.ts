@@ -18,6 +18,8 @@ export function as(project: string, token: string, always: RequestOptions = {}) 
       ask('PATCH', `/${consumer}`, { json, ...options }),
     block: (consumer: string, json: object = {}, options?: RequestOptions) =>
       ask('POST', `/${consumer}/block`, { json, ...options }),
+    erase: (consumer: string, options?: RequestOptions) => ask('DELETE', `/${consumer}`, options),
+    erasure: (consumer: string, options?: RequestOptions) => ask('GET', `/${consumer}/erasure`, options),
     unblock: (consumer: string, json: object = {}, options?: RequestOptions) =>
       ask('POST', `/${consumer}/unblock`, { json, ...options }),
     customers: (query = '', options?: RequestOptions) => billing('GET', query, options),

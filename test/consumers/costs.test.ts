@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, countingD1, freshKey, type RequestOptions, STORE } from '../harness'
+import { advance, stopClock } from '../clock'
+import { type Answer, countingD1, freshKey, lossyQueue, type RequestOptions, STORE } from '../harness'
+import { cron, keepHouse } from '../inbox/pipeline'
 import { as } from './consumers'
 
 /* What each call costs: round trips after that of the key, and rows written, the audit row among them. */
@@ -71,6 +73,40 @@ describe('the cost of', () => {
     expect(await pin('ext:c')).toMatchObject({ trips: KEY + 2, written: 0 })
     expect((await pin(null)).trips).toBe(KEY + 1)
     expect((await cost((o) => api.unpin('cus_cost', 'stripe', o))).trips).toBe(KEY + 1)
+  })
+
+  it('an erasure: two trips; rows for the consumer, each external id, each customer, the erasure and the audit', async () => {
+    const { body } = await api.put('gone', all)
+    expect(await cost((o) => api.erasure(body.id, o).then((answer) => ({ ...answer, status: 200 })))).toMatchObject({
+      trips: KEY,
+    })
+    const bare = await cost((o) => api.erase('ext:gone', o))
+    expect(bare).toMatchObject({ trips: KEY + 2, written: 2 + 1 + 2 + 1 })
+    expect(await cost((o) => api.erase(body.id, o))).toMatchObject({ trips: KEY + 1, written: 0 })
+    expect(await cost((o) => api.erasure(body.id, o))).toMatchObject({ trips: KEY, written: 0 })
+    const linked = await api.put('linked', all)
+    for (let n = 0; n < 10; n++) await api.pin(`cus_gone_${n}`, linked.body.id)
+    expect((await cost((o) => api.erase(linked.body.id, o))).written - bare.written).toBeLessThanOrEqual(10 * 4)
+  })
+
+  it('an erasure in the cron: up to five trips for each phase', async () => {
+    stopClock()
+    const ran = async () => {
+      const { DB, count } = countingD1()
+      await cron({ DB, EVENTS: lossyQueue().EVENTS })
+      return count.trips
+    }
+    const { id } = (await api.put('cron', all)).body
+    await api.pin('cus_cron', id)
+    await keepHouse()
+    await ran() // after a pass, it looks for secrets to seal again
+    const idle = await ran()
+    await api.erase(id)
+    advance(1)
+    const busy = await ran()
+    // Customers, objects and events; then there is nothing due, and the progress is written.
+    expect(busy - idle).toBeLessThanOrEqual(3 * 5 + 2)
+    expect(await ran()).toBe(idle)
   })
 
   it('reading one, or a list: it rides with the key', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { freshKey, NO_LIMIT } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
@@ -168,5 +168,54 @@ it('blocked while it is merged: the block is before the merge, or a 409', async 
     ]).toContainEqual(told(blocked as never))
     expect((await api.get(body.id)).body.code).toBe('consumer_merged')
     expect((await api.get(into)).body.state).toBe('active')
+  })
+})
+
+describe('a consumer is erased', () => {
+  /** What is left of a consumer that was erased: its row, and its rows in other tables. */
+  async function expectErased(api: Awaited<ReturnType<typeof newApi>>, id: string) {
+    const { body } = await api.api.get(id)
+    expect(body).toMatchObject({
+      state: 'erased',
+      email: null,
+      name: null,
+      metadata: {},
+      external_ids: [],
+      customers: [],
+    })
+    expect(await rows('SELECT 1 FROM customer_links WHERE project_id = ? AND pinned = ?', api.project, id)).toEqual([])
+  }
+  const fields = { email: 'a@example.com', name: 'A', metadata: { a: 'b' } }
+  type Api = Awaited<ReturnType<typeof newApi>>['api']
+
+  it.each<[string, (api: Api, id: string, round: number) => ReturnType<Api['put']>]>([
+    ['PATCH', (api, id, round) => api.patch(id, { ...fields, external_id: `more${round}` })],
+    ['block', (api, id) => api.block(id, { reason: 'chargeback' })],
+    ['pin', (api, id, round) => api.pin(`cus_${round}`, id)],
+    ['merge', (api, id, round) => api.merge(`ext:other${round}`, id)],
+    ['erase', (api, id) => api.erase(id)],
+  ])('while there is a %s: that is erased too, or a 409', async (_, change) => {
+    const world = await newApi()
+    await rounds(async (round) => {
+      const { id } = (await world.api.put(`u${round}`, fields)).body
+      await world.api.put(`other${round}`, fields)
+      const [erased, changed] = await Promise.all([world.api.erase(id), change(world.api, id, round)])
+      expect(erased.status).toBe(202)
+      if (changed.status >= 300) expect(told(changed)).toEqual([409, 'consumer_erased'])
+      await expectErased(world, id)
+    })
+  })
+
+  it('while a PUT names its external id: the PUT is erased too, or makes another consumer', async () => {
+    const world = await newApi()
+    await rounds(async (round) => {
+      const { id } = (await world.api.put(`u${round}`, fields)).body
+      const [erased, put] = await Promise.all([world.api.erase(id), world.api.put(`u${round}`, { name: 'B' })])
+      expect([erased.status, put.status === 200 || put.status === 201]).toEqual([202, true])
+      await expectErased(world, id)
+      const found = await world.api.get(`ext:u${round}`)
+      if (put.body.id === id) expect(found.status).toBe(404)
+      else expect(found.body).toMatchObject({ id: put.body.id, name: 'B', email: null, metadata: {} })
+    })
   })
 })

@@ -27,6 +27,20 @@ export async function insertMerged(project: string, into: string, n: number): Pr
   return ids
 }
 
+/** A consumer that was erased, written to the database. @returns its id */
+export async function insertErased(project: string): Promise<string> {
+  const now = Date.now()
+  const [id, erasure] = [newId('csm', now), newId('ers', now)]
+  await STORE.batch([
+    STORE.prepare(CONSUMER).bind(project, id, 'erased', null, now),
+    STORE.prepare('UPDATE consumers SET erasure_id = ? WHERE project_id = ? AND id = ?').bind(erasure, project, id),
+    STORE.prepare(
+      'INSERT INTO erasures (project_id, id, consumer_id, requested_at, due_at) VALUES (?1, ?2, ?3, ?4, ?4)',
+    ).bind(project, erasure, id, now),
+  ])
+  return id
+}
+
 /** A customer of Stripe's with a pin, or with a claim that names nobody, written to the database. */
 export async function insertLink(project: string, customer: string, { pinned }: { pinned?: string } = {}) {
   await STORE.prepare(

@@ -63,6 +63,8 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /platform/v1/consumers/:consumer/block': CONSUMERS,
   'POST /platform/v1/consumers/:consumer/unblock': CONSUMERS,
   'POST /platform/v1/consumers/:consumer/merge': CONSUMERS,
+  'DELETE /platform/v1/consumers/:consumer': { key: true, session: 'admin', scope: 'consumers:erase' },
+  'GET /platform/v1/consumers/:consumer/erasure': READ('consumers:read'),
   'POST /platform/v1/billing/connections': CONNECT,
   'GET /platform/v1/billing/connections': READ('connections:read'),
   'GET /platform/v1/billing/connections/:id': READ('connections:read'),

@@ -36,6 +36,12 @@ export const OF_CONSUMERS = {
     const [merged] = await insertMerged(project, await insertConsumer(project, 'survivor'), 1)
     return call(`${CONSUMERS}/${merged}`, { project, token: secret })
   },
+  consumer_erased: async () => {
+    const { project, secret } = await freshKey()
+    const path = `${CONSUMERS}/${await insertConsumer(project, 'erased')}`
+    await call(path, { method: 'DELETE', project, token: secret })
+    return call(path, { method: 'PATCH', project, token: secret, json: { name: 'New' } })
+  },
   precondition_failed: async () => {
     const { project, secret } = await freshKey()
     const id = await insertConsumer(project, 'one')

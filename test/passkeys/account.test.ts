@@ -39,7 +39,9 @@ describe('the log of an account', () => {
     const { authenticator, passkey, recovery_codes } = await register(token)
     const opened = await sign(authenticator, HERE)
     const rename = { method: 'PATCH', token, json: { name: 'Phone' } }
-    await call(`/auth/passkeys/${passkey.id}`, rename)
+    for (let n = 0; n < 2; n++) {
+      expect((await call(`/auth/passkeys/${passkey.id}`, rename)).body.name).toBe('Phone') // logged once
+    }
     await prove(token, authenticator, {}, HERE)
     await recover(token, recovery_codes[0] ?? '', HERE)
     await renew(token, HERE)

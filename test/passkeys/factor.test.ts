@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Role } from '../../src/lib/access'
+import { submit } from '../console/visit'
 import {
   addMember,
   call,
@@ -63,6 +64,51 @@ describe('the second factor of a session', () => {
     const late = await call('/auth/passkeys', { method: 'POST', token: other.token, json: { credential } })
     expect(told(late)).toEqual([403, 'passkey_required'])
     expect((await call('/auth/passkeys', { token: person.token })).body.data).toHaveLength(1)
+  })
+})
+
+describe('what a thief has gained in a session of their own', () => {
+  /** Whether a session has its second factor, and is confirmed. */
+  const gained = async (token: string) => {
+    const { session } = (await current(token)).body
+    return [session.second_factor_at !== null, Date.parse(session.confirmed_until) > Date.now()]
+  }
+  const remove = (token: string, id: string) => call(`/auth/passkeys/${id}`, { method: 'DELETE', token })
+
+  it.each<[string, (person: Awaited<ReturnType<typeof withPasskey>>) => Promise<{ status: number }>]>([
+    ['deleting a passkey', ({ token, passkey }) => remove(token, passkey.id)],
+    ['making new recovery codes', ({ token }) => renew(token)],
+  ])('ends with %s, and nobody else loses anything', async (_, change) => {
+    const [person, bystander] = [await withPasskey(), await withPasskey()]
+    const [thief, weak] = [await byCode(person), await byCode(person)]
+    expect((await prove(thief.token, person.authenticator)).status).toBe(204)
+    // A refused change takes nothing from anybody.
+    await remove(weak.token, person.passkey.id)
+    await renew(weak.token)
+    expect(await gained(thief.token)).toEqual([true, true])
+    expect((await change(person)).status).toBeLessThan(300)
+    expect(await gained(thief.token)).toEqual([false, false])
+    expect(await gained(person.token)).toEqual([true, true])
+    expect(await gained(bystander.token)).toEqual([true, true])
+    expect(told(await call('/auth/passkeys/options', { method: 'POST', token: thief.token }))).toEqual([
+      403,
+      'confirmation_required',
+    ])
+  })
+
+  it('costs what docs/passkeys.md says: a row for each other session, and no trip', async () => {
+    const person = await withPasskey()
+    const { passkey } = await register(person.token)
+    const costOf = async (path: string, options: RequestOptions) => {
+      await byCode(person)
+      const { DB, count } = countingD1()
+      expect((await call(path, { token: person.token, bindings: { DB }, ...options })).status).toBeLessThan(300)
+      return [count.trips, count.rows_written]
+    }
+    const path = `/auth/passkeys/${passkey.id}`
+    expect(await costOf(path, { method: 'PATCH', json: { name: 'Phone' } })).toEqual([2, 3])
+    expect(await costOf('/auth/recovery-codes', { method: 'POST' })).toEqual([2, 25]) // two other sessions
+    expect(await costOf(path, { method: 'DELETE' })).toEqual([2, 5])
   })
 })
 
@@ -239,6 +285,20 @@ describe('a project that requires a passkey', () => {
     const { body } = await read(project, owner.token, '/platform/v1/audit-log?action=project.settings_changed')
     expect(body.data.map(({ details }) => details)).toEqual([{ require_passkey: false }, { require_passkey: true }])
     expect((await read(project, (await addMember(project, 'admin')).token)).status).toBe(200)
+  })
+
+  it('is ended only by a confirmed session', async () => {
+    const { project, owner } = await requiring()
+    await unconfirm(owner.user)
+    expect(told(await setting(project, owner.token, false))).toEqual([403, 'confirmation_required'])
+    const page = `/console/p/${project}/platform/settings/general`
+    const saved = await submit(`${page}/settings`, owner.token, {})
+    expect(saved.headers.get('Location')).toMatch(/^\/console\/confirm/)
+    expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toEqual({
+      require_passkey: true,
+    })
+    await unconfirm(owner.user, 0)
+    expect((await setting(project, owner.token, false)).status).toBe(200)
   })
 
   it.each([

@@ -23,6 +23,7 @@ import {
 import { KEYS } from '../http/faults'
 import { captureLog, cron, deliverBatch, keepHouse, newWorld, rowsOfAll, settle } from '../inbox/pipeline'
 import { insertEvents, insertMinutes, insertPayload, seedEvent } from '../inbox/seeding'
+import { told } from '../members/members'
 import { end, RESTORABLE, removeEnded, restore, rowsOfProject } from './ending'
 
 beforeEach(() => {
@@ -215,16 +216,56 @@ describe('the last owner', () => {
   })
 })
 
-describe.skipIf(STORE_NUMBER === 0)('a call that reaches the store but not the directory', () => {
-  /** The directory takes no copy of the marks. */
-  const halfway = () =>
-    tamperedD1(async ({ sql, run }) => {
-      if (/^update "projects" set "deleted_at" = \?, "purge_at" = \? where "projects"\."id" = \?$/.test(sql)) {
-        throw new Error(D1_LOST)
-      }
+/** The directory takes no copy of the marks. */
+const halfway = () =>
+  tamperedD1(async ({ sql, run }) => {
+    if (COPYING.test(sql)) throw new Error(D1_LOST)
+    return run()
+  })
+const COPYING =
+  /^update "projects" set "deleted_at" = \?, "purge_at" = \? where (\("projects"\."id" = \? and exists|"projects"\."id" = \?( returning|$))/
+const erase = ({ owner }: { owner: { token: string } }) => call('/auth/user', { method: 'DELETE', token: owner.token })
+
+describe('an owner who deletes the account while restoring a project', () => {
+  /** What is left: a project that is deleted, in its store and in the directory, and goes when its time is over. */
+  const isGone = async ({ project, token }: { project: string; token: string }) => {
+    expect(told(await call(KEYS, { project, token }))).toEqual([401, 'key_revoked'])
+    const marked = await rowsOfAll<{ deleted_at: number | null }>(
+      'SELECT deleted_at FROM projects WHERE id = ?',
+      project,
+    )
+    expect(marked.filter(({ deleted_at }) => deleted_at === null)).toEqual([])
+    advance(RESTORABLE + SECOND)
+    await removeEnded()
+    expect(await rowsOfProject(project)).toEqual({})
+  }
+
+  it('leaves no live project: the account goes between the check of the role and the change of the store', async () => {
+    const world = await newWorld()
+    await end(world)
+    let erased = 0
+    const DB = tamperedD1(async ({ sql, run }) => {
+      if (sql.includes('update "projects"') && erased === 0) erased = (await erase(world)).status
       return run()
     })
+    expect(told(await restore(world, { bindings: { DB } }))).toEqual([404, 'not_found'])
+    expect(erased).toBe(204)
+    await isGone(world)
+  })
 
+  it.skipIf(STORE_NUMBER === 0)('leaves none if the directory was not reached: the cron deletes it again', async () => {
+    const world = await newWorld()
+    await end(world)
+    expect((await restore(world, { bindings: { DB: halfway() } })).status).toBe(503)
+    expect((await erase(world)).status).toBe(204)
+    const { of } = captureLog()
+    await keepHouse()
+    expect(of('ownerless_projects').map(({ project_ids }) => project_ids)).toEqual([[world.project]])
+    await isGone(world)
+  })
+})
+
+describe.skipIf(STORE_NUMBER === 0)('a call that reaches the store but not the directory', () => {
   it('has ended the keys; the caller repeats it, or the cron finishes it', async () => {
     const world = await newWorld()
     const { project, owner, token } = world

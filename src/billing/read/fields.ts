@@ -98,7 +98,7 @@ export function shownObject<Body extends z.ZodRawShape>(body: Body) {
       .nullable()
       .optional()
       .describe(
-        "Only with `include=vendor_object`: the vendor's own object. Null once the payload of its event is past its retention.",
+        "Only with `include=vendor_object`: the vendor's own object. Null once the payload of its event was deleted: it is past its retention, or its consumer was erased.",
       ),
   })
 }

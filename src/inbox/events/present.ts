@@ -61,7 +61,7 @@ export const BillingEvent = named(
     processed_at: timestamp.nullable().describe('When processing first completed.'),
     last_error: nullable.describe('Why the last attempt failed; null after a successful one.'),
     raw_payload_b64: nullable.describe(
-      'The payload as received, base64-encoded; null in `view=summary` and after its retention period.',
+      'The payload as received, base64-encoded; null in `view=summary`, after its retention period, and if its consumer was erased.',
     ),
     decoded_summary: Summary.nullable().describe('Null until the event is processed.'),
     vendor: z.string(),

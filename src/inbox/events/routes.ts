@@ -51,7 +51,8 @@ export const eventRoutes = new Hono<HttpEnv>()
     route({
       id: 'getWebhookEvent',
       summary: 'Get an event with its payload',
-      description: 'The payload is kept for its retention period; after that `raw_payload_b64` is null.',
+      description:
+        'The payload is kept for its retention period; after that, or if its consumer is erased, `raw_payload_b64` is null.',
       tag,
       policy,
       responses: { 200: { description: 'The event.', schema: BillingEvent } },

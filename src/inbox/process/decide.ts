@@ -49,7 +49,8 @@ export type Contents = {
 export function contentsOf(vendor: string, payload: Payload | undefined): Contents {
   const known = vendorOf(vendor)
   if (!known) return useless(`this version does not support the vendor ${vendor}`)
-  if (!payload) return useless('the payload is no longer kept: its retention period has ended')
+  if (!payload)
+    return useless('the payload is no longer kept: its retention period has ended, or its consumer was erased')
   if (payload.text === null) return useless('the payload is not UTF-8 text')
   try {
     const events = known.decode(payload.text, payload.headers ?? {})

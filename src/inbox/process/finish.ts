@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { isStale, type Projection, writeObjects } from '../../billing/store'
 import { claimed } from '../../consumers/claims'
 import { recordClaims } from '../../consumers/claims-store'
+import { isErased } from '../../consumers/erased-store'
 import { batch, ConstraintError, type Db } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { MAX_LIST_BYTES } from '../../db/limits'
@@ -69,7 +70,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
   const holdsOneOf = (projectId: SQL, eventIds: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${eventIds}) b
     CROSS JOIN ${events} ${e} ON ${e.project_id} = ${projectId} AND ${e.id} = b.value AND ${isHeld(e)})`
   return {
-    ...writeObjects(db, projections, holdsOneOf),
+    ...writeObjects(db, projections, holdsOneOf, isErased),
     refs: insertFrom(
       db,
       refs,

@@ -1,6 +1,7 @@
 import { applyAll, type Source } from '../../billing/apply'
 import type { Effect } from '../../billing/effect'
 import { effectOf } from '../../consumers/claims'
+import { isErased } from '../../consumers/erased-store'
 import type { Db } from '../../db/client'
 import { finish } from './finish'
 import { MAX_ROUNDS } from './limits'
@@ -32,7 +33,7 @@ async function write(
   lease: string,
 ): Promise<{ written: Verdict[] } | { refused: string }> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const result = await applyAll(db, verdicts.map(sourceOf))
+    const result = await applyAll(db, verdicts.map(sourceOf), isErased)
     if (!result) return { refused: 'its billing objects are too large' }
     const applied = verdicts.map((verdict) => withEffects(verdict, result.effects.get(verdict.event.id)))
     const what = { verdicts: applied, projections: result.projections, lease, now: Date.now() }
@@ -51,9 +52,10 @@ async function writeFailure(db: Db, verdict: Verdict, refused: string, lease: st
   return failure
 }
 
-function sourceOf({ event, snapshots }: Verdict): Source {
+function sourceOf({ event, summary, snapshots }: Verdict): Source {
   const { project_id, id, vendor, vendor_event_id, earlier } = event
-  return { project_id, event_id: id, vendor, vendor_event_id, snapshots, earlier: earlier ?? [] }
+  const customer = summary?.customer ?? null
+  return { project_id, event_id: id, vendor, vendor_event_id, customer, snapshots, earlier: earlier ?? [] }
 }
 
 /** A verdict with what its event did. */

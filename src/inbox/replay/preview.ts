@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { applyAll } from '../../billing/apply'
 import { effectOf } from '../../consumers/claims'
+import { isErased } from '../../consumers/erased-store'
 import { type Db, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { inRoom } from '../../http/answering'
@@ -28,10 +29,11 @@ async function preview(db: Db, projectId: string, eventId: string) {
   if (!row) return null
   const { vendor, vendor_event_id, kept, text, headers } = row
   const contents = contentsOf(vendor, kept ? { text, headers } : undefined)
-  const { status, snapshots, claims, error } = decide(row, contents)
+  const { status, summary, snapshots, claims, error } = decide(row, contents)
   // Earlier effects are left out: the question is what the event would change in the rows as they are.
-  const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, snapshots, earlier: [] }
-  const applied = await applyAll(db, [source])
+  const customer = summary?.customer ?? null
+  const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, customer, snapshots, earlier: [] }
+  const applied = await applyAll(db, [source], isErased)
   const effects = [...(applied?.effects.get(eventId) ?? []), ...claims.map(effectOf)]
   return { dry_run: true as const, event_id: eventId, status, error, effects }
 }

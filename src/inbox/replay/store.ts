@@ -54,7 +54,10 @@ export async function reopen(
   const [row] = event
   if (!row) return null
   if (isFinal(row.status)) {
-    throw new Fault('payload_gone', 'The payload was deleted after its retention period. The decoded summary remains.')
+    throw new Fault(
+      'payload_gone',
+      'The payload was deleted: its retention period has ended, or its consumer was erased. The decoded summary remains.',
+    )
   }
   return { opened: changed.length > 0, event: row }
 }

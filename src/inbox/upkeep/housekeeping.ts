@@ -1,4 +1,5 @@
-import { run } from '../../db/client'
+import { removeAddresses } from '../../audit/addresses-store'
+import { batch, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { DAY, HOUR } from '../../lib/time'
@@ -9,17 +10,23 @@ import { purgeProjects } from '../../projects/purge'
 import { purgeEnded } from '../../sessions/store'
 import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
+import { eraseSome } from './erasures'
+import { nextDue } from './erasures-store'
+import { CHUNK_ROWS } from './limits'
 import { foldMinutes } from './minutes-store'
 import { movePayloads } from './moving-store'
 import { type Progress, readProgress, type Step, writeProgress } from './progress-store'
 import { purgeEvents, purgeMinutes, purgePayloads, purgeReplays } from './retention'
-import { writeState } from './store'
+import { addToState, readState, writeState } from './store'
 
 /**
  * One step of a task, beginning after the project that it has come to. `failed` is for a project that the step could not do
  * and has passed over.
  */
 type Task = (rt: Runtime, progress: Progress, failed: (error: unknown) => void) => Promise<Step>
+
+/** The task that does not wait for the next hour. */
+const ERASURES = 'erasures'
 
 /** The tasks of every store. */
 const TASKS: Record<string, Task> = {
@@ -31,6 +38,7 @@ const TASKS: Record<string, Task> = {
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
+  [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
   reseal_again: async ({ db }) => {
     await writeState(db, 'sealed_under', 0)
@@ -38,12 +46,21 @@ const TASKS: Record<string, Task> = {
   },
 }
 
+/** An isolate of the previous deployment may write an address during the first pass. The second one is an hour later. */
+const ADDRESS_PASSES = 2
+
 /** The tasks of the directory, which is in store 0. */
 const OF_DIRECTORY: Record<string, Task> = {
   sign_in: async ({ directory, now }) => {
-    await purgeEnded(directory, now)
-    await purgeSpent(directory, now)
-    return { done: 0, after: null }
+    const gone = [...(await purgeEnded(directory, now, CHUNK_ROWS)), await purgeSpent(directory, now, CHUNK_ROWS)]
+    return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
+  },
+  audited_addresses: async ({ directory }, { after }) => {
+    const [passes] = await run(directory, readState(directory, 'address_passes'))
+    if ((passes?.value ?? 0) >= ADDRESS_PASSES) return { done: 0, after: null }
+    const step = await removeAddresses(directory, after)
+    if (step.after === null) await addToState(directory, 'address_passes', 1)
+    return step
   },
 }
 
@@ -68,7 +85,7 @@ function recordsBefore({ now, settings }: Runtime): number {
 /**
  * Deletes payloads and records of a store past their retention, and folds old rollups. Each task passes over all
  * projects once an hour, in steps. The tasks take turns until they are done or the budget is spent; the next run
- * continues from there. A run in an hour whose passes are done costs one statement.
+ * continues from there. Erasures are looked for in every run. A run in an hour whose passes are done costs one round trip.
  *
  * @param failed is told of a task that failed. The others continue, and the next run tries it again.
  */
@@ -80,9 +97,11 @@ export async function housekeep(
   const { db, now, store } = rt
   const hour = Math.floor(now / HOUR)
   const tasks = { ...TASKS, ...(store === 0 ? OF_DIRECTORY : OF_OTHERS) }
-  const known = new Map((await run(db, readProgress(db))).map((row) => [row.task, row]))
+  const { rows, erasures } = await batch(db, { rows: readProgress(db), erasures: nextDue(db, now) })
+  const known = new Map(rows.map((row) => [row.task, row]))
   const progress = Object.keys(tasks).map((task) => known.get(task) ?? { task, hour: 0, after: '' })
-  const due = new Set(progress.filter((row) => row.hour !== hour || row.after !== ''))
+  const waits = (task: string) => task === ERASURES && erasures.length > 0
+  const due = new Set(progress.filter((row) => row.hour !== hour || row.after !== '' || waits(row.task)))
   const moved = new Set<Progress>()
   const done: Record<string, number> = {}
   while (due.size > 0 && hasRoom(db, budget)) {

@@ -38,6 +38,11 @@ export const CHUNK_PAYLOADS = 200
 /** Billing objects, or connections, that one step deletes. Few have more than some 1,000 bytes, but some have 600,000. */
 export const CHUNK_OBJECTS = 200
 
+/** Customers, objects or events of erased consumers that one step looks at. Payloads of as many are deleted. */
+export const CHUNK_ERASED = 100
+/** How long after its retention a payload may still be there (days): the tasks of housekeeping wait for each other. */
+export const ERASED_DAYS_BACK = 2
+
 /** Payloads, and bytes of them, that one step moves to `bodies`. The database does nothing else meanwhile. */
 export const MOVED_PAYLOADS = 200
 export const MOVED_BYTES = 4 * 1024 * 1024

@@ -11,6 +11,8 @@ const NAMES = [
   'stores_until',
   /** When housekeeping begins to move `payloads` to `bodies` (ms). The previous version reads only `payloads`. */
   'payloads_move_from',
+  /** In the directory: how many passes have looked for addresses in old entries of the audit log. */
+  'address_passes',
 ] as const
 export type StateName = (typeof NAMES)[number]
 

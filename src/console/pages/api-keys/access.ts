@@ -10,7 +10,10 @@ const WORDS: Record<string, Words> = {
   api_keys: { label: 'API keys', hint: 'Write renames, rotates and revokes keys. Only people create keys.' },
   billing: { label: 'Events and billing', hint: 'Events, health, subscriptions, invoices. Write replays events.' },
   connections: { label: 'Connections', hint: 'Write also adds and removes signing secrets.' },
-  consumers: { label: 'Consumers', hint: 'The end users of your product. Write also blocks and merges them.' },
+  consumers: {
+    label: 'Consumers',
+    hint: 'The end users of your product. Write also blocks and merges them. Erase removes them for good.',
+  },
   audit_log: { label: 'Audit log', hint: 'Who changed what.' },
 }
 

@@ -56,6 +56,7 @@ export const ACTIONS: Record<string, Action> = {
   'consumer.blocked': { did: 'Blocked a consumer', more: reasoned },
   'consumer.unblocked': { did: 'Unblocked a consumer', more: reasoned },
   'consumer.merged': { did: 'Merged a consumer', more: ({ into }) => `into ${words(into)}` },
+  'consumer.erased': { did: 'Erased a consumer' },
   'customer.pinned': {
     did: 'Set the consumer of a customer',
     more: ({ vendor, consumer }) =>

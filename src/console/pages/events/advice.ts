@@ -22,7 +22,7 @@ const CASES: readonly Case[] = [
   [
     /no longer kept/,
     () => ({
-      what: 'The payload was deleted, because its retention period has ended.',
+      what: 'The payload was deleted, because its retention period has ended or its consumer was erased.',
       todo: 'The event cannot be processed again. If you need its effects, ask the vendor to send it again.',
       mayPass: false,
     }),

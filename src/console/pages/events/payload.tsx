@@ -24,7 +24,9 @@ export function Payload({ row, headers, at }: PayloadProps) {
     return (
       <>
         <h2>Payload</h2>
-        <p class="quiet">The payload is no longer stored: its retention period has ended.</p>
+        <p class="quiet">
+          The payload is no longer stored: its retention period has ended, or its consumer was erased.
+        </p>
       </>
     )
   }

@@ -23,7 +23,10 @@ export function deletePage(c: Context<HttpEnv>, { id, name }: Passkey, last: boo
       back={PASSKEYS}
       danger
     >
-      <p>It no longer signs you in. Your sessions continue. Your device offers it until you remove it there too.</p>
+      <p>
+        It no longer signs you in. Your other sessions continue, but must use a passkey or a code again for important
+        changes. Your device offers it until you remove it there too.
+      </p>
       {last && (
         <p>
           It is your only passkey, so your recovery codes end too. A project that requires a passkey will ask you to add
@@ -41,6 +44,7 @@ export function newCodesPage(c: Context<HttpEnv>) {
     { ...view, title: 'Make new recovery codes' },
     <Confirm c={c} title="Make new recovery codes?" to={`${PASSKEYS}/codes`} verb="Make new codes" back={PASSKEYS}>
       <p>You get {RECOVERY_CODES} new codes, which are shown once. The old ones no longer work.</p>
+      <p>Your other sessions continue, but must use a passkey or a code again for important changes.</p>
     </Confirm>,
   )
 }

@@ -85,7 +85,7 @@ function NotNow({ waiting, at }: { waiting: boolean; at: string }) {
       <p>
         {waiting
           ? 'This event is waiting to be processed, or is being processed now. Replay it when that has ended.'
-          : 'This event cannot be processed again. Its payload was deleted because its retention period ended.'}
+          : 'This event cannot be processed again. Its payload was deleted: its retention period ended, or its consumer was erased.'}
       </p>
       <div class="choice">
         <a class="button" href={at} data-close>

@@ -1,0 +1,115 @@
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { audited, type Change } from '../audit/store'
+import { batch, type Db, raw } from '../db/client'
+import { newId } from '../lib/ids'
+import type { ConsumerRef } from './ref'
+import { consumerIds, consumers, customerLinks, erasures } from './schema'
+import { findConsumer, idOf, mergedInto, required } from './store'
+import { fenced, untilCurrent } from './write-store'
+
+const c = alias(consumers, 'c')
+const e = alias(erasures, 'e')
+const i = alias(consumerIds, 'i')
+const l = alias(customerLinks, 'l')
+
+const shown = {
+  id: e.id,
+  consumer_id: e.consumer_id,
+  removed: e.removed,
+  requested_at: e.requested_at,
+  finished_at: e.finished_at,
+}
+
+/** An erasure of a consumer. */
+export type Erasure = ReturnType<typeof findErasure>['_']['result'][number]
+
+/** Reads the erasure of a consumer, also for one that had been merged into the erased one. */
+export function findErasure(db: Db, projectId: string, ref: ConsumerRef) {
+  return raw(
+    db,
+    shown,
+    (fields) => sql`SELECT ${fields} FROM ${consumers} ${c}
+      CROSS JOIN ${erasures} ${e} ON ${e.project_id} = ${c.project_id} AND ${e.id} = ${c.erasure_id}
+      WHERE ${c.project_id} = ${projectId} AND ${c.id} = ${idOf(projectId, ref)}`,
+  )
+}
+
+/**
+ * Erases a consumer, and those that were merged into it. What vendors have sent about its customers is left to the cron: see
+ * inbox/upkeep/erasures.ts. A consumer that was erased stays as it is.
+ *
+ * @throws {Fault} `not_found`, `consumer_merged`
+ */
+export async function eraseConsumer(
+  db: Db,
+  { project_id, ref }: { project_id: string; ref: ConsumerRef },
+  change: Change,
+): Promise<Erasure> {
+  return untilCurrent(async () => {
+    const found = await batch(db, {
+      rows: findConsumer(db, project_id, ref),
+      erasure: findErasure(db, project_id, ref),
+    })
+    const before = required(found.rows)
+    const [earlier] = found.erasure
+    if (earlier) return earlier
+    const { now } = change
+    const of = { project_id, id: before.id }
+    const id = newId('ers', now)
+    const gone = {
+      email: null,
+      name: null,
+      metadata: {},
+      state: 'erased' as const,
+      blocked_reason: null,
+      merged_into: null,
+      erasure_id: id,
+      updated_at: now,
+    }
+    const entry = { project_id, action: 'consumer.erased', object_type: 'consumer', object_id: before.id }
+    const { erasure } = await batch(db, {
+      // First the one that fails the batch if the consumer has changed.
+      ...audited(db, change, { ...entry, details: { erasure: id } }, fenced(db, project_id, before, gone)),
+      merged: db
+        .update(consumers)
+        .set({ ...gone, revision: sql`${consumers.revision} + 1` })
+        .where(and(eq(consumers.project_id, project_id), inArray(consumers.id, mergedInto(project_id, before.id)))),
+      recorded: db.insert(erasures).values({ project_id, id, consumer_id: before.id, requested_at: now, due_at: now }),
+      customers: eraseCustomers(db, of, id),
+      ...deleteOwned(db, of),
+      erasure: findErasure(db, project_id, of),
+    })
+    return erasure[0] as Erasure
+  })
+}
+
+type Of = { project_id: string; id: string }
+
+/**
+ * Takes what events have said from the customers of a consumer, and pins them to its erasure. The pin keeps events from saying it again.
+ * All of them at once, however many: an external id that is gone finds no customer later.
+ */
+function eraseCustomers(db: Db, of: Of, erasure: string) {
+  const { project_id, customer, vendor } = customerLinks
+  return db
+    .update(customerLinks)
+    .set({ said: null, said_rank: null, hint: null, hint_rank: null, pinned: erasure })
+    .where(and(eq(project_id, of.project_id), sql`(${customer}, ${vendor}) IN (${customersOf(of)})`))
+}
+
+function customersOf({ project_id, id }: Of): SQL {
+  const ids = sql`SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+    WHERE ${i.project_id} = ${project_id} AND ${i.consumer_id} = ${id}`
+  return sql`SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} INDEXED BY customer_links_pinned
+      WHERE ${l.project_id} = ${project_id} AND ${l.pinned} = ${id}
+    UNION ALL SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} INDEXED BY customer_links_ref
+      WHERE ${l.project_id} = ${project_id} AND ${l.ref} IS NOT NULL AND ${l.ref} IN (${ids})`
+}
+
+/** Deletes the rows of other tables that end with their consumer. A new table with such rows has its statement here. */
+function deleteOwned(db: Db, { project_id, id }: Of) {
+  return {
+    ids: db.delete(consumerIds).where(and(eq(consumerIds.project_id, project_id), eq(consumerIds.consumer_id, id))),
+  }
+}

@@ -1,0 +1,72 @@
+import * as z from 'zod'
+import { named, timestamp } from '../http/fields'
+import { SAMPLE } from '../http/samples'
+import { Fault } from '../lib/fault'
+import { iso } from '../lib/time'
+import type { Erasure as Row } from './erase-store'
+
+/** What an erasure leaves, and why. */
+const KEPT = [
+  {
+    what: 'Subscriptions, invoices and payment methods of the customers at your vendors: amounts, dates, statuses, ids of the vendors, and what a card is known by: brand, last four digits, expiry and country.',
+    why: 'The duty to keep accounts: GDPR Art. 17(3)(b).',
+  },
+  {
+    what: 'The records of billing events, without their payloads: ids, types, times, amounts and results.',
+    why: 'They show where the state of a kept object comes from. They are deleted after the retention of records.',
+  },
+  {
+    what: 'The ids of the customers at your vendors.',
+    why: 'Without them, later events of the customers could not be recognized and emptied.',
+  },
+  {
+    what: 'Entries of the audit log, which name the consumer by its id (csm_…).',
+    why: 'They show who changed what, and when.',
+  },
+] as const
+
+export const Erasure = named(
+  'Erasure',
+  z.object({
+    id: z.string(),
+    consumer_id: z
+      .string()
+      .describe(
+        'The consumer that was erased. Another one, if the consumer that you asked for had been merged into it.',
+      ),
+    state: named('ErasureState', z.enum(['running', 'done'])).describe(
+      '`running`: the fields of the consumer are gone, and what vendors have sent about its customers is being deleted.',
+    ),
+    requested_at: timestamp,
+    finished_at: timestamp.nullable(),
+    payloads_removed: z
+      .int()
+      .describe('Payloads of events that were deleted so far. Those of events that come later are deleted daily.'),
+    kept: z.array(z.object({ what: z.string(), why: z.string() })).describe('What stays, and why.'),
+  }),
+  {
+    id: SAMPLE.erasure,
+    consumer_id: SAMPLE.consumer,
+    state: 'done',
+    requested_at: SAMPLE.time,
+    finished_at: SAMPLE.later,
+    payloads_removed: 12,
+    kept: [...KEPT],
+  },
+)
+
+/** An erasure as the API shows it. */
+export function presentErasure({ removed, requested_at, finished_at, ...ids }: Row) {
+  return {
+    ...ids,
+    state: finished_at === null ? ('running' as const) : ('done' as const),
+    requested_at: iso(requested_at),
+    finished_at: finished_at === null ? null : iso(finished_at),
+    payloads_removed: removed,
+    kept: [...KEPT],
+  }
+}
+
+export function notErased(): Fault {
+  return new Fault('not_found', 'This consumer was not erased.')
+}

@@ -1,0 +1,89 @@
+import { beforeAll, expect, it } from 'vitest'
+import { HOUR, SECOND } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { addMember, call, DIRECTORY, everyD1, invited, mint, stripeEvent, tampered } from '../harness'
+import { KEYS } from '../http/faults'
+import { keepHouse, newWorld, settle, type World } from '../inbox/pipeline'
+import { end, RESTORABLE } from '../projects/ending'
+
+/* What a statement reads that belongs to others: with a scan, it would slow down with every project of a store. */
+
+/** Tables that the cron may read whole: small ones, and those of which it takes a bounded part. */
+const READ_WHOLE = ['connections', 'd1_migrations', 'payloads', 'progress', 'state', 'totals']
+
+let tables: Set<string>
+beforeAll(async () => {
+  stopClock()
+  const { results } = await DIRECTORY.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all<{
+    name: string
+  }>()
+  tables = new Set(results.map(({ name }) => name))
+})
+
+/** The tables that statements of a piece of work scan, by the plans that SQLite makes for them. */
+async function scannedBy(work: (DB: D1Database) => Promise<unknown>): Promise<string[]> {
+  const seen: { sql: string; values: unknown[]; real: D1Database }[] = []
+  const DB = everyD1((real) =>
+    tampered(real, ({ sql, values, run }) => {
+      seen.push(...sql.split(';\n').map((one, i) => ({ sql: one, values: values[i] ?? [], real })))
+      return run()
+    }),
+  )
+  await work(DB)
+  const scanned = new Set<string>()
+  for (const { sql, values, real } of seen) {
+    const aliases = new Map([...sql.matchAll(/"(\w+)" "(\w+)"/g)].map(([, table, alias]) => [alias, table]))
+    const plan = await real
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .bind(...values)
+      .all<{ detail: string }>()
+    for (const { detail } of plan.results) {
+      const name = /^SCAN (\w+)/.exec(detail)?.[1]
+      const table = aliases.get(name) ?? name
+      if (table && tables.has(table)) scanned.add(table)
+    }
+  }
+  return [...scanned].sort()
+}
+
+/** A member of a project with a key, which was rotated once. */
+async function keyHolder({ project, owner }: World) {
+  const member = await addMember(project, 'admin')
+  const { key } = await mint(member.token, project)
+  await call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: owner.token })
+  return member
+}
+
+it('finds the scan of a statement that has one', async () => {
+  const scanning = (DB: D1Database) => DB.prepare('SELECT name FROM "projects" "p" WHERE name = ?').bind('x').all()
+  expect(await scannedBy(scanning)).toEqual(['projects'])
+})
+
+it('nothing is scanned to list keys, to remove a member with their keys, or to delete an account', async () => {
+  const world = await newWorld()
+  const { project, owner } = world
+  const [removed, erased] = [await keyHolder(world), await keyHolder(world)]
+  await invited(project, { email: erased.email })
+  const by = (token: string, method: string, path: string) => (DB: D1Database) =>
+    call(path, { method, token, project, bindings: { DB } })
+  expect(await scannedBy(by(owner.token, 'GET', KEYS))).toEqual([])
+  const member = `/platform/v1/members/${removed.user}?revoke_keys=true`
+  expect(await scannedBy(by(owner.token, 'DELETE', member))).toEqual([])
+  expect(await scannedBy(by(erased.token, 'DELETE', '/auth/user?revoke_keys=true'))).toEqual([])
+})
+
+it('the cron scans only what is small or read in parts, also while it removes a project', async () => {
+  const world = await newWorld()
+  await world.send(stripeEvent())
+  await settle(world)
+  await keyHolder(world)
+  await invited(world.project)
+  await end(world)
+  advance(RESTORABLE + SECOND)
+  const removing = async (DB: D1Database) => {
+    await keepHouse({ DB })
+    advance(HOUR)
+    await keepHouse({ DB })
+  }
+  expect((await scannedBy(removing)).filter((table) => !READ_WHOLE.includes(table))).toEqual([])
+})
