@@ -10,6 +10,8 @@ import { subscriptionRoutes } from './billing/subscriptions/routes'
 import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
+import { deviceRoutes } from './devices/routes'
+import { verifyRoutes } from './devices/verify-routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
@@ -64,6 +66,8 @@ const app = base
   .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/consumers', consumerRoutes)
+  .route('/platform/v1/consumers', deviceRoutes)
+  .route('/platform/v1/devices', verifyRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)

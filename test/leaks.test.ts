@@ -17,6 +17,7 @@ import { codeIn } from './sessions/signing-in'
 
 const KEYS = '/platform/v1/api-keys'
 const CONNECTIONS = '/platform/v1/billing/connections'
+const CONSUMERS = '/platform/v1/consumers'
 const WEBHOOKS = '/platform/v1/billing/webhooks'
 
 it('leaves no plaintext of a key, session, code or signing secret in logs, D1, KV or queue messages', async () => {
@@ -50,8 +51,16 @@ it('leaves no plaintext of a key, session, code or signing secret in logs, D1, K
   const secret = keep(rotated.secret)
   for (const tried of [minted.secret, secret]) await call(KEYS, { token: tried, project, bindings })
   await call(KEYS, { token: secret, project: 'prj_other', bindings })
-  // A connection with two signing secrets, deliveries good and bad, a replay.
   const asKey = { token: secret, project }
+  // A device, whose token is verified, malformed and replaced.
+  await call(`${CONSUMERS}/ext:leak`, { ...asKey, method: 'PUT', json: {}, bindings })
+  for (const new_token of [false, true]) {
+    const json = { platform: 'ios', new_token }
+    const path = `${CONSUMERS}/ext:leak/devices/leak`
+    const device = keep((await call(path, { ...asKey, method: 'PUT', json, bindings })).body.token)
+    for (const sent of [device, `${device}0`]) await post('/platform/v1/devices/verify', { token: sent }, asKey)
+  }
+  // A connection with two signing secrets, deliveries good and bad, a replay.
   const signing = keep('whsec_the_first_signing_secret_1234')
   const second = keep('whsec_the_second_signing_secret_5678')
   const fields = { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret: signing }
@@ -80,7 +89,7 @@ it('leaves no plaintext of a key, session, code or signing secret in logs, D1, K
   expect(places.storage).toContain(event.id) // what is stored is in the text
   for (const [place, text] of Object.entries(places)) {
     // The part after the prefix is as harmful as the whole.
-    const bodies = secrets.map((one) => one.replace(/^(svc_v1_|svc_cs_|whsec_)/, ''))
+    const bodies = secrets.map((one) => one.replace(/^(svc_v1_|svc_cs_|svc_dv_|whsec_)/, ''))
     expect([place, bodies.filter((one) => text.includes(one))]).toEqual([place, []])
   }
 })

@@ -4,6 +4,7 @@ import { type RouteEntry, routeTable } from '../src/http/openapi'
 import { newId } from '../src/lib/ids'
 import { insertObjects } from './billing/rows'
 import { insertConsumer, insertErased } from './consumers/rows'
+import { insertDevice } from './devices/rows'
 import {
   type Answer,
   addMember,
@@ -56,12 +57,14 @@ export async function newWorld() {
     insertConsumer(project, 'survivor'),
   ])
   const erased = await insertErased(project)
+  const device = await insertDevice(project, consumer)
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   const passkey = await keptPasskey(owner.user)
   return {
     consumer,
     survivor,
     erased,
+    device,
     passkey,
     member,
     invitation,
@@ -121,6 +124,19 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
   'POST /platform/v1/consumers/:consumer/block': { json: { reason: 'sample' }, status: 200 },
   'POST /platform/v1/consumers/:consumer/unblock': { json: { reason: 'sample' }, status: 200 },
   'POST /platform/v1/consumers/:consumer/merge': { json: { into: 'ext:survivor' }, status: 200 },
+  'PUT /platform/v1/consumers/:consumer/devices/:device': {
+    json: {
+      platform: 'ios',
+      name: 'sample',
+      model: 'sample',
+      os_version: '1',
+      app_version: '1',
+      new_token: true,
+      when_full: 'replace_oldest',
+    },
+    status: 200,
+  },
+  'POST /platform/v1/devices/verify': { json: { token: `svc_dv_${'0'.repeat(64)}` }, status: 200 },
   'POST /platform/v1/billing/connections': {
     json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
     status: 201,
@@ -154,6 +170,8 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/invitations/:id': world.invitation.id,
     '/auth/invitations/:id': world.own.id,
     '/platform/v1/consumers/:consumer': path.endsWith('/erasure') ? world.erased : 'ext:sample',
+    // Its id is its installation id as well.
+    '/platform/v1/consumers/:consumer/devices/:device': world.device,
     '/platform/v1/billing/connections/:id': world.connection.id,
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,

@@ -2,6 +2,7 @@ import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, raw } from '../db/client'
+import { deleteDevices } from '../devices/move-store'
 import { newId } from '../lib/ids'
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers, customerLinks, erasures } from './schema'
@@ -111,5 +112,6 @@ function customersOf({ project_id, id }: Of): SQL {
 function deleteOwned(db: Db, { project_id, id }: Of) {
   return {
     ids: db.delete(consumerIds).where(and(eq(consumerIds.project_id, project_id), eq(consumerIds.consumer_id, id))),
+    devices: deleteDevices(db, project_id, id),
   }
 }

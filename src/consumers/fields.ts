@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { linkFields } from '../billing/customers/customer'
-import { named, timestamp, visibleText } from '../http/fields'
+import { count, named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso } from '../lib/time'
 import { consumerName } from './customer-fields'
@@ -131,6 +131,12 @@ export const Consumer = named(
       .optional()
       .describe(
         `Only in the response of a read of one consumer: its customers at your vendors, up to ${MAX_CUSTOMERS}. \`GET /billing/customers?consumer=\` lists all.`,
+      ),
+    devices: z
+      .object({ active: count, limit: count })
+      .optional()
+      .describe(
+        'Only in the response of a read of one consumer: how many active devices it has, and how many the project allows.',
       ),
     created_at: timestamp,
     updated_at: timestamp,

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { countDevices } from '../devices/store'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { boundedListOf, pageFields, paging } from '../http/page'
@@ -97,9 +98,13 @@ export const consumerRoutes = new Hono<HttpEnv>()
       const ref = refToRead(c)
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
-      const found = await read(c, { rows: findConsumer(db, project, ref), customers: customersOf(db, project, ref) })
+      const found = await read(c, {
+        rows: findConsumer(db, project, ref),
+        customers: customersOf(db, project, ref),
+        devices: countDevices(db, project, ref),
+      })
       const customers = found.customers.map(({ vendor, id, linked_by }) => ({ vendor, id, linked_by }))
-      return c.json({ ...tagged(c, required(found.rows)), customers }, 200)
+      return c.json({ ...tagged(c, required(found.rows)), customers, devices: found.devices[0] }, 200)
     },
   )
   .put(
@@ -191,7 +196,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       id: 'mergeConsumer',
       summary: 'Merge a consumer into another one',
       description:
-        'For two consumers that are the same person. The consumer in the path ends, and the one in `into` stays as it is and gets the external ids and the pinned customers of the other. There is no way back.',
+        'For two consumers that are the same person. The consumer in the path ends, and the one in `into` stays as it is and gets the external ids, the pinned customers and the devices of the other. There is no way back.',
       tag,
       policy: mayWrite,
       responses: { 200: shown('The consumer that stays.') },

@@ -2,6 +2,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { valuesOf } from '../db/sql'
+import { movedDevices } from '../devices/move-store'
 import { Fault } from '../lib/fault'
 import { MAX_MERGED, MAX_PINNED } from './limits'
 import { pinnedTo } from './links-store'
@@ -41,7 +42,7 @@ export async function setBlocked(
 }
 
 /**
- * Merges a consumer into another one, which gets its external ids, after its own, and the customers that are pinned to it. Consumers that were merged into the first
+ * Merges a consumer into another one, which gets its external ids, after its own, the customers that are pinned to it, and its devices. Consumers that were merged into the first
  * one then name the survivor. There is no way back.
  *
  * @returns the survivor
@@ -93,6 +94,7 @@ export async function mergeConsumer(
         .set({ merged_into: survivor.id })
         .where(and(eq(consumers.project_id, project_id), inArray(consumers.id, mergedInto(project_id, from.id)))),
       pins: movePins(db, project_id, from.id, survivor.id),
+      ...movedDevices(db, project_id, from.id, survivor.id),
       rows: findConsumer(db, project_id, survivor),
     })
     return required(rows)

@@ -42,11 +42,15 @@ export function idOf(projectId: string, ref: ConsumerRef): SQL {
 
 /** Reads a consumer, a merged or erased one too. */
 export function findConsumer(db: Db, projectId: string, ref: ConsumerRef) {
+  return consumerWithId(db, projectId, idOf(projectId, ref))
+}
+
+/** As {@link findConsumer}. @param id an expression */
+export function consumerWithId(db: Db, projectId: string, id: SQL) {
   return raw(
     db,
     shown,
-    (fields) => sql`SELECT ${fields} FROM ${consumers} ${c}
-      WHERE ${c.project_id} = ${projectId} AND ${c.id} = ${idOf(projectId, ref)}`,
+    (fields) => sql`SELECT ${fields} FROM ${consumers} ${c} WHERE ${c.project_id} = ${projectId} AND ${c.id} = ${id}`,
   )
 }
 

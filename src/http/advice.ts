@@ -58,6 +58,10 @@ export const ADVICE: Record<FaultName, string> = {
   consumer_merged: 'Use the consumer that the response names.',
   consumer_erased:
     'Create another consumer. An erased one cannot be brought back, and its customers cannot be linked again.',
+  consumer_blocked: 'Unblock the consumer if it may connect again.',
+  device_revoked:
+    'A revoked installation stays revoked. Let the app make a new installation id, and register that one.',
+  device_limit_reached: 'Revoke a device that is not used, or send `when_full` as `replace_oldest`.',
   precondition_failed: 'Read the object again, and send its current ETag in If-Match.',
   secret_exists: 'Do nothing: the connection already has this secret.',
   secret_limit_reached: 'Remove a secret that the vendor no longer signs with, and try again.',

@@ -18,6 +18,7 @@ export const TAGS = {
   'Billing connections': 'The endpoints that billing vendors send events to, and their signing secrets.',
   'Billing state': 'Subscriptions, invoices and payment methods, derived from webhook events.',
   Consumers: 'The end users of the product, under your own ids.',
+  Devices: 'Where consumers connect from: registered, limited in number, revoked and verified.',
   Invitations: 'Invite people to a project; accept and decline invitations.',
   Ingest: 'The endpoint that billing vendors call.',
   Members: 'Who may work in a project, and in which role.',

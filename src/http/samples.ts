@@ -14,6 +14,9 @@ export const SAMPLE = {
   accountEvent: 'aev_01kc5r4a1c3e5g7j9m0p2r4t6v',
   passkey: 'psk_01kc5w8a1b3c5d7e9f2g4h6j8k',
   consumer: 'csm_01kc5w3c5e7g9j1k3m5n7p9r1t',
+  device: 'dev_01kc5w9d2f4g6h8j0k1m3n5p7q',
+  installation: '6f1d2c3b-9a8e-4f70-b1c2-d3e4f5a6b7c8',
+  deviceToken: 'svc_dv_3f9a1c5e7b2d4f60813a5c7e9b1d3f507294b6d8fa1c3e5f70819a2b3c4d5e6f',
   survivor: 'csm_01kc5w2b4d6f8h0k2n4p6q8s0v',
   externalId: 'user_4711',
   erasure: 'ers_01kc5x4d6f8h0k2m4p6r8t0v2x',
@@ -51,6 +54,10 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   consumers: {
     description: 'The consumer: its id, or `ext:` and its external id.',
     example: 'ext:user_4711',
+  },
+  devices: {
+    description: 'To register it: the app’s own id of the installation. To revoke it: the id of the device.',
+    example: SAMPLE.installation,
   },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }

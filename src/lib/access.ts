@@ -16,6 +16,7 @@ export const SCOPES = [
   'consumers:read',
   'consumers:write',
   'consumers:erase',
+  'entitlements:read',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -30,6 +31,7 @@ const VIEWER: Scope[] = [
   'billing:read',
   'connections:read',
   'consumers:read',
+  'entitlements:read',
 ]
 const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write', 'consumers:write']
 const ADMIN: Scope[] = [

@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'pch'
   | 'csm'
   | 'ers'
+  | 'dev'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
 const DIGITS = '[0-9a-hjkmnp-tv-z]'

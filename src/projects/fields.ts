@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { named, visibleText } from '../http/fields'
-import { MAX_NAME } from './limits'
+import { MAX_DEVICES, MAX_NAME } from './limits'
 
 const name = visibleText(MAX_NAME)
 
@@ -12,8 +12,9 @@ export const ProjectSettings = named(
     require_passkey: z
       .boolean()
       .describe('Whether admins and owners must have used a passkey or a recovery code in their session.'),
+    max_devices: z.int().min(1).max(MAX_DEVICES).describe('How many active devices each consumer can have.'),
   }),
-  { require_passkey: false },
+  { require_passkey: false, max_devices: 100 },
 )
 
 export const ChangeProjectBody = named(

@@ -6,3 +6,5 @@ export const MAX_NAME = 100
 export const MAX_OWNED_PROJECTS = 100
 /** How long an owner can restore a deleted project (ms). Then its data is deleted. */
 export const RESTORABLE_FOR = 30 * DAY
+/** The highest value of the setting `max_devices`. */
+export const MAX_DEVICES = 1_000

@@ -5,6 +5,7 @@ import { auditLog } from '../audit/schema'
 import { billingObjects } from '../billing/schema'
 import { consumerIds, consumers, customerLinks, erasures } from '../consumers/schema'
 import { batch, type Database, type Db, type Directory, raw, run } from '../db/client'
+import { devices } from '../devices/schema'
 import { connections } from '../inbox/connections/schema'
 import { attempts, bodies, events, minutes, payloads, refs, replays, totals } from '../inbox/schema'
 import { CHUNK_EVENTS, CHUNK_OBJECTS, CHUNK_PAYLOADS, CHUNK_ROWS } from '../inbox/upkeep/limits'
@@ -35,6 +36,7 @@ const PARTS: Record<string, Part> = {
     [billingObjects.project_id, billingObjects.kind, billingObjects.vendor_id, billingObjects.vendor],
     CHUNK_OBJECTS,
   ),
+  devices: partOf(devices, [devices.project_id, devices.token_hash], CHUNK_ROWS),
   consumer_ids: partOf(consumerIds, [consumerIds.project_id, consumerIds.external_id], CHUNK_ROWS),
   customer_links: partOf(
     customerLinks,

@@ -43,7 +43,7 @@ const Project = named(
     id: SAMPLE.project,
     name: 'Acme',
     created_at: SAMPLE.time,
-    settings: { require_passkey: false },
+    settings: { require_passkey: false, max_devices: 100 },
     role: 'owner',
     deleted_at: null,
     purge_at: null,

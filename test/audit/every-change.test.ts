@@ -47,6 +47,8 @@ const TRAFFIC = [
   'POST /platform/v1/consumers',
   'PUT /platform/v1/consumers/:consumer',
   'PATCH /platform/v1/consumers/:consumer',
+  'PUT /platform/v1/consumers/:consumer/devices/:device',
+  'POST /platform/v1/devices/verify',
 ]
 
 const STATED: Record<string, Stated> = {
@@ -69,6 +71,10 @@ const STATED: Record<string, Stated> = {
     first: (world) => rows("UPDATE consumers SET state = 'blocked' WHERE id = ?", world.consumer),
   },
   'POST /platform/v1/consumers/:consumer/merge': onConsumer('merged'),
+  'DELETE /platform/v1/consumers/:consumer/devices/:device': {
+    action: 'device.revoked',
+    object: (world) => world.device,
+  },
   'PUT /platform/v1/billing/customers/:vendor/:id': { action: 'customer.pinned', object: () => 'cus_1' },
   'DELETE /platform/v1/billing/customers/:vendor/:id/pin': {
     ...{ action: 'customer.unpinned', object: () => 'cus_1' },

@@ -111,7 +111,18 @@ describe('the scopes of a new key', () => {
   it.each([
     ['billing', ['billing:read']],
     ['server', ['billing:read', 'billing:write', 'connections:read']],
-    ['read', ['projects:read', 'members:read', 'api_keys:read', 'billing:read', 'connections:read', 'consumers:read']],
+    [
+      'read',
+      [
+        'projects:read',
+        'members:read',
+        'api_keys:read',
+        'billing:read',
+        'connections:read',
+        'consumers:read',
+        'entitlements:read',
+      ],
+    ],
     [
       'all',
       [
@@ -121,6 +132,7 @@ describe('the scopes of a new key', () => {
         'billing:read',
         'connections:read',
         'consumers:read',
+        'entitlements:read',
         'api_keys:write',
         'billing:write',
         'consumers:write',
@@ -147,7 +159,7 @@ describe('the scopes of a new key', () => {
       }
     }
     const [less, all] = [await offered(developer), await offered(owner)]
-    expect([less.all.length, all.all.length]).toEqual([9, 14])
+    expect([less.all.length, all.all.length]).toEqual([10, 15])
     for (const { ticked, preset, expires } of [less, all]) {
       expect([ticked, preset, expires]).toEqual([['billing:read'], 'billing', '90'])
     }

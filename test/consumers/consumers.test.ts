@@ -38,8 +38,16 @@ describe('a consumer', () => {
     expect([changed.body.email, changed.body.metadata]).toEqual(['ada@example.com', { a: '1', b: '2' }])
     const cleared = await api.put('u1', { email: null, name: null, metadata: {} })
     expect([cleared.body.email, cleared.body.name, cleared.body.metadata]).toEqual([null, null, {}])
-    expect((await api.get('ext:u1')).body).toEqual({ ...cleared.body, customers: [] })
-    expect((await api.get(made.body.id)).body).toEqual({ ...cleared.body, customers: [] })
+    expect((await api.get('ext:u1')).body).toEqual({
+      ...cleared.body,
+      customers: [],
+      devices: { active: 0, limit: 100 },
+    })
+    expect((await api.get(made.body.id)).body).toEqual({
+      ...cleared.body,
+      customers: [],
+      devices: { active: 0, limit: 100 },
+    })
   })
 
   it('changes its ETag with every change, and with nothing else', async () => {

@@ -1,4 +1,5 @@
 import { insertConsumer, insertLink, insertMerged } from '../consumers/rows'
+import { insertDevice, insertDevices } from '../devices/rows'
 import { call, freshKey } from '../harness'
 
 const CONSUMERS = '/platform/v1/consumers'
@@ -42,10 +43,31 @@ export const OF_CONSUMERS = {
     await call(path, { method: 'DELETE', project, token: secret })
     return call(path, { method: 'PATCH', project, token: secret, json: { name: 'New' } })
   },
+  consumer_blocked: async () => {
+    const { project, secret } = await freshKey()
+    const id = await insertConsumer(project, 'one')
+    await call(`${CONSUMERS}/${id}/block`, { method: 'POST', project, token: secret, json: {} })
+    return register(project, secret, 'new')
+  },
+  device_revoked: async () => {
+    const { project, secret } = await freshKey()
+    const id = await insertDevice(project, await insertConsumer(project, 'one'), { state: 'revoked' })
+    return register(project, secret, id)
+  },
+  device_limit_reached: async () => {
+    const { project, secret } = await freshKey()
+    await insertDevices(project, await insertConsumer(project, 'one'), 'active', 100)
+    return register(project, secret, 'new')
+  },
   precondition_failed: async () => {
     const { project, secret } = await freshKey()
     const id = await insertConsumer(project, 'one')
     const headers = { 'If-Match': '"0"' }
     return call(`${CONSUMERS}/${id}`, { method: 'PATCH', project, token: secret, json: { name: 'New' }, headers })
   },
+}
+
+function register(project: string, token: string, installation: string) {
+  const json = { platform: 'ios' }
+  return call(`${CONSUMERS}/ext:one/devices/${installation}`, { method: 'PUT', project, token, json })
 }

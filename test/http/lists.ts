@@ -3,6 +3,7 @@ import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { insertObjects, insertTimeline } from '../billing/rows'
 import { insertConsumer, insertLink } from '../consumers/rows'
+import { insertDevice } from '../devices/rows'
 import {
   addMember,
   call,
@@ -104,6 +105,11 @@ export const LISTS: Record<string, List> = {
     id: byId,
     add: ({ project }, n) => times(n, () => insertConsumer(project, null)),
     filters: ['state=active', 'state=blocked', 'email=sample@example.com', ''],
+  },
+  'GET /platform/v1/consumers/:consumer/devices': {
+    id: byId,
+    add: ({ project, consumer }, n) => times(n, () => insertDevice(project, consumer)),
+    filters: ['state=active', 'state=revoked', ''],
   },
   'GET /platform/v1/billing/connections': {
     id: byId,

@@ -40,6 +40,7 @@ export type Shot = {
 const POOLS: Record<string, string> = {
   'api-keys': 'key',
   consumers: 'csm',
+  devices: 'dev',
   projects: 'prj',
   connections: 'con',
   secrets: 'sec',

@@ -38,6 +38,8 @@ export async function newTenant(url: string, name: string): Promise<Tenant> {
   const { secret } = await must<Minted>(`${api}/api-keys`, { ...as, json: { name: `${mark} first` } })
   await must<Minted>(`${api}/api-keys`, { ...as, json: { name: `${mark} second`, scopes: ['billing:read'] } })
   await must(`${api}/consumers`, { ...as, json: { external_id: mark, name: mark, email } })
+  const device = { platform: 'ios', name: mark }
+  await must(`${api}/consumers/ext:${mark}/devices/${mark}`, { ...as, method: 'PUT', json: device })
   const inboxes: Inbox[] = []
   for (const vendor of GENERATED_VENDORS) {
     inboxes.push(await connect({ url, vendor, token, project }, `${mark} ${vendor}`, newSigningSecret(vendor)))
@@ -81,10 +83,12 @@ async function sendStory({ mark, inboxes }: Tenant): Promise<void> {
 
 /** Reads the tenant's data and remembers its ids. */
 async function learn(url: string, tenant: Tenant): Promise<void> {
-  const { token, project, ids } = tenant
+  const { mark, token, project, ids } = tenant
   const api = `${url}/platform/v1`
   await must(`${api}/billing/webhooks/replay`, { token, project, json: { filter: {}, limit: 1 } })
-  for (const path of READS) remember(ids, JSON.stringify(await must(url + path, { token, project })), tenant.session)
+  const devices = `/platform/v1/consumers/ext:${mark}/devices`
+  for (const path of [...READS, devices])
+    remember(ids, JSON.stringify(await must(url + path, { token, project })), tenant.session)
   for (const kind of ['subscriptions', 'invoices', 'payment-methods']) {
     const { data } = await must<{ data: { id: string }[] }>(`${api}/billing/${kind}`, { token, project })
     for (const { id } of data) add(ids, 'vendor', id)
@@ -116,7 +120,7 @@ function add(ids: Pool, pool: string, id: string): void {
 }
 
 /** All data of a tenant that no other tenant may change, without the times of last use, which change on every read. */
-export async function stateOf(url: string, { token, project, inboxes }: Tenant): Promise<string> {
+export async function stateOf(url: string, { mark, token, project, inboxes }: Tenant): Promise<string> {
   const as = { token, project }
   const api = `${url}/platform/v1`
   const parts: unknown[] = []
@@ -125,6 +129,7 @@ export async function stateOf(url: string, { token, project, inboxes }: Tenant):
     `/projects/${project}`,
     '/audit-log?limit=100',
     '/consumers?limit=100',
+    `/consumers/ext:${mark}/devices?limit=100`,
     '/billing/customers?limit=100',
     '/billing/connections?limit=100',
     '/billing/webhooks?limit=100',

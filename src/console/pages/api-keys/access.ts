@@ -14,6 +14,7 @@ const WORDS: Record<string, Words> = {
     label: 'Consumers',
     hint: 'The end users of your product. Write also blocks and merges them. Erase removes them for good.',
   },
+  entitlements: { label: 'Entitlements', hint: 'Verifies the tokens of devices.' },
   audit_log: { label: 'Audit log', hint: 'Who changed what.' },
 }
 

@@ -14,6 +14,7 @@ const KINDS = [
   ['invitation.*', 'All changes to invitations'],
   ['consumer.*', 'All changes to consumers'],
   ['customer.*', 'All changes to customers'],
+  ['device.*', 'All changes to devices'],
   ['connection.*', 'All changes to connections'],
   ['event*', 'All replays'],
 ] as const

@@ -17,8 +17,17 @@ export const ACTIONS: Record<string, Action> = {
   'project.restored': { did: 'Restored the project', more: ({ name }) => named(name) },
   'project.settings_changed': {
     did: 'Changed a setting',
-    more: ({ require_passkey }) =>
-      require_passkey ? 'a passkey is required of admins and owners' : 'no passkey is required',
+    more: ({ require_passkey, max_devices }) =>
+      [
+        require_passkey === undefined
+          ? undefined
+          : require_passkey
+            ? 'a passkey is required of admins and owners'
+            : 'no passkey is required',
+        max_devices === undefined ? undefined : `at most ${words(max_devices)} devices for each consumer`,
+      ]
+        .filter(Boolean)
+        .join(', '),
   },
   'api_key.minted': {
     did: 'Created an API key',
@@ -63,6 +72,10 @@ export const ACTIONS: Record<string, Action> = {
       `${vendorTitle(String(vendor))}, ${consumer === null ? 'no consumer' : words(consumer)}`,
   },
   'customer.unpinned': { did: 'Let events set the consumer of a customer' },
+  'device.revoked': {
+    did: 'Revoked a device',
+    more: ({ replaced_by }) => (replaced_by ? `to make room for ${words(replaced_by)}` : ''),
+  },
   'connection.created': {
     did: 'Connected a vendor',
     more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),

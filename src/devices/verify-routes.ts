@@ -1,0 +1,43 @@
+import { Hono } from 'hono'
+import { projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { read } from '../http/read'
+import { route } from '../http/route'
+import { body } from '../http/validate'
+import { sha256Hex } from '../lib/crypto'
+import { present, Verification, VerifyBody } from './fields'
+import { isToken } from './token'
+import { reasonOf, recordSeen } from './verify'
+import { byToken } from './verify-store'
+
+const UNKNOWN = { valid: false, reason: 'unknown', device: null, consumer: null } as const
+
+export const verifyRoutes = new Hono<HttpEnv>().post(
+  '/verify',
+  route({
+    id: 'verifyDevice',
+    summary: 'Verify the token of a device',
+    description:
+      'For your server: whether the token that your app has sent is valid, and whose it is. A token that is not valid gets a 200 too, with the `reason`. Finds only devices of the project.',
+    tag: 'Devices',
+    policy: { actors: ['session', 'api_key'], scope: 'entitlements:read', project: true, reads: true },
+    responses: { 200: { description: 'Whether the token is valid.', schema: Verification } },
+  }),
+  body(VerifyBody),
+  async (c) => {
+    const { token } = c.req.valid('json')
+    if (!isToken(token)) return c.json(UNKNOWN, 200)
+    const rt = c.get('rt')
+    const project = projectOf(c.get('actor'))
+    const hash = await sha256Hex(token)
+    const found = await read(c, byToken(rt.db, project, hash))
+    const [device] = found.devices
+    const [consumer] = found.consumers
+    if (!device || !consumer) return c.json(UNKNOWN, 200)
+    const reason = reasonOf(device, consumer)
+    if (reason === null) recordSeen(rt, project, device, hash)
+    const { id, external_ids, state } = consumer
+    const whose = { id, external_id: external_ids[0] ?? null, external_ids, state }
+    return c.json({ valid: reason === null, reason, device: present(device), consumer: whose }, 200)
+  },
+)
