@@ -11,6 +11,8 @@ const TONES: Record<string, string> = {
   expired: 'bad',
   revoked: 'bad',
   blocked: 'bad',
+  running: 'warn',
+  done: 'good',
   'expires soon': 'warn',
   'former member': 'warn',
   retrying: 'warn',

@@ -41,6 +41,8 @@ const NOTICES = {
   consumer_blocked: 'The consumer was blocked.',
   consumer_unblocked: 'The consumer is active again.',
   consumer_merged: 'The consumers were merged. This is the one that stays.',
+  consumer_erased: 'The consumer was erased. What vendors have sent about its customers is being deleted.',
+  device_revoked: 'The device was revoked. Its token is no longer valid.',
   customer_linked: 'The customer is linked to this consumer.',
   customer_without_consumer: 'The customer is set to no consumer, whatever events say.',
   customer_unpinned: 'Events now say again which consumer the customer is.',

@@ -24,7 +24,10 @@ export function blockPage(c: Context<HttpEnv>, row: Consumer, { mistakes, status
       danger
       choice={<Reason mistakes={mistakes} hint="Shown on the consumer’s page, and kept in the audit log." />}
     >
-      <p>Your servers see the state “blocked”. Nothing is deleted, and you can unblock the consumer at any time.</p>
+      <p>
+        Its devices are no longer valid, and your servers see the state “blocked”. Nothing is deleted, and you can
+        unblock the consumer at any time.
+      </p>
       <Wrong>{mistakes.form}</Wrong>
     </Confirm>,
   )

@@ -10,12 +10,15 @@ import { type Column, Table } from '../../ui/table'
 import { type AuditRow, Who } from '../audit-log/entry'
 import { What } from '../audit-log/list'
 import { Customers, Latest } from './belongings'
+import { Devices } from './devices'
+import { Erased } from './erase'
 import type { Shown } from './read'
 import { titleOf } from './words'
 
 /** The page of one consumer. A merged one leads to the consumer that took its place. */
 export function consumerPage(c: Context<HttpEnv>, of: Shown) {
-  const { row, history } = of
+  const { row, history, erasure } = of
+  const living = row.merged_into === null && row.state !== 'erased'
   const { consumers } = pathsOf(c)
   const title = (
     <>
@@ -26,11 +29,13 @@ export function consumerPage(c: Context<HttpEnv>, of: Shown) {
     c,
     { title: titleOf(row), section: 'consumers', above: ['Consumers', consumers] },
     <>
-      <Head title={title}>{row.merged_into === null && can(c, 'consumers:write') && <Actions c={c} row={row} />}</Head>
+      <Head title={title}>{living && <Actions c={c} row={row} />}</Head>
       <Standing c={c} row={row} />
       <Facts c={c} row={row} />
-      {row.merged_into === null && (
+      {erasure && <Erased c={c} row={row} erasure={erasure} />}
+      {living && (
         <>
+          <Devices c={c} of={of} />
           <Customers c={c} of={of} />
           <Latest c={c} of={of} kind="subscriptions" />
           <Latest c={c} of={of} kind="invoices" />
@@ -50,6 +55,13 @@ function Standing({ c, row: { state, blocked_reason, merged_into } }: { c: Conte
       </p>
     )
   }
+  if (state === 'erased') {
+    return (
+      <p class="notice" role="note">
+        This consumer was erased. Its email address, name, metadata and IDs are gone, and it cannot be changed.
+      </p>
+    )
+  }
   if (merged_into === null) return null
   return (
     <p class="notice" role="note">
@@ -63,19 +75,22 @@ function Actions({ c, row: { id, state } }: { c: Context<HttpEnv>; row: Consumer
   const path = `${pathsOf(c).consumers}/${id}`
   return (
     <>
-      <a class="button" href={`${path}/edit`}>
-        Edit
-      </a>
-      <a class="button" href={`${path}/merge`}>
-        Merge into…
-      </a>
-      {state === 'blocked' ? (
-        <a class="button" href={`${path}/unblock`} data-dialog>
-          Unblock
-        </a>
-      ) : (
-        <a class="button danger" href={`${path}/block`} data-dialog>
-          Block
+      {can(c, 'consumers:write') && (
+        <>
+          <a class="button" href={`${path}/edit`}>
+            Edit
+          </a>
+          <a class="button" href={`${path}/merge`}>
+            Merge into…
+          </a>
+          <a class="button" href={`${path}/${state === 'blocked' ? 'unblock' : 'block'}`} data-dialog>
+            {state === 'blocked' ? 'Unblock' : 'Block'}
+          </a>
+        </>
+      )}
+      {can(c, 'consumers:erase') && (
+        <a class="button danger" href={`${path}/erase`} data-dialog>
+          Erase
         </a>
       )}
     </>

@@ -66,7 +66,7 @@ export function mergePage(c: Context<HttpEnv>, row: Consumer, { text, found, mis
 }
 
 /** What a merge would move. */
-export type Moving = { customers: number; more: boolean; merged: number }
+export type Moving = { customers: number; more: boolean; merged: number; devices: number }
 
 /** Asks before a consumer is merged into another one. */
 export function confirmMergePage(
@@ -94,6 +94,7 @@ export function confirmMergePage(
       <ul>
         <li>{idsOf(from)}. Calls with these IDs reach the consumer that stays.</li>
         <li>{customersIn(moving)}, with their subscriptions and invoices.</li>
+        <li>{plural(moving.devices, 'active device')}. The consumer that stays can then have more than the limit.</li>
         {moving.merged > 0 && <li>{plural(moving.merged, 'consumer')} that had been merged into the one that ends.</li>}
       </ul>
       <p>

@@ -6,6 +6,7 @@ const FIELDS: Partial<Record<FaultName, string>> = {
   external_id_taken: 'external_id',
   precondition_failed: 'form',
   consumer_merged: 'form',
+  consumer_erased: 'form',
 }
 const SAID: Partial<Record<FaultName, string>> = {
   precondition_failed:

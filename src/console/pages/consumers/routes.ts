@@ -1,11 +1,13 @@
 import { type Context, Hono } from 'hono'
 import type * as z from 'zod'
+import { eraseConsumer } from '../../../consumers/erase-store'
 import { BlockBody, CreateBody, fieldsOf, MergeBody, UnblockBody, UpdateBody } from '../../../consumers/fields'
 import { refToChange } from '../../../consumers/ref'
 import { CONSUMER_STATES } from '../../../consumers/schema'
 import { mergeConsumer, setBlocked } from '../../../consumers/state-store'
-import { type Consumer, required } from '../../../consumers/store'
+import { type Consumer, changeable } from '../../../consumers/store'
 import { insertConsumer, updateConsumer } from '../../../consumers/write-store'
+import { revokeDevice } from '../../../devices/revoke-store'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { parse } from '../../form'
@@ -14,12 +16,14 @@ import type { NoticeName } from '../../ui/notice'
 import { blockPage, unblockPage } from './confirm'
 import { consumerPage } from './consumer'
 import { createPage } from './create'
+import { revokePage } from './devices'
 import { editPage } from './edit'
+import { erasePage, typedFor } from './erase'
 import { enteredFrom, enteredIn, metadataIn } from './fields'
 import { findTyped, listFound } from './find'
 import { listPage } from './list'
 import { confirmMergePage, mergePage } from './merge'
-import { readConsumer, readMoving, readShown } from './read'
+import { readConsumer, readDevice, readMoving, readShown } from './read'
 import { refusedBecause } from './refusal'
 
 /** Consumers: find, create, look at, edit, block, merge. */
@@ -92,11 +96,30 @@ export const consumerPages = new Hono<HttpEnv>()
       return unblockPage(c, await readLiving(c), refusal)
     }
   })
+  .get('/:consumer/devices/:device/revoke', page('consumers:write'), async (c) => {
+    const row = await readLiving(c)
+    return revokePage(c, row, await readDevice(c, row))
+  })
+  .post('/:consumer/devices/:device/revoke', page('consumers:write'), async (c) => {
+    await revokeDevice(c.get('rt').db, { ...named(c), id: c.req.param('device') }, changeOf(c))
+    return toConsumer(c, c.req.param('consumer'), 'device_revoked')
+  })
+  .get('/:consumer/erase', page('consumers:erase'), async (c) => erasePage(c, await readLiving(c)))
+  .post('/:consumer/erase', page('consumers:erase'), async (c) => {
+    const row = await readLiving(c)
+    const typed = (c.get('form').get('typed') ?? '').trim()
+    if (typed !== typedFor(row)) {
+      const mistakes = { typed: 'This is not the ID of the consumer. Nothing was erased.' }
+      return erasePage(c, row, { mistakes, status: 422 })
+    }
+    await eraseConsumer(c.get('rt').db, { project_id: projectOf(c.get('actor')), ref: { id: row.id } }, changeOf(c))
+    return toConsumer(c, row.id, 'consumer_erased')
+  })
   .get('/:consumer/merge', page('consumers:write'), async (c) => {
     const from = await readLiving(c)
     const text = (c.req.query('into') ?? '').trim()
     const found = text === '' ? [] : await findTyped(c, text)
-    const others = found.filter(({ id, merged_into }) => id !== from.id && merged_into === null)
+    const others = found.filter(({ id, state }) => id !== from.id && state !== 'merged' && state !== 'erased')
     const [into] = others
     if (into && others.length === 1) {
       return confirmMergePage(c, { from, into, moving: await readMoving(c, from) })
@@ -131,9 +154,9 @@ function named(c: Context<HttpEnv>) {
   return { project_id: projectOf(c.get('actor')), ref: refToChange(c.req.param('consumer') ?? '') }
 }
 
-/** Reads the consumer in the path. @throws {Fault} `not_found`, `consumer_merged` */
+/** Reads the consumer in the path. @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased` */
 async function readLiving(c: Context<HttpEnv>): Promise<Consumer> {
-  return required([await readConsumer(c)])
+  return changeable([await readConsumer(c)])
 }
 
 /** The reason in a form; null if there is none. */

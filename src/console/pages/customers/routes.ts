@@ -29,7 +29,8 @@ export const customerLinkPages = new Hono<HttpEnv>()
   .get('/:vendor/:customer/consumer', page('consumers:write'), async (c) => again(c, {}))
   .post('/:vendor/:customer/consumer', page('consumers:write'), async (c) => {
     const text = (c.get('form').get('consumer') ?? '').trim()
-    const found = text === '' ? [] : (await findTyped(c, text)).filter(({ merged_into }) => merged_into === null)
+    const found =
+      text === '' ? [] : (await findTyped(c, text)).filter(({ state }) => state !== 'merged' && state !== 'erased')
     const [one] = found
     if (!one) return again(c, { text, mistakes: { consumer: NOBODY_FOUND }, status: 422 })
     if (found.length > 1) return again(c, { text, found })
