@@ -17,6 +17,7 @@ type Key = { id: string; name: string; key_prefix: string; last_used_at: string 
 type Minted = { key: Key; secret: string }
 type Keys = { data: Key[] }
 type Consumer = { id: string; customers: { vendor: string; id: string; linked_by: string }[] }
+type Registered = { device: { id: string }; token: string }
 type Event = {
   id: string
   event_type: string
@@ -129,6 +130,23 @@ await run(async () => {
     customer?.vendor === 'stripe' && customer.linked_by === 'customer',
     `the events have linked Stripe’s customer ${customer?.id} to ${CONSUMER}`,
   )
+
+  step('Registering a device of the consumer, as the app does through its server, and verifying its token.')
+  const device = await must<Registered>(`${api}/consumers/${CONSUMER}/devices/phone-1`, {
+    method: 'PUT',
+    token: secret,
+    project,
+    json: { platform: 'ios', name: 'Ada’s phone' },
+  })
+  const verify = () =>
+    must<{ valid: boolean; reason: string | null }>(`${api}/devices/verify`, {
+      token: secret,
+      project,
+      json: { token: device.token },
+    })
+  expect((await verify()).valid, `the token of device ${device.device.id} is valid`)
+  await must(`${api}/consumers/${CONSUMER}/devices/${device.device.id}`, { method: 'DELETE', token: secret, project })
+  expect((await verify()).reason === 'revoked', 'after the device is revoked, its token is not: revoked')
 
   step('Replaying one event.')
   const replayed = records.data.find(({ event_type }) => event_type === 'invoice.paid')

@@ -5,7 +5,7 @@ import { billingObjects } from '../billing/schema'
 import { type Db, type Query, raw } from '../db/client'
 import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
 import type { ConsumerRef } from './ref'
-import { consumerIds, customerLinks } from './schema'
+import { consumerIds, customerLinks, ERASED_PINS } from './schema'
 import { idOf } from './store'
 
 const l = alias(customerLinks, 'l')
@@ -30,6 +30,8 @@ const shown = {
   event_id: sql<string | null>`CASE WHEN NOT ${isPinned} THEN substr(${rank}, instr(${rank}, ' ') + 1) END`.as(
     'event_id',
   ),
+  /** Whether the customer's consumer was erased. */
+  erased: sql<boolean>`coalesce(${l.pinned} GLOB ${ERASED_PINS}, 0)`.mapWith(Boolean).as('erased'),
   /** Whether anything is recorded about the customer's consumer. */
   recorded: sql<boolean>`${l.customer} IS NOT NULL`.mapWith(Boolean).as('recorded'),
 }

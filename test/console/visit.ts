@@ -53,6 +53,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     invoices: 'in_sample',
     'payment-methods': 'pm_sample',
     consumers: world.consumer,
+    devices: world.device,
     customers: 'stripe',
     ':vendor': 'cus_1',
     p: world.project,

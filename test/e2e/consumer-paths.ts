@@ -12,8 +12,13 @@ export async function consumerPaths(
   { token, project, empty }: Place,
   customer: (object: Record<string, unknown>) => Promise<string>,
 ): Promise<Record<string, string>> {
-  const call = <T>(path: string, json: unknown, method: 'PUT' | 'POST') =>
-    must<T>(`${URL_OF_CONSOLE}/platform/v1/consumers/${path}`, { method, token, project, json })
+  const call = <T>(path: string, json: unknown, method: 'PUT' | 'POST' | 'DELETE') =>
+    must<T>(`${URL_OF_CONSOLE}/platform/v1/consumers/${path}`, {
+      method,
+      token,
+      project,
+      ...(json !== undefined && { json }),
+    })
   const put = (externalId: string, json: unknown) => call<{ id: string }>(`ext:${externalId}`, json, 'PUT')
   const email = 'quite.a.long.address.of.somebody@engineering.example.com'
   const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key_${n}`, '"'.repeat(250)]))
@@ -26,6 +31,10 @@ export async function consumerPaths(
   const named = { object: 'customer', email, name: 'Ada', metadata: { consumer_external_id: 'user_1' } }
   for (let n = 0; n < 12; n++) await customer({ ...named, id: `cus_of_ada_${n}` })
   await customer({ ...named, id: 'cus_unlinked', metadata: {} })
+  const device = { platform: 'ios', name: 'N'.repeat(100), model: 'M'.repeat(100), os_version: '19.1' }
+  const registered = await call<{ device: { id: string } }>(`${ada.id}/devices/${'i'.repeat(128)}`, device, 'PUT')
+  const erased = await put('user_4', { email })
+  await call(erased.id, undefined, 'DELETE')
   const base = `/console/p/${project}/platform`
   const at = `${base}/consumers`
   return {
@@ -37,6 +46,9 @@ export async function consumerPaths(
     consumer: `${at}/${ada.id}`,
     'consumer-blocked': `${at}/${longest.id}`,
     'consumer-merged': `${at}/${gone.id}`,
+    'consumer-erased': `${at}/${erased.id}`,
+    'erase-consumer': `${at}/${longest.id}/erase`,
+    'revoke-device': `${at}/${ada.id}/devices/${registered.device.id}/revoke`,
     'edit-consumer': `${at}/${longest.id}/edit`,
     'block-consumer': `${at}/${ada.id}/block`,
     'unblock-consumer': `${at}/${longest.id}/unblock`,

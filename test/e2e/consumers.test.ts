@@ -186,6 +186,30 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await title('Ada L.')
   })
 
+  it('revokes a device after a question', async () => {
+    await api('consumers/ext:user_2/devices/inst_1', { platform: 'ios', name: 'Ada’s phone' }, 'PUT')
+    await page.goto(`${base}/consumers/ext:user_2`)
+    await page.getByRole('link', { name: 'Revoke Ada’s phone' }).click()
+    await asked().getByRole('heading', { name: 'Revoke Ada’s phone?' }).waitFor()
+    expect(await page.locator(':focus').textContent()).toBe('Cancel')
+    await asked().getByRole('button', { name: 'Revoke device' }).click()
+    expect(await notice()).toContain('The device was revoked')
+    expect(await rowOf('inst_1').innerText()).toContain('revoked')
+  })
+
+  it('erases a consumer only if its id is typed', async () => {
+    await link('Erase').click()
+    await asked().getByLabel('Type the ID').fill('user_9')
+    await asked().getByRole('button', { name: 'Erase consumer' }).click()
+    await page.getByText('Nothing was erased').waitFor()
+    await page.getByLabel('Type the ID').fill('user_2')
+    await press('Erase consumer')
+    await page.getByText('This consumer was erased.').waitFor()
+    expect(await main()).not.toContain('ada@example.com')
+    expect(await page.getByRole('region', { name: 'Erasure' }).innerText()).toContain('Payloads removed')
+    expect(await link('Edit').count()).toBe(0)
+  })
+
   it('needs no mouse: from the sidebar to a block, by keyboard alone', async () => {
     await page.goto(`${base}/consumers`)
     const walkTo = async (name: string) => {
@@ -212,8 +236,8 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
 
   it('has no violations that axe finds in its questions, light and dark, wide and narrow', async () => {
     if (!javaScriptEnabled) return
-    await page.goto(`${base}/consumers/ext:user_2`)
-    await page.getByRole('link', { name: 'Block', exact: true }).click()
+    await page.goto(`${base}/consumers/ext:user_3`)
+    await link('Erase').click()
     await asked().waitFor()
     for (const colorScheme of ['light', 'dark'] as const)
       for (const width of [1440, 390]) {

@@ -53,7 +53,7 @@ export function customerPage(c: Context<HttpEnv>, customer: Customer, link: Link
         {can(c, 'consumers:read') && (
           <Fact name="Consumer">
             <ConsumerOf c={c} link={link} />{' '}
-            {can(c, 'consumers:write') && (
+            {can(c, 'consumers:write') && !link.erased && (
               <a href={`${customerPath(c, link)}/consumer`}>
                 {link.linked_by === null || link.consumer_id === null ? 'Link to a consumer' : 'Change'}
               </a>

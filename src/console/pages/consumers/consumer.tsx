@@ -99,19 +99,11 @@ function Actions({ c, row: { id, state } }: { c: Context<HttpEnv>; row: Consumer
 
 function Facts({ c, row }: { c: Context<HttpEnv>; row: Consumer }) {
   const { now } = c.get('rt')
-  const { id, external_ids, name, email, created_at, updated_at, metadata } = row
+  const { id, state, created_at, updated_at, metadata } = row
   return (
     <>
       <dl class="facts">
-        <Fact name="Name">{name ?? <span class="quiet">None</span>}</Fact>
-        <Fact name="Email address">{email ?? <span class="quiet">None</span>}</Fact>
-        <Fact name={external_ids.length > 1 ? 'Your IDs' : 'Your ID'}>
-          {external_ids.length > 0 ? (
-            external_ids.map((one) => <code class="line">{one}</code>)
-          ) : (
-            <span class="quiet">None</span>
-          )}
-        </Fact>
+        {state !== 'erased' && <Person row={row} />}
         <Fact name="ID">
           <code>{id}</code>
         </Fact>
@@ -130,6 +122,23 @@ function Facts({ c, row }: { c: Context<HttpEnv>; row: Consumer }) {
           </Copyable>
         </>
       )}
+    </>
+  )
+}
+
+/** What an erasure removes. */
+function Person({ row: { name, email, external_ids } }: { row: Consumer }) {
+  return (
+    <>
+      <Fact name="Name">{name ?? <span class="quiet">None</span>}</Fact>
+      <Fact name="Email address">{email ?? <span class="quiet">None</span>}</Fact>
+      <Fact name={external_ids.length > 1 ? 'Your IDs' : 'Your ID'}>
+        {external_ids.length > 0 ? (
+          external_ids.map((one) => <code class="line">{one}</code>)
+        ) : (
+          <span class="quiet">None</span>
+        )}
+      </Fact>
     </>
   )
 }

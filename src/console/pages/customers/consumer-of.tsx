@@ -7,6 +7,7 @@ import { LinkedBy } from '../consumers/links'
 /** Which consumer a customer is, and what says so. */
 export function ConsumerOf({ c, link }: { c: Context<HttpEnv>; link: Link }) {
   const { consumer_id, external_id, linked_by } = link
+  if (link.erased) return <>None: its consumer was erased.</>
   if (linked_by === null) return <span class="quiet">None. No event names one.</span>
   const why = (
     <span class="hint">

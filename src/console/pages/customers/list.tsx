@@ -62,17 +62,19 @@ function columnsOf(c: Context<HttpEnv>): Column<Shown>[] {
   ]
   const link: Column<Shown> = [
     '',
-    ({ link }) => (
-      <a class="button" href={`${customerPath(c, link)}/consumer`}>
-        Link to…<span class="unseen"> a consumer: {link.id}</span>
-      </a>
-    ),
+    ({ link }) =>
+      !link.erased && (
+        <a class="button" href={`${customerPath(c, link)}/consumer`}>
+          Link to…<span class="unseen"> a consumer: {link.id}</span>
+        </a>
+      ),
   ]
   return can(c, 'consumers:write') ? [...columns, link] : columns
 }
 
 /** What is known: an external id that no consumer has, or that the customer is no consumer. */
 function Claimed({ c, of: { link } }: { c: Context<HttpEnv>; of: Shown }) {
+  if (link.erased) return <span class="quiet">Its consumer was erased</span>
   if (link.linked_by === 'manual') return <span class="quiet">No consumer, set by hand</span>
   return (
     <span class="text">
