@@ -42,6 +42,7 @@ const STYLES = [
   'events',
   'replays',
   'members',
+  'consumers',
 ]
 
 /** Each asset by the name that the console imports: its file extension, and the files it is concatenated from. */

@@ -16,6 +16,8 @@ import { printTable, run } from './lib/terminal.ts'
 type Key = { id: string; name: string; key_prefix: string; last_used_at: string | null }
 type Minted = { key: Key; secret: string }
 type Keys = { data: Key[] }
+type Consumer = { id: string; customers: { vendor: string; id: string; linked_by: string }[] }
+type Registered = { device: { id: string }; token: string }
 type Event = {
   id: string
   event_type: string
@@ -25,13 +27,15 @@ type Event = {
   decoded_summary: { amount: { value: number; currency: string } | null; object: { id: string | null } } | null
 }
 
+/** The consumer by the ID that a customer's own systems use. */
+const CONSUMER = 'ext:user_4711'
+
 let number = 0
 
 await run(async () => {
   const { values } = readFlags({
     usage: 'npm run demo [-- OPTIONS]',
-    about:
-      'Uses a server as a customer would: a project, a key, a connection, a month of events, a replay, a rotation.',
+    about: 'Uses a server as a customer would: a project, a key, a consumer, a month of events, a replay, a rotation.',
     flags: {
       url: { type: 'string', takes: 'URL', help: 'the server (default: the one that npm start runs in this checkout)' },
       email: { type: 'string', takes: 'ADDRESS', help: 'the address to sign in with', default: 'demo@example.com' },
@@ -63,8 +67,20 @@ await run(async () => {
   const inbox = await connect(base, 'Demo Stripe', newSigningSecret('stripe'))
   say(`Stripe would send its events to ${url}/ingest/${inbox.connection}`)
 
-  const events = story()
-  step(`Sending a month of one customer: ${events.length} events, signed as Stripe signs them.`)
+  step('Registering a consumer, as a server does when a user signs up.')
+  const person = { email: 'ada@example.com', name: 'Ada Lovelace' }
+  const { id: consumer } = await must<Consumer>(`${api}/consumers/${CONSUMER}`, {
+    method: 'PUT',
+    token: secret,
+    project,
+    json: person,
+  })
+  say(`consumer ${consumer}, also called ${CONSUMER}`)
+
+  const events = story({ consumer: CONSUMER.slice('ext:'.length) })
+  step(
+    `Sending a month of one customer: ${events.length} events, signed as Stripe signs them. Its metadata names the consumer.`,
+  )
   const ids: string[] = []
   for (const { name, body } of events) {
     const answer = await deliver(inbox, name, body)
@@ -106,6 +122,31 @@ await run(async () => {
       ]),
   )
   expect(records.data.length === events.length, `${events.length} records for ${events.length + 1} accepted deliveries`)
+
+  step('Looking at the consumer.')
+  const found = await must<Consumer>(`${api}/consumers/${CONSUMER}`, { token: secret, project })
+  const [customer] = found.customers
+  expect(
+    customer?.vendor === 'stripe' && customer.linked_by === 'customer',
+    `the events have linked Stripe’s customer ${customer?.id} to ${CONSUMER}`,
+  )
+
+  step('Registering a device of the consumer, as the app does through its server, and verifying its token.')
+  const device = await must<Registered>(`${api}/consumers/${CONSUMER}/devices/phone-1`, {
+    method: 'PUT',
+    token: secret,
+    project,
+    json: { platform: 'ios', name: 'Ada’s phone' },
+  })
+  const verify = () =>
+    must<{ valid: boolean; reason: string | null }>(`${api}/devices/verify`, {
+      token: secret,
+      project,
+      json: { token: device.token },
+    })
+  expect((await verify()).valid, `the token of device ${device.device.id} is valid`)
+  await must(`${api}/consumers/${CONSUMER}/devices/${device.device.id}`, { method: 'DELETE', token: secret, project })
+  expect((await verify()).reason === 'revoked', 'after the device is revoked, its token is not: revoked')
 
   step('Replaying one event.')
   const replayed = records.data.find(({ event_type }) => event_type === 'invoice.paid')

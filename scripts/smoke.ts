@@ -61,8 +61,12 @@ try {
     console.log(`  ${await tryGeneratedTypes(url, join(folder, 'generated'))}`)
   })
   await test('npm run demo finds the server and succeeds', async () => {
-    if (!mustPass(await npm(['run', 'demo'])).includes(`${url}/console/p/prj_`))
-      throw new Error('it printed no link to the console')
+    const said = mustPass(await npm(['run', 'demo']))
+    if (!said.includes(`${url}/console/p/prj_`)) throw new Error('it printed no link to the console')
+    if (!/✓ the events have linked Stripe’s customer cus_\w+ to ext:user_4711/.test(said))
+      throw new Error(`no customer was linked to the consumer:\n${said}`)
+    if (!said.includes('✓ after the device is revoked, its token is not: revoked'))
+      throw new Error(`no device was revoked:\n${said}`)
   })
   await test('--help lists the options, and an unknown option is refused', async () => {
     for (const script of ['start', 'demo', 'send', 'bootstrap', 'deploy', 'stores']) {

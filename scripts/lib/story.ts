@@ -6,8 +6,12 @@ export type StoryEvent = { name: string; body: Buffer<ArrayBuffer> }
 const API_VERSION = '2026-03-25.dahlia'
 const MONTH = 30 * 86_400
 
-/** A month of one customer: eight events. The ids are new each time, so that the story can be sent again. */
-export function story(now = Date.now()): StoryEvent[] {
+/**
+ * A month of one customer: eight events. The ids are new each time, so that the story can be sent again.
+ *
+ * @param consumer the external id of the consumer that the customer's metadata names, if it names one
+ */
+export function story({ consumer, now = Date.now() }: { consumer?: string; now?: number } = {}): StoryEvent[] {
   const tail = randomBytes(8).toString('hex')
   const id = (prefix: string) => `${prefix}_demo${tail}`
   const start = Math.floor(now / 1000) - 60
@@ -17,6 +21,7 @@ export function story(now = Date.now()): StoryEvent[] {
     email: 'ada@example.com',
     name: 'Ada Lovelace',
     currency: 'eur',
+    ...(consumer !== undefined && { metadata: { consumer_external_id: consumer } }),
   }
   const subscription = (status: string, quantity: number) => ({
     id: id('sub'),

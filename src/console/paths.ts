@@ -5,6 +5,7 @@ export function projectPaths(project: string) {
   const start = `/console/p/${encodeURIComponent(project)}`
   const settings = `${start}/platform/settings`
   const billing = `${start}/platform/billing`
+  const consumers = `${start}/platform/consumers`
   const events = `${billing}/webhooks`
   return {
     start,
@@ -16,6 +17,9 @@ export function projectPaths(project: string) {
     audit: `${settings}/audit-log`,
     connections: `${billing}/connections`,
     billing,
+    customers: `${billing}/customers`,
+    consumers,
+    unlinked: `${consumers}/unlinked`,
     events,
     replays: `${events}/replays`,
     health: `${events}/health`,

@@ -8,6 +8,8 @@ import { auditPages } from './pages/audit-log/routes'
 import { billingPages } from './pages/billing/routes'
 import { confirmPages } from './pages/confirm/routes'
 import { connectionPages } from './pages/connections/routes'
+import { consumerPages } from './pages/consumers/routes'
+import { customerLinkPages, unlinkedPages } from './pages/customers/routes'
 import { errorPages } from './pages/errors/routes'
 import { eventPages } from './pages/events/routes'
 import { generalPages } from './pages/general/routes'
@@ -48,6 +50,10 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/billing/webhooks', replayPages)
   .route('/p/:project/platform/billing/webhooks', eventPages)
   .route('/p/:project/platform/billing', billingPages)
+  .route('/p/:project/platform/billing/customers', customerLinkPages)
+  // This comes before the page of a consumer, whose path `/:consumer` would match it.
+  .route('/p/:project/platform/consumers/unlinked', unlinkedPages)
+  .route('/p/:project/platform/consumers', consumerPages)
   .route('/', referencePages)
   .route('/', abovePages)
   .all('*', missingPage)

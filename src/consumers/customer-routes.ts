@@ -1,16 +1,13 @@
 import { type Context, Hono } from 'hono'
 import type { CustomerKey } from '../billing/customers/read'
-import { MAX_ID_LENGTH } from '../billing/limits'
-import { noObject } from '../billing/names'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { boundedListOf, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { vendorOf } from '../vendors'
-import { isId } from '../vendors/lib/read'
 import { CustomerLink, ListQuery, PinBody, present } from './customer-fields'
+import { customerNamed, keyIn, keyOf } from './customer-key'
 import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
 import { isLink, listLinks } from './links-store'
 import { pinCustomer, pinToNobody, unpin } from './pins-store'
@@ -92,16 +89,5 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
 
 /** The customer in the path. @throws {Fault} `not_found` if no event could name it */
 function customerIn(c: Context<HttpEnv>): CustomerKey {
-  const { vendor = '', id = '' } = c.req.param() as { vendor?: string; id?: string }
-  if (!vendorOf(vendor) || !isId(id) || id.length > MAX_ID_LENGTH) throw noObject('customer')
-  return { vendor, id }
-}
-
-function keyOf({ id, vendor }: CustomerKey): string {
-  return `${vendor} ${id}`
-}
-
-function keyIn(key: string): CustomerKey {
-  const [vendor = '', ...id] = key.split(' ')
-  return { vendor, id: id.join(' ') }
+  return customerNamed(c.req.param('vendor') ?? '', c.req.param('id') ?? '')
 }

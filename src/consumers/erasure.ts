@@ -6,7 +6,7 @@ import { iso } from '../lib/time'
 import type { Erasure as Row } from './erase-store'
 
 /** What an erasure leaves, and why. */
-const KEPT = [
+export const KEPT = [
   {
     what: 'Subscriptions, invoices and payment methods of the customers at your vendors: amounts, dates, statuses, ids of the vendors, and what a card is known by: brand, last four digits, expiry and country.',
     why: 'The duty to keep accounts: GDPR Art. 17(3)(b).',

@@ -7,7 +7,7 @@ import { EVENT_ID_LENGTH } from '../lib/ids'
 import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
 import { withEnd } from './page-store'
 import type { ConsumerRef } from './ref'
-import { consumerIds, customerLinks } from './schema'
+import { consumerIds, customerLinks, ERASED_PINS } from './schema'
 import { idOf } from './store'
 
 const l = alias(customerLinks, 'l')
@@ -30,6 +30,8 @@ const shown = {
   linked_by: sql<'manual' | 'customer' | 'checkout' | null>`CASE WHEN ${isPinned} THEN 'manual'
     WHEN ${l.said} IS NOT NULL THEN 'customer' WHEN ${l.hint} IS NOT NULL THEN 'checkout' END`.as('linked_by'),
   event_id: sql<string | null>`CASE WHEN NOT ${isPinned} THEN substr(${rank}, -${EVENT_ID_LENGTH}) END`.as('event_id'),
+  /** Whether the customer's consumer was erased. */
+  erased: sql<boolean>`coalesce(${l.pinned} GLOB ${ERASED_PINS}, 0)`.mapWith(Boolean).as('erased'),
   /** Whether anything is recorded about the customer's consumer. */
   recorded: sql<boolean>`${l.customer} IS NOT NULL`.mapWith(Boolean).as('recorded'),
 }

@@ -46,6 +46,15 @@ export function countDevices(db: Db, projectId: string, ref: ConsumerRef) {
   return raw(db, counted, (fields) => sql`SELECT ${fields}`)
 }
 
+/** Reads a device of a consumer. */
+export function findDevice(db: Db, projectId: string, ref: ConsumerRef, id: string) {
+  const isOne = and(eq(d.project_id, projectId), sql`${d.consumer_id} = ${idOf(projectId, ref)}`, eq(d.id, id))
+  const inState = DEVICE_STATES.map(
+    (state) => sql`SELECT * FROM ${devices} ${d} INDEXED BY devices_consumer WHERE ${isOne} AND ${d.state} = ${state}`,
+  )
+  return raw(db, shown, (fields) => sql`SELECT ${fields} FROM (${sql.join(inState, sql` UNION ALL `)}) ${d}`)
+}
+
 /** Reads the devices of a consumer, newest first, starting after the device `before`. */
 export function listDevices(
   db: Db,

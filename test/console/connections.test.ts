@@ -50,7 +50,9 @@ describe('connections in the console', () => {
     await settled(project, owner.token, body.event_ids[0])
     const { text } = await visit(at, owner.token)
     expect(text).not.toContain('Receive the first event')
-    expect(text).toMatch(/Last event.*customer\.<wbr\/>subscription\.<wbr\/>created<\/a> <span class="badge good">processed/s)
+    expect(text).toMatch(
+      /Last event.*customer\.<wbr\/>subscription\.<wbr\/>created<\/a> <span class="badge good">processed/s,
+    )
   })
 
   it('asks for the mode, and keeps what was entered', async () => {

@@ -7,6 +7,7 @@ const KEYS = '/console/p/:project/platform/settings/api-keys'
 const CONNECTIONS = '/console/p/:project/platform/billing/connections'
 const MEMBERS = '/console/p/:project/platform/settings/members'
 const BILLING = '/console/p/:project/platform/billing'
+const CONSUMERS = '/console/p/:project/platform/consumers'
 const EVENTS = '/console/p/:project/platform/billing/webhooks'
 
 /** Who may use each page and form. Written by hand, to compare with the policies of the pages. */
@@ -127,10 +128,35 @@ const STATED: Record<string, PagePolicy> = {
   [`GET ${BILLING}/payment-methods`]: 'billing:read',
   [`GET ${BILLING}/payment-methods/:object`]: 'billing:read',
   [`GET ${BILLING}/customers/:vendor/:customer`]: 'billing:read',
+  [`GET ${CONSUMERS}`]: 'consumers:read',
+  [`POST ${CONSUMERS}`]: 'consumers:write',
+  [`GET ${CONSUMERS}/new`]: 'consumers:write',
+  [`GET ${CONSUMERS}/unlinked`]: 'billing:read',
+  [`GET ${CONSUMERS}/:consumer`]: 'consumers:read',
+  [`GET ${CONSUMERS}/:consumer/devices/:device/revoke`]: 'consumers:write',
+  [`POST ${CONSUMERS}/:consumer/devices/:device/revoke`]: 'consumers:write',
+  [`GET ${CONSUMERS}/:consumer/erase`]: 'consumers:erase',
+  [`POST ${CONSUMERS}/:consumer/erase`]: 'consumers:erase',
+  [`GET ${CONSUMERS}/:consumer/edit`]: 'consumers:write',
+  [`POST ${CONSUMERS}/:consumer/edit`]: 'consumers:write',
+  [`GET ${CONSUMERS}/:consumer/block`]: 'consumers:write',
+  [`POST ${CONSUMERS}/:consumer/block`]: 'consumers:write',
+  [`GET ${CONSUMERS}/:consumer/unblock`]: 'consumers:write',
+  [`POST ${CONSUMERS}/:consumer/unblock`]: 'consumers:write',
+  [`GET ${CONSUMERS}/:consumer/merge`]: 'consumers:write',
+  [`POST ${CONSUMERS}/:consumer/merge`]: 'consumers:write',
+  [`GET ${BILLING}/customers/:vendor/:customer/consumer`]: 'consumers:write',
+  [`POST ${BILLING}/customers/:vendor/:customer/consumer`]: 'consumers:write',
+  [`POST ${BILLING}/customers/:vendor/:customer/consumer/new`]: 'consumers:write',
+  [`POST ${BILLING}/customers/:vendor/:customer/nobody`]: 'consumers:write',
+  [`GET ${BILLING}/customers/:vendor/:customer/unpin`]: 'consumers:write',
+  [`POST ${BILLING}/customers/:vendor/:customer/unpin`]: 'consumers:write',
 }
 const SMALLEST: Record<string, Role> = {
   'api_keys:write': 'developer',
   'billing:write': 'developer',
+  'consumers:write': 'developer',
+  'consumers:erase': 'admin',
   'connections:write': 'admin',
   'projects:write': 'admin',
   'members:write': 'admin',

@@ -52,6 +52,8 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     subscriptions: 'sub_sample',
     invoices: 'in_sample',
     'payment-methods': 'pm_sample',
+    consumers: world.consumer,
+    devices: world.device,
     customers: 'stripe',
     ':vendor': 'cus_1',
     p: world.project,

@@ -55,6 +55,8 @@ describe('the frame', () => {
     ['Subscriptions', '/platform/billing/subscriptions'],
     ['Invoices', '/platform/billing/invoices'],
     ['Payment methods', '/platform/billing/payment-methods'],
+    ['Consumers', '/platform/consumers'],
+    ['Unlinked customers', '/platform/consumers/unlinked'],
     ['General', '/platform/settings/general'],
     ['API keys', '/platform/settings/api-keys'],
     ['Members', '/platform/settings/members'],

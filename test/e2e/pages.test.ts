@@ -7,6 +7,7 @@ import { must } from '../../scripts/lib/api.ts'
 import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
 import { sleep } from '../../scripts/lib/terminal.ts'
 import { launch, sendStripe, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
+import { consumerPaths } from './consumer-paths.ts'
 
 const SECRET = 'whsec_a_secret_of_the_page_tests'
 /** A folder for screenshots, if they are wanted: SCREENSHOTS=folder npm run test:e2e. */
@@ -31,6 +32,11 @@ const NARROW_TOO = [
   'event',
   'health',
   'subscription',
+  'consumers',
+  'consumer',
+  'edit-consumer',
+  'unlinked',
+  'link-customer',
   'overview',
   'connection-begun',
 ]
@@ -80,6 +86,9 @@ beforeAll(async () => {
     if (objects.length === 0) await sleep(100)
   }
   const base = `/console/p/${project}/platform`
+  const consumers = await consumerPaths({ token, project, empty }, (object) =>
+    sendStripe(connection.id, SECRET, 'customer.updated', object),
+  )
   const invite = (email: string, role: string) => api<{ id: string }>('invitations', { email, role })
   const invitation = await invite('quite.a.long.address.of.somebody@engineering.example.com', 'developer')
   await invite('pages-guest@example.com', 'admin')
@@ -156,6 +165,7 @@ beforeAll(async () => {
     invoice: `${base}/billing/invoices/in_1?vendor=stripe`,
     customer: `${base}/billing/customers/stripe/cus_1`,
     'payment-methods': `${base}/billing/payment-methods`,
+    ...consumers,
     'bulk-replay': `${base}/billing/webhooks/replay?event_type=invoice.paid`,
     replay: `${base}/billing/webhooks/replays/${replay_id}`,
     'health-empty': `/console/p/${empty}/platform/billing/webhooks/health`,

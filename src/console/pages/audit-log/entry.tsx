@@ -45,6 +45,18 @@ export function About({ c, row }: { c: Context<HttpEnv>; row: AuditRow }) {
           <a href={ended ? undefined : `${paths.connections}/${id}`}>{name}</a> {ended && <Badge of="deleted" />}
         </>
       )
+    case 'consumer':
+      return (
+        <a href={`${paths.consumers}/${id}`}>
+          <code>{row.object_id}</code>
+        </a>
+      )
+    case 'customer':
+      return (
+        <a href={`${paths.customers}/${row.details?.vendor}/${id}`}>
+          <code>{row.object_id}</code>
+        </a>
+      )
     case 'event':
       return (
         <a href={`${paths.events}/${id}`}>

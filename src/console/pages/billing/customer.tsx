@@ -1,13 +1,16 @@
 import type { Context } from 'hono'
 import type { customerOf } from '../../../billing/customers/read'
 import type { Presented } from '../../../billing/read/present'
+import type { Link } from '../../../consumers/links-store'
 import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
+import { can, pathsOf } from '../../page'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
+import { ConsumerOf } from '../customers/consumer-of'
+import { customerPath } from '../customers/paths'
 import { commonColumns } from './columns'
 import { invoices } from './invoices'
 import { currencyOf, Discounts, type Lists, Metadata } from './object'
@@ -20,8 +23,8 @@ import { Value } from './value'
 type Customer = NonNullable<ReturnType<typeof customerOf>>
 type Latest = { data: Presented[]; has_more: boolean }
 
-/** A vendor's customer: what its own events say about it, and its objects. */
-export function customerPage(c: Context<HttpEnv>, customer: Customer) {
+/** A vendor's customer: which consumer it is, what its own events say about it, and its objects. */
+export function customerPage(c: Context<HttpEnv>, customer: Customer, link: Link) {
   const { billing, events } = pathsOf(c)
   const { id, vendor, source_event_id, status, vendor_status, ambiguous, incomplete, metadata, ...rest } = customer
   const { subscriptions: subs, invoices: bills, payment_methods, discounts, ...fields } = rest as typeof rest & Lists
@@ -47,6 +50,16 @@ export function customerPage(c: Context<HttpEnv>, customer: Customer) {
       )}
       <dl class="facts">
         <Fact name="Vendor">{vendorTitle(vendor)}</Fact>
+        {can(c, 'consumers:read') && (
+          <Fact name="Consumer">
+            <ConsumerOf c={c} link={link} />{' '}
+            {can(c, 'consumers:write') && !link.erased && (
+              <a href={`${customerPath(c, link)}/consumer`}>
+                {link.linked_by === null || link.consumer_id === null ? 'Link to a consumer' : 'Change'}
+              </a>
+            )}
+          </Fact>
+        )}
         {source_event_id !== null && (
           <Fact name="Source event">
             <a href={`${events}/${source_event_id}`}>{source_event_id}</a>

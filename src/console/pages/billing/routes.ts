@@ -4,6 +4,7 @@ import { noObject } from '../../../billing/names'
 import { listing } from '../../../billing/read/list'
 import { type Presented, present } from '../../../billing/read/present'
 import { findObject, listObjects } from '../../../billing/read/store'
+import { findLink, type Link } from '../../../consumers/links-store'
 import { batch, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -31,9 +32,15 @@ export const billingPages = new Hono<HttpEnv>()
   .get('/customers/:vendor/:customer', page('billing:read'), async (c) => {
     const { db } = c.get('rt')
     const key = { vendor: c.req.param('vendor'), id: c.req.param('customer') }
-    const customer = customerOf(key, await batch(db, ofCustomer(db, projectOf(c.get('actor')), key)))
+    const project = projectOf(c.get('actor'))
+    const { links, ...found } = await batch(db, {
+      ...ofCustomer(db, project, key),
+      links: findLink(db, project, key),
+    })
+    const link = links[0] as Link
+    const customer = customerOf(key, found, link.recorded)
     if (customer === null) throw noObject('customer')
-    return customerPage(c, customer)
+    return customerPage(c, customer, link)
   })
 
 /** The pages of one kind: the list, and the page of one object. */

@@ -11,6 +11,8 @@ export type SectionName =
   | 'subscriptions'
   | 'invoices'
   | 'payment-methods'
+  | 'consumers'
+  | 'unlinked'
   | 'general'
   | 'keys'
   | 'members'
@@ -44,6 +46,13 @@ export const GROUPS: readonly Group[] = [
       billing('subscriptions', 'Subscriptions'),
       billing('invoices', 'Invoices'),
       billing('payment-methods', 'Payment methods'),
+    ],
+  },
+  {
+    label: 'Consumers',
+    sections: [
+      { name: 'consumers', label: 'Consumers', path: ({ consumers }) => consumers, needs: 'consumers:read' },
+      { name: 'unlinked', label: 'Unlinked customers', path: ({ unlinked }) => unlinked, needs: 'billing:read' },
     ],
   },
   {

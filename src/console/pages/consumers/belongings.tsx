@@ -1,0 +1,106 @@
+import type { Context } from 'hono'
+import type { Link } from '../../../consumers/links-store'
+import type { HttpEnv } from '../../../http/context'
+import { can, pathsOf } from '../../page'
+import { plural } from '../../ui/format'
+import { type Column, Table } from '../../ui/table'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { commonColumns } from '../billing/columns'
+import { invoices } from '../billing/invoices'
+import type { ObjectList } from '../billing/object-list'
+import { subscriptions } from '../billing/subscriptions'
+import { customerPath } from '../customers/paths'
+import { LinkedBy } from './links'
+import type { Shown } from './read'
+
+/** How many customers the page of a consumer names. */
+const NAMED = 10
+
+type Props = { c: Context<HttpEnv>; of: Shown }
+
+/** The vendors' customers that the consumer is, and what decides so. */
+export function Customers({ c, of: { row, customers } }: Props) {
+  if (customers.length === 0) {
+    return (
+      <>
+        <h2>Customers</h2>
+        <p class="quiet">
+          No customer of your vendors is linked to this consumer. <a href={pathsOf(c).unlinked}>Unlinked customers</a>
+        </p>
+      </>
+    )
+  }
+  const columns: Column<Link>[] = [
+    [
+      'Customer',
+      (link) => (
+        <a href={customerPath(c, link)}>
+          <code>{link.id}</code>
+        </a>
+      ),
+    ],
+    ['Vendor', ({ vendor }) => vendorTitle(vendor)],
+    [
+      'Linked',
+      (link) => (
+        <span class="text">
+          <LinkedBy c={c} of={link} />
+        </span>
+      ),
+    ],
+  ]
+  const actions: Column<Link> = [
+    '',
+    (link) =>
+      link.linked_by === 'manual' ? (
+        <a class="button" href={`${customerPath(c, link)}/unpin?from=${row.id}`} data-dialog>
+          Unpin<span class="unseen"> {link.id}</span>
+        </a>
+      ) : (
+        <a class="button" href={`${customerPath(c, link)}/consumer`}>
+          Change<span class="unseen"> the consumer of {link.id}</span>
+        </a>
+      ),
+  ]
+  return (
+    <>
+      <h2>Customers</h2>
+      <Table
+        label="Customers"
+        rows={customers.slice(0, NAMED)}
+        columns={can(c, 'consumers:write') ? [...columns, actions] : columns}
+        class="consumers"
+      />
+      {customers.length > NAMED && (
+        <p class="quiet">
+          And {plural(customers.length - NAMED, 'other')}. <code>GET /billing/customers?consumer={row.id}</code> lists
+          all.
+        </p>
+      )}
+    </>
+  )
+}
+
+const LISTS = { subscriptions, invoices }
+
+/** The subscriptions or invoices of the customers that changed last. Nothing without customers. */
+export function Latest({ c, of, kind }: Props & { kind: keyof typeof LISTS }) {
+  const list = LISTS[kind] as ObjectList<never>
+  const { data, more } = of[kind]
+  if (of.customers.length === 0) return null
+  return (
+    <>
+      <h2>{list.title}</h2>
+      {data.length > 0 ? (
+        <Table label={list.title} rows={data as never[]} columns={columnsOf(c, list)} />
+      ) : (
+        <p class="quiet">None.</p>
+      )}
+      {more && <p class="quiet">The pages of the customers lead to all {list.title.toLowerCase()}.</p>}
+    </>
+  )
+}
+
+function columnsOf(c: Context<HttpEnv>, list: ObjectList<never>) {
+  return list.columns(commonColumns(c, list.path)).filter(([head]) => head !== 'Vendor')
+}

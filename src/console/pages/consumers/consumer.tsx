@@ -1,0 +1,168 @@
+import type { Context } from 'hono'
+import type { Consumer } from '../../../consumers/store'
+import type { HttpEnv } from '../../../http/context'
+import { idTime } from '../../../lib/ids'
+import { can, pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { show } from '../../ui/layout'
+import { Copyable, ExactTime, Fact, Head, Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { type AuditRow, Who } from '../audit-log/entry'
+import { What } from '../audit-log/list'
+import { Customers, Latest } from './belongings'
+import { Devices } from './devices'
+import { Erased } from './erase'
+import type { Shown } from './read'
+import { titleOf } from './words'
+
+/** The page of one consumer. A merged one leads to the consumer that took its place. */
+export function consumerPage(c: Context<HttpEnv>, of: Shown) {
+  const { row, history, erasure } = of
+  const living = row.merged_into === null && row.state !== 'erased'
+  const { consumers } = pathsOf(c)
+  const title = (
+    <>
+      {titleOf(row)} <Badge of={row.state} />
+    </>
+  )
+  return show(
+    c,
+    { title: titleOf(row), section: 'consumers', above: ['Consumers', consumers] },
+    <>
+      <Head title={title}>{living && <Actions c={c} row={row} />}</Head>
+      <Standing c={c} row={row} />
+      <Facts c={c} row={row} />
+      {erasure && <Erased c={c} row={row} erasure={erasure} />}
+      {living && (
+        <>
+          <Devices c={c} of={of} />
+          <Customers c={c} of={of} />
+          <Latest c={c} of={of} kind="subscriptions" />
+          <Latest c={c} of={of} kind="invoices" />
+        </>
+      )}
+      {history && <History c={c} row={row} entries={history} />}
+    </>,
+  )
+}
+
+/** What a person must know about a consumer that is not active. */
+function Standing({ c, row: { state, blocked_reason, merged_into } }: { c: Context<HttpEnv>; row: Consumer }) {
+  if (state === 'blocked') {
+    return (
+      <p class="warning bad" role="note">
+        This consumer is blocked{blocked_reason === null ? '.' : `: “${blocked_reason}”.`}
+      </p>
+    )
+  }
+  if (state === 'erased') {
+    return (
+      <p class="notice" role="note">
+        This consumer was erased. Its email address, name, metadata and IDs are gone, and it cannot be changed.
+      </p>
+    )
+  }
+  if (merged_into === null) return null
+  return (
+    <p class="notice" role="note">
+      This consumer was merged into <a href={`${pathsOf(c).consumers}/${merged_into}`}>{merged_into}</a>. Its IDs and
+      customers are there now.
+    </p>
+  )
+}
+
+function Actions({ c, row: { id, state } }: { c: Context<HttpEnv>; row: Consumer }) {
+  const path = `${pathsOf(c).consumers}/${id}`
+  return (
+    <>
+      {can(c, 'consumers:write') && (
+        <>
+          <a class="button" href={`${path}/edit`}>
+            Edit
+          </a>
+          <a class="button" href={`${path}/merge`}>
+            Merge into…
+          </a>
+          <a class="button" href={`${path}/${state === 'blocked' ? 'unblock' : 'block'}`} data-dialog>
+            {state === 'blocked' ? 'Unblock' : 'Block'}
+          </a>
+        </>
+      )}
+      {can(c, 'consumers:erase') && (
+        <a class="button danger" href={`${path}/erase`} data-dialog>
+          Erase
+        </a>
+      )}
+    </>
+  )
+}
+
+function Facts({ c, row }: { c: Context<HttpEnv>; row: Consumer }) {
+  const { now } = c.get('rt')
+  const { id, state, created_at, updated_at, metadata } = row
+  return (
+    <>
+      <dl class="facts">
+        {state !== 'erased' && <Person row={row} />}
+        <Fact name="ID">
+          <code>{id}</code>
+        </Fact>
+        <Fact name="Created">
+          <ExactTime at={created_at} now={now} />
+        </Fact>
+        <Fact name="Changed">
+          <ExactTime at={updated_at} now={now} />
+        </Fact>
+      </dl>
+      {Object.keys(metadata).length > 0 && (
+        <>
+          <h2>Metadata</h2>
+          <Copyable id="metadata" label="metadata">
+            {JSON.stringify(metadata, null, 2)}
+          </Copyable>
+        </>
+      )}
+    </>
+  )
+}
+
+/** What an erasure removes. */
+function Person({ row: { name, email, external_ids } }: { row: Consumer }) {
+  return (
+    <>
+      <Fact name="Name">{name ?? <span class="quiet">None</span>}</Fact>
+      <Fact name="Email address">{email ?? <span class="quiet">None</span>}</Fact>
+      <Fact name={external_ids.length > 1 ? 'Your IDs' : 'Your ID'}>
+        {external_ids.length > 0 ? (
+          external_ids.map((one) => <code class="line">{one}</code>)
+        ) : (
+          <span class="quiet">None</span>
+        )}
+      </Fact>
+    </>
+  )
+}
+
+function History({ c, row, entries }: { c: Context<HttpEnv>; row: Consumer; entries: AuditRow[] }) {
+  const { now } = c.get('rt')
+  const columns: Column<AuditRow>[] = [
+    ['When', (entry) => <Time at={idTime(entry.id)} now={now} />],
+    ['Who', (entry) => <Who c={c} row={entry} />],
+    ['What', (entry) => <What row={entry} />],
+  ]
+  return (
+    <>
+      <h2>History</h2>
+      {entries.length > 0 ? (
+        <Table label="History" rows={entries} columns={columns} class="audit" />
+      ) : (
+        <p class="quiet">The audit log has no entry about this consumer. Creating and editing a consumer adds none.</p>
+      )}
+      {entries.length > 0 && (
+        <p>
+          <a href={`${pathsOf(c).audit}?object_id=${row.id}`}>All entries about this consumer</a>
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,99 @@
+import type { Context } from 'hono'
+import type { Consumer } from '../../../consumers/store'
+import type { Device } from '../../../devices/store'
+import type { HttpEnv } from '../../../http/context'
+import { can, pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { Confirm } from '../../ui/confirm'
+import { brief, capital } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import type { Shown } from './read'
+import { titleOf } from './words'
+
+const PLATFORMS: Partial<Record<Device['platform'], string>> = { ios: 'iOS' }
+
+/** What a device is called: by its owner or, without a name, by its model. */
+function nameOf({ name, model, platform }: Device): string {
+  return name ?? model ?? `${PLATFORMS[platform] ?? capital(platform)} device`
+}
+
+/** The devices of the consumer: the active ones first, then the last that were revoked. */
+export function Devices({ c, of: { row, devices } }: { c: Context<HttpEnv>; of: Shown }) {
+  const { active, limit, data, more } = devices
+  return (
+    <>
+      <h2>Devices</h2>
+      <p class="quiet">
+        {active} of {limit} active.
+        {active > limit && ' The limit was lowered: no device is revoked for that, but no other one can be registered.'}
+        {more && (
+          <>
+            {' '}
+            <code>GET /consumers/{row.id}/devices</code> lists all.
+          </>
+        )}
+      </p>
+      {data.length > 0 && <Table label="Devices" rows={data} columns={columnsOf(c, row)} class="consumers" />}
+    </>
+  )
+}
+
+function columnsOf(c: Context<HttpEnv>, { id }: Consumer): Column<Device>[] {
+  const { now } = c.get('rt')
+  const columns: Column<Device>[] = [
+    [
+      'Device',
+      (device) => (
+        <>
+          <span class="name">{nameOf(device)}</span>
+          <code class="line quiet">{device.installation_id}</code>
+        </>
+      ),
+    ],
+    [
+      'Platform',
+      ({ platform, os_version }) => [PLATFORMS[platform] ?? capital(platform), os_version].filter(Boolean).join(' '),
+    ],
+    ['App version', ({ app_version }) => app_version],
+    ['State', ({ state }) => <Badge of={state} />],
+    ['Last seen', ({ last_seen_at }) => <Time at={last_seen_at} now={now} />],
+  ]
+  const revoke: Column<Device> = [
+    '',
+    (device) =>
+      device.state === 'active' && (
+        <a class="button" href={`${pathsOf(c).consumers}/${id}/devices/${device.id}/revoke`} data-dialog>
+          Revoke<span class="unseen"> {brief(nameOf(device))}</span>
+        </a>
+      ),
+  ]
+  return can(c, 'consumers:write') ? [...columns, revoke] : columns
+}
+
+/** Asks before a device is revoked. */
+export function revokePage(c: Context<HttpEnv>, row: Consumer, device: Device) {
+  const path = `${pathsOf(c).consumers}/${row.id}`
+  return show(
+    c,
+    { title: 'Revoke device', section: 'consumers', above: [titleOf(row), path] },
+    <Confirm
+      c={c}
+      title={`Revoke ${nameOf(device)}?`}
+      to={`${path}/devices/${device.id}/revoke`}
+      verb="Revoke device"
+      back={path}
+      danger
+    >
+      <p>
+        <code>{device.installation_id}</code>
+      </p>
+      <p>
+        Its token stops being valid immediately. The installation can never be registered again for this consumer:{' '}
+        <strong>this cannot be undone.</strong> To sign a device out for a while, let your server register it again with{' '}
+        <code>new_token</code> instead.
+      </p>
+    </Confirm>,
+  )
+}

@@ -1,0 +1,59 @@
+import type { Context } from 'hono'
+import { type ConsumerRef, EXTERNAL_ID, refOf } from '../../../consumers/ref'
+import type { ConsumerState } from '../../../consumers/schema'
+import { type Consumer, findConsumer, isConsumer, listConsumers } from '../../../consumers/store'
+import { batch } from '../../../db/client'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { type Page, paging } from '../../../http/page'
+import { pageAsked } from '../../list'
+
+/** Consumers on a page of the list, and consumers to choose from. Their names can be long. */
+const [LISTED, CHOICES] = [30, 10]
+/** A reference that finds nothing. */
+const NOBODY: ConsumerRef = { id: '' }
+
+/** The consumer that a typed text names: an external id needs no `ext:`. It finds nothing if the text can be no id. */
+function typedRef(text: string): ConsumerRef {
+  return refOf(text) ?? (EXTERNAL_ID.test(text) ? { external_id: text } : NOBODY)
+}
+
+/** Reads a page of the list: of all consumers, or of those that have the id or the email address in `q`. */
+export async function listFound(
+  c: Context<HttpEnv>,
+  { q, state }: { q: string; state: ConsumerState | undefined },
+): Promise<Page<Consumer> & { truncated: boolean }> {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const asked = { ...pageAsked(c, LISTED), q, state }
+  const list = paging<Pick<Consumer, 'id'>>('console/consumers', asked)
+  const email = q === '' ? undefined : q.toLowerCase()
+  const { named, rows } = await batch(db, {
+    named: findConsumer(db, project, typedRef(q)),
+    rows: listConsumers(db, project, { state, email }, list),
+  })
+  const end = rows.find((row) => !isConsumer(row))
+  const page = list.stopped(
+    list.page(rows.filter(isConsumer), (row) => row),
+    end?.id ?? null,
+  )
+  // The one with the id comes first, on the first page.
+  const first = list.before === null ? named.filter((row) => state === undefined || row.state === state) : []
+  const others = page.data.filter(({ id }) => !first.some((row) => row.id === id))
+  return { ...page, data: [...first, ...others] }
+}
+
+/**
+ * Reads the consumers that a typed text can mean, to choose one: the one with this id, and those with this email address.
+ * Merged ones are left out, except one that is named by its id.
+ */
+export async function findTyped(c: Context<HttpEnv>, text: string): Promise<Consumer[]> {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const { named, rows } = await batch(db, {
+    named: findConsumer(db, project, typedRef(text)),
+    rows: listConsumers(db, project, { email: text.toLowerCase() }, { before: null, take: CHOICES }),
+  })
+  const others = rows.filter(isConsumer).filter(({ id, merged_into }) => merged_into === null && id !== named[0]?.id)
+  return [...named, ...others]
+}

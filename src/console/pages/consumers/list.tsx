@@ -1,0 +1,157 @@
+import type { Context } from 'hono'
+import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
+import type { Consumer } from '../../../consumers/store'
+import type { HttpEnv } from '../../../http/context'
+import type { Page } from '../../../http/page'
+import { can, pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { capital } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Pager } from '../../ui/pager'
+import { Copyable, Head, Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { putExample } from './example'
+import { titleOf } from './words'
+
+export type Asked = { q: string; state: ConsumerState | undefined }
+
+/** The consumers of the project, with a box that finds one. If there are none: how the first one is created. */
+export function listPage(c: Context<HttpEnv>, asked: Asked, page: Page<Consumer> & { truncated: boolean }) {
+  const { consumers } = pathsOf(c)
+  const narrowed = asked.q !== '' || asked.state !== undefined
+  const empty = page.data.length === 0 && !narrowed && !page.truncated && c.req.query('cursor') === undefined
+  return show(
+    c,
+    { title: 'Consumers', section: 'consumers' },
+    <>
+      <Head title="Consumers">
+        {can(c, 'consumers:write') && (
+          <a class="button primary" href={`${consumers}/new`}>
+            New consumer
+          </a>
+        )}
+      </Head>
+      {empty ? (
+        <NoConsumers c={c} />
+      ) : (
+        <>
+          <Finder action={consumers} asked={asked} />
+          <States at={consumers} asked={asked} />
+          {page.data.length > 0 ? (
+            <Table label="Consumers" rows={page.data} columns={columnsOf(c)} class="consumers" />
+          ) : (
+            <NoMatch at={consumers} asked={asked} truncated={page.truncated} />
+          )}
+          {page.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
+          <Pager c={c} cursor={page.next_cursor} />
+        </>
+      )}
+    </>,
+  )
+}
+
+/** One box for any id of a consumer, or an email address. */
+function Finder({ action, asked: { q, state } }: { action: string; asked: Asked }) {
+  return (
+    <search>
+      <form class="search" method="get" action={action}>
+        {state && <input type="hidden" name="state" value={state} />}
+        <div class="finder">
+          <label class="unseen" for="q">
+            Find by ID or email address
+          </label>
+          <input
+            id="q"
+            name="q"
+            type="search"
+            value={q}
+            maxlength={300}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="Your own ID, csm_… or an email address"
+          />
+          <button type="submit" class="primary">
+            Find
+          </button>
+        </div>
+      </form>
+    </search>
+  )
+}
+
+function States({ at, asked: { q, state } }: { at: string; asked: Asked }) {
+  const link = (value: ConsumerState | undefined) => {
+    const query = new URLSearchParams({ ...(q && { q }), ...(value && { state: value }) })
+    return query.size > 0 ? `${at}?${query}` : at
+  }
+  return (
+    <nav class="chips" aria-label="State">
+      {[undefined, ...CONSUMER_STATES].map((value) => (
+        <a href={link(value)} aria-current={value === state ? 'true' : undefined}>
+          {capital(value ?? 'all')}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+function columnsOf(c: Context<HttpEnv>): Column<Consumer>[] {
+  const { now } = c.get('rt')
+  return [
+    [
+      'Consumer',
+      (row) => (
+        <a class="name" href={`${pathsOf(c).consumers}/${row.id}`}>
+          {titleOf(row)}
+        </a>
+      ),
+    ],
+    ['Your ID', ({ external_ids }) => external_ids.length > 0 && <Ids of={external_ids} />],
+    ['Email address', ({ email }) => email && <span class="address">{email}</span>],
+    ['State', ({ state }) => <Badge of={state} />],
+    ['Created', ({ created_at }) => <Time at={created_at} now={now} />],
+  ]
+}
+
+/** The first external id; the number of the others. */
+function Ids({ of: [first, ...others] }: { of: string[] }) {
+  return (
+    <>
+      <code class="line">{first}</code>
+      {others.length > 0 && <span class="quiet">and {others.length} more</span>}
+    </>
+  )
+}
+
+function NoMatch({ at, asked: { q, state }, truncated }: { at: string; asked: Asked; truncated: boolean }) {
+  if (truncated) return <p class="quiet">No matching consumer so far.</p>
+  if (q === '') return <p class="empty">No consumer is {state}.</p>
+  return (
+    <section class="empty">
+      <h2>No consumer found</h2>
+      <p>
+        No {state} consumer has the ID or the email address “{q}”. The whole ID or address must match.{' '}
+        <a href={at}>Show all consumers</a>.
+      </p>
+    </section>
+  )
+}
+
+function NoConsumers({ c }: { c: Context<HttpEnv> }) {
+  return (
+    <section class="empty">
+      <h2>No consumers yet</h2>
+      <p>
+        A consumer is an end user of your product, under your own ID. Your server creates each one with this call, for
+        example when a user signs up. The call can be repeated.
+      </p>
+      <Copyable id="put" label="call with curl">
+        {putExample(c)}
+      </Copyable>
+      <p>
+        Give the same ID to your billing vendor, as <code>consumer_external_id</code> in the metadata of the customer.
+        Events then link the vendor’s customer to the consumer.
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,137 @@
+import type { Context } from 'hono'
+import { auditPaging } from '../../../audit/list'
+import { listAudit } from '../../../audit/read-store'
+import { MAX_CUSTOMER_LIST_BYTES } from '../../../billing/limits'
+import { isObject } from '../../../billing/read/list'
+import { type Presented, present } from '../../../billing/read/present'
+import { type ListRow, listObjects } from '../../../billing/read/store'
+import { type Erasure, findErasure } from '../../../consumers/erase-store'
+import { MAX_CUSTOMERS } from '../../../consumers/limits'
+import { customersOf, type Link } from '../../../consumers/links-store'
+import { type ConsumerRef, noConsumer, refOf } from '../../../consumers/ref'
+import { type Consumer, countMerged, findConsumer } from '../../../consumers/store'
+import { batch, type Query, run } from '../../../db/client'
+import { countDevices, type Device, findDevice, listDevices } from '../../../devices/store'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { Fault } from '../../../lib/fault'
+import { can } from '../../page'
+import type { AuditRow } from '../audit-log/entry'
+import { readPeople } from '../audit-log/names'
+import type { Moving } from './merge'
+
+/** How many entries of the audit log the page of a consumer shows. */
+const HISTORY = 10
+/** Customers whose subscriptions and invoices the page shows, and how many of each kind. */
+const [OF_CUSTOMERS, OBJECTS] = [5, 10]
+
+/** Devices that the page shows: active ones, and the last that were revoked. */
+const [ACTIVE, REVOKED] = [20, 5]
+
+/** Objects of one kind of a consumer's customers, the latest change first. `more`: there are, or may be, others. */
+export type Latest = { data: Presented[]; more: boolean }
+
+/** A consumer with what its page shows. */
+export type Shown = {
+  row: Consumer
+  customers: Link[]
+  subscriptions: Latest
+  invoices: Latest
+  /** `active`: how many are; `more`: whether there are others than these. */
+  devices: { active: number; limit: number; data: Device[]; more: boolean }
+  /** Null for a consumer that was not erased. */
+  erasure: Erasure | null
+  /** The newest entries of the audit log about the consumer; null if the user may not read the log. */
+  history: AuditRow[] | null
+}
+
+/** The consumer in the path, by either of its ids. */
+export function refIn(c: Context<HttpEnv>): ConsumerRef {
+  const name = c.req.param('consumer') ?? ''
+  return refOf(name) ?? { id: name } // a name that is neither is read like an unknown id
+}
+
+/** Reads the consumer in the path, a merged one too. @throws {Fault} `not_found` */
+export async function readConsumer(c: Context<HttpEnv>): Promise<Consumer> {
+  const { db } = c.get('rt')
+  const [row] = await run(db, findConsumer(db, projectOf(c.get('actor')), refIn(c)))
+  if (!row) throw noConsumer()
+  return row
+}
+
+/** Reads what the page of a consumer shows: the consumer first, then what belongs to its customers. */
+export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
+  const rt = c.get('rt')
+  const { db } = rt
+  const project = projectOf(c.get('actor'))
+  const ref = refIn(c)
+  const found = await batch(db, {
+    rows: findConsumer(db, project, ref),
+    customers: customersOf(db, project, ref),
+    counts: countDevices(db, project, ref),
+    active: listDevices(db, project, ref, { state: 'active', before: null, take: ACTIVE }),
+    revoked: listDevices(db, project, ref, { state: 'revoked', before: null, take: REVOKED + 1 }),
+    erasure: findErasure(db, project, ref),
+  })
+  const [row] = found.rows
+  if (!row) throw noConsumer()
+  const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
+  const [{ subscriptions, invoices }, entries] = await Promise.all([
+    can(c, 'billing:read') ? latestOf(c, found.customers) : { subscriptions: NONE, invoices: NONE },
+    can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
+  ])
+  const history = entries && list.page(entries, await readPeople(rt, null, entries)).data
+  const { active = 0, limit = 0 } = found.counts[0] ?? {}
+  const data = [...found.active, ...found.revoked.slice(0, REVOKED)]
+  const devices = { active, limit, data, more: active > ACTIVE || found.revoked.length > REVOKED }
+  const [erasure = null] = found.erasure
+  return { row, customers: found.customers, subscriptions, invoices, devices, erasure, history }
+}
+
+const NONE: Latest = { data: [], more: false }
+
+/** Reads the subscriptions and invoices of the first customers that changed last. */
+async function latestOf(c: Context<HttpEnv>, customers: Link[]) {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const some = customers.slice(0, OF_CUSTOMERS)
+  if (some.length === 0) return { subscriptions: NONE, invoices: NONE }
+  const lists = (kind: 'subscription' | 'invoice') =>
+    some.map(({ vendor, id }, n): [string, Query<ListRow[]>] => {
+      const page = { before: null, take: OBJECTS + 1, bytes: MAX_CUSTOMER_LIST_BYTES }
+      return [`${kind} ${n}`, listObjects(db, project, kind, { filters: { customer: id, vendor }, ...page })]
+    })
+  const found = await batch(db, Object.fromEntries([...lists('subscription'), ...lists('invoice')]))
+  const latest = (kind: string): Latest => {
+    const rows = some.flatMap((_, n) => found[`${kind} ${n}`] ?? [])
+    const objects = rows.filter(isObject).sort((a, b) => (a.updated < b.updated ? 1 : -1))
+    const more = objects.length > OBJECTS || objects.length < rows.length || customers.length > some.length
+    return { data: objects.slice(0, OBJECTS).map(present), more }
+  }
+  return { subscriptions: latest('subscription'), invoices: latest('invoice') }
+}
+
+/** Reads a device of the consumer in the path. @throws {Fault} `not_found` */
+export async function readDevice(c: Context<HttpEnv>, { id }: Consumer): Promise<Device> {
+  const { db } = c.get('rt')
+  const [device] = await run(db, findDevice(db, projectOf(c.get('actor')), { id }, c.req.param('device') ?? ''))
+  if (!device) throw new Fault('not_found', 'Device not found.')
+  return device
+}
+
+/** Reads what a merge of the consumer would move. */
+export async function readMoving(c: Context<HttpEnv>, { id }: Consumer): Promise<Moving> {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const { customers, merged, devices } = await batch(db, {
+    devices: countDevices(db, project, { id }),
+    customers: customersOf(db, project, { id }),
+    merged: countMerged(db, project, [{ id }]),
+  })
+  return {
+    customers: customers.length,
+    more: customers.length >= MAX_CUSTOMERS,
+    merged: merged[0]?.n ?? 0,
+    devices: devices[0]?.active ?? 0,
+  }
+}

@@ -1,0 +1,108 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import type { Page } from '../../../http/page'
+import { can } from '../../page'
+import { show } from '../../ui/layout'
+import { Pager } from '../../ui/pager'
+import { Head } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { LinkedBy } from '../consumers/links'
+import { customerPath } from './paths'
+import type { Shown } from './read'
+
+/** The customers of vendors that are no consumer, and how each is linked to one. */
+export function unlinkedPage(c: Context<HttpEnv>, page: Page<Shown> & { truncated: boolean }) {
+  return show(
+    c,
+    { title: 'Unlinked customers', section: 'unlinked' },
+    <>
+      <Head title="Unlinked customers" />
+      {page.data.length > 0 ? (
+        <>
+          <p class="quiet">Customers of your vendors that are linked to no consumer.</p>
+          <Table label="Unlinked customers" rows={page.data} columns={columnsOf(c)} class="consumers" />
+        </>
+      ) : (
+        <None truncated={page.truncated} more={c.req.query('cursor') !== undefined} />
+      )}
+      {page.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
+      <Pager c={c} cursor={page.next_cursor} />
+      <HowToLink />
+    </>,
+  )
+}
+
+function None({ truncated, more }: { truncated: boolean; more: boolean }) {
+  if (truncated) return <p class="quiet">No unlinked customer so far.</p>
+  return (
+    <section class="empty">
+      <h2>No {more && 'more '}unlinked customers</h2>
+      <p>A customer appears here when an event names it and no consumer is linked to it.</p>
+    </section>
+  )
+}
+
+function columnsOf(c: Context<HttpEnv>): Column<Shown>[] {
+  const columns: Column<Shown>[] = [
+    [
+      'Customer',
+      ({ link, name }) => (
+        <>
+          <a href={customerPath(c, link)}>
+            <code>{link.id}</code>
+          </a>
+          {name !== null && <span class="line quiet">{name}</span>}
+        </>
+      ),
+    ],
+    ['Email address', ({ email }) => email && <span class="address">{email}</span>],
+    ['Vendor', ({ link }) => vendorTitle(link.vendor)],
+    ['Named consumer', (row) => row.link.linked_by !== null && <Claimed c={c} of={row} />],
+  ]
+  const link: Column<Shown> = [
+    '',
+    ({ link }) =>
+      !link.erased && (
+        <a class="button" href={`${customerPath(c, link)}/consumer`}>
+          Link to…<span class="unseen"> a consumer: {link.id}</span>
+        </a>
+      ),
+  ]
+  return can(c, 'consumers:write') ? [...columns, link] : columns
+}
+
+/** What is known: an external id that no consumer has, or that the customer is no consumer. */
+function Claimed({ c, of: { link } }: { c: Context<HttpEnv>; of: Shown }) {
+  if (link.erased) return <span class="quiet">Its consumer was erased</span>
+  if (link.linked_by === 'manual') return <span class="quiet">No consumer, set by hand</span>
+  return (
+    <span class="text">
+      <code>{link.external_id}</code>{' '}
+      <span class="line quiet">
+        <LinkedBy c={c} of={link} />
+      </span>
+    </span>
+  )
+}
+
+function HowToLink() {
+  return (
+    <details class="raw">
+      <summary>How events link customers</summary>
+      <p>
+        Give your own ID of the consumer to the vendor, when your server creates the customer there. Events then link
+        the customer, in whatever order they arrive.
+      </p>
+      <ul>
+        <li>
+          Stripe: <code>metadata[consumer_external_id]</code> of the customer.
+        </li>
+        <li>
+          Paddle: <code>custom_data.consumer_external_id</code> of the customer.
+        </li>
+      </ul>
+      <p>If an event has named an ID that no consumer has, the link holds as soon as a consumer has the ID.</p>
+    </details>
+  )
+}

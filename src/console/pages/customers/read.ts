@@ -1,0 +1,57 @@
+import type { Context } from 'hono'
+import { namesOfCustomers } from '../../../billing/customers/names-store'
+import type { CustomerKey } from '../../../billing/customers/read'
+import { customerNamed, keyIn, keyOf } from '../../../consumers/customer-key'
+import { findLink, isLink, type Link, listLinks } from '../../../consumers/links-store'
+import { batch, run } from '../../../db/client'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { type Page, paging } from '../../../http/page'
+import { pageAsked } from '../../list'
+
+/** Customers on a page of the list. */
+const LISTED = 30
+
+/** A customer, which consumer it is, and what its own events call it. */
+export type Shown = { link: Link; name: string | null; email: string | null }
+
+/** The customer that the path names. @throws {Fault} `not_found` if no event could name it */
+export function customerIn(c: Context<HttpEnv>): CustomerKey {
+  return customerNamed(c.req.param('vendor') ?? '', c.req.param('customer') ?? '')
+}
+
+/** Reads the customer in the path. It may be one that no event has named. */
+export async function readCustomer(c: Context<HttpEnv>): Promise<Shown> {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const customer = customerIn(c)
+  const { links, names } = await batch(db, {
+    links: findLink(db, project, customer),
+    names: namesOfCustomers(db, project, [customer.id]),
+  })
+  return named(links[0] as Link, names)
+}
+
+/** Reads a page of the customers that are linked to no consumer; then their names. */
+export async function listUnlinked(c: Context<HttpEnv>): Promise<Page<Shown> & { truncated: boolean }> {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const list = paging('console/unlinked', pageAsked(c, LISTED), keyOf)
+  const before = list.before === null ? null : keyIn(list.before)
+  const rows = await run(db, listLinks(db, project, { linked: false }, { before, take: list.take }))
+  const links = rows.filter(isLink)
+  const ids = links.map(({ id }) => id)
+  const names = ids.length > 0 ? await run(db, namesOfCustomers(db, project, ids)) : []
+  const end = rows.find((row) => !isLink(row))
+  return list.stopped(
+    list.page(links, (link) => named(link, names)),
+    end ? keyOf(end) : null,
+  )
+}
+
+type Named = Omit<Shown, 'link'> & CustomerKey
+
+function named(link: Link, names: readonly Named[]): Shown {
+  const own = names.find(({ vendor, id }) => vendor === link.vendor && id === link.id)
+  return { link, name: own?.name ?? null, email: own?.email ?? null }
+}

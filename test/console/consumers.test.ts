@@ -1,0 +1,201 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { billingWorld } from '../billing/world'
+import { as } from '../consumers/consumers'
+import { checkout, ofCustomer } from '../consumers/events'
+import { addMember, countingD1, NO_LIMIT } from '../harness'
+import { told } from './member-pages'
+import { submit, visit } from './visit'
+
+/** A project with events, its calls, and its pages of consumers. */
+async function newPlace() {
+  const world = await billingWorld()
+  const { project } = world
+  const token = world.owner.token
+  const at = (rest = '') => `/console/p/${project}/platform/consumers${rest}`
+  const ofBilling = (rest: string) => `/console/p/${project}/platform/billing/customers/stripe/${rest}`
+  const page = (path: string) => visit(path, token)
+  const send = (path: string, fields: Record<string, string> = {}) => told(submit(path, token, fields))
+  return {
+    ...world,
+    token,
+    at,
+    ofBilling,
+    page,
+    send,
+    api: as(project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } }),
+  }
+}
+type Place = Awaited<ReturnType<typeof newPlace>>
+const done = (path: string, notice: string) => ({ status: 303, location: `${path}?done=${notice}`, wrong: [] })
+const rowsOf = (text: string) => [...text.matchAll(/consumers\/(csm_\w+)">/g)].map(([, id]) => id)
+
+describe('the list of consumers', () => {
+  let here: Place
+  let ids: Record<string, string>
+  beforeAll(async () => {
+    here = await newPlace()
+    const put = async (externalId: string, email: string) => (await here.api.put(externalId, { email })).body.id
+    ids = {
+      ada: await put('user_1', 'ada@example.com'),
+      other: await put('user_2', 'ada@example.com'),
+      grace: await put('user_3', 'grace@example.com'),
+      // Its external id is the email address of another one.
+      named: await put('grace2@example.com', 'named@example.com'),
+      grace2: await put('user_4', 'grace2@example.com'),
+    }
+    await here.api.block(ids.grace as string)
+  })
+  const idsOf = (...names: string[]) => names.map((name) => ids[name])
+
+  it.each([
+    ['user_1', 'ada'],
+    ['ext:user_1', 'ada'],
+    [' Grace@Example.com ', 'grace'],
+  ])('leads from %j to the one consumer that it names', async (q, name) => {
+    const answer = await here.page(here.at(`?q=${encodeURIComponent(q)}`))
+    expect([answer.status, answer.headers.get('Location')]).toEqual([303, here.at(`/${ids[name]}`)])
+  })
+
+  it.each([
+    ['?q=ada@example.com', ['other', 'ada']],
+    ['?q=grace2@example.com', ['named', 'grace2']],
+    ['?state=blocked', ['grace']],
+    ['?q=grace@example.com&state=blocked', ['grace']],
+    ['?q=grace@example.com&state=active', []],
+    ['?q=user', []],
+    ['?q=%00', []],
+    ['', ['grace2', 'named', 'grace', 'other', 'ada']],
+  ])('lists for %j', async (query, names) => {
+    const { status, text } = await here.page(here.at(query))
+    expect([status, rowsOf(text)]).toEqual([200, idsOf(...names)])
+  })
+
+  it('explains the first call where there is no consumer', async () => {
+    const { at, page } = await newPlace()
+    expect((await page(at())).text).toContain('curl -X PUT')
+  })
+})
+
+describe('a consumer', () => {
+  let here: Place
+  let id: string
+  beforeAll(async () => {
+    here = await newPlace()
+    id = (await here.api.put('user_1', { email: 'ada@example.com', metadata: { b: 'two', a: 'one\nline' } })).body.id
+    const [said] = await here.deliver(ofCustomer('cus_said', 'user_1'), checkout('cus_hint', 'user_1'), {
+      ...ofCustomer('sub', null),
+      type: 'customer.subscription.created',
+      data: { object: SUBSCRIPTION },
+    })
+    await here.api.pin('cus_pinned', id)
+    expect(said).toMatch(/^evt_/)
+  })
+
+  it('has a page with its customers, what links each one, and what they pay for; its cost does not grow', async () => {
+    const { DB, count } = countingD1()
+    const { status, text } = await visit(here.at(`/${id}`), here.token, { bindings: { DB } })
+    const words = text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+    expect(status).toBe(200)
+    expect(words).toMatch(/cus_hint Stripe By a checkout or subscription, event evt_\w+ Change/)
+    expect(words).toMatch(/cus_said Stripe By its metadata, event evt_\w+ Change/)
+    expect(words).toContain('cus_pinned Stripe Set by hand Unpin')
+    expect(words).toContain('sub_9 active cus_said')
+    expect(await here.page(here.at('/ext:user_1'))).toMatchObject({ status: 200 })
+    expect(await here.page(here.at('/user_1'))).toMatchObject({ status: 404 })
+    // The session; the consumer; its customers' objects and the log; who did it; the frame's projects, their modes.
+    expect(count.trips).toBe(6)
+  })
+
+  it('is edited: what is left is kept, what is cleared goes, and a page that is out of date says so', async () => {
+    const path = here.at(`/${id}/edit`)
+    const { text } = await here.page(path)
+    expect(text).toContain('one\nline</textarea>')
+    const etag = /name="etag" value="([^"]+)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? ''
+    const pairs = (of: [string, string][]) => of.flatMap(([key, value]) => [`key=${key}`, `value=${value}`]).join('&')
+    const form = (extra: Record<string, string>, of: [string, string][]) => {
+      const sent = new URLSearchParams(pairs(of))
+      for (const [name, value] of Object.entries(extra)) sent.set(name, value)
+      return sent
+    }
+    const save = async (extra: Record<string, string>, of: [string, string][]) => {
+      const fields = form({ name: '', email: '', etag, ...extra }, of)
+      fields.set('form_token', /name="form_token" value="(\w+)"/.exec(text)?.[1] ?? '')
+      return told(visit(path, here.token, { form: fields }))
+    }
+    const entries: [string, string][] = [
+      ['a', 'one%0D%0Aline'],
+      ['', ''],
+      ['c', ''],
+    ]
+    const refused = await save({ email: 'no' }, [['', 'lost']])
+    expect(refused.wrong).toEqual(['Must have a key for every value.'])
+    expect(
+      (
+        await save({}, [
+          ['a', '1'],
+          ['a', '2'],
+        ])
+      ).wrong,
+    ).toEqual(['Must not have the same key twice.'])
+    expect((await save({ email: 'no' }, [])).wrong).toEqual(['Must be a valid email address.'])
+    expect(await save({ name: 'Ada', external_id: 'user_one' }, entries)).toEqual(
+      done(here.at(`/${id}`), 'consumer_changed'),
+    )
+    const { body } = await here.api.get(id)
+    expect(body).toMatchObject({
+      name: 'Ada',
+      email: null,
+      metadata: { a: 'one\nline', c: '' },
+      external_ids: ['user_1', 'user_one'],
+    })
+    expect((await save({ name: 'Late' }, entries)).wrong[0]).toContain('has changed since you opened this form')
+    expect((await here.api.get(id)).body.name).toBe('Ada')
+  })
+
+  it('is created, blocked, unblocked, and refused where an id is taken', async () => {
+    const taken = await here.send(here.at(), { external_id: 'user_1' })
+    expect([taken.status, taken.wrong[0]]).toEqual([409, expect.stringContaining('Another consumer')])
+    expect((await here.send(here.at(), { external_id: 'a b' })).status).toBe(422)
+    const { location } = await here.send(here.at(), { external_id: 'user_5', email: 'New@Example.com' })
+    const path = location?.replace('?done=consumer_created', '') ?? ''
+    const csm = path.split('/').at(-1) ?? ''
+    expect((await here.api.get('ext:user_5')).body).toMatchObject({ id: csm, email: 'new@example.com' })
+    expect(await here.send(`${path}/block`, { reason: 'x'.repeat(201) })).toMatchObject({ status: 422 })
+    expect(await here.send(`${path}/block`, { reason: ' fraud <b> ' })).toEqual(done(path, 'consumer_blocked'))
+    expect((await here.page(path)).text).toContain('This consumer is blocked: “fraud &lt;b&gt;”')
+    expect(await here.send(`${path}/unblock`)).toEqual(done(path, 'consumer_unblocked'))
+    expect((await here.api.get(csm)).body).toMatchObject({ state: 'active', blocked_reason: null })
+    // The newest first, with who did it.
+    expect((await here.page(path)).text).toMatch(/Unblocked a consumer.*Blocked a consumer/s)
+  })
+
+  it('is merged after a question that names what moves, and then leads to the survivor', async () => {
+    const into = (await here.api.put('user_6', { email: 'six@example.com' })).body.id
+    await here.api.put('user_7', { email: 'six@example.com' })
+    const ask = async (text: string) => (await here.page(here.at(`/${id}/merge?into=${encodeURIComponent(text)}`))).text
+    expect(await ask('user_1')).toContain('This is the consumer itself')
+    expect(await ask('nobody')).toContain('No consumer has this ID')
+    expect(await ask('six@example.com')).toContain('Several consumers match')
+    const question = await ask('user_6')
+    expect(question).toContain('Your IDs user_1, user_one.')
+    expect(question).toContain('3 customers of your vendors')
+    expect(question).toContain(`name="into" value="${into}"`)
+    expect(await here.send(here.at(`/${id}/merge`), { into })).toEqual(done(here.at(`/${into}`), 'consumer_merged'))
+    const { text } = await here.page(here.at(`/${id}`))
+    expect(text).toContain(`was merged into <a href="${here.at(`/${into}`)}">`)
+    expect(text).not.toContain('/edit"')
+    expect(await ask('user_6')).toContain('<h1>')
+    expect(await here.send(here.at(`/${id}/merge`), { into })).toMatchObject({ status: 409 })
+    expect((await here.page(here.at(`/${id}/edit`))).status).toBe(409)
+  })
+
+  it('has no actions for a viewer', async () => {
+    const { token } = await addMember(here.project, 'viewer')
+    for (const path of [here.at('/ext:user_6'), here.at('/unlinked'), here.ofBilling('cus_said')]) {
+      const { status, text } = await visit(path, token)
+      expect([status, /\/(edit|block|merge|unpin|consumer)["?]/.test(text)]).toEqual([200, false])
+    }
+  })
+})
+
+const SUBSCRIPTION = { id: 'sub_9', object: 'subscription', customer: 'cus_said', status: 'active' }
