@@ -29,6 +29,32 @@ describe('the general settings of a project', () => {
   })
 })
 
+describe('the settings of consumers', () => {
+  it('are changed by an admin, shown to a viewer, and refused with what was typed', async () => {
+    const { project, owner } = await freshProject()
+    const general = `/console/p/${project}/platform/settings/general`
+    const admin = await addMember(project, 'admin')
+    const send = (fields: Record<string, string>) => submit(`${general}/consumers`, admin.token, fields)
+    const done = await send({ consumer_keys: ' app_user, , user_id ', max_devices: '3' })
+    expect([done.status, done.headers.get('Location')]).toEqual([303, `${general}?done=settings_changed`])
+    const { settings } = (await call(`/platform/v1/projects/${project}`, { token: owner.token })).body
+    expect(settings).toMatchObject({ link_hints: false, consumer_keys: ['app_user', 'user_id'], max_devices: 3 })
+    const page = (await visit(general, admin.token)).text
+    expect(page).toContain('value="app_user, user_id"')
+    for (const wrong of [
+      { consumer_keys: 'a b', max_devices: '3' },
+      { consumer_keys: 'a', max_devices: '0' },
+    ]) {
+      const refused = await send(wrong)
+      expect([refused.status, refused.text.includes('role="alert"')]).toEqual([422, true])
+      expect(refused.text).toContain(`value="${wrong.consumer_keys}"`)
+    }
+    const theirs = (await visit(general, (await addMember(project, 'viewer')).token)).text
+    expect(theirs).toContain('Their own metadata only')
+    expect(theirs).not.toContain('name="max_devices"')
+  })
+})
+
 describe('the end of a project', () => {
   const at = (project: string) => `/console/p/${project}/platform/settings/general/delete`
 

@@ -75,6 +75,7 @@ const STATED: Record<string, PagePolicy> = {
   'GET /console/p/:project/platform/settings/general/delete': 'projects:read',
   'POST /console/p/:project/platform/settings/general/delete': 'projects:read',
   'POST /console/p/:project/platform/settings/general/settings': 'projects:write',
+  'POST /console/p/:project/platform/settings/general/consumers': 'projects:write',
   'GET /console/p/:project/reference': 'projects:read',
   [`GET ${KEYS}`]: 'api_keys:read',
   [`GET ${KEYS}/new`]: 'api_keys:write',

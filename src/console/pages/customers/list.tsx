@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
-import { can } from '../../page'
+import { can, pathsOf } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
@@ -28,7 +28,7 @@ export function unlinkedPage(c: Context<HttpEnv>, page: Page<Shown> & { truncate
       )}
       {page.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       <Pager c={c} cursor={page.next_cursor} />
-      <HowToLink />
+      <HowToLink c={c} />
     </>,
   )
 }
@@ -86,7 +86,7 @@ function Claimed({ c, of: { link } }: { c: Context<HttpEnv>; of: Shown }) {
   )
 }
 
-function HowToLink() {
+function HowToLink({ c }: { c: Context<HttpEnv> }) {
   return (
     <details class="raw">
       <summary>How events link customers</summary>
@@ -102,6 +102,9 @@ function HowToLink() {
           Paddle: <code>custom_data.consumer_external_id</code> of the customer.
         </li>
       </ul>
+      <p>
+        The key can be changed under <a href={`${pathsOf(c).general}#consumers`}>General</a>.
+      </p>
       <p>If an event has named an ID that no consumer has, the link holds as soon as a consumer has the ID.</p>
     </details>
   )

@@ -6,13 +6,14 @@ import { MAX_CONNECTIONS } from '../../../inbox/connections/limits'
 import { MAX_NAME } from '../../../projects/limits'
 import { settingsOf } from '../../../projects/settings'
 import type { Project } from '../../../projects/store'
-import type { Refusal } from '../../form'
+import { type Refusal, UNSENT } from '../../form'
 import { can, pathsOf } from '../../page'
 import { userOf } from '../../session'
 import { Field, Post, Wrong } from '../../ui/controls'
 import { capital, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
+import { ConsumerSettings, type Entered, enteredFrom } from './consumers'
 import { RESTORABLE } from './delete'
 
 /** What each role may do, in words. */
@@ -24,8 +25,15 @@ const ROLES: Record<string, string> = {
   owner: 'You can do everything in this project.',
 }
 
-/** The project's name, and what is set for it. @param entered the name in the form */
-export function generalPage(c: Context<HttpEnv>, project: Project, entered: string, refusal: Refusal) {
+/** The forms of the page, as they were sent; a form that was not sent is filled in from the project. */
+type Sent = { name?: string; consumers?: Entered; refusal?: Refusal }
+
+/** The project's name, and what is set for it. */
+export function generalPage(
+  c: Context<HttpEnv>,
+  project: Project,
+  { name = project.name, consumers, refusal = UNSENT }: Sent = {},
+) {
   const { now, settings, store } = c.get('rt')
   const { role, email } = userOf(c)
   return show(
@@ -39,7 +47,7 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
           <Field
             name="name"
             label="Project name"
-            value={entered}
+            value={name}
             required
             maxlength={MAX_NAME}
             hint="The name is only for people. Servers use the ID, so a new name breaks nothing."
@@ -51,6 +59,11 @@ export function generalPage(c: Context<HttpEnv>, project: Project, entered: stri
         </Post>
       )}
       <Security c={c} project={project} />
+      <ConsumerSettings
+        c={c}
+        entered={consumers ?? enteredFrom(settingsOf(project.settings))}
+        mistakes={consumers ? refusal.mistakes : {}}
+      />
       <h2>Project ID</h2>
       <p class="quiet">
         Calls to the API name the project in the header <code>X-Project-Id</code>.

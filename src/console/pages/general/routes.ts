@@ -5,21 +5,21 @@ import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
 import { changeSettingsEverywhere } from '../../../projects/change-settings'
 import { deleteProject, projectNotFound } from '../../../projects/end'
-import { ProjectBody } from '../../../projects/fields'
+import { ProjectBody, ProjectSettings } from '../../../projects/fields'
 import { renameEverywhere } from '../../../projects/rename'
 import { findProject, type Project } from '../../../projects/store'
-import { parse, refusalOf, UNSENT } from '../../form'
+import { parse, refusalOf } from '../../form'
 import { page, pathsOf } from '../../page'
 import { userOf } from '../../session'
+import { enteredIn, settingsIn } from './consumers'
 import { deletePage } from './delete'
 import { generalPage } from './general'
 
+const OfConsumers = ProjectSettings.pick({ link_hints: true, consumer_keys: true, max_devices: true })
+
 /** The project itself: its name, its id, where its data is kept, and its end. */
 export const generalPages = new Hono<HttpEnv>()
-  .get('/', page('projects:read'), async (c) => {
-    const project = await read(c)
-    return generalPage(c, project, project.name, UNSENT)
-  })
+  .get('/', page('projects:read'), async (c) => generalPage(c, await read(c)))
   .post('/', page('projects:write'), async (c) => {
     const rt = c.get('rt')
     const id = projectOf(c.get('actor'))
@@ -30,7 +30,7 @@ export const generalPages = new Hono<HttpEnv>()
       return c.redirect(`${pathsOf(c).general}?done=project_renamed`, 303)
     } catch (error) {
       const refusal = refusalOf(error)
-      return generalPage(c, await read(c), name, refusal)
+      return generalPage(c, await read(c), { name, refusal })
     }
   })
   .get('/delete', page('projects:read'), async (c) => {
@@ -55,6 +55,20 @@ export const generalPages = new Hono<HttpEnv>()
       throw projectNotFound()
     }
     return c.redirect(`${pathsOf(c).general}?done=settings_changed`, 303)
+  })
+  .post('/consumers', page('projects:write'), async (c) => {
+    const user = userOf(c)
+    const consumers = enteredIn(c.get('form'))
+    try {
+      const settings = parse(OfConsumers, settingsIn(consumers))
+      if (!(await changeSettingsEverywhere(c.get('rt'), user, projectOf(user), settings, changeOf(c)))) {
+        throw projectNotFound()
+      }
+      return c.redirect(`${pathsOf(c).general}?done=settings_changed`, 303)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      return generalPage(c, await read(c), { consumers, refusal })
+    }
   })
 
 /** The project of the page. */
