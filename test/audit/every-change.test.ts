@@ -41,6 +41,17 @@ const REPLAYED = { action: 'event.replayed', object: (world: World) => world.eve
 const ALL_REPLAYED = { action: 'events.replayed', object: () => /^rpl_/ }
 
 const onConsumer = (what: string) => ({ action: `consumer.${what}`, object: (world: World) => world.consumer })
+const UNBLOCKED: Stated = {
+  ...onConsumer('unblocked'),
+  first: (world) => rows("UPDATE consumers SET state = 'blocked' WHERE id = ?", world.consumer),
+}
+const DEVICE_REVOKED = { action: 'device.revoked', object: (world: World) => world.device }
+const PINNED = { action: 'customer.pinned', object: () => 'cus_1' }
+const UNPINNED: Stated = {
+  action: 'customer.unpinned',
+  object: () => 'cus_1',
+  first: ({ project, consumer }) => insertLink(project, 'cus_1', { pinned: consumer }),
+}
 
 /** What a product's own servers do all day, which is in no log. */
 const TRAFFIC = [
@@ -50,6 +61,10 @@ const TRAFFIC = [
   'PUT /platform/v1/consumers/:consumer/devices/:device',
   'POST /platform/v1/devices/verify',
 ]
+const TRAFFIC_IN_FORMS: Record<string, Record<string, string>> = {
+  'POST /console/p/:project/platform/consumers': { external_id: 'by-form' },
+  'POST /console/p/:project/platform/consumers/:consumer/edit': { name: 'By form', etag: '*' },
+}
 
 const STATED: Record<string, Stated> = {
   'POST /platform/v1/api-keys': MINTED,
@@ -66,20 +81,12 @@ const STATED: Record<string, Stated> = {
   'POST /platform/v1/invitations/:id/resend': onInvitation('resent'),
   'DELETE /platform/v1/invitations/:id': onInvitation('revoked'),
   'POST /platform/v1/consumers/:consumer/block': onConsumer('blocked'),
-  'POST /platform/v1/consumers/:consumer/unblock': {
-    ...onConsumer('unblocked'),
-    first: (world) => rows("UPDATE consumers SET state = 'blocked' WHERE id = ?", world.consumer),
-  },
+  'POST /platform/v1/consumers/:consumer/unblock': UNBLOCKED,
   'POST /platform/v1/consumers/:consumer/merge': onConsumer('merged'),
-  'DELETE /platform/v1/consumers/:consumer/devices/:device': {
-    action: 'device.revoked',
-    object: (world) => world.device,
-  },
-  'PUT /platform/v1/billing/customers/:vendor/:id': { action: 'customer.pinned', object: () => 'cus_1' },
-  'DELETE /platform/v1/billing/customers/:vendor/:id/pin': {
-    ...{ action: 'customer.unpinned', object: () => 'cus_1' },
-    first: ({ project, consumer }) => insertLink(project, 'cus_1', { pinned: consumer }),
-  },
+  'DELETE /platform/v1/consumers/:consumer': onConsumer('erased'),
+  'DELETE /platform/v1/consumers/:consumer/devices/:device': DEVICE_REVOKED,
+  'PUT /platform/v1/billing/customers/:vendor/:id': PINNED,
+  'DELETE /platform/v1/billing/customers/:vendor/:id/pin': UNPINNED,
   'POST /platform/v1/billing/connections': CONNECTED,
   'PATCH /platform/v1/billing/connections/:id': onConnection('updated'),
   'DELETE /platform/v1/billing/connections/:id': onConnection('deleted'),
@@ -93,6 +100,8 @@ const KEYS = 'POST /console/p/:project/platform/settings/api-keys'
 const CONNECTIONS = 'POST /console/p/:project/platform/billing/connections'
 const MEMBERS = 'POST /console/p/:project/platform/settings/members'
 const EVENTS = 'POST /console/p/:project/platform/billing/webhooks'
+const CONSUMER = 'POST /console/p/:project/platform/consumers/:consumer'
+const CUSTOMER = 'POST /console/p/:project/platform/billing/customers/:vendor/:customer'
 const SECRET = { signing_secret: 'whsec_9876543210' }
 
 const FORMS: Record<string, StatedForm> = {
@@ -100,6 +109,10 @@ const FORMS: Record<string, StatedForm> = {
   'POST /console/p/:project/platform/settings/general': { ...RENAMED, fields: { name: 'By form' } },
   'POST /console/p/:project/platform/settings/general/delete': { ...ENDED, fields: { typed: 'Test' } },
   'POST /console/projects/:id/restore': RESTORED,
+  'POST /console/p/:project/platform/settings/general/consumers': {
+    ...SETTLED,
+    fields: { link_hints: 'true', consumer_keys: 'user_id', max_devices: '5' },
+  },
   'POST /console/p/:project/platform/settings/general/settings': { ...SETTLED, fields: { require_passkey: 'true' } },
   [KEYS]: { ...MINTED, fields: { name: 'By form', scope: 'billing:read' } },
   [`${KEYS}/:id/edit`]: { ...UPDATED, fields: { name: 'By form' } },
@@ -119,6 +132,15 @@ const FORMS: Record<string, StatedForm> = {
   [`${MEMBERS}/invitations/:id/revoke`]: onInvitation('revoked'),
   [`${MEMBERS}/:user/role`]: { ...onMember('role_changed'), fields: { role: 'admin', from: 'developer' } },
   [`${MEMBERS}/:user/remove`]: onMember('removed'),
+  [`${CONSUMER}/block`]: onConsumer('blocked'),
+  [`${CONSUMER}/unblock`]: UNBLOCKED,
+  [`${CONSUMER}/merge`]: { ...onConsumer('merged'), fields: { into: 'ext:survivor' } },
+  [`${CONSUMER}/erase`]: { ...onConsumer('erased'), fields: { typed: 'sample' } },
+  [`${CONSUMER}/devices/:device/revoke`]: DEVICE_REVOKED,
+  [`${CUSTOMER}/consumer`]: { ...PINNED, fields: { consumer: 'ext:sample' } },
+  [`${CUSTOMER}/consumer/new`]: { ...PINNED, fields: { external_id: 'by-form' } },
+  [`${CUSTOMER}/nobody`]: PINNED,
+  [`${CUSTOMER}/unpin`]: UNPINNED,
   [`${EVENTS}/replay`]: { ...ALL_REPLAYED, fields: { search: '' } },
   [`${EVENTS}/:event/replay`]: REPLAYED,
 }
@@ -185,10 +207,17 @@ describe('through the API', () => {
 
 describe('in the console', () => {
   it('states what every form that changes something leaves in the audit log', () => {
-    expect(forms.map(nameOf).sort()).toEqual(Object.keys(FORMS).sort())
+    expect(forms.map(nameOf).sort()).toEqual([...Object.keys(FORMS), ...Object.keys(TRAFFIC_IN_FORMS)].sort())
   })
 
-  for (const page of forms) {
+  it.each(Object.entries(TRAFFIC_IN_FORMS))('%s leaves none', async (name, fields) => {
+    const { world, added } = await newPlace()
+    const page = forms.find((one) => nameOf(one) === name) as (typeof forms)[0]
+    expect((await submit(pathIn(world, page), world.owner.token, fields)).status).toBe(303)
+    expect(await added()).toEqual([])
+  })
+
+  for (const page of forms.filter((one) => !(nameOf(one) in TRAFFIC_IN_FORMS))) {
     const stated = FORMS[nameOf(page)] as StatedForm
     it(`${nameOf(page)} leaves one row, ${stated?.action}`, async () => {
       const { world, added } = await newPlace(stated.first)

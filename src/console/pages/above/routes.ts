@@ -12,6 +12,8 @@ const ABOVE: [path: string, segments: number][] = [
   ['/p/:project/platform/settings/members/invitations/:id', 1],
   ['/p/:project/platform/billing/connections/:id/secrets', 1],
   ['/p/:project/platform/billing/connections/:id/secrets/:secret', 2],
+  ['/p/:project/platform/consumers/:consumer/devices', 1],
+  ['/p/:project/platform/consumers/:consumer/devices/:device', 2],
   ['/p/:project/platform/billing/customers', 1],
   ['/p/:project/platform/billing/customers/:vendor', 2],
 ]
