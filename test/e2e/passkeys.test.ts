@@ -111,7 +111,8 @@ it('asks for the second factor where a project requires it: a passkey, or a reco
   // Requiring a passkey leads to adding one first.
   const require = async () => {
     await page.getByLabel('Require a passkey of admins and owners').check()
-    await button(page, 'Save').last().click()
+    const form = page.locator('form').filter({ has: page.getByLabel('Require a passkey') })
+    await form.getByRole('button', { name: 'Save' }).click()
   }
   await page.goto(general)
   await require()
