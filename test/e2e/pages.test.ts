@@ -8,6 +8,7 @@ import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
 import { sleep } from '../../scripts/lib/terminal.ts'
 import { launch, sendStripe, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
 import { consumerPaths } from './consumer-paths.ts'
+import { memberPaths } from './member-paths.ts'
 
 const SECRET = 'whsec_a_secret_of_the_page_tests'
 /** A folder for screenshots, if they are wanted: SCREENSHOTS=folder npm run test:e2e. */
@@ -89,23 +90,7 @@ beforeAll(async () => {
   const consumers = await consumerPaths({ token, project, empty }, (object) =>
     sendStripe(connection.id, SECRET, 'customer.updated', object),
   )
-  const invite = (email: string, role: string) => api<{ id: string }>('invitations', { email, role })
-  const invitation = await invite('quite.a.long.address.of.somebody@engineering.example.com', 'developer')
-  await invite('pages-guest@example.com', 'admin')
-  const guest = await signInByApi(URL_OF_CONSOLE, 'pages-guest@example.com')
-  const asGuest = { token: guest.token, json: {} }
-  const { data } = await must<{ data: { id: string }[] }>(`${URL_OF_CONSOLE}/auth/invitations`, { token: guest.token })
-  await must(`${URL_OF_CONSOLE}/auth/invitations/${data[0]?.id}/accept`, asGuest)
-  const theirs = await must<{ id: string }>(`${URL_OF_CONSOLE}/platform/v1/projects`, {
-    token: guest.token,
-    json: { name: 'Somebody else’s' },
-  })
-  const own = await must<{ id: string }>(`${URL_OF_CONSOLE}/platform/v1/invitations`, {
-    token: guest.token,
-    project: theirs.id,
-    json: { email: 'pages@example.com', role: 'viewer' },
-  })
-  const [member] = (await api<{ data: { user_id: string }[] }>('members')).data
+  const members = await memberPaths({ token, project, empty })
   const key = keys[0]?.key.id
   paths = {
     'sign-in': '/console/sign-in',
@@ -131,14 +116,6 @@ beforeAll(async () => {
     'rotate-key': `${base}/settings/api-keys/${key}/rotate`,
     'revoke-key': `${base}/settings/api-keys/${key}/revoke`,
     'audit-log': `${base}/settings/audit-log?action=api_key.*`,
-    'members-empty': `/console/p/${empty}/platform/settings/members`,
-    members: `${base}/settings/members`,
-    invitations: `${base}/settings/members/invitations`,
-    'remove-member': `${base}/settings/members/${member?.user_id}/remove`,
-    leave: `${base}/settings/members/leave`,
-    'revoke-invitation': `${base}/settings/members/invitations/${invitation.id}/revoke`,
-    invitation: `/console/invitations/${own.id}`,
-    'invitation-missing': '/console/invitations/inv_none',
     'connections-empty': `/console/p/${empty}/platform/billing/connections`,
     connections: `${base}/billing/connections`,
     'choose-vendor': `${base}/billing/connections/new`,
@@ -165,6 +142,7 @@ beforeAll(async () => {
     invoice: `${base}/billing/invoices/in_1?vendor=stripe`,
     customer: `${base}/billing/customers/stripe/cus_1`,
     'payment-methods': `${base}/billing/payment-methods`,
+    ...members,
     ...consumers,
     'bulk-replay': `${base}/billing/webhooks/replay?event_type=invoice.paid`,
     replay: `${base}/billing/webhooks/replays/${replay_id}`,
