@@ -62,6 +62,8 @@ const STATED: Record<string, PagePolicy> = {
   [`GET ${MEMBERS}/invitations/:id`]: 'user',
   [`GET ${CONNECTIONS}/:id/secrets`]: 'user',
   [`GET ${CONNECTIONS}/:id/secrets/:secret`]: 'user',
+  'GET /console/p/:project/platform/consumers/:consumer/devices': 'user',
+  'GET /console/p/:project/platform/consumers/:consumer/devices/:device': 'user',
   [`GET ${BILLING}/customers`]: 'user',
   [`GET ${BILLING}/customers/:vendor`]: 'user',
   'GET /console/p/:project': 'projects:read',
