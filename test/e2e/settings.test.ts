@@ -232,7 +232,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.goto(`${base}/audit-log?created_before=2020-01-01T00:00`)
     await page.getByText('No entry matches').waitFor()
     await link('show all entries').click()
-    expect(await page.locator('.audit tbody tr').count()).toBeGreaterThan(3)
+    await expect.poll(() => page.locator('.audit tbody tr').count()).toBeGreaterThan(3)
   })
 
   it('renames the project', async () => {
