@@ -8,7 +8,12 @@ import { told } from '../members/members'
 import { as } from './consumers'
 import { checkout, ofCustomer } from './events'
 
-const DEFAULTS = { require_passkey: false, link_hints: true, consumer_keys: ['consumer_external_id'] }
+const DEFAULTS = {
+  require_passkey: false,
+  link_hints: true,
+  consumer_keys: ['consumer_external_id'],
+  max_devices: 100,
+}
 
 async function newPlace() {
   const world = await billingWorld()
