@@ -1,10 +1,11 @@
 /*
- * npm run bench:scale: what each read costs with a thousand, a hundred thousand and a million events in a local D1. The
+ * npm run bench:scale: what each read costs with a thousand, a hundred thousand and a million events in a local D1, and what
+ * reads of consumers cost with up to a hundred thousand of them. The
  * Worker as it is deployed answers every question over its own fetch handler; rows read and round trips are those of its
  * own log lines, which are D1's. Writes docs/scale.md.
  *
  *   node bench/scale.ts                  every size, and the document
- *   node bench/scale.ts --sizes 1000     only these sizes, nothing written
+ *   node bench/scale.ts --sizes 1000     only these numbers of events, nothing written
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,9 +15,11 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { ROOT } from '../scripts/lib/paths.ts'
 import { printTable, run } from '../scripts/lib/terminal.ts'
 import { type Database, RARE, type Seeded, seed } from './seed.ts'
+import { ONE, seedConsumers, TOKEN } from './seed-consumers.ts'
 import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worker.ts'
 
 const SIZES = [1_000, 100_000, 1_000_000]
+const CONSUMERS = [1_000, 10_000, 100_000]
 const DOCUMENT = join(ROOT, 'docs/scale.md')
 /** Timed requests a question; the median is shown. */
 const REPEATS = 11
@@ -32,7 +35,13 @@ const EVENTS = '/platform/v1/billing/webhooks'
  * One question. `flat`: its rows read may not grow with the number of events. `bounded`: they may, up to {@link MOST_ROWS}.
  * `walk`: it may also need several pages to find what there is, and is asked to its last one; `found`: how many there are.
  */
-type Question = { name: string; path: string; kind: 'flat' | 'bounded' | 'walk'; found: number | null }
+type Question = { name: string; path: string; kind: 'flat' | 'bounded' | 'walk'; found: number | null; body?: object }
+/** What a database is filled with, and what is then asked. */
+type Subject = {
+  things: 'events' | 'consumers'
+  seed: (db: Database, size: number, now: number) => Promise<Seeded>
+  questions: (of: Seeded, now: number) => Question[]
+}
 /** `walked`: to the last page, how many pages that took, the most rows one of them read, and the events they had. */
 type Cost = { rows: number; trips: number; ms: number; walked: Walk | null }
 type Walk = { cursor: string; lastId: string; pages: number; most: number; found: number }
@@ -121,12 +130,54 @@ function questions(of: Seeded, now: number): Question[] {
   ]
 }
 
+function questionsOfConsumers(): Question[] {
+  const flat = (name: string, path: string, body?: object): Question => {
+    return { name, kind: 'flat', path: `/platform/v1${path}`, found: null, ...(body && { body }) }
+  }
+  return [
+    flat('consumers, first page', '/consumers'),
+    flat('consumers, by email', `/consumers?email=c${ONE}@example.com`),
+    flat('consumers, blocked (a tenth)', '/consumers?state=blocked'),
+    flat('one consumer', `/consumers/csm_0000000000${String(ONE).padStart(16, '0')}`),
+    flat('one consumer, by external id', `/consumers/ext:u${ONE}`),
+    flat('its devices', `/consumers/ext:u${ONE}/devices`),
+    flat('verify a device token', '/devices/verify', { token: TOKEN }),
+    flat('customers, first page', '/billing/customers'),
+    flat('customers, of a consumer', `/billing/customers?consumer=ext:u${ONE}`),
+    flat('customers, without a consumer', '/billing/customers?linked=false'),
+  ]
+}
+
+const EVENT_READS: Subject = { things: 'events', seed, questions }
+const CONSUMER_READS: Subject = { things: 'consumers', seed: seedConsumers, questions: questionsOfConsumers }
+
 await run(async () => {
   const { values } = parseArgs({ options: { sizes: { type: 'string' } } })
   const sizes = values.sizes?.split(',').map(Number) ?? SIZES
   const script = await bundle()
-  const columns: Column[] = []
-  for (const size of sizes) columns.push(await measureIn(script, size))
+  const tables = []
+  for (const [subject, sizesOf] of [
+    [EVENT_READS, sizes],
+    [CONSUMER_READS, CONSUMERS],
+  ] as const) {
+    const columns: Column[] = []
+    for (const size of sizesOf) columns.push(await measureIn(script, size, subject))
+    tables.push(tableOf(columns, subject))
+    console.log()
+    printTable(tables.at(-1)?.headings ?? [], tables.at(-1)?.rows ?? [])
+  }
+  if (!values.sizes) {
+    const [events, consumers] = tables as [Table, Table]
+    writeFileSync(DOCUMENT, documentOf(events, consumers) + writtenByHand())
+    console.log('\nWritten to docs/scale.md')
+  }
+  const broken = tables.flatMap((table) => table.broken)
+  if (broken.length > 0) throw new Error(`What has to hold does not:\n${broken.join('\n')}`)
+})
+
+type Table = ReturnType<typeof tableOf>
+
+function tableOf(columns: readonly Column[], { things }: Subject) {
   const asked = columns.at(-1)?.asked ?? []
   const headings = ['', ...columns.map(({ size }) => size.toLocaleString('en')), 'what grows']
   const rows = [
@@ -135,18 +186,11 @@ await run(async () => {
       ...columns.map(({ costs }) => cellOf(costs.get(question.name))),
       growthOf(columns.flatMap(({ costs }) => costs.get(question.name) ?? [])),
     ]),
-    ['database, MB', ...columns.map(({ seeded }) => (seeded.bytes / 1e6).toFixed(1)), 'with the events'],
+    ['database, MB', ...columns.map(({ seeded }) => (seeded.bytes / 1e6).toFixed(1)), `with the ${things}`],
     ['seeded in, s', ...columns.map(({ seeded }) => seeded.seconds.toFixed(0)), ''],
   ]
-  console.log()
-  printTable(headings, rows)
-  if (!values.sizes) {
-    writeFileSync(DOCUMENT, documentOf(headings, rows) + writtenByHand())
-    console.log('\nWritten to docs/scale.md')
-  }
-  const broken = asked.flatMap((question) => brokenBy(question, columns))
-  if (broken.length > 0) throw new Error(`What has to hold does not:\n${broken.join('\n')}`)
-})
+  return { headings, rows, broken: asked.flatMap((question) => brokenBy(question, columns)) }
+}
 
 function cellOf(cost: Cost | undefined): string {
   if (!cost) return ''
@@ -185,12 +229,12 @@ function brokenBy({ name, kind, path, found }: Question, columns: readonly Colum
 }
 
 /** Measures in a database of its own, in a folder that goes when it is done. */
-async function measureIn(script: string, size: number): Promise<Column> {
+async function measureIn(script: string, size: number, subject: Subject): Promise<Column> {
   const folder = mkdtempSync(join(tmpdir(), 'scale-'))
   try {
     const worker = open(script, folder)
     try {
-      return { size, ...(await measure(worker, size)) }
+      return { size, ...(await measure(worker, size, subject)) }
     } finally {
       await worker.miniflare.dispose()
     }
@@ -227,12 +271,18 @@ function open(script: string, folder: string) {
   return {
     miniflare,
     /** Asks, and waits for the line that the Worker logs of it. */
-    async ask(of: Seeded, path: string) {
+    async ask(of: Seeded, path: string, sent?: object) {
       asked += 1
       const id = `bench-${String(asked).padStart(8, '0')}`
       const began = performance.now()
       const response = await miniflare.dispatchFetch(`https://bench.test${path}`, {
-        headers: { Authorization: `Bearer ${of.secret}`, 'X-Project-Id': of.project, 'X-Request-Id': id },
+        headers: {
+          Authorization: `Bearer ${of.secret}`,
+          'X-Project-Id': of.project,
+          'X-Request-Id': id,
+          'Content-Type': 'application/json',
+        },
+        ...(sent && { method: 'POST', body: JSON.stringify(sent) }),
       })
       // biome-ignore lint/suspicious/noExplicitAny: an answer of any route
       const body = (await response.json()) as any
@@ -250,25 +300,25 @@ function open(script: string, folder: string) {
   }
 }
 
-async function measure(worker: Opened, size: number) {
+async function measure(worker: Opened, size: number, { things, seed, questions }: Subject) {
   const now = Date.now()
   const db = (await worker.miniflare.getD1Database('DB')) as unknown as Database
   await migrate(db)
-  console.log(`Seeding ${size.toLocaleString('en')} events …`)
+  console.log(`Seeding ${size.toLocaleString('en')} ${things} …`)
   const seeded = await seed(db, size, now)
   console.log(`… in ${seeded.seconds.toFixed(0)} s. Asking …`)
   const deep = await walk(worker, seeded, `${EVENTS}?view=summary`, 1000)
   const asked = questions(seeded, now)
   const costs = new Map<string, Cost>()
-  for (const { name, path, kind } of asked) {
+  for (const { name, path, kind, body } of asked) {
     const real = path.replace('ONE', deep.lastId).replace('DEEP', `cursor=${deep.cursor}`)
     const times: number[] = []
-    let answer = await worker.ask(seeded, real)
+    let answer = await worker.ask(seeded, real, body)
     if (answer.status >= 400 && name !== 'authentication alone') {
       throw new Error(`${name} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     }
     for (let i = 0; i < REPEATS; i++) {
-      answer = await worker.ask(seeded, real)
+      answer = await worker.ask(seeded, real, body)
       times.push(answer.ms)
     }
     const ms = times.toSorted((a, b) => a - b)[Math.floor(REPEATS / 2)] ?? 0
@@ -306,10 +356,14 @@ function writtenByHand(): string {
   return at < 0 ? '' : text.slice(at)
 }
 
-function documentOf(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+function documentOf(events: Table, consumers: Table): string {
   const version = (name: string) =>
     (JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as { version: string }).version
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const table = ({ headings, rows }: Table) =>
+    [headings, headings.map((_, i) => (i === 0 || i === headings.length - 1 ? '---' : '---:')), ...rows]
+      .map(line)
+      .join('\n')
   return `# What reads cost at scale
 
 Measured at 1 k, 100 k and 1 M events, ${new Date().toISOString().slice(0, 10)}, on local D1 (workerd ${version('workerd')}, miniflare ${version('miniflare')}, Node
@@ -323,8 +377,11 @@ everywhere. "Pages": the number of pages to the last one (a page may be \`trunca
 most rows that one of them read. No page of a search reads more than ${MOST_ROWS.toLocaleString('en')}. "What grows" compares 100 k with 1 M events,
 because a page of the smallest database is not always full.
 
-${line(headings)}
-${line(headings.map((_, i) => (i === 0 || i === headings.length - 1 ? '---' : '---:')))}
-${rows.map(line).join('\n')}
+${table(events)}
+
+The same with up to 100 k consumers in another database. Each consumer has an external id, a customer, a subscription of this customer and
+two devices; one customer in a hundred has no consumer. "What grows" compares 10 k with 100 k consumers.
+
+${table(consumers)}
 `
 }

@@ -54,6 +54,12 @@ const idOf = (prefix: IdPrefix) => {
 const hash = (factor: number) => `(((n * ${factor}) & 4294967295) >> 8)`
 const idAt = (prefix: IdPrefix, ms: number, name: string) => idFloor(prefix, ms).slice(0, -name.length) + name
 
+/** A project with its connections, and a key. */
+export async function seedAccess(db: Database, now: number) {
+  const project = idAt('prj', now - SPAN, 'b1g')
+  return { project, connections: await seedProject(db, project, 0, 0, now), secret: await seedKey(db, project, now) }
+}
+
 /** Seeds `total` events: nine tenths in one project, the rest in fifty small ones. */
 export async function seed(db: Database, total: number, now: number): Promise<Seeded> {
   const began = performance.now()
@@ -220,7 +226,7 @@ async function seedKey(db: Database, project: string, now: number): Promise<stri
       'bench',
       `${secret.slice(0, 11)}…${secret.slice(-4)}`,
       createHash('sha256').update(secret).digest('hex'),
-      JSON.stringify(['billing:read', 'projects:read']),
+      JSON.stringify(['billing:read', 'projects:read', 'consumers:read', 'entitlements:read']),
       'usr_bench',
       now,
     )

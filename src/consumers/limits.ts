@@ -18,10 +18,7 @@ export const MAX_REASON = 200
 export const MAX_MERGED = 1_000
 /** Characters of the header `If-Match` that are looked at: room for many entity tags. */
 export const MAX_IF_MATCH = 1_000
-/**
- * Customers of vendors that are pinned to one consumer. The statement that pins enforces the limit. A merge counts the pins
- * first, so pins that are set meanwhile can exceed it.
- */
+/** Customers of vendors that are pinned to one consumer. The statements that pin and merge enforce it. */
 export const MAX_PINNED = 100
 /** Customers of vendors that a consumer is shown with, and that a filtered page of a consumer's customers looks at. */
 export const MAX_CUSTOMERS = 100

@@ -84,13 +84,13 @@ export function customersOf(db: Db, projectId: string, ref: ConsumerRef) {
   )
 }
 
-/** Reads the customers that are pinned to a consumer, up to {@link MAX_PINNED}. */
+/** Reads the customers that are pinned to a consumer, up to one more than {@link MAX_PINNED}. */
 export function pinnedTo(db: Db, projectId: string, ref: ConsumerRef) {
   return raw(
     db,
     { vendor: l.vendor, id: l.customer },
     (fields) => sql`SELECT ${fields} FROM ${customerLinks} ${l} INDEXED BY customer_links_pinned
-      WHERE ${l.project_id} = ${projectId} AND ${l.pinned} = ${idOf(projectId, ref)} LIMIT ${MAX_PINNED}`,
+      WHERE ${l.project_id} = ${projectId} AND ${l.pinned} = ${idOf(projectId, ref)} LIMIT ${MAX_PINNED + 1}`,
   )
 }
 

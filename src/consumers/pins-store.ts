@@ -37,10 +37,8 @@ export async function pinCustomer(
   change: Change,
 ): Promise<Link> {
   const { id } = changeable(await run(db, findConsumer(db, project_id, to)))
-  const count = sql`(SELECT count(*) FROM ${customerLinks} ${pinned} INDEXED BY customer_links_pinned
-    WHERE ${pinned.project_id} = ${project_id} AND ${pinned.pinned} = ${id})`
   const isThere = and(eq(c.project_id, project_id), eq(c.id, id), isNull(c.merged_into), ne(c.state, 'erased'))
-  const from = sql`FROM ${consumers} ${c} WHERE ${isThere} AND ${count} < ${MAX_PINNED}`
+  const from = sql`FROM ${consumers} ${c} WHERE ${isThere} AND ${countPins(project_id, id)} < ${MAX_PINNED}`
   const { link, consumer, erased } = await batch(db, {
     ...audited(db, change, entry(project_id, customer, id), upsert(db, { project_id, customer }, id, from)),
     link: findLink(db, project_id, customer),
@@ -110,6 +108,12 @@ export async function unpin(db: Db, { project_id, customer }: Of, change: Change
     erased: findErased(db, project_id, customer),
   })
   requireNotErased(erased)
+}
+
+/** How many customers are pinned to a consumer, as an expression. */
+export function countPins(projectId: string, id: string): SQL {
+  return sql`(SELECT count(*) FROM ${customerLinks} ${pinned} INDEXED BY customer_links_pinned
+    WHERE ${pinned.project_id} = ${projectId} AND ${pinned.pinned} = ${id})`
 }
 
 /** Moves the pins of a consumer to another one. */

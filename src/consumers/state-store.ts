@@ -6,7 +6,7 @@ import { movedDevices } from '../devices/move-store'
 import { Fault } from '../lib/fault'
 import { MAX_MERGED, MAX_PINNED } from './limits'
 import { pinnedTo } from './links-store'
-import { movePins } from './pins-store'
+import { countPins, movePins } from './pins-store'
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers } from './schema'
 import { type Consumer, changeable, countMerged, findConsumer, mergedInto, required } from './store'
@@ -71,13 +71,17 @@ export async function mergeConsumer(
     const { now } = change
     const gone = { state: 'merged' as const, merged_into: survivor.id, blocked_reason: null, updated_at: now }
     const details = { into: survivor.id, external_ids: from.external_ids.length, customers: found.moving }
+    // Pins do not change the revision, so they are counted again.
+    const moving = found.moving.length
+    const pinsFit = sql`${countPins(project_id, from.id)} = ${moving}
+      AND ${countPins(project_id, survivor.id)} <= ${MAX_PINNED - moving}`
     const { rows } = await batch(db, {
       // First those that fail the batch if one of the two has changed.
       ...audited(
         db,
         change,
         entry(project_id, from.id, 'consumer.merged', details),
-        fenced(db, project_id, from, gone),
+        fenced(db, project_id, from, gone, pinsFit),
       ),
       survivor: fenced(db, project_id, survivor, { updated_at: now }),
       ids: db

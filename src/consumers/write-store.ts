@@ -141,15 +141,18 @@ function differing(before: Consumer, { email, name, metadata }: Fields): Fields 
 /**
  * An update of a consumer that fails, with its whole batch, if the consumer has changed since it was read: see
  * {@link untilCurrent}.
+ *
+ * @param also what must hold too; the caller has read that it does
  */
 export function fenced(
   db: Db,
   projectId: string,
   { id, revision }: Pick<Consumer, 'id' | 'revision'>,
   set: Partial<typeof consumers.$inferInsert>,
+  also: SQL = sql`1`,
 ) {
   // NULL, which the column refuses, if the row is no longer the one that was read.
-  const next = sql`CASE WHEN ${consumers.revision} = ${revision} THEN ${consumers.revision} + 1 END`
+  const next = sql`CASE WHEN ${consumers.revision} = ${revision} AND ${also} THEN ${consumers.revision} + 1 END`
   return db
     .update(consumers)
     .set({ ...set, revision: next })

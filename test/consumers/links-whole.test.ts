@@ -8,6 +8,7 @@ import {
   stripeSubscription,
 } from '../billing/payloads'
 import { billingWorld } from '../billing/world'
+import { call } from '../harness'
 import { as } from './consumers'
 
 /* Whole events, as the vendors send them, give the links that a person would read from them. */
@@ -59,4 +60,50 @@ it.each(['before', 'after'])('links the customers, with the events %s their cons
   for (const { consumer_id, external_id } of data) {
     expect(consumer_id).toBe(external_id === null ? null : consumers[external_id])
   }
+})
+
+it('links by keys that the project already uses, and by nothing else in the events', async () => {
+  const world = await billingWorld()
+  const json = { settings: { consumer_keys: ['customer_reference_id', 'organization_id'] } }
+  await call(`/platform/v1/projects/${world.project}`, {
+    method: 'PATCH',
+    token: world.token,
+    project: world.project,
+    json,
+  })
+  const organization = { project_id: '17', organization_id: '88', organization_slug: 'quiet-maple' }
+  const line = { id: 'il_1', object: 'line_item', metadata: organization }
+  await world.deliver(
+    stripeEventOf(
+      'customer.subscription.updated',
+      stripeSubscription({ customer: 'cus_1', metadata: { ...organization, test: '1' } }),
+      { previous: { metadata: { test: null } } },
+    ),
+    // A line of an invoice has the metadata of its subscription.
+    stripeEventOf(
+      'invoice.paid',
+      stripeInvoice({ customer: 'cus_2', lines: { object: 'list', data: [line], has_more: false } }),
+    ),
+    paddleEventOf('customer.imported', {
+      id: 'ctm_1',
+      email: 'c@example.com',
+      status: 'active',
+      custom_data: { customer_reference_id: 'ref-77' },
+      import_meta: { external_id: 'old-5', imported_from: 'paddle_classic' },
+    }),
+    // A business belongs to a customer, but is not the customer.
+    paddleEventOf('business.imported', {
+      id: 'biz_1',
+      customer_id: 'ctm_2',
+      name: 'Maple Ltd',
+      status: 'active',
+      custom_data: { customer_reference_id: 'ref-78' },
+    }),
+  )
+  const { data } = (await as(world.project, world.token).customers()).body
+  expect(data.map((one) => [one.id, one.external_id, one.linked_by])).toEqual([
+    ['ctm_1', 'ref-77', 'customer'],
+    ['cus_1', '88', 'checkout'],
+    ['cus_2', null, null],
+  ])
 })

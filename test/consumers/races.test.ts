@@ -3,6 +3,7 @@ import { freshKey, NO_LIMIT } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
+import { insertLink } from './rows'
 
 /* Calls that are made at once, on a real D1, in many rounds. */
 
@@ -153,6 +154,22 @@ it('a customer is pinned to A while A is merged into B: the pin is B’s, or was
     const { status, body } = await api.customer(`cus_${round}`)
     expect([status, body.consumer_id]).toEqual(pinned.status === 200 ? [200, b] : [404, undefined])
   })
+})
+
+it('a customer is pinned to A or B while A is merged into B: at most 100 pins, and the log lists all that move', async () => {
+  const { project, api } = await newApi()
+  for (let round = 0; round < 6; round++) {
+    const [a, b] = [(await api.put(`a${round}`)).body.id, (await api.put(`b${round}`)).body.id]
+    const full = [...Array(50).fill(a), ...Array(round < 4 ? 50 : 49).fill(b)]
+    await Promise.all(full.map((pinned, n) => insertLink(project, `cus_${round}_${n}`, { pinned })))
+    const [pinned, merged] = await Promise.all([api.pin(`cus_${round}_new`, round % 2 === 0 ? a : b), api.merge(a, b)])
+    const pins = await rows('SELECT customer FROM customer_links WHERE project_id = ? AND pinned = ?', project, b)
+    expect(pins.length, String([told(pinned), told(merged)])).toBeLessThanOrEqual(100)
+    if (merged.status !== 200) continue
+    const [[, details]] = (await logged(project, a)) as [[string, { customers: unknown[] }]]
+    const moved = details.customers.length
+    expect(pins).toHaveLength(full.length - 50 + moved + (round % 2 === 1 && pinned.status === 200 ? 1 : 0))
+  }
 })
 
 it('blocked while it is merged: the block is before the merge, or a 409', async () => {

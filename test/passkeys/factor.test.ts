@@ -197,6 +197,13 @@ describe('recovery codes', () => {
 })
 
 describe('a project that requires a passkey', () => {
+  /** What a new project has. */
+  const SETTINGS = {
+    require_passkey: false,
+    link_hints: true,
+    consumer_keys: ['consumer_external_id'],
+    max_devices: 100,
+  }
   const setting = (project: string, token: string, require_passkey: unknown, more = {}) =>
     call(`/platform/v1/projects/${project}`, {
       method: 'PATCH',
@@ -210,7 +217,7 @@ describe('a project that requires a passkey', () => {
   async function requiring() {
     const { project, owner } = await freshProject()
     const { authenticator } = await register(owner.token)
-    expect((await setting(project, owner.token, true)).body.settings).toMatchObject({ require_passkey: true })
+    expect((await setting(project, owner.token, true)).body.settings).toEqual({ ...SETTINGS, require_passkey: true })
     return { project, owner, authenticator }
   }
 
@@ -257,9 +264,7 @@ describe('a project that requires a passkey', () => {
     expect(told(await setting(project, admin.token, true))).toEqual([403, 'insufficient_role'])
     const { secret } = await mint(owner.token, project)
     expect(told(await setting(project, secret, true))).toEqual([403, 'console_session_required'])
-    expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toMatchObject({
-      require_passkey: false,
-    })
+    expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toEqual(SETTINGS)
     const { results } = await DIRECTORY.prepare(
       "SELECT id FROM audit_log WHERE project_id = ? AND action LIKE 'project.settings%'",
     )
@@ -272,16 +277,14 @@ describe('a project that requires a passkey', () => {
     const { project, owner } = await freshProject()
     await register(owner.token)
     const path = `/platform/v1/projects/${project}`
-    expect((await setting(project, owner.token, true, { name: 'Safe' })).body).toMatchObject({
-      name: 'Safe',
-      settings: { require_passkey: true },
-    })
+    const { name, settings } = (await setting(project, owner.token, true, { name: 'Safe' })).body
+    expect([name, settings]).toEqual(['Safe', { ...SETTINGS, require_passkey: true }])
     expect((await setting(project, owner.token, true)).status).toBe(200)
     const { secret } = await mint(owner.token, project)
     for (const token of [owner.token, secret]) {
-      expect((await read(project, token, path)).body.settings).toMatchObject({ require_passkey: true })
+      expect((await read(project, token, path)).body.settings).toEqual({ ...SETTINGS, require_passkey: true })
     }
-    expect((await setting(project, owner.token, false)).body.settings).toMatchObject({ require_passkey: false })
+    expect((await setting(project, owner.token, false)).body.settings).toEqual(SETTINGS)
     const { body } = await read(project, owner.token, '/platform/v1/audit-log?action=project.settings_changed')
     expect(body.data.map(({ details }) => details)).toEqual([{ require_passkey: false }, { require_passkey: true }])
     expect((await read(project, (await addMember(project, 'admin')).token)).status).toBe(200)
@@ -295,6 +298,7 @@ describe('a project that requires a passkey', () => {
     const saved = await submit(`${page}/settings`, owner.token, {})
     expect(saved.headers.get('Location')).toMatch(/^\/console\/confirm/)
     expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toEqual({
+      ...SETTINGS,
       require_passkey: true,
     })
     await unconfirm(owner.user, 0)
