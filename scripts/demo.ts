@@ -146,7 +146,7 @@ await run(async () => {
     })
   expect((await verify()).valid, `the token of device ${device.device.id} is valid`)
   await must(`${api}/consumers/${CONSUMER}/devices/${device.device.id}`, { method: 'DELETE', token: secret, project })
-  expect((await verify()).reason === 'revoked', 'after the device is revoked, its token is not: revoked')
+  expect((await verify()).reason === 'revoked', 'after the device is revoked, its token is no longer valid')
 
   step('Replaying one event.')
   const replayed = records.data.find(({ event_type }) => event_type === 'invoice.paid')

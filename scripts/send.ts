@@ -37,8 +37,8 @@ Vendors: ${SIGNED_VENDORS.join(', ')}.`,
 other one give --connection and --signing-secret; with --token and --project too, it waits for the results.
 
 Shopify says in a header what happened, not in the body: a file is sent under the topic in its name, orders-paid.json (or
-orders-paid.2.json) as orders/paid. Adyen signs inside the body, each item for itself: what is sent is the file with its
-signatures put in. Braintree sends forms, no *.json.`,
+orders-paid.2.json) as orders/paid. Adyen signs each item inside the body, so the script adds the signatures to the file
+before it sends it. Braintree is not supported, because it sends forms, not JSON.`,
 } as const
 const CONCURRENCY = 8
 

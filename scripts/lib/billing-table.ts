@@ -30,8 +30,8 @@ export async function printBilling(inbox: Inbox, events: Iterable<EventRecord>):
   for (const { id, event_type, decoded_summary } of events) {
     types.set(id, event_type)
     for (const { kind: named, id } of decoded_summary?.effects ?? []) {
-      // Its path names the vendor too: it is printed by the objects that name it.
-      if (named === 'customer') continue
+      // The path of a customer names the vendor too: it is printed by the objects that name it.
+      if (named === 'customer' || named === 'customer_link') continue
       const kind = named === 'payment_card' ? 'payment_method' : named
       objects.set(`${kind} ${id}`, { kind, id })
     }

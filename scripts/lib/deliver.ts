@@ -1,3 +1,4 @@
+import type { Effect } from '../../src/billing/effect.ts'
 import { type Answer, ask, explain, must, type Problem } from './api.ts'
 import { type SignedVendor, signedBody, signedHeaders } from './sign.ts'
 import { sleep } from './terminal.ts'
@@ -24,7 +25,7 @@ export type EventRecord = {
   raw_payload_b64: string | null
   deliveries: number
   decoded_summary: {
-    effects: { kind: 'subscription' | 'invoice' | 'payment_method' | 'payment_card' | 'customer'; id: string }[]
+    effects: Pick<Effect, 'kind' | 'id'>[]
   } | null
 }
 export type Receipt = { event_ids: string[]; duplicate: boolean }

@@ -29,7 +29,7 @@ export function refOf(text: string): ConsumerRef | null {
 export function refToChange(text: string): ConsumerRef {
   const ref = refOf(text)
   if (ref) return ref
-  if (!text.startsWith(EXTERNAL)) throw noConsumer()
+  if (!text.startsWith(EXTERNAL)) throw noName()
   throw new Fault('validation_failed', `The external id in the path ${EXTERNAL_ID_RULE}.`, {
     errors: [{ pointer: '', code: 'malformed', message: EXTERNAL_ID_RULE }],
   })
@@ -40,6 +40,10 @@ export function externalIdIn(text: string): string {
   const ref = refToChange(text)
   if ('external_id' in ref) return ref.external_id
   throw new Fault('not_found', `Name the consumer by ${EXTERNAL} and your own id.`)
+}
+
+function noName(): Fault {
+  return new Fault('not_found', `Name the consumer by its id (csm_…), or by ${EXTERNAL} and your own id.`)
 }
 
 export function noConsumer(): Fault {

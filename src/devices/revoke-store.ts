@@ -43,5 +43,9 @@ export async function revokeDevice(
     forgotten: forgotten(db, project_id, owner),
   })
   required(consumer)
-  if (!device[0]) throw new Fault('not_found', 'The consumer has no such device.')
+  if (!device[0])
+    throw new Fault(
+      'not_found',
+      'The consumer has no such device. Name it by its id (dev_…), not by its installation id.',
+    )
 }

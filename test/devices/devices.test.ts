@@ -107,7 +107,7 @@ describe('registering a device', () => {
   })
 })
 
-describe('a blocked or merged consumer', () => {
+describe('a blocked, merged or erased consumer', () => {
   it('gets no device, and its devices are not valid while it is blocked', async () => {
     const { api, consumer } = await newApi()
     const { body } = await api.register('ext:u', 'one')
@@ -125,6 +125,17 @@ describe('a blocked or merged consumer', () => {
     expect((await api.revoke('ext:u', 'dev_none')).status).toBe(404)
     await api.block('ext:u', 'unblock')
     expect((await api.verify(body.token)).body.valid).toBe(true)
+  })
+
+  it('gets no device once it is erased, whether or not there is room', async () => {
+    const { api, project, owner } = await newApi(1)
+    const { body } = await api.register('ext:u', 'one')
+    const { body: erasure } = await as(project, owner.token).erase('ext:u')
+    for (const fields of [{}, { when_full: 'replace_oldest' }]) {
+      expect(told(await api.register(erasure.consumer_id, 'one', fields))).toEqual([409, 'consumer_erased'])
+    }
+    expect((await api.list(erasure.consumer_id)).body.data).toEqual([])
+    expect((await api.verify(body.token)).body.reason).toBe('unknown')
   })
 
   it('names the survivor once it is merged', async () => {

@@ -10,6 +10,7 @@ export function as(project: string, token: string, always: RequestOptions = {}) 
     consumer: (externalId: string) => ask('PUT', `/ext:${externalId}`, { json: {} }),
     get: (consumer: string, options?: RequestOptions) => ask('GET', `/${consumer}`, options),
     block: (consumer: string, verb = 'block') => ask('POST', `/${consumer}/${verb}`, { json: {} }),
+    erase: (consumer: string) => ask('DELETE', `/${consumer}`),
     merge: (consumer: string, into: string, options?: RequestOptions) =>
       ask('POST', `/${consumer}/merge`, { json: { into }, ...options }),
     register: (consumer: string, installation: string, fields: object = {}, options?: RequestOptions) =>

@@ -58,15 +58,15 @@ function Standing({ c, row: { state, blocked_reason, merged_into } }: { c: Conte
   if (state === 'erased') {
     return (
       <p class="notice" role="note">
-        This consumer was erased. Its email address, name, metadata and IDs are gone, and it cannot be changed.
+        This consumer was erased. Its email address, name, metadata, IDs and devices are gone, and it cannot be changed.
       </p>
     )
   }
   if (merged_into === null) return null
   return (
     <p class="notice" role="note">
-      This consumer was merged into <a href={`${pathsOf(c).consumers}/${merged_into}`}>{merged_into}</a>. Its IDs and
-      customers are there now.
+      This consumer was merged into <a href={`${pathsOf(c).consumers}/${merged_into}`}>{merged_into}</a>. Its IDs,
+      customers and devices are there now.
     </p>
   )
 }

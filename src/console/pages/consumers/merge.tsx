@@ -94,7 +94,9 @@ export function confirmMergePage(
       <ul>
         <li>{idsOf(from)}. Calls with these IDs reach the consumer that stays.</li>
         <li>{customersIn(moving)}, with their subscriptions and invoices.</li>
-        <li>{plural(moving.devices, 'active device')}. The consumer that stays can then have more than the limit.</li>
+        {moving.devices > 0 && (
+          <li>{plural(moving.devices, 'active device')}. The consumer that stays can then have more than the limit.</li>
+        )}
         {moving.merged > 0 && <li>{plural(moving.merged, 'consumer')} that had been merged into the one that ends.</li>}
       </ul>
       <p>

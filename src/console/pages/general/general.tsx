@@ -19,9 +19,10 @@ import { RESTORABLE } from './delete'
 /** What each role may do, in words. */
 const ROLES: Record<string, string> = {
   viewer: 'You can see everything except the audit log, and change nothing.',
-  developer: 'You can see everything except the audit log, manage API keys, and replay events.',
+  developer:
+    'You can see everything except the audit log, manage API keys, change consumers and their devices, and replay events.',
   admin:
-    'You can do everything that a developer can, invite people and change their roles, rename the project, manage its connections, and read the audit log.',
+    'You can do everything that a developer can, invite people and change their roles, rename the project, change its settings, manage its connections, erase consumers, and read the audit log.',
   owner: 'You can do everything in this project.',
 }
 

@@ -58,8 +58,8 @@ export function addFirstPage(c: Context<HttpEnv>, next: string) {
     <section class="second">
       <h1>Add a passkey</h1>
       <p>
-        This page requires a passkey of you, because you are an admin or an owner. You have none yet. Adding one takes a
-        minute, and then you return to where you were.
+        The project requires a passkey for admins and owners, and you have none yet. Adding one takes a minute. Then you
+        return to where you were.
       </p>
       <p>
         <a class="button primary" href={`/console/passkeys/new?next=${encodeURIComponent(next)}`}>
