@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedEach, type Change } from '../audit/store'
 import type { ConsumerRef } from '../consumers/ref'
 import { consumers } from '../consumers/schema'
-import { findConsumer, idOf, required } from '../consumers/store'
+import { changeable, findConsumer, idOf } from '../consumers/store'
 import { batch, type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { Fault } from '../lib/fault'
@@ -33,7 +33,7 @@ type How = { replace: boolean; renew: boolean; token: NewToken }
  * @param how.replace whether the devices that were seen least recently are revoked if there is no room
  * @param how.renew whether a device that is there gets the new token; the one before ends
  * @returns the device; its token only if it is new
- * @throws {Fault} `not_found`, `consumer_merged`, `consumer_blocked`, `device_revoked`, `device_limit_reached`
+ * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`, `consumer_blocked`, `device_revoked`, `device_limit_reached`
  */
 export async function registerDevice(
   db: Db,
@@ -61,7 +61,7 @@ export async function registerDevice(
     },
     { idempotent: true },
   )
-  const consumer = required(found.consumer)
+  const consumer = changeable(found.consumer)
   if (consumer.state === 'blocked') {
     throw new Fault('consumer_blocked', `The consumer ${consumer.id} is blocked. Unblock it first.`)
   }

@@ -64,7 +64,14 @@ export const deviceRoutes = new Hono<HttpEnv>()
         200: { description: 'The device was there.', schema: RegisteredDevice },
         201: { description: 'The device is new.', schema: RegisteredDevice },
       },
-      faults: ['not_found', 'consumer_merged', 'consumer_blocked', 'device_revoked', 'device_limit_reached'],
+      faults: [
+        'not_found',
+        'consumer_merged',
+        'consumer_erased',
+        'consumer_blocked',
+        'device_revoked',
+        'device_limit_reached',
+      ],
     }),
     body(RegisterBody),
     async (c) => {
