@@ -2,6 +2,11 @@
 export const MAX_EXTERNAL_ID = 200
 /** External ids of one consumer. The write itself is fenced, so calls at the same time cannot exceed it. */
 export const MAX_EXTERNAL_IDS = 100
+/**
+ * Times that a change of a consumer is tried while other calls change the same one. As many calls at once all succeed.
+ * Without a limit, n calls would cost n² trips to the database.
+ */
+export const MAX_ATTEMPTS = 20
 /** Characters of an email address. */
 export const MAX_EMAIL = 254
 /** Characters (code points) of a consumer's name. */

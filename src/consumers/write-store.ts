@@ -4,7 +4,7 @@ import { insertWhere } from '../db/insert-where'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { requireMatch } from './etag'
-import { MAX_EXTERNAL_IDS } from './limits'
+import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers, type Metadata } from './schema'
 import { type Consumer, changeable, findConsumer, required } from './store'
@@ -159,15 +159,21 @@ export function fenced(
     .where(and(eq(consumers.project_id, projectId), eq(consumers.id, id)))
 }
 
-/** Reads and writes again for as long as another call changes the consumer in between. Each time, that call has succeeded. */
+/**
+ * Reads and writes again if another call changes the consumer in between. Each time, that call has succeeded. But of many
+ * calls at once all read again each time, so their number of attempts is limited.
+ *
+ * @throws {Fault} `overloaded`
+ */
 export async function untilCurrent<T>(attempt: () => Promise<T>): Promise<T> {
-  for (;;) {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
     try {
       return await attempt()
     } catch (error) {
       if (!isRefusedBy(error, `NOT NULL constraint failed: ${nameOf(consumers.revision)}`)) throw error
     }
   }
+  throw new Fault('overloaded', 'Too many calls change this consumer at once. Nothing was changed. Try again.')
 }
 
 /** @param count of the external ids that the consumer would have. @throws {Fault} `external_id_limit_reached` */

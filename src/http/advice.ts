@@ -86,7 +86,7 @@ export const ADVICE: Record<FaultName, string> = {
   encryption_key_unavailable:
     'Tell the operator: the deployment lacks the key that the signing secrets were encrypted with.',
   overloaded:
-    'Try again after Retry-After, with fewer requests at once. The service holds as many bodies or payloads as it can.',
+    'Try again after Retry-After, with fewer requests at once. The service holds as many bodies or payloads as it can, or many calls change the same object.',
   public_origin_missing: 'Tell the operator to set PUBLIC_ORIGIN.',
   internal_error:
     'Try again later. If the error remains, give the request_id to the operator: the cause is in the log.',

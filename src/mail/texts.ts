@@ -50,8 +50,8 @@ export function invitationMail({ email, project, role, expires_at, link }: Invit
 
 /**
  * Whether an email may show the name of a project, which anyone can choose. Email programs turn addresses into links,
- * even those without a scheme.
+ * even those without a scheme. Browsers take the full stops of other scripts and fonts for dots: NFKC makes dots of them.
  */
 export function isPlainName(name: string): boolean {
-  return !/:\/\/|www\.|\S[.。．｡]\S/i.test(name)
+  return !/:\/\/|www\.|\S[.。]\S/i.test(name.normalize('NFKC'))
 }

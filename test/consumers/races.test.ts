@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { freshKey, NO_LIMIT } from '../harness'
+import { freshKey, NO_LIMIT, STORE } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
@@ -235,4 +235,20 @@ describe('a consumer is erased', () => {
       else expect(found.body).toMatchObject({ id: put.body.id, name: 'B', email: null, metadata: {} })
     })
   })
+})
+
+it('a consumer that other calls never stop changing: the call ends with a 503', async () => {
+  const { api } = await newApi()
+  await api.put('u')
+  // As if another call had been faster, each time.
+  await STORE.prepare(
+    `CREATE TRIGGER always_later BEFORE UPDATE ON consumers
+    BEGIN SELECT RAISE(ABORT, 'NOT NULL constraint failed: consumers.revision'); END`,
+  ).run()
+  try {
+    expect(told(await api.patch('ext:u', { name: 'new' }))).toEqual([503, 'overloaded'])
+  } finally {
+    await STORE.prepare('DROP TRIGGER always_later').run()
+  }
+  expect((await api.patch('ext:u', { name: 'new' })).status).toBe(200)
 })

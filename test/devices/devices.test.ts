@@ -65,6 +65,12 @@ describe('registering a device', () => {
     expect(later.body.device).toEqual({ ...second.body.device, last_seen_at: iso(Date.now()) })
   })
 
+  it.each(['refuse', 'replace_oldest'])('of an erased consumer says so (%s)', async (when_full) => {
+    const own = await newApi()
+    await call(`/platform/v1/consumers/${own.consumer}`, { method: 'DELETE', project: own.project, token: own.secret })
+    expect(told(await own.api.register(own.consumer, 'new', { when_full }))).toEqual([409, 'consumer_erased'])
+  })
+
   it('with new_token ends the token before', async () => {
     const first = await api.register('ext:u', 'renewed', { new_token: true })
     const second = await api.register('ext:u', 'renewed', { new_token: true })

@@ -29,7 +29,7 @@ describe('the email of an invitation', () => {
     expect(after).toMatchObject({ sent_at: expect.any(String), send_error: null, sends: 1 })
   })
 
-  it.each(['https://evil.example', 'www.evil', 'Visit evil.example now', 'evil．example', 'a.b'])(
+  it.each(['https://evil.example', 'www.evil', 'Visit evil.example now', 'evil．example', 'evil\u2024example', 'a.b'])(
     'leaves out a name that an email program would turn into a link: %s',
     async (name) => {
       const { EMAIL, mails } = mailbox()
