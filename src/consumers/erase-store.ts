@@ -76,8 +76,10 @@ export async function eraseConsumer(
         .update(consumers)
         .set({ ...gone, revision: sql`${consumers.revision} + 1` })
         .where(and(eq(consumers.project_id, project_id), inArray(consumers.id, mergedInto(project_id, before.id)))),
-      recorded: db.insert(erasures).values({ project_id, id, consumer_id: before.id, requested_at: now, due_at: now }),
       customers: eraseCustomers(db, of, id),
+      recorded: db
+        .insert(erasures)
+        .values({ project_id, id, consumer_id: before.id, requested_at: now, ...dueFor(of, id, now) }),
       ...deleteOwned(db, of),
       erasure: findErasure(db, project_id, of),
     })
@@ -97,6 +99,19 @@ function eraseCustomers(db: Db, of: Of, erasure: string) {
     .update(customerLinks)
     .set({ said: null, said_rank: null, hint: null, hint_rank: null, pinned: erasure })
     .where(and(eq(project_id, of.project_id), sql`(${customer}, ${vendor}) IN (${customersOf(of)})`))
+}
+
+/**
+ * When the cron has to look at an erasure: now. Without customers it is finished and never due, because a customer cannot be
+ * linked to it later.
+ */
+function dueFor({ project_id }: Of, erasure: string, now: number) {
+  const without = sql`NOT EXISTS (SELECT 1 FROM ${customerLinks} ${l} INDEXED BY customer_links_pinned
+    WHERE ${l.project_id} = ${project_id} AND ${l.pinned} = ${erasure})`
+  return {
+    finished_at: sql`CASE WHEN ${without} THEN ${now} END`,
+    due_at: sql`CASE WHEN NOT ${without} THEN ${now} END`,
+  }
 }
 
 function customersOf({ project_id, id }: Of): SQL {

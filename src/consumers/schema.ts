@@ -118,8 +118,12 @@ export const erasures = sqliteTable(
     requested_at: integer().notNull(),
     /** When the first pass was complete. */
     finished_at: integer(),
-    /** When the cron looks at it next: at once until it is finished, then daily. */
-    due_at: integer().notNull(),
+    /** When the cron looks at it next: at once until it is finished, then daily. Null: never, because no customer was linked. */
+    due_at: integer(),
   },
-  (t) => [primaryKey({ columns: [t.project_id, t.id] }), index('erasures_due').on(t.due_at)],
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.id] }),
+    index('erasures_first').on(t.due_at).where(sql`finished_at IS NULL`),
+    index('erasures_due').on(t.due_at).where(sql`due_at IS NOT NULL`),
+  ],
 )

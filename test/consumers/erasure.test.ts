@@ -14,7 +14,7 @@ import {
 } from '../billing/payloads'
 import { billingWorld } from '../billing/world'
 import { advance, stopClock } from '../clock'
-import { addMember, captureConsole, NO_LIMIT, STORE, storedText, tamperedD1 } from '../harness'
+import { addMember, captureConsole, lossyQueue, NO_LIMIT, STORE, storedText, tamperedD1 } from '../harness'
 import { cron, rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
@@ -249,6 +249,31 @@ describe('an erased consumer', () => {
     const developer = await addMember(project, 'developer')
     expect(told(await as(project, developer.token).erase(other))).toEqual([403, 'insufficient_role'])
     expect((await as(project, owner.token).erase(other)).status).toBe(202)
+  })
+
+  it('without customers is done at once, and the cron never looks at it', async () => {
+    const { consumers, put } = await newPlace()
+    const { body } = await consumers.erase(await put('alone', { email: 'alone@example.com' }))
+    expect(body).toMatchObject({ state: 'done', finished_at: body.requested_at, payloads_removed: 0 })
+    expect(await rows('SELECT due_at FROM erasures WHERE id = ?', body.id)).toEqual([{ due_at: null }])
+  })
+
+  it('is reached by the cron before all later passes of other erasures, however late those are', async () => {
+    const { consumers, put } = await newPlace()
+    await STORE.prepare(
+      `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 1000)
+       INSERT INTO erasures (project_id, id, consumer_id, requested_at, finished_at, due_at)
+       SELECT 'prj_other', printf('ers_%05d', v), 'csm_other', 1, 1, 1 FROM n`,
+    ).run()
+    const id = await put('next')
+    await consumers.pin('cus_next', id)
+    await consumers.erase(id)
+    await cron({ EVENTS: lossyQueue().EVENTS })
+    expect((await consumers.erasure(id)).body.state).toBe('done')
+    expect(await rows("SELECT count(*) AS n FROM erasures WHERE project_id = 'prj_other' AND due_at = 1")).not.toEqual([
+      { n: 0 },
+    ])
+    await rows("DELETE FROM erasures WHERE project_id = 'prj_other'")
   })
 
   it('takes those that were merged into it along', async () => {

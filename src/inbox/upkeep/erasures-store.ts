@@ -1,5 +1,5 @@
 import { and, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
+import { alias, unionAll } from 'drizzle-orm/sqlite-core'
 import type { Effect } from '../../billing/effect'
 import { billingObjects } from '../../billing/schema'
 import { customerLinks, type ErasureCursor, erasures } from '../../consumers/schema'
@@ -17,9 +17,14 @@ const s = alias(events, 's')
 
 export type Erasure = typeof erasures.$inferSelect
 
-/** Reads the next erasure that is due. */
+/** Reads the next erasure that is due. A first pass comes before all daily ones, however late those are. */
 export function nextDue(db: Db, now: number) {
-  return db.select().from(erasures).where(lte(erasures.due_at, now)).orderBy(erasures.due_at).limit(1)
+  const isDue = lte(erasures.due_at, now)
+  const earliest = (name: string, which: SQL | undefined) =>
+    db.select().from(erasures).where(which).orderBy(erasures.due_at).limit(1).as(name)
+  const first = db.select().from(earliest('first', and(isDue, isNull(erasures.finished_at))))
+  const daily = db.select().from(earliest('daily', isDue))
+  return unionAll(first, daily).limit(1)
 }
 
 /** The customers of an erasure, from the one that the cursor has reached, in their order. CROSS JOIN keeps it. */
