@@ -7,6 +7,8 @@ import { auditRoutes } from './audit/routes'
 import { invoiceRoutes } from './billing/invoices/routes'
 import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
+import { featureRoutes } from './catalog/feature-routes'
+import { planRoutes } from './catalog/plan-routes'
 import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
@@ -64,6 +66,8 @@ const app = base
   .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/consumers', consumerRoutes)
+  .route('/platform/v1/billing/features', featureRoutes)
+  .route('/platform/v1/billing/plans', planRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)

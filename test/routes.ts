@@ -3,6 +3,7 @@ import { app } from '../src/app'
 import { type RouteEntry, routeTable } from '../src/http/openapi'
 import { newId } from '../src/lib/ids'
 import { insertObjects } from './billing/rows'
+import { insertFeatures, insertPlan } from './catalog/rows'
 import { insertConsumer } from './consumers/rows'
 import {
   type Answer,
@@ -55,11 +56,14 @@ export async function newWorld() {
     insertConsumer(project, 'sample'),
     insertConsumer(project, 'survivor'),
   ])
+  await insertFeatures(project, 'sso', 'seats', 'unused')
+  const plan = await insertPlan(project, 'pro')
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   const passkey = await keptPasskey(owner.user)
   return {
     consumer,
     survivor,
+    plan,
     passkey,
     member,
     invitation,
@@ -123,6 +127,22 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
     status: 201,
   },
+  'PUT /platform/v1/billing/features/:key': { json: { name: 'sample', type: 'boolean' }, status: 200 },
+  'POST /platform/v1/billing/plans': {
+    json: {
+      key: 'sample',
+      name: 'sample',
+      rank: 1,
+      state: 'active',
+      features: { seats: { value: 5, per_seat: true } },
+      prices: [{ vendor: 'stripe', ref: 'price_sample' }],
+    },
+    status: 201,
+  },
+  'PATCH /platform/v1/billing/plans/:id': {
+    json: { key: 'sample', name: 'sample', rank: 1, state: 'archived', features: {}, prices: [] },
+    status: 200,
+  },
   'PUT /platform/v1/billing/customers/:vendor/:id': { json: { consumer: 'ext:sample' }, status: 200 },
   'PATCH /platform/v1/billing/connections/:id': { json: { name: 'sample', status: 'active' }, status: 200 },
   'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_9876543210' }, status: 201 },
@@ -152,6 +172,8 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/invitations/:id': world.invitation.id,
     '/auth/invitations/:id': world.own.id,
     '/platform/v1/consumers/:consumer': 'ext:sample',
+    '/platform/v1/billing/features/:key': 'unused',
+    '/platform/v1/billing/plans/:id': world.plan,
     '/platform/v1/billing/connections/:id': world.connection.id,
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,

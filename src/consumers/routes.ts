@@ -2,11 +2,11 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
+import { etagOf } from '../http/etag'
 import { boundedListOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { etagOf } from './etag'
 import {
   BlockBody,
   Consumer,

@@ -17,6 +17,7 @@ export const TAGS = {
   'Audit log': 'Who changed what, and when.',
   'Billing connections': 'The endpoints that billing vendors send events to, and their signing secrets.',
   'Billing state': 'Subscriptions, invoices and payment methods, derived from webhook events.',
+  Catalog: 'What you sell: features, plans, and the prices of your vendors that stand for them.',
   Consumers: 'The end users of the product, under your own ids.',
   Invitations: 'Invite people to a project; accept and decline invitations.',
   Ingest: 'The endpoint that billing vendors call.',

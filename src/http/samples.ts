@@ -15,6 +15,8 @@ export const SAMPLE = {
   passkey: 'psk_01kc5w8a1b3c5d7e9f2g4h6j8k',
   consumer: 'csm_01kc5w3c5e7g9j1k3m5n7p9r1t',
   survivor: 'csm_01kc5w2b4d6f8h0k2n4p6q8s0v',
+  plan: 'pln_01kc5x4d6f8h0k2n4p6q8s0v2x',
+  grant: 'grt_01kc5x9a1c3e5g7j9m0p2r4t6v',
   externalId: 'user_4711',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',
   request: 'req_01kc5v8x0y2z4a6b8c1d3e5f7g',
@@ -51,5 +53,7 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
     description: 'The consumer: its id, or `ext:` and its external id.',
     example: 'ext:user_4711',
   },
+  features: { description: 'The key of the feature.', example: 'seats' },
+  plans: { description: 'The id of the plan.', example: SAMPLE.plan },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }

@@ -15,6 +15,8 @@ export const SCOPES = [
   'audit_log:read',
   'consumers:read',
   'consumers:write',
+  'catalog:read',
+  'catalog:write',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -29,12 +31,13 @@ const VIEWER: Scope[] = [
   'billing:read',
   'connections:read',
   'consumers:read',
+  'catalog:read',
 ]
-const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write', 'consumers:write']
+const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write', 'consumers:write', 'catalog:write']
 const ADMIN: Scope[] = [...DEVELOPER, 'projects:write', 'members:write', 'connections:write', 'audit_log:read']
 
 /**
- * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays and changes consumers; an admin also manages.
+ * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays, and changes consumers and the catalog; an admin also manages.
  */
 export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   viewer: VIEWER,

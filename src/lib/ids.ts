@@ -18,6 +18,8 @@ export type IdPrefix =
   | 'psk'
   | 'pch'
   | 'csm'
+  | 'pln'
+  | 'grt'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
 const DIGITS = '[0-9a-hjkmnp-tv-z]'

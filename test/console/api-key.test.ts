@@ -111,7 +111,18 @@ describe('the scopes of a new key', () => {
   it.each([
     ['billing', ['billing:read']],
     ['server', ['billing:read', 'billing:write', 'connections:read']],
-    ['read', ['projects:read', 'members:read', 'api_keys:read', 'billing:read', 'connections:read', 'consumers:read']],
+    [
+      'read',
+      [
+        'projects:read',
+        'members:read',
+        'api_keys:read',
+        'billing:read',
+        'connections:read',
+        'consumers:read',
+        'catalog:read',
+      ],
+    ],
     [
       'all',
       [
@@ -121,9 +132,11 @@ describe('the scopes of a new key', () => {
         'billing:read',
         'connections:read',
         'consumers:read',
+        'catalog:read',
         'api_keys:write',
         'billing:write',
         'consumers:write',
+        'catalog:write',
       ],
     ],
   ])('with the preset %s are those of the preset, whatever is ticked', async (preset, scopes) => {
@@ -147,7 +160,7 @@ describe('the scopes of a new key', () => {
       }
     }
     const [less, all] = [await offered(developer), await offered(owner)]
-    expect([less.all.length, all.all.length]).toEqual([9, 13])
+    expect([less.all.length, all.all.length]).toEqual([11, 15])
     for (const { ticked, preset, expires } of [less, all]) {
       expect([ticked, preset, expires]).toEqual([['billing:read'], 'billing', '90'])
     }

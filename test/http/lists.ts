@@ -2,6 +2,7 @@ import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { insertObjects, insertTimeline } from '../billing/rows'
+import { insertFeatures, insertPlan } from '../catalog/rows'
 import { insertConsumer, insertLink } from '../consumers/rows'
 import {
   addMember,
@@ -104,6 +105,15 @@ export const LISTS: Record<string, List> = {
     id: byId,
     add: ({ project }, n) => times(n, () => insertConsumer(project, null)),
     filters: ['state=active', 'state=blocked', 'email=sample@example.com', ''],
+  },
+  'GET /platform/v1/billing/features': {
+    id: (row) => row.key,
+    add: ({ project }, n) => times(n, () => insertFeatures(project, `z_${newId('evt', Date.now())}`)),
+    ascending: true,
+  },
+  'GET /platform/v1/billing/plans': {
+    id: byId,
+    add: ({ project }, n) => times(n, () => insertPlan(project, newId('evt', Date.now()))),
   },
   'GET /platform/v1/billing/connections': {
     id: byId,

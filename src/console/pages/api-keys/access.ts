@@ -11,6 +11,7 @@ const WORDS: Record<string, Words> = {
   billing: { label: 'Events and billing', hint: 'Events, health, subscriptions, invoices. Write replays events.' },
   connections: { label: 'Connections', hint: 'Write also adds and removes signing secrets.' },
   consumers: { label: 'Consumers', hint: 'The end users of your product. Write also blocks and merges them.' },
+  catalog: { label: 'Catalog', hint: 'Features, plans and the prices that stand for them.' },
   audit_log: { label: 'Audit log', hint: 'Who changed what.' },
 }
 

@@ -14,6 +14,8 @@ const KINDS = [
   ['invitation.*', 'All changes to invitations'],
   ['consumer.*', 'All changes to consumers'],
   ['customer.*', 'All changes to customers'],
+  ['feature.*', 'All changes to features'],
+  ['plan.*', 'All changes to plans'],
   ['connection.*', 'All changes to connections'],
   ['event*', 'All replays'],
 ] as const

@@ -62,6 +62,11 @@ export const ACTIONS: Record<string, Action> = {
       `${vendorTitle(String(vendor))}, ${consumer === null ? 'no consumer' : words(consumer)}`,
   },
   'customer.unpinned': { did: 'Let events set the consumer of a customer' },
+  'feature.created': { did: 'Created a feature', more: ({ type }) => words(type) },
+  'feature.updated': { did: 'Changed a feature', more: ({ name }) => named(name) },
+  'feature.deleted': { did: 'Deleted a feature' },
+  'plan.created': { did: 'Created a plan', more: ({ key }) => named(key) },
+  'plan.updated': { did: 'Changed a plan', more: ({ fields }) => words(fields) },
   'connection.created': {
     did: 'Connected a vendor',
     more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),
