@@ -12,6 +12,7 @@ import { planRoutes } from './catalog/plan-routes'
 import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
+import { grantRoutes } from './entitlements/grant-routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
@@ -68,6 +69,7 @@ const app = base
   .route('/platform/v1/consumers', consumerRoutes)
   .route('/platform/v1/billing/features', featureRoutes)
   .route('/platform/v1/billing/plans', planRoutes)
+  .route('/platform/v1/billing/grants', grantRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)

@@ -5,6 +5,7 @@ import { newId } from '../src/lib/ids'
 import { insertObjects } from './billing/rows'
 import { insertFeatures, insertPlan } from './catalog/rows'
 import { insertConsumer } from './consumers/rows'
+import { insertGrants } from './entitlements/rows'
 import {
   type Answer,
   addMember,
@@ -58,12 +59,14 @@ export async function newWorld() {
   ])
   await insertFeatures(project, 'sso', 'seats', 'unused')
   const plan = await insertPlan(project, 'pro')
+  const grant = await insertGrants(project, consumer)
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   const passkey = await keptPasskey(owner.user)
   return {
     consumer,
     survivor,
     plan,
+    grant,
     passkey,
     member,
     invitation,
@@ -143,6 +146,18 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     json: { key: 'sample', name: 'sample', rank: 1, state: 'archived', features: {}, prices: [] },
     status: 200,
   },
+  'POST /platform/v1/billing/grants': {
+    json: {
+      consumer: 'ext:sample',
+      feature: 'seats',
+      value: 5,
+      effect: 'allow',
+      starts_at: '2026-01-01T00:00:00Z',
+      expires_at: '2099-01-01T00:00:00Z',
+      reason: 'sample',
+    },
+    status: 201,
+  },
   'PUT /platform/v1/billing/customers/:vendor/:id': { json: { consumer: 'ext:sample' }, status: 200 },
   'PATCH /platform/v1/billing/connections/:id': { json: { name: 'sample', status: 'active' }, status: 200 },
   'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_9876543210' }, status: 201 },
@@ -174,6 +189,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/consumers/:consumer': 'ext:sample',
     '/platform/v1/billing/features/:key': 'unused',
     '/platform/v1/billing/plans/:id': world.plan,
+    '/platform/v1/billing/grants/:id': world.grant,
     '/platform/v1/billing/connections/:id': world.connection.id,
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,

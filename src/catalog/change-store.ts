@@ -150,7 +150,7 @@ async function explain(
 }
 
 /** Whether the project has these features, with types that the values fit. `misfits` of values.ts says the same. */
-function fitting(projectId: string, wanted: PlanFeatures): SQL {
+export function fitting(projectId: string, wanted: PlanFeatures): SQL {
   const value = sql`json_type(j.value, '$.value')`
   const isQuantity = sql`(${value} = 'integer' AND j.value->>'value' BETWEEN 0 AND ${sql.raw(String(Number.MAX_SAFE_INTEGER))}
     OR ${value} = 'text' AND j.value->>'value' = ${UNLIMITED})`

@@ -1,8 +1,9 @@
-import { and, asc, eq, gt, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import { audited, auditedFrom, type Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { valuesOf } from '../db/sql'
+import { grants } from '../entitlements/schema'
 import { featureInUse, noFeature, tooManyFeatures, typeFixed } from './faults'
 import { MAX_FEATURES } from './limits'
 import { features, plans } from './schema'
@@ -110,7 +111,15 @@ export async function deleteFeature(
       db,
       change,
       { project_id, action: 'feature.deleted', object_type: 'feature', object_id: key },
-      db.delete(features).where(and(isFeature(project_id, key), sql`NOT EXISTS ${inPlans(project_id, key)}`)),
+      db
+        .delete(features)
+        .where(
+          and(
+            isFeature(project_id, key),
+            sql`NOT EXISTS ${inPlans(project_id, key)}`,
+            sql`NOT EXISTS ${inGrants(project_id, key, change.now)}`,
+          ),
+        ),
     ),
     rows: findFeature(db, project_id, key),
   })
@@ -122,6 +131,15 @@ export async function deleteFeature(
 function inPlans(projectId: string, key: string): SQL {
   return sql`(SELECT 1 FROM ${plans} CROSS JOIN json_each(${plans.features}) j
     WHERE ${plans.project_id} = ${projectId} AND j.key = ${key})`
+}
+
+/**
+ * The live grants of a feature, as a subquery. No index finds them: it would cost a row for each grant, and features are seldom
+ * deleted.
+ */
+function inGrants(projectId: string, key: string, now: number): SQL {
+  const live = and(isNull(grants.revoked_at), or(isNull(grants.expires_at), gt(grants.expires_at, now)))
+  return sql`(SELECT 1 FROM ${grants} WHERE ${grants.project_id} = ${projectId} AND ${grants.feature} = ${key} AND ${live})`
 }
 
 function isFeature(projectId: string, key: string): SQL | undefined {

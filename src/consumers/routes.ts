@@ -182,7 +182,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       id: 'mergeConsumer',
       summary: 'Merge a consumer into another one',
       description:
-        'For two consumers that are the same person. The consumer in the path ends, and the one in `into` stays as it is and gets the external ids and the pinned customers of the other. There is no way back.',
+        'For two consumers that are the same person. The consumer in the path ends, and the one in `into` stays as it is and gets the external ids, the grants and the pinned customers of the other. There is no way back.',
       tag,
       policy: mayWrite,
       responses: { 200: shown('The consumer that stays.') },

@@ -2,6 +2,8 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { valuesOf } from '../db/sql'
+import { countGrants, grantsMoved } from '../entitlements/grants-store'
+import { MAX_GRANTS } from '../entitlements/limits'
 import { Fault } from '../lib/fault'
 import { MAX_MERGED, MAX_PINNED } from './limits'
 import { pinnedTo } from './links-store'
@@ -41,7 +43,7 @@ export async function setBlocked(
 }
 
 /**
- * Merges a consumer into another one, which gets its external ids, after its own, and the customers that are pinned to it. Consumers that were merged into the first
+ * Merges a consumer into another one, which gets its external ids, after its own, its grants, and the customers that are pinned to it. Consumers that were merged into the first
  * one then name the survivor. There is no way back.
  *
  * @returns the survivor
@@ -60,6 +62,8 @@ export async function mergeConsumer(
       merged: countMerged(db, project_id, [ref, into]),
       moving: pinnedTo(db, project_id, ref),
       pinned: pinnedTo(db, project_id, into),
+      granted: countGrants(db, project_id, ref, change.now),
+      held: countGrants(db, project_id, into, change.now),
     })
     const from = required(found.from)
     const survivor = required(found.into)
@@ -67,6 +71,7 @@ export async function mergeConsumer(
     requireRoom(from.external_ids.length + survivor.external_ids.length)
     if ((found.merged[0]?.n ?? 0) >= MAX_MERGED) throw tooManyMerged()
     if (found.moving.length + found.pinned.length > MAX_PINNED) throw tooManyPinned()
+    if ((found.granted[0]?.n ?? 0) + (found.held[0]?.n ?? 0) > MAX_GRANTS) throw tooManyGrants()
     const { now } = change
     const gone = { state: 'merged' as const, merged_into: survivor.id, blocked_reason: null, updated_at: now }
     const details = { into: survivor.id, external_ids: from.external_ids.length, customers: found.moving }
@@ -93,6 +98,7 @@ export async function mergeConsumer(
         .set({ merged_into: survivor.id })
         .where(and(eq(consumers.project_id, project_id), inArray(consumers.id, mergedInto(project_id, from.id)))),
       pins: movePins(db, project_id, from.id, survivor.id),
+      grants: grantsMoved(db, project_id, from.id, survivor.id),
       rows: findConsumer(db, project_id, survivor),
     })
     return required(rows)
@@ -112,6 +118,10 @@ function intoItself(): Fault {
 
 function tooManyPinned(): Fault {
   return new Fault('merge_limit_reached', `At most ${MAX_PINNED} customers can be pinned to one consumer.`)
+}
+
+function tooManyGrants(): Fault {
+  return new Fault('merge_limit_reached', `A consumer can have ${MAX_GRANTS} live grants.`)
 }
 
 function tooManyMerged(): Fault {

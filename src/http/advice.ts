@@ -61,6 +61,7 @@ export const ADVICE: Record<FaultName, string> = {
   feature_limit_reached: 'Delete features that nothing uses, and try again.',
   plan_key_taken: 'Use the plan that has the key, or choose another key.',
   plan_limit_reached: 'Change a plan that nobody has any more.',
+  grant_limit_reached: 'Revoke grants that the consumer no longer needs, or grant a plan.',
   price_mapped: 'Take the price out of the plan that the response names, and try again.',
   precondition_failed: 'Read the object again, and send its current ETag in If-Match.',
   secret_exists: 'Do nothing: the connection already has this secret.',

@@ -72,6 +72,7 @@ export const ERRORS: Record<FaultName, Line> = {
   feature_limit_reached: { status: 409, title: 'The project has reached its limit of features' },
   plan_key_taken: { status: 409, title: 'Another plan has this key' },
   plan_limit_reached: { status: 409, title: 'The project has reached its limit of plans' },
+  grant_limit_reached: { status: 409, title: 'The consumer has reached its limit of live grants' },
   price_mapped: { status: 409, title: 'The price or product is mapped to another plan' },
   secret_exists: { status: 409, title: 'The connection already has this signing secret' },
   secret_limit_reached: { status: 409, title: 'The connection has reached its limit of signing secrets' },

@@ -19,6 +19,7 @@ export const TAGS = {
   'Billing state': 'Subscriptions, invoices and payment methods, derived from webhook events.',
   Catalog: 'What you sell: features, plans, and the prices of your vendors that stand for them.',
   Consumers: 'The end users of the product, under your own ids.',
+  Entitlements: 'What a consumer may do now, and grants beside what it pays for.',
   Invitations: 'Invite people to a project; accept and decline invitations.',
   Ingest: 'The endpoint that billing vendors call.',
   Members: 'Who may work in a project, and in which role.',

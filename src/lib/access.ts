@@ -17,6 +17,8 @@ export const SCOPES = [
   'consumers:write',
   'catalog:read',
   'catalog:write',
+  'entitlements:read',
+  'entitlements:write',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -32,12 +34,20 @@ const VIEWER: Scope[] = [
   'connections:read',
   'consumers:read',
   'catalog:read',
+  'entitlements:read',
 ]
-const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write', 'consumers:write', 'catalog:write']
+const DEVELOPER: Scope[] = [
+  ...VIEWER,
+  'api_keys:write',
+  'billing:write',
+  'consumers:write',
+  'catalog:write',
+  'entitlements:write',
+]
 const ADMIN: Scope[] = [...DEVELOPER, 'projects:write', 'members:write', 'connections:write', 'audit_log:read']
 
 /**
- * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays, and changes consumers and the catalog; an admin also manages.
+ * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays, and changes consumers, the catalog and grants; an admin also manages.
  */
 export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   viewer: VIEWER,

@@ -57,6 +57,7 @@ export const FAULTS = [
   'plan_key_taken',
   'plan_limit_reached',
   'price_mapped',
+  'grant_limit_reached',
   'precondition_failed',
   'connection_limit_reached',
   'secret_exists',

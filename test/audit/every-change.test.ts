@@ -78,6 +78,8 @@ const STATED: Record<string, Stated> = {
   'DELETE /platform/v1/billing/features/:key': { action: 'feature.deleted', object: () => 'unused' },
   'POST /platform/v1/billing/plans': { action: 'plan.created', object: () => /^pln_/ },
   'PATCH /platform/v1/billing/plans/:id': { action: 'plan.updated', object: (world) => world.plan },
+  'POST /platform/v1/billing/grants': { action: 'grant.created', object: () => /^grt_/ },
+  'DELETE /platform/v1/billing/grants/:id': { action: 'grant.revoked', object: (world) => world.grant },
   'POST /platform/v1/billing/connections': CONNECTED,
   'PATCH /platform/v1/billing/connections/:id': onConnection('updated'),
   'DELETE /platform/v1/billing/connections/:id': onConnection('deleted'),

@@ -32,6 +32,7 @@ const CONNECT: Stated = { key: true, session: 'admin', scope: 'connections:write
 const MANAGE: Stated = { key: true, session: 'admin', scope: 'members:write' }
 const CONSUMERS: Stated = { key: true, session: 'developer', scope: 'consumers:write' }
 const CATALOG: Stated = { key: true, session: 'developer', scope: 'catalog:write' }
+const GRANTS: Stated = { key: true, session: 'developer', scope: 'entitlements:write' }
 const OWN: Stated = { key: false, session: null, scope: null }
 
 const STATED: Record<string, Stated | 'public'> = {
@@ -63,6 +64,9 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /platform/v1/billing/plans': READ('catalog:read'),
   'GET /platform/v1/billing/plans/:id': READ('catalog:read'),
   'PATCH /platform/v1/billing/plans/:id': CATALOG,
+  'POST /platform/v1/billing/grants': GRANTS,
+  'GET /platform/v1/billing/grants': READ('entitlements:read'),
+  'DELETE /platform/v1/billing/grants/:id': GRANTS,
   'POST /platform/v1/consumers': CONSUMERS,
   'GET /platform/v1/consumers': READ('consumers:read'),
   'GET /platform/v1/consumers/:consumer': READ('consumers:read'),

@@ -36,6 +36,7 @@ import { byCode, register, requestOptions, signInBy, withPasskey } from '../pass
 import { crowdedOut, stalled } from './arriving'
 import { OF_CATALOG } from './faults-of-catalog'
 import { OF_CONSUMERS } from './faults-of-consumers'
+import { OF_GRANTS } from './faults-of-grants'
 
 export const KEYS = '/platform/v1/api-keys'
 export const PROJECTS = '/platform/v1/projects'
@@ -296,6 +297,7 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
   },
   ...OF_CONSUMERS,
   ...OF_CATALOG,
+  ...OF_GRANTS,
   secret_limit_reached: async () => {
     const { project, secret, connection } = await freshConnection()
     const add = (n: number) =>

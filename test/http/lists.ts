@@ -4,6 +4,7 @@ import { newSessionToken } from '../../src/sessions/secret'
 import { insertObjects, insertTimeline } from '../billing/rows'
 import { insertFeatures, insertPlan } from '../catalog/rows'
 import { insertConsumer, insertLink } from '../consumers/rows'
+import { insertGrants } from '../entitlements/rows'
 import {
   addMember,
   call,
@@ -114,6 +115,11 @@ export const LISTS: Record<string, List> = {
   'GET /platform/v1/billing/plans': {
     id: byId,
     add: ({ project }, n) => times(n, () => insertPlan(project, newId('evt', Date.now()))),
+  },
+  'GET /platform/v1/billing/grants': {
+    id: byId,
+    add: ({ project, consumer }, n) => times(n, () => insertGrants(project, consumer)),
+    filters: ['consumer=ext:sample', 'consumer=ext:survivor', ''],
   },
   'GET /platform/v1/billing/connections': {
     id: byId,

@@ -3,6 +3,7 @@ import type { SpooledMessage } from '../../src/inbox/messages'
 import { DAY, HOUR, SECOND } from '../../src/lib/time'
 import { insertFeatures, insertPlan } from '../catalog/rows'
 import { advance, stopClock } from '../clock'
+import { insertGrants } from '../entitlements/rows'
 import {
   addMember,
   bound,
@@ -52,6 +53,7 @@ async function fullWorld(events = 5) {
   await call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: owner.token })
   await insertFeatures(project, 'sso')
   await insertPlan(project, 'pro', 'price_1')
+  await insertGrants(project, 'csm_1')
   await addMember(project, 'owner')
   await invited(project)
   return world

@@ -12,6 +12,7 @@ const WORDS: Record<string, Words> = {
   connections: { label: 'Connections', hint: 'Write also adds and removes signing secrets.' },
   consumers: { label: 'Consumers', hint: 'The end users of your product. Write also blocks and merges them.' },
   catalog: { label: 'Catalog', hint: 'Features, plans and the prices that stand for them.' },
+  entitlements: { label: 'Entitlements', hint: 'What consumers may do. Write grants and denies.' },
   audit_log: { label: 'Audit log', hint: 'Who changed what.' },
 }
 

@@ -16,6 +16,7 @@ const KINDS = [
   ['customer.*', 'All changes to customers'],
   ['feature.*', 'All changes to features'],
   ['plan.*', 'All changes to plans'],
+  ['grant.*', 'All changes to grants'],
   ['connection.*', 'All changes to connections'],
   ['event*', 'All replays'],
 ] as const

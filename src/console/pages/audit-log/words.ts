@@ -67,6 +67,8 @@ export const ACTIONS: Record<string, Action> = {
   'feature.deleted': { did: 'Deleted a feature' },
   'plan.created': { did: 'Created a plan', more: ({ key }) => named(key) },
   'plan.updated': { did: 'Changed a plan', more: ({ fields }) => words(fields) },
+  'grant.created': { did: 'Made a grant', more: granted },
+  'grant.revoked': { did: 'Revoked a grant', more: granted },
   'connection.created': {
     did: 'Connected a vendor',
     more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),
@@ -96,6 +98,11 @@ function offered({ email, role }: Details): string {
 
 function reasoned({ reason }: Details): string {
   return named(reason)
+}
+
+/** What a grant gives or denies, and to whom. */
+function granted({ effect, feature, plan, consumer }: Details): string {
+  return `${effect === 'deny' ? 'no ' : ''}${words(feature ?? plan)}, ${words(consumer)}`
 }
 
 function named(name: unknown): string {
