@@ -13,6 +13,7 @@ import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
 import { grantRoutes } from './entitlements/grant-routes'
+import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
@@ -67,9 +68,11 @@ const app = base
   .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/consumers', consumerRoutes)
+  .route('/platform/v1/consumers', consumerEntitlementRoutes)
   .route('/platform/v1/billing/features', featureRoutes)
   .route('/platform/v1/billing/plans', planRoutes)
   .route('/platform/v1/billing/grants', grantRoutes)
+  .route('/platform/v1/billing/entitlements', checkRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)

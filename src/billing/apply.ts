@@ -5,6 +5,7 @@ import { stored } from './body'
 import { changeOf } from './change'
 import type { Effect } from './effect'
 import { MAX_ROW_BYTES_READ } from './limits'
+import { mergedPastDue, pastDueIn } from './past-due'
 import { type Candidate, merge, type Resolved, rankOf } from './reduce'
 import { nameOf, type ObjectKey, type Projection, readObjects } from './store'
 
@@ -40,11 +41,14 @@ export async function applyAll(db: Db, sources: readonly Source[]): Promise<Appl
     for (const snapshot of source.snapshots) {
       const key = keyOf(source, snapshot)
       const name = nameOf(key)
-      const row = rows.get(name) ?? { key, version: 0, customer: undefined, candidates: [], ambiguous: false, by: [] }
+      const row = rows.get(name) ?? newRow(key)
       const candidate = await candidateOf(source, snapshot)
       const next = merge(row.candidates, candidate)
       const changed = JSON.stringify(next.candidates) !== JSON.stringify(row.candidates)
-      if (changed) rows.set(name, { ...row, ...next, by: [...row.by, source.event_id] })
+      const past_due = mergedPastDue(row.past_due, pastDueIn(snapshot))
+      if (changed || past_due !== row.past_due) {
+        rows.set(name, { ...row, ...next, past_due, by: [...row.by, source.event_id] })
+      }
       const known = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
       const effect = effectOf(snapshot, candidate, row.candidates[0], next)
       if (known && !changed) effects.push(known)
@@ -57,6 +61,10 @@ export async function applyAll(db: Db, sources: readonly Source[]): Promise<Appl
   }
   applied.projections = [...rows.values()].filter(({ by }) => by.length > 0)
   return applied
+}
+
+function newRow(key: ObjectKey): Projection {
+  return { key, version: 0, customer: undefined, candidates: [], ambiguous: false, past_due: null, by: [] }
 }
 
 function keysOf(source: Source): ObjectKey[] {

@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { ConstraintError, type Db, type Query, raw, run } from '../db/client'
 import { excluded, json, jsonLists } from '../db/sql'
 import type { Kind } from '../lib/billing-kinds'
+import type { PastDue } from './past-due'
 import type { Candidate } from './reduce'
 import { billingObjects } from './schema'
 
@@ -17,6 +18,7 @@ export type Projection = {
   customer: string | null | undefined
   candidates: Candidate[]
   ambiguous: boolean
+  past_due: PastDue | null
   /** The ids of the events that change the row; none if it stays as it is. */
   by: string[]
 }
@@ -52,10 +54,21 @@ export async function readObjects(
   const list = JSON.stringify(
     [...distinct.values()].map((key) => [key.project_id, key.kind, key.vendor_id, key.vendor]),
   )
-  const { project_id, kind, vendor_id, vendor, version, customer, ambiguous } = o
+  const { project_id, kind, vendor_id, vendor, version, customer, ambiguous, past_due_period, past_due_since } = o
   const running = sql`sum(octet_length(${o.candidates})) OVER (ROWS UNBOUNDED PRECEDING)`
   const candidates = json<Candidate[] | null>(sql`CASE WHEN ${running} <= ${most} THEN ${o.candidates} END`)
-  const columns = { project_id, kind, vendor_id, vendor, version, customer, candidates, ambiguous }
+  const columns = {
+    project_id,
+    kind,
+    vendor_id,
+    vendor,
+    version,
+    customer,
+    candidates,
+    ambiguous,
+    past_due_period,
+    past_due_since,
+  }
   const rows = await run(
     db,
     raw(
@@ -66,9 +79,18 @@ export async function readObjects(
     ),
   )
   const read = new Map<string, Projection>()
-  for (const { version, customer, candidates, ambiguous, ...key } of rows) {
+  for (const {
+    version,
+    customer,
+    candidates,
+    ambiguous,
+    past_due_period: period,
+    past_due_since: since,
+    ...key
+  } of rows) {
     if (candidates === null) return null
-    read.set(nameOf(key), { key, version, customer, candidates, ambiguous, by: [] })
+    const past_due = period === null || since === null ? null : { period, since }
+    read.set(nameOf(key), { key, version, customer, candidates, ambiguous, past_due, by: [] })
   }
   return read
 }
@@ -92,7 +114,15 @@ export function writeObjects(db: Db, projections: readonly Projection[], held: H
 }
 
 /** The columns that an event of an object sets. */
-const STATE = ['subscription', 'status', 'ambiguous', 'incomplete', 'candidates'] as const
+const STATE = [
+  'subscription',
+  'status',
+  'ambiguous',
+  'incomplete',
+  'candidates',
+  'past_due_period',
+  'past_due_since',
+] as const
 
 type Row = typeof billingObjects.$inferInsert
 /** Without what the database generates. */
@@ -129,7 +159,7 @@ function upsert(db: Db, list: string, held: Held, set: readonly (keyof Row)[]): 
     })
 }
 
-function rowOf({ key, version, candidates, ambiguous }: Projection): Row {
+function rowOf({ key, version, candidates, ambiguous, past_due }: Projection): Row {
   const winner = candidates[0]
   return {
     ...key,
@@ -140,6 +170,8 @@ function rowOf({ key, version, candidates, ambiguous }: Projection): Row {
     incomplete: winner?.incomplete === true,
     version: version + 1,
     candidates,
+    past_due_period: past_due?.period ?? null,
+    past_due_since: past_due?.since ?? null,
   }
 }
 
@@ -161,10 +193,20 @@ export function isStale(error: unknown): boolean {
   return error instanceof ConstraintError && error.message.includes(VERSION_REFUSED)
 }
 
-/** Counts the project's objects that are ambiguous, or incomplete, up to a bound. */
-export function countMarked(db: Db, projectId: string, mark: 'ambiguous' | 'incomplete', bound: number) {
-  const marked = and(eq(billingObjects.project_id, projectId), sql`${billingObjects[mark]} = 1`)
-  const index = mark === 'ambiguous' ? sql`billing_ambiguous` : sql`billing_incomplete`
+/** What health counts of objects: the index of each, and its condition. */
+const MARKS = {
+  ambiguous: { index: sql`billing_ambiguous`, is: sql`${billingObjects.ambiguous} = 1` },
+  incomplete: { index: sql`billing_incomplete`, is: sql`${billingObjects.incomplete} = 1` },
+  unknown: {
+    index: sql`billing_unknown`,
+    is: sql`${billingObjects.kind} = 'subscription' AND ${billingObjects.status} = 'unknown'`,
+  },
+}
+
+/** Counts the project's objects that are ambiguous or incomplete, or its subscriptions of an unknown status, up to a bound. */
+export function countMarked(db: Db, projectId: string, mark: keyof typeof MARKS, bound: number) {
+  const { index, is } = MARKS[mark]
+  const marked = and(eq(billingObjects.project_id, projectId), is)
   return raw(
     db,
     { n: sql<number>`count(*)` },

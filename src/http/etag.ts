@@ -1,9 +1,22 @@
+import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { MAX_IF_MATCH } from './limits'
 
 /** The entity tag of an object at a revision. */
 export function etagOf(revision: number): string {
   return `"${revision}"`
+}
+
+/** The entity tag of what is shown, where no revision counts its changes. */
+export async function etagOfContents(contents: unknown): Promise<string> {
+  return `"${(await sha256Hex(JSON.stringify(contents))).slice(0, 32)}"`
+}
+
+/** Whether the header `If-None-Match` has the entity tag (RFC 9110 §13.1.2), strong or weak. */
+export function isUnchanged(sent: string | undefined, etag: string): boolean {
+  if (sent === undefined) return false
+  const tags = sent.slice(0, MAX_IF_MATCH).split(',')
+  return sent.trim() === '*' || tags.some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
 /**

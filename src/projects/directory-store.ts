@@ -95,7 +95,9 @@ export async function changeSettings(
   change: Change,
 ): Promise<{ project: MemberProject; proved: boolean } | null> {
   const one = { one: sql`1` }
-  const after = sql`json_patch(${projects.settings}, ${JSON.stringify(settings)})`
+  const set = Object.entries(settings).map(([name, value]) => sql`, ${`$.${name}`}, json(${JSON.stringify(value)})`)
+  // json_patch would take null as "remove", but null is a value of some settings.
+  const after = sql`json_set(${projects.settings}${sql.join(set)})`
   const owner = and(eq(members.project_id, projectId), eq(members.user_id, user_id), eq(members.role, 'owner'))
   const proven = and(eq(sessions.id, id), isNotNull(sessions.second_factor_at))
   const allowed = and(

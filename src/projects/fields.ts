@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { named, visibleText } from '../http/fields'
-import { MAX_NAME } from './limits'
+import { MAX_GRACE_DAYS, MAX_NAME, MAX_RENEWAL_SLACK_HOURS } from './limits'
+import { DEFAULTS } from './settings'
 
 const name = visibleText(MAX_NAME)
 
@@ -12,8 +13,24 @@ export const ProjectSettings = named(
     require_passkey: z
       .boolean()
       .describe('Whether admins and owners must have used a passkey or a recovery code in their session.'),
+    grace_days: z
+      .int()
+      .min(0)
+      .max(MAX_GRACE_DAYS)
+      .nullable()
+      .describe(
+        'How many days a subscription that is past due still gives access. Null: for as long as the vendor says that it is past due.',
+      ),
+    renewal_slack_hours: z
+      .int()
+      .min(0)
+      .max(MAX_RENEWAL_SLACK_HOURS)
+      .describe(
+        'How many hours a subscription gives access after its period, until the event about its renewal is here.',
+      ),
+    test_mode_counts: z.boolean().describe("Whether subscriptions in a vendor's test mode give access."),
   }),
-  { require_passkey: false },
+  DEFAULTS,
 )
 
 export const ChangeProjectBody = named(

@@ -6,3 +6,7 @@ export const MAX_NAME = 100
 export const MAX_OWNED_PROJECTS = 100
 /** How long an owner can restore a deleted project (ms). Then its data is deleted. */
 export const RESTORABLE_FOR = 30 * DAY
+/** The highest setting `grace_days`. */
+export const MAX_GRACE_DAYS = 60
+/** The highest setting `renewal_slack_hours`: a week. */
+export const MAX_RENEWAL_SLACK_HOURS = 168

@@ -20,7 +20,7 @@ import { deleteProject, projectNotFound, restoreProject } from './end'
 import { ChangeProjectBody, ProjectBody, ProjectSettings } from './fields'
 import { MAX_OWNED_PROJECTS, RESTORABLE_FOR } from './limits'
 import { renameEverywhere } from './rename'
-import { settingsOf } from './settings'
+import { DEFAULTS, settingsOf } from './settings'
 import { findProject, type Project as ProjectRow } from './store'
 
 const tag = 'Projects'
@@ -43,7 +43,7 @@ const Project = named(
     id: SAMPLE.project,
     name: 'Acme',
     created_at: SAMPLE.time,
-    settings: { require_passkey: false },
+    settings: DEFAULTS,
     role: 'owner',
     deleted_at: null,
     purge_at: null,

@@ -123,7 +123,9 @@ const FORMS: Record<string, StatedForm> = {
   [`${EVENTS}/:event/replay`]: REPLAYED,
 }
 
-const changing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.startsWith('/platform/v1/'))
+const changing = ROUTES.filter(
+  ({ method, path, meta }) => method !== 'GET' && path.startsWith('/platform/v1/') && !meta.operation?.policy?.reads,
+)
 // Not what users do for themselves: test/members asks what accepting, declining and
 // leaving write.
 const OWN = /sign-(in|out)|sessions|^\/console\/(confirm|passkeys|second-factor)|^\/console\/invitations|\/leave$/

@@ -164,7 +164,7 @@ describe('a project that requires a passkey', () => {
   async function requiring() {
     const { project, owner } = await freshProject()
     const { authenticator } = await register(owner.token)
-    expect((await setting(project, owner.token, true)).body.settings).toEqual({ require_passkey: true })
+    expect((await setting(project, owner.token, true)).body.settings).toMatchObject({ require_passkey: true })
     return { project, owner, authenticator }
   }
 
@@ -211,7 +211,7 @@ describe('a project that requires a passkey', () => {
     expect(told(await setting(project, admin.token, true))).toEqual([403, 'insufficient_role'])
     const { secret } = await mint(owner.token, project)
     expect(told(await setting(project, secret, true))).toEqual([403, 'console_session_required'])
-    expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toEqual({
+    expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toMatchObject({
       require_passkey: false,
     })
     const { results } = await DIRECTORY.prepare(
@@ -233,9 +233,9 @@ describe('a project that requires a passkey', () => {
     expect((await setting(project, owner.token, true)).status).toBe(200)
     const { secret } = await mint(owner.token, project)
     for (const token of [owner.token, secret]) {
-      expect((await read(project, token, path)).body.settings).toEqual({ require_passkey: true })
+      expect((await read(project, token, path)).body.settings).toMatchObject({ require_passkey: true })
     }
-    expect((await setting(project, owner.token, false)).body.settings).toEqual({ require_passkey: false })
+    expect((await setting(project, owner.token, false)).body.settings).toMatchObject({ require_passkey: false })
     const { body } = await read(project, owner.token, '/platform/v1/audit-log?action=project.settings_changed')
     expect(body.data.map(({ details }) => details)).toEqual([{ require_passkey: false }, { require_passkey: true }])
     expect((await read(project, (await addMember(project, 'admin')).token)).status).toBe(200)

@@ -17,8 +17,12 @@ export const ACTIONS: Record<string, Action> = {
   'project.restored': { did: 'Restored the project', more: ({ name }) => named(name) },
   'project.settings_changed': {
     did: 'Changed a setting',
-    more: ({ require_passkey }) =>
-      require_passkey ? 'a passkey is required of admins and owners' : 'no passkey is required',
+    more: ({ require_passkey, ...others }) =>
+      require_passkey === undefined
+        ? words(others)
+        : require_passkey
+          ? 'a passkey is required of admins and owners'
+          : 'no passkey is required',
   },
   'api_key.minted': {
     did: 'Created an API key',
