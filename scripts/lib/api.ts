@@ -3,7 +3,7 @@ import { ELSEWHERE } from './paths.ts'
 import { sleep } from './terminal.ts'
 
 export type Call = {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   token?: string
   project?: string
   json?: unknown

@@ -110,6 +110,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 200: shown('The consumer was there.'), 201: shown('The consumer is new.') },
+      faults: ['not_found'],
     }),
     body(PutBody),
     async (c) => {

@@ -67,7 +67,8 @@ describe('a check', () => {
     ]
     await catalog.plan({ key: 'addon', name: 'Add-on', features: { projects: { value: 5 } }, prices })
     await world.deliver(
-      stripe('price_starter', 'ada'),
+      // Its product is of another plan: the price decides.
+      stripe('price_starter', 'ada', {}, { product: 'prod_addon' }),
       stripe('price_other', 'ada', {}, { product: 'prod_addon' }),
       paddleEventOf('subscription.updated', {
         ...paddleSubscription({ customer_id: 'ctm_1' }),
@@ -110,6 +111,34 @@ describe('a check', () => {
     for (const wrong of [{ grace_days: 61 }, { renewal_slack_hours: 169 }, { renewal_slack_hours: null }]) {
       expect((await world.settings(wrong)).status).toBe(422)
     }
+  })
+
+  it('counts grace from the first event of the period, even if that event comes last', async () => {
+    const start = now
+    const pastDue = (days: number, period = start) => {
+      now = start + days * DAY
+      const made = stripe('price_pro', 'ada', { id: 'sub_late', status: 'past_due' })
+      const item = made.data.object.items as { data: Record<string, unknown>[] }
+      Object.assign(item.data[0] ?? {}, { current_period_start: period / 1000, current_period_end: period / 1000 + 1 })
+      return made
+    }
+    const until = async () => (await world.one('ext:ada')).features.sso?.valid_until
+    const [latest] = await world.deliver(pastDue(5))
+    expect(await until()).toBe(iso(start + (5 + 7) * DAY))
+    const [first] = await world.deliver(pastDue(1), pastDue(3), pastDue(-1, start - 30 * DAY))
+    expect(await until()).toBe(iso(start + (1 + 7) * DAY))
+    expect(await world.effects(first ?? '')).toMatchObject([
+      { kind: 'subscription', result: 'superseded', change: null },
+      { kind: 'customer_link' },
+    ])
+    for (const id of [latest, first]) {
+      await world.replay(id ?? '')
+      await world.queue.pump()
+    }
+    expect(await until()).toBe(iso(start + (1 + 7) * DAY))
+    // A new period begins anew.
+    await world.deliver(pastDue(40, start + 30 * DAY))
+    expect(await until()).toBe(iso(start + (40 + 7) * DAY))
   })
 
   it('counts unknown statuses in health', async () => {
