@@ -16,8 +16,6 @@ export const MAX_METADATA_VALUE = 500
 export const MAX_REASON = 200
 /** Consumers that can be merged into one consumer. */
 export const MAX_MERGED = 1_000
-/** Characters of the header `If-Match` that are looked at: room for many entity tags. */
-export const MAX_IF_MATCH = 1_000
 /**
  * Customers of vendors that are pinned to one consumer. The statement that pins enforces the limit. A merge counts the pins
  * first, so pins that are set meanwhile can exceed it.
