@@ -7,11 +7,15 @@ import { auditRoutes } from './audit/routes'
 import { invoiceRoutes } from './billing/invoices/routes'
 import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
+import { featureRoutes } from './catalog/feature-routes'
+import { planRoutes } from './catalog/plan-routes'
 import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
 import { deviceRoutes } from './devices/routes'
 import { verifyRoutes } from './devices/verify-routes'
+import { grantRoutes } from './entitlements/grant-routes'
+import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
@@ -68,6 +72,11 @@ const app = base
   .route('/platform/v1/consumers', consumerRoutes)
   .route('/platform/v1/consumers', deviceRoutes)
   .route('/platform/v1/devices', verifyRoutes)
+  .route('/platform/v1/consumers', consumerEntitlementRoutes)
+  .route('/platform/v1/billing/features', featureRoutes)
+  .route('/platform/v1/billing/plans', planRoutes)
+  .route('/platform/v1/billing/grants', grantRoutes)
+  .route('/platform/v1/billing/entitlements', checkRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)

@@ -256,7 +256,8 @@ describe('/openapi.json', () => {
         return reach(resolve(document, one.$ref), seen)
       })
     const shut = (one: Json) => one.additionalProperties === false
-    const isMap = (one: Json) => one.propertyNames !== undefined && one.additionalProperties?.type === 'string'
+    const isMap = (one: Json) =>
+      one.propertyNames !== undefined && ['string', 'object'].includes(one.additionalProperties?.type)
     for (const { name, operation } of operations) {
       const responses = Object.values<Json>(operation.responses).map(({ content }) => content)
       expect(reach(responses).filter(shut), name).toEqual([])

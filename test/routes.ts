@@ -3,8 +3,10 @@ import { app } from '../src/app'
 import { type RouteEntry, routeTable } from '../src/http/openapi'
 import { newId } from '../src/lib/ids'
 import { insertObjects } from './billing/rows'
+import { insertFeatures, insertPlan } from './catalog/rows'
 import { insertConsumer, insertErased } from './consumers/rows'
 import { insertDevice } from './devices/rows'
+import { insertGrants } from './entitlements/rows'
 import {
   type Answer,
   addMember,
@@ -58,6 +60,9 @@ export async function newWorld() {
   ])
   const erased = await insertErased(project)
   const device = await insertDevice(project, consumer)
+  await insertFeatures(project, 'sso', 'seats', 'unused')
+  const plan = await insertPlan(project, 'pro')
+  const grant = await insertGrants(project, consumer)
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   const passkey = await keptPasskey(owner.user)
   return {
@@ -65,6 +70,8 @@ export async function newWorld() {
     survivor,
     erased,
     device,
+    plan,
+    grant,
     passkey,
     member,
     invitation,
@@ -141,6 +148,38 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
     status: 201,
   },
+  'PUT /platform/v1/billing/features/:key': { json: { name: 'sample', type: 'boolean' }, status: 200 },
+  'POST /platform/v1/billing/plans': {
+    json: {
+      key: 'sample',
+      name: 'sample',
+      rank: 1,
+      state: 'active',
+      features: { seats: { value: 5, per_seat: true } },
+      prices: [{ vendor: 'stripe', ref: 'price_sample' }],
+    },
+    status: 201,
+  },
+  'PATCH /platform/v1/billing/plans/:id': {
+    json: { key: 'sample', name: 'sample', rank: 1, state: 'archived', features: {}, prices: [] },
+    status: 200,
+  },
+  'POST /platform/v1/billing/entitlements/check': {
+    json: { consumers: ['ext:sample', 'ext:nobody'], features: ['sso', 'seats'] },
+    status: 200,
+  },
+  'POST /platform/v1/billing/grants': {
+    json: {
+      consumer: 'ext:sample',
+      feature: 'seats',
+      value: 5,
+      effect: 'allow',
+      starts_at: '2026-01-01T00:00:00Z',
+      expires_at: '2099-01-01T00:00:00Z',
+      reason: 'sample',
+    },
+    status: 201,
+  },
   'PUT /platform/v1/billing/customers/:vendor/:id': { json: { consumer: 'ext:sample' }, status: 200 },
   'PATCH /platform/v1/billing/connections/:id': { json: { name: 'sample', status: 'active' }, status: 200 },
   'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_9876543210' }, status: 201 },
@@ -172,6 +211,9 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/consumers/:consumer': path.endsWith('/erasure') ? world.erased : 'ext:sample',
     // Its id is its installation id as well.
     '/platform/v1/consumers/:consumer/devices/:device': world.device,
+    '/platform/v1/billing/features/:key': 'unused',
+    '/platform/v1/billing/plans/:id': world.plan,
+    '/platform/v1/billing/grants/:id': world.grant,
     '/platform/v1/billing/connections/:id': world.connection.id,
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,

@@ -92,7 +92,10 @@ export function auditedFrom(
   {
     taken,
     from,
-  }: { taken: Partial<Record<'project_id' | 'details', SQL | Column>> & { project_id: SQL | Column }; from: SQL },
+  }: {
+    taken: Partial<Record<'project_id' | 'object_id' | 'details', SQL | Column>> & { project_id: SQL | Column }
+    from: SQL
+  },
 ) {
   return insertFrom(db, auditLog, { ...expressionsOf(rowOf(change, { ...entry, project_id: '' })), ...taken }, from)
 }

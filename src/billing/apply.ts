@@ -6,6 +6,7 @@ import { changeOf } from './change'
 import type { Effect } from './effect'
 import { forgotten, forgottenEffect, isForgotten } from './forget'
 import { MAX_ROW_BYTES_READ } from './limits'
+import { mergedPastDue, pastDueIn } from './past-due'
 import { type Candidate, merge, type Resolved, rankOf } from './reduce'
 import {
   customerName,
@@ -63,10 +64,11 @@ export async function applyAll(db: Db, sources: readonly Source[], isErased: IsE
       const made = await candidateOf(source, snapshot)
       const candidate = forgets ? forgotten(made) : made
       const next = merge(row.candidates, candidate)
-      if (differs(next.candidates, read.candidates)) {
+      const past_due = mergedPastDue(row.past_due, pastDueIn(snapshot))
+      if (differs(next.candidates, read.candidates) || past_due !== read.past_due) {
         // Whether a customer was erased is checked for one customer of each row.
         if (row.about !== null && row.about !== about) return null
-        rows.set(name, { ...row, ...next, by: [...row.by, source.event_id], about: forgets ? null : about })
+        rows.set(name, { ...row, ...next, past_due, by: [...row.by, source.event_id], about: forgets ? null : about })
       }
       const changed = differs(next.candidates, row.candidates)
       const earlier = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
@@ -85,7 +87,16 @@ export async function applyAll(db: Db, sources: readonly Source[], isErased: IsE
 }
 
 function newRow(key: ObjectKey): Projection {
-  return { key, version: 0, customer: undefined, candidates: [], ambiguous: false, by: [], about: null }
+  return {
+    key,
+    version: 0,
+    customer: undefined,
+    candidates: [],
+    ambiguous: false,
+    past_due: null,
+    by: [],
+    about: null,
+  }
 }
 
 function differs(some: readonly Candidate[], others: readonly Candidate[]): boolean {

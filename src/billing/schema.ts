@@ -30,6 +30,12 @@ export const billingObjects = sqliteTable(
     version: integer().notNull(),
     /** The event that the state comes from, first; then the events needed to place the next one: see reduce.ts. */
     candidates: text({ mode: 'json' }).$type<Candidate[]>().notNull(),
+    /**
+     * Of a subscription: the latest period in which an event said that it is past due, by its start, and the earliest vendor
+     * time of such an event. Both as `nanoseconds` makes them: see past-due.ts.
+     */
+    past_due_period: text(),
+    past_due_since: text(),
     /** What lists are sorted by; null for the kinds that have no list. */
     updated: text().generatedAlwaysAs(LAST_CHANGE, { mode: 'virtual' }),
   },
@@ -42,5 +48,6 @@ export const billingObjects = sqliteTable(
     index('billing_changed').on(t.project_id, t.kind, t.updated, t.vendor_id, t.vendor).where(sql`updated IS NOT NULL`),
     index('billing_ambiguous').on(t.project_id, t.kind).where(sql`ambiguous = 1`),
     index('billing_incomplete').on(t.project_id, t.kind).where(sql`incomplete = 1`),
+    index('billing_unknown').on(t.project_id, t.kind).where(sql`kind = 'subscription' AND status = 'unknown'`),
   ],
 )

@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { ConstraintError, type Db, type Query, raw } from '../db/client'
 import { excluded, json, jsonLists } from '../db/sql'
 import type { Kind } from '../lib/billing-kinds'
+import type { PastDue } from './past-due'
 import type { Candidate } from './reduce'
 import { billingObjects } from './schema'
 
@@ -17,6 +18,7 @@ export type Projection = {
   customer: string | null | undefined
   candidates: Candidate[]
   ambiguous: boolean
+  past_due: PastDue | null
   /** The ids of the events that change the row; none if it stays as it is. */
   by: string[]
   /** The customer that the row tells about. It is not written if that customer has been erased; null if it tells about nobody. */
@@ -63,7 +65,7 @@ export function selectObjects(db: Db, wanted: readonly Wanted[], most: number, i
       about,
     ]),
   )
-  const { version, customer, ambiguous } = o
+  const { version, customer, ambiguous, past_due_period, past_due_since } = o
   const project_id = sql<string>`j.value->>0`
   const kind = sql<Kind>`j.value->>1`
   const vendor_id = sql<string>`j.value->>2`
@@ -72,9 +74,11 @@ export function selectObjects(db: Db, wanted: readonly Wanted[], most: number, i
   const running = sql`sum(octet_length(${o.candidates})) OVER (ROWS UNBOUNDED PRECEDING)`
   const candidates = json<Candidate[] | null>(sql`CASE WHEN ${running} <= ${most} THEN ${o.candidates} END`)
   const erased = sql<boolean>`${isErased(project_id, { vendor, customer: about })}`.mapWith(Boolean)
+  const key = { project_id, kind, vendor_id, vendor }
+  const row = { version, customer, candidates, ambiguous, past_due_period, past_due_since }
   return raw(
     db,
-    { project_id, kind, vendor_id, vendor, about, version, customer, candidates, ambiguous, erased },
+    { ...key, about, ...row, erased },
     (fields) => sql`SELECT ${fields} FROM json_each(${list}) j LEFT JOIN ${billingObjects} ${o}
       ON ${o.project_id} = ${project_id} AND ${o.kind} = ${kind} AND ${o.vendor_id} = ${vendor_id} AND ${o.vendor} = ${vendor}`,
   )
@@ -89,11 +93,22 @@ export function selectObjects(db: Db, wanted: readonly Wanted[], most: number, i
 export function projectionsOf(read: ReturnType<typeof selectObjects>['_']['result']) {
   const rows = new Map<string, Projection>()
   const erased = new Set<string>()
-  for (const { version, customer, candidates, ambiguous, erased: isErased, about, ...key } of read) {
+  for (const {
+    version,
+    customer,
+    candidates,
+    ambiguous,
+    past_due_period: period,
+    past_due_since: since,
+    erased: isErased,
+    about,
+    ...key
+  } of read) {
     if (isErased) erased.add(customerName({ ...key, about }))
     if (version === null) continue // the object has no row
     if (candidates === null) return null
-    rows.set(nameOf(key), { key, version, customer, candidates, ambiguous, by: [], about: null })
+    const past_due = period === null || since === null ? null : { period, since }
+    rows.set(nameOf(key), { key, version, customer, candidates, ambiguous, past_due, by: [], about: null })
   }
   return { rows, erased }
 }
@@ -128,7 +143,15 @@ export function writeObjects(
 }
 
 /** The columns that an event of an object sets. */
-const STATE = ['subscription', 'status', 'ambiguous', 'incomplete', 'candidates'] as const
+const STATE = [
+  'subscription',
+  'status',
+  'ambiguous',
+  'incomplete',
+  'candidates',
+  'past_due_period',
+  'past_due_since',
+] as const
 
 type Row = typeof billingObjects.$inferInsert
 /** Without what the database generates. */
@@ -173,7 +196,7 @@ function upsert(db: Db, list: string, { held, isErased }: Conditions, set: reado
     })
 }
 
-function rowOf({ key, version, candidates, ambiguous }: Omit<Projection, 'by' | 'about'>): Row {
+function rowOf({ key, version, candidates, ambiguous, past_due }: Omit<Projection, 'by' | 'about'>): Row {
   const winner = candidates[0]
   return {
     ...key,
@@ -184,6 +207,8 @@ function rowOf({ key, version, candidates, ambiguous }: Omit<Projection, 'by' | 
     incomplete: winner?.incomplete === true,
     version: version + 1,
     candidates,
+    past_due_period: past_due?.period ?? null,
+    past_due_since: past_due?.since ?? null,
   }
 }
 
@@ -205,10 +230,20 @@ export function isStale(error: unknown): boolean {
   return error instanceof ConstraintError && error.message.includes(VERSION_REFUSED)
 }
 
-/** Counts the project's objects that are ambiguous, or incomplete, up to a bound. */
-export function countMarked(db: Db, projectId: string, mark: 'ambiguous' | 'incomplete', bound: number) {
-  const marked = and(eq(billingObjects.project_id, projectId), sql`${billingObjects[mark]} = 1`)
-  const index = mark === 'ambiguous' ? sql`billing_ambiguous` : sql`billing_incomplete`
+/** What health counts of objects: the index of each, and its condition. */
+const MARKS = {
+  ambiguous: { index: sql`billing_ambiguous`, is: sql`${billingObjects.ambiguous} = 1` },
+  incomplete: { index: sql`billing_incomplete`, is: sql`${billingObjects.incomplete} = 1` },
+  unknown: {
+    index: sql`billing_unknown`,
+    is: sql`${billingObjects.kind} = 'subscription' AND ${billingObjects.status} = 'unknown'`,
+  },
+}
+
+/** Counts the project's objects that are ambiguous or incomplete, or its subscriptions of an unknown status, up to a bound. */
+export function countMarked(db: Db, projectId: string, mark: keyof typeof MARKS, bound: number) {
+  const { index, is } = MARKS[mark]
+  const marked = and(eq(billingObjects.project_id, projectId), is)
   return raw(
     db,
     { n: sql<number>`count(*)` },

@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, raw } from '../db/client'
 import { deleteDevices } from '../devices/move-store'
+import { reasonsErased } from '../entitlements/grants-store'
 import { newId } from '../lib/ids'
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers, customerLinks, erasures } from './schema'
@@ -128,5 +129,6 @@ function deleteOwned(db: Db, { project_id, id }: Of) {
   return {
     ids: db.delete(consumerIds).where(and(eq(consumerIds.project_id, project_id), eq(consumerIds.consumer_id, id))),
     devices: deleteDevices(db, project_id, id),
+    reasons: reasonsErased(db, project_id, id),
   }
 }

@@ -20,6 +20,10 @@ export const KEPT = [
     why: 'Without them, later events of the customers could not be recognized and emptied.',
   },
   {
+    what: 'Grants, without their reasons: features, plans, values and times.',
+    why: 'They show what was given, and when.',
+  },
+  {
     what: 'Entries of the audit log, which name the consumer by its id (csm_…).',
     why: 'They show who changed what, and when.',
   },

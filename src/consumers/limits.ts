@@ -21,8 +21,6 @@ export const MAX_METADATA_VALUE = 500
 export const MAX_REASON = 200
 /** Consumers that can be merged into one consumer. */
 export const MAX_MERGED = 1_000
-/** Characters of the header `If-Match` that are looked at: room for many entity tags. */
-export const MAX_IF_MATCH = 1_000
 /** Customers of vendors that are pinned to one consumer. The statements that pin and merge enforce it. */
 export const MAX_PINNED = 100
 /** Customers of vendors that a consumer is shown with, and that a filtered page of a consumer's customers looks at. */

@@ -3,13 +3,13 @@ import * as z from 'zod'
 import { countDevices } from '../devices/store'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
+import { etagOf } from '../http/etag'
 import { boundedListOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { eraseConsumer, findErasure } from './erase-store'
 import { Erasure, notErased, presentErasure } from './erasure'
-import { etagOf } from './etag'
 import {
   BlockBody,
   Consumer,
@@ -124,6 +124,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 200: shown('The consumer was there.'), 201: shown('The consumer is new.') },
+      faults: ['not_found'],
     }),
     body(PutBody),
     async (c) => {
@@ -203,7 +204,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       id: 'mergeConsumer',
       summary: 'Merge a consumer into another one',
       description:
-        'For two consumers that are the same person. The consumer in the path ends, and the one in `into` stays as it is and gets the external ids, the pinned customers and the devices of the other. There is no way back.',
+        'For two consumers that are the same person. The consumer in the path ends, and the one in `into` stays as it is and gets the external ids, the pinned customers, the devices and the grants of the other. There is no way back.',
       tag,
       policy: mayWrite,
       responses: { 200: shown('The consumer that stays.') },

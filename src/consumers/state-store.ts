@@ -3,6 +3,8 @@ import { audited, type Change } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { movedDevices } from '../devices/move-store'
+import { countGrants, grantsMoved } from '../entitlements/grants-store'
+import { MAX_GRANTS } from '../entitlements/limits'
 import { Fault } from '../lib/fault'
 import { MAX_MERGED, MAX_PINNED } from './limits'
 import { pinnedTo } from './links-store'
@@ -42,7 +44,7 @@ export async function setBlocked(
 }
 
 /**
- * Merges a consumer into another one, which gets its external ids, after its own, the customers that are pinned to it, and its devices. Consumers that were merged into the first
+ * Merges a consumer into another one, which gets its external ids, after its own, the customers that are pinned to it, its devices and its grants. Consumers that were merged into the first
  * one then name the survivor. There is no way back.
  *
  * @returns the survivor
@@ -61,6 +63,8 @@ export async function mergeConsumer(
       merged: countMerged(db, project_id, [ref, into]),
       moving: pinnedTo(db, project_id, ref),
       pinned: pinnedTo(db, project_id, into),
+      granted: countGrants(db, project_id, ref, change.now),
+      held: countGrants(db, project_id, into, change.now),
     })
     const from = changeable(found.from)
     const survivor = changeable(found.into)
@@ -68,6 +72,7 @@ export async function mergeConsumer(
     requireRoom(from.external_ids.length + survivor.external_ids.length)
     if ((found.merged[0]?.n ?? 0) >= MAX_MERGED) throw tooManyMerged()
     if (found.moving.length + found.pinned.length > MAX_PINNED) throw tooManyPinned()
+    if ((found.granted[0]?.n ?? 0) + (found.held[0]?.n ?? 0) > MAX_GRANTS) throw tooManyGrants()
     const { now } = change
     const gone = { state: 'merged' as const, merged_into: survivor.id, blocked_reason: null, updated_at: now }
     const details = { into: survivor.id, external_ids: from.external_ids.length, customers: found.moving }
@@ -99,6 +104,7 @@ export async function mergeConsumer(
         .where(and(eq(consumers.project_id, project_id), inArray(consumers.id, mergedInto(project_id, from.id)))),
       pins: movePins(db, project_id, from.id, survivor.id),
       ...movedDevices(db, project_id, from.id, survivor.id),
+      grants: grantsMoved(db, project_id, from.id, survivor.id),
       rows: findConsumer(db, project_id, survivor),
     })
     return required(rows)
@@ -118,6 +124,10 @@ function intoItself(): Fault {
 
 function tooManyPinned(): Fault {
   return new Fault('merge_limit_reached', `At most ${MAX_PINNED} customers can be pinned to one consumer.`)
+}
+
+function tooManyGrants(): Fault {
+  return new Fault('merge_limit_reached', `A consumer can have ${MAX_GRANTS} live grants.`)
 }
 
 function tooManyMerged(): Fault {

@@ -1,10 +1,13 @@
-import { and, type Column, eq, getTableName, or, type SQL, sql } from 'drizzle-orm'
-import { batch, ConstraintError, type Db, run } from '../db/client'
+import { and, eq, or, type SQL, sql } from 'drizzle-orm'
+import { batch, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
+import { refusedNull, refusedTwin } from '../db/refused'
+import { requireMatch } from '../http/etag'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { requireMatch } from './etag'
+
 import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
+
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers, type Metadata } from './schema'
 import { type Consumer, changeable, findConsumer, required } from './store'
@@ -109,7 +112,7 @@ export async function updateConsumer(
 ): Promise<Consumer> {
   return untilCurrent(async () => {
     const before = changeable(await run(db, findConsumer(db, project_id, ref)))
-    requireMatch(ifMatch, before.revision)
+    requireMatch(ifMatch, before.revision, 'consumer')
     const set = differing(before, fields)
     const added = external_id !== undefined && !before.external_ids.includes(external_id) ? external_id : undefined
     if (Object.keys(set).length === 0 && added === undefined) return before
@@ -170,7 +173,7 @@ export async function untilCurrent<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      if (!isRefusedBy(error, `NOT NULL constraint failed: ${nameOf(consumers.revision)}`)) throw error
+      if (!refusedNull(error, consumers.revision)) throw error
     }
   }
   throw new Fault('overloaded', 'Too many calls change this consumer at once. Nothing was changed. Try again.')
@@ -183,16 +186,7 @@ export function requireRoom(count: number): void {
 }
 
 function isTaken(error: unknown): boolean {
-  return isRefusedBy(error, `UNIQUE constraint failed: ${nameOf(consumerIds.project_id)}`)
-}
-
-function isRefusedBy(error: unknown, words: string): boolean {
-  return error instanceof ConstraintError && error.message.includes(words)
-}
-
-/** A column as SQLite names it in an error. */
-function nameOf(column: Column): string {
-  return `${getTableName(column.table)}.${column.name}`
+  return refusedTwin(error, consumerIds.project_id)
 }
 
 function taken(): Fault {

@@ -62,6 +62,13 @@ export const ADVICE: Record<FaultName, string> = {
   device_revoked:
     'A revoked installation stays revoked. Let the app make a new installation id, and register that one.',
   device_limit_reached: 'Revoke a device that is not used, or send `when_full` as `replace_oldest`.',
+  feature_type_fixed: 'Create another feature with a key of its own.',
+  feature_in_use: 'Take the feature out of all plans and revoke its grants, and try again.',
+  feature_limit_reached: 'Delete features that nothing uses, and try again.',
+  plan_key_taken: 'Use the plan that has the key, or choose another key.',
+  plan_limit_reached: 'Change a plan that nobody has any more.',
+  grant_limit_reached: 'Revoke grants that the consumer no longer needs, or grant a plan.',
+  price_mapped: 'Take the price out of the plan that the response names, and try again.',
   precondition_failed: 'Read the object again, and send its current ETag in If-Match.',
   secret_exists: 'Do nothing: the connection already has this secret.',
   secret_limit_reached: 'Remove a secret that the vendor no longer signs with, and try again.',

@@ -47,3 +47,6 @@ export const RATE_LIMITS = {
 } as const
 /** How long a caller over a limit is told to wait (seconds). The bindings do not say when the limit has room again. */
 export const RETRY_AFTER = 10
+
+/** Characters of the headers `If-Match` and `If-None-Match` that are looked at: room for many entity tags. */
+export const MAX_IF_MATCH = 1_000

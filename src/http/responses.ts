@@ -46,7 +46,8 @@ export const HEADERS = {
     example: 'Bearer realm="platform"',
   },
   ETag: {
-    description: 'The revision of the object. Send it as `If-Match` to change only this revision.',
+    description:
+      'The version of what is shown. Send it as `If-Match` to change only this version, or as `If-None-Match` to ask whether there is another one, where a call takes these headers.',
     required: true,
     schema: { type: 'string' },
     example: '"3"',

@@ -18,6 +18,8 @@ export const SAMPLE = {
   installation: '6f1d2c3b-9a8e-4f70-b1c2-d3e4f5a6b7c8',
   deviceToken: 'svc_dv_3f9a1c5e7b2d4f60813a5c7e9b1d3f507294b6d8fa1c3e5f70819a2b3c4d5e6f',
   survivor: 'csm_01kc5w2b4d6f8h0k2n4p6q8s0v',
+  plan: 'pln_01kc5x4d6f8h0k2n4p6q8s0v2x',
+  grant: 'grt_01kc5x9a1c3e5g7j9m0p2r4t6v',
   externalId: 'user_4711',
   erasure: 'ers_01kc5x4d6f8h0k2m4p6r8t0v2x',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',
@@ -59,5 +61,8 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
     description: 'To register it: the app’s own id of the installation. To revoke it: the id of the device.',
     example: SAMPLE.installation,
   },
+  features: { description: 'The key of the feature.', example: 'seats' },
+  plans: { description: 'The id of the plan.', example: SAMPLE.plan },
+  grants: { description: 'The id of the grant.', example: SAMPLE.grant },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }

@@ -113,7 +113,8 @@ export function invalidField(pointer: string, code: FieldCode, message: string):
   return invalidFields([{ pointer, code, message }])
 }
 
-function invalidFields(errors: FieldFault[]): Fault {
+/** Several invalid fields: see {@link invalidField}. */
+export function invalidFields(errors: FieldFault[]): Fault {
   const { pointer = '', message = 'is not valid' } = errors[0] ?? {}
   const field = pointer === '' ? 'The body' : `\`${pointer.slice(1).replaceAll('/', '.')}\``
   const more = errors.length > 1 ? ` \`errors\` lists ${errors.length - 1} more.` : ''

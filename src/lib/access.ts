@@ -16,7 +16,10 @@ export const SCOPES = [
   'consumers:read',
   'consumers:write',
   'consumers:erase',
+  'catalog:read',
+  'catalog:write',
   'entitlements:read',
+  'entitlements:write',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -31,9 +34,17 @@ const VIEWER: Scope[] = [
   'billing:read',
   'connections:read',
   'consumers:read',
+  'catalog:read',
   'entitlements:read',
 ]
-const DEVELOPER: Scope[] = [...VIEWER, 'api_keys:write', 'billing:write', 'consumers:write']
+const DEVELOPER: Scope[] = [
+  ...VIEWER,
+  'api_keys:write',
+  'billing:write',
+  'consumers:write',
+  'catalog:write',
+  'entitlements:write',
+]
 const ADMIN: Scope[] = [
   ...DEVELOPER,
   'projects:write',
@@ -44,7 +55,7 @@ const ADMIN: Scope[] = [
 ]
 
 /**
- * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays and changes consumers; an admin also manages, and erases consumers.
+ * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays, and changes consumers, the catalog and grants; an admin also manages, and erases consumers.
  */
 export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   viewer: VIEWER,

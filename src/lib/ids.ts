@@ -20,6 +20,8 @@ export type IdPrefix =
   | 'csm'
   | 'ers'
   | 'dev'
+  | 'pln'
+  | 'grt'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
 const DIGITS = '[0-9a-hjkmnp-tv-z]'

@@ -1,6 +1,14 @@
 import * as z from 'zod'
 import { named, visibleText } from '../http/fields'
-import { MAX_CONSUMER_KEY, MAX_CONSUMER_KEYS, MAX_DEVICES, MAX_NAME } from './limits'
+import {
+  MAX_CONSUMER_KEY,
+  MAX_CONSUMER_KEYS,
+  MAX_DEVICES,
+  MAX_GRACE_DAYS,
+  MAX_NAME,
+  MAX_RENEWAL_SLACK_HOURS,
+} from './limits'
+import { DEFAULTS } from './settings'
 
 const name = visibleText(MAX_NAME)
 /** Stripe allows no square brackets. */
@@ -32,8 +40,24 @@ export const ProjectSettings = named(
         'The keys of metadata or custom data that hold the external id of a consumer, the most important one first. A change applies to events that are processed from then on.',
       ),
     max_devices: z.int().min(1).max(MAX_DEVICES).describe('How many active devices each consumer can have.'),
+    grace_days: z
+      .int()
+      .min(0)
+      .max(MAX_GRACE_DAYS)
+      .nullable()
+      .describe(
+        'How many days a subscription that is past due still gives access. Null: for as long as the vendor says that it is past due.',
+      ),
+    renewal_slack_hours: z
+      .int()
+      .min(0)
+      .max(MAX_RENEWAL_SLACK_HOURS)
+      .describe(
+        'How many hours a subscription gives access after its period, until the event about its renewal is here.',
+      ),
+    test_mode_counts: z.boolean().describe("Whether subscriptions in a vendor's test mode give access."),
   }),
-  { require_passkey: false, link_hints: true, consumer_keys: ['consumer_external_id'], max_devices: 100 },
+  DEFAULTS,
 )
 
 export const ChangeProjectBody = named(

@@ -12,3 +12,7 @@ export const MAX_DEVICES = 1_000
 export const MAX_CONSUMER_KEYS = 5
 /** Characters of such a key: as many as Stripe allows. */
 export const MAX_CONSUMER_KEY = 40
+/** The highest setting `grace_days`. */
+export const MAX_GRACE_DAYS = 60
+/** The highest setting `renewal_slack_hours`: a week. */
+export const MAX_RENEWAL_SLACK_HOURS = 168

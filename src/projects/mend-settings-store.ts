@@ -31,12 +31,18 @@ export type Copy = { id: string; text: string; change: SettingsChange }
 /** Copies settings. What has changed since it was read stays as it is. */
 export async function copyAll(db: Database, rows: readonly Copy[]): Promise<void> {
   if (rows.length === 0) return
+  // Not by json_patch, which takes null as "remove": null is a value of some settings.
+  const after = rows.map(({ id, text, change }) => ({
+    id,
+    text,
+    settings: JSON.stringify({ ...JSON.parse(text), ...change }),
+  }))
   await run(
     db,
     db
       .update(projects)
-      .set({ settings: sql`json_patch(${projects.settings}, j.value -> 'change')` })
-      .from(sql`json_each(${JSON.stringify(rows)}) j`)
+      .set({ settings: sql`j.value ->> 'settings'` })
+      .from(sql`json_each(${JSON.stringify(after)}) j`)
       .where(and(eq(projects.id, sql`j.value ->> 'id'`), eq(sql`${projects.settings}`, sql`j.value ->> 'text'`))),
   )
 }

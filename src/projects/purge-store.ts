@@ -3,9 +3,11 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { apiKeys, retiredSecrets } from '../api-keys/schema'
 import { auditLog } from '../audit/schema'
 import { billingObjects } from '../billing/schema'
+import { features, planRefs, planRevisions, plans } from '../catalog/schema'
 import { consumerIds, consumers, customerLinks, erasures } from '../consumers/schema'
 import { batch, type Database, type Db, type Directory, raw, run } from '../db/client'
 import { devices } from '../devices/schema'
+import { grants } from '../entitlements/schema'
 import { connections } from '../inbox/connections/schema'
 import { attempts, bodies, events, minutes, payloads, refs, replays, totals } from '../inbox/schema'
 import { CHUNK_EVENTS, CHUNK_OBJECTS, CHUNK_PAYLOADS, CHUNK_ROWS } from '../inbox/upkeep/limits'
@@ -45,6 +47,15 @@ const PARTS: Record<string, Part> = {
   ),
   erasures: partOf(erasures, [erasures.project_id, erasures.id], CHUNK_ROWS),
   consumers: partOf(consumers, [consumers.project_id, consumers.id], CHUNK_OBJECTS),
+  grants: partOf(grants, [grants.project_id, grants.consumer_id, grants.id], CHUNK_OBJECTS),
+  plan_refs: partOf(planRefs, [planRefs.project_id, planRefs.vendor, planRefs.ref], CHUNK_ROWS),
+  plan_revisions: partOf(
+    planRevisions,
+    [planRevisions.project_id, planRevisions.plan_id, planRevisions.revision],
+    CHUNK_OBJECTS,
+  ),
+  plans: partOf(plans, [plans.project_id, plans.id], CHUNK_OBJECTS),
+  features: partOf(features, [features.project_id, features.key], CHUNK_ROWS),
   replays: partOf(replays, [replays.project_id, replays.id], CHUNK_ROWS),
   minutes: partOf(minutes, [minutes.project_id, minutes.minute, minutes.connection_id], CHUNK_ROWS),
   totals: partOf(totals, [totals.project_id, totals.status], CHUNK_ROWS),

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { run } from '../db/client'
 import { type Actor, changeOf, sessionOf, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { exampleOf, named, timestamp } from '../http/fields'
+import { named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
@@ -20,7 +20,7 @@ import { deleteProject, projectNotFound, restoreProject } from './end'
 import { ChangeProjectBody, ProjectBody, ProjectSettings } from './fields'
 import { MAX_OWNED_PROJECTS, RESTORABLE_FOR } from './limits'
 import { renameEverywhere } from './rename'
-import { settingsOf } from './settings'
+import { DEFAULTS, settingsOf } from './settings'
 import { findProject, type Project as ProjectRow } from './store'
 
 const tag = 'Projects'
@@ -43,7 +43,7 @@ const Project = named(
     id: SAMPLE.project,
     name: 'Acme',
     created_at: SAMPLE.time,
-    settings: exampleOf(ProjectSettings),
+    settings: DEFAULTS,
     role: 'owner',
     deleted_at: null,
     purge_at: null,

@@ -10,6 +10,12 @@ export type LinkSettings = {
 export type StoreSettings = LinkSettings & {
   /** How many active devices each consumer can have. */
   max_devices: number
+  /** How long a subscription that is past due still gives access (days); null: as long as the vendor says that it is past due. */
+  grace_days: number | null
+  /** How long a subscription gives access after its period, until the event about the renewal is here (hours). */
+  renewal_slack_hours: number
+  /** Whether subscriptions in a vendor's test mode give access. */
+  test_mode_counts: boolean
 }
 
 /** What can be set for a project. */
@@ -27,12 +33,15 @@ export type SettingsChange = { [Name in keyof Settings]?: Settings[Name] | undef
 /** The settings to change of those that the store decides. */
 export type StoreChange = Omit<SettingsChange, 'require_passkey'>
 
-const DEFAULTS: Settings = {
+export const DEFAULTS = {
   require_passkey: false,
   link_hints: true,
   consumer_keys: ['consumer_external_id'],
   max_devices: 100,
-}
+  grace_days: 7,
+  renewal_slack_hours: 48,
+  test_mode_counts: false,
+} satisfies Settings
 
 /** The settings of a project, with the defaults of those that were never set. */
 export function settingsOf(stored: Partial<Settings> | null): Settings {

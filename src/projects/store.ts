@@ -62,7 +62,9 @@ export async function copySettings(db: Database, id: string, settings: SettingsC
 
 /** The settings of a project with a change, as an expression. */
 export function patched(settings: SettingsChange): SQL {
-  return sql`json_patch(${projects.settings}, ${JSON.stringify(settings)})`
+  const set = Object.entries(settings).map(([name, value]) => sql`, ${`$.${name}`}, json(${JSON.stringify(value)})`)
+  // json_patch would take null as "remove", but null is a value of some settings.
+  return sql`json_set(${projects.settings}${sql.join(set)})`
 }
 
 /** An audit entry about settings of a project. */

@@ -60,6 +60,7 @@ const TRAFFIC = [
   'PATCH /platform/v1/consumers/:consumer',
   'PUT /platform/v1/consumers/:consumer/devices/:device',
   'POST /platform/v1/devices/verify',
+  'POST /platform/v1/billing/entitlements/check',
 ]
 const TRAFFIC_IN_FORMS: Record<string, Record<string, string>> = {
   'POST /console/p/:project/platform/consumers': { external_id: 'by-form' },
@@ -87,6 +88,12 @@ const STATED: Record<string, Stated> = {
   'DELETE /platform/v1/consumers/:consumer/devices/:device': DEVICE_REVOKED,
   'PUT /platform/v1/billing/customers/:vendor/:id': PINNED,
   'DELETE /platform/v1/billing/customers/:vendor/:id/pin': UNPINNED,
+  'PUT /platform/v1/billing/features/:key': { action: 'feature.updated', object: () => 'unused' },
+  'DELETE /platform/v1/billing/features/:key': { action: 'feature.deleted', object: () => 'unused' },
+  'POST /platform/v1/billing/plans': { action: 'plan.created', object: () => /^pln_/ },
+  'PATCH /platform/v1/billing/plans/:id': { action: 'plan.updated', object: (world) => world.plan },
+  'POST /platform/v1/billing/grants': { action: 'grant.created', object: () => /^grt_/ },
+  'DELETE /platform/v1/billing/grants/:id': { action: 'grant.revoked', object: (world) => world.grant },
   'POST /platform/v1/billing/connections': CONNECTED,
   'PATCH /platform/v1/billing/connections/:id': onConnection('updated'),
   'DELETE /platform/v1/billing/connections/:id': onConnection('deleted'),

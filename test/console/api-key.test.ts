@@ -120,6 +120,7 @@ describe('the scopes of a new key', () => {
         'billing:read',
         'connections:read',
         'consumers:read',
+        'catalog:read',
         'entitlements:read',
       ],
     ],
@@ -132,10 +133,13 @@ describe('the scopes of a new key', () => {
         'billing:read',
         'connections:read',
         'consumers:read',
+        'catalog:read',
         'entitlements:read',
         'api_keys:write',
         'billing:write',
         'consumers:write',
+        'catalog:write',
+        'entitlements:write',
       ],
     ],
   ])('with the preset %s are those of the preset, whatever is ticked', async (preset, scopes) => {
@@ -159,7 +163,7 @@ describe('the scopes of a new key', () => {
       }
     }
     const [less, all] = [await offered(developer), await offered(owner)]
-    expect([less.all.length, all.all.length]).toEqual([10, 15])
+    expect([less.all.length, all.all.length]).toEqual([13, 18])
     for (const { ticked, preset, expires } of [less, all]) {
       expect([ticked, preset, expires]).toEqual([['billing:read'], 'billing', '90'])
     }

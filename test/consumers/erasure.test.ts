@@ -128,6 +128,11 @@ describe('an erased consumer', () => {
       metadata: { note: PERSON.note },
     })
     const old = await place.put(`${PERSON.external_id}-old`, { email: PERSON.email, name: PERSON.name })
+    await place.api('/features/sso', { method: 'PUT', json: { name: 'SSO', type: 'boolean' } })
+    for (const consumer of [id, old]) {
+      const grant = { consumer, feature: 'sso', reason: PERSON.note }
+      expect((await place.api('/grants', { method: 'POST', json: grant })).status).toBe(201)
+    }
     await consumers.merge(old, id)
     await consumers.pin('cus_pinned', id)
     const events = [
@@ -206,8 +211,11 @@ describe('an erased consumer', () => {
   })
 
   it('has its state, no fields, and refuses every change', async () => {
-    const { consumers, put, project, owner } = await newPlace()
+    const { consumers, put, project, owner, api } = await newPlace()
     const id = await put('u', { email: 'a@example.com', name: 'A', metadata: { a: 'b' } })
+    await api('/features/sso', { method: 'PUT', json: { name: 'SSO', type: 'boolean' } })
+    const grant = () => api('/grants', { method: 'POST', json: { consumer: id, feature: 'sso' } })
+    expect((await grant()).status).toBe(201)
     await consumers.block(id, { reason: 'chargeback' })
     await consumers.pin('cus_a', id)
     const other = await put('other')
@@ -234,8 +242,13 @@ describe('an erased consumer', () => {
       await consumers.pin('cus_a', other),
       await consumers.pin('cus_a', null),
       await consumers.unpin('cus_a'),
+      await grant(),
     ]
     expect(refused.map(told)).toEqual(refused.map(() => [409, 'consumer_erased']))
+    // What it was granted gives it nothing any more.
+    const asked = { consumers: [id], features: ['sso'] }
+    const { body } = await api<object>('/entitlements/check', { method: 'POST', json: asked })
+    expect(body).toMatchObject({ data: [{ features: { sso: { allowed: false, reason: 'consumer_erased' } } }] })
     expect((await consumers.erase(id)).body).toEqual(first.body)
     expect((await consumers.erase(id)).status).toBe(202)
     expect((await consumers.list('?state=erased')).body.data.map((one) => one.id)).toEqual([id])

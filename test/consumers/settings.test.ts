@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR } from '../../src/lib/time'
+import { DEFAULTS } from '../../src/projects/settings'
 import { billingWorld } from '../billing/world'
 import { advance, stopClock } from '../clock'
 import { addMember, call, countingD1, DIRECTORY, STORE, STORE_NUMBER } from '../harness'
@@ -7,13 +8,6 @@ import { cron } from '../inbox/pipeline'
 import { told } from '../members/members'
 import { as } from './consumers'
 import { checkout, ofCustomer } from './events'
-
-const DEFAULTS = {
-  require_passkey: false,
-  link_hints: true,
-  consumer_keys: ['consumer_external_id'],
-  max_devices: 100,
-}
 
 async function newPlace() {
   const world = await billingWorld()
@@ -110,14 +104,15 @@ describe('how customers are linked', () => {
 it.runIf(STORE_NUMBER > 0)('the cron mends a copy that the call did not reach, in either direction', async () => {
   stopClock()
   const { project, change, shown, listed } = await newPlace()
-  await change({ link_hints: false })
+  await change({ link_hints: false, grace_days: null })
+  expect((await listed()).grace_days).toBeNull()
   const set = (db: D1Database, settings: object) =>
     db.prepare('UPDATE projects SET settings = ? WHERE id = ?').bind(JSON.stringify(settings), project).run()
   await set(DIRECTORY, { require_passkey: true })
   expect((await shown()).require_passkey).toBe(false)
   advance(HOUR)
   await cron()
-  const mended = { ...DEFAULTS, require_passkey: true, link_hints: false }
+  const mended = { ...DEFAULTS, require_passkey: true, link_hints: false, grace_days: null }
   expect(await shown()).toEqual(mended)
   expect(await listed()).toEqual(mended)
   await set(DIRECTORY, { ...mended, consumer_keys: ['other'] })

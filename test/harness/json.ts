@@ -24,7 +24,8 @@ export type Problem = {
 
 type Routes = ExtractSchema<App>
 type Answers = { [Path in keyof Routes]: AnswerOf<Routes[Path][keyof Routes[Path]]> }[keyof Routes]
-type AnswerOf<Route> = Route extends { output: infer Output } ? Output : never
+/** Without features and plans, whose `key` is a text: the `key` of other answers is an API key. */
+type AnswerOf<Route> = Route extends { output: infer Output } ? Exclude<Output, { key: string }> : never
 
 /** One type for many: objects become one that has the fields of all, at every depth. */
 type Merged<T> =

@@ -31,6 +31,8 @@ const READ = (scope: Scope): Stated => ({ key: true, session: 'viewer', scope })
 const CONNECT: Stated = { key: true, session: 'admin', scope: 'connections:write' }
 const MANAGE: Stated = { key: true, session: 'admin', scope: 'members:write' }
 const CONSUMERS: Stated = { key: true, session: 'developer', scope: 'consumers:write' }
+const CATALOG: Stated = { key: true, session: 'developer', scope: 'catalog:write' }
+const GRANTS: Stated = { key: true, session: 'developer', scope: 'entitlements:write' }
 const OWN: Stated = { key: false, session: null, scope: null }
 
 const STATED: Record<string, Stated | 'public'> = {
@@ -55,6 +57,18 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /platform/v1/invitations/:id/resend': MANAGE,
   'DELETE /platform/v1/invitations/:id': MANAGE,
   'GET /platform/v1/audit-log': { key: true, session: 'admin', scope: 'audit_log:read' },
+  'GET /platform/v1/billing/features': READ('catalog:read'),
+  'PUT /platform/v1/billing/features/:key': CATALOG,
+  'DELETE /platform/v1/billing/features/:key': CATALOG,
+  'POST /platform/v1/billing/plans': CATALOG,
+  'GET /platform/v1/billing/plans': READ('catalog:read'),
+  'GET /platform/v1/billing/plans/:id': READ('catalog:read'),
+  'PATCH /platform/v1/billing/plans/:id': CATALOG,
+  'POST /platform/v1/billing/entitlements/check': READ('entitlements:read'),
+  'GET /platform/v1/consumers/:consumer/entitlements': READ('entitlements:read'),
+  'POST /platform/v1/billing/grants': GRANTS,
+  'GET /platform/v1/billing/grants': READ('entitlements:read'),
+  'DELETE /platform/v1/billing/grants/:id': GRANTS,
   'POST /platform/v1/consumers': CONSUMERS,
   'GET /platform/v1/consumers': READ('consumers:read'),
   'GET /platform/v1/consumers/:consumer': READ('consumers:read'),

@@ -372,7 +372,9 @@ describe('the path', () => {
     'with a malformed id is a 404: %s',
     async (id) => {
       const world = await newWorld()
-      for (const route of ROUTES.filter(({ path }) => path.includes(':') && !path.startsWith('/ingest'))) {
+      // The last one creates what the path names, so a mistake in it is one of the call.
+      const others = ['/ingest/:connection_id', '/platform/v1/billing/features/:key']
+      for (const route of ROUTES.filter(({ path }) => path.includes(':') && !others.includes(path))) {
         const path = route.path.replaceAll(/:\w+/g, id)
         const json = SAMPLES[nameOf(route)]?.json
         const options = {

@@ -34,7 +34,9 @@ import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipelin
 import { newAuthenticator } from '../passkeys/authenticator'
 import { byCode, register, requestOptions, signInBy, withPasskey } from '../passkeys/people'
 import { crowdedOut, stalled } from './arriving'
+import { OF_CATALOG } from './faults-of-catalog'
 import { OF_CONSUMERS } from './faults-of-consumers'
+import { OF_GRANTS } from './faults-of-grants'
 
 export const KEYS = '/platform/v1/api-keys'
 export const PROJECTS = '/platform/v1/projects'
@@ -294,6 +296,8 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     return call(CONNECTIONS, { method: 'POST', project, token: secret, json })
   },
   ...OF_CONSUMERS,
+  ...OF_CATALOG,
+  ...OF_GRANTS,
   secret_limit_reached: async () => {
     const { project, secret, connection } = await freshConnection()
     const add = (n: number) =>

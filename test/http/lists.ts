@@ -2,8 +2,10 @@ import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import { insertObjects, insertTimeline } from '../billing/rows'
+import { insertFeatures, insertPlan } from '../catalog/rows'
 import { insertConsumer, insertLink } from '../consumers/rows'
 import { insertDevice } from '../devices/rows'
+import { insertGrants } from '../entitlements/rows'
 import {
   addMember,
   call,
@@ -110,6 +112,20 @@ export const LISTS: Record<string, List> = {
     id: byId,
     add: ({ project, consumer }, n) => times(n, () => insertDevice(project, consumer)),
     filters: ['state=active', 'state=revoked', ''],
+  },
+  'GET /platform/v1/billing/features': {
+    id: (row) => row.key,
+    add: ({ project }, n) => times(n, () => insertFeatures(project, `z_${newId('evt', Date.now())}`)),
+    ascending: true,
+  },
+  'GET /platform/v1/billing/plans': {
+    id: byId,
+    add: ({ project }, n) => times(n, () => insertPlan(project, newId('evt', Date.now()))),
+  },
+  'GET /platform/v1/billing/grants': {
+    id: byId,
+    add: ({ project, consumer }, n) => times(n, () => insertGrants(project, consumer)),
+    filters: ['consumer=ext:sample', 'consumer=ext:survivor', ''],
   },
   'GET /platform/v1/billing/connections': {
     id: byId,

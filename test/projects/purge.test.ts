@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { SpooledMessage } from '../../src/inbox/messages'
 import { DAY, HOUR, SECOND } from '../../src/lib/time'
+import { insertFeatures, insertPlan } from '../catalog/rows'
 import { advance, stopClock } from '../clock'
+import { insertGrants } from '../entitlements/rows'
 import {
   addMember,
   bound,
@@ -50,6 +52,9 @@ async function fullWorld(events = 5) {
   await STORE.prepare("INSERT INTO payloads (project_id, id, body) VALUES (?, 'pay_old', 'x')").bind(project).run()
   const { key } = await mint(owner.token, project)
   await call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: owner.token })
+  await insertFeatures(project, 'sso')
+  await insertPlan(project, 'pro', 'price_1')
+  await insertGrants(project, 'csm_1')
   await addMember(project, 'owner')
   await invited(project)
   return world

@@ -90,9 +90,17 @@ export function fitting(document: Json, schema: Json): fc.Arbitrary<unknown> {
   }
 }
 
-function fittingObject(document: Json, { properties = {}, required = [] }: Json): fc.Arbitrary<unknown> {
+function fittingObject(
+  document: Json,
+  { properties = {}, required = [], additionalProperties: inner }: Json,
+): fc.Arbitrary<unknown> {
+  // Texts can be made of it: the value may travel in a query.
+  const noNullPrototype = true
+  if (typeof inner === 'object' && Object.keys(inner).length > 0) {
+    return fc.dictionary(fc.constantFrom('seats', 'plan', 'constructor'), fitting(document, inner), { noNullPrototype })
+  }
   const parts = Object.entries<Json>(properties).map(([key, one]) => [key, fitting(document, one)] as const)
-  return fc.record(Object.fromEntries(parts), { requiredKeys: required })
+  return fc.record(Object.fromEntries(parts), { requiredKeys: required, noNullPrototype })
 }
 
 function fittingText({ format, minLength = 0, maxLength = 60 }: Json): fc.Arbitrary<string> {

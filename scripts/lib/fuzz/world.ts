@@ -27,7 +27,7 @@ const MOST = 60
 const ID = /"([a-z]{3}_[0-9a-z]{26,30})"/g
 const SPARE_SESSIONS = 8
 
-/** Creates a tenant with keys, a consumer, a connection of each vendor, events, billing objects and a replay. */
+/** Creates a tenant with keys, a consumer with a granted plan, a connection of each vendor, events, billing objects and a replay. */
 export async function newTenant(url: string, name: string): Promise<Tenant> {
   const mark = `mark${name}${randomBytes(12).toString('hex')}`
   const email = `${mark}@example.com`
@@ -40,6 +40,9 @@ export async function newTenant(url: string, name: string): Promise<Tenant> {
   await must(`${api}/consumers`, { ...as, json: { external_id: mark, name: mark, email } })
   const device = { platform: 'ios', name: mark }
   await must(`${api}/consumers/ext:${mark}/devices/${mark}`, { ...as, method: 'PUT', json: device })
+  await must(`${api}/billing/features/seats`, { ...as, method: 'PUT', json: { name: mark, type: 'quantity' } })
+  await must(`${api}/billing/plans`, { ...as, json: { key: mark, name: mark, features: { seats: { value: 5 } } } })
+  await must(`${api}/billing/grants`, { ...as, json: { consumer: `ext:${mark}`, plan: mark, reason: mark } })
   const inboxes: Inbox[] = []
   for (const vendor of GENERATED_VENDORS) {
     inboxes.push(await connect({ url, vendor, token, project }, `${mark} ${vendor}`, newSigningSecret(vendor)))
@@ -100,6 +103,8 @@ const READS = [
   '/platform/v1/projects',
   '/platform/v1/audit-log?limit=50',
   '/platform/v1/consumers',
+  '/platform/v1/billing/plans',
+  '/platform/v1/billing/grants',
   '/platform/v1/billing/connections?limit=100',
   '/platform/v1/billing/webhooks?limit=3',
   '/auth/sessions',
@@ -131,6 +136,9 @@ export async function stateOf(url: string, { mark, token, project, inboxes }: Te
     '/consumers?limit=100',
     `/consumers/ext:${mark}/devices?limit=100`,
     '/billing/customers?limit=100',
+    '/billing/features?limit=100',
+    '/billing/plans?limit=100',
+    '/billing/grants?limit=100',
     '/billing/connections?limit=100',
     '/billing/webhooks?limit=100',
     '/billing/subscriptions?limit=100',

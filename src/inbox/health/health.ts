@@ -73,6 +73,9 @@ export const Health = named(
     incomplete_objects: count.describe(
       'Billing objects with a list that was cut off. They have `incomplete: true`; the vendor has the whole list.',
     ),
+    unknown_statuses: count.describe(
+      'Subscriptions whose vendor uses a status that this version does not know. They give no access.',
+    ),
     secrets_to_reseal: count.describe(
       'Signing secrets that are not yet encrypted with the newest key. Keep the older keys until this is 0.',
     ),
@@ -104,6 +107,7 @@ export const Health = named(
     queue_backlog: 0,
     ambiguous_objects: 0,
     incomplete_objects: 0,
+    unknown_statuses: 0,
     secrets_to_reseal: 0,
   },
 )
@@ -147,6 +151,7 @@ export async function readHealth(
     queue_backlog,
     ambiguous_objects: found.ambiguous[0]?.n ?? 0,
     incomplete_objects: found.incomplete[0]?.n ?? 0,
+    unknown_statuses: found.unknown[0]?.n ?? 0,
     secrets_to_reseal: connections.flatMap(({ secrets }) => secrets).filter(({ key }) => key !== newestKey).length,
   }
 }

@@ -29,6 +29,7 @@ export function snapshot(db: Db, projectId: string, { since_minute, now }: { sin
     swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
+    unknown: countMarked(db, projectId, 'unknown', MAX_COUNTED),
   }
 }
 

@@ -14,7 +14,11 @@ const WORDS: Record<string, Words> = {
     label: 'Consumers',
     hint: 'The end users of your product. Write also blocks and merges them. Erase removes them for good.',
   },
-  entitlements: { label: 'Entitlements', hint: 'Verifies the tokens of devices.' },
+  catalog: { label: 'Catalog', hint: 'Features, plans and the prices that stand for them.' },
+  entitlements: {
+    label: 'Entitlements',
+    hint: 'What consumers may do. Read also verifies the tokens of devices. Write grants and denies.',
+  },
   audit_log: { label: 'Audit log', hint: 'Who changed what.' },
 }
 

@@ -15,6 +15,9 @@ const KINDS = [
   ['consumer.*', 'All changes to consumers'],
   ['customer.*', 'All changes to customers'],
   ['device.*', 'All changes to devices'],
+  ['feature.*', 'All changes to features'],
+  ['plan.*', 'All changes to plans'],
+  ['grant.*', 'All changes to grants'],
   ['connection.*', 'All changes to connections'],
   ['event*', 'All replays'],
 ] as const

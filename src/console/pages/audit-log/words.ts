@@ -17,7 +17,15 @@ export const ACTIONS: Record<string, Action> = {
   'project.restored': { did: 'Restored the project', more: ({ name }) => named(name) },
   'project.settings_changed': {
     did: 'Changed a setting',
-    more: ({ require_passkey, link_hints, consumer_keys, max_devices }) =>
+    more: ({
+      require_passkey,
+      link_hints,
+      consumer_keys,
+      max_devices,
+      grace_days,
+      renewal_slack_hours,
+      test_mode_counts,
+    }) =>
       [
         require_passkey === true && 'a passkey is required of admins and owners',
         require_passkey === false && 'no passkey is required',
@@ -25,6 +33,11 @@ export const ACTIONS: Record<string, Action> = {
         link_hints === false && 'checkouts cannot link customers to consumers',
         Array.isArray(consumer_keys) && `keys of consumers: ${consumer_keys.join(', ')}`,
         max_devices !== undefined && `at most ${words(max_devices)} devices for each consumer`,
+        grace_days === null && 'access for as long as a subscription is past due',
+        typeof grace_days === 'number' && `days of access while a subscription is past due: ${grace_days}`,
+        renewal_slack_hours !== undefined && `hours of access after a period: ${words(renewal_slack_hours)}`,
+        test_mode_counts === true && 'subscriptions in test mode give access',
+        test_mode_counts === false && 'subscriptions in test mode give no access',
       ]
         .filter(Boolean)
         .join('; '),
@@ -76,6 +89,13 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Revoked a device',
     more: ({ replaced_by }) => (replaced_by ? `to make room for ${words(replaced_by)}` : ''),
   },
+  'feature.created': { did: 'Created a feature', more: ({ type }) => words(type) },
+  'feature.updated': { did: 'Changed a feature', more: ({ name }) => named(name) },
+  'feature.deleted': { did: 'Deleted a feature' },
+  'plan.created': { did: 'Created a plan', more: ({ key }) => named(key) },
+  'plan.updated': { did: 'Changed a plan', more: ({ fields }) => words(fields) },
+  'grant.created': { did: 'Made a grant', more: granted },
+  'grant.revoked': { did: 'Revoked a grant', more: granted },
   'connection.created': {
     did: 'Connected a vendor',
     more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),
@@ -105,6 +125,11 @@ function offered({ email, role }: Details): string {
 
 function reasoned({ reason }: Details): string {
   return named(reason)
+}
+
+/** What a grant gives or denies, and to whom. */
+function granted({ effect, feature, plan, consumer }: Details): string {
+  return `${effect === 'deny' ? 'no ' : ''}${words(feature ?? plan)}, ${words(consumer)}`
 }
 
 function named(name: unknown): string {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
-import { etagOf } from '../../../consumers/etag'
 import type { Consumer } from '../../../consumers/store'
 import type { HttpEnv } from '../../../http/context'
+import { etagOf } from '../../../http/etag'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
 import { Post, Wrong } from '../../ui/controls'

@@ -45,7 +45,10 @@ export function erasePage(c: Context<HttpEnv>, row: Consumer, { mistakes, status
       </p>
       <p>These go:</p>
       <ul>
-        <li>Immediately: email address, name, metadata, your IDs and devices, and the links to customers.</li>
+        <li>
+          Immediately: email address, name, metadata, your IDs and devices, the reasons of grants, and the links to
+          customers.
+        </li>
         <li>Soon after: the payloads of events about these customers, and personal data in their billing state.</li>
       </ul>
       <p>These stay:</p>

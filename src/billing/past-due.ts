@@ -1,0 +1,24 @@
+import type { Snapshot } from '../vendors/snapshot'
+import { nanoseconds } from './reduce'
+
+/**
+ * Since when a subscription is past due, which no single event says: the latest period in which one of its events says that it
+ * is, by the start of the period, and the earliest vendor time of such an event. Both are in the form of {@link nanoseconds}.
+ */
+export type PastDue = { period: string; since: string }
+
+/** What one event says; null if it does not say that a subscription is past due, or has no time. */
+export function pastDueIn({ kind, body, occurred_at }: Snapshot): PastDue | null {
+  if (kind !== 'subscription' || body.status !== 'past_due' || occurred_at === null) return null
+  return { period: nanoseconds(body.current_period_start), since: nanoseconds(occurred_at) }
+}
+
+/**
+ * What two of them say together: a function of the set of events, so order and repetitions change nothing. An event that does not
+ * decide the subscription's state counts too.
+ */
+export function mergedPastDue(a: PastDue | null, b: PastDue | null): PastDue | null {
+  if (a === null || b === null) return a ?? b
+  if (a.period !== b.period) return a.period > b.period ? a : b
+  return a.since <= b.since ? a : b // `a` itself, if `b` says nothing new
+}

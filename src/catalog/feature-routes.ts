@@ -1,0 +1,77 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { changeOf, projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { listOf, pageFields, paging } from '../http/page'
+import { read } from '../http/read'
+import { route } from '../http/route'
+import { body, query } from '../http/validate'
+import { malformedKey, noFeature } from './faults'
+import { deleteFeature, listFeatures, putFeature } from './features-store'
+import { catalogKey, Feature, PutFeatureBody, presentFeature } from './fields'
+import { MAX_FEATURES } from './limits'
+
+const tag = 'Catalog'
+const actors = ['session', 'api_key'] as const
+const mayRead = { actors, scope: 'catalog:read', project: true, reads: true } as const
+const mayWrite = { actors, scope: 'catalog:write', project: true } as const
+
+export const featureRoutes = new Hono<HttpEnv>()
+  .get(
+    '/',
+    route({
+      id: 'listFeatures',
+      summary: 'List the features of the catalog',
+      description: 'In the order of their keys.',
+      tag,
+      policy: mayRead,
+      responses: { 200: { description: 'A page of features.', schema: listOf(Feature) } },
+    }),
+    query(z.strictObject(pageFields)),
+    async (c) => {
+      const list = paging('features', c.req.valid('query'), ({ key }: { key: string }) => key)
+      const { rows } = await read(c, { rows: listFeatures(c.get('rt').db, projectOf(c.get('actor')), list) })
+      return c.json(list.page(rows, presentFeature), 200)
+    },
+  )
+  .put(
+    '/:key',
+    route({
+      id: 'putFeature',
+      summary: 'Create or change a feature',
+      description: `The key and the type of a feature cannot change. You can repeat the call. A project can have ${MAX_FEATURES} features.`,
+      tag,
+      policy: mayWrite,
+      responses: {
+        200: { description: 'The feature was there.', schema: Feature },
+        201: { description: 'The feature is new.', schema: Feature },
+      },
+      faults: ['feature_type_fixed', 'feature_limit_reached'],
+    }),
+    body(PutFeatureBody),
+    async (c) => {
+      const key = c.req.param('key')
+      if (!catalogKey.safeParse(key).success) throw malformedKey()
+      const of = { project_id: projectOf(c.get('actor')), key }
+      const { feature, created } = await putFeature(c.get('rt').db, of, c.req.valid('json'), changeOf(c))
+      return c.json(presentFeature(feature), created ? 201 : 200)
+    },
+  )
+  .delete(
+    '/:key',
+    route({
+      id: 'deleteFeature',
+      summary: 'Delete a feature',
+      description: 'Only a feature that no plan and no live grant has can be deleted.',
+      tag,
+      policy: mayWrite,
+      responses: { 204: { description: 'Deleted.' } },
+      faults: ['not_found', 'feature_in_use'],
+    }),
+    async (c) => {
+      const key = c.req.param('key')
+      if (!catalogKey.safeParse(key).success) throw noFeature()
+      await deleteFeature(c.get('rt').db, { project_id: projectOf(c.get('actor')), key }, changeOf(c))
+      return c.body(null, 204)
+    },
+  )

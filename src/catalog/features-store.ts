@@ -1,0 +1,147 @@
+import { and, asc, eq, gt, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { audited, auditedFrom, type Change } from '../audit/store'
+import { batch, type Db } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import { valuesOf } from '../db/sql'
+import { grants } from '../entitlements/schema'
+import { featureInUse, noFeature, tooManyFeatures, typeFixed } from './faults'
+import { MAX_FEATURES } from './limits'
+import { features, plans } from './schema'
+import type { Combine, FeatureType } from './values'
+
+/** A feature of a project. */
+export type Feature = ReturnType<typeof findFeature>['_']['result'][number]
+
+const shown = {
+  key: features.key,
+  name: features.name,
+  type: features.type,
+  combine: features.combine,
+  created_at: features.created_at,
+}
+
+export function findFeature(db: Db, projectId: string, key: string) {
+  return db.select(shown).from(features).where(isFeature(projectId, key))
+}
+
+/** Reads the features of a project in the order of their keys, starting after the key `before`. */
+export function listFeatures(
+  db: Db,
+  projectId: string,
+  { before, take }: { before: string | null; take: number } = { before: null, take: MAX_FEATURES },
+) {
+  return db
+    .select(shown)
+    .from(features)
+    .where(and(eq(features.project_id, projectId), before === null ? undefined : gt(features.key, before)))
+    .orderBy(asc(features.key))
+    .limit(take)
+}
+
+/** Reads those of a project's features that have one of these keys. */
+export function featuresAmong(db: Db, projectId: string, keys: readonly string[]) {
+  return db
+    .select(shown)
+    .from(features)
+    .where(and(eq(features.project_id, projectId), inArray(features.key, valuesOf(keys))))
+}
+
+/** What a caller sets of a feature. `combine`: undefined stays as it is, and a new quantity gets `max`. */
+export type FeatureFields = { name: string; type: FeatureType; combine?: Combine | undefined }
+
+/**
+ * Creates a feature, or changes the name or the combination of one that is there. The same values again write nothing.
+ *
+ * @throws {Fault} `feature_type_fixed`, `feature_limit_reached`
+ */
+export async function putFeature(
+  db: Db,
+  { project_id, key }: { project_id: string; key: string },
+  { name, type, combine }: FeatureFields,
+  change: Change,
+): Promise<{ feature: Feature; created: boolean }> {
+  const row = { project_id, key, name, type, combine: type === 'quantity' ? (combine ?? 'max') : null }
+  const count = db.$count(features, eq(features.project_id, project_id))
+  const changing = and(
+    isFeature(project_id, key),
+    eq(features.type, type),
+    or(ne(features.name, name), combine === undefined ? undefined : ne(features.combine, combine)),
+  )
+  const about = { object_type: 'feature', object_id: key }
+  const { before, rows } = await batch(db, {
+    before: findFeature(db, project_id, key),
+    ...audited(
+      db,
+      change,
+      { ...about, project_id, action: 'feature.created', details: { type } },
+      insertWhere(
+        db,
+        features,
+        { ...row, created_at: change.now },
+        sql`${count} < ${MAX_FEATURES}`,
+      ).onConflictDoNothing(),
+    ),
+    alsoAudited: auditedFrom(
+      db,
+      change,
+      { ...about, action: 'feature.updated', details: { name, combine } },
+      { taken: { project_id: features.project_id }, from: sql`FROM ${features} WHERE ${changing}` },
+    ),
+    updated: db
+      .update(features)
+      .set({ name, ...(combine !== undefined && { combine }) })
+      .where(changing),
+    rows: findFeature(db, project_id, key),
+  })
+  const [feature] = rows
+  if (!feature) throw tooManyFeatures()
+  if (feature.type !== type) throw typeFixed(feature.type)
+  return { feature, created: before.length === 0 }
+}
+
+/** Deletes a feature that nothing has. @throws {Fault} `not_found`, `feature_in_use` */
+export async function deleteFeature(
+  db: Db,
+  { project_id, key }: { project_id: string; key: string },
+  change: Change,
+): Promise<void> {
+  const { before, rows } = await batch(db, {
+    before: findFeature(db, project_id, key),
+    ...audited(
+      db,
+      change,
+      { project_id, action: 'feature.deleted', object_type: 'feature', object_id: key },
+      db
+        .delete(features)
+        .where(
+          and(
+            isFeature(project_id, key),
+            sql`NOT EXISTS ${inPlans(project_id, key)}`,
+            sql`NOT EXISTS ${inGrants(project_id, key, change.now)}`,
+          ),
+        ),
+    ),
+    rows: findFeature(db, project_id, key),
+  })
+  if (before.length === 0) throw noFeature()
+  if (rows.length > 0) throw featureInUse()
+}
+
+/** The plans that have a feature, as a subquery. */
+function inPlans(projectId: string, key: string): SQL {
+  return sql`(SELECT 1 FROM ${plans} CROSS JOIN json_each(${plans.features}) j
+    WHERE ${plans.project_id} = ${projectId} AND j.key = ${key})`
+}
+
+/**
+ * The live grants of a feature, as a subquery. No index finds them: it would cost a row for each grant, and features are seldom
+ * deleted.
+ */
+function inGrants(projectId: string, key: string, now: number): SQL {
+  const live = and(isNull(grants.revoked_at), or(isNull(grants.expires_at), gt(grants.expires_at, now)))
+  return sql`(SELECT 1 FROM ${grants} WHERE ${grants.project_id} = ${projectId} AND ${grants.feature} = ${key} AND ${live})`
+}
+
+function isFeature(projectId: string, key: string): SQL | undefined {
+  return and(eq(features.project_id, projectId), eq(features.key, key))
+}

@@ -1,0 +1,182 @@
+import * as z from 'zod'
+import { named, timestamp, visibleText, wholeNumber } from '../http/fields'
+import { SAMPLE } from '../http/samples'
+import { VendorField } from '../inbox/connections/fields'
+import { iso } from '../lib/time'
+import { isId } from '../vendors/lib/read'
+import type { PlanFields } from './change-store'
+import type { Feature as FeatureRow } from './features-store'
+import { MAX_CONFIG_BYTES, MAX_FEATURES_OF_PLAN, MAX_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from './limits'
+import type { Plan as PlanRow } from './plans-store'
+import { PLAN_STATES } from './schema'
+import { COMBINES, CONFIG_RULE, FEATURE_TYPES, isConfig, KEY, KEY_RULE } from './values'
+
+/** The key of a feature or a plan. */
+export const catalogKey = z.string().regex(KEY, KEY_RULE)
+
+const FeatureTypeName = named('FeatureType', z.enum(FEATURE_TYPES))
+const CombineName = named('Combine', z.enum(COMBINES))
+const PlanStateName = named('PlanState', z.enum(PLAN_STATES))
+const name = visibleText(MAX_NAME)
+
+export const PutFeatureBody = named(
+  'PutFeature',
+  z
+    .strictObject({
+      name,
+      type: FeatureTypeName.describe(
+        'It cannot change. `boolean`: the consumer has it or not. `quantity`: how many. `config`: JSON of your own.',
+      ),
+      combine: CombineName.optional().describe(
+        'Quantities only: whether several sources give the greatest of their quantities, or the sum. A new feature has `max`.',
+      ),
+    })
+    .refine(({ type, combine }) => type === 'quantity' || combine === undefined, {
+      path: ['combine'],
+      error: 'can only be set for a quantity',
+      params: { code: 'not_one_of' },
+    }),
+  { name: 'Seats', type: 'quantity', combine: 'max' },
+)
+
+export const Feature = named(
+  'Feature',
+  z.object({
+    key: z.string(),
+    name: z.string(),
+    type: FeatureTypeName,
+    combine: CombineName.nullable().describe('Null unless the feature is a quantity.'),
+    created_at: timestamp,
+  }),
+  { key: 'seats', name: 'Seats', type: 'quantity', combine: 'max', created_at: SAMPLE.time },
+)
+
+export function presentFeature({ created_at, ...row }: FeatureRow) {
+  return { ...row, created_at: iso(created_at) }
+}
+
+const VALUE = `\`true\` for a boolean; a whole number, or \`"unlimited"\`, for a quantity; JSON of at most ${MAX_CONFIG_BYTES} bytes for a config.`
+
+/** The value of a feature. Whether it fits the type of the feature is checked where it is stored. */
+export const featureValue = z
+  .unknown()
+  .refine((value) => value !== undefined, 'is required')
+  .refine((value) => value === undefined || isConfig(value), { error: CONFIG_RULE, params: { code: 'wrong_type' } })
+  .describe(VALUE)
+
+const planFeatures = z
+  .record(
+    catalogKey,
+    z.strictObject({
+      value: featureValue,
+      per_seat: z
+        .boolean()
+        .default(false)
+        .describe("Quantities only: whether the value is multiplied by the quantity of the subscription's item."),
+    }),
+  )
+  .refine((pairs) => Object.keys(pairs).length <= MAX_FEATURES_OF_PLAN, {
+    error: `must have at most ${MAX_FEATURES_OF_PLAN} entries`,
+    params: { code: 'out_of_range' },
+  })
+
+const price = z.strictObject({
+  vendor: VendorField,
+  ref: z
+    .string()
+    .min(1)
+    .refine(isId, 'is not an id that a vendor could give')
+    .describe("The vendor's id of the price or the product. A price of its own outranks its product."),
+})
+const prices = z
+  .array(price)
+  .max(MAX_PRICES_OF_PLAN)
+  .refine((list) => new Set(list.map(({ vendor, ref }) => `${vendor} ${ref}`)).size === list.length, {
+    error: 'must have each price once',
+    params: { code: 'malformed' },
+  })
+
+const planFields = {
+  key: catalogKey.describe('Your own name for the plan in code. Unique in the project.'),
+  name,
+  rank: wholeNumber(z.int().min(0).max(MAX_RANK)).describe(
+    'Of several plans with a config feature, the one with the highest rank counts.',
+  ),
+  state: PlanStateName.describe('`archived` is a mark for people: consumers who have the plan keep it.'),
+  features: planFeatures.describe('What the plan gives, by the key of the feature.'),
+  prices: prices.describe('What your vendors sell the plan as. A price or a product belongs to one plan.'),
+}
+
+export const CreatePlanBody = named(
+  'CreatePlan',
+  z.strictObject({
+    key: planFields.key,
+    name: planFields.name,
+    rank: planFields.rank.default(0),
+    state: planFields.state.default('active'),
+    features: planFields.features.default({}),
+    prices: planFields.prices.default([]),
+  }),
+  {
+    key: 'pro',
+    name: 'Pro',
+    rank: 10,
+    features: { sso: { value: true }, seats: { value: 5, per_seat: true } },
+    prices: [{ vendor: 'stripe', ref: 'price_1QZ4k' }],
+  },
+)
+
+export const UpdatePlanBody = named(
+  'UpdatePlan',
+  z
+    .strictObject(planFields)
+    .partial()
+    .refine((changes) => Object.keys(changes).length > 0, {
+      error: 'must have at least one field to change',
+      params: { code: 'required' },
+    }),
+  { name: 'Pro 2026', rank: 20 },
+)
+
+/** What a body sets, as it is stored: features with their keys in order. */
+export function planFieldsOf<T extends z.infer<typeof UpdatePlanBody>>({ features, ...rest }: T) {
+  const sorted =
+    features &&
+    Object.fromEntries(
+      Object.entries(features)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, { value, per_seat }]) => [key, { value, per_seat }]),
+    )
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(given), ...(sorted && { features: sorted }) } as Partial<PlanFields>
+}
+
+export const Plan = named(
+  'Plan',
+  z.object({
+    id: z.string(),
+    key: z.string(),
+    name: z.string(),
+    rank: z.int(),
+    state: PlanStateName,
+    features: z.record(z.string(), z.object({ value: z.unknown().describe(VALUE), per_seat: z.boolean() })),
+    prices: z.array(z.object({ vendor: z.string(), ref: z.string() })),
+    revision: z.int().describe('Goes up with every change.'),
+    updated_at: timestamp,
+  }),
+  {
+    id: SAMPLE.plan,
+    key: 'pro',
+    name: 'Pro',
+    rank: 10,
+    state: 'active',
+    features: { sso: { value: true, per_seat: false }, seats: { value: 5, per_seat: true } },
+    prices: [{ vendor: 'stripe', ref: 'price_1QZ4k' }],
+    revision: 1,
+    updated_at: SAMPLE.time,
+  },
+)
+
+export function presentPlan({ updated_at, ...row }: PlanRow) {
+  return { ...row, updated_at: iso(updated_at) }
+}

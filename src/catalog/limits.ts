@@ -1,0 +1,18 @@
+/** Features of a project. The write itself enforces the limit. */
+export const MAX_FEATURES = 200
+/** Plans of a project, archived ones too. The write itself enforces the limit. */
+export const MAX_PLANS = 100
+/** Features of one plan. */
+export const MAX_FEATURES_OF_PLAN = 100
+/** Prices and products of vendors that are mapped to one plan. */
+export const MAX_PRICES_OF_PLAN = 50
+/** Characters (code points) of the name of a feature or a plan. */
+export const MAX_NAME = 100
+/** Characters of the key of a feature or a plan. */
+export const MAX_KEY = 64
+/** The highest rank of a plan. */
+export const MAX_RANK = 1000
+/** Bytes of the value of a config feature, as JSON. */
+export const MAX_CONFIG_BYTES = 2048
+/** Levels of arrays and objects in the value of a config feature. */
+export const MAX_CONFIG_DEPTH = 20

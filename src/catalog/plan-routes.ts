@@ -1,0 +1,106 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod'
+import { changeOf, projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { etagOf } from '../http/etag'
+import { listOf, pageFields, paging } from '../http/page'
+import { read } from '../http/read'
+import { route } from '../http/route'
+import { body, query } from '../http/validate'
+import { insertPlan, type PlanFields, updatePlan } from './change-store'
+import { noPlan } from './faults'
+import { CreatePlanBody, Plan, planFieldsOf, presentPlan, UpdatePlanBody } from './fields'
+import { MAX_PLANS } from './limits'
+import { findPlan, listPlans, type Plan as Row, refsOf, withPrices } from './plans-store'
+
+const tag = 'Catalog'
+const actors = ['session', 'api_key'] as const
+const mayRead = { actors, scope: 'catalog:read', project: true, reads: true } as const
+const mayWrite = { actors, scope: 'catalog:write', project: true } as const
+const shown = (description: string) => ({ description, schema: Plan, etag: true }) as const
+
+export const planRoutes = new Hono<HttpEnv>()
+  .post(
+    '/',
+    route({
+      id: 'createPlan',
+      summary: 'Create a plan',
+      description: `The features must be in the catalog, with types that the values fit. A price or a product belongs to one plan. A project can have ${MAX_PLANS} plans, archived ones included.`,
+      tag,
+      policy: mayWrite,
+      responses: { 201: shown('The plan.') },
+      faults: ['plan_key_taken', 'price_mapped', 'plan_limit_reached'],
+    }),
+    body(CreatePlanBody),
+    async (c) => {
+      const fields = planFieldsOf(c.req.valid('json')) as PlanFields
+      return c.json(tagged(c, await insertPlan(c.get('rt').db, projectOf(c.get('actor')), fields, changeOf(c))), 201)
+    },
+  )
+  .get(
+    '/',
+    route({
+      id: 'listPlans',
+      summary: 'List the plans of the catalog',
+      description: 'Newest first, archived plans too.',
+      tag,
+      policy: mayRead,
+      responses: { 200: { description: 'A page of plans.', schema: listOf(Plan) } },
+    }),
+    query(z.strictObject(pageFields)),
+    async (c) => {
+      const { db } = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const list = paging('plans', c.req.valid('query'))
+      const { rows, refs } = await read(c, { rows: listPlans(db, project, list), refs: refsOf(db, project) })
+      return c.json(list.page(withPrices(rows, refs), presentPlan), 200)
+    },
+  )
+  .get(
+    '/:id',
+    route({
+      id: 'getPlan',
+      summary: 'Get a plan',
+      description: 'With its features and prices.',
+      tag,
+      policy: mayRead,
+      responses: { 200: shown('The plan.') },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const { db } = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const id = c.req.param('id')
+      const { rows, refs } = await read(c, { rows: findPlan(db, project, id), refs: refsOf(db, project, id) })
+      const [plan] = withPrices(rows, refs)
+      if (!plan) throw noPlan()
+      return c.json(tagged(c, plan), 200)
+    },
+  )
+  .patch(
+    '/:id',
+    route({
+      id: 'updatePlan',
+      summary: 'Change a plan',
+      description:
+        'It counts at once for all consumers who have the plan. Fields that you leave out stay as they are; `features` and `prices` are replaced whole. The same values again change nothing.',
+      tag,
+      policy: mayWrite,
+      headers: { 'If-Match': 'An `ETag` of the plan. If the plan has changed since, nothing is written: 412.' },
+      responses: { 200: shown('The plan.') },
+      faults: ['not_found', 'plan_key_taken', 'price_mapped', 'precondition_failed'],
+    }),
+    body(UpdatePlanBody),
+    async (c) => {
+      const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
+      const fields = planFieldsOf(c.req.valid('json'))
+      const plan = await updatePlan(c.get('rt').db, of, fields, c.req.header('If-Match'), changeOf(c))
+      return c.json(tagged(c, plan), 200)
+    },
+  )
+
+/** A plan as the API shows it. Sets the `ETag` of the response. */
+function tagged(c: Context<HttpEnv>, plan: Row) {
+  c.header('ETag', etagOf(plan.revision))
+  return presentPlan(plan)
+}

@@ -1,0 +1,67 @@
+import { iso, isoOrNull } from '../lib/time'
+import type { Grant, Holder } from './facts'
+import type { Explained, Reason } from './resolve'
+import type { Source } from './sources'
+
+/** Why a source gives nothing, in words. */
+const WHY_NOT: Record<NonNullable<Source['why']>, Record<Source['type'], string>> = {
+  past_due: { subscription: 'The subscription is not paid, and no grace period is left.', grant: '' },
+  expired: { subscription: 'The subscription has ended or is paused.', grant: 'The grant has expired.' },
+  test_mode: { subscription: 'The subscription is in test mode, which does not count in this project.', grant: '' },
+  unknown_status: { subscription: 'The vendor uses a status that is not known.', grant: '' },
+  not_started: { subscription: '', grant: 'The grant has not started.' },
+}
+/** Why a source that gives something does not count, by the reason of the answer. */
+const OUTRANKED: Partial<Record<Reason, string>> = {
+  denied: 'The feature is denied to the consumer.',
+  consumer_blocked: 'The consumer is blocked.',
+  consumer_erased: 'The consumer is erased.',
+  consumer_merged: 'The consumer was merged.',
+  not_included: 'The quantity is 0.',
+}
+
+/** What could give or deny a feature, as the API shows it: those that do not count too, with the reason. */
+export function explain(key: string, { sources, reason }: Explained, { subscriptions, grants }: Holder, now: number) {
+  return [
+    ...sources.map(({ why, plan, from, until, ...source }) => ({
+      ...source,
+      plan: plan?.key ?? null,
+      from: isoOrNull(from),
+      until: isoOrNull(until),
+      why_not: source.counted ? null : whyNot(why, source.type, reason),
+    })),
+    ...grants.filter((grant) => grant.effect === 'deny' && grant.feature === key).map((grant) => denial(grant, now)),
+    ...subscriptions.flatMap(({ vendor, id, event_id, ambiguous, items }) =>
+      items
+        .filter(({ plan_id }) => plan_id === null)
+        .map(({ price, product, quantity }) => ({
+          ...{ type: 'subscription' as const, id, vendor, plan: null, price, seats: quantity, value: null },
+          ...{ from: null, until: null, event_id, ambiguous, counted: false },
+          why_not: `${price ?? product ?? 'An item without a price'} is mapped to no plan.`,
+        })),
+    ),
+  ]
+}
+
+function whyNot(why: Source['why'], type: Source['type'], reason: Reason): string {
+  if (why !== null) return WHY_NOT[why][type]
+  return OUTRANKED[reason] ?? 'Another source gives more.'
+}
+
+/** A grant that denies. It counts while it is live. */
+function denial({ id, starts_at, expires_at }: Grant, now: number) {
+  const over = expires_at !== null && now >= expires_at
+  const early = starts_at !== null && now < starts_at
+  const why_not = over ? WHY_NOT.expired.grant : early ? WHY_NOT.not_started.grant : null
+  return {
+    ...{ type: 'grant' as const, id, vendor: null, plan: null, price: null, seats: null, value: null },
+    ...{ from: isoOrNull(starts_at), until: isoOrNull(expires_at), event_id: null, ambiguous: false },
+    counted: !over && !early,
+    why_not,
+  }
+}
+
+/** An entitlement as the API shows it. */
+export function presentEntitlement({ allowed, value, reason, valid_until }: Explained) {
+  return { allowed, value, reason, valid_until: valid_until === null ? null : iso(valid_until) }
+}

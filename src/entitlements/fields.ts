@@ -1,0 +1,124 @@
+import * as z from 'zod'
+import { MAX_KEY } from '../catalog/limits'
+import { CustomerLink } from '../consumers/customer-fields'
+import { MAX_CUSTOMERS, MAX_EXTERNAL_ID } from '../consumers/limits'
+import { EXTERNAL } from '../consumers/ref'
+import { flagOrFalse, named, timestamp } from '../http/fields'
+import { SAMPLE } from '../http/samples'
+import { MAX_ASKED_FEATURES, MAX_CONSUMERS } from './limits'
+import { REASONS } from './resolve'
+
+const ReasonName = named('EntitlementReason', z.enum(REASONS))
+const shown = {
+  allowed: z.boolean(),
+  value: z
+    .unknown()
+    .describe(
+      'True or false for a boolean, a number or `"unlimited"` for a quantity, JSON or null for a config. Null for a feature that is not in the catalog.',
+    ),
+  reason: ReasonName.describe('What it comes from, or why it is not allowed. Values may be added.'),
+  valid_until: timestamp
+    .nullable()
+    .describe('When the first of the sources that the value comes from ends. Null if none has a known end.'),
+}
+const as_of = timestamp.describe(
+  "The database's time of the read. Of two answers, the one with the later time is newer.",
+)
+
+const Entitlement = named('Entitlement', z.object(shown))
+const ExplainedEntitlement = named(
+  'ExplainedEntitlement',
+  z.object({
+    ...shown,
+    sources: z
+      .array(
+        z.object({
+          type: named('EntitlementSource', z.enum(['subscription', 'grant'])),
+          id: z.string().describe("The vendor's id of the subscription, or the id of the grant."),
+          vendor: z.string().nullable(),
+          plan: z.string().nullable().describe('The key of the plan.'),
+          price: z.string().nullable().describe("The vendor's id of the price."),
+          seats: z.int().nullable().describe("The quantity of the subscription's item."),
+          value: z.unknown().describe('What it would give; null if it gives nothing, or denies.'),
+          from: timestamp.nullable(),
+          until: timestamp.nullable(),
+          event_id: z.string().nullable().describe('The recorded event that speaks for the subscription.'),
+          ambiguous: z.boolean().describe('Whether several events disagree about the subscription.'),
+          counted: z.boolean().describe('Whether the answer comes from it.'),
+          why_not: z.string().nullable().describe('Why it does not count, for people.'),
+        }),
+      )
+      .optional()
+      .describe('Only with `explain=true`.'),
+  }),
+)
+
+const SAMPLE_ENTITLEMENT = { allowed: true, value: 10, reason: 'plan' as const, valid_until: SAMPLE.end }
+
+export const CheckBody = named(
+  'CheckEntitlements',
+  z.strictObject({
+    consumers: z
+      .array(
+        z
+          .string()
+          .min(1)
+          .max(EXTERNAL.length + MAX_EXTERNAL_ID),
+      )
+      .min(1)
+      .max(MAX_CONSUMERS)
+      .describe('Consumers, each by its id or by `ext:` and its external id.'),
+    features: z.array(z.string().min(1).max(MAX_KEY)).min(1).max(MAX_ASKED_FEATURES).describe('Keys of features.'),
+  }),
+  { consumers: [`${EXTERNAL}${SAMPLE.externalId}`], features: ['seats'] },
+)
+
+export const Checked = named(
+  'CheckedEntitlements',
+  z.object({
+    as_of,
+    data: z
+      .array(
+        z.object({
+          consumer: z.string().describe('As you named it.'),
+          consumer_id: z.string().nullable().describe('Null if there is no such consumer.'),
+          features: z.record(z.string(), Entitlement),
+        }),
+      )
+      .describe('In the order in which you asked.'),
+  }),
+  {
+    as_of: SAMPLE.time,
+    data: [
+      {
+        consumer: `${EXTERNAL}${SAMPLE.externalId}`,
+        consumer_id: SAMPLE.consumer,
+        features: { seats: SAMPLE_ENTITLEMENT },
+      },
+    ],
+  },
+)
+
+export const EntitlementsQuery = z.strictObject({
+  explain: flagOrFalse.describe('Adds what could give each feature, what of it counts, and why the rest does not.'),
+})
+
+export const Entitlements = named(
+  'Entitlements',
+  z.object({
+    as_of,
+    consumer: z.string().describe('As you named it.'),
+    consumer_id: z.string(),
+    features: z.record(z.string(), ExplainedEntitlement).describe('Every feature of the catalog.'),
+    customers: z
+      .array(CustomerLink)
+      .optional()
+      .describe(`Only with \`explain=true\`: the customers that are the consumer's, up to ${MAX_CUSTOMERS}.`),
+  }),
+  {
+    as_of: SAMPLE.time,
+    consumer: `${EXTERNAL}${SAMPLE.externalId}`,
+    consumer_id: SAMPLE.consumer,
+    features: { seats: SAMPLE_ENTITLEMENT },
+  },
+)

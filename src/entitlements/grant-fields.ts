@@ -1,0 +1,112 @@
+import * as z from 'zod'
+import { catalogKey, featureValue } from '../catalog/fields'
+import { consumerName } from '../consumers/customer-fields'
+import { named, timestamp, visibleText } from '../http/fields'
+import { pageFields } from '../http/page'
+import { SAMPLE } from '../http/samples'
+import { idTime } from '../lib/ids'
+import { iso, isoOrNull } from '../lib/time'
+import type { NewGrant, Grant as Row } from './grants-store'
+import { MAX_REASON } from './limits'
+import { EFFECTS } from './schema'
+
+const EffectName = named('GrantEffect', z.enum(EFFECTS))
+const time = z.iso.datetime({ offset: true })
+const refused = (path: string, error: string) => ({ path: [path], error, params: { code: 'not_one_of' } })
+
+export const GrantBody = named(
+  'CreateGrant',
+  z
+    .strictObject({
+      consumer: consumerName.describe('The consumer: its id, or `ext:` and its external id.'),
+      feature: catalogKey.optional().describe('The key of a feature. Either this or `plan`.'),
+      plan: catalogKey.optional().describe('The key of a plan, which counts with one seat. Either this or `feature`.'),
+      value: featureValue.optional().describe('What the feature gets. A boolean needs none.'),
+      effect: EffectName.default('allow').describe(
+        '`deny` takes a feature away, whatever plans and other grants give. It has no value.',
+      ),
+      starts_at: time.optional().describe('Without it, the grant counts at once.'),
+      expires_at: time.optional().describe('From this time on, the grant does not count. It must be in the future.'),
+      reason: visibleText(MAX_REASON).optional().describe('For people.'),
+    })
+    .refine(({ feature, plan }) => (feature === undefined) !== (plan === undefined), {
+      error: 'must have either feature or plan',
+      params: { code: 'required' },
+    })
+    .refine(
+      ({ effect, plan }) => effect === 'allow' || plan === undefined,
+      refused('plan', 'cannot be denied; deny a feature'),
+    )
+    .refine(
+      ({ effect, plan, value }) => value === undefined || (effect === 'allow' && plan === undefined),
+      refused('value', 'can only be set for a feature that is allowed'),
+    )
+    .refine(
+      ({ starts_at, expires_at }) =>
+        starts_at === undefined || expires_at === undefined || Date.parse(starts_at) < Date.parse(expires_at),
+      { path: ['expires_at'], error: 'must be after starts_at', params: { code: 'out_of_range' } },
+    ),
+  { consumer: `ext:${SAMPLE.externalId}`, feature: 'seats', value: 10, expires_at: SAMPLE.end, reason: 'pilot' },
+)
+
+/** What a body grants. */
+export function grantOf(body: z.infer<typeof GrantBody>): NewGrant {
+  const { feature, plan, value, effect, starts_at, expires_at, reason = null } = body
+  const ms = (at: string | undefined) => (at === undefined ? null : Date.parse(at))
+  const when = { effect, starts_at: ms(starts_at), expires_at: ms(expires_at), reason }
+  return plan === undefined ? { ...when, feature: feature ?? '', value } : { ...when, plan }
+}
+
+export const GrantQuery = z.strictObject({
+  ...pageFields,
+  consumer: consumerName.optional().describe('A consumer: its id, or `ext:` and its external id.'),
+})
+
+export const Grant = named(
+  'Grant',
+  z.object({
+    id: z.string(),
+    consumer_id: z.string(),
+    feature: z.string().nullable().describe('The key of the feature; null if a plan is granted.'),
+    plan: z.string().nullable().describe('The key of the plan; null if a feature is granted or denied.'),
+    effect: EffectName,
+    value: z.unknown().describe('What the feature gets; null for a plan and for `deny`.'),
+    starts_at: timestamp,
+    expires_at: timestamp.nullable(),
+    reason: z.string().nullable(),
+    created_at: timestamp,
+    created_by: z.string().describe('The user or the API key that made it.'),
+    revoked_at: timestamp.nullable(),
+    revoked_by: z.string().nullable(),
+  }),
+  {
+    id: SAMPLE.grant,
+    consumer_id: SAMPLE.consumer,
+    feature: 'seats',
+    plan: null,
+    effect: 'allow',
+    value: 10,
+    starts_at: SAMPLE.time,
+    expires_at: SAMPLE.end,
+    reason: 'pilot',
+    created_at: SAMPLE.time,
+    created_by: SAMPLE.key,
+    revoked_at: null,
+    revoked_by: null,
+  },
+)
+
+/** A grant as the API shows it. */
+export function presentGrant({ starts_at, expires_at, actor, revoked_at, revoked_by, reason, ...row }: Row) {
+  const created = idTime(row.id)
+  return {
+    ...row,
+    starts_at: iso(starts_at ?? created),
+    expires_at: isoOrNull(expires_at),
+    reason,
+    created_at: iso(created),
+    created_by: actor,
+    revoked_at: isoOrNull(revoked_at),
+    revoked_by,
+  }
+}

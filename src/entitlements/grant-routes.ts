@@ -1,0 +1,74 @@
+import { Hono } from 'hono'
+import { refOf, refToChange } from '../consumers/ref'
+import { changeOf, projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { listOf, paging } from '../http/page'
+import { read } from '../http/read'
+import { route } from '../http/route'
+import { body, invalidField, query } from '../http/validate'
+import { Grant, GrantBody, GrantQuery, grantOf, presentGrant } from './grant-fields'
+import { insertGrant, listGrants, revokeGrant } from './grants-store'
+import { MAX_GRANTS } from './limits'
+
+const tag = 'Entitlements'
+const actors = ['session', 'api_key'] as const
+
+export const grantRoutes = new Hono<HttpEnv>()
+  .post(
+    '/',
+    route({
+      id: 'createGrant',
+      summary: 'Grant a feature or a plan to a consumer, or deny a feature',
+      description: `A grant counts beside what the consumer pays for. A denied feature is off, whatever else gives it. A consumer can have ${MAX_GRANTS} live grants.`,
+      tag,
+      policy: { actors, scope: 'entitlements:write', project: true },
+      responses: { 201: { description: 'The grant.', schema: Grant } },
+      faults: ['not_found', 'consumer_merged', 'consumer_erased', 'grant_limit_reached'],
+    }),
+    body(GrantBody),
+    async (c) => {
+      const { db, now } = c.get('rt')
+      const sent = c.req.valid('json')
+      const grant = grantOf(sent)
+      if (grant.expires_at !== null && grant.expires_at <= now) {
+        throw invalidField('/expires_at', 'out_of_range', 'must be in the future')
+      }
+      const to = refToChange(sent.consumer)
+      return c.json(presentGrant(await insertGrant(db, projectOf(c.get('actor')), to, grant, changeOf(c))), 201)
+    },
+  )
+  .get(
+    '/',
+    route({
+      id: 'listGrants',
+      summary: 'List grants',
+      description: 'Newest first. Revoked and expired grants too.',
+      tag,
+      policy: { actors, scope: 'entitlements:read', project: true, reads: true },
+      responses: { 200: { description: 'A page of grants.', schema: listOf(Grant) } },
+    }),
+    query(GrantQuery),
+    async (c) => {
+      const sent = c.req.valid('query')
+      const list = paging('grants', sent)
+      const consumer = sent.consumer === undefined ? undefined : (refOf(sent.consumer) ?? undefined)
+      const { rows } = await read(c, { rows: listGrants(c.get('rt').db, projectOf(c.get('actor')), consumer, list) })
+      return c.json(list.page(rows, presentGrant), 200)
+    },
+  )
+  .delete(
+    '/:id',
+    route({
+      id: 'revokeGrant',
+      summary: 'Revoke a grant',
+      description: 'It stops counting at once, and stays in the list. Revoking it again changes nothing.',
+      tag,
+      policy: { actors, scope: 'entitlements:write', project: true },
+      responses: { 204: { description: 'Revoked.' } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      await revokeGrant(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id'), changeOf(c))
+      return c.body(null, 204)
+    },
+  )

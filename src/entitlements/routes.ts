@@ -1,0 +1,95 @@
+import { Hono } from 'hono'
+import { present as presentLink } from '../consumers/customer-fields'
+import { customersOf } from '../consumers/links-store'
+import { refOf } from '../consumers/ref'
+import { findConsumer, required } from '../consumers/store'
+import { projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { etagOfContents, isUnchanged } from '../http/etag'
+import { read } from '../http/read'
+import { route } from '../http/route'
+import { body, query } from '../http/validate'
+import { iso } from '../lib/time'
+import { explain, presentEntitlement } from './explain'
+import { CheckBody, Checked, Entitlements, EntitlementsQuery } from './fields'
+import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_SOURCES } from './limits'
+import { resolve } from './resolve'
+import { factsIn, factsOf } from './store'
+
+const tag = 'Entitlements'
+const policy = { actors: ['session', 'api_key'], scope: 'entitlements:read', project: true, reads: true } as const
+
+export const checkRoutes = new Hono<HttpEnv>().post(
+  '/check',
+  route({
+    id: 'checkEntitlements',
+    summary: 'Ask what consumers may do',
+    description: `Up to ${MAX_CONSUMERS} consumers and ${MAX_ASKED_FEATURES} features. An unknown consumer or feature is an answer, not an error. If the consumers have more than ${MAX_SOURCES} subscriptions or grants, the call is refused.`,
+    tag,
+    policy,
+    responses: { 200: { description: 'What each consumer may do.', schema: Checked } },
+    faults: ['payload_too_large'],
+  }),
+  body(CheckBody),
+  async (c) => {
+    const { consumers, features } = c.req.valid('json')
+    const facts = factsOf(c.get('rt').db, projectOf(c.get('actor')), consumers.map(refOf), features)
+    const { now, catalog, holders } = factsIn(await read(c, facts), consumers.length)
+    const data = holders.map((holder, place) => ({
+      consumer: consumers[place] ?? '',
+      consumer_id: holder.id,
+      features: Object.fromEntries(
+        features.map((key) => [key, presentEntitlement(resolve(key, holder, catalog, now))]),
+      ),
+    }))
+    return c.json({ as_of: iso(now), data }, 200)
+  },
+)
+
+export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
+  '/:consumer/entitlements',
+  route({
+    id: 'getEntitlements',
+    summary: 'Get all entitlements of a consumer',
+    description:
+      'Every feature of the catalog. With `explain=true`, everything that could give it, down to the recorded events.',
+    tag,
+    policy,
+    headers: { 'If-None-Match': 'An `ETag` of an earlier response. If nothing but the time has changed: 304.' },
+    responses: {
+      200: { description: 'The entitlements.', schema: Entitlements, etag: true },
+      304: { description: 'They have not changed.' },
+    },
+    faults: ['not_found', 'consumer_merged', 'payload_too_large'],
+  }),
+  query(EntitlementsQuery),
+  async (c) => {
+    const { db } = c.get('rt')
+    const project = projectOf(c.get('actor'))
+    const consumer = c.req.param('consumer')
+    const ref = refOf(consumer) ?? { id: consumer } // a name that is neither is read like an unknown id
+    const found = await read(c, {
+      ...factsOf(db, project, [ref], null),
+      consumer: findConsumer(db, project, ref),
+      links: customersOf(db, project, ref),
+    })
+    const { id } = required(found.consumer)
+    const { now, catalog, holders } = factsIn(found, 1)
+    const [holder = { id, state: null, subscriptions: [], grants: [] }] = holders
+    const explained = c.req.valid('query').explain
+    const features = catalog.features.map(({ key }) => {
+      const one = resolve(key, holder, catalog, now)
+      return [key, { ...presentEntitlement(one), ...(explained && { sources: explain(key, one, holder, now) }) }]
+    })
+    const contents = {
+      consumer,
+      consumer_id: id,
+      features: Object.fromEntries(features),
+      ...(explained && { customers: found.links.map(presentLink) }),
+    }
+    const etag = await etagOfContents(contents)
+    c.header('ETag', etag)
+    if (isUnchanged(c.req.header('If-None-Match'), etag)) return c.body(null, 304)
+    return c.json({ as_of: iso(now), ...contents }, 200)
+  },
+)

@@ -1,0 +1,101 @@
+import { UNLIMITED } from '../catalog/values'
+import { idTime } from '../lib/ids'
+import type { Catalog, Feature, Grant, Holder, Item, Plan, Subscription } from './facts'
+import { accessOf, type Rules, type WhyNot } from './window'
+
+/** What could give a consumer a feature: an item of a subscription, or a grant. Times in ms. */
+export type Source = {
+  type: 'subscription' | 'grant'
+  /** The vendor's id of the subscription, or the id of the grant. */
+  id: string
+  vendor: string | null
+  plan: Plan | null
+  price: string | null
+  seats: number | null
+  value: unknown
+  from: number | null
+  until: number | null
+  event_id: string | null
+  ambiguous: boolean
+  /** Why it gives nothing; null if it gives the value. */
+  why: WhyNot | 'not_started' | null
+}
+
+/** The sources that would give a feature, by the consumer's subscriptions and allowing grants. */
+export function sourcesOf(
+  feature: Feature,
+  { subscriptions, grants }: Holder,
+  catalog: Catalog,
+  now: number,
+): Source[] {
+  const planOf = (id: string | null) => catalog.plans.find((plan) => plan.id === id) ?? null
+  const bySubscription = subscriptions.flatMap((one) =>
+    one.items.flatMap((item) => itemSource(feature, one, item, planOf(item.plan_id), catalog.rules, now)),
+  )
+  const byGrant = grants
+    .filter(({ effect }) => effect === 'allow')
+    .flatMap((grant) => grantSource(feature, grant, planOf(grant.plan_id), now))
+  return [...bySubscription, ...byGrant]
+}
+
+function itemSource(
+  { key, type }: Feature,
+  subscription: Subscription,
+  item: Item,
+  plan: Plan | null,
+  rules: Rules,
+  now: number,
+): Source[] {
+  const given = givenBy(plan, key)
+  if (!given) return []
+  const seats = item.quantity === null ? 1 : Math.max(0, item.quantity)
+  const { until, why } = accessOf(subscription, rules, now)
+  const { vendor, id, event_id, ambiguous, period_start } = subscription
+  return [
+    {
+      ...{ type: 'subscription', id, vendor, plan, price: item.price, seats, from: period_start, until, event_id },
+      value: type === 'quantity' && given.per_seat ? times(given.value, seats) : given.value,
+      ambiguous,
+      why,
+    },
+  ]
+}
+
+function grantSource({ key }: Feature, grant: Grant, plan: Plan | null, now: number): Source[] {
+  const given = grant.feature === key ? grant : givenBy(plan, key)
+  if (!given) return []
+  const { id, starts_at, expires_at: until } = grant
+  return [
+    {
+      ...{ type: 'grant', id, vendor: null, plan, price: null, seats: null, value: given.value },
+      ...{ from: starts_at ?? idTime(id), until, event_id: null, ambiguous: false },
+      why: whyOf(grant, now),
+    },
+  ]
+}
+
+/** Whether a grant counts at a time: from its start on, and no longer at its end. */
+function whyOf({ starts_at, expires_at }: Grant, now: number): Source['why'] {
+  if (expires_at !== null && now >= expires_at) return 'expired'
+  return starts_at !== null && now < starts_at ? 'not_started' : null
+}
+
+/** Whether the consumer is denied a feature at a time. */
+export function isDenied(key: string, grants: readonly Grant[], now: number): boolean {
+  return grants.some((grant) => grant.effect === 'deny' && grant.feature === key && whyOf(grant, now) === null)
+}
+
+/** Whether the consumer has a subscription that gives access, whatever it gives. */
+export function hasAccess({ subscriptions }: Holder, { rules }: Catalog, now: number): boolean {
+  return subscriptions.some((one): boolean => accessOf(one, rules, now).why === null)
+}
+
+/** What a plan gives for a feature. The keys of features are texts of customers, such as "constructor". */
+function givenBy(plan: Plan | null, key: string) {
+  return plan && Object.hasOwn(plan.features, key) ? plan.features[key] : undefined
+}
+
+function times(value: unknown, seats: number): unknown {
+  if (value === UNLIMITED) return seats > 0 ? value : 0
+  return Math.min(Number(value) * seats, Number.MAX_SAFE_INTEGER)
+}

@@ -1,0 +1,80 @@
+import { DAY, HOUR } from '../lib/time'
+
+/** The settings of a project that decide about entitlements. */
+export type Rules = {
+  /** How long a subscription that is past due still gives access (days); null: as long as the vendor says that it is past due. */
+  grace_days: number | null
+  /** How long a subscription gives access after its period, until the vendor's event about the renewal is here (hours). */
+  renewal_slack_hours: number
+  /** Whether subscriptions in a vendor's test mode give access. */
+  test_mode_counts: boolean
+}
+
+/** What of a subscription decides whether it gives access. Times in ms. */
+export type Timing = {
+  status: string
+  /** Null if the vendor does not say. That counts as live. */
+  livemode: boolean | null
+  period_start: number | null
+  period_end: number | null
+  cancel_at: number | null
+  /** The earliest event of the current period that says that it is past due; null if none is known. */
+  past_due_since: number | null
+  /** The vendor's time of the event that speaks for it. */
+  updated_at: number | null
+}
+
+/** Why a source gives nothing, the most telling reason first. */
+export const WHY_NOT = ['past_due', 'expired', 'test_mode', 'unknown_status'] as const
+export type WhyNot = (typeof WHY_NOT)[number]
+
+/** Until when a source gives access (ms; null: no end is known), and why it gives none; null if it does. */
+export type Access = { until: number | null; why: WhyNot | null }
+
+/** Whether a subscription gives access at a time. Access ends at `until`: at that very moment there is none. */
+export function accessOf(timing: Timing, rules: Rules, now: number): Access {
+  const { until, why } = windowOf(timing, rules)
+  const closed = why ?? (until !== null && now >= until ? overBy(timing.status) : null)
+  const isTest = timing.livemode === false && !rules.test_mode_counts
+  const reasons = [closed, isTest ? ('test_mode' as const) : null].filter((one) => one !== null)
+  return { until, why: WHY_NOT.find((one) => reasons.includes(one)) ?? null }
+}
+
+/** What it is called when the window of a status is over. */
+function overBy(status: string): WhyNot {
+  return status === 'past_due' ? 'past_due' : 'expired'
+}
+
+/** The window of a status, or why it has none. */
+function windowOf(timing: Timing, { grace_days, renewal_slack_hours }: Rules): Access {
+  const { status, period_start, period_end, cancel_at } = timing
+  switch (status) {
+    case 'trialing':
+    case 'active':
+      return {
+        until: earliest(period_end === null ? null : period_end + renewal_slack_hours * HOUR, cancel_at),
+        why: null,
+      }
+    case 'past_due': {
+      if (grace_days === null) return { until: null, why: null }
+      // Without any time, its grace cannot have been shorter.
+      const since = timing.past_due_since ?? period_start ?? timing.updated_at ?? 0
+      return { until: since + grace_days * DAY, why: null }
+    }
+    case 'unpaid':
+    case 'incomplete':
+      return { until: null, why: 'past_due' }
+    case 'canceled':
+    case 'incomplete_expired':
+    case 'paused':
+      return { until: null, why: 'expired' }
+    default:
+      return { until: null, why: 'unknown_status' }
+  }
+}
+
+/** The earliest of these times (ms); null stands for none, and is later than every time. */
+export function earliest(...times: (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null)
+  return known.length === 0 ? null : Math.min(...known)
+}

@@ -1,0 +1,116 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Catalog, Grant, Holder, Subscription } from '../../src/entitlements/facts'
+import { type Entitlement, resolve } from '../../src/entitlements/resolve'
+import { DAY } from '../../src/lib/time'
+
+/* An allow never takes anything away, and a deny never gives anything, whatever else a consumer has. */
+
+const NOW = 1000 * DAY
+const KEYS = ['flag', 'most', 'sum', 'conf'] as const
+const amount = fc.constantFrom(0, 1, 7, Number.MAX_SAFE_INTEGER, 'unlimited' as const)
+const VALUES = { flag: fc.constant(true), most: amount, sum: amount, conf: fc.constantFrom('x', 'y') }
+const key = fc.constantFrom(...KEYS)
+const time = fc.option(fc.integer({ min: -2, max: 2 }).map((days) => NOW + days * DAY))
+
+const plan = (id: string) =>
+  fc
+    .record({ rank: fc.nat(2), values: fc.record(VALUES, { requiredKeys: [] }), per_seat: fc.boolean() })
+    .map((one) => ({
+      ...{ id, key: id, rank: one.rank },
+      features: Object.fromEntries(
+        Object.entries(one.values).map(([name, value]) => [
+          name,
+          { value, per_seat: one.per_seat && typeof value === 'number' },
+        ]),
+      ),
+    }))
+const catalog: fc.Arbitrary<Catalog> = fc.record({
+  features: fc.constant([
+    { key: 'flag', type: 'boolean' as const, combine: null },
+    { key: 'most', type: 'quantity' as const, combine: 'max' as const },
+    { key: 'sum', type: 'quantity' as const, combine: 'sum' as const },
+    { key: 'conf', type: 'config' as const, combine: null },
+  ]),
+  plans: fc.tuple(plan('a'), plan('b')).map((plans) => [...plans]),
+  rules: fc.record({
+    grace_days: fc.option(fc.nat(2)),
+    renewal_slack_hours: fc.constantFrom(0, 48),
+    test_mode_counts: fc.boolean(),
+  }),
+})
+const subscription: fc.Arbitrary<Subscription> = fc.record({
+  vendor: fc.constantFrom('stripe', 'paddle'),
+  id: fc.constantFrom('sub_1', 'sub_2'),
+  status: fc.constantFrom('active', 'trialing', 'past_due', 'unpaid', 'canceled', 'unknown'),
+  livemode: fc.constantFrom(true, false, null),
+  period_start: time,
+  period_end: time,
+  cancel_at: time,
+  past_due_since: time,
+  updated_at: time,
+  ambiguous: fc.boolean(),
+  event_id: fc.constant('evt_1'),
+  items: fc.array(
+    fc.record({
+      price: fc.constant('price_1'),
+      product: fc.constant(null),
+      quantity: fc.option(fc.nat(3)),
+      plan_id: fc.constantFrom('a', 'b', null),
+    }),
+    { maxLength: 2 },
+  ),
+})
+let made = 0
+const when = { starts_at: time, expires_at: time }
+const own = (grant: Partial<Grant>): Grant => {
+  made += 1
+  const id = `grt_${String(made).padStart(9, '0')}`
+  return { id, feature: null, plan_id: null, effect: 'allow', value: null, starts_at: null, expires_at: null, ...grant }
+}
+const allow: fc.Arbitrary<Grant> = fc.oneof(
+  key.chain((feature) => fc.record({ feature: fc.constant(feature), value: VALUES[feature], ...when }).map(own)),
+  fc.record({ plan_id: fc.constantFrom('a', 'b'), ...when }).map(own),
+)
+const deny: fc.Arbitrary<Grant> = fc.record({ feature: key, effect: fc.constant('deny' as const), ...when }).map(own)
+const holder: fc.Arbitrary<Holder> = fc.record({
+  state: fc.constantFrom('active', 'active', 'active', 'blocked'),
+  subscriptions: fc.array(subscription, { maxLength: 3 }),
+  grants: fc.array(fc.oneof(allow, deny), { maxLength: 3 }),
+})
+
+/** How much an answer gives. */
+const given = ({ allowed, value }: Entitlement): number =>
+  value === 'unlimited' ? Number.POSITIVE_INFINITY : typeof value === 'number' ? value : Number(allowed)
+
+describe('one more grant', () => {
+  const after = (has: Holder, grant: Grant) => ({ ...has, grants: [...has.grants, grant] })
+  const compare = (added: fc.Arbitrary<Grant>, rule: (before: Entitlement, now: Entitlement, key: string) => void) =>
+    fc.assert(
+      fc.property(catalog, holder, added, (sold, has, grant) => {
+        for (const one of KEYS) rule(resolve(one, has, sold, NOW), resolve(one, after(has, grant), sold, NOW), one)
+      }),
+      { numRuns: 2000 },
+    )
+
+  it('that allows takes nothing away', () => {
+    compare(allow, (before, now) => expect(given(now)).toBeGreaterThanOrEqual(given(before)))
+  })
+
+  it('that denies gives nothing', () => {
+    compare(deny, (before, now) => expect(given(now)).toBeLessThanOrEqual(given(before)))
+  })
+
+  it('does not depend on the order in which things are read', () => {
+    fc.assert(
+      fc.property(catalog, holder, (sold, has) => {
+        const turned = { ...has, subscriptions: has.subscriptions.toReversed(), grants: has.grants.toReversed() }
+        for (const one of KEYS) {
+          const { sources: _, ...answer } = resolve(one, has, sold, NOW)
+          expect(resolve(one, turned, sold, NOW)).toMatchObject(answer)
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

@@ -1,0 +1,13 @@
+import { newId } from '../../src/lib/ids'
+import { STORE } from '../harness'
+
+/** Live grants of the feature `sso`, written to the database. @returns the id of the last one */
+export async function insertGrants(project: string, consumer: string, n = 1): Promise<string> {
+  const ids = Array.from({ length: n }, () => newId('grt', Date.now()))
+  const insert = STORE.prepare(
+    `INSERT INTO grants (project_id, consumer_id, id, feature, effect, value, actor)
+     VALUES (?, ?, ?, 'sso', 'allow', 'true', 'usr_none')`,
+  )
+  await STORE.batch(ids.map((id) => insert.bind(project, consumer, id)))
+  return ids.at(-1) as string
+}
