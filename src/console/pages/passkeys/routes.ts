@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { batch, run } from '../../../db/client'
-import { requireConfirmed } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { requireConfirmed } from '../../../http/policy'
 import { Fault } from '../../../lib/fault'
 import { namePasskey, passkeyNotFound, removePasskey } from '../../../passkeys/change'
 import { factorRequired } from '../../../passkeys/faults'
