@@ -19,5 +19,5 @@ export const MAIL_EVERY = MINUTE
 /** Characters of the reason why an email was not sent. */
 export const MAX_SEND_ERROR = 200
 
-/** Projects that one call leaves when a user is erased. Each takes some six statements, and an invocation has 1,000. */
+/** Projects that one call leaves when a user is erased. Each takes up to eight statements, with `revoke_keys`, and an invocation has 1,000. */
 export const MAX_LEFT_AT_ONCE = 100
