@@ -294,7 +294,7 @@ describe('a project that requires a passkey', () => {
     const page = `/console/p/${project}/platform/settings/general`
     const saved = await submit(`${page}/settings`, owner.token, {})
     expect(saved.headers.get('Location')).toMatch(/^\/console\/confirm/)
-    expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toEqual({
+    expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toMatchObject({
       require_passkey: true,
     })
     await unconfirm(owner.user, 0)
