@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { batch } from '../db/client'
-import { projectOf, sessionOf, userOf } from '../http/auth'
+import { projectOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { writeLog } from '../http/log'
 import { deliver, deliveryOf } from '../mail/deliver'
@@ -36,11 +36,11 @@ async function send(c: Context<HttpEnv>, { user, due, counted }: Due, mail: (of:
   await deliver(rt, mail({ email: user.email, origin, at: rt.now }), how)
 }
 
-/** Tells the user in whose name an API key was minted, after the response. */
+/** Tells the user of the session that minted an API key, after the response. */
 export function noticeKey(c: Context<HttpEnv>, key: { id: string; name: string }): void {
   const { directory, now, waitUntil } = c.get('rt')
-  const actor = c.get('actor')
-  const [userId, project_id] = [userOf(actor), projectOf(actor)]
+  const session = sessionOf(c)
+  const [userId, project_id] = [session.user_id, projectOf(session)]
   const work = async () => {
     const { counted, user, project } = await batch(directory, {
       counted: countNotice(directory, now, userId),

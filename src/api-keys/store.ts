@@ -1,7 +1,7 @@
 import { and, desc, eq, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog } from '../audit/schema'
-import { audited, type Change } from '../audit/store'
+import { audited, type Change, entriesOf } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { Fault } from '../lib/fault'
@@ -170,9 +170,7 @@ export function ofProject(projectId: string, id: string) {
 }
 
 /** An audit entry about a key. */
-export function entry(project_id: string, object_id: string, action: string, details?: Record<string, unknown>) {
-  return { project_id, action, object_type: 'api_key', object_id, details }
-}
+export const entry = entriesOf('api_key')
 
 export function notFound(): Fault {
   return new Fault('not_found', 'API key not found in this project.')

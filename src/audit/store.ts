@@ -16,6 +16,14 @@ export type AuditEntry = {
   object_id: string
   details?: Record<string, unknown> | undefined
 }
+
+/** Makes the entries about objects of one type. */
+export function entriesOf(object_type: string) {
+  return (project_id: string, object_id: string, action: string, details?: Record<string, unknown>) => {
+    return { project_id, action, object_type, object_id, details }
+  }
+}
+
 /** The author, request and time (ms) of a change. `client_request_id`: the id that the caller gave the request, if any. */
 export type Change = {
   actor: { type: 'user' | 'api_key' | 'system'; id: string }

@@ -1,5 +1,5 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { audited, type Change } from '../audit/store'
+import { audited, type Change, entriesOf } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { movedDevices } from '../devices/move-store'
@@ -111,9 +111,7 @@ export async function mergeConsumer(
   })
 }
 
-function entry(project_id: string, object_id: string, action: string, details?: Record<string, unknown>) {
-  return { project_id, action, object_type: 'consumer', object_id, details }
-}
+const entry = entriesOf('consumer')
 
 function intoItself(): Fault {
   const message = 'must be another consumer'

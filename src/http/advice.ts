@@ -28,7 +28,7 @@ export const ADVICE: Record<FaultName, string> = {
   not_a_member: 'Check X-Project-Id. If it is right, ask an admin of the project to invite you.',
   role_escalation: 'Ask a member whose role is at least as high as the role that the call would give or change.',
   confirmation_required:
-    'Request a code for your own address with POST /auth/codes, send it to POST /auth/session/confirm, and repeat the call within 10 minutes.',
+    'Request a code for your own address with POST /auth/codes, send it to POST /auth/session/confirm, or use a passkey with POST /auth/session/passkey. Then repeat the call within 10 minutes.',
   passkey_required:
     'Sign in with your passkey, or use it or a recovery code in this session. If you have no passkey, add one first.',
   https_required: 'Use https://. If a secret was sent over plain HTTP, rotate it.',

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { type Database, type Query, run } from '../db/client'
 import { notBound, type Runtime } from '../env'
-import { missingScopes, type Role, type Scope, smallestRole } from '../lib/access'
+import type { Role, Scope } from '../lib/access'
 import { BoundedMap } from '../lib/bounded-map'
 import { sha256Hex } from '../lib/crypto'
 import { Fault, type FaultName } from '../lib/fault'
@@ -12,6 +12,7 @@ import type { HttpEnv } from './context'
 import { ERRORS } from './errors'
 import { failuresByAddress } from './failures'
 import { MAX_KNOWN_CREDENTIALS } from './limits'
+import { authorize, noProject, type Policy } from './policy'
 import { limit } from './rate-limit'
 import { settle } from './read'
 
@@ -72,31 +73,6 @@ export type CredentialKind = {
   ended: readonly FaultName[]
   /** The OpenAPI security scheme. */
   scheme: { name: string; description: string }
-}
-
-/** What a route requires of its caller. */
-export type Policy = {
-  actors: readonly ActorType[]
-  scope: Scope | null
-  /**
-   * Whether a session must send X-Project-Id (an API key always must); `path` if the `:id` of the path is the project.
-   */
-  project: boolean | 'path'
-  /**
-   * The path parameter with which a caller may address itself without the scope: an API key by its id, a session by its
-   * user.
-   */
-  selfParam?: string
-  /**
-   * Whether the handler only reads, and does so through `read` (read.ts) before anything else. If this isolate knows the
-   * credentials, their read and the handler's statements then share one round trip.
-   */
-  reads?: boolean
-  /**
-   * For what cannot be undone: whether a session must be confirmed, so that a stolen token alone is not enough. An API
-   * key needs no confirmation: where the route takes one, its scope decides.
-   */
-  confirmed?: boolean
 }
 
 /** Actors that this isolate has authenticated before, by hash of the secret. A hint only: the database decides. */
@@ -202,61 +178,6 @@ function isAuthorized(c: Context<HttpEnv>, policy: Policy, actor: Actor): boolea
   }
 }
 
-/**
- * Checks the actor against the policy.
- *
- * @throws {Fault} 403, naming what is missing; 404 for another project in the path
- */
-export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): void {
-  if (policy.project === 'path' && actor.project_id !== c.req.param('id')) throw noProject()
-  if (!policy.actors.includes(actor.type)) {
-    if (actor.type === 'api_key') {
-      throw new Fault(
-        'console_session_required',
-        'Use the Bearer token of a console session. An API key cannot make this call.',
-      )
-    }
-    throw new Fault('api_key_required', 'Use an API key. This call returns the key that makes it.')
-  }
-  if (policy.scope && !isExempt(c, policy, actor)) requireScopes(actor, [policy.scope])
-  if (policy.confirmed) requireConfirmed(actor)
-}
-
-/** Whether an actor needs no scope: it addresses itself, or the call concerns no project. */
-function isExempt(c: Context<HttpEnv>, { selfParam }: Policy, actor: Actor): boolean {
-  if (selfParam && c.req.param(selfParam) === selfOf(actor)) return true
-  return actor.type === 'session' && actor.project_id === null
-}
-
-function selfOf(actor: Actor): string {
-  return actor.type === 'api_key' ? actor.id : actor.user_id
-}
-
-/** @throws {Fault} 403 if the actor lacks one of the scopes */
-export function requireScopes(actor: Actor, wanted: readonly Scope[]): void {
-  const [missing] = missingScopes(wanted, actor.scopes)
-  if (!missing) return
-  if (actor.type === 'api_key') {
-    throw new Fault('insufficient_scope', `This call requires the scope ${missing}.`, { missing })
-  }
-  throw new Fault('insufficient_role', `This call requires the role ${smallestRole(missing)} or higher.`, {
-    missing,
-  })
-}
-
-/** @throws {Fault} `confirmation_required` for a session that is not confirmed */
-export function requireConfirmed(actor: Actor): void {
-  if (actor.type === 'session' && !actor.confirmed) throw confirmationRequired()
-}
-
-/** For a session that must be confirmed first. */
-export function confirmationRequired(): Fault {
-  return new Fault(
-    'confirmation_required',
-    'Confirm that it is you: request a code for your own address with POST /auth/codes, and send it with its challenge to POST /auth/session/confirm. Then repeat this call within 10 minutes.',
-  )
-}
-
 /** The session of a request. A route whose policy takes no API keys always has one. */
 export function sessionOf(c: Context<HttpEnv>): Extract<Actor, { type: 'session' }> {
   const actor = c.get('actor')
@@ -292,9 +213,4 @@ export function changeOf(c: Context<HttpEnv>) {
 function projectOfSession(c: Context<HttpEnv>, policy: Policy, named: string | null): string | null {
   if (policy.project === 'path') return c.req.param('id') ?? null
   return policy.project ? named : null
-}
-
-/** Another tenant's project in the path looks the same as one that does not exist. */
-function noProject(): Fault {
-  return new Fault('not_found', 'Project not found, or you are not a member of it.')
 }

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { Scope } from '../lib/access'
 import type { FaultName } from '../lib/fault'
-import type { Policy } from './auth'
+import type { Policy } from './policy'
 
 /** The metadata of a route: its policy, its documentation, its schemas. */
 export type Meta = {

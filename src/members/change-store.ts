@@ -5,7 +5,7 @@ import { ROLES, type Role, rankOf } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { type Authority, requireManager, requireReach } from './authority'
 import { hasAuthority, rankIn, roleOf } from './authority-store'
-import { isOpen } from './invited-store'
+import { isOpenIn } from './invited-store'
 import { MAX_PENDING } from './limits'
 import { invitations, members } from './schema'
 import { findMember, type Member } from './store'
@@ -133,10 +133,9 @@ function offersEnded(
   const offered = ROLES.filter((role) => rankOf(role) > kept && rankOf(role) >= rankOf('admin'))
   const changes = directory.select({ one: sql`1` }).from(members).where(condition)
   const ending = and(
-    eq(invitations.project_id, project_id),
+    isOpenIn(project_id, change.now),
     eq(invitations.authorized_by, user_id),
     inArray(invitations.role, [...offered]),
-    isOpen(change.now),
     sql`EXISTS ${changes}`,
   )
   if (offered.length === 0) return {}

@@ -1,5 +1,6 @@
-import { and, desc, eq, gt, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { type Directory, run } from '../db/client'
+import { isOpenIn } from './invited-store'
 import { type INVITATION_STATES, invitations } from './schema'
 
 export type Invitation = typeof invitations.$inferSelect
@@ -31,24 +32,17 @@ export function listInvitations(
   return directory
     .select()
     .from(invitations)
-    .where(
-      and(
-        eq(invitations.project_id, projectId),
-        state === undefined ? undefined : inState(state, now),
-        before === null ? undefined : lt(id, before),
-      ),
-    )
+    .where(and(inState(projectId, state, now), before === null ? undefined : lt(id, before)))
     .orderBy(desc(id))
     .limit(limit)
 }
 
-/** `pending` is a literal, so that the index of pending invitations can be used. Its second column is the address. */
-function inState(state: InvitationState, now: number): SQL | undefined {
-  const { email, expires_at } = invitations
-  const pending = sql`${invitations.state} = 'pending'`
-  if (state === 'pending') return and(pending, gt(email, ''), gt(expires_at, now))
-  if (state === 'expired') return and(pending, lte(expires_at, now))
-  return eq(invitations.state, state)
+function inState(projectId: string, state: InvitationState | undefined, now: number): SQL | undefined {
+  if (state === 'pending') return isOpenIn(projectId, now)
+  const ofProject = eq(invitations.project_id, projectId)
+  if (state === undefined) return ofProject
+  if (state !== 'expired') return and(ofProject, eq(invitations.state, state))
+  return and(ofProject, sql`${invitations.state} = 'pending'`, lte(sql`+${invitations.expires_at}`, now))
 }
 
 /**

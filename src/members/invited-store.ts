@@ -3,9 +3,20 @@ import type { Directory } from '../db/client'
 import { isDeleted } from '../projects/ended-store'
 import { invitations } from './schema'
 
-/** An invitation that can be accepted now. `state` is a literal, so that the index of pending ones can be used. */
+/**
+ * An invitation that can be accepted now. `state` is a literal, so that the index of pending ones can be used. The plus keeps
+ * the index by expiry out, which has closed ones too.
+ */
 export function isOpen(now: number): SQL {
-  return sql`${invitations.state} = 'pending' AND ${gt(invitations.expires_at, now)}`
+  return sql`${invitations.state} = 'pending' AND ${gt(sql`+${invitations.expires_at}`, now)}`
+}
+
+/**
+ * An invitation of a project that can be accepted now. The index of pending ones has the address as its second column: a
+ * condition of that makes SQLite choose it.
+ */
+export function isOpenIn(projectId: string, now: number): SQL | undefined {
+  return and(eq(invitations.project_id, projectId), gt(invitations.email, ''), isOpen(now))
 }
 
 /** An invitation to a project that is not deleted. */

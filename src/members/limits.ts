@@ -3,6 +3,7 @@ import { DAY, MINUTE } from '../lib/time'
 /** Characters of an address that is invited. */
 export const MAX_EMAIL = 254
 /** For how long an invitation can be open (days), and for how long it is by default. */
+export const MIN_OPEN_DAYS = 1
 export const MAX_OPEN_DAYS = 30
 export const OPEN_DAYS = 7
 /** Invitations of a project that are pending and have not expired. The INSERT enforces the limit. */
@@ -18,5 +19,5 @@ export const MAIL_EVERY = MINUTE
 /** Characters of the reason why an email was not sent. */
 export const MAX_SEND_ERROR = 200
 
-/** Projects that one call leaves when a user is erased. Each takes some six statements, and an invocation has 1,000. */
+/** Projects that one call leaves when a user is erased. Each takes up to eight statements, with `revoke_keys`, and an invocation has 1,000. */
 export const MAX_LEFT_AT_ONCE = 100

@@ -1,7 +1,8 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { eq, gt, type SQL, sql } from 'drizzle-orm'
 import type { Directory } from '../db/client'
-import { isOpen } from './invited-store'
-import { MAILS_FROM_PROJECT, MAILS_TO_ADDRESS, MAILS_WITHIN, MAX_PENDING } from './limits'
+import { DAY } from '../lib/time'
+import { isOpenIn } from './invited-store'
+import { MAILS_FROM_PROJECT, MAILS_TO_ADDRESS, MAILS_WITHIN, MAX_PENDING, MIN_OPEN_DAYS } from './limits'
 import { invitations } from './schema'
 
 /** What the limits of invitations count, each up to its limit. */
@@ -9,19 +10,16 @@ export type Counted = { pending: number; to_address: number; from_project: numbe
 
 /** Counts as expressions: open invitations of the project; emails of the last day to the mailbox and from the project. */
 export function countsOf(directory: Directory, projectId: string, email: string | SQL, now: number) {
-  const ofProject = eq(invitations.project_id, projectId)
-  const pending = directory
-    .select({ one: sql`1` })
-    .from(invitations)
-    .where(and(ofProject, isOpen(now)))
-    .limit(MAX_PENDING)
+  // Each email opens its invitation for a day at least. So one that ended before has had no email that counts.
+  const recent = sql`${eq(invitations.project_id, projectId)} AND ${gt(invitations.expires_at, now - MAILS_WITHIN + MIN_OPEN_DAYS * DAY)}`
+  const pending = directory.select({ one: sql`1` }).from(invitations).where(isOpenIn(projectId, now)).limit(MAX_PENDING)
   const mails = (condition: SQL, most: number) =>
     sql<number>`(SELECT count(*) FROM (SELECT 1 FROM ${invitations}, json_each(${invitations.recent_sends}) AS mail
       WHERE ${condition} AND mail.value > ${now - MAILS_WITHIN} LIMIT ${most}))`
   return {
     pending: sql<number>`(SELECT count(*) FROM ${pending})`,
     to_address: mails(ofMailbox(sql`${email}`), MAILS_TO_ADDRESS),
-    from_project: mails(ofProject, MAILS_FROM_PROJECT),
+    from_project: mails(recent, MAILS_FROM_PROJECT),
   }
 }
 

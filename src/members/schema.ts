@@ -63,6 +63,7 @@ export const invitations = sqliteTable(
     primaryKey({ columns: [t.project_id, t.id] }),
     uniqueIndex('invitations_pending').on(t.project_id, t.email).where(sql`state = 'pending'`),
     index('invitations_email').on(t.email, t.created_at),
+    index('invitations_expiry').on(t.project_id, t.expires_at),
     check('invitations_role', sql`${t.role} IN ('owner','admin','developer','viewer')`),
     check('invitations_state', sql`${t.state} IN ('pending','accepted','declined','revoked')`),
   ],

@@ -1,20 +1,21 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../http/context'
-import { Fault, type FaultName } from '../lib/fault'
+import { Fault } from '../lib/fault'
 
 /**
  * Does a verification, whose errors say what is wrong with what an authenticator answered. The reason is logged; callers
  * get the fault.
  *
- * @throws {Fault} `fault`
+ * @param refused makes the fault
+ * @throws {Fault} what `refused` makes
  */
-export async function verified<T>(c: Context<HttpEnv>, fault: FaultName, verify: () => Promise<T>): Promise<T> {
+export async function verified<T>(c: Context<HttpEnv>, refused: () => Fault, verify: () => Promise<T>): Promise<T> {
   try {
     return await verify()
   } catch (error) {
     if (error instanceof Fault) throw error
     c.get('log').passkey_refused = (error instanceof Error ? error.message : String(error)).slice(0, 200)
-    throw fault === 'registration_refused' ? registrationRefused() : invalidPasskey()
+    throw refused()
   }
 }
 

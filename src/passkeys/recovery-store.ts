@@ -18,6 +18,14 @@ export function codesLeft(db: Directory, userId: string) {
     .where(and(eq(recoveryCodes.user_id, userId), isNull(recoveryCodes.used_at)))
 }
 
+/** Reads when the recovery codes of a user were made, used ones too; null if there are none. */
+export function codesMadeAt(db: Directory, userId: string) {
+  return db
+    .select({ at: sql<number | null>`max(${recoveryCodes.created_at})`.as('made_at') })
+    .from(recoveryCodes)
+    .where(eq(recoveryCodes.user_id, userId))
+}
+
 /**
  * Makes recovery codes for the user of a session who has none, and logs it, for a batch. `made` reads whether they are the
  * user's then.
@@ -53,20 +61,33 @@ export function codesGoneWithPasskeys(db: Directory, userId: string) {
  * Replaces the recovery codes of a user who has a passkey, if the session has its second factor. The other sessions of the
  * user lose their second factor and confirmation: somebody may have used an old code in one.
  *
- * @returns whether the user has a passkey, whether the codes are the user's now, and the notice of it
+ * @param known when the codes that the caller saw were made: if there are others now, nothing changes. Undefined: whichever
+ *   there are
+ * @returns whether the user has a passkey, whether the codes that the caller saw were the user's, whether the new ones are
+ *   now, and the notice of it
  */
-export async function replaceCodes(db: Directory, session: Acting, hashes: readonly string[], by: By) {
+export async function replaceCodes(
+  db: Directory,
+  session: Acting,
+  { hashes, known }: { hashes: readonly string[]; known: number | null | undefined },
+  by: By,
+) {
   const { user_id } = session
   const own = db.select({ one: sql`1` }).from(passkeys).where(eq(passkeys.user_id, user_id))
-  const allowed = sql`${isProven(db, session)} AND ${exists(own)}`
-  const { some, made, counted, reader } = await batch(db, {
+  // Without codes, there are no others: so this holds between the deletion and the new codes too.
+  const same = known === undefined ? sql`TRUE` : sql`coalesce(${codesMadeAt(db, user_id)}, ${known}) IS ${known}`
+  const allowed = sql`${isProven(db, session)} AND ${exists(own)} AND ${same}`
+  const { some, before, made, counted, reader } = await batch(db, {
     some: own.limit(1),
-    gone: db.delete(recoveryCodes).where(and(eq(recoveryCodes.user_id, user_id), allowed)),
-    ...codesMade(db, session, hashes, allowed, by),
+    before: codesMadeAt(db, user_id),
     ...noticeOf(db, by.now, user_id, allowed),
     unproven: othersUnproven(db, session, allowed),
+    gone: db.delete(recoveryCodes).where(and(eq(recoveryCodes.user_id, user_id), allowed)),
+    ...codesMade(db, session, hashes, allowed, by),
   })
-  return { some: some.length > 0, made: made.length > 0, notice: { counted, reader } }
+  const at = before[0]?.at ?? null
+  const seen = known === undefined || at === null || at === known
+  return { some: some.length > 0, seen, made: made.length > 0, notice: { counted, reader } }
 }
 
 /**

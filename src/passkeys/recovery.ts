@@ -34,11 +34,29 @@ export function hashesOf(rt: Runtime, userId: string, codes: readonly string[]):
  * @throws {Fault} `not_found` if the user has no passkey; `passkey_required` if the session has no second factor
  */
 export async function renewRecoveryCodes(c: Context<HttpEnv>, session: Acting): Promise<string[]> {
+  const codes = await renewOnce(c, session, undefined)
+  if (!codes) throw new Error('no codes were named, and others were found')
+  return codes
+}
+
+/**
+ * Replaces the recovery codes that the caller saw, as {@link renewRecoveryCodes} does, so that a repeated request makes codes
+ * only once.
+ *
+ * @param known when those codes were made; null if there were none; undefined for whichever there are
+ * @returns null if other codes have been made since
+ */
+export async function renewOnce(
+  c: Context<HttpEnv>,
+  session: Acting,
+  known: number | null | undefined,
+): Promise<string[] | null> {
   const rt = c.get('rt')
   const codes = newRecoveryCodes()
   const hashes = await hashesOf(rt, session.user_id, codes)
-  const { some, made, notice } = await replaceCodes(rt.directory, session, hashes, byOf(c))
+  const { some, seen, made, notice } = await replaceCodes(rt.directory, session, { hashes, known }, byOf(c))
   if (!some) throw new Fault('not_found', 'You have no passkey, so there is nothing to recover. Add a passkey first.')
+  if (!seen) return null
   if (!made) throw factorRequired()
   tellChange(c, 'recovery_codes_made', notice)
   return codes

@@ -1,3 +1,4 @@
+import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Context } from 'hono'
 import { byOf } from '../accounts/client'
 import { run } from '../db/client'
@@ -42,8 +43,8 @@ export async function finishRegistration(
 ): Promise<{ passkey: Passkey; codes: string[] | null }> {
   const site = siteOf(c)
   const { directory, now } = site.rt
-  const { challenge, ...registered } = await verified(c, 'registration_refused', () =>
-    verifyRegistration(site, session.id, credential as never),
+  const { challenge, ...registered } = await verified(c, registrationRefused, () =>
+    verifyRegistration(site, session.id, credential as RegistrationResponseJSON),
   )
   const passkey = {
     id: newId('psk', now),

@@ -1,3 +1,4 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Context } from 'hono'
 import { type Browser, browserHash } from '../accounts/browser'
 import { byOf } from '../accounts/client'
@@ -79,6 +80,8 @@ async function assertedBy(c: Context<HttpEnv>, purpose: Purpose, credential: Use
   const site = siteOf(c)
   const [passkey] = await run(site.rt.directory, byCredential(site.rt.directory, credential.id))
   if (!passkey) throw invalidPasskey()
-  const facts = await verified(c, 'invalid_passkey', () => verifyAssertion(site, purpose, passkey, credential as never))
+  const facts = await verified(c, invalidPasskey, () =>
+    verifyAssertion(site, purpose, passkey, credential as AuthenticationResponseJSON),
+  )
   return { passkey, ...facts }
 }

@@ -1,6 +1,7 @@
 import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
-import { type Actor, requireConfirmed } from '../http/auth'
+import type { Actor } from '../http/auth'
+import { requireConfirmed } from '../http/policy'
 import { Fault } from '../lib/fault'
 import { requirePasskey } from './directory-store'
 import { ofStore, type SettingsChange, type StoreChange } from './settings'

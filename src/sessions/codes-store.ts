@@ -7,7 +7,6 @@ import { newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
 import { isInvited } from '../members/invited-store'
 import type { Requester } from './budget'
-import type { Proof } from './confirm-store'
 import { CODE_TRIES, CODES_FOR_EACH, CODES_PER_HOUR, CODES_PER_REQUESTER, CODES_PER_SITE } from './limits'
 import { sessions, signInCodes, users } from './schema'
 import { type Session, sessionReplaced, type User } from './store'
@@ -104,15 +103,19 @@ export async function openCode(db: Directory, typed: Typed, by: By): Promise<str
 }
 
 /**
- * A code as the proof of a session's user. Only a code that was sent to their own address holds. As in
+ * Confirms a session with a code, and logs it. Only a code that was sent to the address of the session's user counts. As in
  * {@link redeemCode}, every attempt is counted, and the older codes of the address end.
+ *
+ * @returns the session as it is now; null if the code is of another address, wrong, used, expired or out of attempts
  */
-export function codeProof(
+export async function confirmWithCode(
   db: Directory,
-  { email, session, ...typed }: Typed & { email: string; session: string },
+  session: { id: string; user_id: string; email: string },
+  typed: Typed,
   by: By,
-): Proof {
+): Promise<Session | null> {
   const { now } = by
+  const { email } = session
   const { challenge, code_hash } = typed
   const right = and(eq(signInCodes.code_hash, code_hash), eq(signInCodes.email, email))
   const one = db
@@ -126,17 +129,18 @@ export function codeProof(
     gt(signInCodes.expires_at, now),
     isNull(signInCodes.used_by),
   )
-  return {
-    holds: sql`EXISTS ${one}`,
-    uses: {
-      failed: wrongCodeEvent(db, by, wrong(typed, now)),
-      ended: db.update(signInCodes).set({ expires_at: now }).where(older),
-      tried: db
-        .update(signInCodes)
-        .set({ tries: sql`${signInCodes.tries} + 1`, used_by: sql`CASE WHEN ${right} THEN ${session} END` })
-        .where(live(challenge, now)),
-    },
-  }
+  const proven = and(eq(sessions.id, session.id), eq(sessions.user_id, session.user_id), sql`EXISTS ${one}`)
+  const { confirmed } = await batch(db, {
+    logged: sessionEvent(db, { ...by, type: 'confirmed' }, proven),
+    confirmed: db.update(sessions).set({ confirmed_at: now }).where(proven).returning(),
+    failed: wrongCodeEvent(db, by, wrong(typed, now)),
+    ended: db.update(signInCodes).set({ expires_at: now }).where(older),
+    tried: db
+      .update(signInCodes)
+      .set({ tries: sql`${signInCodes.tries} + 1`, used_by: sql`CASE WHEN ${right} THEN ${session.id} END` })
+      .where(live(challenge, now)),
+  })
+  return confirmed[0] ?? null
 }
 
 /** What is redeemed and from which browser, who may become a user by it, and the session that the new one replaces. */

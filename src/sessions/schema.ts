@@ -51,7 +51,7 @@ export const sessions = sqliteTable(
     created_at: integer().notNull(),
     expires_at: integer().notNull(),
     last_used_at: integer().notNull(),
-    /** When the user last proved who they are: by signing in, or by a code since. */
+    /** When the user last proved who they are: by signing in, or by a code or a passkey since. */
     confirmed_at: integer().notNull().default(0),
     user_agent: text(),
     /** When the user last proved a second factor in this session: a passkey or a recovery code. Null if they have not. */

@@ -14,8 +14,7 @@ import { deliver, deliveryOf } from '../mail/deliver'
 import { signInNotice } from '../mail/notices'
 import { type CodeMail, type Mail, signInMail } from '../mail/texts'
 import { mailboxOf, requesterOf } from './budget'
-import { codeProof, insertCode, openCode, redeemCode } from './codes-store'
-import { confirmSession } from './confirm-store'
+import { confirmWithCode, insertCode, openCode, redeemCode } from './codes-store'
 import { CODE_TTL } from './limits'
 import { hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
 import type { Session, User } from './store'
@@ -128,9 +127,7 @@ export async function confirmByCode(
   client: Client,
 ): Promise<Session> {
   const code_hash = await hashCode(rt.settings.codePepper, challenge, normalizeCode(code))
-  const by = { client, now: rt.now }
-  const proof = codeProof(rt.directory, { challenge, code_hash, email: session.email, session: session.id }, by)
-  const confirmed = await confirmSession(rt.directory, session, proof, by)
+  const confirmed = await confirmWithCode(rt.directory, session, { challenge, code_hash }, { client, now: rt.now })
   if (!confirmed) throw invalidCode()
   return confirmed
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addMember, freshProject, ORIGIN, signedIn, unconfirm } from '../harness'
+import { addMember, call, DIRECTORY, freshProject, ORIGIN, signedIn, unconfirm } from '../harness'
 import { type Authenticator, newAuthenticator } from '../passkeys/authenticator'
 import { byCode, register, withPasskey } from '../passkeys/people'
 import { formToken, submit, visit } from './visit'
@@ -77,11 +77,33 @@ describe('the page of passkeys', () => {
     expect((await visit(PASSKEYS, token)).text).not.toContain(id)
   })
 
-  it('makes new recovery codes', async () => {
-    const { token, codes } = await withPasskey()
-    const { status, text } = await submit(`${PASSKEYS}/codes`, token)
+  it('makes new recovery codes once, however often the form is sent', async () => {
+    const { token, codes, user } = await withPasskey()
+    await DIRECTORY.prepare('UPDATE recovery_codes SET created_at = created_at - 1 WHERE user_id = ?').bind(user).run()
+    const renewed = async () => (await call('/auth/recovery-codes', { token })).body.created_at
+    const page = (await visit(`${PASSKEYS}/codes`, token)).text
+    const form = { known: /name="known" value="([^"]*)"/.exec(page)?.[1] ?? '' }
+    const { status, text } = await submit(`${PASSKEYS}/codes`, token, form)
     expect([status, codesOn(text).length]).toEqual([201, 10])
     expect(codesOn(text)).not.toEqual(codes)
+    const at = await renewed()
+    for (const again of [form, {}]) {
+      const answer = await submit(`${PASSKEYS}/codes`, token, again)
+      expect([answer.status, location(answer)]).toEqual([303, `${PASSKEYS}?done=codes_renewed_before`])
+    }
+    expect((await visit(`${PASSKEYS}?done=codes_renewed_before`, token)).text).toContain('Nothing was changed')
+    expect(await renewed()).toBe(at)
+    const { token: other } = await byCode({ token, user, email: '' })
+    const json = { code: codesOn(text)[0] }
+    expect((await call('/auth/session/recovery-code', { method: 'POST', token: other, json })).status).toBe(204)
+  })
+
+  it('makes recovery codes for a user who has none left in the database', async () => {
+    const { token, user } = await withPasskey()
+    await DIRECTORY.prepare('DELETE FROM recovery_codes WHERE user_id = ?').bind(user).run()
+    expect((await visit(`${PASSKEYS}/codes`, token)).text).toContain('name="known" value=""')
+    expect((await submit(`${PASSKEYS}/codes`, token, { known: '' })).status).toBe(201)
+    expect((await submit(`${PASSKEYS}/codes`, token, { known: '' })).status).toBe(303)
   })
 
   it('says why a passkey was not added, and adds none', async () => {

@@ -52,19 +52,19 @@ describe('the cost of', () => {
     expect(await give('viewer')).toEqual({ trips: SESSION + 1, written: 0 })
   })
 
-  it('an invitation: a trip, a row with two indexes and its audit row; then its email, a read and a row', async () => {
+  it('an invitation: a trip, a row with three indexes and its audit row; then its email, a read and a row', async () => {
     const { project, owner } = await freshProject()
     const { EMAIL } = mailbox()
     const invited = await cost((bindings) => invite(project, owner.token, {}, { bindings: { EMAIL, ...bindings } }))
-    expect(invited).toEqual({ trips: SESSION + 1 + 2, written: 4 + 1 })
+    expect(invited).toEqual({ trips: SESSION + 1 + 2, written: 5 + 1 })
   })
 
-  it('resending: a trip, a row and its audit row; then its email', async () => {
+  it('resending: a trip, a row with an index and its audit row; then its email', async () => {
     const { project, owner } = await freshProject()
     const { id } = await invited(project)
     const { EMAIL } = mailbox()
     expect(await cost((bindings) => as(project, owner.token).resend(id, { bindings: { EMAIL, ...bindings } }))).toEqual(
-      { trips: SESSION + 1 + 2, written: 2 + 1 },
+      { trips: SESSION + 1 + 2, written: 3 + 1 },
     )
   })
 

@@ -279,6 +279,17 @@ describe('the bounds', () => {
     expect(count.rows_read).toBeLessThan(40)
   })
 
+  it('inviting and resending read no invitations that ended long ago, however many there are', async () => {
+    const { project, owner } = await freshProject()
+    for (let n = 0; n < 100; n++) await invited(project, { state: 'revoked', expires_at: 1 })
+    const { id } = await invited(project)
+    const { DB, count } = countingD1()
+    const bindings = { DB }
+    expect((await invite(project, owner.token, {}, { bindings })).status).toBe(201)
+    expect((await as(project, owner.token).resend(id, { bindings })).status).toBe(202)
+    expect(count.rows_read).toBeLessThan(120)
+  })
+
   it('a hundred invitations of a project can be pending; those that have expired do not count', async () => {
     const { project, owner } = await freshProject()
     for (let n = 0; n < 99; n++) await invited(project)

@@ -1,5 +1,5 @@
 import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from 'drizzle-orm'
-import { audited, type Change } from '../../audit/store'
+import { audited, type Change, entriesOf } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
 import { Fault } from '../../lib/fault'
@@ -127,9 +127,7 @@ export function live(projectId: string, id: string) {
 }
 
 /** An entry of the audit log about a connection. */
-export function entry(project_id: string, object_id: string, action: string, details?: Record<string, unknown>) {
-  return { project_id, action, object_type: 'connection', object_id, details }
-}
+export const entry = entriesOf('connection')
 
 function selectConnections(db: Db, condition: SQL | undefined) {
   // In a select of one table, Drizzle strips the table's name from columns outside conditions: hence the `eq`.

@@ -3,7 +3,12 @@ import type { HttpEnv } from '../../../http/context'
 import { show } from '../../ui/layout'
 import { Copyable, Head } from '../../ui/parts'
 
-/** The only page that shows recovery codes, in response to the form that made them. @param next where to continue */
+/**
+ * The only page that shows recovery codes, in response to the form that made them. A reload sends the form again, which makes
+ * no others.
+ *
+ * @param next where to continue
+ */
 export function codesPage(c: Context<HttpEnv>, codes: readonly string[], next: string) {
   return show(
     c,

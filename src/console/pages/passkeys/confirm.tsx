@@ -37,12 +37,19 @@ export function deletePage(c: Context<HttpEnv>, { id, name }: Passkey, last: boo
   )
 }
 
-/** Asks before the recovery codes are replaced. */
-export function newCodesPage(c: Context<HttpEnv>) {
+/** Asks before the recovery codes are replaced. @param madeAt when they were made; null if there are none */
+export function newCodesPage(c: Context<HttpEnv>, madeAt: number | null) {
   return show(
     c,
     { ...view, title: 'Make new recovery codes' },
-    <Confirm c={c} title="Make new recovery codes?" to={`${PASSKEYS}/codes`} verb="Make new codes" back={PASSKEYS}>
+    <Confirm
+      c={c}
+      title="Make new recovery codes?"
+      to={`${PASSKEYS}/codes`}
+      verb="Make new codes"
+      back={PASSKEYS}
+      choice={<input type="hidden" name="known" value={madeAt ?? ''} />}
+    >
       <p>You get {RECOVERY_CODES} new codes, which are shown once. The old ones no longer work.</p>
       <p>Your other sessions continue, but must use a passkey or a code again for important changes.</p>
     </Confirm>,

@@ -1,13 +1,13 @@
 import { type Context, Hono } from 'hono'
 import { batch, run } from '../../../db/client'
-import { requireConfirmed } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { requireConfirmed } from '../../../http/policy'
 import { Fault } from '../../../lib/fault'
 import { namePasskey, passkeyNotFound, removePasskey } from '../../../passkeys/change'
 import { factorRequired } from '../../../passkeys/faults'
 import { RegisterBody, RenameBody } from '../../../passkeys/fields'
-import { renewRecoveryCodes } from '../../../passkeys/recovery'
-import { codesLeft } from '../../../passkeys/recovery-store'
+import { renewOnce } from '../../../passkeys/recovery'
+import { codesLeft, codesMadeAt } from '../../../passkeys/recovery-store'
 import { beginRegistration, finishRegistration } from '../../../passkeys/register'
 import { passkeysOf } from '../../../passkeys/store'
 import { parse, type Refusal, refusalOf } from '../../form'
@@ -55,11 +55,15 @@ export const passkeyPages = new Hono<HttpEnv>()
   })
   .get('/codes', page('user'), async (c) => {
     await requireManaging(c)
-    return newCodesPage(c)
+    const { directory } = c.get('rt')
+    const [made] = await run(directory, codesMadeAt(directory, userOf(c).user_id))
+    return newCodesPage(c, made?.at ?? null)
   })
   .post('/codes', page('user'), async (c) => {
     requireConfirmed(userOf(c))
-    return codesPage(c, await renewRecoveryCodes(c, userOf(c)), PASSKEYS)
+    const codes = await renewOnce(c, userOf(c), Number(c.get('form').get('known')) || null)
+    // A form that is sent again, by a reload for example, must make no other codes: the user may have stored the first.
+    return codes ? codesPage(c, codes, PASSKEYS) : c.redirect(`${PASSKEYS}?done=codes_renewed_before`, 303)
   })
   .get('/:id/rename', page('user'), async (c) => renamePage(c, (await named(c)).passkey))
   .post('/:id/rename', page('user'), async (c) => {

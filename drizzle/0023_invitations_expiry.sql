@@ -1,0 +1,1 @@
+CREATE INDEX `invitations_expiry` ON `invitations` (`project_id`,`expires_at`);
