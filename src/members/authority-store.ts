@@ -35,7 +35,7 @@ export function hasAuthority(
 }
 
 /** Reads the role that the user of an authority has in the project. */
-export function roleOf(directory: Directory, projectId: string, userId: string) {
+export function selectRole(directory: Directory, projectId: string, userId: string) {
   return directory
     .select({ role: members.role })
     .from(members)

@@ -4,7 +4,7 @@ import { batch, ConstraintError, type Directory } from '../db/client'
 import { ROLES, type Role, rankOf } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { type Authority, requireManager, requireReach } from './authority'
-import { hasAuthority, rankIn, roleOf } from './authority-store'
+import { hasAuthority, rankIn, selectRole } from './authority-store'
 import { isOpenIn } from './invited-store'
 import { MAX_PENDING } from './limits'
 import { invitations, members } from './schema'
@@ -36,7 +36,7 @@ export async function changeRole(
   const details = sql`json_object('from', ${members.role}, 'to', ${role})`
   const { by, before } = await refusingLastOwner(
     batch(directory, {
-      by: roleOf(directory, project_id, authority.user_id),
+      by: selectRole(directory, project_id, authority.user_id),
       before: findMember(directory, project_id, user_id),
       audit: auditedFrom(directory, change, entry('member.role_changed', user_id), {
         taken: { project_id: members.project_id, details },
@@ -87,7 +87,7 @@ export async function removeMember(directory: Directory, removal: MemberChange, 
 /** Reads what decides whether a member may be removed: see {@link requireRemovable}. */
 export function beforeRemoval(directory: Directory, { project_id, user_id, authority }: MemberChange) {
   return {
-    by: roleOf(directory, project_id, authority.user_id),
+    by: selectRole(directory, project_id, authority.user_id),
     before: findMember(directory, project_id, user_id),
   }
 }

@@ -8,7 +8,7 @@ import { newId } from '../lib/ids'
 import { DAY } from '../lib/time'
 import { users } from '../sessions/schema'
 import { type Authority, requireManager, requireReach } from './authority'
-import { hasAuthority, roleOf } from './authority-store'
+import { hasAuthority, selectRole } from './authority-store'
 import { requireMails, requireRoom } from './faults'
 import { entry, findInvitation, type Invitation } from './invitations-store'
 import { isOpen } from './invited-store'
@@ -63,7 +63,7 @@ export async function insertInvitation(
     allowed,
   )
   const { by, member, open, counted, invited } = await batch(directory, {
-    by: roleOf(directory, project_id, authority.user_id),
+    by: selectRole(directory, project_id, authority.user_id),
     member: memberWith(directory, project_id, email),
     open: openTo(directory, project_id, email, now),
     counted: selectCounts(directory, counts),

@@ -3,7 +3,7 @@ import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { DAY } from '../lib/time'
 import { type Authority, requireManager, requireReach } from './authority'
-import { hasAuthority, roleOf } from './authority-store'
+import { hasAuthority, selectRole } from './authority-store'
 import { invitationNotFound, mailTooSoon, notPending, requireMails, requireRoom } from './faults'
 import { entry, findInvitation, type Invitation, ofProject, stateOf } from './invitations-store'
 import { refusedWithoutReason, selectCounts } from './invite-store'
@@ -41,7 +41,7 @@ export async function renewInvitation(
   const recent = sql`(SELECT json_group_array(value) FROM (
     SELECT value FROM json_each(${invitations.recent_sends}) WHERE value > ${now - MAILS_WITHIN} UNION ALL SELECT ${now}))`
   const { by, before, counted, after } = await batch(directory, {
-    by: roleOf(directory, project_id, authority.user_id),
+    by: selectRole(directory, project_id, authority.user_id),
     before: findInvitation(directory, project_id, id),
     counted: selectCounts(directory, counts),
     audit: auditedInvitation(directory, change, entry('invitation.resent', id), condition),
@@ -87,7 +87,7 @@ export async function revokeInvitation(
     hasAuthority(directory, project_id, authority),
   )
   const { by, before } = await batch(directory, {
-    by: roleOf(directory, project_id, authority.user_id),
+    by: selectRole(directory, project_id, authority.user_id),
     before: findInvitation(directory, project_id, id),
     audit: auditedInvitation(directory, change, entry('invitation.revoked', id), condition),
     revoked: directory.update(invitations).set({ state: 'revoked', closed_by: change.actor.id }).where(condition),

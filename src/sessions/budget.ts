@@ -26,12 +26,12 @@ export function mailboxOf(email: string): string {
 export async function requesterOf(pepper: string, client: string): Promise<Requester> {
   const half = async (kind: string, of: string) =>
     hex(await hmac('SHA-256', utf8(pepper), `${kind}:${of}`)).slice(0, HALF)
-  const [site, own] = await Promise.all([half('site', siteOf(client)), half('client', client)])
+  const [site, own] = await Promise.all([half('site', networkOf(client)), half('client', client)])
   return { requester: site + own, site }
 }
 
 /** The site of a client: the /48 of an IPv6 /64, the most that one site is assigned (RFC 6177); else the client alone. */
-export function siteOf(client: string): string {
+export function networkOf(client: string): string {
   const groups = /^((?:[^:]+:){3})[^:]+::\/64$/.exec(client)?.[1]
   return groups === undefined ? client : `${groups}:/48`
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, SECOND } from '../../src/lib/time'
-import { mailboxOf, siteOf } from '../../src/sessions/budget'
+import { mailboxOf, networkOf } from '../../src/sessions/budget'
 import { advance, stopClock } from '../clock'
 import { countingD1, DIRECTORY, freshAddress, mailbox, NO_LIMIT, storedText } from '../harness'
 import { ask, codeIn, freshEmail, redeem } from './signing-in'
@@ -149,7 +149,7 @@ describe('a requester', () => {
     ['2001:db8:0:0::/64', '2001:db8:0::/48'],
     ['0:0:0:0::/64', '0:0:0::/48'],
     ['local', 'local'],
-  ])('%s is of the site %s', (client, site) => expect(siteOf(client)).toBe(site))
+  ])('%s is of the site %s', (client, site) => expect(networkOf(client)).toBe(site))
 
   it('is limited to ten sign-in requests a minute with all of its addresses', async () => {
     const keys: string[] = []

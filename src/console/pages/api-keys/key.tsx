@@ -2,15 +2,13 @@ import type { Context } from 'hono'
 import type { KeyRow } from '../../../api-keys/store'
 import type { HttpEnv } from '../../../http/context'
 import type { Scope } from '../../../lib/access'
-import { idTime } from '../../../lib/ids'
 import type { People } from '../../../members/people'
 import { can, pathsOf } from '../../page'
 import { exact } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head, Time } from '../../ui/parts'
-import { type Column, Table } from '../../ui/table'
-import { type AuditRow, Who } from '../audit-log/entry'
-import { What } from '../audit-log/list'
+import type { AuditRow } from '../audit-log/entry'
+import { History } from '../audit-log/history'
 import { Actions, Holder, MinterAddress } from './columns'
 import { LifeBadge } from './expiry-fields'
 import { Scopes } from './matrix'
@@ -67,7 +65,13 @@ export function keyPage(c: Context<HttpEnv>, row: KeyRow, { people, history, dor
       <Copyable id="key-id" label="key ID">
         {row.id}
       </Copyable>
-      {history && <History c={c} row={row} entries={history} />}
+      {history && <History c={c} entries={history} none="No recent changes." />}
+      {history && (
+        <p>
+          <a href={`${pathsOf(c).audit}?object_id=${row.id}`}>All changes to this key</a> ·{' '}
+          <a href={`${pathsOf(c).audit}?actor_id=${row.id}`}>All changes made with this key</a>
+        </p>
+      )}
     </>,
   )
 }
@@ -97,29 +101,5 @@ function Dormant({ of }: { of: Scope[] }) {
       <code>{of.join(', ')}</code> has no effect now: the user who created the key no longer has a role that includes
       it. It works again if they get such a role. The other scopes work.
     </p>
-  )
-}
-
-function History({ c, row, entries }: { c: Context<HttpEnv>; row: KeyRow; entries: AuditRow[] }) {
-  const { now } = c.get('rt')
-  const { audit } = pathsOf(c)
-  const columns: Column<AuditRow>[] = [
-    ['When', (entry) => <Time at={idTime(entry.id)} now={now} />],
-    ['Who', (entry) => <Who c={c} row={entry} />],
-    ['What', (entry) => <What row={entry} />],
-  ]
-  return (
-    <>
-      <h2>History</h2>
-      {entries.length > 0 ? (
-        <Table label="History" rows={entries} columns={columns} class="audit" />
-      ) : (
-        <p class="quiet">No recent changes.</p>
-      )}
-      <p>
-        <a href={`${audit}?object_id=${row.id}`}>All changes to this key</a> ·{' '}
-        <a href={`${audit}?actor_id=${row.id}`}>All changes made with this key</a>
-      </p>
-    </>
   )
 }

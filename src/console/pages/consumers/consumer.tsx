@@ -1,14 +1,11 @@
 import type { Context } from 'hono'
 import type { Consumer } from '../../../consumers/store'
 import type { HttpEnv } from '../../../http/context'
-import { idTime } from '../../../lib/ids'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
-import { Copyable, ExactTime, Fact, Head, Time } from '../../ui/parts'
-import { type Column, Table } from '../../ui/table'
-import { type AuditRow, Who } from '../audit-log/entry'
-import { What } from '../audit-log/list'
+import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
+import { History } from '../audit-log/history'
 import { Customers, Latest } from './belongings'
 import { Devices } from './devices'
 import { Erased } from './erase'
@@ -41,7 +38,18 @@ export function consumerPage(c: Context<HttpEnv>, of: Shown) {
           <Latest c={c} of={of} kind="invoices" />
         </>
       )}
-      {history && <History c={c} row={row} entries={history} />}
+      {history && (
+        <History
+          c={c}
+          entries={history}
+          none="The audit log has no entry about this consumer. Creating and editing a consumer adds none."
+        />
+      )}
+      {history && history.length > 0 && (
+        <p>
+          <a href={`${pathsOf(c).audit}?object_id=${row.id}`}>All entries about this consumer</a>
+        </p>
+      )}
     </>,
   )
 }
@@ -139,30 +147,6 @@ function Person({ row: { name, email, external_ids } }: { row: Consumer }) {
           <span class="quiet">None</span>
         )}
       </Fact>
-    </>
-  )
-}
-
-function History({ c, row, entries }: { c: Context<HttpEnv>; row: Consumer; entries: AuditRow[] }) {
-  const { now } = c.get('rt')
-  const columns: Column<AuditRow>[] = [
-    ['When', (entry) => <Time at={idTime(entry.id)} now={now} />],
-    ['Who', (entry) => <Who c={c} row={entry} />],
-    ['What', (entry) => <What row={entry} />],
-  ]
-  return (
-    <>
-      <h2>History</h2>
-      {entries.length > 0 ? (
-        <Table label="History" rows={entries} columns={columns} class="audit" />
-      ) : (
-        <p class="quiet">The audit log has no entry about this consumer. Creating and editing a consumer adds none.</p>
-      )}
-      {entries.length > 0 && (
-        <p>
-          <a href={`${pathsOf(c).audit}?object_id=${row.id}`}>All entries about this consumer</a>
-        </p>
-      )}
     </>
   )
 }

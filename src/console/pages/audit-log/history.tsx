@@ -1,0 +1,28 @@
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { HttpEnv } from '../../../http/context'
+import { idTime } from '../../../lib/ids'
+import { Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { type AuditRow, Who } from './entry'
+import { What } from './list'
+
+/** The latest audit entries about one object, on its own page. @param none what is shown if there are no entries */
+export function History({ c, entries, none }: { c: Context<HttpEnv>; entries: AuditRow[]; none: Child }) {
+  const { now } = c.get('rt')
+  const columns: Column<AuditRow>[] = [
+    ['When', (entry) => <Time at={idTime(entry.id)} now={now} />],
+    ['Who', (entry) => <Who c={c} row={entry} />],
+    ['What', (entry) => <What row={entry} />],
+  ]
+  return (
+    <>
+      <h2>History</h2>
+      {entries.length > 0 ? (
+        <Table label="History" rows={entries} columns={columns} class="audit" />
+      ) : (
+        <p class="quiet">{none}</p>
+      )}
+    </>
+  )
+}
