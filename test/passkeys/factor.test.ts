@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Role } from '../../src/lib/access'
+import { DEFAULTS } from '../../src/projects/settings'
 import { submit } from '../console/visit'
 import {
   addMember,
@@ -198,12 +199,6 @@ describe('recovery codes', () => {
 
 describe('a project that requires a passkey', () => {
   /** What a new project has. */
-  const SETTINGS = {
-    require_passkey: false,
-    link_hints: true,
-    consumer_keys: ['consumer_external_id'],
-    max_devices: 100,
-  }
   const setting = (project: string, token: string, require_passkey: unknown, more = {}) =>
     call(`/platform/v1/projects/${project}`, {
       method: 'PATCH',
@@ -217,7 +212,7 @@ describe('a project that requires a passkey', () => {
   async function requiring() {
     const { project, owner } = await freshProject()
     const { authenticator } = await register(owner.token)
-    expect((await setting(project, owner.token, true)).body.settings).toEqual({ ...SETTINGS, require_passkey: true })
+    expect((await setting(project, owner.token, true)).body.settings).toEqual({ ...DEFAULTS, require_passkey: true })
     return { project, owner, authenticator }
   }
 
@@ -278,11 +273,11 @@ describe('a project that requires a passkey', () => {
     await register(owner.token)
     const path = `/platform/v1/projects/${project}`
     const { name, settings } = (await setting(project, owner.token, true, { name: 'Safe' })).body
-    expect([name, settings]).toEqual(['Safe', { ...SETTINGS, require_passkey: true }])
+    expect([name, settings]).toEqual(['Safe', { ...DEFAULTS, require_passkey: true }])
     expect((await setting(project, owner.token, true)).status).toBe(200)
     const { secret } = await mint(owner.token, project)
     for (const token of [owner.token, secret]) {
-      expect((await read(project, token, path)).body.settings).toEqual({ ...SETTINGS, require_passkey: true })
+      expect((await read(project, token, path)).body.settings).toEqual({ ...DEFAULTS, require_passkey: true })
     }
     expect((await setting(project, owner.token, false)).body.settings).toEqual(SETTINGS)
     const { body } = await read(project, owner.token, '/platform/v1/audit-log?action=project.settings_changed')
@@ -298,7 +293,7 @@ describe('a project that requires a passkey', () => {
     const saved = await submit(`${page}/settings`, owner.token, {})
     expect(saved.headers.get('Location')).toMatch(/^\/console\/confirm/)
     expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toEqual({
-      ...SETTINGS,
+      ...DEFAULTS,
       require_passkey: true,
     })
     await unconfirm(owner.user, 0)
