@@ -259,7 +259,7 @@ describe('a project that requires a passkey', () => {
     expect(told(await setting(project, admin.token, true))).toEqual([403, 'insufficient_role'])
     const { secret } = await mint(owner.token, project)
     expect(told(await setting(project, secret, true))).toEqual([403, 'console_session_required'])
-    expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toEqual(SETTINGS)
+    expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toEqual(DEFAULTS)
     const { results } = await DIRECTORY.prepare(
       "SELECT id FROM audit_log WHERE project_id = ? AND action LIKE 'project.settings%'",
     )
@@ -279,7 +279,7 @@ describe('a project that requires a passkey', () => {
     for (const token of [owner.token, secret]) {
       expect((await read(project, token, path)).body.settings).toEqual({ ...DEFAULTS, require_passkey: true })
     }
-    expect((await setting(project, owner.token, false)).body.settings).toEqual(SETTINGS)
+    expect((await setting(project, owner.token, false)).body.settings).toEqual(DEFAULTS)
     const { body } = await read(project, owner.token, '/platform/v1/audit-log?action=project.settings_changed')
     expect(body.data.map(({ details }) => details)).toEqual([{ require_passkey: false }, { require_passkey: true }])
     expect((await read(project, (await addMember(project, 'admin')).token)).status).toBe(200)
