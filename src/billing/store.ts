@@ -21,7 +21,7 @@ export type Projection = {
   past_due: PastDue | null
   /** The ids of the events that change the row; none if it stays as it is. */
   by: string[]
-  /** The customer that the row tells about. It is not written if that customer has been erased; null if it tells about nobody. */
+  /** The customer that the row is about; null if there is none. If the customer was erased, the row is not written. */
   about: string | null
 }
 

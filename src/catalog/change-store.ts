@@ -204,7 +204,7 @@ function refsRemoved(db: Db, { project_id, id }: Of, prices: readonly Price[]) {
     )
 }
 
-/** Maps those of these prices to a plan that are not yet. The key refuses a price of another plan. */
+/** Maps these prices to a plan, except the ones that it has already. The key refuses a price of another plan. */
 function refsAdded(db: Db, of: Of, prices: readonly Price[]) {
   const wanted = sql`SELECT * FROM ${pairsIn(prices)} EXCEPT
     SELECT ${mine.vendor}, ${mine.ref} FROM ${planRefs} ${mine} WHERE ${isMine(of)}`

@@ -22,7 +22,10 @@ export function typeFixed(type: string): Fault {
 }
 
 export function featureInUse(): Fault {
-  return new Fault('feature_in_use', 'A plan or a grant has this feature. Take it out of them first.')
+  return new Fault(
+    'feature_in_use',
+    'A plan or a grant has this feature. Take it out of all plans and revoke its grants first.',
+  )
 }
 
 export function tooManyFeatures(): Fault {

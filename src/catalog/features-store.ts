@@ -38,7 +38,7 @@ export function listFeatures(
     .limit(take)
 }
 
-/** Reads those of a project's features that have one of these keys. */
+/** Reads the features of a project that have one of these keys. */
 export function featuresAmong(db: Db, projectId: string, keys: readonly string[]) {
   return db
     .select(shown)

@@ -102,7 +102,7 @@ const planFields = {
   rank: wholeNumber(z.int().min(0).max(MAX_RANK)).describe(
     'Of several plans with a config feature, the one with the highest rank counts.',
   ),
-  state: PlanStateName.describe('`archived` is a mark for people: consumers who have the plan keep it.'),
+  state: PlanStateName.describe('`archived` is only a label for people: consumers who have the plan keep it.'),
   features: planFeatures.describe('What the plan gives, by the key of the feature.'),
   prices: prices.describe('What your vendors sell the plan as. A price or a product belongs to one plan.'),
 }

@@ -83,7 +83,7 @@ export const planRoutes = new Hono<HttpEnv>()
       id: 'updatePlan',
       summary: 'Change a plan',
       description:
-        'It counts at once for all consumers who have the plan. Fields that you leave out stay as they are; `features` and `prices` are replaced whole. The same values again change nothing.',
+        'The change counts at once for all consumers who have the plan. Fields that you leave out stay as they are. `features` and `prices` are replaced as a whole. The same values again change nothing.',
       tag,
       policy: mayWrite,
       headers: { 'If-Match': 'An `ETag` of the plan. If the plan has changed since, nothing is written: 412.' },

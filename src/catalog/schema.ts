@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
 import { COMBINES, FEATURE_TYPES, type PlanFeatures } from './values'
 
-/** The states of a plan. `archived` is a mark for people: consumers who have the plan keep it. */
+/** The states of a plan. `archived` is only a label for people: consumers who have the plan keep it. */
 export const PLAN_STATES = ['active', 'archived'] as const
 export type PlanState = (typeof PLAN_STATES)[number]
 

@@ -45,7 +45,7 @@ async function enter(c: Context<HttpEnv>, project: string | null) {
 
 /**
  * Puts a page that anybody may see into the frame of the visitor: that of the project, if they are a member of it. A
- * page for nobody in particular, or with a database that does not answer, has no frame.
+ * page for a visitor who is not known, or with a database that does not answer, has no frame.
  */
 export async function enterIfKnown(c: Context<HttpEnv>, project: string | null): Promise<void> {
   try {

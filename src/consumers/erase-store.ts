@@ -38,8 +38,8 @@ export function findErasure(db: Db, projectId: string, ref: ConsumerRef) {
 }
 
 /**
- * Erases a consumer, and those that were merged into it. What vendors have sent about its customers is left to the cron: see
- * inbox/upkeep/erasures.ts. A consumer that was erased stays as it is.
+ * Erases a consumer, and the consumers that were merged into it. The cron erases what vendors have sent about its
+ * customers: see inbox/upkeep/erasures.ts. A consumer that was erased stays as it is.
  *
  * @throws {Fault} `not_found`, `consumer_merged`
  */

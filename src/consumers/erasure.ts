@@ -8,15 +8,15 @@ import type { Erasure as Row } from './erase-store'
 /** What an erasure leaves, and why. */
 export const KEPT = [
   {
-    what: 'Subscriptions, invoices and payment methods of the customers at your vendors: amounts, dates, statuses, ids of the vendors, and what a card is known by: brand, last four digits, expiry and country.',
-    why: 'The duty to keep accounts: GDPR Art. 17(3)(b).',
+    what: 'Subscriptions, invoices and payment methods of the customers at your vendors: amounts, dates, statuses and the vendors’ IDs. Of a card: brand, last four digits, expiry and country.',
+    why: 'You must keep accounts: GDPR Art. 17(3)(b).',
   },
   {
-    what: 'The records of billing events, without their payloads: ids, types, times, amounts and results.',
-    why: 'They show where the state of a kept object comes from. They are deleted after the retention of records.',
+    what: 'The records of billing events, without their payloads: IDs, types, times, amounts and results.',
+    why: 'They show where the state of a kept object comes from. They are deleted when the retention period of records ends.',
   },
   {
-    what: 'The ids of the customers at your vendors.',
+    what: 'The vendors’ IDs of the customers.',
     why: 'Without them, later events of the customers could not be recognized and emptied.',
   },
   {
@@ -24,7 +24,7 @@ export const KEPT = [
     why: 'They show what was given, and when.',
   },
   {
-    what: 'Entries of the audit log, which name the consumer by its id (csm_…).',
+    what: 'Entries of the audit log, which name the consumer by its ID (csm_…).',
     why: 'They show who changed what, and when.',
   },
 ] as const
@@ -45,7 +45,7 @@ export const Erasure = named(
     finished_at: timestamp.nullable(),
     payloads_removed: z
       .int()
-      .describe('Payloads of events that were deleted so far. Those of events that come later are deleted daily.'),
+      .describe('How many payloads of events have been deleted so far. Payloads of later events are deleted daily.'),
     kept: z.array(z.object({ what: z.string(), why: z.string() })).describe('What stays, and why.'),
   }),
   {

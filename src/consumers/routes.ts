@@ -204,7 +204,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       id: 'mergeConsumer',
       summary: 'Merge a consumer into another one',
       description:
-        'For two consumers that are the same person. The consumer in the path ends, and the one in `into` stays as it is and gets the external ids, the pinned customers, the devices and the grants of the other. There is no way back.',
+        'For two consumers that are the same person. The consumer in the path ends. The one in `into` keeps its own fields, and gets the external ids, the pinned customers, the devices and the grants of the other one. This cannot be undone.',
       tag,
       policy: mayWrite,
       responses: { 200: shown('The consumer that stays.') },
@@ -222,7 +222,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       id: 'eraseConsumer',
       summary: 'Erase a consumer',
       description:
-        'The email address, the name, the metadata and the external ids are gone when the response is sent. What your vendors have sent about the customers of the consumer is deleted afterwards: `GET …/erasure` says when it is done. There is no way back. Repeating the call with the id of the consumer returns the same erasure.',
+        'The email address, the name, the metadata and the external ids are gone when the response is sent. What your vendors have sent about the customers of the consumer is deleted afterwards: `GET …/erasure` says when it is done. This cannot be undone. Repeating the call with the id of the consumer returns the same erasure.',
       tag,
       policy: mayErase,
       responses: { 202: { description: 'The erasure.', schema: Erasure } },
@@ -235,7 +235,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     route({
       id: 'getErasure',
       summary: 'Get the erasure of a consumer',
-      description: 'Name the consumer by its id: its external ids are gone.',
+      description: 'Name the consumer by its id, because its external ids are gone.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'The erasure.', schema: Erasure } },

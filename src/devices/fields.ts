@@ -24,9 +24,7 @@ export const RegisterBody = named(
     model: text.describe('Null removes it.'),
     os_version: text.describe('Null removes it.'),
     app_version: text.describe('Null removes it.'),
-    new_token: flagOrFalse.describe(
-      'Whether a device that is registered already gets a new token. The token before ends at once.',
-    ),
+    new_token: flagOrFalse.describe('Whether a registered device gets a new token. The old token is no longer valid.'),
     when_full: WhenFull.default('refuse').describe(
       'What happens if the consumer has as many active devices as the project allows: a 409, or the device that was seen least recently is revoked.',
     ),

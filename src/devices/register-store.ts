@@ -19,7 +19,7 @@ const d = alias(devices, 'd')
 const i = alias(devices, 'i')
 
 type Row = typeof devices.$inferSelect
-/** What an app says of its device; undefined stays as it is, null is cleared. */
+/** What an app says about its device; undefined stays as it is, null is cleared. */
 export type Fields = Pick<Row, 'platform'> & {
   [Name in 'name' | 'model' | 'os_version' | 'app_version']?: Row[Name] | undefined
 }
@@ -80,7 +80,7 @@ function activeOwner({ project_id, ref }: Installation): SQL {
     WHERE ${c.project_id} = ${project_id} AND ${c.id} = ${idOf(project_id, ref)} AND ${c.state} = 'active')`
 }
 
-/** Revokes as many devices as a new one needs to fit in, those that were seen least recently, and audits each of them. */
+/** Revokes as many devices as a new one needs to fit in, the least recently seen ones first, and audits each. */
 function replaced(db: Db, of: Installation, id: string, change: Change) {
   const { project_id, installation_id } = of
   const owner = activeOwner(of)

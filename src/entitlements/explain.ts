@@ -20,7 +20,7 @@ const OUTRANKED: Partial<Record<Reason, string>> = {
   not_included: 'The quantity is 0.',
 }
 
-/** What could give or deny a feature, as the API shows it: those that do not count too, with the reason. */
+/** What could give or deny a feature, as the API shows it. What does not count is there too, with the reason. */
 export function explain(key: string, { sources, reason }: Explained, { subscriptions, grants }: Holder, now: number) {
   return [
     ...sources.map(({ why, plan, from, until, ...source }) => ({

@@ -42,10 +42,10 @@ const ExplainedEntitlement = named(
           value: z.unknown().describe('What it would give; null if it gives nothing, or denies.'),
           from: timestamp.nullable(),
           until: timestamp.nullable(),
-          event_id: z.string().nullable().describe('The recorded event that speaks for the subscription.'),
+          event_id: z.string().nullable().describe('The recorded event that decides the state of the subscription.'),
           ambiguous: z.boolean().describe('Whether several events disagree about the subscription.'),
           counted: z.boolean().describe('Whether the answer comes from it.'),
-          why_not: z.string().nullable().describe('Why it does not count, for people.'),
+          why_not: z.string().nullable().describe('Why it does not count, in words for people.'),
         }),
       )
       .optional()

@@ -34,7 +34,7 @@ function asked(projectId: string, list: string) {
  * The statements that read everything that entitlements are derived from, for one batch. Their number does not depend on how
  * many consumers there are, and each walks indexes.
  *
- * @param refs null for a name that can be nobody's
+ * @param refs null for a name that no consumer can have
  * @param keys of the features; null for all
  */
 export function factsOf(

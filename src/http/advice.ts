@@ -53,7 +53,7 @@ export const ADVICE: Record<FaultName, string> = {
   connection_limit_reached: 'Delete connections that nothing uses, and try again.',
   external_id_taken: 'Use the consumer that has the external id, or merge the two consumers.',
   external_id_limit_reached: 'Use one of the external ids that the consumer has.',
-  merge_limit_reached: 'Merge into another consumer.',
+  merge_limit_reached: 'Merge into another consumer, or remove pins or grants that are no longer needed.',
   pin_limit_reached: 'Remove pins that nobody needs. What events say then counts again.',
   consumer_merged: 'Use the consumer that the response names.',
   consumer_erased:
@@ -66,7 +66,7 @@ export const ADVICE: Record<FaultName, string> = {
   feature_in_use: 'Take the feature out of all plans and revoke its grants, and try again.',
   feature_limit_reached: 'Delete features that nothing uses, and try again.',
   plan_key_taken: 'Use the plan that has the key, or choose another key.',
-  plan_limit_reached: 'Change a plan that nobody has any more.',
+  plan_limit_reached: 'Change a plan that is no longer used.',
   grant_limit_reached: 'Revoke grants that the consumer no longer needs, or grant a plan.',
   price_mapped: 'Take the price out of the plan that the response names, and try again.',
   precondition_failed: 'Read the object again, and send its current ETag in If-Match.',

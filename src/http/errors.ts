@@ -64,7 +64,7 @@ export const ERRORS: Record<FaultName, Line> = {
   connection_limit_reached: { status: 409, title: 'The project has reached its limit of connections' },
   external_id_taken: { status: 409, title: 'Another consumer has this external id' },
   external_id_limit_reached: { status: 409, title: 'The consumer has reached its limit of external ids' },
-  merge_limit_reached: { status: 409, title: 'The consumer has reached its limit of merged consumers' },
+  merge_limit_reached: { status: 409, title: 'The merge would exceed a limit of the consumer' },
   pin_limit_reached: { status: 409, title: 'The consumer has reached its limit of pinned customers' },
   consumer_merged: { status: 409, title: 'The consumer was merged into another one' },
   consumer_erased: { status: 409, title: 'The consumer was erased' },

@@ -90,7 +90,7 @@ export const factorRoutes = new Hono<HttpEnv>()
       id: 'renewRecoveryCodes',
       summary: 'Make new recovery codes',
       description:
-        'They replace the old ones, and are returned only in this response. Your other sessions lose their second factor and are no longer confirmed. You must have a passkey, and this session its second factor.',
+        'They replace the old ones, and are returned only in this response. Your other sessions lose their second factor and are no longer confirmed. You must have a passkey, and this session must have its second factor.',
       tag,
       policy: { ...sessionOnly, confirmed: true },
       responses: { 201: { description: 'The codes.', schema: NewRecoveryCodes } },

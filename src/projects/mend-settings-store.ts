@@ -25,7 +25,7 @@ export function settingsInDirectory(directory: Directory, ids: readonly string[]
     .where(inArray(projects.id, valuesOf(ids)))
 }
 
-/** Settings to copy over those of a project that were read as `text`. */
+/** Settings to copy over the settings of a project, which were read as `text`. */
 export type Copy = { id: string; text: string; change: SettingsChange }
 
 /** Copies settings. What has changed since it was read stays as it is. */

@@ -30,7 +30,7 @@ export type Settings = StoreSettings & {
 /** The settings to change; the others stay. */
 export type SettingsChange = { [Name in keyof Settings]?: Settings[Name] | undefined }
 
-/** The settings to change of those that the store decides. */
+/** A change of the settings that the store decides. */
 export type StoreChange = Omit<SettingsChange, 'require_passkey'>
 
 export const DEFAULTS = {
@@ -48,7 +48,7 @@ export function settingsOf(stored: Partial<Settings> | null): Settings {
   return { ...DEFAULTS, ...stored }
 }
 
-/** Those of the settings that the store decides. */
+/** Only the settings that the store decides. */
 export function ofStore({ require_passkey, ...rest }: SettingsChange): StoreChange {
   return rest
 }

@@ -220,7 +220,9 @@ export const authRoutes = new Hono<HttpEnv>()
       tag,
       policy: { ...sessionOnly, confirmed: true },
       responses: {
-        202: { description: 'You have left 100 projects and are a member of more. Repeat the call.' },
+        202: {
+          description: 'You have left 100 projects, but are still a member of others. Repeat the call to continue.',
+        },
         204: { description: 'Deleted. The session has ended.' },
       },
       faults: ['last_owner', 'passkey_required'],

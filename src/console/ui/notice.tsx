@@ -11,7 +11,7 @@ const NOTICES = {
   passkey_renamed: 'The passkey has a new name.',
   passkey_deleted: 'The passkey was deleted and no longer signs you in.',
   codes_renewed_before:
-    'Nothing was changed: new recovery codes have been made since you opened the form. They were shown once. If nobody stored them, make new ones again.',
+    'Nothing was changed: new recovery codes have been made since you opened the form. They were shown once. If you did not store them, make new ones again.',
   second_factor: 'This session now has its second factor.',
   settings_changed: 'The setting was changed.',
   project_created: 'The project was created.',

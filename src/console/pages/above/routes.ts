@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { page } from '../../page'
 
-/** Addresses above those of pages that are no pages themselves, and how many segments above them a page is. */
+/** Addresses above pages that are not pages themselves, and how many segments above them a page is. */
 const ABOVE: [path: string, segments: number][] = [
   ['/projects', 1],
   ['/p', 1],

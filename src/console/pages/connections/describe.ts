@@ -25,7 +25,7 @@ export function standingOf({ status, secrets, last_event_id }: Pick<ConnectionRo
 
 type StandingField = 'status' | 'secrets' | 'last_event_id'
 
-/** As {@link standingOf}, for what health says of a connection. @param last null if it has received nothing */
+/** As {@link standingOf}, for what health says about a connection. @param last null if it has received nothing */
 export function standingFrom(of: { status: string; signing_secrets: number; last: string | null }): string {
   if (of.status === 'disabled') return 'disabled'
   if (of.signing_secrets === 0) return of.last === null ? 'not set up' : 'no secret'

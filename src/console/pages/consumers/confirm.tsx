@@ -25,8 +25,8 @@ export function blockPage(c: Context<HttpEnv>, row: Consumer, { mistakes, status
       choice={<Reason mistakes={mistakes} hint="Shown on the consumer’s page, and kept in the audit log." />}
     >
       <p>
-        Its devices are no longer valid, and your servers see the state “blocked”. Nothing is deleted, and you can
-        unblock the consumer at any time.
+        The tokens of its devices are no longer valid while it is blocked, and your servers see the state “blocked”.
+        Nothing is deleted. You can unblock the consumer at any time.
       </p>
       <Wrong>{mistakes.form}</Wrong>
     </Confirm>,

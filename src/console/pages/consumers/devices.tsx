@@ -27,7 +27,8 @@ export function Devices({ c, of: { row, devices } }: { c: Context<HttpEnv>; of: 
       <h2>Devices</h2>
       <p class="quiet">
         {active} of {limit} active.
-        {active > limit && ' The limit was lowered: no device is revoked for that, but no other one can be registered.'}
+        {active > limit &&
+          ' That is more than the limit. No device is revoked for it, but no new one can be registered.'}
         {more && (
           <>
             {' '}
@@ -90,8 +91,8 @@ export function revokePage(c: Context<HttpEnv>, row: Consumer, device: Device) {
         <code>{device.installation_id}</code>
       </p>
       <p>
-        Its token stops being valid immediately. The installation can never be registered again for this consumer:{' '}
-        <strong>this cannot be undone.</strong> To sign a device out for a while, let your server register it again with{' '}
+        Its token stops being valid immediately. This installation can never be registered again for this consumer.{' '}
+        <strong>This cannot be undone.</strong> To sign a device out for a while, let your server register it again with{' '}
         <code>new_token</code> instead.
       </p>
     </Confirm>,

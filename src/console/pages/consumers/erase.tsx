@@ -41,9 +41,9 @@ export function erasePage(c: Context<HttpEnv>, row: Consumer, { mistakes, status
       }
     >
       <p>
-        For a person who asks you to erase their data. <strong>This cannot be undone.</strong>
+        Use this for a person who asks you to erase their data. <strong>This cannot be undone.</strong>
       </p>
-      <p>These go:</p>
+      <p>What is deleted:</p>
       <ul>
         <li>
           Immediately: email address, name, metadata, your IDs and devices, the reasons of grants, and the links to
@@ -51,9 +51,9 @@ export function erasePage(c: Context<HttpEnv>, row: Consumer, { mistakes, status
         </li>
         <li>Soon after: the payloads of events about these customers, and personal data in their billing state.</li>
       </ul>
-      <p>These stay:</p>
+      <p>What stays:</p>
       <Kept />
-      <p>Your vendors keep their own data. Ask them too.</p>
+      <p>Your vendors keep their own data. Ask them to erase it too.</p>
     </Confirm>,
   )
 }

@@ -18,7 +18,7 @@ function typedRef(text: string): ConsumerRef {
   return refOf(text) ?? (EXTERNAL_ID.test(text) ? { external_id: text } : NOBODY)
 }
 
-/** Reads a page of the list: of all consumers, or of those that have the id or the email address in `q`. */
+/** Reads a page of the list: of all consumers, or of the ones with the id or the email address in `q`. */
 export async function listFound(
   c: Context<HttpEnv>,
   { q, state }: { q: string; state: ConsumerState | undefined },

@@ -107,7 +107,7 @@ export function confirmMergePage(
   )
 }
 
-/** Of how many external ids a confirmation names. */
+/** How many external ids a confirmation names. */
 const NAMED = 5
 
 function idsOf({ external_ids: all }: Consumer): string {

@@ -23,8 +23,8 @@ export function unpinPage(c: Context<HttpEnv>, link: Link, from: string | null) 
       choice={from !== null && <input type="hidden" name="from" value={from} autocomplete="off" />}
     >
       <p>
-        Events then say again which consumer the customer is, past events too. If none names a consumer, the customer is
-        unlinked. You can pin it again.
+        Events, including past ones, then decide again which consumer the customer is. If no event names a consumer, the
+        customer is unlinked. You can pin it again.
       </p>
     </Confirm>,
   )

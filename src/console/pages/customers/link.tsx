@@ -95,7 +95,7 @@ export function linkPage(c: Context<HttpEnv>, of: Shown, { text, found, entered,
         <button type="submit">Create and link</button>
       </Post>
       <h2>No consumer</h2>
-      <p class="quiet">For a customer that is nobody in your product, such as a test purchase.</p>
+      <p class="quiet">For a customer that does not belong to any of your consumers, such as a test purchase.</p>
       <Post c={c} to={`${path}/nobody`}>
         <button type="submit">Set to no consumer</button>
       </Post>

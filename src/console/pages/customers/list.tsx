@@ -11,7 +11,7 @@ import { LinkedBy } from '../consumers/links'
 import { customerPath } from './paths'
 import type { Shown } from './read'
 
-/** The customers of vendors that are no consumer, and how each is linked to one. */
+/** The customers of vendors that are not linked to a consumer, and how each is linked to one. */
 export function unlinkedPage(c: Context<HttpEnv>, page: Page<Shown> & { truncated: boolean }) {
   return show(
     c,
@@ -91,8 +91,8 @@ function HowToLink({ c }: { c: Context<HttpEnv> }) {
     <details class="raw">
       <summary>How events link customers</summary>
       <p>
-        Give your own ID of the consumer to the vendor, when your server creates the customer there. Events then link
-        the customer, in whatever order they arrive.
+        When your server creates the customer at the vendor, give the vendor your own ID of the consumer. Events then
+        link the customer, in whatever order they arrive.
       </p>
       <ul>
         <li>
@@ -105,7 +105,7 @@ function HowToLink({ c }: { c: Context<HttpEnv> }) {
       <p>
         The key can be changed under <a href={`${pathsOf(c).general}#consumers`}>General</a>.
       </p>
-      <p>If an event has named an ID that no consumer has, the link holds as soon as a consumer has the ID.</p>
+      <p>If an event names an ID that no consumer has yet, the customer is linked as soon as a consumer has the ID.</p>
     </details>
   )
 }

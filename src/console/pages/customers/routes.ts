@@ -19,7 +19,7 @@ import { unlinkedPage } from './list'
 import { customerPath } from './paths'
 import { customerIn, listUnlinked, readCustomer } from './read'
 
-/** The customers of vendors that are no consumer. */
+/** The customers of vendors that are not linked to a consumer. */
 export const unlinkedPages = new Hono<HttpEnv>().get('/', page('billing:read'), async (c) =>
   unlinkedPage(c, await listUnlinked(c)),
 )

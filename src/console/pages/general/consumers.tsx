@@ -61,9 +61,9 @@ function Form({ c, entered: { link_hints, consumer_keys, max_devices }, mistakes
           </label>
         </div>
         <p class="hint" id="hints-hint">
-          A buyer can choose whom a checkout names, and so give somebody else what the buyer pays for. A checkout never
-          moves a customer that is linked. If you switch this off, only the customer’s own metadata counts, which your
-          server writes.
+          A buyer can choose which consumer a checkout names. So the buyer can pay for what somebody else gets. A
+          checkout never moves a customer that is linked. If you switch this off, only the customer’s own metadata
+          counts. Your server writes it.
         </p>
       </div>
       <Field

@@ -69,7 +69,8 @@ export const sessionPages = new Hono<HttpEnv>()
     try {
       const revokeKeys = form.get('revoke_keys') === 'true'
       if (!(await eraseUser(c.get('rt'), user, revokeKeys, changeOf(c)))) {
-        return erasePage(c, { form: 'You have left 100 projects, and are a member of more. Send the form again.' }, 409)
+        const form = 'You have left 100 projects, but are still a member of others. Send the form again to continue.'
+        return erasePage(c, { form }, 409)
       }
     } catch (error) {
       if (!(error instanceof Fault) || error.fault !== 'last_owner') throw error
