@@ -42,7 +42,8 @@ describe.each(STORES)('with a project in store %i', (store) => {
     // A session, on pages and in the API.
     const keys = await call('/platform/v1/api-keys', { token: owner.token, project })
     expect(keys.body.data[0]?.created_by).toEqual({ user_id: owner.user, email: owner.email, is_member: true })
-    const { start: _, billing, ...paths } = projectPaths(project)
+    // No pages themselves: customers are listed with the consumers.
+    const { start: _, billing, customers: __, ...paths } = projectPaths(project)
     for (const page of [...Object.values(paths), `${billing}/subscriptions`, `${paths.events}/${id}`]) {
       const shown = await visit(page, owner.token)
       expect([page, shown.status]).toEqual([page, 200])
