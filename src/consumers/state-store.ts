@@ -3,7 +3,7 @@ import { audited, type Change, entriesOf } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { movedDevices } from '../devices/move-store'
-import { countGrants, grantsMoved } from '../entitlements/grants-store'
+import { countGrants, grantsMoved, liveCount } from '../entitlements/grants-store'
 import { MAX_GRANTS } from '../entitlements/limits'
 import { Fault } from '../lib/fault'
 import { MAX_MERGED, MAX_PINNED } from './limits'
@@ -76,17 +76,18 @@ export async function mergeConsumer(
     const { now } = change
     const gone = { state: 'merged' as const, merged_into: survivor.id, blocked_reason: null, updated_at: now }
     const details = { into: survivor.id, external_ids: from.external_ids.length, customers: found.moving }
-    // Pins do not change the revision, so they are counted again.
+    // Pins and grants do not change the revision, so they are counted again.
     const moving = found.moving.length
     const pinsFit = sql`${countPins(project_id, from.id)} = ${moving}
       AND ${countPins(project_id, survivor.id)} <= ${MAX_PINNED - moving}`
+    const grantsFit = sql`${liveCount(project_id, from, now)} + ${liveCount(project_id, survivor, now)} <= ${MAX_GRANTS}`
     const { rows } = await batch(db, {
       // First those that fail the batch if one of the two has changed.
       ...audited(
         db,
         change,
         entry(project_id, from.id, 'consumer.merged', details),
-        fenced(db, project_id, from, gone, pinsFit),
+        fenced(db, project_id, from, gone, sql`${pinsFit} AND ${grantsFit}`),
       ),
       survivor: fenced(db, project_id, survivor, { updated_at: now }),
       ids: db

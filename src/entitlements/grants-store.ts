@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
 import { fitting } from '../catalog/change-store'
@@ -179,7 +179,7 @@ export async function revokeGrant(db: Db, projectId: string, id: string, change:
 }
 
 /** Counts the live grants of a consumer, as a subquery. Those that have not started count too. */
-function liveCount(projectId: string, of: ConsumerRef, now: number): SQL {
+export function liveCount(projectId: string, of: ConsumerRef, now: number): SQL {
   const live = and(isNull(owned.revoked_at), or(isNull(owned.expires_at), gt(owned.expires_at, now)))
   return sql`(SELECT count(*) FROM ${grants} ${owned} NOT INDEXED
     WHERE ${owned.project_id} = ${projectId} AND ${owned.consumer_id} = ${idOf(projectId, of)} AND ${live})`
@@ -198,7 +198,10 @@ export function grantsMoved(db: Db, projectId: string, from: string, to: string)
 
 /** Removes the reasons of a consumer's grants, which may name the person: for the erasure of the consumer. */
 export function reasonsErased(db: Db, projectId: string, consumerId: string) {
-  return db.update(grants).set({ reason: null }).where(ofConsumer(projectId, consumerId))
+  return db
+    .update(grants)
+    .set({ reason: null })
+    .where(and(ofConsumer(projectId, consumerId), isNotNull(grants.reason)))
 }
 
 /** The audit row of a grant. It has no reason, because it is kept when the reason is erased. */

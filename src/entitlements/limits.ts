@@ -6,5 +6,10 @@ export const MAX_REASON = 200
 export const MAX_CONSUMERS = 100
 /** Features that one check asks about. */
 export const MAX_ASKED_FEATURES = 20
-/** Subscriptions, and grants that were not revoked, that one call looks at. A call that needs more is refused. */
+/** Subscriptions, and grants that were not revoked, that one call looks at. A call that needs more is refused. See {@link MAX_EXPIRED}. */
 export const MAX_SOURCES = 5_000
+/**
+ * Expired grants of one consumer that one call looks at, of each feature or plan and effect: the newest ones. They only say why
+ * something is not allowed. Without a limit, a consumer with many of them would be refused every answer.
+ */
+export const MAX_EXPIRED = 5

@@ -13,7 +13,7 @@ import { Fault } from '../lib/fault'
 import { projects } from '../projects/schema'
 import { settingsOf } from '../projects/settings'
 import type { Catalog, Holder, Item, Subscription } from './facts'
-import { MAX_SOURCES } from './limits'
+import { MAX_EXPIRED, MAX_SOURCES } from './limits'
 import { grants } from './schema'
 
 const k = alias(consumers, 'k')
@@ -144,16 +144,20 @@ function subscriptionsOf(db: Db, projectId: string, list: string) {
   )
 }
 
-/** The grants of consumers that were not revoked. */
+/** The grants of consumers that were not revoked; of those that have expired, the newest: see {@link MAX_EXPIRED}. */
 function grantsOf(db: Db, projectId: string, list: string) {
   const { from, id } = asked(projectId, list)
   const { feature, plan_id, effect, value, starts_at, expires_at } = g
+  const isOver = sql`coalesce(${expires_at} <= ${CLOCK}, 0)`
+  const nth = sql`row_number() OVER (PARTITION BY place, is_over, ${feature}, ${plan_id}, ${effect} ORDER BY ${g.id} DESC)`
+  const found = sql`SELECT ${PLACE} AS place, g.*, ${isOver} AS is_over FROM ${from}
+    CROSS JOIN ${grants} ${g} NOT INDEXED
+      ON ${and(eq(g.project_id, projectId), eq(g.consumer_id, id), isNull(g.revoked_at))}`
   return raw(
     db,
-    { place: PLACE, id: g.id, feature, plan_id, effect, value, starts_at, expires_at },
-    (fields) => sql`SELECT ${fields} FROM ${from} CROSS JOIN ${grants} ${g} NOT INDEXED
-      ON ${and(eq(g.project_id, projectId), eq(g.consumer_id, id), isNull(g.revoked_at))}
-      LIMIT ${MAX_SOURCES + 1}`,
+    { place: sql<number>`place`, id: g.id, feature, plan_id, effect, value, starts_at, expires_at },
+    (fields) => sql`SELECT ${fields} FROM (SELECT *, ${nth} AS nth FROM (${found}) g) g
+      WHERE NOT is_over OR nth <= ${MAX_EXPIRED} ORDER BY ${g.id} LIMIT ${MAX_SOURCES + 1}`,
   )
 }
 

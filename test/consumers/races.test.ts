@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { freshKey, NO_LIMIT, STORE } from '../harness'
+import { insertFeatures } from '../catalog/rows'
+import { insertGrants } from '../entitlements/rows'
+import { call, freshKey, NO_LIMIT, STORE } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
@@ -153,6 +155,24 @@ it('a customer is pinned to A while A is merged into B: the pin is B’s, or was
     ]).toContainEqual(told(pinned))
     const { status, body } = await api.customer(`cus_${round}`)
     expect([status, body.consumer_id]).toEqual(pinned.status === 200 ? [200, b] : [404, undefined])
+  })
+})
+
+it('A or B is granted a feature while A is merged into B: at most 100 live grants', async () => {
+  const { project, secret } = await freshKey()
+  const api = as(project, secret, options)
+  await insertFeatures(project, 'sso')
+  await rounds(async (round) => {
+    const [a, b] = [(await api.put(`a${round}`)).body.id, (await api.put(`b${round}`)).body.id]
+    await insertGrants(project, a, 50)
+    await insertGrants(project, b, 50)
+    const json = { consumer: round % 2 === 0 ? a : b, feature: 'sso' }
+    const [merged] = await Promise.all([
+      api.merge(a, b),
+      call('/platform/v1/billing/grants', { method: 'POST', project, token: secret, json, ...options }),
+    ])
+    const left = await rows('SELECT 1 FROM grants WHERE project_id = ? AND consumer_id = ?', project, b)
+    expect(left.length, String(told(merged))).toBeLessThanOrEqual(100)
   })
 })
 
