@@ -53,12 +53,13 @@ export function resolve(key: string, holder: Holder, catalog: Catalog, now: numb
   const giving = sources.filter(({ why }) => why === null)
   const { value, counted } = combined(feature, giving)
   if (counted.length > 0 && value !== 0) {
+    const counting = new Set(counted) // of thousands, perhaps
     return {
       allowed: true,
       value,
       reason: counted.some(({ type }) => type === 'subscription') ? 'plan' : 'grant',
       valid_until: earliest(...counted.map(({ until }) => until)),
-      sources: sources.map((source) => ({ ...source, counted: counted.includes(source) })),
+      sources: sources.map((source) => ({ ...source, counted: counting.has(source) })),
     }
   }
   // A quantity of 0 is as good as none.
