@@ -58,7 +58,7 @@ export function resolve(key: string, holder: Holder, catalog: Catalog, now: numb
       allowed: true,
       value,
       reason: counted.some(({ type }) => type === 'subscription') ? 'plan' : 'grant',
-      valid_until: earliest(...counted.map(({ until }) => until)),
+      valid_until: earliest(counted.map(({ until }) => until)),
       sources: sources.map((source) => ({ ...source, counted: counting.has(source) })),
     }
   }
@@ -91,7 +91,8 @@ function combined({ type, combine }: Feature, giving: readonly Source[]): { valu
     const sum = amounts.reduce((total, amount) => total + amount, 0)
     return { value: shown(sum), counted: giving.filter(({ value }) => amountOf(value) > 0) }
   }
-  const most = Math.max(0, ...amounts)
+  // Not spread into arguments: there can be hundreds of thousands of them.
+  const most = amounts.reduce((a, b) => Math.max(a, b), 0)
   return { value: shown(most), counted: giving.filter(({ value }) => amountOf(value) === most) }
 }
 

@@ -52,7 +52,7 @@ function windowOf(timing: Timing, { grace_days, renewal_slack_hours }: Rules): A
     case 'trialing':
     case 'active':
       return {
-        until: earliest(period_end === null ? null : period_end + renewal_slack_hours * HOUR, cancel_at),
+        until: earliest([period_end === null ? null : period_end + renewal_slack_hours * HOUR, cancel_at]),
         why: null,
       }
     case 'past_due': {
@@ -74,7 +74,6 @@ function windowOf(timing: Timing, { grace_days, renewal_slack_hours }: Rules): A
 }
 
 /** The earliest of these times (ms); null stands for none, and is later than every time. */
-export function earliest(...times: (number | null)[]): number | null {
-  const known = times.filter((time) => time !== null)
-  return known.length === 0 ? null : Math.min(...known)
+export function earliest(times: readonly (number | null)[]): number | null {
+  return times.reduce((first, time) => (first === null || (time !== null && time < first) ? time : first), null)
 }
