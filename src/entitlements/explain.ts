@@ -1,7 +1,7 @@
 import { iso, isoOrNull } from '../lib/time'
 import type { Grant, Holder } from './facts'
 import type { Explained, Reason } from './resolve'
-import type { Source } from './sources'
+import { type Source, whyOf } from './sources'
 
 /** Why a source gives nothing, in words. */
 const WHY_NOT: Record<NonNullable<Source['why']>, Record<Source['type'], string>> = {
@@ -49,15 +49,14 @@ function whyNot(why: Source['why'], type: Source['type'], reason: Reason): strin
 }
 
 /** A grant that denies. It counts while it is live. */
-function denial({ id, starts_at, expires_at }: Grant, now: number) {
-  const over = expires_at !== null && now >= expires_at
-  const early = starts_at !== null && now < starts_at
-  const why_not = over ? WHY_NOT.expired.grant : early ? WHY_NOT.not_started.grant : null
+function denial(grant: Grant, now: number) {
+  const { id, starts_at, expires_at } = grant
+  const why = whyOf(grant, now)
   return {
     ...{ type: 'grant' as const, id, vendor: null, plan: null, price: null, seats: null, value: null },
     ...{ from: isoOrNull(starts_at), until: isoOrNull(expires_at), event_id: null, ambiguous: false },
-    counted: !over && !early,
-    why_not,
+    counted: why === null,
+    why_not: why && WHY_NOT[why].grant,
   }
 }
 

@@ -74,8 +74,8 @@ function grantSource({ key }: Feature, grant: Grant, plan: Plan | null, now: num
   ]
 }
 
-/** Whether a grant counts at a time: from its start on, and no longer at its end. */
-function whyOf({ starts_at, expires_at }: Grant, now: number): Source['why'] {
+/** Why a grant does not count at a time; null if it does: from its start on, and no longer at its end. */
+export function whyOf({ starts_at, expires_at }: Grant, now: number): Source['why'] {
   if (expires_at !== null && now >= expires_at) return 'expired'
   return starts_at !== null && now < starts_at ? 'not_started' : null
 }
