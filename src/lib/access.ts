@@ -1,5 +1,6 @@
 /**
- * The permissions of credentials: `<resource>:<read|write>`, and `consumers:erase`. API keys and roles share this list.
+ * The permissions of credentials: `<resource>:<read|write>`, `consumers:erase` and `sso:use`. API keys and roles share
+ * this list.
  */
 export const SCOPES = [
   'projects:read',
@@ -20,6 +21,11 @@ export const SCOPES = [
   'catalog:write',
   'entitlements:read',
   'entitlements:write',
+  'domains:read',
+  'domains:write',
+  'sso:read',
+  'sso:use',
+  'sso:write',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -36,6 +42,8 @@ const VIEWER: Scope[] = [
   'consumers:read',
   'catalog:read',
   'entitlements:read',
+  'domains:read',
+  'sso:read',
 ]
 const DEVELOPER: Scope[] = [
   ...VIEWER,
@@ -44,6 +52,8 @@ const DEVELOPER: Scope[] = [
   'consumers:write',
   'catalog:write',
   'entitlements:write',
+  'domains:write',
+  'sso:use',
 ]
 const ADMIN: Scope[] = [
   ...DEVELOPER,
@@ -52,10 +62,12 @@ const ADMIN: Scope[] = [
   'connections:write',
   'audit_log:read',
   'consumers:erase',
+  'sso:write',
 ]
 
 /**
- * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays, and changes consumers, the catalog and grants; an admin also manages, and erases consumers.
+ * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays, signs consumers in, and
+ * changes consumers, the catalog, grants and domains; an admin also manages, sets up single sign-on, and erases consumers.
  */
 export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   viewer: VIEWER,

@@ -22,6 +22,11 @@ export type IdPrefix =
   | 'dev'
   | 'pln'
   | 'grt'
+  | 'dom'
+  | 'sso'
+  | 'sit'
+  | 'slg'
+  | 'idn'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
 const DIGITS = '[0-9a-hjkmnp-tv-z]'

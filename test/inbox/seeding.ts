@@ -1,7 +1,7 @@
 import { type Env, openRuntime } from '../../src/env'
-import { seal, sealContext } from '../../src/inbox/connections/seal'
 import { FINAL_STATUSES, type Status } from '../../src/inbox/lifecycle'
 import { newId } from '../../src/lib/ids'
+import { seal, sealContext } from '../../src/lib/seal'
 import { type Answer, bound, call, freshKey, STORE } from '../harness'
 
 /** An event to be put into the database as the pipeline would have left it. */

@@ -1,8 +1,8 @@
 import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
+import { type KeyRing, sealContext, sealingKey, unseal } from '../../lib/seal'
 import { KEY_SAMPLE, KEY_STORES } from './limits'
-import { type KeyRing, sealContext, sealingKey, unseal } from './seal'
 import { findSealed } from './secrets-store'
 import type { Connection } from './store'
 

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Sealed } from './seal'
+import type { Sealed } from '../../lib/seal'
 
 /**
  * A signing secret as stored: sealed, with a hint (its last characters) for people to recognize it by. `added_by`: the id

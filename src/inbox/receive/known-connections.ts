@@ -3,7 +3,7 @@ import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { BoundedMap } from '../../lib/bounded-map'
 import { Fault } from '../../lib/fault'
-import { sealContext, unseal } from '../connections/seal'
+import { sealContext, unseal } from '../../lib/seal'
 import { type Connection, findConnectionById } from '../connections/store'
 import { MAX_REMEMBERED, MAX_REMEMBERED_UNKNOWN, REMEMBER, REREAD_EVERY } from './limits'
 

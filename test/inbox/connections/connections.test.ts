@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { MAX_CONNECTIONS, MAX_SECRETS } from '../../../src/inbox/connections/limits'
 import type { StoredSecret } from '../../../src/inbox/connections/schema'
-import { sealContext, unseal } from '../../../src/inbox/connections/seal'
+import { sealContext, unseal } from '../../../src/lib/seal'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { bound, call, deliver, freshKey, STRIPE_SECRET, stripeConnection, stripeEvent } from '../../harness'
 import { advance, captureLog, expectConsistent, newWorld, only, rows, settle, stopClock, type World } from '../pipeline'

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Env, openRuntime } from '../../../src/env'
-import { seal, sealContext } from '../../../src/inbox/connections/seal'
 import { MAX_REMEMBERED } from '../../../src/inbox/receive/limits'
 import { newConnectionId, newId } from '../../../src/lib/ids'
+import { seal, sealContext } from '../../../src/lib/seal'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { inOneWindow } from '../../clock'
 import {

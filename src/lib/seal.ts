@@ -1,4 +1,4 @@
-import { concat, utf8 } from '../../lib/crypto'
+import { concat, utf8 } from './crypto'
 
 /** Encryption keys by number: the highest encrypts, and all of them decrypt. */
 export type KeyRing = ReadonlyMap<number, Uint8Array<ArrayBuffer>>
@@ -8,9 +8,14 @@ export type Sealed = { key: number; box: string }
 
 const NONCE_BYTES = 12
 
-/** What a sealed secret is bound to: in another row, or under another id, it does not open. */
-export function sealContext(projectId: string, connectionId: string, secretId: string): string {
-  return `${projectId}:${connectionId}:${secretId}`
+/**
+ * What a sealed secret is bound to: in another row, or under another name, it does not open.
+ *
+ * @param owner the id of the row that has the secret
+ * @param name tells it from other secrets of that row: an id of its own, or the name of its column
+ */
+export function sealContext(projectId: string, owner: string, name: string): string {
+  return `${projectId}:${owner}:${name}`
 }
 
 /** The number of the key that encrypts now. */
