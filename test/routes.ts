@@ -88,6 +88,16 @@ export async function newWorld() {
   }
 }
 
+/** The worlds of a file that walks the routes: all that only read share one, and each other gets one of its own. */
+export function worldsByRoute() {
+  let read: Promise<World> | undefined
+  return ({ method }: Pick<RouteEntry, 'method'>): Promise<World> => {
+    if (method !== 'GET') return newWorld()
+    read ??= newWorld()
+    return read
+  }
+}
+
 const PASSKEY = { id: 'AAAA', rawId: 'AAAA', type: 'public-key', clientExtensionResults: {} }
 const PASSKEY_MADE = { ...PASSKEY, response: { clientDataJSON: 'e30', attestationObject: 'oA', transports: ['usb'] } }
 const PASSKEY_USED = { ...PASSKEY, response: { clientDataJSON: 'e30', authenticatorData: 'AAAA', signature: 'AAAA' } }
