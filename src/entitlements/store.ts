@@ -69,7 +69,7 @@ export function factsOf(
 }
 
 /** The primary's time (ms), so that answers can be put in order whatever machine gave them. */
-const CLOCK = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
+export const CLOCK = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 
 /** The features of a plan that are asked about. */
 function among(wanted: SQL) {
