@@ -1,4 +1,4 @@
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { noPlan } from '../catalog/faults'
@@ -14,6 +14,7 @@ import { MAX_PREVIEWED, MAX_WALKED } from './limits'
 import type { PlanChange } from './preview'
 import { grants } from './schema'
 import { CLOCK, factsIn, factsOf } from './store'
+import { numbered } from './walk-store'
 
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
@@ -138,12 +139,6 @@ function walkGrants(db: Db, { project_id, id }: Of, start: Place | null) {
     (fields) => sql`SELECT ${fields} FROM (${numbered(walk, sql`consumer, id`)}) w
       WHERE w.counts OR w.is_last ORDER BY w.nth LIMIT ${MAX_PREVIEWED + 1}`,
   )
-}
-
-/** The rows of a walk with their numbers. */
-function numbered(walk: SQL, order: SQL): SQL {
-  return sql`SELECT *, row_number() OVER by_key AS nth, lead(1, 1, 0) OVER by_key = 0 AS is_last
-    FROM (${walk}) WINDOW by_key AS (ORDER BY ${order})`
 }
 
 type Walked = Results<{ subscriptions: ReturnType<typeof walkSubscriptions>; granted: ReturnType<typeof walkGrants> }>
