@@ -174,6 +174,7 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     json: { key: 'sample', name: 'sample', rank: 1, state: 'archived', features: {}, prices: [] },
     status: 200,
   },
+  'POST /platform/v1/billing/plans/:id/preview': { json: { rank: 2, features: {}, prices: [] }, status: 200 },
   'POST /platform/v1/billing/entitlements/check': {
     json: { consumers: ['ext:sample', 'ext:nobody'], features: ['sso', 'seats'] },
     status: 200,
