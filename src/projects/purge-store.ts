@@ -13,6 +13,7 @@ import { connections } from '../inbox/connections/schema'
 import { attempts, bodies, events, minutes, payloads, refs, replays, totals } from '../inbox/schema'
 import { CHUNK_EVENTS, CHUNK_OBJECTS, CHUNK_PAYLOADS, CHUNK_ROWS } from '../inbox/upkeep/limits'
 import { invitations, members } from '../members/schema'
+import { ssoConnectionDomains, ssoConnections, ssoIdentities, ssoTests } from '../sso/schema'
 import { projects } from './schema'
 
 /** Literals, so that the partial indexes can be used. */
@@ -60,6 +61,14 @@ const PARTS: Record<string, Part> = {
   replays: partOf(replays, [replays.project_id, replays.id], CHUNK_ROWS),
   minutes: partOf(minutes, [minutes.project_id, minutes.minute, minutes.connection_id], CHUNK_ROWS),
   totals: partOf(totals, [totals.project_id, totals.status], CHUNK_ROWS),
+  sso_tests: partOf(ssoTests, [ssoTests.project_id, ssoTests.connection_id, ssoTests.id], CHUNK_OBJECTS),
+  sso_identities: partOf(ssoIdentities, [ssoIdentities.project_id, ssoIdentities.id], CHUNK_ROWS),
+  sso_connection_domains: partOf(
+    ssoConnectionDomains,
+    [ssoConnectionDomains.project_id, ssoConnectionDomains.domain_id, ssoConnectionDomains.audience],
+    CHUNK_ROWS,
+  ),
+  sso_connections: partOf(ssoConnections, [ssoConnections.project_id, ssoConnections.id], CHUNK_OBJECTS),
   connections: partOf(connections, [connections.project_id, connections.id], CHUNK_OBJECTS),
   invitations: partOf(invitations, [invitations.project_id, invitations.id], CHUNK_ROWS),
   domains: partOf(domains, [domains.project_id, domains.id], CHUNK_OBJECTS),
