@@ -1,7 +1,7 @@
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { sealContext, unseal } from '../../lib/seal'
-import type { Client } from '../oidc/types'
+import type { Client } from '../oidc/client'
 import type { SsoConnection } from './store'
 
 /** What the sealed client secret of a connection is bound to. */

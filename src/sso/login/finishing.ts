@@ -1,5 +1,5 @@
 import type { SsoConnection } from '../connections/store'
-import type { Identified } from '../oidc/types'
+import type { Identified } from '../oidc/client'
 import type { Login } from './logins-store'
 
 /** A login that a browser has come back from, and who it is as the provider says. */

@@ -8,8 +8,10 @@ import { callbackUrl } from '../../../sso/login/address'
 import { bindBrowser, returned } from '../../../sso/login/browser'
 import { withError } from '../../../sso/login/customers-error'
 import { type Login, openLogin, takeLogin } from '../../../sso/login/logins-store'
-import { authorizationUrl, identify, type Recorder } from '../../../sso/oidc/engine'
-import { type Identified, SsoError } from '../../../sso/oidc/types'
+import { isUnfinished, SignInRefused } from '../../../sso/login/refused'
+import { authorizationUrl } from '../../../sso/oidc/authorize'
+import type { Identified, Recorder } from '../../../sso/oidc/client'
+import { identify } from '../../../sso/oidc/identify'
 import { finishTest } from '../../../sso/tests/finish'
 import { page } from '../../page'
 import { deadLoginPage } from './dead'
@@ -48,7 +50,7 @@ export async function depart(
     const asked = { state, redirect_uri: callbackUrl(c, connection), login_hint: login.login_hint }
     return c.redirect(await authorizationUrl(rt, await clientOf(rt, connection), asked), 302)
   } catch (error) {
-    if (!(error instanceof SsoError)) throw error
+    if (!isUnfinished(error)) throw error
     return finish(c, login, connection, async () => {
       throw error
     })
@@ -68,7 +70,7 @@ async function finish(
     const finishing = { login, connection, identified: await identified() }
     return login.mode === 'team' ? await finishTeam(c, finishing) : await finishCustomers(c, finishing)
   } catch (error) {
-    if (!(error instanceof SsoError)) throw error
+    if (!isUnfinished(error)) throw error
     c.get('log').sso_refused = error.reason
     return login.mode === 'team' ? refuseTeam(c, login, error) : c.redirect(withError(login, error), 303)
   }
@@ -77,5 +79,5 @@ async function finish(
 /** A test run signs nobody in, so its connection need not be active. */
 function requireActive({ mode }: Login, { state }: SsoConnection): void {
   if (mode === 'test' || state === 'active') return
-  throw new SsoError('connection_inactive', 'The connection for this sign-in is not active.')
+  throw new SignInRefused('connection_inactive', 'The connection for this sign-in is not active.')
 }

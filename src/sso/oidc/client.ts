@@ -24,13 +24,4 @@ export type Identified = {
   end_session_endpoint: string | null
 }
 
-/** Why a sign-in failed. `reason` is stable; the message is for people and holds no secret. */
-export class SsoError extends Error {
-  override readonly name = 'SsoError'
-  constructor(
-    readonly reason: string,
-    message: string,
-  ) {
-    super(message)
-  }
-}
+export type Recorder = (step: { name: string; expected: string; got: string; ok: boolean }) => void

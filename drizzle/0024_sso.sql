@@ -33,8 +33,6 @@ CREATE TABLE `sso_connections` (
 	`revision` integer NOT NULL,
 	`tested_revision` integer,
 	`tested_at` integer,
-	`discovery` text,
-	`end_session_endpoint` text,
 	`last_used_at` integer,
 	`created_by` text NOT NULL,
 	`created_at` integer NOT NULL,
