@@ -4,6 +4,7 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildAssets } from './scripts/assets.ts'
 import { localConfig } from './scripts/lib/local-config.ts'
+import { outside } from './test/outside/outside.ts'
 
 buildAssets() // the folder that wrangler.toml names must exist
 
@@ -48,6 +49,8 @@ export default defineConfig({
           SIGN_IN_DELIVERY: 'log',
           TEST_MIGRATIONS: await readD1Migrations('drizzle'),
         },
+        // Every fetch of the Worker and of tests leads there: no test needs a network.
+        outboundService: outside,
       },
     })),
   ],

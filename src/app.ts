@@ -9,7 +9,7 @@ import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
 import { featureRoutes } from './catalog/feature-routes'
 import { planRoutes } from './catalog/plan-routes'
-import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
+import { consoleRoutes, errorRoutes, linkRoutes, ssoRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
 import { deviceRoutes } from './devices/routes'
@@ -113,6 +113,7 @@ base.route('/metrics', metricsRoutes)
 base.route('/console', consoleRoutes)
 base.route('/errors', errorRoutes)
 base.route('/auth', linkRoutes)
+base.route('/sso', ssoRoutes)
 
 app.onError((error, c) => problem(c, error))
 // Returned, not thrown: an error thrown here would bypass the middlewares that set headers.

@@ -7,6 +7,7 @@ import { features, planRefs, planRevisions, plans } from '../catalog/schema'
 import { consumerIds, consumers, customerLinks, erasures } from '../consumers/schema'
 import { batch, type Database, type Db, type Directory, raw, run } from '../db/client'
 import { devices } from '../devices/schema'
+import { domains } from '../domains/schema'
 import { grants } from '../entitlements/schema'
 import { connections } from '../inbox/connections/schema'
 import { attempts, bodies, events, minutes, payloads, refs, replays, totals } from '../inbox/schema'
@@ -70,6 +71,7 @@ const PARTS: Record<string, Part> = {
   sso_connections: partOf(ssoConnections, [ssoConnections.project_id, ssoConnections.id], CHUNK_OBJECTS),
   connections: partOf(connections, [connections.project_id, connections.id], CHUNK_OBJECTS),
   invitations: partOf(invitations, [invitations.project_id, invitations.id], CHUNK_ROWS),
+  domains: partOf(domains, [domains.project_id, domains.id], CHUNK_OBJECTS),
   members: partOf(members, [members.project_id, members.user_id], CHUNK_ROWS),
   audit_log: partOf(auditLog, [auditLog.project_id, auditLog.id], CHUNK_ROWS),
   retired_secrets: retiredSecretsOf(LIVE),

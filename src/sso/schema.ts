@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Sealed } from '../lib/seal'
-import type { ConnectionSettings, Report } from './values'
+import type { ConnectionSettings, Discovery, Report } from './values'
 import { AUDIENCES, AUTH_METHODS, CONNECTION_STATES, MODES, TEST_STATES } from './values'
 
 /** OpenID providers that people may sign in with: the team to the console, or a project's customers to its product. */
@@ -25,6 +25,10 @@ export const ssoConnections = sqliteTable(
     /** The newest revision that passed a test run, and when (ms); null if none has. */
     tested_revision: integer(),
     tested_at: integer(),
+    /** What the provider's discovery document was like when it was last read; null before that. */
+    discovery: text({ mode: 'json' }).$type<Discovery>(),
+    /** Where the provider signs people out, as it said at the last sign-in; null if it said nothing. */
+    end_session_endpoint: text(),
     last_used_at: integer(),
     created_by: text().notNull(),
     created_at: integer().notNull(),

@@ -34,6 +34,9 @@ export type ConnectionSettings = {
   surface_id: string | null
 }
 
+/** What a discovery document was like. `checked_at` in ms. */
+export type Discovery = { ok: boolean; detail: string | null; checked_at: number }
+
 /** One step of a test run. */
 export type Step = {
   name: string

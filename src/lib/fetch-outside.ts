@@ -1,0 +1,134 @@
+import { isSpecialUse } from './special-use'
+import { SECOND } from './time'
+
+/*
+ * The only door to addresses that a customer chooses, or that a document of theirs names. A caller cannot loosen its rules:
+ * there is no switch for insecure addresses. The compatibility flag `global_fetch_strictly_public` belongs to it.
+ */
+
+/** How long the request and the reading of its response may take together (ms). */
+const WITHIN = 5 * SECOND
+/** The largest body, in bytes after decompression. */
+const MAX_BYTES = 512 * 1024
+
+/** What was wrong with an address, or with what came from it. */
+export type OutsideRule =
+  | 'malformed'
+  | 'https'
+  | 'port'
+  | 'user_info'
+  | 'ip_literal'
+  | 'special_use'
+  | 'our_host'
+  | 'redirect'
+  | 'time'
+  | 'size'
+  | 'media_type'
+  | 'unreachable'
+
+/** An address that is not fetched, or a response that is not used. The message names the host and the rule. */
+export class OutsideRefusal extends Error {
+  override readonly name = 'OutsideRefusal'
+  constructor(
+    readonly rule: OutsideRule,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+export type OutsideRequest = {
+  /** Our own host names: neither they nor names below them are fetched. */
+  ours: readonly string[]
+  /** The media types that a successful response may have. */
+  accept: readonly string[]
+  method?: 'GET' | 'POST'
+  headers?: HeadersInit
+  body?: string | URLSearchParams
+  /** A shorter time limit (ms). */
+  within?: number
+}
+
+/**
+ * Checks an address by the rules for outside fetches, without fetching it.
+ *
+ * @param ours our own host names
+ * @throws {OutsideRefusal}
+ */
+export function outsideUrl(address: string | URL, ours: readonly string[]): URL {
+  const url = URL.parse(address)
+  if (!url) throw new OutsideRefusal('malformed', 'The address is not a URL.')
+  if (url.protocol !== 'https:') throw new OutsideRefusal('https', 'The address must begin with https://.')
+  if (url.port !== '') throw new OutsideRefusal('port', 'The address must use port 443, and so name no port.')
+  if (url.username !== '' || url.password !== '')
+    throw new OutsideRefusal('user_info', 'The address must not hold a user name or a password.')
+  const host = url.hostname
+  // The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1.
+  if (host.startsWith('[') || /^[\d.]+$/.test(host))
+    throw new OutsideRefusal('ip_literal', 'The address must name a host, not an IP address.')
+  if (!/^[^.]+(\.[^.]+)+$/.test(host) || isSpecialUse(host))
+    throw new OutsideRefusal('special_use', `The address must name a host of the public internet. ${host} is none.`)
+  if (ours.some((own) => host === own || host.endsWith(`.${own}`)))
+    throw new OutsideRefusal('our_host', `The address must not lead to this service. ${host} does.`)
+  return url
+}
+
+/**
+ * Fetches an address that somebody outside has chosen. The response is complete: its body is in memory.
+ *
+ * @throws {OutsideRefusal} if the address breaks a rule, the host does not answer in time, or the response is a redirect, too
+ *   large, or (if successful) of another media type
+ */
+export async function fetchOutside(address: string | URL, request: OutsideRequest): Promise<Response> {
+  const { ours, accept, within = WITHIN, ...init } = request
+  const url = outsideUrl(address, ours)
+  const timeout = AbortSignal.timeout(Math.min(within, WITHIN))
+  const headers = new Headers(init.headers)
+  headers.set('Accept', accept.join(', '))
+  try {
+    const response = await fetch(url.href, { ...init, headers, redirect: 'manual', cache: 'no-store', signal: timeout })
+    const wrong = refusalOf(response, url.host, accept)
+    if (!wrong) return copyOf(response, await bodyOf(response, url.host))
+    await response.body?.cancel()
+    throw wrong
+  } catch (cause) {
+    if (cause instanceof OutsideRefusal) throw cause
+    if (timeout.aborted)
+      throw new OutsideRefusal('time', `${url.host} did not answer within ${within / SECOND} seconds.`, { cause })
+    throw new OutsideRefusal('unreachable', `${url.host} cannot be reached.`, { cause })
+  }
+}
+
+function refusalOf(response: Response, host: string, accept: readonly string[]): OutsideRefusal | null {
+  const { status, ok, headers } = response
+  if (status >= 300 && status < 400)
+    return new OutsideRefusal('redirect', `${host} answered with a redirect (${status}). Redirects are not followed.`)
+  const [type = ''] = (headers.get('Content-Type') ?? '').split(';')
+  if (ok && !accept.includes(type.trim().toLowerCase()))
+    return new OutsideRefusal(
+      'media_type',
+      `${host} answered with ${type.trim() || 'no media type'}. It must be ${accept.join(' or ')}.`,
+    )
+  return null
+}
+
+/** The body, counted while it is read: a length that the host states proves nothing. */
+async function bodyOf(response: Response, host: string): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > MAX_BYTES)
+      throw new OutsideRefusal('size', `The response of ${host} is larger than ${MAX_BYTES / 1024} KB.`)
+    chunks.push(chunk)
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer())
+}
+
+/** The response with its body in memory, which is no longer compressed. */
+function copyOf({ status, headers: given }: Response, body: Uint8Array<ArrayBuffer>): Response {
+  const headers = new Headers(given)
+  for (const name of ['Content-Encoding', 'Content-Length']) headers.delete(name)
+  return new Response(body.byteLength > 0 ? body : null, { status, headers })
+}

@@ -1,0 +1,31 @@
+import { type Handler, hostOf } from './hosts.ts'
+import { plain } from './plain.ts'
+
+/** The host that tests talk to themselves: `PUT /{host}` sets what it does, `GET /{host}` reads what it has received. */
+export const CONTROL = 'control.plain.dev'
+
+/** By the last two labels of the host name. Do not use `.test` or `.example`: the Worker refuses to fetch them. */
+const HANDLERS: Record<string, Handler> = {
+  'plain.dev': plain,
+}
+
+/** The internet: what the Worker's fetches lead to in tests. */
+export async function outside(request: Request): Promise<Response> {
+  const { hostname } = new URL(request.url)
+  if (hostname === CONTROL) return control(request)
+  const handler = HANDLERS[hostname.split('.').slice(-2).join('.')]
+  if (!handler) throw new Error(`no host of the tests is called ${hostname}`)
+  const host = hostOf(hostname)
+  const body = await request.clone().text()
+  host.seen.push({ method: request.method, url: request.url, headers: Object.fromEntries(request.headers), body })
+  return handler(request, host)
+}
+
+async function control(request: Request): Promise<Response> {
+  const host = hostOf(new URL(request.url).pathname.slice(1))
+  if (request.method === 'PUT') {
+    host.settings = (await request.json()) as Record<string, unknown>
+    host.seen = []
+  }
+  return Response.json(host)
+}
