@@ -9,12 +9,13 @@ import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
 import { featureRoutes } from './catalog/feature-routes'
 import { planRoutes } from './catalog/plan-routes'
-import { consoleRoutes, errorRoutes, linkRoutes } from './console/routes'
+import { consoleRoutes, errorRoutes, linkRoutes, ssoRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
 import { deviceRoutes } from './devices/routes'
 import { verifyRoutes } from './devices/verify-routes'
 import { grantRoutes } from './entitlements/grant-routes'
+import { previewRoutes } from './entitlements/preview-routes'
 import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
@@ -75,6 +76,7 @@ const app = base
   .route('/platform/v1/consumers', consumerEntitlementRoutes)
   .route('/platform/v1/billing/features', featureRoutes)
   .route('/platform/v1/billing/plans', planRoutes)
+  .route('/platform/v1/billing/plans', previewRoutes)
   .route('/platform/v1/billing/grants', grantRoutes)
   .route('/platform/v1/billing/entitlements', checkRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
@@ -111,6 +113,7 @@ base.route('/metrics', metricsRoutes)
 base.route('/console', consoleRoutes)
 base.route('/errors', errorRoutes)
 base.route('/auth', linkRoutes)
+base.route('/sso', ssoRoutes)
 
 app.onError((error, c) => problem(c, error))
 // Returned, not thrown: an error thrown here would bypass the middlewares that set headers.

@@ -9,7 +9,7 @@ const LAYERS = [
   /^index\.ts$/,
   /^app\.ts$/,
   /^console\//,
-  /^(inbox|api-keys|projects|members|consumers|devices|catalog|entitlements|sessions|accounts|passkeys|mail|audit|stores|sso)\//,
+  /^(inbox|api-keys|projects|members|consumers|devices|catalog|entitlements|domains|sso|sessions|accounts|passkeys|mail|audit|stores)\//,
   /^billing\//,
   /^vendors\//,
   /^http\//,

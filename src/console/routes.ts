@@ -25,6 +25,7 @@ import { secondFactorPages } from './pages/second-factor/routes'
 import { sessionPages } from './pages/sessions/routes'
 import { passkeySignInPages } from './pages/sign-in/passkey'
 import { linkPages, signInPages } from './pages/sign-in/routes'
+import { ssoPages } from './pages/sso/routes'
 import { statusPages } from './pages/status/routes'
 
 /** The web console: pages over the same stores and rules as the API. */
@@ -61,8 +62,11 @@ export const consoleRoutes = new Hono<HttpEnv>()
 /** The pages behind the link in a sign-in email. */
 export const linkRoutes = new Hono<HttpEnv>().use('/sign-in', pageHeaders).route('/', linkPages)
 
+/** The way to a provider of single sign-on and back. */
+export const ssoRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', ssoPages)
+
 /** The table of error codes. */
 export const errorRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', errorPages)
 
-for (const pages of [consoleRoutes, linkRoutes, errorRoutes])
+for (const pages of [consoleRoutes, linkRoutes, ssoRoutes, errorRoutes])
   pages.onError((error, c: Context<HttpEnv>) => errorPage(c, error))

@@ -4,7 +4,8 @@ import { ROLES } from '../lib/access'
 
 /**
  * Who may work in a project. Two triggers in a migration protect the last owner of a project: they refuse an UPDATE
- * or DELETE with `last_owner`.
+ * or DELETE with `last_owner`. Others keep a member with `break_glass` while the project enforces single sign-on: they refuse
+ * with `break_glass_missing`.
  */
 export const members = sqliteTable(
   'members',
@@ -19,6 +20,8 @@ export const members = sqliteTable(
       .default('creator'),
     /** The user who sent the invitation; null if an API key sent it, or if there was none. */
     invited_by: text(),
+    /** Whether an owner may sign in without the single sign-on that the project enforces. Only owners may have it. */
+    break_glass: integer({ mode: 'boolean' }).notNull().default(false),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.user_id] }),

@@ -21,7 +21,14 @@ const NOT_DELETED = { deleted_at: null, purge_at: null, purging_since: null }
  */
 export async function createProject(rt: Runtime, name: string, ownerId: string, change: Change): Promise<Project> {
   const places = rt.stores.length === 1 ? rt.stores : await choose(rt, ownerId)
-  const fields = { name, created_by: ownerId, created_at: change.now, settings: {}, ...NOT_DELETED }
+  const fields = {
+    name,
+    created_by: ownerId,
+    created_at: change.now,
+    settings: {},
+    sso_enforced_by: null,
+    ...NOT_DELETED,
+  }
   const project = await place(rt, places, fields, change)
   if (await commit(rt, project, change)) return project
   const home = rt.at(project.store)

@@ -7,11 +7,13 @@ import { features, planRefs, planRevisions, plans } from '../catalog/schema'
 import { consumerIds, consumers, customerLinks, erasures } from '../consumers/schema'
 import { batch, type Database, type Db, type Directory, raw, run } from '../db/client'
 import { devices } from '../devices/schema'
+import { domains } from '../domains/schema'
 import { grants } from '../entitlements/schema'
 import { connections } from '../inbox/connections/schema'
 import { attempts, bodies, events, minutes, payloads, refs, replays, totals } from '../inbox/schema'
 import { CHUNK_EVENTS, CHUNK_OBJECTS, CHUNK_PAYLOADS, CHUNK_ROWS } from '../inbox/upkeep/limits'
 import { invitations, members } from '../members/schema'
+import { ssoConnectionDomains, ssoConnections, ssoIdentities, ssoTests } from '../sso/schema'
 import { projects } from './schema'
 
 /** Literals, so that the partial indexes can be used. */
@@ -59,8 +61,17 @@ const PARTS: Record<string, Part> = {
   replays: partOf(replays, [replays.project_id, replays.id], CHUNK_ROWS),
   minutes: partOf(minutes, [minutes.project_id, minutes.minute, minutes.connection_id], CHUNK_ROWS),
   totals: partOf(totals, [totals.project_id, totals.status], CHUNK_ROWS),
+  sso_tests: partOf(ssoTests, [ssoTests.project_id, ssoTests.connection_id, ssoTests.id], CHUNK_OBJECTS),
+  sso_identities: partOf(ssoIdentities, [ssoIdentities.project_id, ssoIdentities.id], CHUNK_ROWS),
+  sso_connection_domains: partOf(
+    ssoConnectionDomains,
+    [ssoConnectionDomains.project_id, ssoConnectionDomains.domain_id, ssoConnectionDomains.audience],
+    CHUNK_ROWS,
+  ),
+  sso_connections: partOf(ssoConnections, [ssoConnections.project_id, ssoConnections.id], CHUNK_OBJECTS),
   connections: partOf(connections, [connections.project_id, connections.id], CHUNK_OBJECTS),
   invitations: partOf(invitations, [invitations.project_id, invitations.id], CHUNK_ROWS),
+  domains: partOf(domains, [domains.project_id, domains.id], CHUNK_OBJECTS),
   members: partOf(members, [members.project_id, members.user_id], CHUNK_ROWS),
   audit_log: partOf(auditLog, [auditLog.project_id, auditLog.id], CHUNK_ROWS),
   retired_secrets: retiredSecretsOf(LIVE),

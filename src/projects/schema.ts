@@ -25,6 +25,11 @@ export const projects = sqliteTable(
     purging_since: integer(),
     /** The settings that were ever set. settings.ts says which database decides. */
     settings: text({ mode: 'json' }).$type<Partial<Settings>>().notNull().default({}),
+    /**
+     * The single sign-on connection that its team must use; null if there is none. Only the directory's row has it. Triggers
+     * keep a member with `break_glass` meanwhile: they refuse other changes with `break_glass_missing`.
+     */
+    sso_enforced_by: text(),
   },
   (t) => [
     index('projects_store').on(t.store, t.id),

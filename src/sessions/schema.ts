@@ -56,6 +56,11 @@ export const sessions = sqliteTable(
     user_agent: text(),
     /** When the user last proved a second factor in this session: a passkey or a recovery code. Null if they have not. */
     second_factor_at: integer(),
+    /** The single sign-on connection that opened the session, and its project; null if a code or a passkey did. */
+    connection_id: text(),
+    sso_project_id: text(),
+    /** The id of the session at the provider, if it gave one. */
+    sid: text(),
   },
   (t) => [uniqueIndex('sessions_hash').on(t.hash), index('sessions_user').on(t.user_id, t.id)],
 )

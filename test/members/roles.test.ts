@@ -91,14 +91,17 @@ describe('the last owner', () => {
     expect(await logged(project, owner.user)).toEqual([])
   })
 
-  it('is guarded by two triggers of every database', async () => {
+  it('is guarded by triggers of every database, as the way past single sign-on is', async () => {
     for (const store of STORES) {
       const { results } = await databaseOf(store)
         .prepare("SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")
         .all()
       expect(results).toEqual([
+        { name: 'members_break_glass_changed', tbl_name: 'members' },
+        { name: 'members_break_glass_removed', tbl_name: 'members' },
         { name: 'members_last_owner_changed', tbl_name: 'members' },
         { name: 'members_last_owner_removed', tbl_name: 'members' },
+        { name: 'projects_break_glass', tbl_name: 'projects' },
       ])
     }
   })
@@ -192,7 +195,7 @@ describe('a manager who lost the role between authentication and write', () => {
       (o: object) => revoke(id, o),
       (o: object) => invite(project, admin.token, {}, o),
     ]) {
-      await DIRECTORY.prepare("INSERT OR IGNORE INTO members VALUES (?, ?, 'admin', 0, 'invitation', NULL)")
+      await DIRECTORY.prepare("INSERT OR IGNORE INTO members VALUES (?, ?, 'admin', 0, 'invitation', NULL, 0)")
         .bind(project, admin.user)
         .run()
       await as(project, owner.token).give(admin.user, 'admin')

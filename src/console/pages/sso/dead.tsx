@@ -1,0 +1,21 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { MINUTE } from '../../../lib/time'
+import { LOGIN_TTL } from '../../../sso/limits'
+import { plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Gate } from '../sign-in/gate'
+
+/** The page for a login that is not there, or is another browser's. */
+export function deadLoginPage(c: Context<HttpEnv>) {
+  return show(
+    c,
+    { title: 'Sign in', status: 400 },
+    <Gate title="This sign-in cannot continue">
+      <p>
+        It was begun in another browser, was already used, or is older than {plural(LOGIN_TTL / MINUTE, 'minute')}. Go
+        back to where you began, and sign in again.
+      </p>
+    </Gate>,
+  )
+}

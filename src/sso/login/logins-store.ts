@@ -1,0 +1,80 @@
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { batch, type Directory, run } from '../../db/client'
+import { findConnectionById, type SsoConnection } from '../connections/store'
+import { LOGIN_TTL } from '../limits'
+import { ssoLogins } from '../schema'
+
+/** A sign-in that is under way. */
+export type Login = typeof ssoLogins.$inferSelect
+/** A login whose link nobody has opened yet. */
+export type NewLogin = Pick<
+  Login,
+  'id' | 'project_id' | 'connection_id' | 'mode' | 'redirect_to' | 'app_state' | 'login_hint'
+>
+/** The hashes of a login's state and of its browser's cookie: only that browser can come back with that state. */
+export type Bound = { state_hash: string; browser_hash: string }
+
+/** A login to insert, which ends {@link LOGIN_TTL} from now. */
+export function loginRow(login: NewLogin, now: number): Login {
+  return { ...login, state_hash: null, browser_hash: null, expires_at: now + LOGIN_TTL }
+}
+
+/** Begins a login. @param bound for a login whose browser is here; null for one that begins with a link */
+export async function beginLogin(
+  directory: Directory,
+  login: NewLogin,
+  bound: Bound | null,
+  now: number,
+): Promise<void> {
+  await run(directory, directory.insert(ssoLogins).values({ ...loginRow(login, now), ...bound }))
+}
+
+/**
+ * Opens the link of a login in a browser, which works once.
+ *
+ * @returns the login and its connection; null if it was opened before or has expired, or its connection is gone
+ */
+export async function openLogin(
+  directory: Directory,
+  id: string,
+  bound: Bound,
+  now: number,
+): Promise<{ login: Login; connection: SsoConnection } | null> {
+  const unopened = and(eq(ssoLogins.id, id), isNull(ssoLogins.state_hash), gt(ssoLogins.expires_at, now))
+  const { opened, connections } = await batch(directory, {
+    opened: directory
+      .update(ssoLogins)
+      .set({ ...bound, expires_at: now + LOGIN_TTL })
+      .where(unopened)
+      .returning(),
+    connections: findConnectionById(
+      directory,
+      sql`(SELECT ${ssoLogins.connection_id} FROM ${ssoLogins} WHERE ${eq(ssoLogins.id, id)})`,
+    ),
+  })
+  const [[login], [connection]] = [opened, connections]
+  return login && connection ? { login, connection } : null
+}
+
+/**
+ * Takes the login that a browser comes back from, which works once, and only at the address of its own connection (RFC
+ * 9700, section 4.4). The connection is there even if there is no such login.
+ */
+export async function takeLogin(
+  directory: Directory,
+  connectionId: string,
+  { state_hash, browser_hash }: Bound,
+  now: number,
+): Promise<{ login: Login | null; connection: SsoConnection | null }> {
+  const own = and(
+    eq(ssoLogins.state_hash, state_hash),
+    eq(ssoLogins.browser_hash, browser_hash),
+    eq(ssoLogins.connection_id, connectionId),
+    gt(ssoLogins.expires_at, now),
+  )
+  const { taken, connections } = await batch(directory, {
+    taken: directory.delete(ssoLogins).where(own).returning(),
+    connections: findConnectionById(directory, connectionId),
+  })
+  return { login: taken[0] ?? null, connection: connections[0] ?? null }
+}
