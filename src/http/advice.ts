@@ -6,6 +6,8 @@ export const ADVICE: Record<FaultName, string> = {
   invalid_cursor:
     'Start the list again without a cursor. A cursor works only with the list and the filters that it came from.',
   body_incomplete: 'Send the body again. The connection ended before all of it had arrived.',
+  invalid_grant:
+    'Begin another sign-in. A code works once, within 60 seconds, for the project and the address that it was made for.',
   project_required: 'Send the id of the project in the header X-Project-Id, with an API key too.',
   missing_credentials: 'Send the header Authorization: Bearer, with an API key or a session token.',
   malformed_credentials: 'Copy the whole secret again: it is svc_v1_ followed by 96 hexadecimal characters.',
@@ -51,6 +53,7 @@ export const ADVICE: Record<FaultName, string> = {
   rotation_of_revoked_key: 'Mint another API key. A revoked key cannot be restored.',
   rotation_of_expired_key: 'Mint another API key. An expired key cannot be renewed.',
   connection_limit_reached: 'Delete connections that nothing uses, and try again.',
+  connection_inactive: 'Activate the connection: Settings → Single sign-on. It needs a passed test run.',
   external_id_taken: 'Use the consumer that has the external id, or merge the two consumers.',
   external_id_limit_reached: 'Use one of the external ids that the consumer has.',
   merge_limit_reached: 'Merge into another consumer, or remove pins or grants that are no longer needed.',
