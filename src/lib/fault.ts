@@ -29,6 +29,8 @@ export const FAULTS = [
   'role_escalation',
   'confirmation_required',
   'passkey_required',
+  'sso_required',
+  'sso_session_limited',
   'https_required',
   'not_found',
   'method_not_allowed',
@@ -39,6 +41,14 @@ export const FAULTS = [
   'project_purged',
   'key_limit_reached',
   'last_owner',
+  'not_an_owner',
+  'break_glass_missing',
+  'domain_taken',
+  'domain_unverified',
+  'connection_inactive',
+  'connection_untested',
+  'connection_enforced',
+  'sso_session_required',
   'already_member',
   'already_invited',
   'invitation_limit_reached',
@@ -114,7 +124,14 @@ export class Fault extends Error {
   constructor(
     readonly fault: FaultName,
     readonly detail: string,
-    readonly extra: { errors?: FieldFault[]; headers?: Record<string, string>; missing?: string; cause?: unknown } = {},
+    readonly extra: {
+      errors?: FieldFault[]
+      headers?: Record<string, string>
+      missing?: string
+      /** The single sign-on connection to sign in with. */
+      connection?: string
+      cause?: unknown
+    } = {},
   ) {
     super(`${fault}: ${detail}`, extra.cause === undefined ? undefined : { cause: extra.cause })
   }
