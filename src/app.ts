@@ -45,6 +45,7 @@ import { passkeyRoutes } from './passkeys/routes'
 import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
+import { ssoCustomerRoutes } from './sso/customers/routes'
 import { healthRoutes } from './stores/routes'
 
 /** The kinds of credentials that a Bearer token can be. */
@@ -79,6 +80,7 @@ const app = base
   .route('/platform/v1/billing/plans', previewRoutes)
   .route('/platform/v1/billing/grants', grantRoutes)
   .route('/platform/v1/billing/entitlements', checkRoutes)
+  .route('/platform/v1/sso', ssoCustomerRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)

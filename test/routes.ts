@@ -191,6 +191,20 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     },
     status: 201,
   },
+  // Well-formed, but the project has no connection and no code.
+  'POST /platform/v1/sso/authorize': {
+    json: {
+      connection_id: 'sso_01kc5rb2c4d6e8f0g1h3j5k7m9',
+      redirect_uri: 'https://app.example.com/sso',
+      state: 'sample',
+      login_hint: 'sample@example.com',
+    },
+    status: 404,
+  },
+  'POST /platform/v1/sso/token': {
+    json: { code: '0'.repeat(64), redirect_uri: 'https://app.example.com/sso' },
+    status: 400,
+  },
   'PUT /platform/v1/billing/customers/:vendor/:id': { json: { consumer: 'ext:sample' }, status: 200 },
   'PATCH /platform/v1/billing/connections/:id': { json: { name: 'sample', status: 'active' }, status: 200 },
   'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_9876543210' }, status: 201 },

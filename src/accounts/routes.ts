@@ -71,7 +71,7 @@ export const accountRoutes = new Hono<HttpEnv>()
       summary: 'Get your account',
       description: 'The user of the session, and the settings of their account.',
       tag,
-      policy,
+      policy: { ...policy, bounded: true },
       responses: { 200: { description: 'The account.', schema: Account } },
     }),
     async (c) => {

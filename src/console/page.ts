@@ -4,7 +4,7 @@ import { projectOf } from '../http/auth'
 import { readBytes } from '../http/body'
 import type { HttpEnv } from '../http/context'
 import { type PagePolicy, remember } from '../http/meta'
-import { requireScopes } from '../http/policy'
+import { requireOwnSignIn, requireScopes } from '../http/policy'
 import { MAX_BODY_BYTES } from '../http/validate'
 import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
@@ -21,7 +21,8 @@ export function page(policy: PagePolicy): MiddlewareHandler<HttpEnv> {
     if (policy !== 'anyone') {
       const { user, token } = await enter(c, c.req.param('project') ?? null)
       if (c.req.method === 'POST') requireFormToken(c.get('form'), token)
-      if (policy !== 'user') requireScopes(user, [policy])
+      if (policy === 'account') requireOwnSignIn(user)
+      else if (policy !== 'user') requireScopes(user, [policy])
     }
     await next()
   }

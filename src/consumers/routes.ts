@@ -8,7 +8,8 @@ import { boundedListOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { eraseConsumer, findErasure } from './erase-store'
+import { erase } from './erase'
+import { findErasure } from './erase-store'
 import { Erasure, notErased, presentErasure } from './erasure'
 import {
   BlockBody,
@@ -228,7 +229,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       responses: { 202: { description: 'The erasure.', schema: Erasure } },
       faults: ['not_found', 'consumer_merged'],
     }),
-    async (c) => c.json(presentErasure(await eraseConsumer(c.get('rt').db, named(c), changeOf(c))), 202),
+    async (c) => c.json(presentErasure(await erase(c.get('rt'), named(c), changeOf(c))), 202),
   )
   .get(
     '/:consumer/erasure',

@@ -6,6 +6,8 @@ export const ADVICE: Record<FaultName, string> = {
   invalid_cursor:
     'Start the list again without a cursor. A cursor works only with the list and the filters that it came from.',
   body_incomplete: 'Send the body again. The connection ended before all of it had arrived.',
+  invalid_grant:
+    'Begin another sign-in. A code works once, within 60 seconds, for the project and the address that it was made for.',
   project_required: 'Send the id of the project in the header X-Project-Id, with an API key too.',
   missing_credentials: 'Send the header Authorization: Bearer, with an API key or a session token.',
   malformed_credentials: 'Copy the whole secret again: it is svc_v1_ followed by 96 hexadecimal characters.',
@@ -31,11 +33,24 @@ export const ADVICE: Record<FaultName, string> = {
     'Request a code for your own address with POST /auth/codes, send it to POST /auth/session/confirm, or use a passkey with POST /auth/session/passkey. Then repeat the call within 10 minutes.',
   passkey_required:
     'Sign in with your passkey, or use it or a recovery code in this session. If you have no passkey, add one first.',
+  sso_required:
+    'Open the address that the response names in a browser, and sign in there. An owner with break-glass access can sign in with a code.',
+  sso_session_limited:
+    'Sign in with a code or a passkey. A session from single sign-on reaches only the project of its connection.',
   https_required: 'Use https://. If a secret was sent over plain HTTP, rotate it.',
   not_found: 'Check the path and the id, and that the id belongs to this project.',
   method_not_allowed: 'Use a method that the header Allow lists.',
   body_timeout: 'Send the body again. All of it must arrive within 30 seconds.',
   last_owner: 'Make another member an owner first. A project always has one.',
+  not_an_owner: 'Make the member an owner first. Only owners can have break-glass access.',
+  break_glass_missing: 'Give break-glass access to another owner first, or stop enforcing single sign-on.',
+  domain_taken: 'Use the connection that has the domain, or take the domain out of it.',
+  domain_unverified: 'Add a domain of the project to the connection, and verify it.',
+  connection_inactive: 'Activate the connection.',
+  connection_untested: 'Run a test of the connection, and try again once it has passed.',
+  connection_enforced: 'Stop enforcing the connection first.',
+  sso_session_required:
+    'Sign in with this connection, and repeat the call in that session. This proves that it works for you.',
   already_member: 'Change the role of the member instead.',
   already_invited: 'Resend the pending invitation, or revoke it and invite the address again.',
   invitation_limit_reached: 'Revoke invitations that nobody will accept, and try again.',
@@ -51,6 +66,7 @@ export const ADVICE: Record<FaultName, string> = {
   rotation_of_revoked_key: 'Mint another API key. A revoked key cannot be restored.',
   rotation_of_expired_key: 'Mint another API key. An expired key cannot be renewed.',
   connection_limit_reached: 'Delete connections that nothing uses, and try again.',
+  connection_inactive: 'Activate the connection: Settings → Single sign-on. It needs a passed test run.',
   external_id_taken: 'Use the consumer that has the external id, or merge the two consumers.',
   external_id_limit_reached: 'Use one of the external ids that the consumer has.',
   merge_limit_reached: 'Merge into another consumer, or remove pins or grants that are no longer needed.',

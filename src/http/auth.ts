@@ -31,6 +31,8 @@ export type Actor =
       confirmed: boolean
       /** Whether the user has used a passkey or a recovery code in this session. */
       second_factor: boolean
+      /** The single sign-on connection that opened the session, which reaches no further; null if there is none. */
+      sso: { connection_id: string; project_id: string } | null
       scopes: readonly Scope[]
     }
 

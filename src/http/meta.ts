@@ -28,11 +28,15 @@ export const TAGS = {
   Projects: 'Every other resource belongs to a project.',
   Service: 'The service itself.',
   Sessions: 'Sign-in codes by email, and console sessions.',
+  'Single sign-on': 'Connections to identity providers, and the sign-in of consumers.',
   'Billing webhooks': 'Recorded events: list, search, replay, health and lag.',
 }
 export type Tag = keyof typeof TAGS
-/** Who may see a console page: anyone, any signed-in user, or a user with this scope in the project of the path. */
-export type PagePolicy = 'anyone' | 'user' | Scope
+/**
+ * Who may see a console page: anyone; any signed-in user; `account`: not with a session from single sign-on; or a user with
+ * this scope in the project of the path.
+ */
+export type PagePolicy = 'anyone' | 'user' | 'account' | Scope
 
 export type Operation = {
   /** The operationId: unique, camelCase. */

@@ -27,6 +27,11 @@ export type Policy = {
    * key needs no confirmation: where the route takes one, its scope decides.
    */
   confirmed?: boolean
+  /**
+   * Of a route without a project: whether a session from single sign-on may call it, because the handler shows and changes
+   * only what is within its reach. By default, it may not.
+   */
+  bounded?: boolean
 }
 
 /**
@@ -45,6 +50,7 @@ export function authorize(c: Context<HttpEnv>, policy: Policy, actor: Actor): vo
     }
     throw new Fault('api_key_required', 'Use an API key. This call returns the key that makes it.')
   }
+  if (policy.project === false && !policy.bounded) requireOwnSignIn(actor)
   if (policy.scope && !isExempt(c, policy, actor)) requireScopes(actor, [policy.scope])
   if (policy.confirmed) requireConfirmed(actor)
 }
@@ -69,6 +75,15 @@ export function requireScopes(actor: Actor, wanted: readonly Scope[]): void {
   throw new Fault('insufficient_role', `This call requires the role ${smallestRole(missing)} or higher.`, {
     missing,
   })
+}
+
+/** @throws {Fault} `sso_session_limited` for a session from single sign-on */
+export function requireOwnSignIn(actor: Actor): void {
+  if (actor.type !== 'session' || actor.sso === null) return
+  throw new Fault(
+    'sso_session_limited',
+    'Single sign-on opened this session, so it reaches only the project of its connection. Sign in with a code or a passkey to manage your account.',
+  )
 }
 
 /** @throws {Fault} `confirmation_required` for a session that is not confirmed */

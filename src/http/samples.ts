@@ -21,6 +21,7 @@ export const SAMPLE = {
   plan: 'pln_01kc5x4d6f8h0k2n4p6q8s0v2x',
   grant: 'grt_01kc5x9a1c3e5g7j9m0p2r4t6v',
   externalId: 'user_4711',
+  login: 'slg_01kc5y0z2b4d6f8g0h1j3k5m7n',
   erasure: 'ers_01kc5x4d6f8h0k2m4p6r8t0v2x',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',
   request: 'req_01kc5v8x0y2z4a6b8c1d3e5f7g',

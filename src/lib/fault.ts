@@ -6,6 +6,7 @@ export const FAULTS = [
   'invalid_json',
   'invalid_cursor',
   'body_incomplete',
+  'invalid_grant',
   'project_required',
   'missing_credentials',
   'malformed_credentials',
@@ -28,6 +29,8 @@ export const FAULTS = [
   'role_escalation',
   'confirmation_required',
   'passkey_required',
+  'sso_required',
+  'sso_session_limited',
   'https_required',
   'not_found',
   'method_not_allowed',
@@ -38,6 +41,14 @@ export const FAULTS = [
   'project_purged',
   'key_limit_reached',
   'last_owner',
+  'not_an_owner',
+  'break_glass_missing',
+  'domain_taken',
+  'domain_unverified',
+  'connection_inactive',
+  'connection_untested',
+  'connection_enforced',
+  'sso_session_required',
   'already_member',
   'already_invited',
   'invitation_limit_reached',
@@ -64,6 +75,7 @@ export const FAULTS = [
   'grant_limit_reached',
   'precondition_failed',
   'connection_limit_reached',
+  'connection_inactive',
   'secret_exists',
   'secret_limit_reached',
   'payload_gone',
@@ -112,7 +124,14 @@ export class Fault extends Error {
   constructor(
     readonly fault: FaultName,
     readonly detail: string,
-    readonly extra: { errors?: FieldFault[]; headers?: Record<string, string>; missing?: string; cause?: unknown } = {},
+    readonly extra: {
+      errors?: FieldFault[]
+      headers?: Record<string, string>
+      missing?: string
+      /** The single sign-on connection to sign in with. */
+      connection?: string
+      cause?: unknown
+    } = {},
   ) {
     super(`${fault}: ${detail}`, extra.cause === undefined ? undefined : { cause: extra.cause })
   }

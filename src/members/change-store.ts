@@ -1,14 +1,18 @@
 import { and, eq, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedEach, auditedFrom, type Change } from '../audit/store'
 import { batch, ConstraintError, type Directory } from '../db/client'
 import { ROLES, type Role, rankOf } from '../lib/access'
 import { Fault } from '../lib/fault'
+import { projects } from '../projects/schema'
 import { type Authority, requireManager, requireReach } from './authority'
 import { hasAuthority, rankIn, selectRole } from './authority-store'
 import { isOpenIn } from './invited-store'
 import { MAX_PENDING } from './limits'
 import { invitations, members } from './schema'
 import { findMember, type Member } from './store'
+
+const glass = alias(members, 'glass')
 
 /** A member to change, and with whose authority. */
 export type MemberChange = { project_id: string; user_id: string; authority: Authority }
@@ -19,7 +23,7 @@ export type MemberChange = { project_id: string; user_id: string; authority: Aut
  *
  * @param given.known the role that the caller saw: if the member has another one now, nothing changes
  * @returns the member as they are then
- * @throws {Fault} `not_found`, `last_owner`, and what {@link requireManager} and {@link requireReach} throw
+ * @throws {Fault} `not_found`, `last_owner`, `break_glass_missing`, and what {@link requireManager} and {@link requireReach} throw
  */
 export async function changeRole(
   directory: Directory,
@@ -33,8 +37,10 @@ export async function changeRole(
     known && eq(members.role, known),
     hasAuthority(directory, project_id, authority, [role, members.role]),
   )
+  // Only owners have the mark, and no other role keeps it.
+  const kept = role === 'owner' ? members.break_glass : false
   const details = sql`json_object('from', ${members.role}, 'to', ${role})`
-  const { by, before } = await refusingLastOwner(
+  const { by, before } = await refusingTriggers(
     batch(directory, {
       by: selectRole(directory, project_id, authority.user_id),
       before: findMember(directory, project_id, user_id),
@@ -43,7 +49,7 @@ export async function changeRole(
         from: sql`FROM ${members} WHERE ${condition}`,
       }),
       ...offersEnded(directory, { project_id, user_id, condition, kept: rankOf(role) }, change),
-      changed: directory.update(members).set({ role }).where(condition),
+      changed: directory.update(members).set({ role, break_glass: kept }).where(condition),
     }),
   )
   const manager = by[0]?.role ?? null
@@ -51,14 +57,16 @@ export async function changeRole(
   const [member] = before
   if (!member) throw notFound()
   requireReach(authority, manager, [role, member.role])
-  return known === undefined || known === member.role ? { ...member, role } : member
+  return known === undefined || known === member.role
+    ? { ...member, role, break_glass: role === 'owner' && member.break_glass }
+    : member
 }
 
 /**
  * Removes a member, or lets a member leave, which every user may, in every role. Open invitations that the member has
  * authorized end if they offer admin or owner; the others are the project's.
  *
- * @throws {Fault} `not_found`, `last_owner`, and what {@link requireManager} and {@link requireReach} throw
+ * @throws {Fault} `not_found`, `last_owner`, `break_glass_missing`, and what {@link requireManager} and {@link requireReach} throw
  */
 export async function removeMember(directory: Directory, removal: MemberChange, change: Change): Promise<void> {
   const { project_id, user_id, authority } = removal
@@ -70,7 +78,7 @@ export async function removeMember(directory: Directory, removal: MemberChange, 
       : hasAuthority(directory, project_id, authority, [members.role]),
   )
   const action = leaving ? 'member.left' : 'member.removed'
-  const { by, before } = await refusingLastOwner(
+  const { by, before } = await refusingTriggers(
     batch(directory, {
       ...beforeRemoval(directory, removal),
       audit: auditedFrom(directory, change, entry(action, user_id), {
@@ -107,7 +115,26 @@ function leaves({ user_id, authority }: MemberChange): boolean {
   return !authority.key && authority.user_id === user_id
 }
 
-/** Reads how many owners a project has, besides a user. */
+/** Reads a row if the user is the only one with break-glass access to a project that enforces single sign-on. */
+export function onlyBreakGlass(directory: Directory, projectId: string, userId: string) {
+  return directory
+    .select({ id: projects.id })
+    .from(projects)
+    .where(and(eq(projects.id, projectId), isOnlyBreakGlass(directory, userId)))
+}
+
+/** Whether the user is the only one with break-glass access to the project of a statement, which enforces single sign-on. */
+export function isOnlyBreakGlass(directory: Directory, userId: string): SQL {
+  const marked = (of: SQL) =>
+    directory
+      .select({ one: sql`1` })
+      .from(glass)
+      .where(and(eq(glass.project_id, projects.id), eq(glass.break_glass, true), of))
+  return sql`(${projects.sso_enforced_by} IS NOT NULL AND EXISTS ${marked(eq(glass.user_id, userId))}
+    AND NOT EXISTS ${marked(ne(glass.user_id, userId))})`
+}
+
+/** Reads whether a project has an owner besides a user. */
 export function otherOwners(directory: Directory, projectId: string, userId: string) {
   return directory
     .select({ user_id: members.user_id })
@@ -156,18 +183,26 @@ function ofMember(projectId: string, userId: string) {
   return and(eq(members.project_id, projectId), eq(members.user_id, userId))
 }
 
-/** A trigger refuses the change that would leave a project without an owner. */
-async function refusingLastOwner<T>(sent: Promise<T>): Promise<T> {
+/** Triggers refuse the change that would leave a project without an owner, or without a way past its single sign-on. */
+export async function refusingTriggers<T>(sent: Promise<T>): Promise<T> {
   try {
     return await sent
   } catch (error) {
     if (error instanceof ConstraintError && error.message.includes('last_owner')) throw lastOwner()
+    if (error instanceof ConstraintError && error.message.includes('break_glass_missing')) throw lastBreakGlass()
     throw error
   }
 }
 
 export function lastOwner(): Fault {
   return new Fault('last_owner', 'This is the only owner of the project. Make another member an owner first.')
+}
+
+export function lastBreakGlass(): Fault {
+  return new Fault(
+    'break_glass_missing',
+    'The project enforces single sign-on, and this is the only owner with break-glass access. Give it to another owner first, or stop enforcing single sign-on.',
+  )
 }
 
 function notFound(): Fault {

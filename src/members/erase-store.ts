@@ -7,6 +7,8 @@ import { batch, type Db, type Directory, run } from '../db/client'
 import { passkeys, recoveryCodes } from '../passkeys/schema'
 import { projects } from '../projects/schema'
 import { sessions, signInCodes, users } from '../sessions/schema'
+import { ssoIdentities } from '../sso/schema'
+import { isOnlyBreakGlass } from './change-store'
 import { invitations, members } from './schema'
 
 /** The user who is erased. */
@@ -25,6 +27,16 @@ export function soleOwned(directory: Directory, userId: string, most: number) {
     .from(members)
     .innerJoin(projects, eq(projects.id, members.project_id))
     .where(and(eq(members.user_id, userId), eq(members.role, 'owner'), isNull(projects.deleted_at), notExists(others)))
+    .limit(most)
+}
+
+/** Reads projects that enforce single sign-on and where only the user has break-glass access, except deleted ones. */
+export function soleBreakGlass(directory: Directory, userId: string, most: number) {
+  return directory
+    .select({ id: projects.id, name: projects.name })
+    .from(members)
+    .innerJoin(projects, eq(projects.id, members.project_id))
+    .where(and(eq(members.user_id, userId), isNull(projects.deleted_at), isOnlyBreakGlass(directory, userId)))
     .limit(most)
 }
 
@@ -70,8 +82,8 @@ export async function forgetMinter(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Removes the user's address from the directory, with the sessions, sign-in codes, passkeys, recovery codes, the
- * log of the account and known browsers, if the user is no member of any project. The user's row keeps its id, which is also in place of the address: so the address can sign up again.
+ * Removes the user's address from the directory, with the sessions, sign-in codes, passkeys, recovery codes,
+ * identities of single sign-on, the log of the account and known browsers, if the user is no member of any project. The user's row keeps its id, which is also in place of the address: so the address can sign up again.
  *
  * @returns whether the user is erased
  */
@@ -93,6 +105,7 @@ export async function forgetUser(directory: Directory, { user_id, email }: Erase
     browsers: directory.delete(accountBrowsers).where(and(eq(accountBrowsers.user_id, user_id), erased)),
     passkeys: directory.delete(passkeys).where(and(eq(passkeys.user_id, user_id), erased)),
     recoveryCodes: directory.delete(recoveryCodes).where(and(eq(recoveryCodes.user_id, user_id), erased)),
+    identities: directory.delete(ssoIdentities).where(and(eq(ssoIdentities.user_id, user_id), erased)),
     sessions: directory.delete(sessions).where(and(eq(sessions.user_id, user_id), erased)),
   })
   return user.length > 0

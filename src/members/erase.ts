@@ -1,6 +1,6 @@
 import { revokeOfUser } from '../api-keys/revoke-store'
 import type { Change } from '../audit/store'
-import { run } from '../db/client'
+import { batch, run } from '../db/client'
 import { notBound, type Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { rankOf } from '../lib/access'
@@ -8,7 +8,15 @@ import { Fault } from '../lib/fault'
 import { factorRequired } from '../passkeys/faults'
 import { passkeysOf } from '../passkeys/store'
 import { removeMember } from './change-store'
-import { declineSome, type Erased, forgetMinter, forgetUser, membershipsOf, soleOwned } from './erase-store'
+import {
+  declineSome,
+  type Erased,
+  forgetMinter,
+  forgetUser,
+  membershipsOf,
+  soleBreakGlass,
+  soleOwned,
+} from './erase-store'
 import { MAX_LEFT_AT_ONCE, MAX_PENDING } from './limits'
 
 /** Projects that a refusal names. */
@@ -21,7 +29,8 @@ const NAMED = 10
  *
  * @param revokeKeys whether the API keys that the user minted or was handed end too, as when a member leaves
  * @returns false if the user is a member of more projects than one call leaves: repeat it
- * @throws {Fault} `last_owner`, naming the projects whose only owner the user is; `passkey_required` for a user with a passkey
+ * @throws {Fault} `last_owner`, naming the projects whose only owner the user is; `break_glass_missing`, naming those where
+ *   only the user could sign in without the single sign-on that is enforced; `passkey_required` for a user with a passkey
  *   whose session has no second factor: otherwise whoever reads the user's mail could erase the account, passkeys included
  */
 export async function eraseUser(
@@ -33,8 +42,12 @@ export async function eraseUser(
   const { directory, stores, at } = rt
   if (!user.second_factor && (await run(directory, passkeysOf(directory, user.user_id))).length > 0)
     throw factorRequired()
-  const owned = await run(directory, soleOwned(directory, user.user_id, NAMED))
+  const { owned, marked } = await batch(directory, {
+    owned: soleOwned(directory, user.user_id, NAMED),
+    marked: soleBreakGlass(directory, user.user_id, NAMED),
+  })
   if (owned.length > 0) throw onlyOwner(owned)
+  if (marked.length > 0) throw onlyBreakGlass(marked)
   if (!(await leaveAll(rt, user, revokeKeys, change))) return false
   while ((await declineSome(directory, user, MAX_PENDING, change)) === MAX_PENDING);
   for (const store of stores) {
@@ -61,10 +74,19 @@ async function leaveAll({ directory, at }: Runtime, { user_id }: Erased, revokeK
   return rows.length <= MAX_LEFT_AT_ONCE
 }
 
-function onlyOwner(owned: readonly { id: string; name: string }[]): Fault {
-  const names = owned.map(({ id, name }) => `“${name}” (${id})`).join(', ')
+type Named = { id: string; name: string }
+const namesOf = (projects: readonly Named[]) => projects.map(({ id, name }) => `“${name}” (${id})`).join(', ')
+
+function onlyBreakGlass(marked: readonly Named[]): Fault {
+  return new Fault(
+    'break_glass_missing',
+    `You are the only owner with break-glass access to ${namesOf(marked)}. Give it to another owner, or stop enforcing single sign-on, and try again.`,
+  )
+}
+
+function onlyOwner(owned: readonly Named[]): Fault {
   return new Fault(
     'last_owner',
-    `You are the only owner of ${names}. Make another member an owner, or delete the project, and try again.`,
+    `You are the only owner of ${namesOf(owned)}. Make another member an owner, or delete the project, and try again.`,
   )
 }

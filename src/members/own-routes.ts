@@ -40,7 +40,7 @@ const Accepted = named('AcceptedInvitation', z.object({ project: Project, role: 
   project: { id: SAMPLE.project, name: 'Acme' },
   role: 'developer',
 })
-const policy = { actors: ['session'], scope: null, project: false } as const
+const policy = { actors: ['session'], scope: null, project: false, bounded: true } as const
 const faults = ['not_found', 'invitation_not_pending', 'invitation_expired'] as const
 
 /** The invitations to the signed-in address, in any project. */
@@ -50,7 +50,8 @@ export const ownInvitationRoutes = new Hono<HttpEnv>()
     route({
       id: 'listOwnInvitations',
       summary: 'List the pending invitations to your address',
-      description: 'Newest first, from all projects.',
+      description:
+        'Newest first, from all projects. A session from single sign-on sees and answers only those of the projects that it reaches.',
       tag,
       policy,
       responses: { 200: { description: 'A page of invitations.', schema: listOf(OwnInvitation) } },
@@ -59,7 +60,7 @@ export const ownInvitationRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { directory, now } = c.get('rt')
       const list = paging('own-invitations', c.req.valid('query'))
-      const rows = await run(directory, listOwn(directory, sessionOf(c).email, list, now))
+      const rows = await run(directory, listOwn(directory, sessionOf(c), list, now))
       return c.json(list.page(rows, present), 200)
     },
   )

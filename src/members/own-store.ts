@@ -4,36 +4,44 @@ import { batch, type Directory } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { idTime } from '../lib/ids'
 import { projects } from '../projects/schema'
+import type { Viewer } from '../sessions/reach'
+import { reaches } from '../sessions/reach-store'
 import { users } from '../sessions/schema'
 import { entry } from './invitations-store'
 import { isOpen, isToLive } from './invited-store'
 import { auditedInvitation } from './pending-store'
 import { invitations, members } from './schema'
 
-/** The user who answers an invitation to their own address. */
-export type Invited = { user_id: string; email: string }
+/** The user who answers an invitation to their own address, with a session that reaches the project. */
+export type Invited = Viewer & { email: string }
 /** An invitation as the invited user sees it. */
 export type OwnInvitation = Awaited<ReturnType<typeof listOwn>>[number]
 
 /** Reads the open invitations to an address, newest first, starting after the invitation `before`. */
 export function listOwn(
   directory: Directory,
-  email: string,
+  { email, sso }: Invited,
   { before, take }: { before: string | null; take: number },
   now: number,
 ) {
   const { id } = invitations
   return selectOwn(
     directory,
-    and(eq(invitations.email, email), isOpen(now), isToLive, before === null ? undefined : lt(id, before)),
+    and(
+      eq(invitations.email, email),
+      isOpen(now),
+      isToLive,
+      reaches(sso, invitations.project_id),
+      before === null ? undefined : lt(id, before),
+    ),
   )
     .orderBy(desc(id))
     .limit(take)
 }
 
 /** Reads an invitation to an address, in any state. */
-export function findOwn(directory: Directory, id: string, email: string) {
-  return selectOwn(directory, toAddress(id, email))
+export function findOwn(directory: Directory, id: string, invited: Invited) {
+  return selectOwn(directory, toAddress(id, invited))
 }
 
 function selectOwn(directory: Directory, condition: SQL | undefined) {
@@ -62,15 +70,16 @@ function selectOwn(directory: Directory, condition: SQL | undefined) {
  * @returns the invitation as it was before, with the role that the user has then; undefined if there is none to the user's
  *   address
  */
-export async function acceptInvitation(directory: Directory, id: string, { user_id, email }: Invited, change: Change) {
+export async function acceptInvitation(directory: Directory, id: string, invited: Invited, change: Change) {
   const { now } = change
-  const open = and(toAddress(id, email), isOpen(now))
+  const { user_id } = invited
+  const open = and(toAddress(id, invited), isOpen(now))
   const own = and(eq(members.project_id, invitations.project_id), eq(members.user_id, user_id))
   const isMember = sql`EXISTS ${directory.select({ one: sql`1` }).from(members).where(own)}`
   const joining = sql`FROM ${invitations} WHERE ${open} AND NOT ${isMember}`
   const { role, project_id } = invitations
   const { before, after } = await batch(directory, {
-    before: find(directory, id, { user_id, email }),
+    before: find(directory, id, invited),
     audit: auditedFrom(
       directory,
       change,
@@ -94,14 +103,14 @@ export async function acceptInvitation(directory: Directory, id: string, { user_
       joining,
     ),
     accepted: directory.update(invitations).set({ state: 'accepted', closed_by: user_id }).where(open),
-    after: find(directory, id, { user_id, email }),
+    after: find(directory, id, invited),
   })
   return before[0] && after[0] && { ...before[0], own_role: after[0].own_role }
 }
 
 /** Declines an invitation. @returns it as it was before; undefined if there is none to the user's address */
 export async function declineInvitation(directory: Directory, id: string, invited: Invited, change: Change) {
-  const open = and(toAddress(id, invited.email), isOpen(change.now))
+  const open = and(toAddress(id, invited), isOpen(change.now))
   const { before } = await batch(directory, {
     before: find(directory, id, invited),
     audit: auditedInvitation(directory, change, entry('invitation.declined', id), open),
@@ -111,7 +120,7 @@ export async function declineInvitation(directory: Directory, id: string, invite
 }
 
 /** Reads an invitation to the user's address, with the role that the user has in its project. */
-function find(directory: Directory, id: string, { user_id, email }: Invited) {
+function find(directory: Directory, id: string, invited: Invited) {
   return directory
     .select({
       state: invitations.state,
@@ -121,20 +130,21 @@ function find(directory: Directory, id: string, { user_id, email }: Invited) {
     })
     .from(invitations)
     .innerJoin(projects, eq(projects.id, invitations.project_id))
-    .leftJoin(members, and(eq(members.project_id, invitations.project_id), eq(members.user_id, user_id)))
-    .where(toAddress(id, email))
+    .leftJoin(members, and(eq(members.project_id, invitations.project_id), eq(members.user_id, invited.user_id)))
+    .where(toAddress(id, invited))
 }
 
 /**
- * The invitation with this id, if it is to this address and to a project that is not deleted. The id holds its time, which
+ * The invitation with this id, if it is to this address, and to a project that is not deleted and within the session's reach. The id holds its time, which
  * the index of addresses has too.
  */
-function toAddress(id: string, email: string) {
+function toAddress(id: string, { email, sso }: Invited) {
   const made = idTime(id)
   return and(
     eq(invitations.email, email),
     eq(invitations.created_at, Number.isNaN(made) ? -1 : made),
     eq(invitations.id, id),
     isToLive,
+    reaches(sso, invitations.project_id),
   )
 }

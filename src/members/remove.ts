@@ -4,8 +4,10 @@ import { batch } from '../db/client'
 import type { Runtime } from '../env'
 import {
   beforeRemoval,
+  lastBreakGlass,
   lastOwner,
   type MemberChange,
+  onlyBreakGlass,
   otherOwners,
   removeMember,
   requireRemovable,
@@ -20,12 +22,14 @@ import {
  */
 export async function removeWithKeys({ directory, db }: Runtime, removal: MemberChange, change: Change): Promise<void> {
   const { project_id, user_id } = removal
-  const { by, before, owners } = await batch(directory, {
+  const { by, before, owners, marked } = await batch(directory, {
     ...beforeRemoval(directory, removal),
     owners: otherOwners(directory, project_id, user_id),
+    marked: onlyBreakGlass(directory, project_id, user_id),
   })
   requireRemovable(removal, by[0]?.role ?? null, before[0])
   if (before[0]?.role === 'owner' && owners.length === 0) throw lastOwner()
+  if (marked.length > 0) throw lastBreakGlass()
   await revokeOfUser(db, { project_id, user_id }, change)
   await removeMember(directory, removal, change)
 }

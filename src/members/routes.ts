@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -12,6 +12,7 @@ import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import { authorityOf } from './authority'
+import { setBreakGlass } from './break-glass-store'
 import { changeRole, removeMember } from './change-store'
 import { RoleName } from './fields'
 import { removeWithKeys } from './remove'
@@ -30,6 +31,9 @@ const Member = named(
       .nullable()
       .describe('The user who sent the invitation. Null if an API key sent it, or if there was none.'),
     created_at: timestamp.describe('When the user became a member.'),
+    break_glass: z
+      .boolean()
+      .describe('Whether the member, an owner, may sign in without the single sign-on that the project enforces.'),
   }),
   {
     user_id: SAMPLE.user,
@@ -38,6 +42,7 @@ const Member = named(
     source: 'invitation',
     invited_by: SAMPLE.inviter,
     created_at: SAMPLE.time,
+    break_glass: false,
   },
 )
 const ListQuery = z.strictObject({ ...pageFields, role: RoleName.optional() })
@@ -48,6 +53,7 @@ const RemoveQuery = z.strictObject({
   ),
 })
 const actors = ['session', 'api_key'] as const
+const ofOwners = { actors: ['session'], scope: 'members:write', project: true, confirmed: true } as const
 
 export const memberRoutes = new Hono<HttpEnv>()
   .get(
@@ -100,7 +106,7 @@ export const memberRoutes = new Hono<HttpEnv>()
       tag,
       policy: { actors, scope: 'members:write', project: true },
       responses: { 200: { description: 'The member.', schema: Member } },
-      faults: ['not_found', 'role_escalation', 'confirmation_required', 'last_owner'],
+      faults: ['not_found', 'role_escalation', 'confirmation_required', 'last_owner', 'break_glass_missing'],
     }),
     body(RoleBody),
     async (c) => {
@@ -124,7 +130,7 @@ export const memberRoutes = new Hono<HttpEnv>()
       tag,
       policy: { actors, scope: 'members:write', project: true, selfParam: 'user_id' },
       responses: { 204: { description: 'Removed.' } },
-      faults: ['not_found', 'role_escalation', 'confirmation_required', 'last_owner'],
+      faults: ['not_found', 'role_escalation', 'confirmation_required', 'last_owner', 'break_glass_missing'],
     }),
     query(RemoveQuery),
     async (c) => {
@@ -139,6 +145,46 @@ export const memberRoutes = new Hono<HttpEnv>()
       return c.body(null, 204)
     },
   )
+  .put(
+    '/:user_id/break-glass',
+    route({
+      id: 'giveBreakGlass',
+      summary: 'Give an owner break-glass access',
+      description:
+        'They may then sign in with a code or a passkey while the project enforces single sign-on. Each such sign-in is in the audit log, and the owners get an email. For owners. Giving it again changes nothing.',
+      tag,
+      policy: ofOwners,
+      responses: { 204: { description: 'Given.' } },
+      faults: ['not_found', 'role_escalation', 'not_an_owner'],
+    }),
+    async (c) => {
+      await setBreakGlass(c.get('rt').directory, memberOf(c), true, changeOf(c))
+      return c.body(null, 204)
+    },
+  )
+  .delete(
+    '/:user_id/break-glass',
+    route({
+      id: 'takeBreakGlass',
+      summary: 'Take break-glass access away',
+      description:
+        'For owners. While the project enforces single sign-on, one owner must keep it. Taking it again changes nothing.',
+      tag,
+      policy: ofOwners,
+      responses: { 204: { description: 'Taken away.' } },
+      faults: ['not_found', 'role_escalation', 'break_glass_missing'],
+    }),
+    async (c) => {
+      await setBreakGlass(c.get('rt').directory, memberOf(c), false, changeOf(c))
+      return c.body(null, 204)
+    },
+  )
+
+/** The member that a path names, and the authority of the caller. */
+function memberOf(c: Context<HttpEnv>) {
+  const actor = c.get('actor')
+  return { project_id: projectOf(actor), user_id: c.req.param('user_id') ?? '', authority: authorityOf(actor) }
+}
 
 function present(row: MemberRow) {
   return {
@@ -148,5 +194,6 @@ function present(row: MemberRow) {
     source: row.source,
     invited_by: row.invited_by,
     created_at: iso(row.created_at),
+    break_glass: row.break_glass,
   }
 }

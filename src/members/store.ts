@@ -68,6 +68,7 @@ function withAddress(directory: Directory, found: ReturnType<typeof allMembers>)
       source: found.source,
       invited_by: found.invited_by,
       created_at: found.created_at,
+      break_glass: found.break_glass,
     })
     .from(found)
     .innerJoin(users, eq(users.id, found.user_id))

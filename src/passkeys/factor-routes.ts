@@ -13,6 +13,7 @@ import { beginProof, provePasskey } from './use'
 
 const tag = 'Passkeys'
 const sessionOnly = { actors: ['session'], scope: null, project: false } as const
+const bounded = { ...sessionOnly, bounded: true } as const
 
 /** The second factor of a session: a passkey, or a recovery code in its place. */
 export const factorRoutes = new Hono<HttpEnv>()
@@ -23,7 +24,7 @@ export const factorRoutes = new Hono<HttpEnv>()
       summary: 'Get the options for using a passkey in this session',
       description: 'Pass them to the browser, and its answer to `POST /auth/session/passkey` within five minutes.',
       tag,
-      policy: sessionOnly,
+      policy: bounded,
       responses: { 200: { description: 'The options.', schema: RequestOptions } },
       faults: ['not_found', 'public_origin_missing'],
     }),
@@ -37,7 +38,7 @@ export const factorRoutes = new Hono<HttpEnv>()
       description:
         'The session then has its second factor, which projects can require of admins and owners, and is confirmed for 10 minutes, as with `POST /auth/session/confirm`.',
       tag,
-      policy: sessionOnly,
+      policy: bounded,
       responses: { 204: { description: 'The session has its second factor, and is confirmed.' } },
       faults: ['invalid_passkey', 'public_origin_missing'],
     }),
@@ -56,7 +57,7 @@ export const factorRoutes = new Hono<HttpEnv>()
       description:
         'For when the device with the passkey is lost: the session then has its second factor. A code works once. It does not confirm the session.',
       tag,
-      policy: sessionOnly,
+      policy: bounded,
       responses: { 204: { description: 'The session has its second factor.' } },
       faults: ['invalid_recovery_code'],
     }),

@@ -16,9 +16,12 @@ import { audited, type Change } from '../audit/store'
 import { batch, type Directory, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { members } from '../members/schema'
+import type { Viewer } from '../sessions/reach'
+import { reaches } from '../sessions/reach-store'
 import { sessions } from '../sessions/schema'
 import { MAX_OWNED_PROJECTS } from './limits'
 import { projects } from './schema'
+import type { DirectoryChange } from './settings'
 import { type Project, patched, settingsEntry } from './store'
 
 /** A project as one of its members sees it. */
@@ -29,34 +32,38 @@ export function findMemberProject(directory: Directory, id: string, userId: stri
   return selectMemberProjects(directory).where(and(eq(members.project_id, id), eq(members.user_id, userId)))
 }
 
-/** Reads the projects a user is a member of, also deleted ones, newest first, starting after the project `before`. */
-export function listMemberProjects(directory: Directory, userId: string, before: string | null, limit: number) {
-  return selectMemberProjects(directory).where(ofUser(userId, before)).orderBy(desc(members.project_id)).limit(limit)
+/** Reads the projects a user is a member of and the session reaches, also deleted ones, newest first, starting after the project `before`. */
+export function listMemberProjects(directory: Directory, viewer: Viewer, before: string | null, limit: number) {
+  return selectMemberProjects(directory).where(ofUser(viewer, before)).orderBy(desc(members.project_id)).limit(limit)
 }
 
 /** Reads the projects that a user can open, newest first. */
-export function listOpenProjects(directory: Directory, userId: string, before: string | null, limit: number) {
+export function listOpenProjects(directory: Directory, viewer: Viewer, before: string | null, limit: number) {
   return selectMemberProjects(directory)
-    .where(and(ofUser(userId, before), isNull(projects.deleted_at)))
+    .where(and(ofUser(viewer, before), isNull(projects.deleted_at)))
     .orderBy(desc(members.project_id))
     .limit(limit)
 }
 
 /** Reads the deleted projects of a user that can still be restored, the last one to be purged first. */
-export function listRestorable(directory: Directory, userId: string, now: number, limit: number) {
+export function listRestorable(directory: Directory, viewer: Viewer, now: number, limit: number) {
   return selectMemberProjects(directory)
-    .where(and(eq(members.user_id, userId), gt(projects.purge_at, now), isNull(projects.purging_since)))
+    .where(and(ofUser(viewer, null), gt(projects.purge_at, now), isNull(projects.purging_since)))
     .orderBy(desc(projects.purge_at))
     .limit(limit)
 }
 
-function ofUser(userId: string, before: string | null) {
-  return and(eq(members.user_id, userId), before === null ? undefined : lt(members.project_id, before))
+function ofUser({ user_id, sso }: Viewer, before: string | null) {
+  return and(
+    eq(members.user_id, user_id),
+    reaches(sso, members.project_id),
+    before === null ? undefined : lt(members.project_id, before),
+  )
 }
 
 function selectMemberProjects(directory: Directory) {
   return directory
-    .select({ ...getTableColumns(projects), role: members.role })
+    .select({ ...getTableColumns(projects), role: members.role, break_glass: members.break_glass })
     .from(members)
     .innerJoin(projects, eq(projects.id, members.project_id))
 }
@@ -100,20 +107,21 @@ export function findCopy(directory: Directory, id: string) {
 export type Settler = { id: string; user_id: string }
 
 /**
- * Sets `require_passkey` of a project, if the user of the session is an owner. A session that switches it on must have its
- * second factor: so nobody locks themselves out.
+ * Changes settings of a project that the directory decides, if the user of the session is an owner. A session that switches
+ * `require_passkey` on must have its second factor: so nobody locks themselves out.
  *
  * @returns the project as the user sees it then, with the session's second factor; null if the user is no member
  */
-export async function requirePasskey(
+export async function changeInDirectory(
   directory: Directory,
   { id, user_id }: Settler,
   projectId: string,
-  required: boolean,
+  settings: DirectoryChange,
   change: Change,
 ): Promise<{ project: MemberProject; proved: boolean } | null> {
   const one = { one: sql`1` }
-  const after = patched({ require_passkey: required })
+  const required = settings.require_passkey === true
+  const after = patched(settings)
   const owner = and(eq(members.project_id, projectId), eq(members.user_id, user_id), eq(members.role, 'owner'))
   const proven = and(eq(sessions.id, id), isNotNull(sessions.second_factor_at))
   const allowed = and(
@@ -126,7 +134,7 @@ export async function requirePasskey(
     ...audited(
       directory,
       change,
-      settingsEntry(projectId, { require_passkey: required }),
+      settingsEntry(projectId, settings),
       directory.update(projects).set({ settings: after }).where(allowed),
     ),
     project: findMemberProject(directory, projectId, user_id),

@@ -4,6 +4,7 @@ import { notBound, type Runtime } from '../env'
 import { invalidField } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
+import { requireReach, type Viewer } from '../sessions/reach'
 import { requireSecondFactor } from '../sessions/second-factor'
 import { findMemberProject, hasOwner, type MemberProject } from './directory-store'
 import { copyMarks, markDeleted, unmarkDeleted } from './end-store'
@@ -11,7 +12,7 @@ import { RESTORABLE_FOR } from './limits'
 import { copyAllMarks } from './marks-store'
 
 /** A project, and the session of the user who deletes or restores it. */
-type Of = { id: string; session: { user_id: string; second_factor: boolean } }
+type Of = { id: string; session: Viewer & { second_factor: boolean } }
 
 /**
  * Deletes a project for its owner: its API keys and ingest addresses stop at once, and its data is kept until `purge_at`.
@@ -52,13 +53,14 @@ export async function restoreProject(rt: Runtime, { id, session }: Of, change: C
     await copyAllMarks(db, [own])
     throw projectNotFound()
   }
-  return { ...project, role: own.role }
+  return { ...project, role: own.role, break_glass: own.break_glass }
 }
 
 /** A project that the user of the session owns, deleted or not. */
-async function readOwned({ directory }: Runtime, { id, session }: Of): Promise<MemberProject> {
-  const [own] = await run(directory, findMemberProject(directory, id, session.user_id))
+async function readOwned(rt: Runtime, { id, session }: Of): Promise<MemberProject> {
+  const [own] = await run(rt.directory, findMemberProject(rt.directory, id, session.user_id))
   if (!own) throw projectNotFound()
+  requireReach(rt, session.sso, id, own)
   if (own.role !== 'owner') throw new Fault('insufficient_role', 'This call requires the role owner.')
   requireSecondFactor({ ...own, second_factor: session.second_factor })
   return own

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { named, visibleText } from '../http/fields'
+import { idPattern } from '../lib/ids'
 import {
   MAX_CONSUMER_KEY,
   MAX_CONSUMER_KEYS,
@@ -7,6 +8,7 @@ import {
   MAX_GRACE_DAYS,
   MAX_NAME,
   MAX_RENEWAL_SLACK_HOURS,
+  MAX_TRUSTED_CONNECTIONS,
 } from './limits'
 import { DEFAULTS } from './settings'
 
@@ -26,6 +28,12 @@ export const ProjectSettings = named(
     require_passkey: z
       .boolean()
       .describe('Whether admins and owners must have used a passkey or a recovery code in their session.'),
+    trusted_connections: z
+      .array(z.string().regex(idPattern('sso'), 'must be the id of a single sign-on connection'))
+      .max(MAX_TRUSTED_CONNECTIONS)
+      .describe(
+        'Single sign-on connections of other projects. Whoever signs in with one of them can act in this project too, in the role that they have here. Empty: only those of this project.',
+      ),
     link_hints: z
       .boolean()
       .describe(

@@ -16,3 +16,6 @@ export const MAX_CONSUMER_KEY = 40
 export const MAX_GRACE_DAYS = 60
 /** The highest setting `renewal_slack_hours`: a week. */
 export const MAX_RENEWAL_SLACK_HOURS = 168
+
+/** Single sign-on connections of other projects that a project trusts. */
+export const MAX_TRUSTED_CONNECTIONS = 10

@@ -2,14 +2,14 @@ import { run } from '../db/client'
 import type { Runtime } from '../env'
 import { ifAnswered } from '../http/read'
 import { type Copy, copyAll, listSettings, settingsInDirectory } from './mend-settings-store'
-import { ofStore, settingsOf } from './settings'
+import { ofDirectory, ofStore, settingsOf } from './settings'
 
 /** Projects that one step looks at. */
 const AT_ONCE = 1000
 
 /**
- * Copies settings to where they are only shown, if the call that changed them did not get that far: `require_passkey` from
- * the directory to the store, and the others from the store to the directory. This is one step over the projects
+ * Copies settings to where they are only shown, if the call that changed them did not get that far: `require_passkey` and
+ * `trusted_connections` from the directory to the store, and the others from the store to the directory. This is one step over the projects
  * of the store, starting after the project `after`.
  *
  * @returns the project after which the next step continues; null once all are done
@@ -29,8 +29,8 @@ export async function mendSettings(
     const other = inDirectory.get(id)
     if (other === undefined || other === text) continue
     const [own, copied] = [settingsOf(JSON.parse(text)), settingsOf(JSON.parse(other))]
-    const { require_passkey } = copied
-    if (own.require_passkey !== require_passkey) toStore.push({ id, text, change: { require_passkey } })
+    const owned = ofDirectory(copied)
+    if (JSON.stringify(owned) !== JSON.stringify(ofDirectory(own))) toStore.push({ id, text, change: owned })
     const change = ofStore(own)
     if (JSON.stringify(change) !== JSON.stringify(ofStore(copied))) toDirectory.push({ id, text: other, change })
   }

@@ -52,7 +52,7 @@ const Project = named(
 const DeleteQuery = z.strictObject({
   name: z.string().max(1000).describe('The name of the project, exactly, as proof that this project is meant.'),
 })
-const ownerOnly = { actors: ['session'], scope: null, project: false } as const
+const ownerOnly = { actors: ['session'], scope: null, project: false, bounded: true } as const
 const actors = ['session', 'api_key'] as const
 
 export const projectRoutes = new Hono<HttpEnv>()
@@ -90,9 +90,9 @@ export const projectRoutes = new Hono<HttpEnv>()
       id: 'listProjects',
       summary: 'List projects',
       description:
-        'A session sees the projects of its user, also deleted ones until their data is removed. An API key sees its own project.',
+        'A session sees the projects of its user, also deleted ones until their data is removed. A session from single sign-on sees those that it reaches. An API key sees its own project.',
       tag,
-      policy: { actors, scope: 'projects:read', project: false, reads: true },
+      policy: { actors, scope: 'projects:read', project: false, bounded: true, reads: true },
       responses: { 200: { description: 'A page of projects.', schema: listOf(Project) } },
     }),
     query(z.strictObject(pageFields)),
@@ -104,7 +104,7 @@ export const projectRoutes = new Hono<HttpEnv>()
         const { rows } = await read(c, { rows: findProject(rt.db, actor.project_id) })
         return c.json({ data: rows.map((row) => present(row, null)), has_more: false, next_cursor: null }, 200)
       }
-      const rows = await run(rt.directory, listMemberProjects(rt.directory, actor.user_id, list.before, list.take))
+      const rows = await run(rt.directory, listMemberProjects(rt.directory, actor, list.before, list.take))
       return c.json(
         list.page(rows, (row) => present(row, row.role)),
         200,
@@ -134,7 +134,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       id: 'updateProject',
       summary: 'Change a project',
       description:
-        'Its name, which need not be unique, or its settings. Only the session of an owner changes `require_passkey`. Switching it on requires that this session has its second factor. Switching it off requires a confirmed session.',
+        'Its name, which need not be unique, or its settings. Only the session of an owner changes `require_passkey` and `trusted_connections`. Switching `require_passkey` on requires that this session has its second factor. Switching it off, and changing `trusted_connections`, requires a confirmed session.',
       tag,
       policy: { actors, scope: 'projects:write', project: 'path' },
       responses: { 200: { description: 'The project.', schema: Project } },
@@ -161,7 +161,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       tag,
       policy: { ...ownerOnly, confirmed: true },
       responses: { 200: { description: 'The deleted project.', schema: Project } },
-      faults: ['not_found', 'insufficient_role', 'passkey_required'],
+      faults: ['not_found', 'insufficient_role', 'passkey_required', 'sso_required'],
     }),
     query(DeleteQuery),
     async (c) => {
@@ -180,7 +180,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       tag,
       policy: ownerOnly,
       responses: { 200: { description: 'The project.', schema: Project } },
-      faults: ['not_found', 'insufficient_role', 'passkey_required', 'project_purged'],
+      faults: ['not_found', 'insufficient_role', 'passkey_required', 'sso_required', 'project_purged'],
     }),
     async (c) => {
       const of = { id: c.req.param('id'), session: sessionOf(c) }

@@ -25,16 +25,23 @@ export type Settings = StoreSettings & {
    * sessions are read there.
    */
   require_passkey: boolean
+  /** Single sign-on connections of other projects whose sessions act in this one too. The directory decides, as above. */
+  trusted_connections: readonly string[]
 }
+
+/** The settings that the directory decides. */
+export const OF_DIRECTORY = ['require_passkey', 'trusted_connections'] as const
+export type DirectoryChange = { [Name in (typeof OF_DIRECTORY)[number]]?: Settings[Name] | undefined }
 
 /** The settings to change; the others stay. */
 export type SettingsChange = { [Name in keyof Settings]?: Settings[Name] | undefined }
 
 /** A change of the settings that the store decides. */
-export type StoreChange = Omit<SettingsChange, 'require_passkey'>
+export type StoreChange = Omit<SettingsChange, keyof DirectoryChange>
 
 export const DEFAULTS = {
   require_passkey: false,
+  trusted_connections: [],
   link_hints: true,
   consumer_keys: ['consumer_external_id'],
   max_devices: 100,
@@ -49,6 +56,14 @@ export function settingsOf(stored: Partial<Settings> | null): Settings {
 }
 
 /** Only the settings that the store decides. */
-export function ofStore({ require_passkey, ...rest }: SettingsChange): StoreChange {
+export function ofStore({ require_passkey, trusted_connections, ...rest }: SettingsChange): StoreChange {
   return rest
+}
+
+/** Only the settings that the directory decides. */
+export function ofDirectory({ require_passkey, trusted_connections }: SettingsChange): DirectoryChange {
+  return {
+    ...(require_passkey !== undefined && { require_passkey }),
+    ...(trusted_connections !== undefined && { trusted_connections }),
+  }
 }

@@ -4,6 +4,7 @@ import { writeLog } from '../http/log'
 import { ROLE_SCOPES } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { CONFIRMED_FOR, SLIDE_EVERY } from './limits'
+import { requireReach, type SsoSession } from './reach'
 import { requireSecondFactor } from './second-factor'
 import { isSessionToken, SESSION_PREFIX, sessionEnd } from './secret'
 import { byHash, type SessionCredential, slideSession } from './store'
@@ -28,12 +29,14 @@ export const sessionCredential: CredentialKind = {
 function judge(rt: Runtime, session: SessionCredential | undefined, projectId: string | null): Actor {
   if (!session) throw new Fault('unknown_session', 'Session not found. Sign in again.')
   if (session.expires_at <= rt.now) throw new Fault('session_expired', 'The session has expired. Sign in again.')
-  if (projectId !== null && session.role === null) {
-    throw new Fault('not_a_member', 'Project not found, or you are not a member of it.')
+  const sso = ssoOf(session)
+  if (projectId !== null) {
+    if (session.role === null) throw new Fault('not_a_member', 'Project not found, or you are not a member of it.')
+    requireReach(rt, sso, projectId, session)
   }
   const second_factor = session.second_factor_at !== null
   requireSecondFactor({ ...session, second_factor })
-  const end = sessionEnd(session.created_at, rt.now)
+  const end = sessionEnd(session.created_at, rt.now, sso !== null)
   if (end - session.expires_at >= SLIDE_EVERY) {
     rt.waitUntil(
       slideSession(rt.directory, session.id, end, rt.now).catch((error) =>
@@ -50,6 +53,17 @@ function judge(rt: Runtime, session: SessionCredential | undefined, projectId: s
     role: session.role,
     confirmed: session.confirmed_at + CONFIRMED_FOR > rt.now,
     second_factor,
+    sso,
     scopes: session.role === null ? [] : ROLE_SCOPES[session.role],
   }
+}
+
+/** @throws {Fault} `session_expired` if the connection that opened the session is no longer active */
+function ssoOf({ connection_id, sso_project_id, connection_state }: SessionCredential): SsoSession | null {
+  if (connection_id === null || sso_project_id === null) return null
+  if (connection_state === 'active') return { connection_id, project_id: sso_project_id }
+  throw new Fault(
+    'session_expired',
+    'The single sign-on connection of this session is no longer active. Sign in again.',
+  )
 }

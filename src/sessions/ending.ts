@@ -6,6 +6,6 @@ import type { Ending } from './store'
 
 /** The session of a request that ends sessions. */
 export function endingOf(c: Context<HttpEnv>): Ending {
-  const { id: session, user_id } = sessionOf(c)
-  return { user_id, session, ...byOf(c) }
+  const { id: session, user_id, sso } = sessionOf(c)
+  return { user_id, session, sso, ...byOf(c) }
 }

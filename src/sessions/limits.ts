@@ -4,6 +4,8 @@ import { DAY, HOUR, MINUTE } from '../lib/time'
 export const SESSION_IDLE = 12 * HOUR
 /** … and at the latest this long after its start (ms). */
 export const SESSION_MAX = 7 * DAY
+/** A session from single sign-on ends this long after its start (ms), because so long stays who was removed at the provider. */
+export const SSO_SESSION_MAX = 12 * HOUR
 /** The end of a session is moved at most this often (ms). */
 export const SLIDE_EVERY = 10 * MINUTE
 

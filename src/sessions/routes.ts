@@ -32,6 +32,10 @@ const Session = named(
     second_factor_at: timestamp
       .nullable()
       .describe('When a passkey or a recovery code was last used in the session; null if none was.'),
+    connection_id: z
+      .string()
+      .nullable()
+      .describe('The single sign-on connection that opened the session. Null if a code or a passkey did.'),
     user_agent: z.string().nullable(),
     current: z.boolean().describe('Whether this session makes the call.'),
   }),
@@ -42,6 +46,7 @@ const Session = named(
     expires_at: SAMPLE.end,
     confirmed_until: SAMPLE.end,
     second_factor_at: null,
+    connection_id: null,
     user_agent: 'curl/8.15.0',
     current: true,
   },
@@ -73,6 +78,7 @@ const EraseQuery = z.strictObject({
   ),
 })
 const sessionOnly = { actors: ['session'], scope: null, project: false } as const
+const bounded = { ...sessionOnly, bounded: true } as const
 
 export const authRoutes = new Hono<HttpEnv>()
   .post(
@@ -122,9 +128,10 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'listSessions',
       summary: 'List your sessions',
-      description: 'Newest first. Only sessions that have not ended are listed.',
+      description:
+        'Newest first. Only sessions that have not ended are listed. A session from single sign-on sees and ends only those of its connection.',
       tag,
-      policy: sessionOnly,
+      policy: bounded,
       responses: { 200: { description: 'A page of sessions.', schema: listOf(Session) } },
     }),
     query(z.strictObject(pageFields)),
@@ -132,7 +139,7 @@ export const authRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       const actor = sessionOf(c)
       const list = paging('sessions', c.req.valid('query'))
-      const rows = await run(rt.directory, listSessions(rt.directory, actor.user_id, rt.now, list))
+      const rows = await run(rt.directory, listSessions(rt.directory, actor, rt.now, list))
       return c.json(
         list.page(rows, (row) => present(row, actor.id)),
         200,
@@ -147,7 +154,7 @@ export const authRoutes = new Hono<HttpEnv>()
       description:
         'Ends all of your sessions, in browsers and API clients: their tokens stop working at once. API keys are not affected.',
       tag,
-      policy: sessionOnly,
+      policy: bounded,
       responses: { 204: { description: 'Ended.' } },
     }),
     query(EndAllQuery),
@@ -164,7 +171,7 @@ export const authRoutes = new Hono<HttpEnv>()
       summary: 'Get the current session and its user',
       description: 'Tells a client who is signed in, and until when.',
       tag,
-      policy: sessionOnly,
+      policy: bounded,
       responses: { 200: { description: 'The session.', schema: CurrentSession } },
     }),
     async (c) => {
@@ -183,7 +190,7 @@ export const authRoutes = new Hono<HttpEnv>()
       description:
         'Proves again that it is you, for calls that cannot be undone: they respond with `confirmation_required` if the session is not confirmed. Request a code for your own address with `POST /auth/codes`. A session is confirmed for 10 minutes, and a new one is confirmed from its start. A code allows five attempts, as for signing in; a code of another address is invalid.',
       tag,
-      policy: sessionOnly,
+      policy: bounded,
       responses: { 200: { description: 'Confirmed.', schema: CurrentSession } },
       faults: ['invalid_code'],
     }),
@@ -202,7 +209,7 @@ export const authRoutes = new Hono<HttpEnv>()
       summary: 'Sign out',
       description: 'Ends the session that makes the call.',
       tag,
-      policy: sessionOnly,
+      policy: bounded,
       responses: { 204: { description: 'Signed out.' } },
     }),
     async (c) => {
@@ -225,7 +232,7 @@ export const authRoutes = new Hono<HttpEnv>()
         },
         204: { description: 'Deleted. The session has ended.' },
       },
-      faults: ['last_owner', 'passkey_required'],
+      faults: ['last_owner', 'break_glass_missing', 'passkey_required'],
     }),
     query(EraseQuery),
     async (c) => {
@@ -240,7 +247,7 @@ export const authRoutes = new Hono<HttpEnv>()
       summary: 'End one of your sessions',
       description: 'Its token stops working at once.',
       tag,
-      policy: sessionOnly,
+      policy: bounded,
       responses: { 204: { description: 'Ended.' } },
       faults: ['not_found'],
     }),
@@ -260,6 +267,7 @@ function present(row: SessionRow, currentId: string) {
     expires_at: iso(row.expires_at),
     confirmed_until: iso(row.confirmed_at + CONFIRMED_FOR),
     second_factor_at: row.second_factor_at === null ? null : iso(row.second_factor_at),
+    connection_id: row.connection_id,
     user_agent: row.user_agent,
     current: row.id === currentId,
   }

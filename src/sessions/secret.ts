@@ -1,5 +1,5 @@
 import { hex, hmac, randomHex, utf8 } from '../lib/crypto'
-import { SESSION_IDLE, SESSION_MAX } from './limits'
+import { SESSION_IDLE, SESSION_MAX, SSO_SESSION_MAX } from './limits'
 
 export const SESSION_PREFIX = 'svc_cs_'
 const FORM = /^svc_cs_[0-9a-f]{64}$/
@@ -31,7 +31,7 @@ export async function hashCode(pepper: string, challenge: string, code: string):
   return hex(await hmac('SHA-256', utf8(pepper), `${challenge}:${code}`))
 }
 
-/** The end of a session that is used now (ms). */
-export function sessionEnd(createdAt: number, now: number): number {
-  return Math.min(now + SESSION_IDLE, createdAt + SESSION_MAX)
+/** The end of a session that is used now (ms). @param sso whether single sign-on opened it */
+export function sessionEnd(createdAt: number, now: number, sso = false): number {
+  return Math.min(now + SESSION_IDLE, createdAt + (sso ? SSO_SESSION_MAX : SESSION_MAX))
 }

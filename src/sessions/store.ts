@@ -8,7 +8,10 @@ import { DAY } from '../lib/time'
 import { members } from '../members/schema'
 import { isDeleted } from '../projects/ended-store'
 import { projects } from '../projects/schema'
+import { ssoConnections } from '../sso/schema'
 import { SESSION_MAX } from './limits'
+import type { SsoSession, Viewer } from './reach'
+import { reachesSession } from './reach-store'
 import { sessions, signInCodes, users } from './schema'
 
 export type User = typeof users.$inferSelect
@@ -17,11 +20,16 @@ export type Session = typeof sessions.$inferSelect
 export type SessionCredential = Awaited<ReturnType<typeof byHash>>[number]
 
 /**
- * Reads the session with this hash, with the user's role in a project and the settings of that project. A deleted project
- * has no members for it.
+ * Reads the session with this hash, with the state of the connection that opened it, the user's role in a project, and what
+ * that project says about sessions. A deleted project has no members and no connections for it.
  */
 export function byHash(db: Directory, hash: string, projectId: string | null) {
   const live = projectId === null ? undefined : not(isDeleted(projectId))
+  const openedBy = and(
+    eq(ssoConnections.project_id, sessions.sso_project_id),
+    eq(ssoConnections.id, sessions.connection_id),
+    not(isDeleted(sessions.sso_project_id)),
+  )
   return db
     .select({
       id: sessions.id,
@@ -33,11 +41,17 @@ export function byHash(db: Directory, hash: string, projectId: string | null) {
       role: members.role,
       second_factor_at: sessions.second_factor_at,
       settings: projects.settings,
+      sso_enforced_by: projects.sso_enforced_by,
+      break_glass: members.break_glass,
+      connection_id: sessions.connection_id,
+      sso_project_id: sessions.sso_project_id,
+      connection_state: ssoConnections.state,
     })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.user_id))
     .leftJoin(members, and(eq(members.user_id, sessions.user_id), sql`${members.project_id} = ${projectId}`, live))
     .leftJoin(projects, eq(projects.id, members.project_id))
+    .leftJoin(ssoConnections, openedBy)
     .where(eq(sessions.hash, hash))
 }
 
@@ -46,14 +60,17 @@ export async function slideSession(db: Directory, id: string, expiresAt: number,
   await run(db, db.update(sessions).set({ expires_at: expiresAt, last_used_at: now }).where(eq(sessions.id, id)))
 }
 
-/** Reads `take` of a user's live sessions, newest first, starting after the session `before`. */
+/**
+ * Reads `take` of a user's live sessions, newest first, starting after the session `before`: for a session from single
+ * sign-on, those of its connection.
+ */
 export function listSessions(
   db: Directory,
-  userId: string,
+  { user_id, sso }: Viewer,
   now: number,
   { before, take }: { before: string | null; take: number },
 ) {
-  const live = and(eq(sessions.user_id, userId), gt(sessions.expires_at, now))
+  const live = and(eq(sessions.user_id, user_id), gt(sessions.expires_at, now), reachesSession(sso))
   return db
     .select()
     .from(sessions)
@@ -71,11 +88,15 @@ export function findSession(db: Directory, userId: string, id: string) {
 }
 
 /** Who ends sessions: a session of the same user. */
-export type Ending = By & { user_id: string; session: string }
+export type Ending = By & { user_id: string; session: string; sso: SsoSession | null }
 
 /** Ends one of the user's sessions, and logs it. @returns whether it existed */
-export async function deleteSession(db: Directory, id: string, { user_id, session, ...by }: Ending): Promise<boolean> {
-  const own = and(eq(sessions.id, id), eq(sessions.user_id, user_id))
+export async function deleteSession(
+  db: Directory,
+  id: string,
+  { user_id, session, sso, ...by }: Ending,
+): Promise<boolean> {
+  const own = and(eq(sessions.id, id), eq(sessions.user_id, user_id), reachesSession(sso))
   const { ended } = await batch(db, {
     logged: sessionEvent(db, { ...by, type: id === session ? 'sign_out' : 'session_ended' }, own),
     ended: db.delete(sessions).where(own).returning({ id: sessions.id }),
@@ -98,21 +119,22 @@ export function sessionReplaced(db: Directory, of: { replaces: string | null; by
 }
 
 /**
- * Ends the sessions of a user, and logs it. The browsers are forgotten, in case one of them is somebody else's.
+ * Ends the sessions of a user, and logs it. The browsers are forgotten, in case one of them is somebody else's. A session
+ * from single sign-on ends those of its connection, and no browsers are forgotten.
  *
  * @param keep whether the session that ends the others is to stay
  * @returns how many there were, ended ones too
  */
 export async function deleteSessions(
   db: Directory,
-  { user_id, session, ...by }: Ending,
+  { user_id, session, sso, ...by }: Ending,
   keep: boolean,
 ): Promise<number> {
-  const which = and(eq(sessions.user_id, user_id), keep ? ne(sessions.id, session) : undefined)
+  const which = and(eq(sessions.user_id, user_id), reachesSession(sso), keep ? ne(sessions.id, session) : undefined)
   const { ended } = await batch(db, {
     logged: sessionEvent(db, { ...by, type: 'signed_out_everywhere' }, eq(sessions.id, session)),
     ended: db.delete(sessions).where(which).returning({ id: sessions.id }),
-    forgotten: forgetBrowsers(db, user_id),
+    ...(sso === null && { forgotten: forgetBrowsers(db, user_id) }),
   })
   return ended.length
 }

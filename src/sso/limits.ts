@@ -1,4 +1,4 @@
-import { HOUR, MINUTE } from '../lib/time'
+import { MINUTE } from '../lib/time'
 
 /** Connections in a project. */
 export const MAX_CONNECTIONS = 20
@@ -19,5 +19,3 @@ export const MAX_REDIRECT_URI = 1000
 
 /** How long a login waits for a browser to open its link, and then for the browser to come back (ms). */
 export const LOGIN_TTL = 10 * MINUTE
-/** A team's session from single sign-on ends this long after its start (ms): so long stays who is removed at the provider. */
-export const SSO_SESSION_MAX = 12 * HOUR

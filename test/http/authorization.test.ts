@@ -33,6 +33,7 @@ const MANAGE: Stated = { key: true, session: 'admin', scope: 'members:write' }
 const CONSUMERS: Stated = { key: true, session: 'developer', scope: 'consumers:write' }
 const CATALOG: Stated = { key: true, session: 'developer', scope: 'catalog:write' }
 const GRANTS: Stated = { key: true, session: 'developer', scope: 'entitlements:write' }
+const SIGN_IN: Stated = { key: true, session: 'developer', scope: 'sso:use' }
 const OWN: Stated = { key: false, session: null, scope: null }
 
 const STATED: Record<string, Stated | 'public'> = {
@@ -70,6 +71,8 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /platform/v1/billing/grants': GRANTS,
   'GET /platform/v1/billing/grants': READ('entitlements:read'),
   'DELETE /platform/v1/billing/grants/:id': GRANTS,
+  'POST /platform/v1/sso/authorize': SIGN_IN,
+  'POST /platform/v1/sso/token': SIGN_IN,
   'POST /platform/v1/consumers': CONSUMERS,
   'GET /platform/v1/consumers': READ('consumers:read'),
   'GET /platform/v1/consumers/:consumer': READ('consumers:read'),

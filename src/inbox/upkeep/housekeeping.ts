@@ -9,6 +9,7 @@ import { mendMarks } from '../../projects/marks'
 import { mendSettings } from '../../projects/mend-settings'
 import { purgeProjects } from '../../projects/purge'
 import { purgeEnded } from '../../sessions/store'
+import { purgeCodes, purgeLogins } from '../../sso/customers/codes-store'
 import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
 import { eraseSome } from './erasures'
@@ -54,6 +55,10 @@ const ADDRESS_PASSES = 2
 const OF_DIRECTORY: Record<string, Task> = {
   sign_in: async ({ directory, now }) => {
     const gone = [...(await purgeEnded(directory, now, CHUNK_ROWS)), await purgeSpent(directory, now, CHUNK_ROWS)]
+    return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
+  },
+  sso: async ({ directory, now }) => {
+    const gone = [await purgeCodes(directory, now, CHUNK_ROWS), await purgeLogins(directory, now, CHUNK_ROWS)]
     return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
   },
   audited_addresses: async ({ directory }, { after }) => {

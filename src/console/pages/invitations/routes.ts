@@ -39,7 +39,7 @@ export const invitationPages = new Hono<HttpEnv>()
 
 async function showOwn(c: Context<HttpEnv>, refusal: Refusal) {
   const { directory } = c.get('rt')
-  const [row] = await run(directory, findOwn(directory, c.req.param('id') ?? '', userOf(c).email))
+  const [row] = await run(directory, findOwn(directory, c.req.param('id') ?? '', userOf(c)))
   return row ? invitationPage(c, row, refusal) : notYoursPage(c)
 }
 

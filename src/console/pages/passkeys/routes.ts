@@ -22,7 +22,7 @@ import { listPage, PASSKEYS } from './list'
 
 /** The user's passkeys and recovery codes. */
 export const passkeyPages = new Hono<HttpEnv>()
-  .get('/', page('user'), async (c) => {
+  .get('/', page('account'), async (c) => {
     const { directory } = c.get('rt')
     const { user_id } = userOf(c)
     const { own, codes } = await batch(directory, {
@@ -31,15 +31,15 @@ export const passkeyPages = new Hono<HttpEnv>()
     })
     return listPage(c, own, codes[0] ?? { left: 0, created_at: null })
   })
-  .get('/new', page('user'), async (c) => {
+  .get('/new', page('account'), async (c) => {
     await requireManaging(c)
     return addPage(c, nextOf(c, c.req.query('next')))
   })
-  .post('/options', page('user'), (c) => {
+  .post('/options', page('account'), (c) => {
     requireConfirmed(userOf(c))
     return optionsFor(c, () => beginRegistration(c, userOf(c)))
   })
-  .post('/', page('user'), async (c) => {
+  .post('/', page('account'), async (c) => {
     requireConfirmed(userOf(c))
     const form = c.get('form')
     const next = nextOf(c, form.get('next'))
@@ -53,20 +53,20 @@ export const passkeyPages = new Hono<HttpEnv>()
       return addPage(c, next, name, refusedBecause(error))
     }
   })
-  .get('/codes', page('user'), async (c) => {
+  .get('/codes', page('account'), async (c) => {
     await requireManaging(c)
     const { directory } = c.get('rt')
     const [made] = await run(directory, codesMadeAt(directory, userOf(c).user_id))
     return newCodesPage(c, made?.at ?? null)
   })
-  .post('/codes', page('user'), async (c) => {
+  .post('/codes', page('account'), async (c) => {
     requireConfirmed(userOf(c))
     const codes = await renewOnce(c, userOf(c), Number(c.get('form').get('known')) || null)
     // A form that is sent again, by a reload for example, must make no other codes: the user may have stored the first.
     return codes ? codesPage(c, codes, PASSKEYS) : c.redirect(`${PASSKEYS}?done=codes_renewed_before`, 303)
   })
-  .get('/:id/rename', page('user'), async (c) => renamePage(c, (await named(c)).passkey))
-  .post('/:id/rename', page('user'), async (c) => {
+  .get('/:id/rename', page('account'), async (c) => renamePage(c, (await named(c)).passkey))
+  .post('/:id/rename', page('account'), async (c) => {
     const id = c.req.param('id')
     const name = c.get('form').get('name') ?? ''
     try {
@@ -77,12 +77,12 @@ export const passkeyPages = new Hono<HttpEnv>()
       return renamePage(c, { id, name }, refusalOf(error))
     }
   })
-  .get('/:id/delete', page('user'), async (c) => {
+  .get('/:id/delete', page('account'), async (c) => {
     const { passkey, own } = await named(c)
     await requireManaging(c)
     return deletePage(c, passkey, own.length === 1)
   })
-  .post('/:id/delete', page('user'), async (c) => {
+  .post('/:id/delete', page('account'), async (c) => {
     requireConfirmed(userOf(c))
     await removePasskey(c, userOf(c), c.req.param('id'))
     return c.redirect(`${PASSKEYS}?done=passkey_deleted`, 303)

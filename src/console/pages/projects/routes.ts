@@ -25,20 +25,20 @@ const DELETED = 20
 export const projectPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
     const { directory, now } = c.get('rt')
-    const { user_id, email } = userOf(c)
+    const user = userOf(c)
     const list = paging('console/projects', pageAsked(c))
     const { rows, invited, deleted } = await batch(directory, {
-      rows: listOpenProjects(directory, user_id, list.before, list.take),
-      invited: listOwn(directory, email, { before: null, take: INVITED + 1 }, now),
-      deleted: listRestorable(directory, user_id, now, DELETED),
+      rows: listOpenProjects(directory, user, list.before, list.take),
+      invited: listOwn(directory, user, { before: null, take: INVITED + 1 }, now),
+      deleted: listRestorable(directory, user, now, DELETED),
     })
     const found = list.page(rows, (row) => row)
     const invitations = { rows: invited.slice(0, INVITED), more: invited.length > INVITED }
     if (found.data.length + deleted.length === 0) return welcomePage(c, invitations)
     return listPage(c, found, invitations, deleted)
   })
-  .get('/projects/new', page('user'), (c) => createPage(c))
-  .post('/projects', page('user'), async (c) => {
+  .get('/projects/new', page('account'), (c) => createPage(c))
+  .post('/projects', page('account'), async (c) => {
     const name = c.get('form').get('name') ?? ''
     try {
       const fields = parse(ProjectBody, { name })

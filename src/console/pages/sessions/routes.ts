@@ -26,21 +26,21 @@ const RECENT = 8
 export const sessionPages = new Hono<HttpEnv>()
   .get('/', page('user'), async (c) => {
     const { directory, now } = c.get('rt')
-    const { user_id } = userOf(c)
+    const user = userOf(c)
     const list = paging<Session>('console/sessions', pageAsked(c))
-    const { rows, events, user } = await batch(directory, {
-      rows: listSessions(directory, user_id, now, list),
-      events: listEvents(directory, user_id, { before: null, take: RECENT }),
-      user: findUser(directory, user_id),
+    const { rows, events, account } = await batch(directory, {
+      rows: listSessions(directory, user, now, list),
+      events: listEvents(directory, user.user_id, { before: null, take: user.sso ? 0 : RECENT }),
+      account: findUser(directory, user.user_id),
     })
     const sessions = list.page(rows, (row) => row)
-    return listPage(c, sessions, { events, notices: user[0]?.notices === true })
+    return listPage(c, sessions, { events, notices: account[0]?.notices === true })
   })
-  .post('/notices', page('user'), async (c) => {
+  .post('/notices', page('account'), async (c) => {
     await changeNotices(c, c.get('form').get('notices') === 'true')
     return c.redirect('/console/sessions?done=notices_saved', 303)
   })
-  .get('/activity', page('user'), async (c) => {
+  .get('/activity', page('account'), async (c) => {
     const { directory } = c.get('rt')
     const { user_id } = userOf(c)
     const read = (before: string | null, take: number) =>
@@ -55,11 +55,11 @@ export const sessionPages = new Hono<HttpEnv>()
     forgetSession(c)
     return c.redirect('/console/sign-in?done=signed_out_everywhere', 303)
   })
-  .get('/erase', page('user'), (c) => {
+  .get('/erase', page('account'), (c) => {
     requireConfirmed(userOf(c))
     return erasePage(c)
   })
-  .post('/erase', page('user'), async (c) => {
+  .post('/erase', page('account'), async (c) => {
     const user = userOf(c)
     requireConfirmed(user)
     const form = c.get('form')

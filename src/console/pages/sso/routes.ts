@@ -64,6 +64,10 @@ async function finish(
   connection: SsoConnection,
   identified: (record?: Recorder) => Promise<Identified>,
 ): Promise<Response> {
+  // An address that is no longer registered gets nothing, errors neither.
+  if (login.mode === 'customers' && !connection.settings.redirect_uris.includes(login.redirect_to)) {
+    return deadLoginPage(c)
+  }
   if (login.mode === 'test') return finishTest(c, { login, connection, identify: identified })
   try {
     requireActive(login, connection)

@@ -22,7 +22,7 @@ export type Around = { current: Known | null; others: Known[]; modes: boolean[] 
 export async function projectsAround(c: Context<HttpEnv>, user: User): Promise<Around> {
   const { directory } = c.get('rt')
   const { project_id, user_id } = user
-  const newest = listOpenProjects(directory, user_id, null, SHOWN + 1)
+  const newest = listOpenProjects(directory, user, null, SHOWN + 1)
   if (project_id === null) return { current: null, others: (await run(directory, newest)).slice(0, SHOWN), modes: [] }
   const [{ all, here }, modes] = await Promise.all([
     batch(directory, { all: newest, here: findMemberProject(directory, project_id, user_id) }),

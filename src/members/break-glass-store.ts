@@ -1,0 +1,55 @@
+import { and, eq, ne, sql } from 'drizzle-orm'
+import { auditedFrom, type Change } from '../audit/store'
+import { batch, type Directory } from '../db/client'
+import { Fault } from '../lib/fault'
+import { type Authority, requireManager, requireReach } from './authority'
+import { hasAuthority, selectRole } from './authority-store'
+import { type MemberChange, refusingTriggers } from './change-store'
+import { members } from './schema'
+import { findMember } from './store'
+
+/**
+ * Gives an owner break-glass access, or takes it away. What is so already stays.
+ *
+ * @throws {Fault} `not_found`, `not_an_owner`, `break_glass_missing`, and what {@link requireManager} and
+ *   {@link requireReach} throw
+ */
+export async function setBreakGlass(
+  directory: Directory,
+  { project_id, user_id, authority }: MemberChange,
+  on: boolean,
+  change: Change,
+): Promise<void> {
+  const condition = and(
+    eq(members.project_id, project_id),
+    eq(members.user_id, user_id),
+    eq(members.role, 'owner'),
+    ne(members.break_glass, on),
+    hasAuthority(directory, project_id, authority, ['owner']),
+  )
+  const action = on ? 'member.break_glass_given' : 'member.break_glass_taken'
+  const { by, member } = await refusingTriggers(
+    batch(directory, {
+      audit: auditedFrom(
+        directory,
+        change,
+        { action, object_type: 'member', object_id: user_id },
+        { taken: { project_id: members.project_id }, from: sql`FROM ${members} WHERE ${condition}` },
+      ),
+      changed: directory.update(members).set({ break_glass: on }).where(condition),
+      by: selectRole(directory, project_id, authority.user_id),
+      member: findMember(directory, project_id, user_id),
+    }),
+  )
+  requireOwner(authority, by[0]?.role ?? null)
+  if (!member[0]) throw new Fault('not_found', 'Member not found in this project.')
+  if (member[0].role !== 'owner' && on) {
+    throw new Fault('not_an_owner', 'Only an owner can have break-glass access. Make the member an owner first.')
+  }
+}
+
+function requireOwner(authority: Authority, role: Parameters<typeof requireManager>[1]): void {
+  requireManager(authority, role)
+  if (role !== 'owner') throw new Fault('insufficient_role', 'Only an owner can give and take break-glass access.')
+  requireReach(authority, role, ['owner'])
+}

@@ -1,0 +1,49 @@
+import type { Runtime } from '../env'
+import { Fault } from '../lib/fault'
+import { type Settings, settingsOf } from '../projects/settings'
+
+/** The single sign-on connection that opened a session, and its project. */
+export type SsoSession = { connection_id: string; project_id: string }
+
+/** A user whose session a statement reads for. `sso`: null if a code or a passkey opened it. */
+export type Viewer = { user_id: string; sso: SsoSession | null }
+
+/** What a project says about sessions, and about this member. */
+type Target = {
+  settings: Partial<Settings> | null
+  sso_enforced_by: string | null
+  break_glass: boolean | null
+}
+
+/**
+ * Refuses a session where it does not act: one from single sign-on outside of its connection's project and the projects that
+ * trust the connection; any other where the project enforces a connection, except of an owner with break-glass access. Each
+ * call about a project needs it, also one that names the project only in its path.
+ *
+ * @throws {Fault} `not_a_member`, `sso_required`
+ */
+export function requireReach({ settings }: Runtime, sso: SsoSession | null, projectId: string, target: Target): void {
+  if (sso !== null && !isWithin(sso, projectId, target)) {
+    throw new Fault(
+      'not_a_member',
+      'Project not found, or this session does not reach it: single sign-on opened the session, and it reaches only the project of its connection. Sign in with a code or a passkey.',
+    )
+  }
+  const enforced = target.sso_enforced_by
+  if (enforced === null || enforced === sso?.connection_id || target.break_glass) return
+  const address = `${settings.publicOrigin ?? ''}${startPath(enforced)}`
+  throw new Fault(
+    'sso_required',
+    `This project requires its own single sign-on. Open ${address} in a browser to sign in.`,
+    { connection: enforced },
+  )
+}
+
+/** The path that begins a sign-in with a connection. */
+export function startPath(connection: string, next?: string): string {
+  return `/auth/sso/start?${new URLSearchParams({ connection, ...(next && { next }) })}`
+}
+
+function isWithin({ connection_id, project_id }: SsoSession, projectId: string, { settings }: Target): boolean {
+  return project_id === projectId || settingsOf(settings).trusted_connections.includes(connection_id)
+}
