@@ -20,6 +20,7 @@ export const SAMPLE = {
   survivor: 'csm_01kc5w2b4d6f8h0k2n4p6q8s0v',
   plan: 'pln_01kc5x4d6f8h0k2n4p6q8s0v2x',
   grant: 'grt_01kc5x9a1c3e5g7j9m0p2r4t6v',
+  domain: 'dom_01kc5x6b8d0f2h4k6n8q0s2v4x',
   externalId: 'user_4711',
   erasure: 'ers_01kc5x4d6f8h0k2m4p6r8t0v2x',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',
@@ -64,5 +65,6 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   features: { description: 'The key of the feature.', example: 'seats' },
   plans: { description: 'The id of the plan.', example: SAMPLE.plan },
   grants: { description: 'The id of the grant.', example: SAMPLE.grant },
+  domains: { description: 'The id of the domain.', example: SAMPLE.domain },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }

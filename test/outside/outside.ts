@@ -1,3 +1,4 @@
+import { dns } from './dns.ts'
 import { type Handler, hostOf } from './hosts.ts'
 import { plain } from './plain.ts'
 
@@ -6,6 +7,8 @@ export const CONTROL = 'control.plain.dev'
 
 /** By the last two labels of the host name. Do not use `.test` or `.example`: the Worker refuses to fetch them. */
 const HANDLERS: Record<string, Handler> = {
+  'cloudflare-dns.com': dns,
+  'dns.google': dns,
   'plain.dev': plain,
 }
 
