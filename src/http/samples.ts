@@ -64,5 +64,6 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   features: { description: 'The key of the feature.', example: 'seats' },
   plans: { description: 'The id of the plan.', example: SAMPLE.plan },
   grants: { description: 'The id of the grant.', example: SAMPLE.grant },
+  p: { description: 'The id of the project.', example: SAMPLE.project },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }
