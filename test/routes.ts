@@ -153,7 +153,9 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     },
     status: 200,
   },
-  'POST /platform/v1/devices/verify': { json: { token: `svc_dv_${'0'.repeat(64)}` }, status: 200 },
+  'POST /platform/v1/devices/verify': { json: { token: `svc_dv_${'0'.repeat(64)}`, features: ['sso'] }, status: 200 },
+  'POST /platform/v1/consumers/:consumer/entitlements/token': { json: { ttl_s: 60, features: ['sso'] }, status: 201 },
+  'POST /platform/v1/billing/entitlement-keys/rotate': { json: { compromised: false }, status: 200 },
   'POST /platform/v1/billing/connections': {
     json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
     status: 201,
@@ -251,6 +253,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/auth/sessions/:id': world.session,
     '/auth/passkeys/:id': world.passkey,
     '/ingest/:connection_id': world.connection.id,
+    '/p/:project': world.project,
   }
   const parts = path.split('/')
   return parts

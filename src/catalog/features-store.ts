@@ -4,6 +4,7 @@ import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { valuesOf } from '../db/sql'
 import { grants } from '../entitlements/schema'
+import { projects } from '../projects/schema'
 import { featureInUse, noFeature, tooManyFeatures, typeFixed } from './faults'
 import { MAX_FEATURES } from './limits'
 import { features, plans } from './schema'
@@ -118,6 +119,7 @@ export async function deleteFeature(
             isFeature(project_id, key),
             sql`NOT EXISTS ${inPlans(project_id, key)}`,
             sql`NOT EXISTS ${inGrants(project_id, key, change.now)}`,
+            sql`NOT EXISTS ${inSettings(project_id, key)}`,
           ),
         ),
     ),
@@ -125,6 +127,16 @@ export async function deleteFeature(
   })
   if (before.length === 0) throw noFeature()
   if (rows.length > 0) throw featureInUse()
+}
+
+/** Whether the project has a quantity feature with this key. */
+export function isQuantity(projectId: string, key: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM ${features} WHERE ${and(isFeature(projectId, key), eq(features.type, 'quantity'))})`
+}
+
+/** The project, if its setting `devices_feature` names a feature, as a subquery. */
+function inSettings(projectId: string, key: string): SQL {
+  return sql`(SELECT 1 FROM ${projects} WHERE ${eq(projects.id, projectId)} AND ${projects.settings} ->> 'devices_feature' = ${key})`
 }
 
 /** The plans that have a feature, as a subquery. */

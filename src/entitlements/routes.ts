@@ -11,7 +11,7 @@ import { route } from '../http/route'
 import { body, invalidField, query } from '../http/validate'
 import { DAY, iso } from '../lib/time'
 import { holderAt } from './at'
-import { explain, presentEntitlement } from './explain'
+import { explain, presentAsked, presentEntitlement } from './explain'
 import { CheckBody, Checked, Entitlements, EntitlementsQuery } from './fields'
 import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_BACK, MAX_SOURCES } from './limits'
 import { resolve } from './resolve'
@@ -39,9 +39,7 @@ export const checkRoutes = new Hono<HttpEnv>().post(
     const data = holders.map((holder, place) => ({
       consumer: consumers[place] ?? '',
       consumer_id: holder.id,
-      features: Object.fromEntries(
-        features.map((key) => [key, presentEntitlement(resolve(key, holder, catalog, now))]),
-      ),
+      features: presentAsked(features, holder, catalog, now),
     }))
     return c.json({ as_of: iso(now), data }, 200)
   },

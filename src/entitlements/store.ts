@@ -24,8 +24,12 @@ const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
 const r = alias(planRefs, 'r')
 
-/** The consumers that are asked about, as `a`: each with its place in the list as `a.key`, and the id of the consumer. */
-function asked(projectId: string, list: string) {
+/**
+ * The consumers that are asked about, as `a`: each with its place in the list as `a.key`, and the id of the consumer.
+ *
+ * @param list a JSON list of {@link ConsumerRef}
+ */
+function asked(projectId: string, list: SQL) {
   const byName = sql`(SELECT ${x.consumer_id} FROM ${consumerIds} ${x}
     WHERE ${x.project_id} = ${projectId} AND ${x.external_id} = a.value->>'external_id')`
   return { from: sql`json_each(${list}) a`, id: sql`coalesce(a.value->>'id', ${byName})` }
@@ -44,7 +48,15 @@ export function factsOf(
   refs: readonly (ConsumerRef | null)[],
   keys: readonly string[] | null,
 ) {
-  const list = JSON.stringify(refs.map((ref) => ref ?? {}))
+  return factsOfList(db, projectId, sql`${JSON.stringify(refs.map((ref) => ref ?? {}))}`, keys)
+}
+
+/** As {@link factsOf}, about one consumer. @param id an expression; NULL: no consumer */
+export function factsOfId(db: Db, projectId: string, id: SQL, keys: readonly string[] | null) {
+  return factsOfList(db, projectId, sql`json_array(json_object('id', ${id}))`, keys)
+}
+
+function factsOfList(db: Db, projectId: string, list: SQL, keys: readonly string[] | null) {
   const wanted = keys && valuesOf(keys)
   return {
     project: db
@@ -78,7 +90,7 @@ function among(wanted: SQL) {
     WHERE f.key IN ${wanted})`)
 }
 
-function whoIs(db: Db, projectId: string, list: string) {
+function whoIs(db: Db, projectId: string, list: SQL) {
   const { from, id } = asked(projectId, list)
   return raw(
     db,
@@ -102,7 +114,7 @@ function planOf(projectId: string, part: 'price' | 'product'): SQL {
  * The subscriptions of consumers: asked → external ids → links → subscriptions, each by its index. Two links can name one
  * customer of two vendors, so the vendor is compared too.
  */
-export function subscriptionsOf(db: Db, projectId: string, list: string) {
+export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
   const { from, id } = asked(projectId, list)
   const items = sql`(SELECT json_group_array(json_object('price', i.value->>'price', 'product', i.value->>'product',
       'quantity', i.value->'quantity', 'plan_id', coalesce(${planOf(projectId, 'price')}, ${planOf(projectId, 'product')})))
@@ -151,7 +163,7 @@ export function subscriptionsOf(db: Db, projectId: string, list: string) {
  *
  * @param at the time as of which (ms); undefined for now
  */
-export function grantsOf(db: Db, projectId: string, list: string, at?: number) {
+export function grantsOf(db: Db, projectId: string, list: SQL, at?: number) {
   const { from, id } = asked(projectId, list)
   const { feature, plan_id, effect, value, starts_at, expires_at } = g
   const isOver = sql`coalesce(${expires_at} <= ${at ?? CLOCK}, 0)`

@@ -12,6 +12,7 @@ import { purgeEnded } from '../../sessions/store'
 import { purgeCodes, purgeLogins } from '../../sso/customers/codes-store'
 import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
+import { renewKeys } from './entitlement-keys'
 import { eraseSome } from './erasures'
 import { nextDue } from './erasures-store'
 import { CHUNK_ROWS } from './limits'
@@ -40,6 +41,7 @@ const TASKS: Record<string, Task> = {
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
+  entitlement_keys: (rt) => renewKeys(rt),
   [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
   reseal_again: async ({ db }) => {
