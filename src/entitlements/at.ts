@@ -59,7 +59,7 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
       .map(({ object_id }) => object_id),
   )
   const missing = [
-    ...(at < keptSince ? ['Events of that time are no longer kept.'] : []),
+    ...(at < keptSince ? ['Records of that time are no longer all kept.'] : []),
     ...(events.length > MAX_HISTORY ? [`There are more than ${MAX_HISTORY} events of the subscriptions.`] : []),
     ...(found.changes.at(-1)?.nth === MAX_AUDIT_WALKED
       ? [`More than ${MAX_AUDIT_WALKED} changes were made in the project since.`]
