@@ -17,15 +17,15 @@ type Props = { c: Context<HttpEnv>; consumer: string; of: Entitlements | null }
 export function EntitlementsSection({ c, consumer, of }: Props) {
   const path = `${pathsOf(c).consumers}/${consumer}/entitlements`
   return (
-    <section id="entitlements" aria-labelledby="entitlements-title">
-      <h2 id="entitlements-title">Entitlements</h2>
+    <>
+      <h2>Entitlements</h2>
       <Shown c={c} consumer={consumer} of={of} most={FEATURES} />
       {of !== null && of.all.length > FEATURES && (
         <p>
           <a href={path}>All {plural(of.all.length, 'feature')}</a>
         </p>
       )}
-    </section>
+    </>
   )
 }
 
@@ -61,8 +61,8 @@ type GrantsProps = { c: Context<HttpEnv>; consumer: string; rows: readonly Grant
 export function GrantsSection({ c, consumer, rows, more }: GrantsProps) {
   const path = `${pathsOf(c).consumers}/${consumer}/grants`
   return (
-    <section aria-labelledby="grants-title">
-      <h2 id="grants-title">Grants</h2>
+    <>
+      <h2>Grants</h2>
       {rows.length > 0 ? (
         <GrantsTable c={c} consumer={consumer} rows={rows} />
       ) : (
@@ -80,6 +80,6 @@ export function GrantsSection({ c, consumer, rows, more }: GrantsProps) {
           </a>
         </p>
       )}
-    </section>
+    </>
   )
 }

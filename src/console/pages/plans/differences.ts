@@ -39,5 +39,5 @@ const shortRef = (text: string) => text.replace(/^[a-z]+\n/, '')
 
 function givenIn(features: PlanFeatures, key: string): string | null {
   const given: PlanFeature | undefined = Object.hasOwn(features, key) ? features[key] : undefined
-  return given ? `${shownValue(given.value)}${given.per_seat ? ' for each seat' : ''}` : null
+  return given ? `${shownValue(given.value)}${given.per_seat ? ' per seat' : ''}` : null
 }

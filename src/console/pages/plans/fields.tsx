@@ -4,7 +4,7 @@ import { PLAN_STATES } from '../../../catalog/schema'
 import type { Mistakes } from '../../form'
 import { Field, Select, Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
-import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
+import { STATE_OPTIONS, vendorTitle } from '../../ui/vendor-titles'
 import { type Entered, PER_SEAT, VALUE } from './entered'
 
 /** Rows for new prices. */
@@ -106,8 +106,8 @@ function FeatureField({ feature: { key, name, type }, of, wrong }: FeatureProps)
       </div>
       {type === 'quantity' && (
         <label class="per-seat">
-          <input type="checkbox" name={PER_SEAT + key} value="true" checked={of?.per_seat} autocomplete="off" /> for
-          each seat<span class="unseen">: {key}</span>
+          <input type="checkbox" name={PER_SEAT + key} value="true" checked={of?.per_seat} autocomplete="off" /> per
+          seat<span class="unseen">: {key}</span>
         </label>
       )}
     </div>
@@ -127,11 +127,16 @@ export function PriceFields({ entered: { prices }, mistakes }: Props) {
       {rows.map(({ vendor, ref }, n) => (
         <div class="entry">
           <select name="vendor" aria-label={`Vendor of price ${n + 1}`} autocomplete="off">
-            {VENDOR_OPTIONS.map(([name, title]) => (
+            {STATE_OPTIONS.map(([name, title]) => (
               <option value={name} selected={name === vendor}>
                 {title}
               </option>
             ))}
+            {STATE_OPTIONS.every(([name]) => name !== vendor) && (
+              <option value={vendor} selected>
+                {vendorTitle(vendor)}
+              </option>
+            )}
           </select>
           <input
             name="ref"

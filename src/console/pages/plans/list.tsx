@@ -5,7 +5,6 @@ import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
@@ -48,7 +47,7 @@ function columnsOf(c: Context<HttpEnv>): Column<Plan>[] {
       ),
     ],
     ['State', ({ state }) => <Badge of={state} />],
-    ['Gives', ({ features }) => plural(Object.keys(features).length, 'feature')],
+    ['Features', ({ features }) => Object.keys(features).length, 'number'],
     ['Sold as', ({ prices }) => prices.length > 0 && <Prices of={prices} />],
     ['Rank', ({ rank }) => rank, 'number spare'],
     ['Changed', ({ updated_at }) => <Time at={updated_at} now={c.get('rt').now} />],

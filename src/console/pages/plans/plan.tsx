@@ -87,7 +87,7 @@ function Given({ of }: { of: Plan['features'][string] | undefined }) {
   return (
     <>
       {typeof of?.value === 'object' ? <code>{text}</code> : text}
-      {of?.per_seat && ' for each seat'}
+      {of?.per_seat && ' per seat'}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { Feature } from '../../../catalog/features-store'
 import type { Plan } from '../../../catalog/plans-store'
+import { MAX_CHANGES } from '../../../entitlements/limits'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'
 import { Post } from '../../ui/controls'
@@ -123,7 +124,7 @@ function Affected({ c, of, catalog, continued }: AffectedProps) {
           ]}
         />
       )}
-      {affected > 0 && <p class="quiet">The list has up to {changes.length} of the changes.</p>}
+      {changes.length === MAX_CHANGES && <p class="quiet">These are the first {MAX_CHANGES} changes.</p>}
     </>
   )
 }

@@ -30,12 +30,15 @@ export const planPages = new Hono<HttpEnv>()
     const { db } = c.get('rt')
     const project = projectOf(c.get('actor'))
     const list = paging('console/plans', pageAsked(c))
-    const { rows, refs } = await batch(db, { rows: listPlans(db, project, list), refs: refsOf(db, project) })
-    const unmapped = can(c, 'billing:read') ? await run(db, unmappedPrices(db, project)) : null
+    const { rows, refs, unmapped } = await batch(db, {
+      rows: listPlans(db, project, list),
+      refs: refsOf(db, project),
+      unmapped: unmappedPrices(db, project),
+    })
     return listPage(
       c,
       list.page(withPrices(rows, refs), (row) => row),
-      unmapped,
+      can(c, 'billing:read') ? unmapped : null,
     )
   })
   .get('/new', page('catalog:write'), async (c) =>

@@ -12,8 +12,8 @@ const AMONG = `among the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscripti
 /** Prices that subscriptions have and no plan. Who pays for one of them gets nothing for it. */
 export function UnmappedPrices({ c, rows }: { c: Context<HttpEnv>; rows: readonly Unmapped[] }) {
   return (
-    <section aria-labelledby="unmapped">
-      <h2 id="unmapped">Prices without a plan</h2>
+    <>
+      <h2>Prices without a plan</h2>
       {rows.length > 0 ? (
         <>
           <p class="quiet">
@@ -30,7 +30,7 @@ export function UnmappedPrices({ c, rows }: { c: Context<HttpEnv>; rows: readonl
       ) : (
         <p class="quiet">Every price {AMONG} belongs to a plan.</p>
       )}
-    </section>
+    </>
   )
 }
 
