@@ -1,4 +1,4 @@
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { noPlan } from '../catalog/faults'
@@ -11,9 +11,11 @@ import { type Ask, batch, type Db, type Results, raw } from '../db/client'
 import { invalidFields } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { MAX_PREVIEWED, MAX_WALKED } from './limits'
+import { isLive } from './live-store'
 import type { PlanChange } from './preview'
 import { grants } from './schema'
 import { CLOCK, factsIn, factsOf } from './store'
+import { numbered } from './walk-store'
 
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
@@ -123,7 +125,7 @@ function walkSubscriptions(db: Db, { project_id, id }: Of, prices: readonly Pric
 /** Walks grants in the order of their keys. */
 function walkGrants(db: Db, { project_id, id }: Of, start: Place | null) {
   const after = start?.of === 'grant' ? sql`(${g.consumer_id}, ${g.id}) > (${start.consumer}, ${start.id})` : sql`1`
-  const counts = and(eq(g.plan_id, id), isNull(g.revoked_at), sql`coalesce(${g.expires_at} > ${CLOCK}, 1)`)
+  const counts = and(eq(g.plan_id, id), isLive(g, CLOCK))
   const walk = sql`SELECT ${g.consumer_id} AS consumer, ${g.id} AS id, coalesce(${counts}, 0) AS counts FROM ${grants} ${g} NOT INDEXED
     WHERE ${g.project_id} = ${project_id} AND ${after} ORDER BY ${g.consumer_id}, ${g.id} LIMIT ${MAX_WALKED}`
   const shown = {
@@ -138,12 +140,6 @@ function walkGrants(db: Db, { project_id, id }: Of, start: Place | null) {
     (fields) => sql`SELECT ${fields} FROM (${numbered(walk, sql`consumer, id`)}) w
       WHERE w.counts OR w.is_last ORDER BY w.nth LIMIT ${MAX_PREVIEWED + 1}`,
   )
-}
-
-/** The rows of a walk with their numbers. */
-function numbered(walk: SQL, order: SQL): SQL {
-  return sql`SELECT *, row_number() OVER by_key AS nth, lead(1, 1, 0) OVER by_key = 0 AS is_last
-    FROM (${walk}) WINDOW by_key AS (ORDER BY ${order})`
 }
 
 type Walked = Results<{ subscriptions: ReturnType<typeof walkSubscriptions>; granted: ReturnType<typeof walkGrants> }>

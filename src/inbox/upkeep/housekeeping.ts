@@ -13,6 +13,7 @@ import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
 import { eraseSome } from './erasures'
 import { nextDue } from './erasures-store'
+import { purgeGrants } from './grants-store'
 import { CHUNK_ROWS } from './limits'
 import { foldMinutes } from './minutes-store'
 import { movePayloads } from './moving-store'
@@ -36,6 +37,7 @@ const TASKS: Record<string, Task> = {
   moved_payloads: ({ db, now }) => movePayloads(db, now),
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt)),
   replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  grants: (rt, progress) => purgeGrants(rt.db, startOf(rt, progress), recordsBefore(rt)),
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
