@@ -10,7 +10,7 @@ import { submit, visit } from './visit'
 describe('what a consumer may do, in the console', () => {
   let world: EntitlementWorld
   let token: string
-  let at: string
+  let here: string
   let ada: string
   let event: string | undefined
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('what a consumer may do, in the console', () => {
     token = world.owner.token
     await sellPlans(world)
     ada = (await world.consumers.put('ada')).body.id
-    at = `/console/p/${world.project}/platform/consumers/${ada}`
+    here = `/console/p/${world.project}/platform/consumers/${ada}`
     const start = Math.floor(Date.now() / 1000)
     const period = { current_period_start: start, current_period_end: start + (30 * DAY) / 1000 }
     const items = ['price_pro', 'price_none'].map((price) =>
@@ -33,10 +33,10 @@ describe('what a consumer may do, in the console', () => {
       livemode: true,
     })
   })
-  const page = async (path = '', as = token) => (await visit(at + path, as)).text
+  const page = async (path = '', as = token) => (await visit(here + path, as)).text
   const words = async (path = '') => (await page(path)).replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
-  const send = (path: string, fields: Record<string, string> = {}) => told(submit(at + path, token, fields))
-  const done = (notice: string) => ({ status: 303, location: `${at}?done=${notice}`, wrong: [] })
+  const send = (path: string, fields: Record<string, string> = {}) => told(submit(here + path, token, fields))
+  const done = (notice: string) => ({ status: 303, location: `${here}?done=${notice}`, wrong: [] })
 
   it('is on its page: why, until when, and by which event, with no more round trips', async () => {
     const text = await words()
@@ -47,8 +47,18 @@ describe('what a consumer may do, in the console', () => {
     expect(await page()).toContain(`/webhooks/${event}"`)
     expect(await words('/entitlements')).toMatch(/Entitlements of ada .* Seats seats allowed 3/)
     const { DB, count } = countingD1()
-    await visit(at, token, { bindings: { DB } })
+    await visit(here, token, { bindings: { DB } })
     expect(count.trips).toBe(6)
+  })
+
+  it('can be seen as of an earlier time, with what is not known of it', async () => {
+    const at = (time: number) => words(`/entitlements?at=${iso(time).slice(0, 16)}`)
+    expect(await at(Date.now())).toMatch(/exactly what the answer was|may have been different/)
+    expect(await at(Date.now() - DAY)).toContain('The catalog has no features')
+    for (const wrong of [iso(Date.now() + DAY), 'nonsense']) {
+      const { status, text } = await visit(`${here}/entitlements?at=${wrong}`, token)
+      expect([status, text]).toEqual([422, expect.stringContaining('Must not be in the future')])
+    }
   })
 
   it('changes with grants, which are explained, and end when they are revoked', async () => {
@@ -99,7 +109,7 @@ describe('what a consumer may do, in the console', () => {
       expect(/grants\/(new|grt_\w+\/revoke)"|plans\/add/.test(await page(path, viewer))).toBe(false)
     const grant = /grants\/(grt_\w+)\/revoke/.exec(await page())?.[1]
     const other = (await world.consumers.put('grace')).body.id
-    const theirs = at.replace(ada, other)
+    const theirs = here.replace(ada, other)
     expect((await visit(`${theirs}/grants/${grant}/revoke`, token)).status).toBe(404)
     expect((await submit(`${theirs}/grants/${grant}/revoke`, token)).status).toBe(404)
   })

@@ -113,9 +113,17 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
 
   it('shows what a consumer may do and why, down to the event', async () => {
     await page.goto(`${base}/consumers/ext:user_1`)
-    expect(await rowOf('SEATS').innerText()).toMatch(/allowed\s+15\s+A subscription gives it/)
-    await rowOf('SEATS').getByText('1 source').click()
-    await rowOf('SEATS').getByRole('link', { name: /^evt_/ }).click()
+    expect(await page.getByRole('row', { name: /^SEATS/ }).innerText()).toMatch(
+      /allowed\s+15\s+A subscription gives it/,
+    )
+    await page
+      .getByRole('row', { name: /^SEATS/ })
+      .getByText('1 source')
+      .click()
+    await page
+      .getByRole('row', { name: /^SEATS/ })
+      .getByRole('link', { name: /^evt_/ })
+      .click()
     await page.getByRole('heading', { name: 'customer.subscription.updated' }).waitFor()
   })
 
@@ -130,9 +138,9 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByLabel('Feature', { exact: true }).selectOption('SSO (sso)')
     await press('Save')
     expect(await notice()).toContain('The grant was made.')
-    expect(await page.getByRole('region', { name: 'Entitlements' }).getByRole('row').filter({ hasText: 'sso' }).innerText()).toMatch(
-      /not allowed\s+.*A grant denies it/s,
-    )
+    expect(
+      await page.getByRole('region', { name: 'Entitlements' }).getByRole('row').filter({ hasText: 'sso' }).innerText(),
+    ).toMatch(/not allowed\s+.*A grant denies it/s)
     await page.getByRole('link', { name: 'Revoke no sso' }).click()
     await asked().getByRole('button', { name: 'Revoke grant' }).click()
     expect(await notice()).toContain('The grant was revoked')

@@ -59,7 +59,8 @@ export function bodyIn(entered: Entered, consumer: string, catalog: readonly Fea
 }
 
 /** The time of a browser's field, which has no zone, in UTC. */
-function utc(text: string): string {
+export function utc(text: string): string {
+  if (text.endsWith('Z')) return text
   return `${text.length === 16 ? `${text}:00` : text}Z`
 }
 

@@ -17,12 +17,12 @@ import { page, pathsOf } from '../../page'
 import type { NoticeName } from '../../ui/notice'
 import { readConsumer, refIn } from '../consumers/read'
 import { refusedBecause } from '../consumers/refusal'
-import { bodyIn, type Entered, enteredIn, grantPage } from './form'
+import { bodyIn, type Entered, enteredIn, grantPage, utc } from './form'
 import { grantsPage, revokePage } from './grants'
 import { entitlementsPage } from './page'
-import { entitlementsIn } from './read'
+import { entitlementsIn, readEntitlementsAt } from './read'
 
-/** What a consumer may do: all features. */
+/** What a consumer may do, or could do at an earlier time: all features. */
 export const entitlementPages = new Hono<HttpEnv>().get('/', page('entitlements:read'), async (c) => {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
@@ -30,7 +30,13 @@ export const entitlementPages = new Hono<HttpEnv>().get('/', page('entitlements:
   const found = await batch(db, { ...factsOf(db, project, [ref], null), rows: findConsumer(db, project, ref) })
   const [row] = found.rows
   if (!row) throw noConsumer()
-  return entitlementsPage(c, row, entitlementsIn(found))
+  const at = c.req.query('at') ?? ''
+  try {
+    const of = at === '' ? entitlementsIn(found) : await readEntitlementsAt(c, { id: row.id }, utc(at))
+    return entitlementsPage(c, row, { of, at })
+  } catch (error) {
+    return entitlementsPage(c, row, { of: entitlementsIn(found), at }, refusedBecause(error))
+  }
 })
 
 /** The grants of a consumer: list, grant or deny, revoke. */

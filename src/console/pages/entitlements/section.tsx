@@ -20,9 +20,11 @@ export function EntitlementsSection({ c, consumer, of }: Props) {
     <>
       <h2>Entitlements</h2>
       <Shown c={c} consumer={consumer} of={of} most={FEATURES} />
-      {of !== null && of.all.length > FEATURES && (
+      {of !== null && of.all.length > 0 && (
         <p>
-          <a href={path}>All {plural(of.all.length, 'feature')}</a>
+          <a href={path}>
+            {of.all.length > FEATURES ? `All ${plural(of.all.length, 'feature')}` : 'At an earlier time'}
+          </a>
         </p>
       )}
     </>
