@@ -18,6 +18,8 @@ export function projectPaths(project: string) {
     connections: `${billing}/connections`,
     billing,
     customers: `${billing}/customers`,
+    plans: `${billing}/plans`,
+    features: `${billing}/features`,
     consumers,
     unlinked: `${consumers}/unlinked`,
     events,

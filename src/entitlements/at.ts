@@ -1,14 +1,23 @@
 import type { ConsumerRef } from '../consumers/ref'
 import { required } from '../consumers/store'
 import { type Ask, batch, type Db, type Results } from '../db/client'
+import { invalidField } from '../http/validate'
+import { DAY } from '../lib/time'
 import { settingsOf } from '../projects/settings'
 import type { Catalog, Holder, Plan } from './facts'
 import { asOf } from './history'
 import { eventsOf, knownBefore, linkedSince, pastOf } from './history-store'
-import { MAX_AUDIT_WALKED, MAX_HISTORY } from './limits'
+import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY } from './limits'
 import { requireFew, subscriptionIn } from './store'
 
 type Found = Results<ReturnType<typeof pastOf>>
+
+/** The time that a caller asks about (ms). @throws {Fault} `validation_failed` for one that cannot be asked about */
+export function timeAsked(text: string, now: number): number {
+  const at = Date.parse(text)
+  if (at <= now && at >= now - MAX_DAYS_BACK * DAY) return at
+  throw invalidField('/at', 'out_of_range', `must not be in the future, nor more than ${MAX_DAYS_BACK} days ago`)
+}
 
 /**
  * What a consumer had at a time, as far as it is known: the events, grants and revisions of plans that there were.

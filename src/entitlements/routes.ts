@@ -8,12 +8,12 @@ import type { HttpEnv } from '../http/context'
 import { etagOfContents, isUnchanged } from '../http/etag'
 import { read } from '../http/read'
 import { route } from '../http/route'
-import { body, invalidField, query } from '../http/validate'
+import { body, query } from '../http/validate'
 import { DAY, iso } from '../lib/time'
-import { holderAt } from './at'
+import { holderAt, timeAsked } from './at'
 import { explain, presentAsked, presentEntitlement } from './explain'
 import { CheckBody, Checked, Entitlements, EntitlementsQuery } from './fields'
-import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_BACK, MAX_SOURCES } from './limits'
+import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_SOURCES } from './limits'
 import { resolve } from './resolve'
 import { factsIn, factsOf } from './store'
 
@@ -104,10 +104,7 @@ async function readNow(c: Context<HttpEnv>, ref: ConsumerRef) {
 /** What a consumer had at a time. @throws {Fault} `validation_failed` for a time that cannot be asked about */
 async function readAt(c: Context<HttpEnv>, ref: ConsumerRef, time: string) {
   const { db, now, settings } = c.get('rt')
-  const at = Date.parse(time)
-  if (at > now || at < now - MAX_DAYS_BACK * DAY) {
-    throw invalidField('/at', 'out_of_range', `must not be in the future, nor more than ${MAX_DAYS_BACK} days ago`)
-  }
+  const at = timeAsked(time, now)
   const keptSince = now - settings.recordRetentionDays * DAY
   const past = await holderAt(db, (queries) => read(c, queries), projectOf(c.get('actor')), ref, at, keptSince)
   return { ...past, id: past.consumer.id, now: at }

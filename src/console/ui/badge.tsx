@@ -22,6 +22,7 @@ const TONES: Record<string, string> = {
   past_due: 'warn',
   unpaid: 'bad',
   ambiguous: 'warn',
+  allowed: 'good',
 }
 
 /** A status: a word with a color. */

@@ -11,6 +11,8 @@ export type SectionName =
   | 'subscriptions'
   | 'invoices'
   | 'payment-methods'
+  | 'plans'
+  | 'features'
   | 'consumers'
   | 'unlinked'
   | 'general'
@@ -46,6 +48,8 @@ export const GROUPS: readonly Group[] = [
       billing('subscriptions', 'Subscriptions'),
       billing('invoices', 'Invoices'),
       billing('payment-methods', 'Payment methods'),
+      { name: 'plans', label: 'Plans', path: ({ plans }) => plans, needs: 'catalog:read' },
+      { name: 'features', label: 'Features', path: ({ features }) => features, needs: 'catalog:read' },
     ],
   },
   {
