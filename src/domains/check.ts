@@ -42,19 +42,25 @@ export async function check(rt: Runtime, row: Domain, holders: readonly Domain[]
   return { result, losers: isProof ? rivals.filter((one) => !isThere(one, known)) : null, inUse }
 }
 
-/** Writes results: those that take nothing from anybody in one transaction, every proof in one of its own. */
-export async function settle(rt: Runtime, checked: readonly Checked[], change: Change): Promise<{ held: boolean }> {
+/**
+ * Writes results: those that take nothing from anybody in one transaction, every proof in one of its own.
+ *
+ * @returns the domains that were written, and whether another project was found to hold a name just now
+ */
+export async function settle(rt: Runtime, checked: readonly Checked[], change: Change) {
   const { directory } = rt
   const plain = checked.filter(({ losers }) => losers === null).map(({ result }) => result)
-  await writeResults(directory, plain, change)
+  const rows = await writeResults(directory, plain, change)
   let held = false
   for (const { result, losers } of checked) {
     if (losers === null) continue
     const outcome = await writeProof(directory, result, losers, change)
-    if (outcome === 'done') tellLosers(rt, losers)
     held ||= outcome === 'held'
+    if (typeof outcome === 'string') continue
+    rows.push(outcome)
+    tellLosers(rt, losers)
   }
-  return { held }
+  return { rows, held }
 }
 
 /** Whether a domain of another project holds the name. One lookup shows the records of both. */

@@ -1,12 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
-import { batch, type Directory, type Queries, run } from '../db/client'
+import { batch, type Directory, type Queries } from '../db/client'
 import { refusedNull, refusedTwin } from '../db/refused'
 import { type DomainAction, entryOf } from './entry'
 import { domains } from './schema'
 import { failed, type Standing } from './step'
-import { type Domain, detailsOf, findDomain, isDomain } from './store'
+import { type Domain, detailsOf, isDomain } from './store'
 
 const d = alias(domains, 'd')
 
@@ -18,9 +18,17 @@ export type Result = {
   action: DomainAction | null
 }
 
-/** Writes results that take nothing from other projects. A result for a domain that has changed meanwhile is dropped. */
-export async function writeResults(directory: Directory, results: readonly Result[], change: Change): Promise<void> {
-  if (results.length === 0) return
+/**
+ * Writes results that take nothing from other projects. A result for a domain that has changed meanwhile is dropped.
+ *
+ * @returns the domains that were written
+ */
+export async function writeResults(
+  directory: Directory,
+  results: readonly Result[],
+  change: Change,
+): Promise<Domain[]> {
+  if (results.length === 0) return []
   const statements = results.map((result, i) => {
     const { row, set, action } = result
     const isSame = and(isDomain(row.project_id, row.id), eq(domains.version, row.version))
@@ -28,23 +36,26 @@ export async function writeResults(directory: Directory, results: readonly Resul
       .update(domains)
       .set({ ...set, version: row.version + 1 })
       .where(isSame)
+      .returning()
     return { ...(action && { [`audit${i}`]: audit(directory, result, action, change) }), [`saved${i}`]: saved }
   })
-  await batch(directory, Object.assign({}, ...statements) as Queries)
+  const written = await batch(directory, Object.assign({}, ...statements) as Queries)
+  return results.flatMap((_, i) => written[`saved${i}`] as Domain[])
 }
 
 /**
  * Gives a name to the project that has proven it. Those who held it, and whose record is gone, lose it in the same
  * transaction: all of it happens, or nothing.
  *
- * @returns `changed`: a domain has changed since it was read; `held`: another project holds the name
+ * @returns the domain as it is then; `changed`: one of them has changed since it was read; `held`: another project holds the
+ *   name
  */
 export async function writeProof(
   directory: Directory,
   result: Result,
   losers: readonly Domain[],
   change: Change,
-): Promise<'done' | 'changed' | 'held'> {
+): Promise<Domain | 'changed' | 'held'> {
   const { row, set } = result
   const claimant = sql`EXISTS (SELECT 1 FROM ${domains} ${d} WHERE ${d.project_id} = ${row.project_id}
     AND ${d.id} = ${row.id} AND ${d.version} = ${row.version})`
@@ -57,26 +68,21 @@ export async function writeProof(
       .where(isDomain(loser.project_id, loser.id)),
   }))
   try {
-    await batch(directory, {
+    const { proven } = await batch(directory, {
       ...(Object.assign({}, ...lost) as Queries),
       audit: audit(directory, result, 'domain.verified', change),
       proven: directory
         .update(domains)
         .set({ ...set, ...fence(row, sql`true`) })
-        .where(isDomain(row.project_id, row.id)),
+        .where(isDomain(row.project_id, row.id))
+        .returning(),
     })
-    return 'done'
+    return proven[0] ?? 'changed'
   } catch (error) {
     if (refusedNull(error, domains.version)) return 'changed'
     if (refusedTwin(error, domains.hostname)) return 'held'
     throw error
   }
-}
-
-/** Reads a domain again. */
-export async function rereadDomain(directory: Directory, { project_id, id }: Domain): Promise<Domain | undefined> {
-  const [row] = await run(directory, findDomain(directory, project_id, id))
-  return row
 }
 
 function fence({ version }: Domain, condition: ReturnType<typeof sql>) {

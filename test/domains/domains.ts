@@ -63,9 +63,9 @@ export async function forgetCheck(id: string): Promise<void> {
   await DIRECTORY.prepare('UPDATE domains SET checked_at = NULL WHERE id = ?').bind(id).run()
 }
 
-/** The actions that the audit log of a project has about a domain, oldest first. */
+/** The actions that the audit log has about a domain, sorted by name: those of one millisecond have no order. */
 export async function actionsOf(id: string): Promise<string[]> {
-  const { results } = await DIRECTORY.prepare('SELECT action FROM audit_log WHERE object_id = ? ORDER BY id')
+  const { results } = await DIRECTORY.prepare('SELECT action FROM audit_log WHERE object_id = ? ORDER BY action')
     .bind(id)
     .all<{ action: string }>()
   return results.map(({ action }) => action)
