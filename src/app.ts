@@ -15,6 +15,7 @@ import { consumerRoutes } from './consumers/routes'
 import { deviceRoutes } from './devices/routes'
 import { verifyRoutes } from './devices/verify-routes'
 import { grantRoutes } from './entitlements/grant-routes'
+import { previewRoutes } from './entitlements/preview-routes'
 import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
@@ -77,6 +78,7 @@ const app = base
   .route('/platform/v1/consumers', consumerEntitlementRoutes)
   .route('/platform/v1/billing/features', featureRoutes)
   .route('/platform/v1/billing/plans', planRoutes)
+  .route('/platform/v1/billing/plans', previewRoutes)
   .route('/platform/v1/billing/grants', grantRoutes)
   .route('/platform/v1/billing/entitlements', checkRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)

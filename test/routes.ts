@@ -88,6 +88,16 @@ export async function newWorld() {
   }
 }
 
+/** The worlds of a file that walks the routes: all that only read share one, and each other gets one of its own. */
+export function worldsByRoute() {
+  let read: Promise<World> | undefined
+  return ({ method }: Pick<RouteEntry, 'method'>): Promise<World> => {
+    if (method !== 'GET') return newWorld()
+    read ??= newWorld()
+    return read
+  }
+}
+
 const PASSKEY = { id: 'AAAA', rawId: 'AAAA', type: 'public-key', clientExtensionResults: {} }
 const PASSKEY_MADE = { ...PASSKEY, response: { clientDataJSON: 'e30', attestationObject: 'oA', transports: ['usb'] } }
 const PASSKEY_USED = { ...PASSKEY, response: { clientDataJSON: 'e30', authenticatorData: 'AAAA', signature: 'AAAA' } }
@@ -164,6 +174,7 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     json: { key: 'sample', name: 'sample', rank: 1, state: 'archived', features: {}, prices: [] },
     status: 200,
   },
+  'POST /platform/v1/billing/plans/:id/preview': { json: { rank: 2, features: {}, prices: [] }, status: 200 },
   'POST /platform/v1/billing/entitlements/check': {
     json: { consumers: ['ext:sample', 'ext:nobody'], features: ['sso', 'seats'] },
     status: 200,

@@ -5,7 +5,7 @@ import { MAX_CUSTOMERS, MAX_EXTERNAL_ID } from '../consumers/limits'
 import { EXTERNAL } from '../consumers/ref'
 import { flagOrFalse, named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
-import { MAX_ASKED_FEATURES, MAX_CONSUMERS } from './limits'
+import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_BACK } from './limits'
 import { REASONS } from './resolve'
 
 const ReasonName = named('EntitlementReason', z.enum(REASONS))
@@ -22,7 +22,7 @@ const shown = {
     .describe('When the first of the sources that the value comes from ends. Null if none has a known end.'),
 }
 const as_of = timestamp.describe(
-  "The database's time of the read. Of two answers, the one with the later time is newer.",
+  "The database's time of the read. Of two answers, the one with the later time is newer. With `at`, that time.",
 )
 
 const Entitlement = named('Entitlement', z.object(shown))
@@ -101,6 +101,12 @@ export const Checked = named(
 
 export const EntitlementsQuery = z.strictObject({
   explain: flagOrFalse.describe('Adds what could give each feature, what of it counts, and why the rest does not.'),
+  at: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe(
+      `What we would have answered then: a time that is not in the future, at most ${MAX_DAYS_BACK} days ago. The response then has \`exact\` and \`missing\`.`,
+    ),
 })
 
 export const Entitlements = named(
@@ -113,7 +119,14 @@ export const Entitlements = named(
     customers: z
       .array(CustomerLink)
       .optional()
-      .describe(`Only with \`explain=true\`: the customers that are the consumer's, up to ${MAX_CUSTOMERS}.`),
+      .describe(
+        `Only with \`explain=true\`: the customers that are the consumer's, up to ${MAX_CUSTOMERS}. They are today's, also with \`at\`.`,
+      ),
+    exact: z
+      .boolean()
+      .optional()
+      .describe('Only with `at`: whether everything is known that the answer depended on then.'),
+    missing: z.array(z.string()).optional().describe('Only with `at`: what is not known, in words for people.'),
   }),
   {
     as_of: SAMPLE.time,

@@ -13,3 +13,15 @@ export const MAX_SOURCES = 5_000
  * something is not allowed. Without a limit, a consumer with many of them would be refused every answer.
  */
 export const MAX_EXPIRED = 5
+/** How far back one can ask what a consumer was allowed to do (days). */
+export const MAX_DAYS_BACK = 400
+/** Events of its subscriptions that are looked at for that. */
+export const MAX_HISTORY = 1_000
+/** Entries of the audit log that are looked at for that. */
+export const MAX_AUDIT_WALKED = 5_000
+/** Subscriptions, and as many grants, that one call of a preview walks. */
+export const MAX_WALKED = 5_000
+/** Of these, how many that have the plan are looked at with their consumers. */
+export const MAX_PREVIEWED = 1_000
+/** Changes that one call of a preview shows. */
+export const MAX_CHANGES = 50

@@ -61,6 +61,7 @@ const TRAFFIC = [
   'PUT /platform/v1/consumers/:consumer/devices/:device',
   'POST /platform/v1/devices/verify',
   'POST /platform/v1/billing/entitlements/check',
+  'POST /platform/v1/billing/plans/:id/preview',
 ]
 const TRAFFIC_IN_FORMS: Record<string, Record<string, string>> = {
   'POST /console/p/:project/platform/consumers': { external_id: 'by-form' },

@@ -64,6 +64,7 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /platform/v1/billing/plans': READ('catalog:read'),
   'GET /platform/v1/billing/plans/:id': READ('catalog:read'),
   'PATCH /platform/v1/billing/plans/:id': CATALOG,
+  'POST /platform/v1/billing/plans/:id/preview': READ('catalog:read'),
   'POST /platform/v1/billing/entitlements/check': READ('entitlements:read'),
   'GET /platform/v1/consumers/:consumer/entitlements': READ('entitlements:read'),
   'POST /platform/v1/billing/grants': GRANTS,

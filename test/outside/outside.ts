@@ -1,11 +1,16 @@
+import { faulty } from './faulty.ts'
 import { type Handler, hostOf } from './hosts.ts'
 import { plain } from './plain.ts'
+import { certified, mock } from './providers.ts'
 
 /** The host that tests talk to themselves: `PUT /{host}` sets what it does, `GET /{host}` reads what it has received. */
 export const CONTROL = 'control.plain.dev'
 
 /** By the last two labels of the host name. Do not use `.test` or `.example`: the Worker refuses to fetch them. */
 const HANDLERS: Record<string, Handler> = {
+  'certified.dev': certified,
+  'faulty.dev': faulty,
+  'mock.dev': mock,
   'plain.dev': plain,
 }
 

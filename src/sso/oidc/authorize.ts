@@ -1,11 +1,33 @@
-import type { Runtime } from '../../env'
-import type { Client } from './client'
-import { SsoError } from './error'
+import * as oauth from 'oauth4webapi'
+import type { Client, Host, Login } from './client'
+import { metadataOf } from './metadata'
+import { proofsOf } from './proofs'
 
+/**
+ * The address at the provider that a browser is sent to (OpenID Connect Core 1.0, section 3.1.2.1, with PKCE, RFC 7636).
+ *
+ * @param login.state a random text of at least 256 bits that the sign-in is found by again
+ * @throws {SsoError} `provider_unreachable`, `discovery_failed`
+ */
 export async function authorizationUrl(
-  _rt: Runtime,
-  _client: Client,
-  _login: { state: string; redirect_uri: string; login_hint: string | null },
+  rt: Host,
+  client: Pick<Client, 'issuer' | 'client_id' | 'scopes'>,
+  login: Login & { login_hint: string | null },
 ): Promise<string> {
-  throw new SsoError('provider_unreachable')
+  const { authorization_endpoint } = await metadataOf(rt, client.issuer)
+  const { nonce, verifier } = await proofsOf(rt, login.state)
+  const url = new URL(authorization_endpoint)
+  const parameters = {
+    response_type: 'code',
+    client_id: client.client_id,
+    redirect_uri: login.redirect_uri,
+    scope: [...new Set(['openid', ...client.scopes])].join(' '),
+    state: login.state,
+    nonce,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  if (login.login_hint !== null) url.searchParams.set('login_hint', login.login_hint)
+  return url.href
 }

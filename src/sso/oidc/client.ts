@@ -1,3 +1,4 @@
+import type { Runtime } from '../../env'
 import type { AuthMethod } from '../values'
 
 /** The client that a provider knows us as, with its secret in the clear: never store or log it. */
@@ -7,21 +8,32 @@ export type Client = {
   client_secret: string | null
   auth_method: AuthMethod
   scopes: readonly string[]
-  /** The names of the claims with the email address and the name of a person. */
+  /** The names of the claims that hold the email address and the name. */
   claims: { email: string; name: string }
 }
+
+/** One sign-in: the state that was sent with it, and the address that the provider sends the browser back to. */
+export type Login = { state: string; redirect_uri: string }
 
 /** Who has signed in, as the provider says. */
 export type Identified = {
   issuer: string
   subject: string
   email: string | null
+  /** Whether the provider says that this address is verified. It is for callers to demand it. */
   email_verified: boolean
   name: string | null
+  /** The claims of the ID token and of UserInfo, at most 8 KB as JSON. Those that do not fit are left out. */
   claims: Record<string, unknown>
-  /** The id of the session at the provider, if it gave one. */
+  /** The session at the provider, if it names one. */
   sid: string | null
   end_session_endpoint: string | null
 }
 
-export type Recorder = (step: { name: string; expected: string; got: string; ok: boolean }) => void
+/** A step of a sign-in: what was expected and what came. It holds no code, token or secret. */
+export type Step = { name: string; expected: string; got: string; ok: boolean }
+/** Collects the steps of a test run. */
+export type Recorder = (step: Step) => void
+
+/** What the engine needs of a runtime. */
+export type Host = Pick<Runtime, 'settings' | 'now'>

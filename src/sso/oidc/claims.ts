@@ -1,0 +1,89 @@
+import { utf8 } from '../../lib/crypto'
+import { SECOND } from '../../lib/time'
+import type { Client, Host, Identified } from './client'
+import { MAX_CLAIMS, MAX_EMAIL, MAX_NAME, MAX_SUBJECT, MAX_TOKEN_AGE, MAX_TOKEN_AHEAD } from './limits'
+
+export type Claims = Record<string, unknown>
+
+/** Claims that prove something about one sign-in and say nothing about the person. `nonce` is a secret of ours. */
+const PROOFS = ['nonce', 'at_hash', 'c_hash', 's_hash', 'jti']
+
+/** One rule about a claim: what is expected, and whether it holds. `got` is for people, and holds no secret. */
+export type Checked = { claim: string; expected: string; got: string; ok: boolean }
+
+/** What we demand of an ID token beyond the library, which lets each of these pass. */
+export function ownChecks({ now }: Pick<Host, 'now'>, client: Pick<Client, 'client_id'>, claims: Claims): Checked[] {
+  const { azp, iat, sub } = claims
+  const age = typeof iat === 'number' ? now - iat * SECOND : Number.NaN
+  const length = typeof sub === 'string' ? sub.length : 0
+  return [
+    {
+      claim: 'azp',
+      expected: `absent, or ${client.client_id}`,
+      got: worded(azp),
+      ok: azp === undefined || azp === client.client_id,
+    },
+    {
+      claim: 'iat',
+      expected: 'at most 10 minutes ago, and at most 60 seconds ahead',
+      got: Number.isNaN(age) ? worded(iat) : ageOf(age),
+      ok: age <= MAX_TOKEN_AGE && age >= -MAX_TOKEN_AHEAD,
+    },
+    {
+      claim: 'sub',
+      expected: `a text of 1 to ${MAX_SUBJECT} characters`,
+      got: length > MAX_SUBJECT ? `${length} characters` : worded(sub),
+      ok: length > 0 && length <= MAX_SUBJECT,
+    },
+  ]
+}
+
+/** What the claims of an ID token and of UserInfo say about a person. The ID token counts first: it is signed. */
+export function personOf(
+  { claims: names }: Pick<Client, 'claims'>,
+  token: Claims,
+  userinfo: Claims,
+): Pick<Identified, 'email' | 'email_verified' | 'name' | 'claims' | 'sid'> {
+  const source = typeof token[names.email] === 'string' ? token : userinfo
+  const email = textOf(source[names.email], MAX_EMAIL)
+  return {
+    email,
+    email_verified: email !== null && [token, userinfo].some((claims) => vouchesFor(claims, email)),
+    name: (textOf(token[names.name]) ?? textOf(userinfo[names.name]))?.slice(0, MAX_NAME) ?? null,
+    claims: kept({ ...userinfo, ...token }),
+    sid: textOf(token.sid, MAX_SUBJECT),
+  }
+}
+
+/** `email_verified` speaks of the claim `email` beside it, and of no other. Only `true` counts, not a text. */
+function vouchesFor({ email, email_verified }: Claims, address: string): boolean {
+  return email_verified === true && typeof email === 'string' && email.toLowerCase() === address.toLowerCase()
+}
+
+/** The claims that fit into their limit, without those that prove one sign-in. */
+function kept(claims: Claims): Claims {
+  let bytes = 2
+  const fitting = Object.entries(claims).filter(([name, value]) => {
+    if (PROOFS.includes(name)) return false
+    const more = utf8(JSON.stringify({ [name]: value })).byteLength
+    if (bytes + more > MAX_CLAIMS) return false
+    bytes += more
+    return true
+  })
+  return Object.fromEntries(fitting)
+}
+
+function textOf(value: unknown, max = Number.POSITIVE_INFINITY): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= max ? value : null
+}
+
+function ageOf(ms: number): string {
+  const seconds = Math.round(Math.abs(ms) / SECOND)
+  return ms < 0 ? `${seconds} seconds ahead` : `${seconds} seconds ago`
+}
+
+/** A value from a provider, for people. */
+export function worded(value: unknown): string {
+  if (value === undefined) return 'absent'
+  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MAX_NAME)
+}

@@ -1,0 +1,141 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import type { Handler, Host } from './hosts.ts'
+import { type Plain, plainResponse } from './plain.ts'
+
+/** What a provider gets wrong. Without any of it, it is a good one with the client `rp` and the secret `s3cret`. */
+export type Faults = {
+  /** Responses in place of its own, by path. */
+  pages?: Record<string, Plain>
+  /** Members of its discovery document; null leaves one out. */
+  discovery?: Record<string, unknown>
+  /** Parameters of the authorization response; null leaves one out. */
+  response?: Record<string, string | null>
+  /** Claims of the ID token; null leaves one out. `iat` and `exp` are in seconds from now. */
+  claims?: Record<string, unknown>
+  /** Members of the token response; null leaves one out. */
+  tokens?: Record<string, unknown>
+  userinfo?: Record<string, unknown>
+  /** The header of the ID token. */
+  alg?: 'RS256' | 'PS256' | 'ES256' | 'EdDSA' | 'HS256' | 'none'
+  kid?: string | null
+  /** The key that signs; by default, one that it publishes. */
+  signed_by?: 'another key'
+  /** The kids that it publishes, all of one key. */
+  kids?: string[]
+  /** Its clock (ms since the epoch). */
+  now?: number
+}
+
+const CLIENT = { id: 'rp', secret: 's3cret' }
+const codes = new Map<string, URLSearchParams>()
+
+/** `*.faulty.dev`: an OpenID provider that does wrong what a test tells it to. It asks nobody anything. */
+export const faulty: Handler = async (request, host) => {
+  const faults = host.settings as Faults
+  const url = new URL(request.url)
+  const page = faults.pages?.[url.pathname]
+  if (page) return plainResponse(page)
+  switch (url.pathname) {
+    case '/.well-known/openid-configuration':
+      return Response.json(changed(documentOf(host), faults.discovery))
+    case '/authorize':
+      return authorize(host, url.searchParams)
+    case '/token':
+      return exchange(host, request)
+    case '/jwks':
+      return Response.json({ keys: await publicKeys(faults) })
+    case '/userinfo':
+      return Response.json(changed({ sub: 'u1', email: 'ada@acme.dev', email_verified: true }, faults.userinfo))
+    default:
+      return new Response(null, { status: 404 })
+  }
+}
+
+function documentOf({ name, settings }: Host): Record<string, unknown> {
+  const issuer = `https://${name}`
+  const { alg = 'RS256' } = settings as Faults
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/jwks`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    end_session_endpoint: `${issuer}/logout`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [alg],
+    authorization_response_iss_parameter_supported: true,
+  }
+}
+
+function authorize(host: Host, asked: URLSearchParams): Response {
+  const code = randomUUID()
+  codes.set(code, asked)
+  const location = new URL(asked.get('redirect_uri') ?? '')
+  const { response } = host.settings as Faults
+  const given = changed({ code, state: asked.get('state'), iss: `https://${host.name}` }, response)
+  for (const [name, value] of Object.entries(given)) location.searchParams.set(name, String(value))
+  return new Response(null, { status: 302, headers: { Location: location.href } })
+}
+
+async function exchange(host: Host, request: Request): Promise<Response> {
+  const body = new URLSearchParams(await request.text())
+  const asked = codes.get(body.get('code') ?? '')
+  codes.delete(body.get('code') ?? '')
+  const basic = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`
+  const known = request.headers.get('Authorization') === basic || body.get('client_secret') === CLIENT.secret
+  if (!known && asked?.get('client_id') !== 'public') return Response.json({ error: 'invalid_client' }, { status: 401 })
+  const challenge = createHash('sha256')
+    .update(body.get('code_verifier') ?? '')
+    .digest('base64url')
+  if (!asked || asked.get('code_challenge') !== challenge || asked.get('redirect_uri') !== body.get('redirect_uri'))
+    return Response.json({ error: 'invalid_grant' }, { status: 400 })
+  const faults = host.settings as Faults
+  const id_token = await idToken(host, asked)
+  return Response.json(
+    changed({ access_token: 'an access token', token_type: 'Bearer', expires_in: 60, id_token }, faults.tokens),
+  )
+}
+
+async function idToken({ name, settings }: Host, asked: URLSearchParams): Promise<string> {
+  const { claims = {}, alg = 'RS256', kid = 'k1', signed_by, now = Date.now() } = settings as Faults
+  const seconds = Math.floor(now / 1000)
+  const own = { iss: `https://${name}`, aud: asked.get('client_id'), sub: 'u1', nonce: asked.get('nonce') }
+  const person = { email: 'ada@acme.dev', email_verified: true, name: 'Ada' }
+  const { iat = 0, exp = 300, ...rest } = claims as { iat?: unknown; exp?: unknown }
+  const time = (value: unknown) => (typeof value === 'number' ? seconds + value : value)
+  const payload = changed(
+    { ...own, ...person, iat: time(0), exp: time(300) },
+    { ...rest, iat: time(iat), exp: time(exp) },
+  )
+  if (alg === 'none') return `${part({ alg })}.${part(payload)}.`
+  const header = { alg, ...(kid !== null && { kid }) }
+  if (alg === 'HS256')
+    return new SignJWT(payload).setProtectedHeader(header).sign(new TextEncoder().encode(CLIENT.secret.padEnd(32, '.')))
+  const { privateKey } = await keyPair(alg, signed_by ?? 'own')
+  return new SignJWT(payload).setProtectedHeader(header).sign(privateKey)
+}
+
+const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+async function publicKeys({ alg = 'RS256', kids = ['k1'] }: Faults): Promise<JWK[]> {
+  if (alg === 'none' || alg === 'HS256') return []
+  const { publicKey } = await keyPair(alg, 'own')
+  const jwk = await exportJWK(publicKey)
+  return kids.map((kid) => ({ ...jwk, kid, alg, use: 'sig' }))
+}
+
+const pairs = new Map<string, ReturnType<typeof generateKeyPair>>()
+
+function keyPair(alg: string, which: string): ReturnType<typeof generateKeyPair> {
+  const name = `${alg} ${which}`
+  const pair = pairs.get(name) ?? generateKeyPair(alg)
+  pairs.set(name, pair)
+  return pair
+}
+
+/** An object with some members changed; null removes one. */
+function changed<T extends Record<string, unknown>>(object: T, changes: Record<string, unknown> = {}) {
+  return Object.fromEntries(Object.entries({ ...object, ...changes }).filter(([, value]) => value !== null))
+}
