@@ -10,7 +10,7 @@ import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
 import { featureRoutes } from './catalog/feature-routes'
 import { planRoutes } from './catalog/plan-routes'
-import { consoleRoutes, errorRoutes, linkRoutes, ssoRoutes } from './console/routes'
+import { consoleRoutes, errorRoutes, linkRoutes, ssoRoutes, ssoStartRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
 import { deviceRoutes } from './devices/routes'
@@ -50,7 +50,9 @@ import { passkeyRoutes } from './passkeys/routes'
 import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
+import { ssoConnectionRoutes } from './sso/connections/routes'
 import { ssoCustomerRoutes } from './sso/customers/routes'
+import { ssoIdentityRoutes } from './sso/identities/routes'
 import { healthRoutes } from './stores/routes'
 
 /** The kinds of credentials that a Bearer token can be. */
@@ -111,6 +113,8 @@ const app = base
   .route('/platform/v1/billing/customers', customerRoutes)
   // What anybody may read of a project.
   .route('/p', jwksRoutes)
+  .route('/platform/v1/sso/connections', ssoConnectionRoutes)
+  .route('/platform/v1/sso/identities', ssoIdentityRoutes)
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)
   .route('/auth', accountRoutes)
@@ -128,6 +132,7 @@ base.route('/metrics', metricsRoutes)
 base.route('/console', consoleRoutes)
 base.route('/errors', errorRoutes)
 base.route('/auth', linkRoutes)
+base.route('/auth/sso', ssoStartRoutes)
 base.route('/sso', ssoRoutes)
 
 app.onError((error, c) => problem(c, error))

@@ -29,6 +29,7 @@ import { sessionPages } from './pages/sessions/routes'
 import { passkeySignInPages } from './pages/sign-in/passkey'
 import { linkPages, signInPages } from './pages/sign-in/routes'
 import { ssoPages } from './pages/sso/routes'
+import { ssoStartPages } from './pages/sso/start'
 import { statusPages } from './pages/status/routes'
 
 /** The web console: pages over the same stores and rules as the API. */
@@ -71,9 +72,10 @@ export const linkRoutes = new Hono<HttpEnv>().use('/sign-in', pageHeaders).route
 
 /** The way to a provider of single sign-on and back. */
 export const ssoRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', ssoPages)
+export const ssoStartRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', ssoStartPages)
 
 /** The table of error codes. */
 export const errorRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', errorPages)
 
-for (const pages of [consoleRoutes, linkRoutes, ssoRoutes, errorRoutes])
+for (const pages of [consoleRoutes, linkRoutes, ssoRoutes, ssoStartRoutes, errorRoutes])
   pages.onError((error, c: Context<HttpEnv>) => errorPage(c, error))
