@@ -45,7 +45,9 @@ import { passkeyRoutes } from './passkeys/routes'
 import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
+import { ssoConnectionRoutes } from './sso/connections/routes'
 import { ssoCustomerRoutes } from './sso/customers/routes'
+import { ssoIdentityRoutes } from './sso/identities/routes'
 import { healthRoutes } from './stores/routes'
 
 /** The kinds of credentials that a Bearer token can be. */
@@ -98,6 +100,8 @@ const app = base
   .route('/platform/v1/billing/payment-methods', paymentMethodTimelineRoutes)
   .route('/platform/v1/billing/customers', customerLinkRoutes)
   .route('/platform/v1/billing/customers', customerRoutes)
+  .route('/platform/v1/sso/connections', ssoConnectionRoutes)
+  .route('/platform/v1/sso/identities', ssoIdentityRoutes)
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)
   .route('/auth', accountRoutes)

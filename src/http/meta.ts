@@ -28,7 +28,7 @@ export const TAGS = {
   Projects: 'Every other resource belongs to a project.',
   Service: 'The service itself.',
   Sessions: 'Sign-in codes by email, and console sessions.',
-  'Single sign-on': 'Connections to identity providers, and the sign-in of consumers.',
+  'Single sign-on': 'OpenID providers that your team and your customers sign in with.',
   'Billing webhooks': 'Recorded events: list, search, replay, health and lag.',
 }
 export type Tag = keyof typeof TAGS

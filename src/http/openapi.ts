@@ -143,7 +143,7 @@ function pathParameters(path: string): Json[] {
             name: segment.slice(1),
             in: 'path',
             required: true,
-            ...PATH_PARAMETERS[segments[i - 1] ?? ''],
+            ...(PATH_PARAMETERS[`${segments[i - 2]}/${segments[i - 1]}`] ?? PATH_PARAMETERS[segments[i - 1] ?? '']),
             schema: { type: 'string' },
           },
         ]

@@ -30,6 +30,9 @@ export const SAMPLE = {
   paymentMethod: 'pm_1QZ4kKJ2eZvKYlo2',
   customer: 'cus_RYsBz1f8kq',
   vendorEvent: 'evt_1QZ4kNJ2eZvKYlo2',
+  domain: 'dom_01kc5y2b4d6f8h0j1k3m5n7p9r',
+  ssoConnection: 'sso_01kc5y4d6f8h0k2n4p6q8s0v2x',
+  identity: 'idn_01kc5y9a1c3e5g7j9m0p2r4t6v',
   email: 'ada@example.com',
   time: '2026-11-21T08:47:00.123Z',
   later: '2026-11-21T08:47:00.456Z',
@@ -37,7 +40,7 @@ export const SAMPLE = {
   cursor: 'NGY2ZTFkMjBrZXlfMDFrYzVyM3htOHEydjduNHQ5dzZ5MXowYWI',
 } as const
 
-/** What a path parameter names, and an example, by the segment before it, which may be another parameter. */
+/** What a path parameter names, and an example, by the segment before it, which may be another parameter, or by the two before it. */
 export const PATH_PARAMETERS: Record<string, { description: string; example: string }> = {
   'api-keys': { description: 'The id of the API key.', example: SAMPLE.key },
   projects: { description: 'The id of the project.', example: SAMPLE.project },
@@ -65,5 +68,7 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   features: { description: 'The key of the feature.', example: 'seats' },
   plans: { description: 'The id of the plan.', example: SAMPLE.plan },
   grants: { description: 'The id of the grant.', example: SAMPLE.grant },
+  'sso/connections': { description: 'The id of the connection.', example: SAMPLE.ssoConnection },
+  identities: { description: 'The id of the identity.', example: SAMPLE.identity },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }

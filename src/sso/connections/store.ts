@@ -1,12 +1,22 @@
-import { and, eq, getTableColumns, isNull, not, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, isNull, lt, not, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import type { Directory } from '../../db/client'
+import { json } from '../../db/sql'
 import { domains } from '../../domains/schema'
 import { HELD } from '../../domains/store'
 import { isDeleted } from '../../projects/ended-store'
-import { ssoConnections } from '../schema'
+import { projects } from '../../projects/schema'
+import { ssoConnectionDomains, ssoConnections } from '../schema'
 
-/** A connection. `surface_host`: the host that shows its sign-in; null for the deployment's own. */
+/**
+ * A connection. `surface_host`: the host that shows its sign-in; null for the deployment's own. `enforced`: whether its
+ * project enforces it.
+ */
 export type SsoConnection = Awaited<ReturnType<typeof findConnectionById>>[number]
+/** A domain of a connection, and whether the project holds it now. */
+export type ConnectionDomain = { id: string; hostname: string; verified: boolean }
+
+const surface = alias(domains, 'surface')
 
 /** Reads a connection of any project that is not deleted. Browsers know only its id. */
 export function findConnectionById(directory: Directory, id: string | SQL) {
@@ -18,26 +28,61 @@ export function findConnectionById(directory: Directory, id: string | SQL) {
 
 /** Reads a connection of the project, in any state. */
 export function findConnection(directory: Directory, projectId: string, id: string) {
-  return selectConnections(
-    directory,
-    and(eq(ssoConnections.project_id, projectId), eq(ssoConnections.id, id), isNull(ssoConnections.deleted_at)),
-  )
+  return selectConnections(directory, live(projectId, id))
 }
 
-export function selectConnections(directory: Directory, condition: SQL | undefined) {
-  const surface = and(
-    eq(domains.project_id, ssoConnections.project_id),
-    sql`${domains.id} = ${ssoConnections.settings} ->> 'surface_id'`,
-    eq(domains.purpose, 'surface'),
-    sql`${domains.state} IN (${HELD})`,
+/** Reads the project's connections, newest first, from before the connection `before`. */
+export function listConnections(directory: Directory, projectId: string, before: string | null, limit: number) {
+  const ofProject = and(eq(ssoConnections.project_id, projectId), isNull(ssoConnections.deleted_at))
+  return selectConnections(directory, and(ofProject, before === null ? undefined : lt(ssoConnections.id, before)))
+    .orderBy(desc(ssoConnections.id))
+    .limit(limit)
+}
+
+/** The project's connection with this id, unless it was deleted. */
+export function live(projectId: string, id: string) {
+  return and(eq(ssoConnections.project_id, projectId), eq(ssoConnections.id, id), isNull(ssoConnections.deleted_at))
+}
+
+/** Whether a connection may vouch for a domain that its project holds now. @param ofDomain which of its domains */
+export function holdsDomain(projectId: string, id: string, ofDomain?: SQL): SQL {
+  const { project_id, connection_id, domain_id } = ssoConnectionDomains
+  return sql`EXISTS (SELECT 1 FROM ${ssoConnectionDomains}
+    INNER JOIN ${domains} ON ${eq(domains.project_id, project_id)} AND ${eq(domains.id, domain_id)}
+    WHERE ${eq(project_id, projectId)} AND ${eq(connection_id, id)} AND ${isHeld(domains, ofDomain)})`
+}
+
+/** A domain whose email addresses its project holds now. */
+export function isHeld({ purpose, state }: Pick<typeof domains, 'purpose' | 'state'>, ofDomain?: SQL): SQL {
+  return sql`${and(eq(purpose, 'sso'), sql`${state} IN (${HELD})`, ofDomain)}`
+}
+
+function selectConnections(directory: Directory, condition: SQL | undefined) {
+  const shown = and(
+    eq(surface.project_id, ssoConnections.project_id),
+    sql`${surface.id} = ${ssoConnections.settings} ->> 'surface_id'`,
+    eq(surface.purpose, 'surface'),
+    sql`${surface.state} IN (${HELD})`,
   )
+  const verified = sql`json(iif(${isHeld(domains)}, 'true', 'false'))`
+  const own = sql`SELECT json_group_array(json_object('id', ${domains.id}, 'hostname', ${domains.hostname}, 'verified', ${verified}))
+    FROM ${ssoConnectionDomains}
+    INNER JOIN ${domains} ON ${eq(domains.project_id, ssoConnectionDomains.project_id)}
+      AND ${eq(domains.id, ssoConnectionDomains.domain_id)}
+    WHERE ${eq(ssoConnectionDomains.project_id, ssoConnections.project_id)}
+      AND ${eq(ssoConnectionDomains.connection_id, ssoConnections.id)}`
   return directory
     .select({
       ...getTableColumns(ssoConnections),
-      surface_host: sql<string | null>`${domains.hostname}`.as('surface_host'),
+      surface_host: sql<string | null>`${surface.hostname}`.as('surface_host'),
+      domains: json<ConnectionDomain[]>(sql`(${own})`).as('domains'),
+      enforced: sql<boolean>`coalesce(${projects.sso_enforced_by} = ${ssoConnections.id}, 0)`
+        .mapWith(Boolean)
+        .as('enforced'),
     })
     .from(ssoConnections)
-    .leftJoin(domains, surface)
+    .innerJoin(projects, eq(projects.id, ssoConnections.project_id))
+    .leftJoin(surface, shown)
     .where(condition)
     .$dynamic()
 }

@@ -1,0 +1,227 @@
+import type { Change } from '../../audit/store'
+import { run } from '../../db/client'
+import type { Runtime } from '../../env'
+import type { Actor } from '../../http/auth'
+import { requireConfirmed } from '../../http/policy'
+import { invalidField } from '../../http/validate'
+import { Fault } from '../../lib/fault'
+import { newId } from '../../lib/ids'
+import { seal } from '../../lib/seal'
+import { discover, issuerUrl } from '../oidc/metadata'
+import type { ConnectionSettings } from '../values'
+import { secretContext } from './client'
+import type { ChangedFields, NewFields } from './fields'
+import { requireNotEnforced, requireOwnFields, requireReady, requireSecretFor, requireVerified } from './rules'
+import { type ConnectionDomain, findConnection, type SsoConnection } from './store'
+import { deleteConnection, domainsAmong, insertConnection, type Update, updateConnection } from './write-store'
+
+type Of = { project_id: string; id: string }
+const MAX_ATTEMPTS = 5
+
+/**
+ * Creates a connection as a draft. A provider that cannot be reached stops nothing: `discovery` says so.
+ *
+ * @throws {Fault} `validation_failed`, `connection_limit_reached`, `domain_taken`
+ */
+export async function createConnection(
+  rt: Runtime,
+  project_id: string,
+  fields: NewFields,
+  change: Change,
+): Promise<SsoConnection> {
+  const { audience, name, issuer, client_id, client_secret = null, domain_ids } = fields
+  const auth_method = fields.auth_method ?? (client_secret === null ? 'none' : 'client_secret_basic')
+  requireOwnFields(audience, fields)
+  requireSecretFor(auth_method, client_secret !== null)
+  requireIssuer(rt, issuer)
+  await requireDomains(rt, project_id, fields)
+  const of = { project_id, id: newId('sso', rt.now) }
+  const settings: ConnectionSettings = {
+    scopes: fields.scopes,
+    claims: fields.claims,
+    default_role: fields.default_role ?? null,
+    create_consumers: fields.create_consumers ?? false,
+    redirect_uris: fields.redirect_uris ?? [],
+    surface_id: fields.surface_id ?? null,
+  }
+  const row = {
+    ...of,
+    audience,
+    name,
+    issuer,
+    client_id,
+    secret: client_secret === null ? null : await seal(rt.settings.encryptionKeys, client_secret, secretContext(of)),
+    auth_method,
+    settings,
+    state: 'draft' as const,
+    revision: 1,
+    tested_revision: null,
+    tested_at: null,
+    discovery: { ...(await discover(rt, issuer)), checked_at: rt.now },
+    end_session_endpoint: null,
+    last_used_at: null,
+    created_by: change.actor.id,
+    created_at: change.now,
+    deleted_at: null,
+  }
+  return insertConnection(rt.directory, row, domain_ids, change)
+}
+
+/**
+ * Changes a connection. A change of the client or the claims asks for a new test; an active connection goes on meanwhile, so
+ * that a secret can be replaced.
+ *
+ * @throws {Fault} `not_found`, `validation_failed`, `domain_taken`, `domain_unverified`, `connection_inactive`,
+ *   `connection_untested`, `sso_session_required`, `break_glass_missing`, `console_session_required`, `confirmation_required`
+ */
+export async function changeConnection(
+  rt: Runtime,
+  actor: Actor,
+  of: Of,
+  changes: ChangedFields,
+  change: Change,
+): Promise<SsoConnection> {
+  const named = await requireDomains(rt, of.project_id, changes)
+  const { client_secret, ...shown } = changes
+  const details = { ...shown, ...(client_secret !== undefined && { client_secret: 'changed' }) }
+  return untilWritten(rt, of, async (row) => {
+    requireOwnFields(row.audience, changes)
+    if (changes.enforce !== undefined) requireEnforceable(actor, row, changes.enforce)
+    const update = await updateOf(rt, row, changes, named)
+    const changed = await updateConnection(
+      rt.directory,
+      row,
+      update,
+      { action: 'sso_connection.updated', details },
+      change,
+    )
+    // The last domain may have been lost after it was read.
+    if (changed && changes.enforce && !changed.enforced) requireVerified({ ...changed, domains: [] })
+    return changed
+  })
+}
+
+/**
+ * Lets people sign in with a connection, or no longer, which ends its sessions.
+ *
+ * @throws {Fault} `not_found`, `connection_untested`, `domain_unverified`, `connection_enforced`
+ */
+export async function switchConnection(rt: Runtime, of: Of, active: boolean, change: Change): Promise<SsoConnection> {
+  return untilWritten(rt, of, async (row) => {
+    const state = active ? 'active' : 'disabled'
+    if (row.state === state) return row
+    if (active) requireReady(row)
+    else requireNotEnforced(row)
+    const action = active ? 'sso_connection.activated' : 'sso_connection.disabled'
+    return updateConnection(rt.directory, row, { state }, { action }, change)
+  })
+}
+
+/** Deletes a connection, which ends its sessions. Again: nothing. @throws {Fault} `not_found`, `connection_enforced` */
+export async function removeConnection({ directory }: Runtime, of: Of, change: Change): Promise<void> {
+  const { existed, enforced } = await deleteConnection(directory, of, change)
+  if (!existed) throw noConnection()
+  if (enforced) {
+    throw new Fault('connection_enforced', 'The project enforces this connection. Stop enforcing it first.')
+  }
+}
+
+/** @throws {Fault} `not_found` */
+export function requireConnection(row: SsoConnection | undefined): SsoConnection {
+  if (!row) throw noConnection()
+  return row
+}
+
+function noConnection(): Fault {
+  return new Fault('not_found', 'Single sign-on connection not found in this project.')
+}
+
+/** Reads and writes, again if another call has changed the connection in between. */
+async function untilWritten(
+  { directory }: Runtime,
+  { project_id, id }: Of,
+  write: (row: SsoConnection) => Promise<SsoConnection | null>,
+): Promise<SsoConnection> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const [row] = await run(directory, findConnection(directory, project_id, id))
+    const written = await write(requireConnection(row))
+    if (written) return written
+  }
+  throw new Fault('overloaded', 'Many calls change this connection at once. Try again.')
+}
+
+async function updateOf(
+  rt: Runtime,
+  row: SsoConnection,
+  changes: ChangedFields,
+  named: ConnectionDomain[],
+): Promise<Update> {
+  const { name, client_id, client_secret, auth_method, domain_ids, enforce, ...rest } = changes
+  const settings = { ...row.settings, ...definedOf(rest) }
+  const has = client_secret === undefined ? row.secret !== null : client_secret !== null
+  requireSecretFor(auth_method ?? row.auth_method, has)
+  if (domain_ids && row.state === 'active') requireVerified({ audience: row.audience, domains: named })
+  const { scopes, claims } = changes
+  const secret = client_secret ? await seal(rt.settings.encryptionKeys, client_secret, secretContext(row)) : null
+  return {
+    ...definedOf({ name, client_id, auth_method, domain_ids, enforce }),
+    ...(client_secret !== undefined && { secret }),
+    settings,
+    retest: [client_id, client_secret, auth_method, scopes, claims].some((field) => field !== undefined),
+  }
+}
+
+/** To switch it on proves that the caller is not locked out; to switch it off takes what other such settings take. */
+function requireEnforceable(actor: Actor, row: SsoConnection, enforce: boolean): void {
+  if (actor.type !== 'session') {
+    throw new Fault('console_session_required', 'Only a session can change what a project enforces.')
+  }
+  if (!enforce) {
+    requireConfirmed(actor)
+    return
+  }
+  if (row.state !== 'active') throw new Fault('connection_inactive', 'Activate the connection before you enforce it.')
+  requireReady(row)
+  if (actor.sso?.connection_id === row.id) return
+  throw new Fault(
+    'sso_session_required',
+    `Sign in with this connection, and enforce it in that session: /auth/sso/start?connection=${row.id}. Otherwise you could lock yourself out.`,
+  )
+}
+
+/** @throws {Fault} `validation_failed` for an address that is never fetched */
+function requireIssuer(rt: Runtime, issuer: string): void {
+  try {
+    issuerUrl(rt, issuer)
+  } catch (error) {
+    const why = error instanceof Error ? ` (${error.message})` : ''
+    throw invalidField('/issuer', 'malformed', `must be a public https address without a query${why}`)
+  }
+}
+
+/**
+ * @returns the domains of `domain_ids`
+ * @throws {Fault} `validation_failed` for a domain that the project does not have for its purpose
+ */
+async function requireDomains(
+  { directory }: Runtime,
+  projectId: string,
+  { domain_ids = [], surface_id }: Pick<ChangedFields, 'domain_ids' | 'surface_id'>,
+): Promise<ConnectionDomain[]> {
+  const ids = [...domain_ids, ...(surface_id ? [surface_id] : [])]
+  if (ids.length === 0) return []
+  const rows = await run(directory, domainsAmong(directory, projectId, ids))
+  const found = new Map(rows.map(({ id, purpose }) => [id, purpose]))
+  const at = domain_ids.findIndex((id) => found.get(id) !== 'sso')
+  if (at >= 0)
+    throw invalidField(`/domain_ids/${at}`, 'not_one_of', 'must be a domain of this project with the purpose sso')
+  if (surface_id && found.get(surface_id) !== 'surface') {
+    throw invalidField('/surface_id', 'not_one_of', 'must be a domain of this project with the purpose surface')
+  }
+  return rows.filter(({ id }) => domain_ids.includes(id))
+}
+
+/** Without what was not sent. */
+function definedOf<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}

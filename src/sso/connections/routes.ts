@@ -1,0 +1,160 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { changeOf, projectOf } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { listOf, pageFields, paging } from '../../http/page'
+import { readDirectory } from '../../http/read'
+import { route } from '../../http/route'
+import { body, query } from '../../http/validate'
+import { MAX_CONNECTIONS } from '../limits'
+import { changeConnection, createConnection, removeConnection, requireConnection, switchConnection } from './change'
+import { ChangeBody, CreateBody, SsoConnectionShown } from './fields'
+import { present } from './present'
+import { findConnection, listConnections } from './store'
+
+const tag = 'Single sign-on'
+const actors = ['session', 'api_key'] as const
+const mayRead = { actors, scope: 'sso:read', project: true, reads: true } as const
+const mayWrite = { actors, scope: 'sso:write', project: true } as const
+const answer = { 200: { description: 'The connection.', schema: SsoConnectionShown } }
+
+export const ssoConnectionRoutes = new Hono<HttpEnv>()
+  .post(
+    '/',
+    route({
+      id: 'createSsoConnection',
+      summary: 'Connect an OpenID provider',
+      description: `The connection is a draft. Enter its \`callback_url\` at the provider, run a test, and activate it. A provider that cannot be reached does not refuse the call: \`discovery\` says what was wrong. A project can have ${MAX_CONNECTIONS} connections.`,
+      tag,
+      policy: mayWrite,
+      responses: { 201: { description: 'The connection.', schema: SsoConnectionShown } },
+      faults: ['connection_limit_reached', 'domain_taken', 'public_origin_missing'],
+    }),
+    body(CreateBody),
+    async (c) => {
+      const project = projectOf(c.get('actor'))
+      return c.json(present(c, await createConnection(c.get('rt'), project, c.req.valid('json'), changeOf(c))), 201)
+    },
+  )
+  .get(
+    '/',
+    route({
+      id: 'listSsoConnections',
+      summary: 'List the single sign-on connections',
+      description: 'Newest first. Client secrets are never returned.',
+      tag,
+      policy: mayRead,
+      responses: { 200: { description: 'A page of connections.', schema: listOf(SsoConnectionShown) } },
+      faults: ['public_origin_missing'],
+    }),
+    query(z.strictObject(pageFields)),
+    async (c) => {
+      const project = projectOf(c.get('actor'))
+      const list = paging('sso-connections', c.req.valid('query'))
+      const { rows } = await readDirectory(c, {
+        rows: listConnections(c.get('rt').directory, project, list.before, list.take),
+      })
+      return c.json(
+        list.page(rows, (row) => present(c, row)),
+        200,
+      )
+    },
+  )
+  .get(
+    '/:id',
+    route({
+      id: 'getSsoConnection',
+      summary: 'Get a single sign-on connection',
+      description: 'The client secret is never returned.',
+      tag,
+      policy: mayRead,
+      responses: answer,
+      faults: ['not_found', 'public_origin_missing'],
+    }),
+    async (c) => {
+      const { rows } = await readDirectory(c, {
+        rows: findConnection(c.get('rt').directory, projectOf(c.get('actor')), c.req.param('id')),
+      })
+      return c.json(present(c, requireConnection(rows[0])), 200)
+    },
+  )
+  .patch(
+    '/:id',
+    route({
+      id: 'updateSsoConnection',
+      summary: 'Change a single sign-on connection',
+      description:
+        'A change of the client, the scopes or the claims asks for a new test; an active connection continues meanwhile. `enforce` takes a session. To switch it on, the session must come from this connection, which must be active, tested and have a verified domain, and an owner must have break-glass access. To switch it off, the session must be confirmed.',
+      tag,
+      policy: mayWrite,
+      responses: answer,
+      faults: [
+        'not_found',
+        'console_session_required',
+        'confirmation_required',
+        'domain_taken',
+        'domain_unverified',
+        'connection_inactive',
+        'connection_untested',
+        'sso_session_required',
+        'break_glass_missing',
+        'public_origin_missing',
+      ],
+    }),
+    body(ChangeBody),
+    async (c) => {
+      const actor = c.get('actor')
+      const of = { project_id: projectOf(actor), id: c.req.param('id') }
+      return c.json(present(c, await changeConnection(c.get('rt'), actor, of, c.req.valid('json'), changeOf(c))), 200)
+    },
+  )
+  .delete(
+    '/:id',
+    route({
+      id: 'deleteSsoConnection',
+      summary: 'Delete a single sign-on connection',
+      description:
+        'Its sessions end at once, and its client secret is deleted. Users and consumers stay. Deleting it again changes nothing.',
+      tag,
+      policy: mayWrite,
+      responses: { 204: { description: 'Deleted.' } },
+      faults: ['not_found', 'connection_enforced'],
+    }),
+    async (c) => {
+      await removeConnection(c.get('rt'), { project_id: projectOf(c.get('actor')), id: c.req.param('id') }, changeOf(c))
+      return c.body(null, 204)
+    },
+  )
+  .post(
+    '/:id/activate',
+    route({
+      id: 'activateSsoConnection',
+      summary: 'Activate a single sign-on connection',
+      description:
+        'People can sign in with it from then on. It must have passed a test since its last change. A connection for the team must have a domain that is verified now. Activating it again changes nothing.',
+      tag,
+      policy: mayWrite,
+      responses: answer,
+      faults: ['not_found', 'connection_untested', 'domain_unverified', 'public_origin_missing'],
+    }),
+    async (c) => {
+      const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
+      return c.json(present(c, await switchConnection(c.get('rt'), of, true, changeOf(c))), 200)
+    },
+  )
+  .post(
+    '/:id/disable',
+    route({
+      id: 'disableSsoConnection',
+      summary: 'Disable a single sign-on connection',
+      description: 'Nobody can sign in with it, and its sessions end at once. Disabling it again changes nothing.',
+      tag,
+      policy: mayWrite,
+      responses: answer,
+      faults: ['not_found', 'connection_enforced', 'public_origin_missing'],
+    }),
+    async (c) => {
+      const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
+      return c.json(present(c, await switchConnection(c.get('rt'), of, false, changeOf(c))), 200)
+    },
+  )

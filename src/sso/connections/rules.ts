@@ -1,0 +1,50 @@
+import { invalidField } from '../../http/validate'
+import { Fault } from '../../lib/fault'
+import type { Audience, AuthMethod } from '../values'
+import type { SsoConnection } from './store'
+
+/** Whether a test has passed since what it depends on last changed. */
+export function isTested({ revision, tested_revision }: Pick<SsoConnection, 'revision' | 'tested_revision'>): boolean {
+  return tested_revision === revision
+}
+
+/** @throws {Fault} `connection_untested`, `domain_unverified` if a connection cannot be active */
+export function requireReady(row: SsoConnection): void {
+  if (!isTested(row)) {
+    throw new Fault(
+      'connection_untested',
+      'The connection has not passed a test since the last change of its client or claims. Run one: POST /platform/v1/sso/connections/{id}/test.',
+    )
+  }
+  requireVerified(row)
+}
+
+/** @throws {Fault} `domain_unverified` for a connection of the team without a domain that is verified now */
+export function requireVerified({ audience, domains }: Pick<SsoConnection, 'audience' | 'domains'>): void {
+  if (audience === 'customers' || domains.some(({ verified }) => verified)) return
+  throw new Fault('domain_unverified', 'A connection for the team needs a domain of the project that is verified now.')
+}
+
+/** @throws {Fault} `connection_enforced` */
+export function requireNotEnforced({ enforced }: SsoConnection): void {
+  if (!enforced) return
+  throw new Fault('connection_enforced', 'The project enforces this connection. Stop enforcing it first.')
+}
+
+const OF_TEAM = ['default_role', 'enforce'] as const
+const OF_CUSTOMERS = ['create_consumers', 'redirect_uris', 'surface_id'] as const
+
+/** @throws {Fault} `validation_failed` for a field of the other audience */
+export function requireOwnFields(audience: Audience, fields: Record<string, unknown>): void {
+  const foreign = (audience === 'team' ? OF_CUSTOMERS : OF_TEAM).find((name) => fields[name] !== undefined)
+  const of = audience === 'team' ? 'customers' : 'the team'
+  if (foreign) throw invalidField(`/${foreign}`, 'unknown_field', `is only for connections of ${of}`)
+}
+
+/** @throws {Fault} `validation_failed` where a client has a secret and must not, or has none and must */
+export function requireSecretFor(auth_method: AuthMethod, hasSecret: boolean): void {
+  if (auth_method === 'none' && hasSecret)
+    throw invalidField('/auth_method', 'not_one_of', 'must not be none for a client with a secret')
+  if (auth_method !== 'none' && !hasSecret)
+    throw invalidField('/client_secret', 'required', `is required with ${auth_method}`)
+}

@@ -1,0 +1,207 @@
+import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { audited, type Change, entriesOf } from '../../audit/store'
+import { batch, ConstraintError, type Directory, run } from '../../db/client'
+import { insertFrom } from '../../db/insert-from'
+import { insertWhere } from '../../db/insert-where'
+import { refusedNull, refusedTwin } from '../../db/refused'
+import { valuesOf } from '../../db/sql'
+import { domains } from '../../domains/schema'
+import { Fault } from '../../lib/fault'
+import { projects } from '../../projects/schema'
+import { MAX_CONNECTIONS } from '../limits'
+import { ssoConnectionDomains, ssoConnections } from '../schema'
+import type { Audience } from '../values'
+import { findConnection, holdsDomain, isHeld, live, type SsoConnection } from './store'
+
+type Row = typeof ssoConnections.$inferSelect
+type Of = Pick<Row, 'project_id' | 'id'>
+
+/** An entry of the audit log about a connection. */
+export const entry = entriesOf('sso_connection')
+
+/** Reads those of these domains that the project has not released. */
+export function domainsAmong(directory: Directory, projectId: string, ids: readonly string[]) {
+  return directory
+    .select({
+      id: domains.id,
+      hostname: domains.hostname,
+      purpose: domains.purpose,
+      verified: sql<boolean>`${isHeld(domains)}`.mapWith(Boolean).as('verified'),
+    })
+    .from(domains)
+    .where(
+      and(eq(domains.project_id, projectId), inArray(domains.id, valuesOf(ids)), sql`${domains.state} <> 'released'`),
+    )
+}
+
+/** @throws {Fault} `connection_limit_reached`, `domain_taken` */
+export async function insertConnection(
+  directory: Directory,
+  row: Row,
+  domainIds: readonly string[],
+  change: Change,
+): Promise<SsoConnection> {
+  const { project_id, id, audience, name, issuer } = row
+  const all = and(eq(ssoConnections.project_id, project_id), isNull(ssoConnections.deleted_at))
+  const room = sql`${directory.$count(ssoConnections, all)} < ${MAX_CONNECTIONS}`
+  const { rows } = await refusingTaken(
+    batch(directory, {
+      ...audited(
+        directory,
+        change,
+        entry(project_id, id, 'sso_connection.created', { audience, name, issuer }),
+        insertWhere(directory, ssoConnections, row, room),
+      ),
+      domains: domainsAdded(directory, row, domainIds),
+      rows: findConnection(directory, project_id, id),
+    }),
+  )
+  if (rows[0]) return rows[0]
+  throw new Fault('connection_limit_reached', `A project can have ${MAX_CONNECTIONS} connections. Delete one first.`)
+}
+
+/** What a change sets of a connection. `domain_ids` and `enforce`: undefined leaves them. */
+export type Update = Partial<
+  Pick<Row, 'name' | 'client_id' | 'secret' | 'auth_method' | 'settings' | 'state' | 'discovery'>
+> & {
+  domain_ids?: readonly string[] | undefined
+  enforce?: boolean | undefined
+  /** Whether it asks for a new test. */
+  retest?: boolean
+}
+
+/**
+ * Changes a connection as it was read.
+ *
+ * @returns null if it has changed since: read it again
+ * @throws {Fault} `domain_taken`, `domain_unverified`; `break_glass_missing` if nobody could sign in without it
+ */
+export async function updateConnection(
+  directory: Directory,
+  read: SsoConnection,
+  { domain_ids, enforce, retest = false, ...columns }: Update,
+  audit: { action: string; details?: Record<string, unknown> },
+  change: Change,
+): Promise<SsoConnection | null> {
+  const { project_id, id, revision, state } = read
+  // Either all of the batch happens to the connection that was read, or nothing.
+  const unchanged = and(eq(ssoConnections.revision, revision), eq(ssoConnections.state, state))
+  const next = sql`CASE WHEN ${unchanged} THEN ${ssoConnections.revision} + ${retest ? 1 : 0} END`
+  const updated = directory
+    .update(ssoConnections)
+    .set({ ...columns, revision: next })
+    .where(live(project_id, id))
+  try {
+    const { rows } = await refusingTaken(
+      batch(directory, {
+        ...audited(directory, change, entry(project_id, id, audit.action, audit.details), updated),
+        ...(domain_ids && domainsReplaced(directory, read, domain_ids)),
+        ...(enforce !== undefined && { enforced: enforcementSet(directory, read, enforce) }),
+        rows: findConnection(directory, project_id, id),
+      }),
+    )
+    return rows[0] ?? null
+  } catch (error) {
+    if (refusedNull(error, ssoConnections.revision)) return null
+    if (error instanceof ConstraintError && error.message.includes('break_glass_missing')) throw noBreakGlass()
+    throw error
+  }
+}
+
+/** Deletes a connection, its secret and its claim to domains. Deleting it again changes nothing. @returns it before that */
+export async function deleteConnection(directory: Directory, { project_id, id }: Of, change: Change) {
+  const enforcing = directory
+    .select({ one: sql`1` })
+    .from(projects)
+    .where(and(eq(projects.id, project_id), eq(projects.sso_enforced_by, id)))
+  const deletable = and(live(project_id, id), sql`NOT EXISTS ${enforcing}`)
+  const { before, enforced } = await batch(directory, {
+    before: directory
+      .select({ deleted_at: ssoConnections.deleted_at })
+      .from(ssoConnections)
+      .where(and(eq(ssoConnections.project_id, project_id), eq(ssoConnections.id, id))),
+    enforced: enforcing,
+    ...audited(
+      directory,
+      change,
+      entry(project_id, id, 'sso_connection.deleted'),
+      directory
+        .update(ssoConnections)
+        .set({ deleted_at: change.now, state: 'disabled', secret: null })
+        .where(deletable),
+    ),
+    freed: directory
+      .delete(ssoConnectionDomains)
+      .where(
+        and(
+          eq(ssoConnectionDomains.project_id, project_id),
+          eq(ssoConnectionDomains.connection_id, id),
+          sql`NOT EXISTS ${enforcing}`,
+        ),
+      ),
+  })
+  return { existed: before.length > 0, enforced: enforced.length > 0 }
+}
+
+/** Keeps what the discovery document of a connection's provider was like. */
+export async function noteDiscovery(
+  directory: Directory,
+  { project_id, id }: Of,
+  discovery: NonNullable<Row['discovery']>,
+): Promise<void> {
+  await run(directory, directory.update(ssoConnections).set({ discovery }).where(live(project_id, id)))
+}
+
+function domainsAdded(
+  directory: Directory,
+  { project_id, id, audience }: Of & { audience: Audience },
+  ids: readonly string[],
+) {
+  const exists = directory.select({ one: sql`1` }).from(ssoConnections).where(live(project_id, id))
+  const row = {
+    project_id: sql`${project_id}`,
+    domain_id: sql`j.value`,
+    audience: sql`${audience}`,
+    connection_id: sql`${id}`,
+  }
+  return insertFrom(
+    directory,
+    ssoConnectionDomains,
+    row,
+    sql`FROM json_each(${JSON.stringify(ids)}) j WHERE EXISTS ${exists}`,
+  )
+}
+
+function domainsReplaced(directory: Directory, read: SsoConnection, ids: readonly string[]) {
+  const own = and(eq(ssoConnectionDomains.project_id, read.project_id), eq(ssoConnectionDomains.connection_id, read.id))
+  return { freed: directory.delete(ssoConnectionDomains).where(own), taken: domainsAdded(directory, read, ids) }
+}
+
+/** A trigger refuses it if no owner has break-glass access. */
+function enforcementSet(directory: Directory, { project_id, id }: SsoConnection, on: boolean) {
+  const condition: SQL = on ? holdsDomain(project_id, id) : sql`${eq(projects.sso_enforced_by, id)}`
+  return directory
+    .update(projects)
+    .set({ sso_enforced_by: on ? id : null })
+    .where(and(eq(projects.id, project_id), condition))
+}
+
+async function refusingTaken<T>(sent: Promise<T>): Promise<T> {
+  try {
+    return await sent
+  } catch (error) {
+    const { project_id, domain_id, audience } = ssoConnectionDomains
+    if (!refusedTwin(error, project_id, domain_id, audience)) throw error
+    throw new Fault(
+      'domain_taken',
+      'Another connection of this project with the same audience has one of these domains. A domain belongs to one of them.',
+    )
+  }
+}
+
+function noBreakGlass(): Fault {
+  return new Fault(
+    'break_glass_missing',
+    'Give an owner break-glass access first: PUT /platform/v1/members/{user_id}/break-glass. Otherwise nobody could sign in while the provider is down.',
+  )
+}

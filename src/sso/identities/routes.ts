@@ -1,0 +1,76 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { changeOf, projectOf } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { listOf, pageFields, paging } from '../../http/page'
+import { readDirectory } from '../../http/read'
+import { route } from '../../http/route'
+import { query } from '../../http/validate'
+import { Fault } from '../../lib/fault'
+import { iso } from '../../lib/time'
+import { IdentityShown } from '../connections/fields'
+import { deleteIdentity, type Identity, listIdentities } from './store'
+
+const tag = 'Single sign-on'
+const actors = ['session', 'api_key'] as const
+const ListQuery = z.strictObject({
+  ...pageFields,
+  consumer: z.string().max(100).optional().describe('The id of a consumer.'),
+  user_id: z.string().max(100).optional().describe('The id of a user.'),
+})
+
+export const ssoIdentityRoutes = new Hono<HttpEnv>()
+  .get(
+    '/',
+    route({
+      id: 'listSsoIdentities',
+      summary: 'List identities of single sign-on',
+      description: 'Whom the subjects of providers stand for: users or consumers. Newest first.',
+      tag,
+      policy: { actors, scope: 'sso:read', project: true, reads: true },
+      responses: { 200: { description: 'A page of identities.', schema: listOf(IdentityShown) } },
+    }),
+    query(ListQuery),
+    async (c) => {
+      const asked = c.req.valid('query')
+      const list = paging('sso-identities', asked)
+      const { rows } = await readDirectory(c, {
+        rows: listIdentities(c.get('rt').directory, projectOf(c.get('actor')), { ...asked, ...list }),
+      })
+      return c.json(list.page(rows, present), 200)
+    },
+  )
+  .delete(
+    '/:id',
+    route({
+      id: 'deleteSsoIdentity',
+      summary: 'Remove an identity',
+      description:
+        'The user or consumer stays. The sessions that the identity has opened end. The person’s next sign-in is like a first one, so it may link the identity again.',
+      tag,
+      policy: { actors, scope: 'sso:write', project: true },
+      responses: { 204: { description: 'Removed.' } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const project = projectOf(c.get('actor'))
+      if (!(await deleteIdentity(c.get('rt').directory, project, c.req.param('id'), changeOf(c)))) {
+        throw new Fault('not_found', 'Identity not found in this project.')
+      }
+      return c.body(null, 204)
+    },
+  )
+
+function present(row: Identity) {
+  return {
+    id: row.id,
+    connection_id: row.connection_id,
+    issuer: row.issuer,
+    subject: row.subject,
+    user_id: row.user_id,
+    consumer_id: row.consumer_id,
+    email: row.email,
+    created_at: iso(row.created_at),
+    authenticated_at: iso(row.last_used_at),
+  }
+}

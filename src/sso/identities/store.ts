@@ -1,0 +1,64 @@
+import { and, desc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { audited, type Change } from '../../audit/store'
+import { batch, type Directory } from '../../db/client'
+import { sessions } from '../../sessions/schema'
+import { ssoConnections, ssoIdentities } from '../schema'
+
+export type Identity = typeof ssoIdentities.$inferSelect
+type Asked = { consumer?: string | undefined; user_id?: string | undefined; before: string | null; take: number }
+
+/** Reads identities of a project's connections, newest first, starting after the identity `before`. */
+export function listIdentities(directory: Directory, projectId: string, { consumer, user_id, before, take }: Asked) {
+  const live = directory
+    .select({ one: sql`1` })
+    .from(ssoConnections)
+    .where(
+      and(
+        eq(ssoConnections.project_id, projectId),
+        eq(ssoConnections.id, ssoIdentities.connection_id),
+        isNull(ssoConnections.deleted_at),
+      ),
+    )
+  return directory
+    .select()
+    .from(ssoIdentities)
+    .where(
+      and(
+        eq(ssoIdentities.project_id, projectId),
+        consumer === undefined ? undefined : eq(ssoIdentities.consumer_id, consumer),
+        user_id === undefined ? undefined : eq(ssoIdentities.user_id, user_id),
+        before === null ? undefined : lt(ssoIdentities.id, before),
+        sql`EXISTS ${live}`,
+      ),
+    )
+    .orderBy(desc(ssoIdentities.id))
+    .limit(take)
+}
+
+/** Removes an identity, and ends the sessions of its user that its connection opened. @returns whether it was there */
+export async function deleteIdentity(
+  directory: Directory,
+  projectId: string,
+  id: string,
+  change: Change,
+): Promise<boolean> {
+  const own = and(eq(ssoIdentities.project_id, projectId), eq(ssoIdentities.id, id))
+  const opened = directory
+    .select({ one: sql`1` })
+    .from(ssoIdentities)
+    .where(
+      and(own, eq(ssoIdentities.user_id, sessions.user_id), eq(ssoIdentities.connection_id, sessions.connection_id)),
+    )
+  const ofUser = sql`${sessions.user_id} = (SELECT ${ssoIdentities.user_id} FROM ${ssoIdentities} WHERE ${own})`
+  const entry = { project_id: projectId, action: 'sso_identity.deleted', object_type: 'sso_identity', object_id: id }
+  const { changed } = await batch(directory, {
+    ended: directory.delete(sessions).where(and(ofUser, sql`EXISTS ${opened}`)),
+    ...audited(
+      directory,
+      change,
+      entry,
+      directory.delete(ssoIdentities).where(own).returning({ id: ssoIdentities.id }),
+    ),
+  })
+  return changed.length > 0
+}
