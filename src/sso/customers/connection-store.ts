@@ -1,9 +1,9 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Directory } from '../../db/client'
 import { holdersOfEmailDomain } from '../../domains/store'
-import { selectConnections } from '../connections/store'
-import { ssoConnectionDomains, ssoConnections } from '../schema'
+import { findConnection } from '../connections/store'
+import { ssoConnectionDomains } from '../schema'
 
 const d = alias(ssoConnectionDomains, 'd')
 
@@ -12,6 +12,5 @@ export function findByEmailDomain(directory: Directory, projectId: string, hostn
   const id = sql`(SELECT ${d.connection_id} FROM ${holdersOfEmailDomain(hostname)} h
     CROSS JOIN ${ssoConnectionDomains} ${d} ON ${d.project_id} = h.project_id AND ${d.domain_id} = h.id
     WHERE h.project_id = ${projectId} AND ${d.audience} = 'customers')`
-  const { project_id, deleted_at } = ssoConnections
-  return selectConnections(directory, and(eq(project_id, projectId), eq(ssoConnections.id, id), isNull(deleted_at)))
+  return findConnection(directory, projectId, id)
 }
