@@ -8,7 +8,7 @@ import type { Catalog, Holder, Plan } from './facts'
 import { asOf } from './history'
 import { eventsOf, knownBefore, linkedSince, pastOf } from './history-store'
 import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY } from './limits'
-import { requireFew, subscriptionIn } from './store'
+import { subscriptionIn, subscriptionsIn } from './store'
 
 type Found = Results<ReturnType<typeof pastOf>>
 
@@ -31,12 +31,12 @@ export function timeAsked(text: string, now: number): number {
 export async function holderAt(db: Db, ask: Ask, projectId: string, ref: ConsumerRef, at: number, keptSince: number) {
   const found = await ask(pastOf(db, projectId, ref, at))
   const consumer = required(found.consumer)
-  requireFew(found)
+  const now = subscriptionsIn(found.subscriptions)
   const changes = found.changes.filter(({ bears }) => bears)
   const own = new Set(found.links.map(({ vendor, id }) => nameOf(vendor, id)))
   const repinned = changes.filter(({ action }) => action === 'customer.pinned' || action === 'customer.unpinned')
   const { events, relinked, known } = await batch(db, {
-    events: eventsOf(db, projectId, [...new Set(found.subscriptions.map(({ id }) => id))]),
+    events: eventsOf(db, projectId, [...new Set(now.map(({ id }) => id))]),
     relinked: linkedSince(
       db,
       projectId,
@@ -47,7 +47,7 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
   })
   const unlinked = new Set(relinked.filter(({ before }) => !before).map(({ vendor, id }) => nameOf(vendor, id)))
   const history = events.map((event) => ({ ...event, processed_at: event.processed_at ?? Number.POSITIVE_INFINITY }))
-  const past = found.subscriptions
+  const past = now
     .filter(({ vendor, customer }) => !unlinked.has(nameOf(vendor, customer)))
     .map((row) => asOf(row, history, at))
   const { plans, planOf } = catalogAt(found)

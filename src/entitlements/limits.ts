@@ -10,6 +10,8 @@ export const MAX_CONSUMERS = 100
 export const MAX_ASKED_FEATURES = 20
 /** Subscriptions, and grants that were not revoked, that one call looks at. A call that needs more is refused. See {@link MAX_EXPIRED}. */
 export const MAX_SOURCES = 5_000
+/** Items of subscriptions that one call looks at. */
+export const MAX_ITEMS = 10_000
 /**
  * Expired grants of one consumer that one call looks at, of each feature or plan and effect: the newest ones. They only say why
  * something is not allowed. Without a limit, a consumer with many of them would be refused every answer.

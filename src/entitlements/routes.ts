@@ -13,7 +13,7 @@ import { DAY, iso } from '../lib/time'
 import { holderAt, timeAsked } from './at'
 import { explain, presentAsked, presentEntitlement } from './explain'
 import { CheckBody, Checked, Entitlements, EntitlementsQuery } from './fields'
-import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_SOURCES } from './limits'
+import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_ITEMS, MAX_SOURCES } from './limits'
 import { resolve } from './resolve'
 import { factsIn, factsOf } from './store'
 
@@ -25,7 +25,7 @@ export const checkRoutes = new Hono<HttpEnv>().post(
   route({
     id: 'checkEntitlements',
     summary: 'Ask what consumers may do',
-    description: `Up to ${MAX_CONSUMERS} consumers and ${MAX_ASKED_FEATURES} features. An unknown consumer or feature is an answer, not an error. If the consumers have more than ${MAX_SOURCES} subscriptions or grants, the call is refused.`,
+    description: `Up to ${MAX_CONSUMERS} consumers and ${MAX_ASKED_FEATURES} features. An unknown consumer or feature is an answer, not an error. If the consumers have more than ${MAX_SOURCES} subscriptions or grants, or ${MAX_ITEMS} items of subscriptions, the call is refused.`,
     tag,
     policy,
     responses: { 200: { description: 'What each consumer may do.', schema: Checked } },

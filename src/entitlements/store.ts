@@ -14,7 +14,7 @@ import { idFloor } from '../lib/ids'
 import { projects } from '../projects/schema'
 import { settingsOf } from '../projects/settings'
 import type { Catalog, Holder, Item, Subscription } from './facts'
-import { MAX_EXPIRED, MAX_SOURCES } from './limits'
+import { MAX_EXPIRED, MAX_ITEMS, MAX_SOURCES } from './limits'
 import { grants } from './schema'
 
 const k = alias(consumers, 'k')
@@ -112,13 +112,13 @@ function planOf(projectId: string, part: 'price' | 'product'): SQL {
 
 /**
  * The subscriptions of consumers: asked → external ids → links → subscriptions, each by its index. Two links can name one
- * customer of two vendors, so the vendor is compared too.
+ * customer of two vendors, so the vendor is compared too. A row for each item, so that a limit
+ * bounds what a call reads.
  */
 export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
   const { from, id } = asked(projectId, list)
-  const items = sql`(SELECT json_group_array(json_object('price', i.value->>'price', 'product', i.value->>'product',
-      'quantity', i.value->'quantity', 'plan_id', coalesce(${planOf(projectId, 'price')}, ${planOf(projectId, 'product')})))
-    FROM json_each(${o.candidates}, '$[0].body.items') i)`
+  const item = sql`CASE WHEN i.key IS NOT NULL THEN json_object('price', i.value->>'price', 'product', i.value->>'product',
+    'quantity', i.value->'quantity', 'plan_id', coalesce(${planOf(projectId, 'price')}, ${planOf(projectId, 'product')})) END`
   const shown = {
     place: sql<number>`own.place`,
     vendor: o.vendor,
@@ -135,7 +135,7 @@ export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
     cancel_at: field<string>('cancel_at'),
     cancel_at_period_end: field<number>('cancel_at_period_end'),
     updated_at: field<string>('updated_at'),
-    items: json<Item[]>(items),
+    item: json<Item | null>(item),
   }
   return raw(
     db,
@@ -154,7 +154,8 @@ export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
       SELECT ${fields} FROM own CROSS JOIN ${billingObjects} ${o} INDEXED BY billing_customer
         ON ${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.customer} IS NOT NULL
           AND ${o.customer} = own.customer AND ${o.vendor} = own.vendor
-      LIMIT ${MAX_SOURCES + 1}`,
+      LEFT JOIN json_each(${o.candidates}, '$[0].body.items') i
+      LIMIT ${MAX_ITEMS + 1}`,
   )
 }
 
@@ -183,8 +184,9 @@ export function grantsOf(db: Db, projectId: string, list: SQL, at?: number) {
   )
 }
 
+type ItemRow = ReturnType<typeof subscriptionsOf>['_']['result'][number]
 /** A subscription as it is read. */
-export type SubscriptionRow = ReturnType<typeof subscriptionsOf>['_']['result'][number]
+export type SubscriptionRow = Omit<ItemRow, 'item'> & { items: Item[] }
 type Found = Results<ReturnType<typeof factsOf>>
 /** A consumer that was asked about. `id`: null if there is no such consumer. */
 export type Asked = Holder & { id: string | null }
@@ -196,10 +198,10 @@ export type Asked = Holder & { id: string | null }
  * @throws {Fault} `payload_too_large` if they have more subscriptions or grants than one call looks at
  */
 export function factsIn(found: Found, n: number): { now: number; catalog: Catalog; holders: Asked[] } {
-  requireFew(found)
+  if (found.grants.length > MAX_SOURCES) throw tooMuch()
   const [project] = found.project
   const catalog = { features: found.features, plans: found.plans, rules: settingsOf(project?.settings ?? null) }
-  const subscriptions = Map.groupBy(found.subscriptions, ({ place }) => place)
+  const subscriptions = Map.groupBy(subscriptionsIn(found.subscriptions), ({ place }) => place)
   const given = Map.groupBy(found.grants, ({ place }) => place)
   const who = new Map(found.who.map((one) => [one.place, one]))
   const holders = Array.from({ length: n }, (_, place) => ({
@@ -209,6 +211,20 @@ export function factsIn(found: Found, n: number): { now: number; catalog: Catalo
     grants: given.get(place) ?? [],
   }))
   return { now: project?.now ?? 0, catalog, holders }
+}
+
+/**
+ * The subscriptions of rows for each of their items.
+ *
+ * @throws {Fault} `payload_too_large`
+ */
+export function subscriptionsIn(rows: readonly ItemRow[]): SubscriptionRow[] {
+  const byName = Map.groupBy(rows, ({ place, vendor, id }) => `${place} ${vendor} ${id}`)
+  if (rows.length > MAX_ITEMS || byName.size > MAX_SOURCES) throw tooMuch()
+  return [...byName.values()].flatMap((own) => {
+    const items = own.map(({ item }) => item).filter((item) => item !== null)
+    return own.slice(0, 1).map(({ item: _, ...row }) => ({ ...row, items }))
+  })
 }
 
 export function subscriptionIn(row: SubscriptionRow): Subscription {
@@ -238,11 +254,9 @@ function timeIn(text: string | null): number | null {
   return Number.isNaN(ms) ? null : ms
 }
 
-/** @throws {Fault} `payload_too_large` */
-export function requireFew({ subscriptions, grants }: Pick<Found, 'subscriptions' | 'grants'>): void {
-  if (subscriptions.length <= MAX_SOURCES && grants.length <= MAX_SOURCES) return
-  throw new Fault(
+function tooMuch(): Fault {
+  return new Fault(
     'payload_too_large',
-    `These consumers have more than ${MAX_SOURCES} subscriptions or grants. Ask about fewer consumers at a time.`,
+    `These consumers have more than ${MAX_SOURCES} subscriptions or grants, or their subscriptions have more than ${MAX_ITEMS} items. Ask about fewer consumers at a time.`,
   )
 }

@@ -277,4 +277,33 @@ describe('the cost', () => {
     const { status, body } = await world.check(['ext:ada'], ['sso'])
     expect([status, (body as { code?: string }).code]).toEqual([413, 'payload_too_large'])
   })
+
+  it('is bounded: a call that would need too many items is refused, before it reads them', async () => {
+    const insert = (from: number, to: number) =>
+      STORE.prepare(
+        `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, status, version, candidates)
+          WITH RECURSIVE n(v) AS (SELECT ?2 UNION ALL SELECT v + 1 FROM n WHERE v < ?3)
+          SELECT ?1, 'subscription', 'many_' || v, 'stripe', 'cus_ada', 'active', 1, ?4 FROM n`,
+      )
+        .bind(
+          ...[world.project, from, to],
+          JSON.stringify([
+            { body: { items: Array.from({ length: 100 }, () => ({ price: 'price_pro', quantity: 1 })) } },
+          ]),
+        )
+        .run()
+    await world.consumers.pin('cus_ada', 'ext:ada')
+    await insert(1, 100)
+    const checked = await world.check(['ext:ada'], ['sso', 'projects'])
+    expect(checked.body.data[0]?.features).toMatchObject({ sso: { allowed: true }, projects: { value: 'unlimited' } })
+    await insert(101, 4_000)
+    const refused = async (options?: RequestOptions) => {
+      const { status, body } = await world.check(['ext:ada'], ['sso'], options)
+      return [status, (body as { code?: string }).code]
+    }
+    const { DB, count } = countingD1()
+    expect(await refused({ bindings: { DB } })).toEqual([413, 'payload_too_large'])
+    // Each item that is read costs the look-ups of its price and its product.
+    expect(count.rows_read).toBeLessThan(3 * 4_000 + 3 * 10_000)
+  })
 })
