@@ -8,6 +8,7 @@ import type { FaultName } from '../lib/fault'
 import { lead, needsConfirmation, needsPasskey, toConfirm, toSecondFactor } from './lead'
 import { enterIfKnown } from './page'
 import { forgetSession, isNotSignedIn } from './session'
+import { plural } from './ui/format'
 import { show } from './ui/layout'
 
 /** Shows an error as a page. A visitor who must sign in, or confirm the session, returns afterwards. */
@@ -24,7 +25,8 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
   const log = c.get('log')
   log.code = fault.fault
   if (status >= 500) log.error = describe(fault.extra.cause ?? error)
-  return say(c, status, words?.title ?? title, words?.detail ?? fault.detail)
+  const wait = fault.extra.headers?.['Retry-After'] ?? retryAfter(status)
+  return say(c, status, words?.title ?? title, words?.detail ?? fault.detail, wait)
 }
 
 /** Errors whose usual words speak of calls and credentials. */
@@ -41,8 +43,14 @@ export async function missingPage(c: Context<HttpEnv>): Promise<Response> {
   return say(c, 404, 'Page not found', 'The page may have been removed, or you may not be a member of its project.')
 }
 
-async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: string, detail: string) {
-  const wait = retryAfter(status)
+/** @param wait how long to wait before trying again (s); null if that does not help */
+async function say(
+  c: Context<HttpEnv>,
+  status: ContentfulStatusCode,
+  title: string,
+  detail: string,
+  wait: string | null = null,
+) {
   if (wait !== null) c.header('Retry-After', wait)
   // The header needs the database, which may be what failed.
   if (status >= 500) c.set('actor', undefined as never)
@@ -51,7 +59,10 @@ async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: str
     { title, status },
     <>
       <h1>{title}</h1>
-      <p>{detail}</p>
+      <p>
+        {detail}
+        {wait !== null && ` You can try again in ${plural(Number(wait), 'second')}.`}
+      </p>
       <p class="quiet">
         {status} · Request ID: {c.get('clientRequestId') ?? c.get('requestId')}
       </p>
