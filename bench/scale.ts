@@ -378,8 +378,8 @@ ${process.versions.node}). To repeat: \`npm run bench:scale\` (a few minutes; ab
 request to the deployed bundle with a real API key, and fails if a bound is exceeded.
 
 Each cell: **rows read · D1 round trips · p50 ms** of a whole request, including authentication (2 rows, in the first trip),
-with 20 events a page. The milliseconds were measured on this machine, without a network; rows and trips are the same
-everywhere. "Pages": the number of pages to the last one (a page may be \`truncated\` at its bound before it is full) and the
+with 20 events a page. The milliseconds were measured on a machine that did other work too, and without a network; rows and
+trips are the same everywhere. "Pages": the number of pages to the last one (a page may be \`truncated\` at its bound before it is full) and the
 most rows that one of them read. No page of a search reads more than ${MOST_ROWS.toLocaleString('en')}. "What grows" compares 100 k with 1 M events,
 because a page of the smallest database is not always full.
 
