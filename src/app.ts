@@ -14,6 +14,8 @@ import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
 import { deviceRoutes } from './devices/routes'
 import { verifyRoutes } from './devices/verify-routes'
+import { domainRoutes } from './domains/routes'
+import { hostRouting } from './domains/surface'
 import { grantRoutes } from './entitlements/grant-routes'
 import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { type Env, openRuntime } from './env'
@@ -61,6 +63,7 @@ base.use(async (c, next) => {
   c.res.headers.set('X-Content-Type-Options', 'nosniff')
 })
 base.use(requireHttps)
+base.use(hostRouting)
 for (const plane of ['/platform/*', '/auth/*', '/ingest/*']) base.use(plane, noStore)
 
 const app = base
@@ -74,6 +77,7 @@ const app = base
   .route('/platform/v1/consumers', deviceRoutes)
   .route('/platform/v1/devices', verifyRoutes)
   .route('/platform/v1/consumers', consumerEntitlementRoutes)
+  .route('/platform/v1/domains', domainRoutes)
   .route('/platform/v1/billing/features', featureRoutes)
   .route('/platform/v1/billing/plans', planRoutes)
   .route('/platform/v1/billing/grants', grantRoutes)

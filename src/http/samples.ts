@@ -20,6 +20,7 @@ export const SAMPLE = {
   survivor: 'csm_01kc5w2b4d6f8h0k2n4p6q8s0v',
   plan: 'pln_01kc5x4d6f8h0k2n4p6q8s0v2x',
   grant: 'grt_01kc5x9a1c3e5g7j9m0p2r4t6v',
+  domain: 'dom_01kc5x6b8d0f2h4k6n8q0s2v4x',
   externalId: 'user_4711',
   login: 'slg_01kc5y0z2b4d6f8g0h1j3k5m7n',
   erasure: 'ers_01kc5x4d6f8h0k2m4p6r8t0v2x',
@@ -65,5 +66,6 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   features: { description: 'The key of the feature.', example: 'seats' },
   plans: { description: 'The id of the plan.', example: SAMPLE.plan },
   grants: { description: 'The id of the grant.', example: SAMPLE.grant },
+  domains: { description: 'The id of the domain.', example: SAMPLE.domain },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }

@@ -73,9 +73,13 @@ export const FAULTS = [
   'plan_limit_reached',
   'price_mapped',
   'grant_limit_reached',
+  'domain_exists',
+  'domain_limit_reached',
+  'hostname_in_use',
+  'domain_released',
+  'domain_enforced',
   'precondition_failed',
   'connection_limit_reached',
-  'connection_inactive',
   'secret_exists',
   'secret_limit_reached',
   'payload_gone',
@@ -112,6 +116,8 @@ export const FIELD_CODES = [
   'not_one_of',
   'malformed',
   'unknown_field',
+  'public_suffix',
+  'reserved',
 ] as const
 export type FieldCode = (typeof FIELD_CODES)[number]
 
