@@ -5,7 +5,9 @@ export default defineConfig({
   test: {
     include: ['test/e2e/**/*.test.ts'],
     globalSetup: 'test/e2e/server.ts',
-    fileParallelism: false,
+    // Two files at once, on however many cores: much of a file is waiting for what the page does after some seconds.
+    // Each has users and projects of its own.
+    maxWorkers: 2,
     sequence: { concurrent: false },
     bail: 0,
     // Against hanging only: no test is to depend on how fast the machine is.

@@ -14,8 +14,9 @@ import { parseArgs } from 'node:util'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { ROOT } from '../scripts/lib/paths.ts'
 import { printTable, run } from '../scripts/lib/terminal.ts'
+import { HUNDRED, ONE } from './consumer-rows.ts'
 import { type Database, RARE, type Seeded, seed } from './seed.ts'
-import { ONE, seedConsumers, TOKEN } from './seed-consumers.ts'
+import { ASKED, seedConsumers, TOKEN } from './seed-consumers.ts'
 import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worker.ts'
 
 const SIZES = [1_000, 100_000, 1_000_000]
@@ -134,6 +135,8 @@ function questionsOfConsumers(): Question[] {
   const flat = (name: string, path: string, body?: object): Question => {
     return { name, kind: 'flat', path: `/platform/v1${path}`, found: null, ...(body && { body }) }
   }
+  const check = (name: string, consumers: readonly number[]) =>
+    flat(name, '/billing/entitlements/check', { consumers: consumers.map((v) => `ext:u${v}`), features: ASKED })
   return [
     flat('consumers, first page', '/consumers'),
     flat('consumers, by email', `/consumers?email=c${ONE}@example.com`),
@@ -145,6 +148,9 @@ function questionsOfConsumers(): Question[] {
     flat('customers, first page', '/billing/customers'),
     flat('customers, of a consumer', `/billing/customers?consumer=ext:u${ONE}`),
     flat('customers, without a consumer', '/billing/customers?linked=false'),
+    check('check of one consumer', [ONE]),
+    check('check of 100 consumers', HUNDRED),
+    flat('entitlements of a consumer, explained', `/consumers/ext:u${ONE}/entitlements?explain=true`),
   ]
 }
 
@@ -379,8 +385,9 @@ because a page of the smallest database is not always full.
 
 ${table(events)}
 
-The same with up to 100 k consumers in another database. Each consumer has an external id, a customer, a subscription of this customer and
-two devices; one customer in a hundred has no consumer. "What grows" compares 10 k with 100 k consumers.
+The same with up to 100 k consumers in another database. Each consumer has an external id, a customer, a subscription of this customer,
+a grant and two devices; one customer in a hundred has no consumer. The catalog has 20 features and 5 plans; a check asks about three
+features. "What grows" compares 10 k with 100 k consumers.
 
 ${table(consumers)}
 `

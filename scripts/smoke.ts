@@ -1,6 +1,7 @@
 /*
  * npm run smoke [-- --json FILE]: starts the real server with npm start, on a free port and with a state of its own,
- * then uses, stops, kills and restarts it. Each line of output is a test.
+ * then uses, stops, kills and restarts it. At the same time, it tries a fresh copy of the project and deploys. Each line of
+ * output is a test.
  */
 import { spawn } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
@@ -36,6 +37,18 @@ const failed: string[] = []
 type Ended = { code: number | null; said: string }
 
 try {
+  // Neither knows of the other, and the first one mostly waits: for the lease of the events that a crash left open.
+  await Promise.all([tryServer(), tryCopies()])
+} finally {
+  killServer(server)
+  remove()
+}
+if (flags.json) writeFileSync(flags.json, JSON.stringify({ passed, failed: failed.length }))
+console.log(`\nsmoke: ${passed} passed, ${failed.length} failed`)
+process.exit(failed.length > 0 ? 1 : 0)
+
+/** The server of this checkout, in one story. */
+async function tryServer(): Promise<void> {
   await test('npm start serves on the given port', async () => {
     server = await startServer(port)
   })
@@ -108,6 +121,10 @@ try {
     await finishesAfterCrash()
   })
   await test('Ctrl-C stops everything', async () => stopped('SIGINT', true))
+}
+
+/** A fresh copy of this checkout, and deploys of this one and of the copy. */
+async function tryCopies(): Promise<void> {
   const copy = copyOf(join(folder, 'copy'))
   for (const [command, ...args] of [
     ['npx', 'wrangler', 'dev'],
@@ -153,13 +170,7 @@ try {
   })
   // The copy has two stores by now.
   for (const [name, walk] of [...walks(), ...walksOfStores(copy.folder)]) await test(`npm run deploy: ${name}`, walk)
-} finally {
-  killServer(server)
-  remove()
 }
-if (flags.json) writeFileSync(flags.json, JSON.stringify({ passed, failed: failed.length }))
-console.log(`\nsmoke: ${passed} passed, ${failed.length} failed`)
-process.exit(failed.length > 0 ? 1 : 0)
 
 async function test(name: string, body: () => Promise<unknown>): Promise<void> {
   const startedAt = Date.now()

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono'
+import { cors } from 'hono/cors'
 import { etag } from 'hono/etag'
 import { accountRoutes } from './accounts/routes'
 import { apiKeyCredential } from './api-keys/authenticate'
@@ -17,7 +18,10 @@ import { verifyRoutes } from './devices/verify-routes'
 import { domainRoutes } from './domains/routes'
 import { hostRouting } from './domains/surface'
 import { grantRoutes } from './entitlements/grant-routes'
+import { jwksRoutes, keyRoutes } from './entitlements/key-routes'
+import { previewRoutes } from './entitlements/preview-routes'
 import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
+import { tokenRoutes } from './entitlements/token-routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
@@ -64,7 +68,9 @@ base.use(async (c, next) => {
 })
 base.use(requireHttps)
 base.use(hostRouting)
-for (const plane of ['/platform/*', '/auth/*', '/ingest/*']) base.use(plane, noStore)
+for (const plane of ['/platform/*', '/auth/*', '/ingest/*', '/p/*']) base.use(plane, noStore)
+// What projects publish, for the pages of any site.
+base.use('/p/*', cors({ origin: '*', allowMethods: ['GET', 'HEAD'] }))
 
 const app = base
   // The API, server to server: Bearer tokens only.
@@ -78,11 +84,14 @@ const app = base
   .route('/platform/v1/devices', verifyRoutes)
   .route('/platform/v1/consumers', consumerEntitlementRoutes)
   .route('/platform/v1/domains', domainRoutes)
+  .route('/platform/v1/consumers', tokenRoutes)
   .route('/platform/v1/billing/features', featureRoutes)
   .route('/platform/v1/billing/plans', planRoutes)
+  .route('/platform/v1/billing/plans', previewRoutes)
   .route('/platform/v1/billing/grants', grantRoutes)
   .route('/platform/v1/billing/entitlements', checkRoutes)
   .route('/platform/v1/sso', ssoCustomerRoutes)
+  .route('/platform/v1/billing/entitlement-keys', keyRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)
@@ -100,6 +109,8 @@ const app = base
   .route('/platform/v1/billing/payment-methods', paymentMethodTimelineRoutes)
   .route('/platform/v1/billing/customers', customerLinkRoutes)
   .route('/platform/v1/billing/customers', customerRoutes)
+  // What anybody may read of a project.
+  .route('/p', jwksRoutes)
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)
   .route('/auth', accountRoutes)
@@ -129,5 +140,5 @@ export type App = typeof app
 
 async function noStore(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {
   await next()
-  c.res.headers.set('Cache-Control', 'no-store')
+  if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store')
 }

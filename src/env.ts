@@ -16,6 +16,7 @@ export interface Env {
   LIMIT_SIGN_IN: RateLimit
   LIMIT_INGEST: RateLimit
   LIMIT_UNKNOWN_CONNECTION: RateLimit
+  LIMIT_PUBLIC: RateLimit
   METRICS?: AnalyticsEngineDataset
   CF_VERSION_METADATA?: WorkerVersionMetadata
   SIGN_UP?: string
@@ -136,6 +137,7 @@ export type Runtime = {
     sign_in: RateLimit
     ingest: RateLimit
     unknown_connection: RateLimit
+    public: RateLimit
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
@@ -170,6 +172,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       sign_in: env.LIMIT_SIGN_IN,
       ingest: env.LIMIT_INGEST,
       unknown_connection: env.LIMIT_UNKNOWN_CONNECTION,
+      public: env.LIMIT_PUBLIC,
     },
     metrics: env.METRICS ?? null,
     settings,

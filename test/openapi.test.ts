@@ -4,7 +4,7 @@ import { app } from '../src/app'
 import { codeOf, ERRORS } from '../src/http/errors'
 import { SCOPES } from '../src/lib/access'
 import { call, ORIGIN } from './harness'
-import { callRoute, nameOf, newWorld, ROUTES, tokenFor } from './routes'
+import { callRoute, nameOf, ROUTES, tokenFor, worldsByRoute } from './routes'
 
 /** Calls of /auth that take no credentials, although others with their beginning do. */
 const PUBLIC = ['POST /auth/sessions', 'POST /auth/sessions/passkey', 'POST /auth/passkeys/challenge']
@@ -53,12 +53,14 @@ const HEADERS: Record<string, string[]> = {
 function headersExpected(name: string, status: string): string[] {
   return [
     'X-Request-Id',
-    ...(/ \/(platform|auth|ingest)\//.test(name) ? ['Cache-Control'] : []),
+    ...(/ \/(platform|auth|ingest|p)\//.test(name) ? ['Cache-Control'] : []),
     ...(HEADERS[status] ?? []),
   ]
 }
 
 describe('/openapi.json', () => {
+  const worldOf = worldsByRoute()
+
   it('is sent again only if it has changed', async () => {
     const first = await call('/openapi.json')
     const tag = first.headers.get('ETag') ?? ''
@@ -82,7 +84,7 @@ describe('/openapi.json', () => {
     const served = new Set(
       app.routes
         .filter(
-          ({ method, path }) => method !== 'ALL' && /^\/(platform\/v1|auth|ingest|healthz|metrics)(\/|$)/.test(path),
+          ({ method, path }) => method !== 'ALL' && /^\/(platform\/v1|auth|ingest|healthz|metrics|p)(\/|$)/.test(path),
         )
         .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
         .filter((name) => !PAGES.includes(name)),
@@ -301,7 +303,7 @@ describe('/openapi.json', () => {
   it.each(ROUTES.filter(({ path }) => !path.startsWith('/ingest')).map((route) => [nameOf(route), route] as const))(
     'tells the truth of what is answered: %s',
     async (name, route) => {
-      const world = await newWorld()
+      const world = await worldOf(route)
       const token = tokenFor(world, route)
       const { operation } = operations.find((one) => one.name === name.replaceAll(/:(\w+)/g, '{$1}')) as {
         operation: Json

@@ -88,6 +88,16 @@ export async function newWorld() {
   }
 }
 
+/** The worlds of a file that walks the routes: all that only read share one, and each other gets one of its own. */
+export function worldsByRoute() {
+  let read: Promise<World> | undefined
+  return ({ method }: Pick<RouteEntry, 'method'>): Promise<World> => {
+    if (method !== 'GET') return newWorld()
+    read ??= newWorld()
+    return read
+  }
+}
+
 const PASSKEY = { id: 'AAAA', rawId: 'AAAA', type: 'public-key', clientExtensionResults: {} }
 const PASSKEY_MADE = { ...PASSKEY, response: { clientDataJSON: 'e30', attestationObject: 'oA', transports: ['usb'] } }
 const PASSKEY_USED = { ...PASSKEY, response: { clientDataJSON: 'e30', authenticatorData: 'AAAA', signature: 'AAAA' } }
@@ -143,7 +153,9 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     },
     status: 200,
   },
-  'POST /platform/v1/devices/verify': { json: { token: `svc_dv_${'0'.repeat(64)}` }, status: 200 },
+  'POST /platform/v1/devices/verify': { json: { token: `svc_dv_${'0'.repeat(64)}`, features: ['sso'] }, status: 200 },
+  'POST /platform/v1/consumers/:consumer/entitlements/token': { json: { ttl_s: 60, features: ['sso'] }, status: 201 },
+  'POST /platform/v1/billing/entitlement-keys/rotate': { json: { compromised: false }, status: 200 },
   'POST /platform/v1/billing/connections': {
     json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
     status: 201,
@@ -164,6 +176,7 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     json: { key: 'sample', name: 'sample', rank: 1, state: 'archived', features: {}, prices: [] },
     status: 200,
   },
+  'POST /platform/v1/billing/plans/:id/preview': { json: { rank: 2, features: {}, prices: [] }, status: 200 },
   'POST /platform/v1/billing/entitlements/check': {
     json: { consumers: ['ext:sample', 'ext:nobody'], features: ['sso', 'seats'] },
     status: 200,
@@ -240,6 +253,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/auth/sessions/:id': world.session,
     '/auth/passkeys/:id': world.passkey,
     '/ingest/:connection_id': world.connection.id,
+    '/p/:project': world.project,
   }
   const parts = path.split('/')
   return parts

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { named, timestamp, visibleText, wholeNumber } from '../http/fields'
+import { pageFields } from '../http/page'
 import { SAMPLE } from '../http/samples'
 import { VendorField } from '../inbox/connections/fields'
 import { iso } from '../lib/time'
@@ -126,16 +127,21 @@ export const CreatePlanBody = named(
   },
 )
 
+const changedFields = z.strictObject(planFields).partial()
+const noField = { error: 'must have at least one field to change', params: { code: 'required' } }
+
 export const UpdatePlanBody = named(
   'UpdatePlan',
-  z
-    .strictObject(planFields)
-    .partial()
-    .refine((changes) => Object.keys(changes).length > 0, {
-      error: 'must have at least one field to change',
-      params: { code: 'required' },
-    }),
+  changedFields.refine((changes) => Object.keys(changes).length > 0, noField),
   { name: 'Pro 2026', rank: 20 },
+)
+
+export const PreviewPlanBody = named(
+  'PreviewPlan',
+  changedFields
+    .extend({ cursor: pageFields.cursor })
+    .refine(({ cursor: _, ...changes }) => Object.keys(changes).length > 0, noField),
+  { features: { sso: { value: true }, seats: { value: 10, per_seat: true } } },
 )
 
 /** What a body sets, as it is stored: features with their keys in order. */

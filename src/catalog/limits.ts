@@ -1,5 +1,7 @@
 /** Features of a project. The write itself enforces the limit. */
 export const MAX_FEATURES = 200
+/** Grants that one transaction looks at when a feature is deleted. */
+export const MAX_GRANTS_WALKED = 5_000
 /** Plans of a project, archived ones too. The write itself enforces the limit. */
 export const MAX_PLANS = 100
 /** Features of one plan. */

@@ -19,7 +19,10 @@ const firstId = sql`(SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY
   WHERE ${i.project_id} = ${l.project_id} AND ${i.consumer_id} = ${l.pinned} ORDER BY ${i.position} LIMIT 1)`
 const isPinned = sql`${l.pinned} IS NOT NULL`
 const rank = sql`CASE WHEN ${l.said} IS NOT NULL THEN ${l.said_rank} ELSE ${l.hint_rank} END`
-const consumerId = sql<string | null>`CASE WHEN ${isPinned} THEN CASE WHEN ${l.pinned} GLOB 'csm_*' THEN ${l.pinned} END
+/** The consumer that a customer is, in {@link linksOf}. */
+export const consumerId = sql<
+  string | null
+>`CASE WHEN ${isPinned} THEN CASE WHEN ${l.pinned} GLOB 'csm_*' THEN ${l.pinned} END
   ELSE ${i.consumer_id} END`
 
 const shown = {
@@ -43,8 +46,8 @@ export type ListRow = Pick<Link, 'vendor' | 'id'> & {
   [Name in Exclude<keyof Link, 'vendor' | 'id'>]: Link[Name] | null
 }
 
-/** Selects customers `w` with their links. */
-function linksOf(projectId: string, fields: SQL, walk: SQL): SQL {
+/** Selects customers `w` with their links. `walk` selects at least `customer` and `vendor`. */
+export function linksOf(projectId: string, fields: SQL, walk: SQL): SQL {
   return sql`SELECT ${fields} FROM (${walk}) w
     LEFT JOIN ${customerLinks} ${l}
       ON ${l.project_id} = ${projectId} AND ${l.customer} = w.customer AND ${l.vendor} = w.vendor

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { withCap } from '../devices/cap'
 import { countDevices } from '../devices/store'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -112,7 +113,9 @@ export const consumerRoutes = new Hono<HttpEnv>()
         devices: countDevices(db, project, ref),
       })
       const customers = found.customers.map(({ vendor, id, linked_by }) => ({ vendor, id, linked_by }))
-      return c.json({ ...tagged(c, required(found.rows)), customers, devices: found.devices[0] }, 200)
+      const consumer = tagged(c, required(found.rows))
+      const devices = found.devices[0] && (await withCap(db, project, ref, found.devices[0]))
+      return c.json({ ...consumer, customers, devices }, 200)
     },
   )
   .put(

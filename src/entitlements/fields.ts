@@ -5,7 +5,7 @@ import { MAX_CUSTOMERS, MAX_EXTERNAL_ID } from '../consumers/limits'
 import { EXTERNAL } from '../consumers/ref'
 import { flagOrFalse, named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
-import { MAX_ASKED_FEATURES, MAX_CONSUMERS } from './limits'
+import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_BACK } from './limits'
 import { REASONS } from './resolve'
 
 const ReasonName = named('EntitlementReason', z.enum(REASONS))
@@ -22,10 +22,10 @@ const shown = {
     .describe('When the first of the sources that the value comes from ends. Null if none has a known end.'),
 }
 const as_of = timestamp.describe(
-  "The database's time of the read. Of two answers, the one with the later time is newer.",
+  "The database's time of the read. Of two answers, the one with the later time is newer. With `at`, that time.",
 )
 
-const Entitlement = named('Entitlement', z.object(shown))
+export const Entitlement = named('Entitlement', z.object(shown))
 const ExplainedEntitlement = named(
   'ExplainedEntitlement',
   z.object({
@@ -53,7 +53,10 @@ const ExplainedEntitlement = named(
   }),
 )
 
-const SAMPLE_ENTITLEMENT = { allowed: true, value: 10, reason: 'plan' as const, valid_until: SAMPLE.end }
+export const SAMPLE_ENTITLEMENT = { allowed: true, value: 10, reason: 'plan' as const, valid_until: SAMPLE.end }
+
+/** The features that a check asks about. */
+export const askedFeatures = z.array(z.string().min(1).max(MAX_KEY)).min(1).max(MAX_ASKED_FEATURES)
 
 export const CheckBody = named(
   'CheckEntitlements',
@@ -68,7 +71,7 @@ export const CheckBody = named(
       .min(1)
       .max(MAX_CONSUMERS)
       .describe('Consumers, each by its id or by `ext:` and its external id.'),
-    features: z.array(z.string().min(1).max(MAX_KEY)).min(1).max(MAX_ASKED_FEATURES).describe('Keys of features.'),
+    features: askedFeatures.describe('Keys of features.'),
   }),
   { consumers: [`${EXTERNAL}${SAMPLE.externalId}`], features: ['seats'] },
 )
@@ -101,6 +104,12 @@ export const Checked = named(
 
 export const EntitlementsQuery = z.strictObject({
   explain: flagOrFalse.describe('Adds what could give each feature, what of it counts, and why the rest does not.'),
+  at: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe(
+      `What we would have answered then: a time that is not in the future, at most ${MAX_DAYS_BACK} days ago. The response then has \`exact\` and \`missing\`.`,
+    ),
 })
 
 export const Entitlements = named(
@@ -113,7 +122,14 @@ export const Entitlements = named(
     customers: z
       .array(CustomerLink)
       .optional()
-      .describe(`Only with \`explain=true\`: the customers that are the consumer's, up to ${MAX_CUSTOMERS}.`),
+      .describe(
+        `Only with \`explain=true\`: the customers that are the consumer's, up to ${MAX_CUSTOMERS}. They are today's, also with \`at\`.`,
+      ),
+    exact: z
+      .boolean()
+      .optional()
+      .describe('Only with `at`: whether everything is known that the answer depended on then.'),
+    missing: z.array(z.string()).optional().describe('Only with `at`: what is not known, in words for people.'),
   }),
   {
     as_of: SAMPLE.time,

@@ -42,7 +42,7 @@ export const grantRoutes = new Hono<HttpEnv>()
     route({
       id: 'listGrants',
       summary: 'List grants',
-      description: 'Newest first. Revoked and expired grants too.',
+      description: 'Newest first. Revoked and expired grants too, for as long as records are kept.',
       tag,
       policy: { actors, scope: 'entitlements:read', project: true, reads: true },
       responses: { 200: { description: 'A page of grants.', schema: listOf(Grant) } },

@@ -1,3 +1,5 @@
+import { DAY, HOUR } from '../lib/time'
+
 /** Live grants of one consumer. The write itself enforces the limit. */
 export const MAX_GRANTS = 100
 /** Characters (code points) of the reason of a grant. */
@@ -13,3 +15,31 @@ export const MAX_SOURCES = 5_000
  * something is not allowed. Without a limit, a consumer with many of them would be refused every answer.
  */
 export const MAX_EXPIRED = 5
+/** How far back one can ask what a consumer was allowed to do (days). */
+export const MAX_DAYS_BACK = 400
+/** Events of its subscriptions that are looked at for that. */
+export const MAX_HISTORY = 1_000
+/** Entries of the audit log that are looked at for that. */
+export const MAX_AUDIT_WALKED = 5_000
+/** Subscriptions, and as many grants, that one call of a preview walks. */
+export const MAX_WALKED = 5_000
+/** Of these, how many that have the plan are looked at with their consumers. */
+export const MAX_PREVIEWED = 1_000
+/** Changes that one call of a preview shows. */
+export const MAX_CHANGES = 50
+/** How long a token is valid (seconds): the least, the most, and without a wish. */
+export const MIN_TTL_S = 60
+export const MAX_TTL_S = 3_600
+export const DEFAULT_TTL_S = 300
+/** The age at which the key that signs gets a successor, which is published at once (ms) … */
+export const NEXT_AFTER = 80 * DAY
+/** … and the age at which the successor takes its place (ms). */
+export const ROTATE_AFTER = 90 * DAY
+/** How long a successor must have been published before (ms). */
+export const PUBLISHED_FOR = DAY
+/** How long a key is published after it was rotated (ms): longer than a token is valid. */
+export const RETIRED_FOR = 2 * HOUR
+/** Retired keys of a project that are published. Rotations by hand could make any number of them. */
+export const MAX_RETIRED = 10
+/** How long a response with public keys may be cached (seconds). */
+export const JWKS_MAX_AGE_S = 300

@@ -97,7 +97,7 @@ function combined({ type, combine }: Feature, giving: readonly Source[]): { valu
 }
 
 /** A quantity as a number. Unlimited is more than every other. */
-function amountOf(value: unknown): number {
+export function amountOf(value: unknown): number {
   return value === UNLIMITED ? Number.POSITIVE_INFINITY : Number(value)
 }
 

@@ -1,18 +1,19 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { present as presentLink } from '../consumers/customer-fields'
 import { customersOf } from '../consumers/links-store'
-import { refOf } from '../consumers/ref'
+import { type ConsumerRef, refOf } from '../consumers/ref'
 import { findConsumer, required } from '../consumers/store'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { etagOfContents, isUnchanged } from '../http/etag'
 import { read } from '../http/read'
 import { route } from '../http/route'
-import { body, query } from '../http/validate'
-import { iso } from '../lib/time'
-import { explain, presentEntitlement } from './explain'
+import { body, invalidField, query } from '../http/validate'
+import { DAY, iso } from '../lib/time'
+import { holderAt } from './at'
+import { explain, presentAsked, presentEntitlement } from './explain'
 import { CheckBody, Checked, Entitlements, EntitlementsQuery } from './fields'
-import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_SOURCES } from './limits'
+import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_BACK, MAX_SOURCES } from './limits'
 import { resolve } from './resolve'
 import { factsIn, factsOf } from './store'
 
@@ -38,9 +39,7 @@ export const checkRoutes = new Hono<HttpEnv>().post(
     const data = holders.map((holder, place) => ({
       consumer: consumers[place] ?? '',
       consumer_id: holder.id,
-      features: Object.fromEntries(
-        features.map((key) => [key, presentEntitlement(resolve(key, holder, catalog, now))]),
-      ),
+      features: presentAsked(features, holder, catalog, now),
     }))
     return c.json({ as_of: iso(now), data }, 200)
   },
@@ -52,7 +51,7 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
     id: 'getEntitlements',
     summary: 'Get all entitlements of a consumer',
     description:
-      'Every feature of the catalog. With `explain=true`, everything that could give it, down to the recorded events.',
+      'Every feature of the catalog. With `explain=true`, everything that could give it, down to the recorded events. With `at`, as it was then.',
     tag,
     policy,
     headers: { 'If-None-Match': 'An `ETag` of an earlier response. If nothing but the time has changed: 304.' },
@@ -64,19 +63,11 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
   }),
   query(EntitlementsQuery),
   async (c) => {
-    const { db } = c.get('rt')
-    const project = projectOf(c.get('actor'))
+    const { explain: explained, at } = c.req.valid('query')
     const consumer = c.req.param('consumer')
     const ref = refOf(consumer) ?? { id: consumer } // a name that is neither is read like an unknown id
-    const found = await read(c, {
-      ...factsOf(db, project, [ref], null),
-      consumer: findConsumer(db, project, ref),
-      links: customersOf(db, project, ref),
-    })
-    const { id } = required(found.consumer)
-    const { now, catalog, holders } = factsIn(found, 1)
-    const [holder = { id, state: null, subscriptions: [], grants: [] }] = holders
-    const explained = c.req.valid('query').explain
+    const { id, links, holder, catalog, now, missing } =
+      at === undefined ? await readNow(c, ref) : await readAt(c, ref, at)
     const features = catalog.features.map(({ key }) => {
       const one = resolve(key, holder, catalog, now)
       return [key, { ...presentEntitlement(one), ...(explained && { sources: explain(key, one, holder, now) }) }]
@@ -85,7 +76,8 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
       consumer,
       consumer_id: id,
       features: Object.fromEntries(features),
-      ...(explained && { customers: found.links.map(presentLink) }),
+      ...(missing && { exact: missing.length === 0, missing }),
+      ...(explained && { customers: links.map(presentLink) }),
     }
     const etag = await etagOfContents(contents)
     c.header('ETag', etag)
@@ -93,3 +85,30 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
     return c.json({ as_of: iso(now), ...contents }, 200)
   },
 )
+
+/** What a consumer has now. */
+async function readNow(c: Context<HttpEnv>, ref: ConsumerRef) {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const found = await read(c, {
+    ...factsOf(db, project, [ref], null),
+    consumer: findConsumer(db, project, ref),
+    links: customersOf(db, project, ref),
+  })
+  const { id } = required(found.consumer)
+  const { now, catalog, holders } = factsIn(found, 1)
+  const [holder = { id, state: null, subscriptions: [], grants: [] }] = holders
+  return { id, links: found.links, holder, catalog, now, missing: undefined }
+}
+
+/** What a consumer had at a time. @throws {Fault} `validation_failed` for a time that cannot be asked about */
+async function readAt(c: Context<HttpEnv>, ref: ConsumerRef, time: string) {
+  const { db, now, settings } = c.get('rt')
+  const at = Date.parse(time)
+  if (at > now || at < now - MAX_DAYS_BACK * DAY) {
+    throw invalidField('/at', 'out_of_range', `must not be in the future, nor more than ${MAX_DAYS_BACK} days ago`)
+  }
+  const keptSince = now - settings.recordRetentionDays * DAY
+  const past = await holderAt(db, (queries) => read(c, queries), projectOf(c.get('actor')), ref, at, keptSince)
+  return { ...past, id: past.consumer.id, now: at }
+}

@@ -1,4 +1,4 @@
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { nanoseconds } from '../billing/reduce'
 import { billingObjects } from '../billing/schema'
@@ -10,6 +10,7 @@ import { consumerIds, consumers, customerLinks } from '../consumers/schema'
 import { type Db, type Results, raw } from '../db/client'
 import { json, valuesOf } from '../db/sql'
 import { Fault } from '../lib/fault'
+import { idFloor } from '../lib/ids'
 import { projects } from '../projects/schema'
 import { settingsOf } from '../projects/settings'
 import type { Catalog, Holder, Item, Subscription } from './facts'
@@ -23,8 +24,12 @@ const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
 const r = alias(planRefs, 'r')
 
-/** The consumers that are asked about, as `a`: each with its place in the list as `a.key`, and the id of the consumer. */
-function asked(projectId: string, list: string) {
+/**
+ * The consumers that are asked about, as `a`: each with its place in the list as `a.key`, and the id of the consumer.
+ *
+ * @param list a JSON list of {@link ConsumerRef}
+ */
+function asked(projectId: string, list: SQL) {
   const byName = sql`(SELECT ${x.consumer_id} FROM ${consumerIds} ${x}
     WHERE ${x.project_id} = ${projectId} AND ${x.external_id} = a.value->>'external_id')`
   return { from: sql`json_each(${list}) a`, id: sql`coalesce(a.value->>'id', ${byName})` }
@@ -43,7 +48,15 @@ export function factsOf(
   refs: readonly (ConsumerRef | null)[],
   keys: readonly string[] | null,
 ) {
-  const list = JSON.stringify(refs.map((ref) => ref ?? {}))
+  return factsOfList(db, projectId, sql`${JSON.stringify(refs.map((ref) => ref ?? {}))}`, keys)
+}
+
+/** As {@link factsOf}, about one consumer. @param id an expression; NULL: no consumer */
+export function factsOfId(db: Db, projectId: string, id: SQL, keys: readonly string[] | null) {
+  return factsOfList(db, projectId, sql`json_array(json_object('id', ${id}))`, keys)
+}
+
+function factsOfList(db: Db, projectId: string, list: SQL, keys: readonly string[] | null) {
   const wanted = keys && valuesOf(keys)
   return {
     project: db
@@ -69,7 +82,7 @@ export function factsOf(
 }
 
 /** The primary's time (ms), so that answers can be put in order whatever machine gave them. */
-const CLOCK = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
+export const CLOCK = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 
 /** The features of a plan that are asked about. */
 function among(wanted: SQL) {
@@ -77,7 +90,7 @@ function among(wanted: SQL) {
     WHERE f.key IN ${wanted})`)
 }
 
-function whoIs(db: Db, projectId: string, list: string) {
+function whoIs(db: Db, projectId: string, list: SQL) {
   const { from, id } = asked(projectId, list)
   return raw(
     db,
@@ -101,7 +114,7 @@ function planOf(projectId: string, part: 'price' | 'product'): SQL {
  * The subscriptions of consumers: asked → external ids → links → subscriptions, each by its index. Two links can name one
  * customer of two vendors, so the vendor is compared too.
  */
-function subscriptionsOf(db: Db, projectId: string, list: string) {
+export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
   const { from, id } = asked(projectId, list)
   const items = sql`(SELECT json_group_array(json_object('price', i.value->>'price', 'product', i.value->>'product',
       'quantity', i.value->'quantity', 'plan_id', coalesce(${planOf(projectId, 'price')}, ${planOf(projectId, 'product')})))
@@ -110,6 +123,7 @@ function subscriptionsOf(db: Db, projectId: string, list: string) {
     place: sql<number>`own.place`,
     vendor: o.vendor,
     id: o.vendor_id,
+    customer: o.customer,
     status: o.status,
     ambiguous: o.ambiguous,
     past_due_period: o.past_due_period,
@@ -144,15 +158,23 @@ function subscriptionsOf(db: Db, projectId: string, list: string) {
   )
 }
 
-/** The grants of consumers that were not revoked; of those that have expired, the newest: see {@link MAX_EXPIRED}. */
-function grantsOf(db: Db, projectId: string, list: string) {
+/**
+ * The grants of consumers that were not revoked; of those that have expired, the newest: see {@link MAX_EXPIRED}.
+ *
+ * @param at the time as of which (ms); undefined for now
+ */
+export function grantsOf(db: Db, projectId: string, list: SQL, at?: number) {
   const { from, id } = asked(projectId, list)
   const { feature, plan_id, effect, value, starts_at, expires_at } = g
-  const isOver = sql`coalesce(${expires_at} <= ${CLOCK}, 0)`
+  const isOver = sql`coalesce(${expires_at} <= ${at ?? CLOCK}, 0)`
+  const isMade =
+    at === undefined
+      ? isNull(g.revoked_at)
+      : and(lt(g.id, idFloor('grt', at + 1)), or(isNull(g.revoked_at), gt(g.revoked_at, at)))
   const nth = sql`row_number() OVER (PARTITION BY place, is_over, ${feature}, ${plan_id}, ${effect} ORDER BY ${g.id} DESC)`
   const found = sql`SELECT ${PLACE} AS place, g.*, ${isOver} AS is_over FROM ${from}
     CROSS JOIN ${grants} ${g} NOT INDEXED
-      ON ${and(eq(g.project_id, projectId), eq(g.consumer_id, id), isNull(g.revoked_at))}`
+      ON ${and(eq(g.project_id, projectId), eq(g.consumer_id, id), isMade)}`
   return raw(
     db,
     { place: sql<number>`place`, id: g.id, feature, plan_id, effect, value, starts_at, expires_at },
@@ -161,6 +183,8 @@ function grantsOf(db: Db, projectId: string, list: string) {
   )
 }
 
+/** A subscription as it is read. */
+export type SubscriptionRow = ReturnType<typeof subscriptionsOf>['_']['result'][number]
 type Found = Results<ReturnType<typeof factsOf>>
 /** A consumer that was asked about. `id`: null if there is no such consumer. */
 export type Asked = Holder & { id: string | null }
@@ -172,7 +196,7 @@ export type Asked = Holder & { id: string | null }
  * @throws {Fault} `payload_too_large` if they have more subscriptions or grants than one call looks at
  */
 export function factsIn(found: Found, n: number): { now: number; catalog: Catalog; holders: Asked[] } {
-  if (found.subscriptions.length > MAX_SOURCES || found.grants.length > MAX_SOURCES) throw tooManySources()
+  requireFew(found)
   const [project] = found.project
   const catalog = { features: found.features, plans: found.plans, rules: settingsOf(project?.settings ?? null) }
   const subscriptions = Map.groupBy(found.subscriptions, ({ place }) => place)
@@ -187,7 +211,7 @@ export function factsIn(found: Found, n: number): { now: number; catalog: Catalo
   return { now: project?.now ?? 0, catalog, holders }
 }
 
-function subscriptionIn(row: Found['subscriptions'][number]): Subscription {
+export function subscriptionIn(row: SubscriptionRow): Subscription {
   const { past_due_period, past_due_since, cancel_at_period_end } = row
   const period_end = timeIn(row.period_end)
   // An event of an earlier period does not say since when the current one is unpaid.
@@ -214,8 +238,10 @@ function timeIn(text: string | null): number | null {
   return Number.isNaN(ms) ? null : ms
 }
 
-function tooManySources(): Fault {
-  return new Fault(
+/** @throws {Fault} `payload_too_large` */
+export function requireFew({ subscriptions, grants }: Pick<Found, 'subscriptions' | 'grants'>): void {
+  if (subscriptions.length <= MAX_SOURCES && grants.length <= MAX_SOURCES) return
+  throw new Fault(
     'payload_too_large',
     `These consumers have more than ${MAX_SOURCES} subscriptions or grants. Ask about fewer consumers at a time.`,
   )

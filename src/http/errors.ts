@@ -83,7 +83,7 @@ export const ERRORS: Record<FaultName, Line> = {
   device_revoked: { status: 409, title: 'The device was revoked' },
   device_limit_reached: { status: 409, title: 'The consumer has reached its limit of active devices' },
   feature_type_fixed: { status: 409, title: 'The type of a feature cannot change' },
-  feature_in_use: { status: 409, title: 'A plan or a grant has the feature' },
+  feature_in_use: { status: 409, title: 'A plan, a grant or a setting has the feature' },
   feature_limit_reached: { status: 409, title: 'The project has reached its limit of features' },
   plan_key_taken: { status: 409, title: 'Another plan has this key' },
   plan_limit_reached: { status: 409, title: 'The project has reached its limit of plans' },

@@ -47,8 +47,8 @@ export type Operation = {
   tag: Tag
   /** Null for a route that takes no credentials. */
   policy: Policy | null
-  /** `etag`: whether the response has an `ETag`. */
-  responses: Record<number, { description: string; schema?: z.ZodType; etag?: true }>
+  /** `etag`: whether the response has an `ETag`; `cached`: whether it may be cached. */
+  responses: Record<number, { description: string; schema?: z.ZodType; etag?: true; cached?: true }>
   /** Further faults. Those of credentials, validation and rate limits follow from the policy. */
   faults?: readonly FaultName[]
   /** The media type of a body that is not parsed as JSON. */

@@ -67,5 +67,6 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   plans: { description: 'The id of the plan.', example: SAMPLE.plan },
   grants: { description: 'The id of the grant.', example: SAMPLE.grant },
   domains: { description: 'The id of the domain.', example: SAMPLE.domain },
+  p: { description: 'The id of the project.', example: SAMPLE.project },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }

@@ -61,6 +61,8 @@ const TRAFFIC = [
   'PUT /platform/v1/consumers/:consumer/devices/:device',
   'POST /platform/v1/devices/verify',
   'POST /platform/v1/billing/entitlements/check',
+  'POST /platform/v1/billing/plans/:id/preview',
+  'POST /platform/v1/consumers/:consumer/entitlements/token',
 ]
 const TRAFFIC_IN_FORMS: Record<string, Record<string, string>> = {
   'POST /console/p/:project/platform/consumers': { external_id: 'by-form' },
@@ -94,6 +96,10 @@ const STATED: Record<string, Stated> = {
   'PATCH /platform/v1/billing/plans/:id': { action: 'plan.updated', object: (world) => world.plan },
   'POST /platform/v1/billing/grants': { action: 'grant.created', object: () => /^grt_/ },
   'DELETE /platform/v1/billing/grants/:id': { action: 'grant.revoked', object: (world) => world.grant },
+  'POST /platform/v1/billing/entitlement-keys/rotate': {
+    action: 'entitlement_key.rotated',
+    object: () => /^[\w-]{43}$/,
+  },
   'POST /platform/v1/billing/connections': CONNECTED,
   'PATCH /platform/v1/billing/connections/:id': onConnection('updated'),
   'DELETE /platform/v1/billing/connections/:id': onConnection('deleted'),

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { Feature, Plan } from '../../src/catalog/fields'
+import type { PlanPreview } from '../../src/entitlements/preview-fields'
 import { call, type RequestOptions } from '../harness'
 
 const BILLING = '/platform/v1/billing'
@@ -17,6 +18,8 @@ export function catalogAs(project: string, token: string, always: RequestOptions
     plan: (json: object, options?: RequestOptions) => ask<z.infer<typeof Plan>>('POST', '/plans', { json, ...options }),
     change: (id: string, json: object, options?: RequestOptions) =>
       ask<z.infer<typeof Plan>>('PATCH', `/plans/${id}`, { json, ...options }),
+    preview: (id: string, json: object, options?: RequestOptions) =>
+      ask<z.infer<typeof PlanPreview>>('POST', `/plans/${id}/preview`, { json, ...options }),
     plans: (options?: RequestOptions) => ask<List<z.infer<typeof Plan>>>('GET', '/plans', options),
     get: (id: string) => ask<z.infer<typeof Plan>>('GET', `/plans/${id}`),
   }

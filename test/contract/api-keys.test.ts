@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../src/lib/crypto'
 import { setClock, stopClock } from '../clock'
 import { call, captureConsole, freshKey, freshProject, mint, STORE, storedText } from '../harness'
-import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, tokenFor } from '../routes'
+import { callRoute, nameOf, ROUTES, SAMPLES, tokenFor, worldsByRoute } from '../routes'
 import { ISO, KEYS, PROJECTS, rotate, rowOf, SECRET, SPECIFIED_ROW } from './api'
 
 /** Routes that answer nobody here: a delivery is not signed, and without a token of their own there are no metrics. */
@@ -89,10 +89,11 @@ describe('API keys', () => {
       ),
     )
 
+    const worldOf = worldsByRoute()
     it.each(cases)(
       '[keys.8] no route but mint and rotate answers with a secret: %s, to %s',
       async (name, who, route) => {
-        const world = await newWorld()
+        const world = await worldOf(route)
         const token = { 'a key': world.secret, 'whom it lets': tokenFor(world, route), anyone: null }[who]
         const answer = await callRoute(world, route, { token })
         const all = answer.text + JSON.stringify([...answer.headers])

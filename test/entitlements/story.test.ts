@@ -55,6 +55,7 @@ it('tells what a consumer may do in every chapter of a subscription', async () =
   await sellPlans(world)
   await world.consumers.put('ada')
   expect(Object.keys(files)).toHaveLength(STORY.filter(([, name]) => name !== null).length)
+  const told: [at: string, features: unknown][] = []
   for (const [at, name, expected] of STORY) {
     setClock(Date.parse(`${at}Z`))
     if (name !== null) await world.deliver(event(name))
@@ -69,5 +70,10 @@ it('tells what a consumer may do in every chapter of a subscription', async () =
     // A check says the same.
     const { body } = await world.check(['ext:ada'], Object.keys(features))
     expect(body.data[0]?.features).toEqual(features)
+    told.push([as_of, features])
+  }
+  // Each of these answers can be asked for later.
+  for (const [at, features] of told) {
+    expect(await world.one('ext:ada', `?at=${at}`), at).toMatchObject({ as_of: at, exact: true, missing: [], features })
   }
 })

@@ -127,7 +127,7 @@ function send(world: World, route: RouteEntry, options: RequestOptions) {
   const headers = options.headers ?? JSON_TYPE
   const token = tokenFor(world, route)
   const sent = 'body' in options ? options : { ...options, body: new Uint8Array(0) }
-  return callRoute(world, route, { token, ...sent, headers })
+  return callRoute(world, route, { token, ...sent, headers, bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
 }
 
 /** The sample, with JSON text as one field's value. */
@@ -148,6 +148,12 @@ async function countAll() {
   return JSON.stringify([counts.map(({ results }) => results[0]?.n), names])
 }
 
+/** The project of all requests that are refused. */
+let unchanged: World
+beforeAll(async () => {
+  unchanged = await newWorld()
+})
+
 it('every route that takes a JSON body has a sample here', () => {
   expect(BODIES.length).toBeGreaterThan(5)
   expect(BODIES.map(nameOf).filter((route) => !SAMPLES[route])).toEqual([])
@@ -167,25 +173,29 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
       'Application/JSON',
       'application/json ;charset="UTF-8"',
     ]
+    let world = await newWorld()
+    const take = async (options: RequestOptions) => {
+      const answer = await send(world, route, options)
+      if (answer.status === good) return answer
+      world = await newWorld() // a project takes some samples only once
+      return send(world, route, options)
+    }
     for (const type of types) {
-      const world = await newWorld()
-      const answer = await send(world, route, { body: JSON.stringify(sample), headers: { 'Content-Type': type } })
+      const answer = await take({ body: JSON.stringify(sample), headers: { 'Content-Type': type } })
       expect(answer.status, `${type} ${answer.text}`).toBe(good)
     }
-    const world = await newWorld()
     const padded = JSON.stringify(sample).padEnd(MAX_BODY_BYTES, ' ')
-    expect((await send(world, route, { body: padded })).status).toBe(good)
+    expect((await take({ body: padded })).status).toBe(good)
   })
 
   /** Whether all fields may be left out. */
   const takesNoFields = route.meta.body?.safeParse({}).success === true
 
   it('refuses hostile bodies, and changes nothing', async () => {
-    const world = await newWorld()
     const before = await countAll()
     for (const [what, options, status, code, pointer] of HOSTILE) {
       if (takesNoFields && what === 'no fields') continue
-      const answer = await send(world, route, options)
+      const answer = await send(unchanged, route, options)
       problemOf(answer, status, code, what)
       if (pointer !== undefined) expect(pointers(answer), what).toEqual([pointer])
     }
@@ -193,7 +203,7 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
   })
 
   it('points at each missing field', async () => {
-    const world = await newWorld()
+    const world = takesNoFields ? await newWorld() : unchanged
     for (const field of required) {
       const { [field]: _, ...rest } = sample
       const answer = await send(world, route, { body: JSON.stringify(rest) })
@@ -206,11 +216,10 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
   })
 
   it('points at each field of a wrong type', async () => {
-    const world = await newWorld()
     const before = await countAll()
     for (const field of fields) {
       for (const [what, value] of WRONG) {
-        const answer = await send(world, route, { body: withField(sample, field, value) })
+        const answer = await send(unchanged, route, { body: withField(sample, field, value) })
         problemOf(answer, 422, 'validation_failed', `${field}: ${what}`)
         // At the field itself, or inside it.
         for (const pointer of pointers(answer)) expect(`${pointer}/`, what).toMatch(new RegExp(`^/${field}/`))
@@ -221,12 +230,11 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
   })
 
   it('refuses a text with control characters or lone surrogates, and one that is too long', async () => {
-    const world = await newWorld()
     const before = await countAll()
     for (const [field, value] of Object.entries(sample)) {
       if (typeof value !== 'string') continue
       for (const [what, text] of BAD_TEXTS) {
-        const answer = await send(world, route, { body: withField(sample, field, `"${text}"`) })
+        const answer = await send(unchanged, route, { body: withField(sample, field, `"${text}"`) })
         // Any text is a token, only an unknown one.
         if (path === 'POST /platform/v1/devices/verify' && text.length < 100) {
           expect([answer.status, answer.body.reason], what).toEqual([200, 'unknown'])
@@ -242,26 +250,19 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
   })
 
   it('takes no field that it does not know', async () => {
-    const world = await newWorld()
     const before = await countAll()
     for (const field of ['nonsense', 'Name', 'id', 'project_id', 'a/b~c', '', ...KEYS_OF_OBJECT, '__proto__']) {
-      const answer = await send(world, route, { body: withField(sample, field, '{"admin":true}') })
+      const answer = await send(unchanged, route, { body: withField(sample, field, '{"admin":true}') })
       problemOf(answer, 422, 'validation_failed', field)
       expect(pointers(answer)).toEqual([`/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`])
       expect(answer.body.errors[0].code).toBe('unknown_field')
     }
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`field_${i}`, 1]))
-    const answer = await send(world, route, { body: JSON.stringify({ ...sample, ...many }) })
+    const answer = await send(unchanged, route, { body: JSON.stringify({ ...sample, ...many }) })
     problemOf(answer, 422, 'validation_failed', '3,000 fields')
     expect(answer.text.length).toBeLessThan(20_000)
     expect(await countAll()).toBe(before)
   })
-})
-
-/** All of these requests are refused, so one project does for all. */
-let unchanged: World
-beforeAll(async () => {
-  unchanged = await newWorld()
 })
 
 describe.each(ROUTES.map((route) => [nameOf(route), route] as const))('the query of %s', (_, route) => {
@@ -371,7 +372,6 @@ describe('the path', () => {
   it.each(['%00', '%ff', '%2e%2e%2fself', '%27%20OR%201=1--', 'x'.repeat(4000), '%F0%9F%94%91', '%ed%a0%80'])(
     'with a malformed id is a 404: %s',
     async (id) => {
-      const world = await newWorld()
       // The last one creates what the path names, so a mistake in it is one of the call.
       const others = ['/ingest/:connection_id', '/platform/v1/billing/features/:key']
       for (const route of ROUTES.filter(({ path }) => path.includes(':') && !others.includes(path))) {
@@ -379,8 +379,8 @@ describe('the path', () => {
         const json = SAMPLES[nameOf(route)]?.json
         const options = {
           method: route.method,
-          token: tokenFor(world, route),
-          project: world.project,
+          token: tokenFor(unchanged, route),
+          project: unchanged.project,
           ...(json && { json }),
         }
         const query = QUERIES[nameOf(route)]

@@ -29,7 +29,11 @@ import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, takesBody } from '../rout
  */
 const takesKeys = ({ meta }: (typeof ROUTES)[number]) => meta.operation?.policy?.actors.includes('api_key') ?? false
 /** The calls that only read although they are POSTs: what they are asked is a secret, or too much for a query. */
-const ASKING = ['POST /platform/v1/devices/verify', 'POST /platform/v1/billing/entitlements/check']
+const ASKING = [
+  'POST /platform/v1/devices/verify',
+  'POST /platform/v1/billing/plans/:id/preview',
+  'POST /platform/v1/billing/entitlements/check',
+]
 const onlyReads = (route: (typeof ROUTES)[number]) => route.method === 'GET' || ASKING.includes(nameOf(route))
 const reads = routeTable(app).filter((route) => onlyReads(route) && takesKeys(route))
 const deferring = reads.filter(({ meta }) => meta.operation?.policy?.reads)

@@ -32,10 +32,13 @@ it('every list has a line here', () => {
 describe.each(table)('%s', (name, route) => {
   const list = LISTS[name] as List
   const ids = (answer: Answer) => answer.body.data.map(list.id)
+  let world: World
+  beforeAll(async () => {
+    world = await newWorld()
+    await list.add(world, 25)
+  })
 
   it('has the envelope, twenty rows a page by default, and the order it states', async () => {
-    const world = await newWorld()
-    await list.add(world, 25)
     const first = await get(world, route)
     expect(first.status).toBe(200)
     expect(Object.keys(first.body)).toEqual(expect.arrayContaining(['data', 'has_more', 'next_cursor']))
@@ -53,8 +56,6 @@ describe.each(table)('%s', (name, route) => {
   })
 
   it('takes a limit from 1 to 100', async () => {
-    const world = await newWorld()
-    await list.add(world, 2)
     expect((await get(world, route, 'limit=1')).body.data).toHaveLength(1)
     expect((await get(world, route, 'limit=100')).status).toBe(200)
     for (const limit of [
@@ -82,8 +83,6 @@ describe.each(table)('%s', (name, route) => {
   })
 
   it('is walked to its end without a gap or a repeat while rows are added', async () => {
-    const world = await newWorld()
-    await list.add(world, 10)
     const before = ids(await get(world, route, 'limit=100'))
     const seen: (string | number)[] = []
     let cursor: string | null = null
@@ -104,8 +103,6 @@ describe.each(table)('%s', (name, route) => {
   })
 
   it('takes a cursor as it was given, under any limit, and no other', async () => {
-    const world = await newWorld()
-    await list.add(world, 5)
     const first = await get(world, route, 'limit=2')
     const cursor = first.body.next_cursor as string
     const rest = await get(world, route, `limit=100&cursor=${cursor}`)
@@ -144,23 +141,17 @@ describe.each(table)('%s', (name, route) => {
   })
 
   it("shows nothing of another project under that project's cursor", async () => {
-    const mine = await newWorld()
-    const theirs = await newWorld()
-    for (const world of [mine, theirs]) await list.add(world, 3)
-    const own = new Set(ids(await get(mine, route, 'limit=100')))
-    const { body } = await get(theirs, route, 'limit=1')
-    const answer = await get(mine, route, `limit=100&cursor=${body.next_cursor}`)
+    const own = new Set(ids(await get(world, route, 'limit=100')))
+    const answer = await get(world, route, `limit=100&cursor=${cursors.get(route)}`)
     if (answer.status === 400) return expectInvalidCursor(answer, name)
     expect(answer.status).toBe(200)
     if (!list.ascending) expect(ids(answer).every((id) => own.has(id))).toBe(true)
-    expect(answer.text).not.toContain(theirs.project)
+    expect(answer.text).not.toContain(full.project)
   })
 
   if (list.filters) {
     const [filter, ...others] = list.filters
     it('takes a cursor under its own filters alone', async () => {
-      const world = await newWorld()
-      await list.add(world, 4)
       const { body } = await get(world, route, `limit=2&${filter}`)
       const next = `limit=2&cursor=${body.next_cursor}`
       expect((await get(world, route, `${next}&${filter}`)).body.data).toHaveLength(2)

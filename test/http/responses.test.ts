@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { call, head } from '../harness'
-import { callRoute, nameOf, newWorld, pathIn, ROUTES, tokenFor } from '../routes'
+import { callRoute, nameOf, pathIn, ROUTES, tokenFor, worldsByRoute } from '../routes'
+
+const worldOf = worldsByRoute()
 
 describe('the address that a start prints', () => {
   const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
@@ -38,8 +40,8 @@ describe('every response', () => {
   const LISTED = [...READS.map(nameOf), 'GET /openapi.json', 'GET /errors', 'GET /']
 
   it.each(LISTED)('to HEAD is that of GET without a body: %s', async (name) => {
-    const world = await newWorld()
     const route = READS.find((one) => nameOf(one) === name)
+    const world = await worldOf({ method: 'GET' })
     const path = route ? pathIn(world, route) : name.slice(4)
     // Metrics have a token of their own, and are not there without one.
     const METRICS_TOKEN = 'm'.repeat(32)
@@ -128,7 +130,7 @@ describe('every response', () => {
   it.each(onThePlane.map((route) => [nameOf(route), route] as const))(
     'of every route on the plane, with a good credential, is not stored: %s',
     async (_, route) => {
-      const world = await newWorld()
+      const world = await worldOf(route)
       const answer = await callRoute(world, route, { token: tokenFor(world, route) })
       expect(answer.headers.get('Cache-Control')).toBe('no-store')
       expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')

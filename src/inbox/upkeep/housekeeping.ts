@@ -12,8 +12,10 @@ import { purgeEnded } from '../../sessions/store'
 import { purgeCodes, purgeLogins } from '../../sso/customers/codes-store'
 import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
+import { renewKeys } from './entitlement-keys'
 import { eraseSome } from './erasures'
 import { nextDue } from './erasures-store'
+import { purgeGrants } from './grants-store'
 import { CHUNK_ROWS } from './limits'
 import { foldMinutes } from './minutes-store'
 import { movePayloads } from './moving-store'
@@ -37,9 +39,11 @@ const TASKS: Record<string, Task> = {
   moved_payloads: ({ db, now }) => movePayloads(db, now),
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt)),
   replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  grants: (rt, progress) => purgeGrants(rt.db, startOf(rt, progress), recordsBefore(rt)),
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
+  entitlement_keys: (rt) => renewKeys(rt),
   [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
   reseal_again: async ({ db }) => {

@@ -1,11 +1,12 @@
 import type { Runtime } from '../../env'
+import type { AuthMethod } from '../values'
 
-/** A client of a provider: what a connection has been given there. */
+/** The client that a provider knows us as, with its secret in the clear: never store or log it. */
 export type Client = {
   issuer: string
   client_id: string
   client_secret: string | null
-  auth_method: 'client_secret_basic' | 'client_secret_post' | 'none'
+  auth_method: AuthMethod
   scopes: readonly string[]
   /** The names of the claims that hold the email address and the name. */
   claims: { email: string; name: string }

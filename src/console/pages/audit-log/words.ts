@@ -22,6 +22,7 @@ export const ACTIONS: Record<string, Action> = {
       link_hints,
       consumer_keys,
       max_devices,
+      devices_feature,
       grace_days,
       renewal_slack_hours,
       test_mode_counts,
@@ -33,6 +34,8 @@ export const ACTIONS: Record<string, Action> = {
         link_hints === false && 'checkouts cannot link customers to consumers',
         Array.isArray(consumer_keys) && `keys of consumers: ${consumer_keys.join(', ')}`,
         max_devices !== undefined && `at most ${words(max_devices)} devices for each consumer`,
+        typeof devices_feature === 'string' && `number of devices by the feature ${devices_feature}`,
+        devices_feature === null && 'number of devices by no feature',
         grace_days === null && 'access for as long as a subscription is past due',
         typeof grace_days === 'number' && `days of access while a subscription is past due: ${grace_days}`,
         renewal_slack_hours !== undefined && `hours of access after a period: ${words(renewal_slack_hours)}`,
@@ -96,6 +99,10 @@ export const ACTIONS: Record<string, Action> = {
   'plan.updated': { did: 'Changed a plan', more: ({ fields }) => words(fields) },
   'grant.created': { did: 'Made a grant', more: granted },
   'grant.revoked': { did: 'Revoked a grant', more: granted },
+  'entitlement_key.rotated': {
+    did: 'Rotated the key of entitlement tokens',
+    more: ({ compromised }) => (compromised === true ? 'replaced all keys, because they may be known to others' : ''),
+  },
   'connection.created': {
     did: 'Connected a vendor',
     more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),

@@ -11,6 +11,7 @@ import { customersOf, type Link } from '../../../consumers/links-store'
 import { type ConsumerRef, noConsumer, refOf } from '../../../consumers/ref'
 import { type Consumer, countMerged, findConsumer } from '../../../consumers/store'
 import { batch, type Query, run } from '../../../db/client'
+import { withCap } from '../../../devices/cap'
 import { countDevices, type Device, findDevice, listDevices } from '../../../devices/store'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -81,7 +82,8 @@ export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
     can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
   ])
   const history = entries && list.page(entries, await readPeople(rt, null, entries)).data
-  const { active = 0, limit = 0 } = found.counts[0] ?? {}
+  const [counted] = found.counts
+  const { active, limit } = counted ? await withCap(db, project, ref, counted) : { active: 0, limit: 0 }
   const data = [...found.active, ...found.revoked.slice(0, REVOKED)]
   const devices = { active, limit, data, more: active > ACTIVE || found.revoked.length > REVOKED }
   const [erasure = null] = found.erasure

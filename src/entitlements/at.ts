@@ -1,0 +1,143 @@
+import type { ConsumerRef } from '../consumers/ref'
+import { required } from '../consumers/store'
+import { type Ask, batch, type Db, type Results } from '../db/client'
+import { settingsOf } from '../projects/settings'
+import type { Catalog, Holder, Plan } from './facts'
+import { asOf } from './history'
+import { eventsOf, knownBefore, linkedSince, pastOf } from './history-store'
+import { MAX_AUDIT_WALKED, MAX_HISTORY } from './limits'
+import { requireFew, subscriptionIn } from './store'
+
+type Found = Results<ReturnType<typeof pastOf>>
+
+/**
+ * What a consumer had at a time, as far as it is known: the events, grants and revisions of plans that there were.
+ *
+ * @param ask sends the first statements: `batch`, or a route's `read`
+ * @param at milliseconds
+ * @param keptSince when the oldest event that is kept can have arrived (ms)
+ * @returns `missing`: what is not known, in words
+ * @throws {Fault} `not_found`, `consumer_merged`, `payload_too_large`
+ */
+export async function holderAt(db: Db, ask: Ask, projectId: string, ref: ConsumerRef, at: number, keptSince: number) {
+  const found = await ask(pastOf(db, projectId, ref, at))
+  const consumer = required(found.consumer)
+  requireFew(found)
+  const changes = found.changes.filter(({ bears }) => bears)
+  const own = new Set(found.links.map(({ vendor, id }) => nameOf(vendor, id)))
+  const repinned = changes.filter(({ action }) => action === 'customer.pinned' || action === 'customer.unpinned')
+  const { events, relinked, known } = await batch(db, {
+    events: eventsOf(db, projectId, [...new Set(found.subscriptions.map(({ id }) => id))]),
+    relinked: linkedSince(
+      db,
+      projectId,
+      found.links.filter(({ event_id }) => event_id !== null),
+      at,
+    ),
+    known: knownBefore(db, projectId, [...new Set(repinned.map(({ object_id }) => object_id))], at),
+  })
+  const unlinked = new Set(relinked.filter(({ before }) => !before).map(({ vendor, id }) => nameOf(vendor, id)))
+  const history = events.map((event) => ({ ...event, processed_at: event.processed_at ?? Number.POSITIVE_INFINITY }))
+  const past = found.subscriptions
+    .filter(({ vendor, customer }) => !unlinked.has(nameOf(vendor, customer)))
+    .map((row) => asOf(row, history, at))
+  const { plans, planOf } = catalogAt(found)
+  const subscriptions = past.flatMap(({ row }) => {
+    if (row === null) return []
+    const items = row.items.map((item) => ({ ...item, plan_id: planOf(row.vendor, item) }))
+    return [subscriptionIn({ ...row, items })]
+  })
+  const features = found.features.filter(({ created_at }) => created_at <= at)
+  const catalog: Catalog = { features, plans, rules: settingsOf(found.project[0]?.settings ?? null) }
+  const holder: Holder = { state: stateAt(consumer, changes, at), subscriptions, grants: found.grants }
+  const pinnedSince = new Set(
+    repinned
+      .filter(
+        ({ object_id, details }) =>
+          own.has(nameOf(String(details?.vendor), object_id)) || known.some(({ id }) => id === object_id),
+      )
+      .map(({ object_id }) => object_id),
+  )
+  const missing = [
+    ...(at < keptSince ? ['Records of that time are no longer all kept.'] : []),
+    ...(events.length > MAX_HISTORY ? [`There are more than ${MAX_HISTORY} events of the subscriptions.`] : []),
+    ...(found.changes.at(-1)?.nth === MAX_AUDIT_WALKED
+      ? [`More than ${MAX_AUDIT_WALKED} changes were made in the project since.`]
+      : []),
+    ...past.flatMap((one) => one.missing),
+    ...relinked
+      .filter(({ before }) => before)
+      .map(({ id }) => `An event has linked the customer ${id} since. Which consumer it was before is not known.`),
+    ...[...pinnedSince].map((id) => `The customer ${id} was pinned or unpinned since.`),
+    ...missingOf(changes, consumer.id),
+    ...unknownFeatures(catalog, found.grants).map((key) => `The feature ${key} was deleted since.`),
+  ]
+  return { consumer, links: found.links, holder, catalog, missing: [...new Set(missing)] }
+}
+
+function nameOf(vendor: string, id: string | null): string {
+  return `${vendor} ${id}`
+}
+
+/** The plans as they were, and the plan that an item of a subscription was mapped to. */
+function catalogAt({ plans: rows, refs }: Found) {
+  const plans: Plan[] = []
+  const mapped = new Map<string, string>()
+  for (const { document, ...row } of rows) {
+    const { key, rank, features } = document ?? row
+    plans.push({ id: row.id, key, rank, features })
+    const prices = document?.prices ?? refs.filter(({ plan_id }) => plan_id === row.id)
+    for (const { vendor, ref } of prices) mapped.set(nameOf(vendor, ref), row.id)
+  }
+  const planOf = (vendor: string, { price, product }: { price: string | null; product: string | null }) =>
+    mapped.get(nameOf(vendor, price)) ?? mapped.get(nameOf(vendor, product)) ?? null
+  return { plans, planOf }
+}
+
+/** The state of the consumer; null if it did not exist. */
+function stateAt(
+  { created_at, state }: Found['consumer'][number],
+  changes: Found['changes'],
+  at: number,
+): string | null {
+  if (created_at > at) return null
+  const first = changes.find(({ action }) => action === 'consumer.blocked' || action === 'consumer.unblocked')
+  if (state === 'erased' || !first) return state
+  return first.action === 'consumer.unblocked' ? 'blocked' : 'active'
+}
+
+/** What changes since make unknown, in words. */
+function missingOf(changes: Found['changes'], consumerId: string): string[] {
+  const [first] = changes.filter(({ action }) => action === 'consumer.blocked' || action === 'consumer.unblocked')
+  return changes.flatMap((change) => {
+    const { action, object_id, details } = change
+    switch (action) {
+      case 'project.settings_changed': {
+        const names = ['grace_days', 'renewal_slack_hours', 'test_mode_counts'].filter(
+          (name) => name in (details ?? {}),
+        )
+        return names.map((name) => `The setting ${name} was changed since.`)
+      }
+      case 'feature.updated':
+        return details?.combine ? [`How quantities of ${object_id} are combined may have changed since.`] : []
+      case 'feature.deleted':
+        return [`The feature ${object_id} was deleted since.`]
+      case 'consumer.blocked':
+        // A consumer that is blocked can be blocked again, for another reason.
+        return change === first ? ['The consumer was blocked since, and may have been blocked already.'] : []
+      case 'consumer.merged':
+        return object_id === consumerId ? [] : [`${object_id} was merged into the consumer since.`]
+      case 'consumer.erased':
+        return ['The consumer was erased since.']
+      default:
+        return []
+    }
+  })
+}
+
+/** The features that plans and grants gave, and that are not in the catalog any more. */
+function unknownFeatures({ features, plans }: Catalog, grants: Found['grants']): string[] {
+  const known = new Set(features.map(({ key }) => key))
+  const given = [...plans.flatMap((plan) => Object.keys(plan.features)), ...grants.map(({ feature }) => feature)]
+  return given.filter((key) => key !== null && !known.has(key)) as string[]
+}

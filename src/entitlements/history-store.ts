@@ -1,0 +1,155 @@
+import { and, asc, eq, gt, gte, lt, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { auditLog } from '../audit/schema'
+import type { Effect } from '../billing/effect'
+import { listFeatures } from '../catalog/features-store'
+import { refsOf } from '../catalog/plans-store'
+import { planRevisions, plans } from '../catalog/schema'
+import type { PlanFeatures } from '../catalog/values'
+import { customersOf } from '../consumers/links-store'
+import type { ConsumerRef } from '../consumers/ref'
+import { findConsumer, idOf } from '../consumers/store'
+import { type Db, raw } from '../db/client'
+import { json, literals } from '../db/sql'
+import { attempts, events, refs } from '../inbox/schema'
+import { idFloor } from '../lib/ids'
+import { projects } from '../projects/schema'
+import { MAX_AUDIT_WALKED, MAX_HISTORY } from './limits'
+import { grantsOf, subscriptionsOf } from './store'
+import { numbered } from './walk-store'
+
+const e = alias(events, 'e')
+const f = alias(refs, 'f')
+const t = alias(attempts, 't')
+const a = alias(auditLog, 'a')
+const v = alias(planRevisions, 'v')
+
+/** The statements that read what a consumer has now and what is known of a time (ms). */
+export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) {
+  const list = sql`${JSON.stringify([ref])}`
+  return {
+    project: db.select({ settings: projects.settings }).from(projects).where(eq(projects.id, projectId)),
+    consumer: findConsumer(db, projectId, ref),
+    links: customersOf(db, projectId, ref),
+    subscriptions: subscriptionsOf(db, projectId, list),
+    grants: grantsOf(db, projectId, list, at),
+    features: listFeatures(db, projectId),
+    plans: plansAt(db, projectId, at),
+    refs: refsOf(db, projectId),
+    changes: changesSince(db, projectId, ref, at),
+  }
+}
+
+/** A plan as it was. */
+export type Document = { key: string; rank: number; features: PlanFeatures; prices: { vendor: string; ref: string }[] }
+
+/** The plans that there were at a time. `document`: as the plan was then; null if it is so still. */
+function plansAt(db: Db, projectId: string, at: number) {
+  const kept = sql`(SELECT ${v.document} FROM ${planRevisions} ${v} WHERE ${v.project_id} = ${plans.project_id}
+    AND ${v.plan_id} = ${plans.id} AND ${v.until} > ${at} ORDER BY ${v.revision} LIMIT 1)`
+  return db
+    .select({
+      id: plans.id,
+      key: plans.key,
+      rank: plans.rank,
+      features: plans.features,
+      document: json<Document | null>(sql`CASE WHEN ${plans.updated_at} > ${at} THEN ${kept} END`).as('document'),
+    })
+    .from(plans)
+    .where(and(eq(plans.project_id, projectId), lt(plans.id, idFloor('pln', at + 1))))
+    .orderBy(asc(plans.id))
+}
+
+/** What of the audit log can bear on a consumer's entitlements. */
+const OF_PROJECT = [
+  'project.settings_changed',
+  'feature.updated',
+  'feature.deleted',
+  'customer.pinned',
+  'customer.unpinned',
+]
+const OF_CONSUMER = ['consumer.blocked', 'consumer.unblocked', 'consumer.merged', 'consumer.erased']
+
+/** The audited changes after a time that bear on a consumer, in their order; and the last one that was walked. */
+function changesSince(db: Db, projectId: string, ref: ConsumerRef, at: number) {
+  const consumer = idOf(projectId, ref)
+  const bears = sql`(${a.action} IN (${literals(OF_PROJECT)}) OR ${a.action} IN (${literals(OF_CONSUMER)})
+    AND (${a.object_id} = ${consumer} OR ${a.details}->>'into' = ${consumer}))`
+  const walk = sql`SELECT ${a.id} AS id, ${a.action} AS action, ${a.object_id} AS object_id, ${a.details} AS details, ${bears} AS bears
+    FROM ${auditLog} ${a} WHERE ${and(eq(a.project_id, projectId), gte(a.id, idFloor('aud', at + 1)))}
+    ORDER BY ${a.id} LIMIT ${MAX_AUDIT_WALKED}`
+  const shown = {
+    nth: sql<number>`w.nth`,
+    bears: sql<boolean>`w.bears`.mapWith(Boolean),
+    action: sql<string>`w.action`,
+    object_id: sql<string>`w.object_id`,
+    details: json<Record<string, unknown> | null>(sql`w.details`),
+  }
+  return raw(
+    db,
+    shown,
+    (fields) => sql`SELECT ${fields} FROM (${numbered(walk, sql`id`)}) w WHERE w.bears OR w.is_last ORDER BY w.nth`,
+  )
+}
+
+/** The events that refer to subscriptions, up to one more than {@link MAX_HISTORY}, in no order. */
+export function eventsOf(db: Db, projectId: string, ids: readonly string[]) {
+  const walk = sql`SELECT s.value AS ref, ${f.event_id} AS event_id FROM json_each(${JSON.stringify(ids)}) s
+    CROSS JOIN ${refs} ${f} ON ${f.project_id} = ${projectId} AND ${f.ref} = s.value LIMIT ${MAX_HISTORY + 1}`
+  const effect = sql`(SELECT x.value FROM json_each(${e.summary}, '$.effects') x
+    WHERE x.value->>'kind' = 'subscription' AND x.value->>'id' = w.ref)`
+  const last = sql`(SELECT ${t.finished_at} FROM ${attempts} ${t} WHERE ${t.event_id} = ${e.id} AND ${t.number} = ${e.attempts})`
+  const shown = {
+    ref: sql<string>`w.ref`,
+    id: e.id,
+    vendor: sql<string>`${e.summary}->>'$.vendor'`,
+    processed_at: e.processed_at,
+    occurred_at: e.occurred_at,
+    object: sql<string | null>`${e.summary}->>'$.object.id'`,
+    status: sql<string | null>`${e.summary}->>'$.object.status'`,
+    effect: json<Effect | null>(effect),
+    again_at: sql<number | null>`CASE WHEN ${e.attempts} > 1 THEN ${last} END`,
+  }
+  return raw(
+    db,
+    shown,
+    (fields) => sql`SELECT ${fields} FROM (${walk}) w CROSS JOIN ${events} ${e}
+      ON ${e.project_id} = ${projectId} AND ${e.id} = w.event_id`,
+  )
+}
+
+type Linked = { vendor: string; id: string; event_id: string | null }
+
+/**
+ * Of customers that events have linked: whether the event that links them now was processed after a time (`since`), and whether
+ * another one had said something of their consumers before (`before`).
+ */
+export function linkedSince(db: Db, projectId: string, customers: readonly Linked[], at: number) {
+  const isClaim = sql`EXISTS (SELECT 1 FROM json_each(${e.summary}, '$.effects') x
+    WHERE x.value->>'kind' = 'customer_link' AND x.value->>'id' = s.value->>'id')`
+  const first = sql`SELECT ${f.event_id} AS event_id FROM ${refs} ${f}
+    WHERE ${and(eq(f.project_id, projectId), sql`${f.ref} = s.value->>'id'`)} ORDER BY ${f.event_id} LIMIT ${MAX_HISTORY}`
+  const before = sql`EXISTS (SELECT 1 FROM (${first}) w CROSS JOIN ${events} ${e}
+    ON ${e.project_id} = ${projectId} AND ${e.id} = w.event_id WHERE ${e.processed_at} <= ${at} AND ${isClaim})`
+  const now = alias(events, 'n')
+  return raw(
+    db,
+    {
+      vendor: sql<string>`s.value->>'vendor'`,
+      id: sql<string>`s.value->>'id'`,
+      before: sql<boolean>`${before}`.mapWith(Boolean),
+    },
+    (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(customers)}) s CROSS JOIN ${events} ${now}
+      ON ${and(eq(now.project_id, projectId), sql`${now.id} = s.value->>'event_id'`, gt(now.processed_at, at))}`,
+  )
+}
+
+/** Of customers, those that an event named before a time. */
+export function knownBefore(db: Db, projectId: string, ids: readonly string[], at: number) {
+  return raw(
+    db,
+    { id: sql<string>`s.value` },
+    (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(ids)}) s WHERE EXISTS (SELECT 1 FROM ${refs} ${f}
+      WHERE ${and(eq(f.project_id, projectId), sql`${f.ref} = s.value`, lt(f.event_id, idFloor('evt', at + 1)))})`,
+  )
+}

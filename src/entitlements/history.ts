@@ -1,0 +1,150 @@
+import type { Effect } from '../billing/effect'
+import { nanoseconds } from '../billing/reduce'
+import type { SubscriptionRow } from './store'
+
+/** An event that refers to a subscription. Times in ms, except for the vendor's. */
+export type HistoryEvent = {
+  /** The vendor's id of the subscription. */
+  ref: string
+  id: string
+  vendor: string
+  processed_at: number
+  occurred_at: string | null
+  /** The status of the object that the event is about, and its id. */
+  object: string | null
+  status: string | null
+  /** What it did to the subscription; null if it is about something else. */
+  effect: Effect | null
+  /** When it was last processed, if that was more than once. */
+  again_at: number | null
+}
+
+/** Fields of a subscription that decide about access, as events record them. */
+type State = Record<(typeof TRACKED)[number], unknown>
+const TRACKED = [
+  'status',
+  'livemode',
+  'customer',
+  'items',
+  'current_period_start',
+  'current_period_end',
+  'cancel_at',
+  'cancel_at_period_end',
+  'updated_at',
+] as const
+
+/** A subscription as it was; null if there was none. `missing`: what is not known, in words. */
+export type Past = { row: SubscriptionRow | null; missing: string[] }
+
+/**
+ * Walks a subscription back from now: undoes what the events that were processed after a time did to it, the last one first.
+ *
+ * @param events that refer to it, in any order
+ * @param at milliseconds
+ */
+export function asOf(row: SubscriptionRow, events: readonly HistoryEvent[], at: number): Past {
+  const name = `The subscription ${row.id}`
+  const own = events.filter(({ ref, vendor }) => ref === row.id && vendor === row.vendor)
+  const later = own.filter(({ processed_at, effect }) => processed_at > at && effect?.change)
+  const earlier = own.filter(({ processed_at }) => processed_at <= at)
+  const missing = earlier
+    .filter(({ again_at, effect }) => again_at !== null && again_at > at && effect?.change)
+    .map(({ id }) => `${id} was processed again since, which may have changed what it did to ${row.id}.`)
+  let state = stateOf(row)
+  while (later.length > 0) {
+    const last = Math.max(...later.map(({ processed_at }) => processed_at))
+    // Several events can be processed in one millisecond: the one that fits comes first.
+    const next = later.findIndex(({ processed_at, effect }) => processed_at === last && fits(state, effect))
+    if (next < 0) {
+      missing.push(`${name} has changed since in a way that its events do not tell.`)
+      break
+    }
+    const [event] = later.splice(next, 1)
+    state = undone(state, event?.effect ?? null)
+    if (state.status === null) return { row: null, missing }
+  }
+  if (state.customer !== row.customer) {
+    return { row: null, missing: [...missing, `${name} was another customer's.`] }
+  }
+  const deciding = earlier
+    .filter(({ effect }) => effect !== null && effect.result !== 'superseded')
+    .toSorted((a, b) => b.processed_at - a.processed_at)[0]
+  const isAsNow = later.length === 0 && own.every(({ processed_at, effect }) => processed_at <= at || !effect?.change)
+  return { row: rowOf(row, state, isAsNow ? null : (deciding ?? null), pastDueSince(state, earlier, row)), missing }
+}
+
+function stateOf(row: SubscriptionRow): State {
+  const { status, customer, items, period_start, period_end, cancel_at, updated_at } = row
+  return {
+    ...{ status, customer, cancel_at, updated_at, items: itemsIn(items) },
+    livemode: row.livemode === null ? null : row.livemode === 1,
+    current_period_start: period_start,
+    current_period_end: period_end,
+    cancel_at_period_end: row.cancel_at_period_end === null ? null : row.cancel_at_period_end === 1,
+  }
+}
+
+/** Of items, what decides about access. */
+function itemsIn(items: unknown): unknown {
+  if (!Array.isArray(items)) return null
+  return items.map(({ price = null, product = null, quantity = null }) => ({ price, product, quantity }))
+}
+
+/** A value of a field in a change. */
+function valueIn(field: string, value: unknown): unknown {
+  return field === 'items' ? itemsIn(value) : (value ?? null)
+}
+
+/** Whether an event can have left an object in a state. */
+function fits(state: State, effect: Effect | null): boolean {
+  return TRACKED.every((field) => {
+    const one = effect?.change?.[field]
+    if (!one) return true
+    return !one.too_large && JSON.stringify(valueIn(field, one.to)) === JSON.stringify(state[field])
+  })
+}
+
+/** The state before an event. */
+function undone(state: State, effect: Effect | null): State {
+  const before = TRACKED.map((field) => {
+    const one = effect?.change?.[field]
+    return [field, one ? valueIn(field, one.from) : state[field]]
+  })
+  return Object.fromEntries(before) as State
+}
+
+function rowOf(
+  row: SubscriptionRow,
+  state: State,
+  deciding: HistoryEvent | null,
+  since: string | null,
+): SubscriptionRow {
+  const text = (value: unknown) => (typeof value === 'string' ? value : null)
+  const bit = (value: unknown) => (typeof value === 'boolean' ? Number(value) : null)
+  const items = (Array.isArray(state.items) ? state.items : []) as Omit<SubscriptionRow['items'][number], 'plan_id'>[]
+  const period_start = text(state.current_period_start)
+  return {
+    ...row,
+    ...{ period_start, period_end: text(state.current_period_end), status: String(state.status) },
+    ...{ cancel_at: text(state.cancel_at), updated_at: text(state.updated_at) },
+    livemode: bit(state.livemode),
+    cancel_at_period_end: bit(state.cancel_at_period_end),
+    items: items.map((item) => ({ ...item, plan_id: null })),
+    ...(deciding && { event_id: deciding.id, ambiguous: deciding.effect?.result === 'ambiguous' }),
+    ...{ past_due_period: nanoseconds(period_start), past_due_since: since },
+  }
+}
+
+/** Since when a subscription was past due in its period, by the events that were there; null if none says so. */
+function pastDueSince(state: State, earlier: readonly HistoryEvent[], row: SubscriptionRow): string | null {
+  if (state.status !== 'past_due') return null
+  const period = nanoseconds(typeof state.current_period_start === 'string' ? state.current_period_start : null)
+  const times = earlier
+    .filter(({ effect, object, status }) => effect !== null && object === row.id && status === 'past_due')
+    .map(({ occurred_at }) => nanoseconds(occurred_at))
+    .filter((time) => time >= period)
+    .sort()
+  // An event of which no record is left may have been the first.
+  if (row.past_due_period === period && row.past_due_since !== null && times.length === 0) return row.past_due_since
+  return times[0] ?? null
+}

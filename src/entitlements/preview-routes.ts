@@ -1,0 +1,30 @@
+import { Hono } from 'hono'
+import { PreviewPlanBody, planFieldsOf } from '../catalog/fields'
+import { projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { read } from '../http/read'
+import { route } from '../http/route'
+import { body } from '../http/validate'
+import { MAX_WALKED } from './limits'
+import { PlanPreview } from './preview-fields'
+import { previewPlan } from './preview-plan'
+
+export const previewRoutes = new Hono<HttpEnv>().post(
+  '/:id/preview',
+  route({
+    id: 'previewPlan',
+    summary: 'Preview a change of a plan',
+    description: `Who would gain and who would lose by a change of a plan. It takes the fields of the change, and writes nothing. One call looks at up to ${MAX_WALKED} subscriptions. A price that another plan has is previewed as if it moved to this plan; the change itself is refused until the other plan gives it up.`,
+    tag: 'Catalog',
+    policy: { actors: ['session', 'api_key'], scope: 'catalog:read', project: true, reads: true },
+    responses: { 200: { description: 'What would change.', schema: PlanPreview } },
+    faults: ['not_found', 'invalid_cursor'],
+  }),
+  body(PreviewPlanBody),
+  async (c) => {
+    const { cursor, ...sent } = c.req.valid('json')
+    const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
+    const preview = await previewPlan(c.get('rt').db, (queries) => read(c, queries), of, planFieldsOf(sent), cursor)
+    return c.json(preview, 200)
+  },
+)

@@ -1,0 +1,165 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { billingObjects } from '../billing/schema'
+import { noPlan } from '../catalog/faults'
+import { featuresAmong } from '../catalog/features-store'
+import { findPlan, type Price, pairsIn, refsOf } from '../catalog/plans-store'
+import { planRefs } from '../catalog/schema'
+import { misfits } from '../catalog/values'
+import { consumerId, linksOf } from '../consumers/links-store'
+import { type Ask, batch, type Db, type Results, raw } from '../db/client'
+import { invalidFields } from '../http/validate'
+import { Fault } from '../lib/fault'
+import { MAX_PREVIEWED, MAX_WALKED } from './limits'
+import { isLive } from './live-store'
+import type { PlanChange } from './preview'
+import { grants } from './schema'
+import { CLOCK, factsIn, factsOf } from './store'
+import { numbered } from './walk-store'
+
+const o = alias(billingObjects, 'o')
+const g = alias(grants, 'g')
+const mine = alias(planRefs, 'mine')
+
+/** How far a preview has got: the last subscription that was walked, and after all of them, the last grant. */
+export type Place = { of: 'subscription'; id: string; vendor: string } | { of: 'grant'; consumer: string; id: string }
+
+/** A subscription or a grant that the change concerns, or the last one of a walk. */
+export type Step = {
+  place: Place
+  /** How many were walked up to this one. */
+  nth: number
+  /** Null if the change does not concern it, or if it is nobody's. */
+  consumer: string | null
+  /** Of a subscription. */
+  customer: string | null
+}
+
+type Of = { project_id: string; id: string }
+
+/**
+ * Reads the next part of what a change of a plan concerns: subscriptions with prices that the plan has or would have, then grants of
+ * the plan, with all facts about their consumers.
+ *
+ * @param ask sends the first statements
+ * @returns `more`: whether there is something after the last step
+ * @throws {Fault} `not_found`, `validation_failed` for features that the project does not have or that the values do not fit
+ */
+export async function readConcerned(
+  db: Db,
+  ask: Ask,
+  of: Of,
+  { features = {}, prices }: PlanChange,
+  start: Place | null,
+) {
+  const found = await ask({
+    plans: findPlan(db, of.project_id, of.id),
+    known: featuresAmong(db, of.project_id, Object.keys(features)),
+    subscriptions: walkSubscriptions(db, of, prices ?? [], start),
+    granted: walkGrants(db, of, start),
+  })
+
+  const [plan] = found.plans
+  if (!plan) throw noPlan()
+  const wrong = misfits(features, found.known)
+  if (wrong.length > 0) throw invalidFields(wrong)
+  const { steps, more } = stepsIn(found)
+  // A price that moves brings the features of another plan.
+  const read = await factsAbout(db, of, steps, prices ? null : Object.keys({ ...plan.features, ...features }))
+  return { ...read, more: more || read.steps.length < steps.length }
+}
+
+/**
+ * Reads the facts about the consumers of these steps, or of the first of them: of as many as one call can look at. One who has too
+ * much alone is left out, as a check refuses it too.
+ */
+async function factsAbout(db: Db, { project_id }: Of, all: readonly Step[], keys: readonly string[] | null) {
+  const concerned = [...new Set(all.map(({ consumer }) => consumer).filter((id) => id !== null))]
+  const without = new Set<string>()
+  for (let most = MAX_PREVIEWED; ; ) {
+    const consumers = concerned.filter((id) => !without.has(id)).slice(0, most)
+    const refs = consumers.map((id) => ({ id }))
+    const found = await batch(db, { ...factsOf(db, project_id, refs, keys), refs: refsOf(db, project_id) })
+    try {
+      const facts = factsIn(found, refs.length)
+      const done = new Set([null, ...without, ...consumers])
+      const next = all.findIndex(({ consumer }) => !done.has(consumer))
+      return { ...facts, refs: found.refs, steps: all.slice(0, next < 0 ? all.length : next) }
+    } catch (error) {
+      if (!(error instanceof Fault) || error.fault !== 'payload_too_large') throw error
+      const [first = ''] = consumers
+      most = Math.floor(consumers.length / 2) || MAX_PREVIEWED
+      if (consumers.length === 1) without.add(first)
+    }
+  }
+}
+
+/** Walks subscriptions in the order of their keys. The prices of the plan concern it, and these. */
+function walkSubscriptions(db: Db, { project_id, id }: Of, prices: readonly Price[], start: Place | null) {
+  const touched = sql`SELECT ${mine.vendor}, ${mine.ref} FROM ${planRefs} ${mine}
+    WHERE ${and(eq(mine.project_id, project_id), eq(mine.plan_id, id))} UNION SELECT * FROM ${pairsIn(prices)}`
+  const has = (part: string) => sql`(${o.vendor}, i.value->>${sql.raw(`'${part}'`)}) IN touched`
+  const after =
+    start?.of === 'subscription' ? sql`(${o.vendor_id}, ${o.vendor}) > (${start.id}, ${start.vendor})` : sql`1`
+  const walk = sql`WITH touched(vendor, ref) AS MATERIALIZED (${touched})
+    SELECT ${o.vendor_id} AS id, ${o.vendor} AS vendor, ${o.customer} AS customer,
+      EXISTS (SELECT 1 FROM json_each(${o.candidates}, '$[0].body.items') i WHERE ${has('price')} OR ${has('product')}) AS counts
+    FROM ${billingObjects} ${o} NOT INDEXED
+    WHERE ${o.project_id} = ${project_id} AND ${o.kind} = 'subscription' AND ${after}
+    ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${start?.of === 'grant' ? 0 : MAX_WALKED}`
+  const shown = {
+    id: sql<string>`w.id`,
+    vendor: sql<string>`w.vendor`,
+    nth: sql<number>`w.nth`,
+    consumer: sql<string | null>`CASE WHEN w.counts THEN ${consumerId} END`,
+    customer: sql<string | null>`w.customer`,
+  }
+  return raw(
+    db,
+    shown,
+    (fields) => sql`${linksOf(project_id, fields, numbered(walk, sql`id, vendor`))}
+      WHERE w.counts OR w.is_last ORDER BY w.nth LIMIT ${MAX_PREVIEWED + 1}`,
+  )
+}
+
+/** Walks grants in the order of their keys. */
+function walkGrants(db: Db, { project_id, id }: Of, start: Place | null) {
+  const after = start?.of === 'grant' ? sql`(${g.consumer_id}, ${g.id}) > (${start.consumer}, ${start.id})` : sql`1`
+  const counts = and(eq(g.plan_id, id), isLive(g, CLOCK))
+  const walk = sql`SELECT ${g.consumer_id} AS consumer, ${g.id} AS id, coalesce(${counts}, 0) AS counts FROM ${grants} ${g} NOT INDEXED
+    WHERE ${g.project_id} = ${project_id} AND ${after} ORDER BY ${g.consumer_id}, ${g.id} LIMIT ${MAX_WALKED}`
+  const shown = {
+    consumer: sql<string>`w.consumer`,
+    id: sql<string>`w.id`,
+    nth: sql<number>`w.nth`,
+    counts: sql<boolean>`w.counts`.mapWith(Boolean),
+  }
+  return raw(
+    db,
+    shown,
+    (fields) => sql`SELECT ${fields} FROM (${numbered(walk, sql`consumer, id`)}) w
+      WHERE w.counts OR w.is_last ORDER BY w.nth LIMIT ${MAX_PREVIEWED + 1}`,
+  )
+}
+
+type Walked = Results<{ subscriptions: ReturnType<typeof walkSubscriptions>; granted: ReturnType<typeof walkGrants> }>
+
+/** What was walked, in order: grants only when all subscriptions have been. */
+function stepsIn({ subscriptions, granted }: Walked): { steps: Step[]; more: boolean } {
+  const bySubscription = subscriptions.map(
+    ({ id, vendor, ...rest }): Step => ({ ...rest, place: { of: 'subscription', id, vendor } }),
+  )
+  if (isCut(subscriptions)) return { steps: bySubscription, more: true }
+  const byGrant = granted.map(
+    ({ id, consumer, counts, nth }): Step => ({
+      ...{ place: { of: 'grant', consumer, id }, nth, customer: null },
+      consumer: counts ? consumer : null,
+    }),
+  )
+  return { steps: [...bySubscription, ...byGrant], more: isCut(granted) }
+}
+
+/** Whether a walk ended at its limit. */
+function isCut(rows: readonly { nth: number }[]): boolean {
+  return rows.length > MAX_PREVIEWED || rows.at(-1)?.nth === MAX_WALKED
+}

@@ -1,0 +1,188 @@
+import * as fc from 'fast-check'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { DAY, HOUR, iso, SECOND } from '../../src/lib/time'
+import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
+import { advance, setClock, stopClock } from '../clock'
+import { ofCustomer } from '../consumers/events'
+import { countingD1, STORE } from '../harness'
+import { type EntitlementWorld, entitlementWorld, sellPlans } from './world'
+
+const FEATURES = ['sso', 'seats', 'projects', 'limits']
+const START = 1_780_000_000_000
+const price = (ref: string) => [{ vendor: 'stripe', ref }]
+
+let world: EntitlementWorld
+const plans: Record<string, string> = {}
+beforeEach(async () => {
+  stopClock(START)
+  world = await entitlementWorld()
+  await sellPlans(world)
+  for (const { key, id } of (await world.catalog.plans()).body.data) plans[key] = id
+  await world.consumers.put('ada')
+})
+
+type Sent = { sub?: string; at?: number; status?: string; price?: string; quantity?: number; fields?: object }
+
+/** An event about a subscription of ada's. `at`: the vendor's time, in days. */
+function event({ sub = 's1', at = 0, status = 'active', price = 'pro', quantity = 2, fields = {} }: Sent, own = '') {
+  const period = { current_period_start: START / 1000, current_period_end: (START + 30 * DAY) / 1000 }
+  const item = stripeItem({ price: { id: `price_${price}`, product: 'prod_x' }, quantity, ...period })
+  const made = stripeSubscription({
+    ...{ id: `${sub}${own}`, customer: `cus${own}`, status, metadata: { consumer_external_id: `ada${own}` } },
+    items: { object: 'list', data: [item], has_more: false },
+    ...fields,
+  })
+  const type = status === 'canceled' ? 'deleted' : 'updated'
+  return { ...stripeEventOf(`customer.subscription.${type}`, made, { at: (START + at * DAY) / 1000 }), livemode: true }
+}
+
+const at = (time: number, consumer = 'ext:ada') => world.one(consumer, `?at=${iso(time)}`)
+
+/** Each a step of a history, an hour after the one before. */
+const step = fc.oneof(
+  fc.record({
+    do: fc.constant('event' as const),
+    sub: fc.constantFrom('s1', 's2'),
+    at: fc.integer({ min: 0, max: 9 }),
+    status: fc.constantFrom('active', 'active', 'trialing', 'past_due', 'past_due', 'unpaid', 'canceled'),
+    price: fc.constantFrom('pro', 'starter', 'none'),
+    quantity: fc.integer({ min: 0, max: 3 }),
+  }),
+  fc.record({
+    do: fc.constant('grant' as const),
+    what: fc.constantFrom({ feature: 'seats', value: 7 }, { plan: 'pro' }, { feature: 'sso', effect: 'deny' }),
+    hours: fc.option(fc.integer({ min: 1, max: 4 })),
+  }),
+  fc.record({ do: fc.constant('revoke' as const) }),
+  fc.record({
+    do: fc.constant('plan' as const),
+    plan: fc.constantFrom('pro', 'starter'),
+    change: fc.constantFrom<object>(
+      { prices: [] },
+      { prices: price('price_none') },
+      { features: { seats: { value: 5 } } },
+      { features: { sso: { value: true }, limits: { value: { rows: 7 } } }, rank: 20 },
+    ),
+  }),
+)
+
+describe('the answer of a time', () => {
+  it('is what was answered then', async () => {
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
+        runs += 1
+        const own = `_${runs}`
+        const begin = START + runs * DAY
+        setClock(begin)
+        await world.consumers.put(`ada${own}`)
+        await world.catalog.change(plans.starter ?? '', { prices: price('price_starter') })
+        await world.catalog.change(plans.pro ?? '', { prices: price('price_pro') })
+        // What events of the customer say outranks what its subscriptions say.
+        await world.deliver(ofCustomer(`cus${own}`, `ada${own}`))
+        const grants: string[] = []
+        const told: [number, unknown][] = []
+        for (const [n, one] of steps.entries()) {
+          const now = begin + (n + 1) * HOUR
+          setClock(now)
+          if (one.do === 'event') await world.deliver(event(one, own))
+          if (one.do === 'plan') await world.catalog.change(plans[one.plan] ?? '', one.change)
+          if (one.do === 'revoke') await world.revoke(grants.pop() ?? 'grt_none')
+          if (one.do === 'grant') {
+            const expires = one.hours === null ? {} : { expires_at: iso(now + one.hours * HOUR) }
+            grants.push((await world.grant({ consumer: `ext:ada${own}`, ...one.what, ...expires })).body.id)
+          }
+          told.push([now, (await world.one(`ext:ada${own}`)).features])
+        }
+        setClock(begin + 20 * HOUR)
+        for (const [time, features] of told) {
+          expect(await at(time, `ext:ada${own}`)).toMatchObject({
+            as_of: iso(time),
+            features,
+            exact: true,
+            missing: [],
+          })
+        }
+      }),
+      { numRuns: 25 },
+    )
+  }, 60_000)
+
+  it('knows that the consumer, a feature, a plan or a link was not there yet', async () => {
+    advance(HOUR)
+    await world.catalog.feature('later')
+    await world.deliver(event({}))
+    const { features, exact } = await at(START)
+    expect([Object.keys(features), exact]).toEqual([FEATURES.toSorted(), true])
+    expect(features.sso).toMatchObject({ allowed: false, reason: 'no_subscription' })
+    expect((await at(START - 1)).features).toEqual({})
+    advance(HOUR)
+    await world.consumers.put('grace')
+    expect((await at(START + HOUR, 'ext:grace')).features.sso).toMatchObject({ reason: 'unknown_consumer' })
+    // Grace is linked by the second event of a customer that was nobody's.
+    await world.deliver(event({ sub: 's9', fields: { customer: 'cus_9', metadata: {} } }))
+    advance(HOUR)
+    await world.deliver(ofCustomer('cus_9', 'grace'))
+    expect((await world.one('ext:grace')).features.sso?.allowed).toBe(true)
+    const before = await at(START + 2 * HOUR, 'ext:grace')
+    expect([before.features.sso?.reason, before.exact]).toEqual(['no_subscription', true])
+  })
+
+  it('says what is not known', async () => {
+    const [first] = await world.deliver(event({}))
+    const time = START + HOUR
+    setClock(time)
+    expect((await at(time)).exact).toBe(true)
+    const wrong = async (change: () => Promise<unknown>, words: RegExp) => {
+      advance(SECOND)
+      await change()
+      advance(SECOND)
+      const { exact, missing = [] } = await at(time)
+      expect([exact, missing.filter((one) => words.test(one)).length], missing.join()).toEqual([false, 1])
+    }
+    await wrong(() => world.settings({ grace_days: 1 }), /setting grace_days was changed/)
+    await wrong(
+      () => world.catalog.feature('seats', { name: 'Seats', type: 'quantity', combine: 'sum' }),
+      /seats are combined/,
+    )
+    await wrong(() => world.consumers.block('ext:ada'), /was blocked since/)
+    await wrong(() => world.consumers.pin('cus', 'ext:ada'), /The customer cus was pinned/)
+    await wrong(async () => {
+      const { body } = await world.consumers.put('other')
+      await world.consumers.merge(body.id, 'ext:ada')
+    }, /was merged into the consumer/)
+    await wrong(async () => {
+      await world.catalog.feature('gone')
+      await world.catalog.dropFeature('gone')
+    }, /The feature gone was deleted/)
+    await wrong(async () => {
+      await world.replay(first ?? '')
+      await world.queue.pump()
+    }, /was processed again/)
+    // An event that is gone leaves a hole in the chain.
+    await world.deliver(event({ at: 1, status: 'past_due' }))
+    const [id] = await world.deliver(event({ at: 2, status: 'active' }))
+    await STORE.prepare('DELETE FROM events WHERE project_id = ? AND id = ?').bind(world.project, id).run()
+    await wrong(async () => undefined, /has changed since in a way/)
+  })
+
+  it('can be asked for up to 400 days back, and not ahead', async () => {
+    const status = async (time: number | string) =>
+      (await world.ask('GET', `/consumers/ext:ada/entitlements?at=${typeof time === 'string' ? time : iso(time)}`))
+        .status
+    expect(await status(START)).toBe(200)
+    expect(await status(START + 1)).toBe(422)
+    expect(await status(START - 400 * DAY)).toBe(200)
+    expect(await status(START - 400 * DAY - 1)).toBe(422)
+    expect(await status('yesterday')).toBe(422)
+  })
+
+  it('takes two trips, and writes nothing', async () => {
+    await world.deliver(event({}))
+    const { DB, count } = countingD1()
+    const path = `/consumers/ext:ada/entitlements?at=${iso(START)}`
+    expect((await world.ask('GET', path, { bindings: { DB } })).status).toBe(200)
+    expect(count).toMatchObject({ trips: 2, rows_written: 0 })
+    expect(count.rows_read).toBeLessThan(80)
+  })
+})
