@@ -46,6 +46,7 @@ export const ADVICE: Record<FaultName, string> = {
   break_glass_missing: 'Give break-glass access to another owner first, or stop enforcing single sign-on.',
   domain_taken: 'Use the connection that has the domain, or take the domain out of it.',
   domain_unverified: 'Add a domain of the project to the connection, and verify it.',
+  connection_inactive: 'Activate the connection.',
   connection_untested: 'Run a test of the connection, and try again once it has passed.',
   connection_enforced: 'Stop enforcing the connection first.',
   sso_session_required:
@@ -65,7 +66,6 @@ export const ADVICE: Record<FaultName, string> = {
   rotation_of_revoked_key: 'Mint another API key. A revoked key cannot be restored.',
   rotation_of_expired_key: 'Mint another API key. An expired key cannot be renewed.',
   connection_limit_reached: 'Delete connections that nothing uses, and try again.',
-  connection_inactive: 'Activate the connection: Settings → Single sign-on. It needs a passed test run.',
   external_id_taken: 'Use the consumer that has the external id, or merge the two consumers.',
   external_id_limit_reached: 'Use one of the external ids that the consumer has.',
   merge_limit_reached: 'Merge into another consumer, or remove pins or grants that are no longer needed.',

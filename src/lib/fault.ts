@@ -80,7 +80,6 @@ export const FAULTS = [
   'domain_enforced',
   'precondition_failed',
   'connection_limit_reached',
-  'connection_inactive',
   'secret_exists',
   'secret_limit_reached',
   'payload_gone',

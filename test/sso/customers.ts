@@ -1,16 +1,28 @@
 import type * as z from 'zod'
+import { openRuntime } from '../../src/env'
 import { newId } from '../../src/lib/ids'
+import { seal } from '../../src/lib/seal'
+import { secretContext } from '../../src/sso/connections/client'
 import type { SsoSignIn } from '../../src/sso/customers/fields'
 import type { ConnectionSettings } from '../../src/sso/values'
 import { as } from '../consumers/consumers'
-import { call, DIRECTORY, freshKey, newHost, ORIGIN, type RequestOptions } from '../harness'
+import { bound, browse, call, DIRECTORY, freshKey, newHost, ORIGIN, type RequestOptions, setHost } from '../harness'
 
 export const SSO = '/platform/v1/sso'
 /** Where the application of a customer gets codes. */
 export const APP = 'https://app.acme.dev/sso/callback?from=us'
 
+/** Of our client at the providers of the tests. */
+export const CLIENT_SECRET = 's3cret'
+
 /** What a provider says about somebody. */
-export type Person = { subject: string; email?: string; email_verified?: boolean; name?: string; claims?: object }
+export type Person = {
+  subject: string
+  email?: string
+  email_verified?: boolean
+  name?: string
+  [claim: string]: unknown
+}
 
 /** What the exchange of a code returns. */
 export type SignedIn = z.infer<typeof SsoSignIn>
@@ -19,15 +31,19 @@ type Fields = {
   audience?: 'team' | 'customers'
   state?: 'draft' | 'active' | 'disabled'
   settings?: Partial<ConnectionSettings>
+  /** A provider of test/outside/providers.ts. */
+  provider?: 'mock.dev' | 'certified.dev'
   /** Email domains of the connection, all verified. */
   domains?: string[]
 }
 
 /** An active connection for customers, as the calls and a passed test run would leave it. */
 export async function newConnection(project: string, fields: Fields = {}) {
-  const { audience = 'customers', state = 'active', domains = [] } = fields
+  const { audience = 'customers', state = 'active', domains = [], provider = 'mock.dev' } = fields
   const [now, id] = [Date.now(), newId('sso', Date.now())]
-  const issuer = `https://${newHost('plain.dev')}`
+  const host = newHost(provider)
+  const issuer = `https://${host}`
+  await setHost(host, { redirect_uris: [callbackOf(id)] })
   const settings: ConnectionSettings = {
     scopes: ['openid', 'email', 'profile'],
     claims: { email: 'email', name: 'name' },
@@ -37,11 +53,13 @@ export async function newConnection(project: string, fields: Fields = {}) {
     surface_id: null,
     ...fields.settings,
   }
+  const { encryptionKeys } = openRuntime(bound, { waitUntil: () => {} }).settings
+  const secret = await seal(encryptionKeys, CLIENT_SECRET, secretContext({ project_id: project, id }))
   await DIRECTORY.prepare(
-    `INSERT INTO sso_connections (project_id, id, audience, name, issuer, client_id, auth_method, settings, state, revision,
-      tested_revision, tested_at, created_by, created_at) VALUES (?, ?, ?, 'Acme', ?, 'client', 'none', ?, ?, 1, 1, 1, 'usr_x', ?)`,
+    `INSERT INTO sso_connections (project_id, id, audience, name, issuer, client_id, secret, auth_method, settings, state, revision,
+      tested_revision, tested_at, created_by, created_at) VALUES (?, ?, ?, 'Acme', ?, 'rp', ?, 'client_secret_basic', ?, ?, 1, 1, 1, 'usr_x', ?)`,
   )
-    .bind(project, id, audience, issuer, JSON.stringify(settings), state, now)
+    .bind(project, id, audience, issuer, JSON.stringify(secret), JSON.stringify(settings), state, now)
     .run()
   for (const hostname of domains) {
     const domain = await verifiedDomain(project, hostname)
@@ -111,11 +129,12 @@ export async function open(url: string, cookie = '') {
 export type AtProvider = Awaited<ReturnType<typeof open>>
 
 /** Signs a person in at the provider. @returns the address that the provider sends the browser to */
-export async function authenticate({ provider }: AtProvider, person: Person): Promise<URL> {
-  const back = new URL(provider.searchParams.get('redirect_uri') ?? '')
-  back.searchParams.set('state', provider.searchParams.get('state') ?? '')
-  back.searchParams.set('code', btoa(JSON.stringify(person)))
-  return back
+export async function authenticate({ provider }: AtProvider, { subject, ...claims }: Person): Promise<URL> {
+  await setHost(provider.host, {
+    redirect_uris: [provider.searchParams.get('redirect_uri')],
+    account: { sub: subject, ...claims },
+  })
+  return browse(provider.href, new URL(ORIGIN).hostname)
 }
 
 /** Comes back from the provider with a person who has signed in there. */

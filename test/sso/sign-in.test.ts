@@ -62,6 +62,16 @@ describe('a sign-in', () => {
     expect(read).toMatchObject({ email: `ada@${domain}` })
   })
 
+  it('works with a certified provider', async () => {
+    const { signIn } = await customersWorld({ provider: 'certified.dev' })
+    const person = { subject: 'ada', email: 'ada@acme.dev', email_verified: true, name: 'Ada' }
+    expect(await signIn(person)).toMatchObject({
+      created: true,
+      identity: person,
+    })
+    expect(await signIn(person)).toMatchObject({ created: false })
+  })
+
   it('finds the consumer again, whatever the address is then', async () => {
     const domain = newDomain()
     const { signIn } = await customersWorld({ domains: [domain] })

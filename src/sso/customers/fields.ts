@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Consumer } from '../../consumers/fields'
 import { MAX_EMAIL } from '../../consumers/limits'
-import { named, timestamp } from '../../http/fields'
+import { exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idPattern } from '../../lib/ids'
 import { MAX_REDIRECT_URI } from '../limits'
@@ -89,4 +89,19 @@ export const SsoSignIn = named(
     created: z.boolean().describe('Whether this sign-in has created the consumer.'),
     identity: named('SignedInIdentity', identity),
   }),
+  {
+    consumer: exampleOf(Consumer),
+    created: false,
+    identity: {
+      id: 'idn_01kc5y4d6f8h0k2m4p6r8t0v2x',
+      connection_id: 'sso_01kc5y2b4d6f8h0k2n4p6q8s0v',
+      issuer: 'https://acme.okta.com',
+      subject: '00u1a2b3c4',
+      email: SAMPLE.email,
+      email_verified: true,
+      name: 'Ada Lovelace',
+      claims: { groups: ['engines'] },
+      authenticated_at: SAMPLE.later,
+    },
+  },
 )
