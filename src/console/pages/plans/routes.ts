@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import { insertPlan, type PlanFields, updatePlan } from '../../../catalog/change-store'
+import { type PlanFields, updatePlan } from '../../../catalog/change-store'
+import { createPlan } from '../../../catalog/create'
 import { CreatePlanBody, planFieldsOf, UpdatePlanBody } from '../../../catalog/fields'
 import { MAX_PLANS } from '../../../catalog/limits'
 import { listPlans, type Price, refsOf, withPrices } from '../../../catalog/plans-store'
@@ -50,8 +51,8 @@ export const planPages = new Hono<HttpEnv>()
     const { prices, ...own } = entered
     try {
       const body = parse(CreatePlanBody, bodyIn({ ...own, prices: [] }, catalog))
-      const { id } = await insertPlan(
-        c.get('rt').db,
+      const { id } = await createPlan(
+        c.get('rt'),
         projectOf(c.get('actor')),
         planFieldsOf(body) as PlanFields,
         changeOf(c),
