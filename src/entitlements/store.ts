@@ -4,17 +4,17 @@ import { nanoseconds } from '../billing/reduce'
 import { billingObjects } from '../billing/schema'
 import { featuresAmong, listFeatures } from '../catalog/features-store'
 import { planRefs, plans } from '../catalog/schema'
-import type { PlanFeatures } from '../catalog/values'
+import { KEY, type PlanFeatures } from '../catalog/values'
 import type { ConsumerRef } from '../consumers/ref'
 import { consumerIds, consumers, customerLinks } from '../consumers/schema'
 import { type Db, type Results, raw } from '../db/client'
-import { json, valuesOf } from '../db/sql'
+import { json } from '../db/sql'
 import { Fault } from '../lib/fault'
 import { idFloor } from '../lib/ids'
 import { projects } from '../projects/schema'
 import { settingsOf } from '../projects/settings'
 import type { Catalog, Holder, Item, Subscription } from './facts'
-import { MAX_EXPIRED, MAX_ITEMS, MAX_SOURCES } from './limits'
+import { MAX_ASKED_FEATURES, MAX_EXPIRED, MAX_ITEMS, MAX_SOURCES } from './limits'
 import { grants } from './schema'
 
 const k = alias(consumers, 'k')
@@ -57,7 +57,6 @@ export function factsOfId(db: Db, projectId: string, id: SQL, keys: readonly str
 }
 
 function factsOfList(db: Db, projectId: string, list: SQL, keys: readonly string[] | null) {
-  const wanted = keys && valuesOf(keys)
   return {
     project: db
       .select({ settings: projects.settings, now: CLOCK.as('now') })
@@ -72,9 +71,7 @@ function factsOfList(db: Db, projectId: string, list: SQL, keys: readonly string
         id: plans.id,
         key: plans.key,
         rank: plans.rank,
-        features: (wanted ? among(wanted) : sql<PlanFeatures>`${plans.features}`.mapWith(plans.features)).as(
-          'features',
-        ),
+        features: (keys !== null && keys.length <= MAX_ASKED_FEATURES ? among(keys) : ALL_FEATURES).as('features'),
       })
       .from(plans)
       .where(eq(plans.project_id, projectId)),
@@ -84,10 +81,23 @@ function factsOfList(db: Db, projectId: string, list: SQL, keys: readonly string
 /** The primary's time (ms), so that answers can be put in order whatever machine gave them. */
 export const CLOCK = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 
-/** The features of a plan that are asked about. */
-function among(wanted: SQL) {
-  return json<PlanFeatures>(sql`(SELECT json_group_object(f.key, json(f.value)) FROM json_each(${plans.features}) f
-    WHERE f.key IN ${wanted})`)
+const ALL_FEATURES = sql<PlanFeatures>`${plans.features}`.mapWith(plans.features)
+
+/** Pairs that one call of json_object takes: D1 allows 32 arguments. */
+const PAIRS = 16
+
+/** The features of a plan that are asked about. Each is looked up by itself: json_each would count a row for all of them. */
+function among(keys: readonly string[]) {
+  const pairs = keys.filter((key) => KEY.test(key)).map((key) => sql`${key}, ${plans.features} -> ${`$."${key}"`}`)
+  const parts = Array.from({ length: Math.ceil(pairs.length / PAIRS) }, (_, part) =>
+    pairs.slice(part * PAIRS, (part + 1) * PAIRS),
+  )
+  const objects = parts.map((part) => sql`json_object(${sql.join(part, sql`, `)})`)
+  return sql<PlanFeatures>`json_array(${sql.join(objects, sql`, `)})`.mapWith((text: string) =>
+    Object.fromEntries(
+      (JSON.parse(text) as Record<string, unknown>[]).flatMap(Object.entries).filter(([, value]) => value !== null),
+    ),
+  )
 }
 
 function whoIs(db: Db, projectId: string, list: SQL) {

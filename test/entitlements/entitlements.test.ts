@@ -246,6 +246,25 @@ describe('the cost', () => {
     expect(body.data.every(({ features }) => features.sso?.allowed && features.seats?.value === 7)).toBe(true)
   })
 
+  it('is a row for each plan, however many features the plans have', async () => {
+    await world.deliver(stripe('price_pro', 'ada'))
+    const keys = Array.from({ length: 18 }, (_, n) => `more.of-it_${n}`)
+    // No feature can have the last name, which must not get into the statement.
+    const asked = [...keys, 'sso', `it's a "feature"`]
+    const one = () => cost((o) => world.check(['ext:ada'], asked, o))
+    const before = await one()
+    await Promise.all(keys.map((key) => world.catalog.feature(key)))
+    const features = Object.fromEntries(keys.map((key) => [key, { value: true }]))
+    const made = [1, 2, 3, 4].map((n) => world.catalog.plan({ key: `wide${n}`, name: 'Wide', rank: n, features }))
+    await Promise.all(made)
+    await world.grant({ consumer: 'ext:ada', plan: 'wide1' })
+    const { body } = await world.check(['ext:ada'], asked)
+    const allowed = Object.entries(body.data[0]?.features ?? {}).filter(([, answer]) => answer.allowed)
+    expect(allowed.map(([key]) => key).sort()).toEqual([...keys, 'sso'].sort())
+    // A row for each plan and each feature that is there now, and the grant.
+    expect((await one()).read).toBeLessThanOrEqual(before.read + 4 + 18 + 5)
+  })
+
   it('answers for a consumer with more expired grants than one call looks at', async () => {
     const { body: ada } = await world.consumers.put('ada')
     // The oldest is of another feature: the newest ones of one feature do not hide it.
