@@ -117,6 +117,8 @@ const CONSUMER = 'POST /console/p/:project/platform/consumers/:consumer'
 const CUSTOMER = 'POST /console/p/:project/platform/billing/customers/:vendor/:customer'
 const SECRET = { signing_secret: 'whsec_9876543210' }
 
+const BILLING = 'POST /console/p/:project/platform/billing'
+const A_PLAN = { key: 'sample', name: 'sample', rank: '1', state: 'active' }
 const FORMS: Record<string, StatedForm> = {
   'POST /console/projects': { ...PROJECT, fields: { name: 'By form' } },
   'POST /console/p/:project/platform/settings/general': { ...RENAMED, fields: { name: 'By form' } },
@@ -126,6 +128,29 @@ const FORMS: Record<string, StatedForm> = {
     ...SETTLED,
     fields: { link_hints: 'true', consumer_keys: 'user_id', max_devices: '5' },
   },
+  'POST /console/p/:project/platform/settings/general/entitlements': {
+    ...SETTLED,
+    fields: { grace_days: '1', renewal_slack_hours: '1' },
+  },
+  [`${BILLING}/features`]: {
+    ...{ action: 'feature.created', object: () => 'sample' },
+    fields: { key: 'sample', name: 'sample', type: 'boolean' },
+  },
+  [`${BILLING}/features/:key/edit`]: {
+    ...{ action: 'feature.updated', object: () => 'unused' },
+    fields: { name: 'sample' },
+  },
+  [`${BILLING}/features/:key/delete`]: { action: 'feature.deleted', object: () => 'unused' },
+  [`${BILLING}/plans`]: { action: 'plan.created', object: () => /^pln_/, fields: A_PLAN },
+  [`${BILLING}/plans/:plan/edit`]: {
+    ...{ action: 'plan.updated', object: (world) => world.plan },
+    fields: { ...A_PLAN, step: 'save', etag: '"1"' },
+  },
+  [`${CONSUMER}/grants`]: {
+    ...{ action: 'grant.created', object: () => /^grt_/ },
+    fields: { does: 'deny', feature: 'sso' },
+  },
+  [`${CONSUMER}/grants/:grant/revoke`]: { action: 'grant.revoked', object: (world) => world.grant },
   'POST /console/p/:project/platform/settings/general/settings': { ...SETTLED, fields: { require_passkey: 'true' } },
   [KEYS]: { ...MINTED, fields: { name: 'By form', scope: 'billing:read' } },
   [`${KEYS}/:id/edit`]: { ...UPDATED, fields: { name: 'By form' } },

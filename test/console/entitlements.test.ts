@@ -54,7 +54,7 @@ describe('what a consumer may do, in the console', () => {
   it('can be seen as of an earlier time, with what is not known of it', async () => {
     const at = (time: number) => words(`/entitlements?at=${iso(time).slice(0, 16)}`)
     expect(await at(Date.now())).toMatch(/exactly what the answer was|may have been different/)
-    expect(await at(Date.now() - DAY)).toContain('The catalog has no features')
+    expect(await at(Date.now() - DAY)).toContain('The catalog had no features')
     for (const wrong of [iso(Date.now() + DAY), 'nonsense']) {
       const { status, text } = await visit(`${here}/entitlements?at=${wrong}`, token)
       expect([status, text]).toEqual([422, expect.stringContaining('Must not be in the future')])

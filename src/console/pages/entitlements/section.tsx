@@ -41,6 +41,7 @@ export function Shown({ c, consumer, of, most }: Props & { most: number }) {
       </p>
     )
   }
+  if (of.all.length === 0 && of.missing !== null) return <p class="quiet">The catalog had no features at that time.</p>
   if (of.all.length === 0) {
     return (
       <p class="quiet">
