@@ -54,6 +54,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     'payment-methods': 'pm_sample',
     consumers: world.consumer,
     devices: world.device,
+    domains: world.domain,
     customers: 'stripe',
     ':vendor': 'cus_1',
     p: world.project,
