@@ -6,6 +6,7 @@ import { insertObjects } from './billing/rows'
 import { insertFeatures, insertPlan } from './catalog/rows'
 import { insertConsumer, insertErased } from './consumers/rows'
 import { insertDevice } from './devices/rows'
+import { insertDomain } from './domains/rows'
 import { insertGrants } from './entitlements/rows'
 import {
   type Answer,
@@ -63,6 +64,7 @@ export async function newWorld() {
   await insertFeatures(project, 'sso', 'seats', 'unused')
   const plan = await insertPlan(project, 'pro')
   const grant = await insertGrants(project, consumer)
+  const domain = await insertDomain(project)
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   const passkey = await keptPasskey(owner.user)
   return {
@@ -72,6 +74,7 @@ export async function newWorld() {
     device,
     plan,
     grant,
+    domain,
     passkey,
     member,
     invitation,
@@ -207,6 +210,7 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     json: { code: '0'.repeat(64), redirect_uri: 'https://app.example.com/sso' },
     status: 400,
   },
+  'POST /platform/v1/domains': { json: { hostname: 'sample.dev', purpose: 'surface' }, status: 201 },
   'PUT /platform/v1/billing/customers/:vendor/:id': { json: { consumer: 'ext:sample' }, status: 200 },
   'PATCH /platform/v1/billing/connections/:id': { json: { name: 'sample', status: 'active' }, status: 200 },
   'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_9876543210' }, status: 201 },
@@ -241,6 +245,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/billing/features/:key': 'unused',
     '/platform/v1/billing/plans/:id': world.plan,
     '/platform/v1/billing/grants/:id': world.grant,
+    '/platform/v1/domains/:id': world.domain,
     '/platform/v1/billing/connections/:id': world.connection.id,
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,

@@ -10,6 +10,7 @@ import { confirmPages } from './pages/confirm/routes'
 import { connectionPages } from './pages/connections/routes'
 import { consumerPages } from './pages/consumers/routes'
 import { customerLinkPages, unlinkedPages } from './pages/customers/routes'
+import { domainPages } from './pages/domains/routes'
 import { entitlementPages, grantPages } from './pages/entitlements/routes'
 import { errorPages } from './pages/errors/routes'
 import { eventPages } from './pages/events/routes'
@@ -48,6 +49,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/settings/general', generalPages)
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
   .route('/p/:project/platform/settings/members', memberPages)
+  .route('/p/:project/platform/settings/domains', domainPages)
   .route('/p/:project/platform/settings/audit-log', auditPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
   // These come before the page of an event, whose path `/:event` would match them.

@@ -16,7 +16,7 @@ import { type Domain, findDomain } from './store'
  *
  * @throws {Fault} `domain_exists`, `domain_limit_reached`
  */
-export async function addDomain(
+export async function insertDomain(
   directory: Directory,
   project_id: string,
   { hostname, purpose }: { hostname: string; purpose: Purpose },

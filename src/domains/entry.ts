@@ -1,14 +1,12 @@
 /** What happened to a domain, for the audit log. */
-export const DOMAIN_ACTIONS = [
-  'domain.added',
-  'domain.verified',
-  'domain.record_missing',
-  'domain.failed',
-  'domain.taken_over',
-  'domain.retried',
-  'domain.deleted',
-] as const
-export type DomainAction = (typeof DOMAIN_ACTIONS)[number]
+export type DomainAction =
+  | 'domain.added'
+  | 'domain.verified'
+  | 'domain.record_missing'
+  | 'domain.failed'
+  | 'domain.taken_over'
+  | 'domain.retried'
+  | 'domain.deleted'
 
 /** The audit entry of a domain, without what the row itself says. */
 export function entryOf(id: string, action: DomainAction) {

@@ -37,7 +37,7 @@ export async function writeResults(
       .set({ ...set, version: row.version + 1 })
       .where(isSame)
       .returning()
-    return { ...(action && { [`audit${i}`]: audit(directory, result, action, change) }), [`saved${i}`]: saved }
+    return { ...(action && { [`audit${i}`]: entryFor(directory, result, action, change) }), [`saved${i}`]: saved }
   })
   const written = await batch(directory, Object.assign({}, ...statements) as Queries)
   return results.flatMap((_, i) => written[`saved${i}`] as Domain[])
@@ -60,7 +60,7 @@ export async function writeProof(
   const claimant = sql`EXISTS (SELECT 1 FROM ${domains} ${d} WHERE ${d.project_id} = ${row.project_id}
     AND ${d.id} = ${row.id} AND ${d.version} = ${row.version})`
   const lost = losers.map((loser, i) => ({
-    [`audit_lost${i}`]: audit(directory, { row: loser }, 'domain.taken_over', change),
+    [`audit_lost${i}`]: entryFor(directory, { row: loser }, 'domain.taken_over', change),
     // The fence: NOT NULL refuses the whole batch if either of the two has changed.
     [`lost${i}`]: directory
       .update(domains)
@@ -70,7 +70,7 @@ export async function writeProof(
   try {
     const { proven } = await batch(directory, {
       ...(Object.assign({}, ...lost) as Queries),
-      audit: audit(directory, result, 'domain.verified', change),
+      audit: entryFor(directory, result, 'domain.verified', change),
       proven: directory
         .update(domains)
         .set({ ...set, ...fence(row, sql`true`) })
@@ -89,7 +89,7 @@ function fence({ version }: Domain, condition: ReturnType<typeof sql>) {
   return { version: sql`CASE WHEN ${domains.version} = ${version} AND ${condition} THEN ${version + 1} END` }
 }
 
-function audit(directory: Directory, { row }: Pick<Result, 'row'>, action: DomainAction, change: Change) {
+function entryFor(directory: Directory, { row }: Pick<Result, 'row'>, action: DomainAction, change: Change) {
   const from = sql`FROM ${domains} WHERE ${isDomain(row.project_id, row.id)} AND ${eq(domains.version, row.version)}`
   const taken = { project_id: domains.project_id, details: detailsOf(domains) }
   return auditedFrom(directory, change, entryOf(row.id, action), { taken, from })

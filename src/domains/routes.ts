@@ -1,18 +1,16 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { changeOf, projectOf } from '../http/auth'
+import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { ourHosts } from '../http/our-hosts'
 import { listOf, pageFields, paging } from '../http/page'
 import { readDirectory } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { SECOND } from '../lib/time'
-import { addDomain } from './add-store'
-import { requireFound, requirePurpose } from './faults'
+import { addDomain } from './add'
+import { requireFound } from './faults'
 import { AddBody, Domain, PurposeName, present, StateName } from './fields'
 import { MAX_DOMAINS, VERIFY_EVERY } from './limits'
-import { requireHostname } from './names'
 import { removeDomain } from './remove'
 import { findDomain, listDomains } from './store'
 import { verifyDomain } from './verify'
@@ -38,13 +36,8 @@ export const domainRoutes = new Hono<HttpEnv>()
     }),
     body(AddBody),
     async (c) => {
-      const { directory, settings } = c.get('rt')
-      const actor = c.get('actor')
-      const { hostname: sent, purpose } = c.req.valid('json')
-      requirePurpose(actor, { purpose })
-      const hostname = requireHostname(sent, [...ourHosts(settings), new URL(c.req.url).hostname])
-      const row = await addDomain(directory, projectOf(actor), { hostname, purpose }, changeOf(c))
-      return c.json(present(row, settings), 201)
+      const row = await addDomain(c, c.req.valid('json'))
+      return c.json(present(row, c.get('rt').settings), 201)
     },
   )
   .get(

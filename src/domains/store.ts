@@ -46,6 +46,15 @@ export function findDomain(directory: Directory, projectId: string, id: string) 
   return directory.select().from(domains).where(isDomain(projectId, id))
 }
 
+/** Reads the domains of a project whose record is gone. The condition on the index makes it read no deleted ones. */
+export function listInGrace(directory: Directory, projectId: string) {
+  return directory
+    .select({ id: domains.id, hostname: domains.hostname, purpose: domains.purpose, grace_until: domains.grace_until })
+    .from(domains)
+    .where(and(eq(domains.project_id, projectId), sql`${domains.state} <> 'released'`, sql`${domains.state} = 'grace'`))
+}
+export type InGrace = ReturnType<typeof listInGrace>['_']['result'][number]
+
 /** The condition for one domain. */
 export function isDomain(projectId: string, id: string): SQL {
   return and(eq(domains.project_id, projectId), eq(domains.id, id)) as SQL

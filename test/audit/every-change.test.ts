@@ -3,6 +3,7 @@ import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { PAGES, pathIn, submit } from '../console/visit'
 import { insertLink } from '../consumers/rows'
+import { failDomain } from '../domains/rows'
 import { call, drain, lossyQueue } from '../harness'
 import { rows, rowsOfAll } from '../inbox/pipeline'
 import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, type World } from '../routes'
@@ -46,6 +47,13 @@ const UNBLOCKED: Stated = {
   first: (world) => rows("UPDATE consumers SET state = 'blocked' WHERE id = ?", world.consumer),
 }
 const DEVICE_REVOKED = { action: 'device.revoked', object: (world: World) => world.device }
+const ADDED = { action: 'domain.added', object: () => /^dom_/ }
+const RETRIED: Stated = {
+  action: 'domain.retried',
+  object: (world) => world.domain,
+  first: (world) => failDomain(world.domain),
+}
+const RELEASED = { action: 'domain.deleted', object: (world: World) => world.domain }
 const PINNED = { action: 'customer.pinned', object: () => 'cus_1' }
 const UNPINNED: Stated = {
   action: 'customer.unpinned',
@@ -100,6 +108,9 @@ const STATED: Record<string, Stated> = {
     action: 'entitlement_key.rotated',
     object: () => /^[\w-]{43}$/,
   },
+  'POST /platform/v1/domains': ADDED,
+  'POST /platform/v1/domains/:id/verify': RETRIED,
+  'DELETE /platform/v1/domains/:id': RELEASED,
   'POST /platform/v1/billing/connections': CONNECTED,
   'PATCH /platform/v1/billing/connections/:id': onConnection('updated'),
   'DELETE /platform/v1/billing/connections/:id': onConnection('deleted'),
@@ -112,6 +123,7 @@ const STATED: Record<string, Stated> = {
 const KEYS = 'POST /console/p/:project/platform/settings/api-keys'
 const CONNECTIONS = 'POST /console/p/:project/platform/billing/connections'
 const MEMBERS = 'POST /console/p/:project/platform/settings/members'
+const DOMAINS = 'POST /console/p/:project/platform/settings/domains'
 const EVENTS = 'POST /console/p/:project/platform/billing/webhooks'
 const CONSUMER = 'POST /console/p/:project/platform/consumers/:consumer'
 const CUSTOMER = 'POST /console/p/:project/platform/billing/customers/:vendor/:customer'
@@ -170,6 +182,9 @@ const FORMS: Record<string, StatedForm> = {
   [`${MEMBERS}/invitations/:id/revoke`]: onInvitation('revoked'),
   [`${MEMBERS}/:user/role`]: { ...onMember('role_changed'), fields: { role: 'admin', from: 'developer' } },
   [`${MEMBERS}/:user/remove`]: onMember('removed'),
+  [DOMAINS]: { ...ADDED, fields: { hostname: 'by-form.dev', purpose: 'surface' } },
+  [`${DOMAINS}/:domain/verify`]: RETRIED,
+  [`${DOMAINS}/:domain/delete`]: RELEASED,
   [`${CONSUMER}/block`]: onConsumer('blocked'),
   [`${CONSUMER}/unblock`]: UNBLOCKED,
   [`${CONSUMER}/merge`]: { ...onConsumer('merged'), fields: { into: 'ext:survivor' } },

@@ -6,6 +6,7 @@ import { auditRows, type Cast, formToken, nameOf, newCast, PAGES, pathIn, visit 
 const KEYS = '/console/p/:project/platform/settings/api-keys'
 const CONNECTIONS = '/console/p/:project/platform/billing/connections'
 const MEMBERS = '/console/p/:project/platform/settings/members'
+const DOMAINS = '/console/p/:project/platform/settings/domains'
 const BILLING = '/console/p/:project/platform/billing'
 const CONSUMERS = '/console/p/:project/platform/consumers'
 const PLANS = `${BILLING}/plans`
@@ -105,6 +106,12 @@ const STATED: Record<string, PagePolicy> = {
   [`POST ${MEMBERS}/:user/role`]: 'members:write',
   [`GET ${MEMBERS}/:user/remove`]: 'members:write',
   [`POST ${MEMBERS}/:user/remove`]: 'members:write',
+  [`GET ${DOMAINS}`]: 'domains:read',
+  [`POST ${DOMAINS}`]: 'domains:write',
+  [`GET ${DOMAINS}/:domain`]: 'domains:read',
+  [`POST ${DOMAINS}/:domain/verify`]: 'domains:write',
+  [`GET ${DOMAINS}/:domain/delete`]: 'domains:write',
+  [`POST ${DOMAINS}/:domain/delete`]: 'domains:write',
   'GET /console/p/:project/platform/settings/audit-log': 'audit_log:read',
   [`GET ${CONNECTIONS}`]: 'connections:read',
   [`GET ${CONNECTIONS}/new`]: 'connections:write',
@@ -186,6 +193,7 @@ const SMALLEST: Record<string, Role> = {
   'consumers:write': 'developer',
   'catalog:write': 'developer',
   'entitlements:write': 'developer',
+  'domains:write': 'developer',
   'consumers:erase': 'admin',
   'connections:write': 'admin',
   'projects:write': 'admin',

@@ -57,6 +57,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     plans: world.plan,
     features: 'unused',
     grants: world.grant,
+    domains: world.domain,
     customers: 'stripe',
     ':vendor': 'cus_1',
     p: world.project,

@@ -14,6 +14,7 @@ import {
   verified,
   zone,
 } from './domains'
+import { failDomain } from './rows'
 
 let project: string
 let owner: { token: string }
@@ -169,11 +170,7 @@ it('a domain is checked at most once in ten seconds', async () => {
 
 it('a failed domain is tried again with a new record', async () => {
   const done = await verified(api)
-  await DIRECTORY.prepare(
-    "UPDATE domains SET state = 'failed', next_check_at = NULL, checked_at = NULL, grace_until = NULL WHERE id = ?",
-  )
-    .bind(done.id)
-    .run()
+  await failDomain(done.id)
   const { body } = await api.verify(done.id)
   expect(body).toMatchObject({ state: 'pending', verified_at: null, records: [{ status: null }] })
   expect(body.records[0]?.value).not.toBe(done.records[0]?.value)

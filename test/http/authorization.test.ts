@@ -34,6 +34,7 @@ const CONSUMERS: Stated = { key: true, session: 'developer', scope: 'consumers:w
 const CATALOG: Stated = { key: true, session: 'developer', scope: 'catalog:write' }
 const GRANTS: Stated = { key: true, session: 'developer', scope: 'entitlements:write' }
 const SIGN_IN: Stated = { key: true, session: 'developer', scope: 'sso:use' }
+const DOMAINS: Stated = { key: true, session: 'developer', scope: 'domains:write' }
 const OWN: Stated = { key: false, session: null, scope: null }
 
 const STATED: Record<string, Stated | 'public'> = {
@@ -58,6 +59,11 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /platform/v1/invitations/:id/resend': MANAGE,
   'DELETE /platform/v1/invitations/:id': MANAGE,
   'GET /platform/v1/audit-log': { key: true, session: 'admin', scope: 'audit_log:read' },
+  'POST /platform/v1/domains': DOMAINS,
+  'GET /platform/v1/domains': READ('domains:read'),
+  'GET /platform/v1/domains/:id': READ('domains:read'),
+  'POST /platform/v1/domains/:id/verify': DOMAINS,
+  'DELETE /platform/v1/domains/:id': DOMAINS,
   'GET /platform/v1/billing/features': READ('catalog:read'),
   'PUT /platform/v1/billing/features/:key': CATALOG,
   'DELETE /platform/v1/billing/features/:key': CATALOG,

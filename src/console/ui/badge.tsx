@@ -2,6 +2,8 @@ const TONES: Record<string, string> = {
   processed: 'good',
   accepted: 'good',
   active: 'good',
+  verified: 'good',
+  grace: 'warn',
   paid: 'good',
   applied: 'good',
   ok: 'good',

@@ -103,6 +103,13 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Rotated the key of entitlement tokens',
     more: ({ compromised }) => (compromised === true ? 'replaced all keys, because they may be known to others' : ''),
   },
+  'domain.added': { did: 'Added a domain', more: domainNamed },
+  'domain.verified': { did: 'Proved a domain', more: domainNamed },
+  'domain.record_missing': { did: 'Found the record of a domain gone', more: domainNamed },
+  'domain.failed': { did: 'Gave up a domain', more: domainNamed },
+  'domain.taken_over': { did: 'Lost a domain to another project', more: domainNamed },
+  'domain.retried': { did: 'Tried a domain again', more: domainNamed },
+  'domain.deleted': { did: 'Deleted a domain', more: domainNamed },
   'connection.created': {
     did: 'Connected a vendor',
     more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),
@@ -116,6 +123,10 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Replayed events',
     more: ({ matched }) => (typeof matched === 'number' ? `${plural(matched, 'event')} matched` : ''),
   },
+}
+
+function domainNamed({ hostname, purpose }: Details): string {
+  return `${words(hostname)}, for ${purpose === 'sso' ? 'single sign-on' : 'pages'}`
 }
 
 /** What an entry says was done, and more about it. An action that is not listed is shown by its code. */

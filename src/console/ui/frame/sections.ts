@@ -18,6 +18,7 @@ export type SectionName =
   | 'general'
   | 'keys'
   | 'members'
+  | 'domains'
   | 'audit'
   | 'reference'
   | 'projects'
@@ -65,6 +66,7 @@ export const GROUPS: readonly Group[] = [
       { name: 'general', label: 'General', path: ({ general }) => general, needs: 'projects:read' },
       { name: 'keys', label: 'API keys', path: ({ keys }) => keys, needs: 'api_keys:read' },
       { name: 'members', label: 'Members', path: ({ members }) => members, needs: 'members:read' },
+      { name: 'domains', label: 'Domains', path: ({ domains }) => domains, needs: 'domains:read' },
       { name: 'audit', label: 'Audit log', path: ({ audit }) => audit, needs: 'audit_log:read' },
     ],
   },
