@@ -14,6 +14,7 @@ export function projectPaths(project: string) {
     general: `${settings}/general`,
     keys: `${settings}/api-keys`,
     members: `${settings}/members`,
+    sso: `${settings}/sso`,
     audit: `${settings}/audit-log`,
     connections: `${billing}/connections`,
     billing,

@@ -37,6 +37,7 @@ import { crowdedOut, stalled } from './arriving'
 import { OF_CATALOG } from './faults-of-catalog'
 import { OF_CONSUMERS } from './faults-of-consumers'
 import { OF_GRANTS } from './faults-of-grants'
+import { OF_SSO } from './faults-of-sso'
 
 export const KEYS = '/platform/v1/api-keys'
 export const PROJECTS = '/platform/v1/projects'
@@ -296,6 +297,7 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     return call(CONNECTIONS, { method: 'POST', project, token: secret, json })
   },
   ...OF_CONSUMERS,
+  ...OF_SSO,
   ...OF_CATALOG,
   ...OF_GRANTS,
   secret_limit_reached: async () => {
