@@ -15,6 +15,7 @@ export function projectPaths(project: string) {
     keys: `${settings}/api-keys`,
     members: `${settings}/members`,
     domains: `${settings}/domains`,
+    sso: `${settings}/sso`,
     audit: `${settings}/audit-log`,
     connections: `${billing}/connections`,
     billing,

@@ -31,6 +31,7 @@ import { passkeySignInPages } from './pages/sign-in/passkey'
 import { linkPages, signInPages } from './pages/sign-in/routes'
 import { ssoPages } from './pages/sso/routes'
 import { ssoStartPages } from './pages/sso/start'
+import { ssoSettingsPages } from './pages/sso-settings/routes'
 import { statusPages } from './pages/status/routes'
 
 /** The web console: pages over the same stores and rules as the API. */
@@ -50,6 +51,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
   .route('/p/:project/platform/settings/members', memberPages)
   .route('/p/:project/platform/settings/domains', domainPages)
+  .route('/p/:project/platform/settings/sso', ssoSettingsPages)
   .route('/p/:project/platform/settings/audit-log', auditPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
   // These come before the page of an event, whose path `/:event` would match them.

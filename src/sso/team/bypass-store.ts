@@ -38,7 +38,7 @@ export async function recordBypass(
 ) {
   const ids = valuesOf(projectIds)
   const objects = directory
-    .select({ id: sql<string>`${userId}`.as('id'), project_id: projects.id })
+    .select({ id: sql<string>`${userId}`.as('id'), project_id: sql`${projects.id}`.as('project_id') })
     .from(projects)
     .where(inArray(projects.id, ids))
   const ofProjects = and(inArray(members.project_id, ids), eq(members.role, 'owner'))

@@ -19,6 +19,7 @@ export type SectionName =
   | 'keys'
   | 'members'
   | 'domains'
+  | 'sso'
   | 'audit'
   | 'reference'
   | 'projects'
@@ -67,6 +68,7 @@ export const GROUPS: readonly Group[] = [
       { name: 'keys', label: 'API keys', path: ({ keys }) => keys, needs: 'api_keys:read' },
       { name: 'members', label: 'Members', path: ({ members }) => members, needs: 'members:read' },
       { name: 'domains', label: 'Domains', path: ({ domains }) => domains, needs: 'domains:read' },
+      { name: 'sso', label: 'Single sign-on', path: ({ sso }) => sso, needs: 'sso:read' },
       { name: 'audit', label: 'Audit log', path: ({ audit }) => audit, needs: 'audit_log:read' },
     ],
   },
