@@ -30,22 +30,30 @@ async function ask(resolver: string, name: string): Promise<Told> {
       await answer.body?.cancel()
       return { ...by, rcode: `HTTP ${answer.status}` }
     }
-    const message = await upTo(MAX_ANSWER_BYTES, answer)
-    return { ...by, ...readTextAnswer(message, name) }
+    return { ...by, ...readable(await upTo(MAX_ANSWER_BYTES, answer), name) }
   } catch {
-    return { ...by, rcode: ending.signal.aborted ? `no answer within ${RESOLVE_WITHIN / SECOND} s` : 'unreadable' }
+    return { ...by, rcode: ending.signal.aborted ? `silent for ${RESOLVE_WITHIN / SECOND} s` : 'not reached' }
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** @throws an error if the body is longer */
-async function upTo(max: number, { body }: Response): Promise<Uint8Array> {
+function readable(message: Uint8Array | null, name: string): TextAnswer {
+  try {
+    if (message !== null) return readTextAnswer(message, name)
+  } catch {
+    // Whatever is wrong with it: it is not the answer of a resolver.
+  }
+  return { ...NO_ANSWER, rcode: 'unreadable' }
+}
+
+/** The bytes of a body; null if it is longer. */
+async function upTo(max: number, { body }: Response): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body ?? []) {
     size += chunk.byteLength
-    if (size > max) throw new Error('the answer is too long')
+    if (size > max) return null
     chunks.push(chunk)
   }
   const whole = new Uint8Array(size)

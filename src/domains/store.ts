@@ -1,6 +1,6 @@
 import { and, desc, eq, lt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { type Directory, raw } from '../db/client'
+import type { Directory } from '../db/client'
 import { type DomainState, domains, type Purpose } from './schema'
 
 const h = alias(domains, 'h')
@@ -30,15 +30,6 @@ export function holdsEmailDomain(projectId: string | SQLWrapper, id: string | SQ
 export function holdersOfEmailDomain(hostname: string | SQLWrapper): SQL {
   return sql`(SELECT ${h.project_id}, ${h.id} FROM ${domains} ${h} INDEXED BY domains_held
     WHERE ${h.hostname} = ${hostname} AND ${h.purpose} = 'sso' AND ${h.state} IN (${HELD}))`
-}
-
-/** Reads the projects that hold an email domain now. */
-export function listHolders(directory: Directory, hostname: string) {
-  return raw(
-    directory,
-    { project_id: sql<string>`project_id`, id: sql<string>`id` },
-    (fields) => sql`SELECT ${fields} FROM ${holdersOfEmailDomain(hostname)}`,
-  )
 }
 
 /** Reads a domain of a project. */

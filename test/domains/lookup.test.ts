@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Domain } from '../../src/domains/store'
+import { stopTimers } from '../clock'
 import { DIRECTORY, setHost } from '../harness'
 import type { Zone } from '../outside/dns'
-import { CLOUDFLARE, forgetCheck, GOOGLE, newApi, newName, texts, verified, zone } from './domains'
+import { CLOUDFLARE, forgetCheck, GOOGLE, newApi, newName, queriesOf, texts, verified, zone } from './domains'
 
 /* What resolvers say, and what a check makes of it: each case once for a project that waits, and once for one that holds. */
 
@@ -121,6 +122,18 @@ it.each(CASES)('a resolver says $says: $status', async ({ zones, status }) => {
   expect((await api.verify(held.id)).body).toMatchObject({ state: 'verified', records: [{ status }] })
   const isAbsent = status === 'missing' || status === 'wrong'
   expect(await rowOf(held.id)).toMatchObject({ absent: isAbsent ? 1 : 0 })
+})
+
+it('a resolver that is silent for three seconds has given no answer', async () => {
+  const { api } = await newApi()
+  const { body } = await api.add(newName())
+  await zone(body.hostname, { trouble: 'silent' })
+  stopTimers()
+  const checking = api.verify(body.id)
+  while ((await queriesOf(body.hostname)).length < 2) await scheduler.wait(1)
+  await vi.advanceTimersByTimeAsync(3000)
+  const { records } = (await checking).body
+  expect(records).toMatchObject([{ status: 'unreachable', resolvers: [{ rcode: 'silent for 3 s' }, {}] }])
 })
 
 it('what is stored of a check is little, and ours comes first', async () => {
