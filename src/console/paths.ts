@@ -15,6 +15,7 @@ export function projectPaths(project: string) {
     keys: `${settings}/api-keys`,
     members: `${settings}/members`,
     audit: `${settings}/audit-log`,
+    sso: `${settings}/single-sign-on`,
     connections: `${billing}/connections`,
     billing,
     customers: `${billing}/customers`,

@@ -26,6 +26,7 @@ import { sessionPages } from './pages/sessions/routes'
 import { passkeySignInPages } from './pages/sign-in/passkey'
 import { linkPages, signInPages } from './pages/sign-in/routes'
 import { ssoPages } from './pages/sso/routes'
+import { ssoTestPages } from './pages/sso-tests/routes'
 import { statusPages } from './pages/status/routes'
 
 /** The web console: pages over the same stores and rules as the API. */
@@ -45,6 +46,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
   .route('/p/:project/platform/settings/members', memberPages)
   .route('/p/:project/platform/settings/audit-log', auditPages)
+  .route('/p/:project/platform/settings/single-sign-on', ssoTestPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
   // These come before the page of an event, whose path `/:event` would match them.
   .route('/p/:project/platform/billing/webhooks/health', healthPages)

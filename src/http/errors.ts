@@ -73,7 +73,6 @@ export const ERRORS: Record<FaultName, Line> = {
   rotation_of_revoked_key: { status: 409, title: 'This API key was revoked', code: 'key_revoked' },
   rotation_of_expired_key: { status: 409, title: 'This API key has expired', code: 'key_expired' },
   connection_limit_reached: { status: 409, title: 'The project has reached its limit of connections' },
-  connection_inactive: { status: 409, title: 'The connection is not active' },
   external_id_taken: { status: 409, title: 'Another consumer has this external id' },
   external_id_limit_reached: { status: 409, title: 'The consumer has reached its limit of external ids' },
   merge_limit_reached: { status: 409, title: 'The merge would exceed a limit of the consumer' },

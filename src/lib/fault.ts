@@ -75,7 +75,6 @@ export const FAULTS = [
   'grant_limit_reached',
   'precondition_failed',
   'connection_limit_reached',
-  'connection_inactive',
   'secret_exists',
   'secret_limit_reached',
   'payload_gone',

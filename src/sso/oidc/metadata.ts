@@ -101,7 +101,3 @@ function checkEndpoint(name: string, address: unknown, ours: readonly string[]):
     throw new SsoError('discovery_failed', `Its ${name} is refused. ${(error as Error).message}`)
   }
 }
-
-export function issuerUrl(_rt: Pick<Runtime, 'settings'>, issuer: string): URL {
-  return new URL(issuer)
-}

@@ -42,6 +42,8 @@ export const ACTIONS: Record<string, Action> = {
         .filter(Boolean)
         .join('; '),
   },
+  'sso_connection.test_started': { did: 'Started a test run of single sign-on' },
+  'sso_connection.tested': { did: 'Single sign-on passed a test run' },
   'api_key.minted': {
     did: 'Created an API key',
     more: ({ name, scopes }) => [named(name), scopesIn(scopes)].filter(Boolean).join(', '),

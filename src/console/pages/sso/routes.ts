@@ -12,10 +12,10 @@ import { isUnfinished, SignInRefused } from '../../../sso/login/refused'
 import { authorizationUrl } from '../../../sso/oidc/authorize'
 import type { Identified, Recorder } from '../../../sso/oidc/client'
 import { identify } from '../../../sso/oidc/identify'
-import { finishTest } from '../../../sso/tests/finish'
 import { page } from '../../page'
 import { deadLoginPage } from './dead'
 import { finishTeam, refuseTeam } from './team'
+import { testedPage } from './tested'
 
 /** What browsers pass on the way to a provider and back. Nobody is signed in yet. */
 export const ssoPages = new Hono<HttpEnv>()
@@ -68,7 +68,7 @@ async function finish(
   if (login.mode === 'customers' && !connection.settings.redirect_uris.includes(login.redirect_to)) {
     return deadLoginPage(c)
   }
-  if (login.mode === 'test') return finishTest(c, { login, connection, identify: identified })
+  if (login.mode === 'test') return testedPage(c, { login, connection, identify: identified })
   try {
     requireActive(login, connection)
     const finishing = { login, connection, identified: await identified() }
