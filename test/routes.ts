@@ -201,8 +201,6 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     },
     status: 404,
   },
-  // No such connection.
-  'POST /platform/v1/sso/connections/:id/test': { status: 404 },
   'POST /platform/v1/sso/token': {
     json: { code: '0'.repeat(64), redirect_uri: 'https://app.example.com/sso' },
     status: 400,

@@ -58,7 +58,7 @@ function doubtAbout({ domains }: SsoConnection, { email, email_verified }: Ident
   return domain.verified ? null : `The domain ${hostname} is not verified.`
 }
 
-const refused = (why: string) => `The sign-in would be refused. ${why}`
+const refused = (why: string) => `A real sign-in would be refused. ${why}`
 
 function storeOf(rt: Runtime, projectId: string): Runtime {
   const store = storeOfProject(projectId) ?? 0

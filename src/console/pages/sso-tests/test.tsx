@@ -32,6 +32,7 @@ export function testPage(c: Context<HttpEnv>, connection: SsoConnection, test: T
         <p class="warning">The connection has changed since this test run. Test it again before you activate it.</p>
       )}
       {test.report ? <Result state={test.state} report={test.report} /> : <Begin c={c} connection={connection} />}
+      <h2>Run</h2>
       <dl class="facts">
         <Fact name="Started">
           <Time at={test.created_at} now={now} />
