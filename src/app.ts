@@ -9,7 +9,7 @@ import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
 import { featureRoutes } from './catalog/feature-routes'
 import { planRoutes } from './catalog/plan-routes'
-import { consoleRoutes, errorRoutes, linkRoutes, ssoRoutes } from './console/routes'
+import { consoleRoutes, errorRoutes, linkRoutes, ssoRoutes, ssoStartRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
 import { deviceRoutes } from './devices/routes'
@@ -121,6 +121,7 @@ base.route('/metrics', metricsRoutes)
 base.route('/console', consoleRoutes)
 base.route('/errors', errorRoutes)
 base.route('/auth', linkRoutes)
+base.route('/auth/sso', ssoStartRoutes)
 base.route('/sso', ssoRoutes)
 
 app.onError((error, c) => problem(c, error))

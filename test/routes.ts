@@ -24,6 +24,7 @@ import {
   stripeConnection,
   stripeEvent,
 } from './harness'
+import { insertConnection } from './sso/rows'
 
 /** Every route with an operation, as the app itself lists them: tests that walk it try a new route without being told. */
 export const ROUTES = routeTable(app).filter(({ meta }) => meta.operation !== undefined)
@@ -65,6 +66,8 @@ export async function newWorld() {
   const grant = await insertGrants(project, consumer)
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   const passkey = await keptPasskey(owner.user)
+  const sso = await insertConnection(project, { tested_revision: 1, audience: 'customers' })
+  const coOwner = await addMember(project, 'owner')
   return {
     consumer,
     survivor,
@@ -73,6 +76,8 @@ export async function newWorld() {
     plan,
     grant,
     passkey,
+    sso,
+    coOwner,
     member,
     invitation,
     own,
@@ -125,6 +130,35 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
   'POST /platform/v1/invitations': {
     json: { email: 'sample@example.com', role: 'viewer', expires_in_days: 1 },
     status: 201,
+  },
+  'POST /platform/v1/sso/connections': {
+    json: {
+      audience: 'team',
+      name: 'sample',
+      issuer: 'https://sample.plain.dev',
+      client_id: 'rp',
+      client_secret: 's3cret',
+      auth_method: 'client_secret_post',
+      scopes: ['openid'],
+      claims: { email: 'email', name: 'name' },
+      domain_ids: [],
+      default_role: 'viewer',
+    },
+    status: 201,
+  },
+  'PATCH /platform/v1/sso/connections/:id': {
+    json: {
+      name: 'sample',
+      client_id: 'other',
+      client_secret: 's3cret',
+      auth_method: 'client_secret_basic',
+      scopes: ['openid'],
+      claims: { email: 'email', name: 'name' },
+      domain_ids: [],
+      create_consumers: true,
+      redirect_uris: ['https://app.acme.dev/callback'],
+    },
+    status: 200,
   },
   'POST /platform/v1/consumers': {
     json: { external_id: 'new', email: 'sample@example.com', name: 'sample', metadata: { team: 'a' } },
@@ -230,7 +264,9 @@ export function pathIn(world: World, { path }: RouteEntry): string {
   const ids: Record<string, string> = {
     '/platform/v1/api-keys/:id': world.other.key.id,
     '/platform/v1/projects/:id': world.project,
-    '/platform/v1/members/:user_id': world.member.user,
+    '/platform/v1/members/:user_id': path.endsWith('/break-glass') ? world.coOwner.user : world.member.user,
+    '/platform/v1/sso/connections/:id': world.sso.id,
+    '/platform/v1/sso/identities/:id': world.sso.identity,
     '/platform/v1/invitations/:id': world.invitation.id,
     '/auth/invitations/:id': world.own.id,
     '/platform/v1/consumers/:consumer': path.endsWith('/erasure') ? world.erased : 'ext:sample',

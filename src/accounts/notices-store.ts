@@ -19,19 +19,17 @@ import { accountBrowsers } from './schema'
  * @param most how many notices there may be on a day
  */
 export function countNotice(db: Directory, now: number, userId: string | SQL, when?: SQL, most = NOTICES_A_DAY) {
+  return countNotices(db, now, and(eq(users.id, userId), when), most)
+}
+
+/** As {@link countNotice}, to each of these users. */
+export function countNotices(db: Directory, now: number, which: SQL | undefined, most = NOTICES_A_DAY) {
   const day = Math.floor(now / DAY)
   const today = eq(users.notices_day, day)
   return db
     .update(users)
     .set({ notices_day: day, notices_sent: sql`CASE WHEN ${today} THEN ${users.notices_sent} + 1 ELSE 1 END` })
-    .where(
-      and(
-        eq(users.id, userId),
-        when,
-        eq(users.notices, true),
-        or(ne(users.notices_day, day), lt(users.notices_sent, most)),
-      ),
-    )
+    .where(and(which, eq(users.notices, true), or(ne(users.notices_day, day), lt(users.notices_sent, most))))
     .returning({ id: users.id })
 }
 

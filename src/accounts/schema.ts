@@ -4,6 +4,7 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 export const EVENT_TYPES = [
   'sign_in',
   'passkey_sign_in',
+  'sso_sign_in',
   'sign_in_failed',
   'sign_out',
   'session_ended',

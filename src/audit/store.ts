@@ -101,7 +101,9 @@ export function auditedFrom(
     taken,
     from,
   }: {
-    taken: Partial<Record<'project_id' | 'object_id' | 'details', SQL | Column>> & { project_id: SQL | Column }
+    taken: Partial<Record<'project_id' | 'actor_id' | 'object_id' | 'details', SQL | Column>> & {
+      project_id: SQL | Column
+    }
     from: SQL
   },
 ) {

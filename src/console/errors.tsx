@@ -5,6 +5,7 @@ import type { HttpEnv } from '../http/context'
 import { noteFull } from '../http/database-full'
 import { asFault, describe, ERRORS, retryAfter } from '../http/errors'
 import type { FaultName } from '../lib/fault'
+import { startPath } from '../sessions/reach'
 import { lead, needsConfirmation, needsPasskey, toConfirm, toSecondFactor } from './lead'
 import { enterIfKnown } from './page'
 import { forgetSession, isNotSignedIn } from './session'
@@ -17,6 +18,7 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
   if (needsConfirmation(error)) return toConfirm(c)
   if (needsPasskey(error)) return toSecondFactor(c)
   const fault = asFault(error)
+  if (fault.fault === 'sso_required') return toSingleSignOn(c, fault.extra.connection ?? '')
   if (fault.fault === 'not_a_member' || fault.fault === 'not_found') return missingPage(c)
   if (fault.fault === 'database_full') noteFull(c.get('rt'))
   const { status, title } = ERRORS[fault.fault]
@@ -25,6 +27,28 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
   log.code = fault.fault
   if (status >= 500) log.error = describe(fault.extra.cause ?? error)
   return say(c, status, words?.title ?? title, words?.detail ?? fault.detail)
+}
+
+/** The page for a project that this session does not reach: a link, because the sign-in replaces the session. */
+function toSingleSignOn(c: Context<HttpEnv>, connection: string) {
+  const { pathname, search } = new URL(c.req.url)
+  const next = c.req.method === 'GET' ? pathname + search : '/console'
+  return show(
+    c,
+    { title: 'Single sign-on is required', status: 403 },
+    <>
+      <h1>This project requires its own single sign-on</h1>
+      <p>Sign in with the identity provider of the project to open it. This replaces your session in this browser.</p>
+      <p>
+        <a class="button primary" href={startPath(connection, next)}>
+          Continue to single sign-on
+        </a>
+      </p>
+      <p>
+        <a href="/console">Go to your projects</a>
+      </p>
+    </>,
+  )
 }
 
 /** Errors whose usual words speak of calls and credentials. */

@@ -26,6 +26,8 @@ import { sessionPages } from './pages/sessions/routes'
 import { passkeySignInPages } from './pages/sign-in/passkey'
 import { linkPages, signInPages } from './pages/sign-in/routes'
 import { ssoPages } from './pages/sso/routes'
+import { ssoStartPages } from './pages/sso/start'
+import { ssoSettingsPages } from './pages/sso-settings/routes'
 import { ssoTestPages } from './pages/sso-tests/routes'
 import { statusPages } from './pages/status/routes'
 
@@ -45,8 +47,9 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/settings/general', generalPages)
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
   .route('/p/:project/platform/settings/members', memberPages)
+  .route('/p/:project/platform/settings/sso', ssoSettingsPages)
+  .route('/p/:project/platform/settings/sso', ssoTestPages)
   .route('/p/:project/platform/settings/audit-log', auditPages)
-  .route('/p/:project/platform/settings/single-sign-on', ssoTestPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
   // These come before the page of an event, whose path `/:event` would match them.
   .route('/p/:project/platform/billing/webhooks/health', healthPages)
@@ -66,9 +69,10 @@ export const linkRoutes = new Hono<HttpEnv>().use('/sign-in', pageHeaders).route
 
 /** The way to a provider of single sign-on and back. */
 export const ssoRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', ssoPages)
+export const ssoStartRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', ssoStartPages)
 
 /** The table of error codes. */
 export const errorRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', errorPages)
 
-for (const pages of [consoleRoutes, linkRoutes, ssoRoutes, errorRoutes])
+for (const pages of [consoleRoutes, linkRoutes, ssoRoutes, ssoStartRoutes, errorRoutes])
   pages.onError((error, c: Context<HttpEnv>) => errorPage(c, error))

@@ -18,6 +18,8 @@ const FIRST = {
   code: (_: string | null) => 'secure your mailbox first, because whoever signed in had a code that was sent there',
   passkey: (origin: string | null) =>
     `${open(origin, 'passkeys')} and delete the passkey that you do not know or no longer have, because whoever signed in used one of yours`,
+  sso: (_: string | null) =>
+    'tell whoever manages your organization’s identity provider, because whoever signed in used your account there',
 }
 
 /** The email about a sign-in from a browser or another client that is not known. */
@@ -66,6 +68,23 @@ export function keyNotice({ email, origin, at }: Notice, key: Created): Mail {
     subject: 'A new API key was created in your name',
     text: `An API key was created in your name.\n\nAPI key: ${what}\nProject: ${where}\nTime: ${timeOf(at)}\n\nIf this was you, there is nothing to do.\n\nIf not, ${revoke}. Then ${signOut(origin)}.\n\n${turnOff}\n`,
     printed: `Notice for ${email}: new API key ${what} in ${where}`,
+  }
+}
+
+/** A sign-in that passed the single sign-on of a project by. `by`: the address of who signed in. */
+type Bypass = { by: string; project_id: string; project: string }
+
+/** The email to the owners of a project about a sign-in with break-glass access. */
+export function bypassNotice({ email, origin, at }: Notice, { by, project_id, project }: Bypass, from: Client): Mail {
+  const { client, place } = named(from)
+  const where = isPlainName(project) ? `the project “${project}”` : 'one of your projects'
+  const path = `/console/p/${project_id}/platform/settings/members`
+  const members = origin === null ? 'the page “Members” of the console' : `${origin}${path}`
+  return {
+    to: email,
+    subject: 'A sign-in without single sign-on',
+    text: `${by} signed in without the single sign-on that ${where} enforces. They are an owner with break-glass access, so this is allowed.\n\nClient: ${client}\nCountry: ${place}\nTime: ${timeOf(at)}\n\nIf this was expected, there is nothing to do.\n\nIf not, ask them, and take their break-glass access away at ${members}.\n\n${turnOff}\n`,
+    printed: `Notice for ${email}: ${by} signed in without the single sign-on of ${where}`,
   }
 }
 

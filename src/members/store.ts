@@ -78,3 +78,13 @@ function withAddress(directory: Directory, found: ReturnType<typeof allMembers>)
 function allMembers(directory: Directory) {
   return directory.select().from(members).as('found')
 }
+
+/** Reads the addresses of the owners with break-glass access to a project. */
+export function breakGlassOwners(directory: Directory, projectId: string) {
+  return directory
+    .select({ email: users.email })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.user_id))
+    .where(and(eq(members.project_id, projectId), eq(members.break_glass, true)))
+    .orderBy(users.email)
+}

@@ -5,6 +5,7 @@ import type { Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { sessions, users } from '../sessions/schema'
 import { type Session, sessionReplaced, type User } from '../sessions/store'
+import { type Bypassed, bypassedBy } from '../sso/team/bypass-store'
 import { type Acting, isSession } from './acting-store'
 import { type Asserted, isUnchanged, once, passkeyUsed } from './store'
 
@@ -21,7 +22,7 @@ export async function openWithPasskey(
   asserted: Asserted,
   { session, replaces, browser }: { session: NewSession; replaces: string | null; browser: string },
   by: By,
-): Promise<{ user: User; due: boolean; counted: boolean } | null> {
+): Promise<{ user: User; due: boolean; counted: boolean; bypassed: Bypassed[] } | null> {
   const { user_id } = asserted.passkey
   const { client, now } = by
   const { user_agent } = client
@@ -32,6 +33,7 @@ export async function openWithPasskey(
     logged: sessionEvent(db, { ...by, type: 'passkey_sign_in' }, eq(sessions.id, session.id)),
     ...noteBrowser(db, { session: session.id, browser, newUser: null }, now),
     ...sessionReplaced(db, { replaces, by: session.id }, by),
+    bypassed: bypassedBy(db, session.id),
     user: db
       .select(getTableColumns(users))
       .from(sessions)
@@ -39,7 +41,9 @@ export async function openWithPasskey(
       .where(eq(sessions.id, session.id)),
   })
   const user = done?.user[0]
-  return user ? { user, due: done.known.length === 0 && user.notices, counted: done.noticed.length > 0 } : null
+  if (!user) return null
+  const due = done.known.length === 0 && user.notices
+  return { user, due, counted: done.noticed.length > 0, bypassed: done.bypassed }
 }
 
 /**

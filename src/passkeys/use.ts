@@ -11,6 +11,7 @@ import { newId } from '../lib/ids'
 import { signInNotice } from '../mail/notices'
 import { newSessionToken, sessionEnd } from '../sessions/secret'
 import type { User } from '../sessions/store'
+import { noteBypass } from '../sso/team/bypass'
 import type { Acting } from './acting-store'
 import type { Purpose } from './challenge'
 import { invalidPasskey, verified } from './faults'
@@ -61,6 +62,7 @@ export async function signInWithPasskey(
   const from = await browserHash(rt, browser)
   const opened = await openWithPasskey(directory, asserted, { session, replaces, browser: from }, by)
   if (!opened) throw invalidPasskey()
+  await noteBypass(c, opened.user, opened.bypassed)
   sendNotice(c, opened, (of) => signInNotice(of, 'passkey', by.client))
   return { token, expires_at, user: opened.user }
 }

@@ -6,6 +6,7 @@ import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
 import { isInvited } from '../members/invited-store'
+import { type Bypassed, bypassedBy } from '../sso/team/bypass-store'
 import type { Requester } from './budget'
 import { CODE_TRIES, CODES_FOR_EACH, CODES_PER_HOUR, CODES_PER_REQUESTER, CODES_PER_SITE } from './limits'
 import { sessions, signInCodes, users } from './schema'
@@ -151,7 +152,8 @@ type Attempt = Typed & { signUp: 'open' | 'invited'; replaces: string | null; br
  * first sign-in creates the user if sign-up is open or the address is invited. The older codes of the address end, and so does the session that is
  * replaced.
  *
- * @returns the user, and whether a notice about the browser is due and within the limit; null if the code is wrong, used,
+ * @returns the user, whether a notice about the browser is due and within the limit, and the projects whose single sign-on
+ *   the session passes by; null if the code is wrong, used,
  *   expired or out of attempts
  */
 export async function redeemCode(
@@ -159,7 +161,7 @@ export async function redeemCode(
   { signUp, replaces, browser, ...typed }: Attempt,
   session: Pick<Session, 'id' | 'hash' | 'expires_at'>,
   by: By,
-): Promise<{ user: User; due: boolean; counted: boolean } | null> {
+): Promise<{ user: User; due: boolean; counted: boolean; bypassed: Bypassed[] } | null> {
   const { challenge, code_hash } = typed
   const { client, now } = by
   const spent = and(eq(signInCodes.id, challenge), eq(signInCodes.used_by, session.id))
@@ -183,7 +185,7 @@ export async function redeemCode(
     last_used_at: now,
     confirmed_at: now,
   }
-  const { known, noticed, user } = await batch(db, {
+  const { known, noticed, user, bypassed } = await batch(db, {
     failed: wrongCodeEvent(db, by, wrong(typed, now)),
     tried: db
       .update(signInCodes)
@@ -195,6 +197,7 @@ export async function redeemCode(
     logged: sessionEvent(db, { ...by, type: 'sign_in' }, eq(sessions.id, session.id)),
     ...noteBrowser(db, { session: session.id, browser, newUser: newUser.id }, now),
     ...sessionReplaced(db, { replaces, by: session.id }, by),
+    bypassed: bypassedBy(db, session.id),
     user: db
       .select(getTableColumns(users))
       .from(sessions)
@@ -203,5 +206,5 @@ export async function redeemCode(
   })
   if (!user[0]) return null
   const due = known.length === 0 && user[0].id !== newUser.id && user[0].notices
-  return { user: user[0], due, counted: noticed.length > 0 }
+  return { user: user[0], due, counted: noticed.length > 0, bypassed }
 }

@@ -13,6 +13,7 @@ import { newId } from '../lib/ids'
 import { deliver, deliveryOf } from '../mail/deliver'
 import { signInNotice } from '../mail/notices'
 import { type CodeMail, type Mail, signInMail } from '../mail/texts'
+import { noteBypass } from '../sso/team/bypass'
 import { mailboxOf, requesterOf } from './budget'
 import { confirmWithCode, insertCode, openCode, redeemCode } from './codes-store'
 import { CODE_TTL } from './limits'
@@ -110,6 +111,7 @@ export async function signIn(
     { client, now: rt.now },
   )
   if (!opened) throw invalidCode()
+  await noteBypass(c, opened.user, opened.bypassed)
   sendNotice(c, opened, (of) => signInNotice(of, 'code', client))
   return { token, expires_at, user: opened.user }
 }

@@ -34,6 +34,8 @@ const CONSUMERS: Stated = { key: true, session: 'developer', scope: 'consumers:w
 const CATALOG: Stated = { key: true, session: 'developer', scope: 'catalog:write' }
 const GRANTS: Stated = { key: true, session: 'developer', scope: 'entitlements:write' }
 const SIGN_IN: Stated = { key: true, session: 'developer', scope: 'sso:use' }
+const SSO: Stated = { key: true, session: 'admin', scope: 'sso:write' }
+const OWNER: Stated = { key: false, session: 'owner', scope: null }
 const OWN: Stated = { key: false, session: null, scope: null }
 
 const STATED: Record<string, Stated | 'public'> = {
@@ -52,6 +54,17 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /platform/v1/members/:user_id': READ('members:read'),
   'PATCH /platform/v1/members/:user_id': MANAGE,
   'DELETE /platform/v1/members/:user_id': MANAGE,
+  'PUT /platform/v1/members/:user_id/break-glass': OWNER,
+  'DELETE /platform/v1/members/:user_id/break-glass': OWNER,
+  'POST /platform/v1/sso/connections': SSO,
+  'GET /platform/v1/sso/connections': READ('sso:read'),
+  'GET /platform/v1/sso/connections/:id': READ('sso:read'),
+  'PATCH /platform/v1/sso/connections/:id': SSO,
+  'DELETE /platform/v1/sso/connections/:id': SSO,
+  'POST /platform/v1/sso/connections/:id/activate': SSO,
+  'POST /platform/v1/sso/connections/:id/disable': SSO,
+  'GET /platform/v1/sso/identities': READ('sso:read'),
+  'DELETE /platform/v1/sso/identities/:id': SSO,
   'POST /platform/v1/invitations': MANAGE,
   'GET /platform/v1/invitations': READ('members:read'),
   'GET /platform/v1/invitations/:id': READ('members:read'),

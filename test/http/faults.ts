@@ -297,6 +297,7 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
     return call(CONNECTIONS, { method: 'POST', project, token: secret, json })
   },
   ...OF_CONSUMERS,
+  ...OF_SSO,
   ...OF_CATALOG,
   ...OF_GRANTS,
   ...OF_SSO,

@@ -150,6 +150,8 @@ describe('deleting an account', () => {
         "INSERT INTO account_events (user_id, id, type, at) VALUES (?, 'aev_1', 'sign_in', 1)",
         `INSERT INTO passkeys (id, user_id, credential_id, public_key, counter, transports, name, created_at, backed_up)
           VALUES ('psk_1', ?, 'credential', 'key', 0, '[]', 'Mine', 1, 0)`,
+        `INSERT INTO sso_identities (id, project_id, connection_id, issuer, subject, user_id, created_at, last_used_at)
+          VALUES ('idn_1', 'prj_1', 'sso_1', 'issuer', 'subject', ?, 1, 1)`,
         "INSERT INTO recovery_codes (user_id, hash, created_at) VALUES (?, 'hash', 1)",
       ].map((statement) => DIRECTORY.prepare(statement).bind(user.user)),
     )

@@ -30,6 +30,7 @@ describe('a member', () => {
         source: 'invitation',
         invited_by: null,
         created_at: expect.any(String),
+        break_glass: false,
       },
       expect.objectContaining({ user_id: owner.user, role: 'owner', source: 'creator' }),
     ])

@@ -25,6 +25,7 @@ describe('a session', () => {
         expires_at: body.expires_at,
         confirmed_until: expect.any(String),
         second_factor_at: null,
+        connection_id: null,
         user_agent: 'tests/1.0',
         current: true,
       },

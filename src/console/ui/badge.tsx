@@ -18,6 +18,8 @@ const TONES: Record<string, string> = {
   retrying: 'warn',
   degraded: 'warn',
   disabled: 'warn',
+  enforced: 'good',
+  'break-glass': 'warn',
   'no secret': 'bad',
   past_due: 'warn',
   unpaid: 'bad',

@@ -52,6 +52,16 @@ const NOTICES = {
   connection_deleted: 'The connection was deleted. Its events were kept.',
   secret_added: 'The signing secret was added.',
   secret_removed: 'The signing secret was removed.',
+  sso_created:
+    'The connection was created as a draft. Enter its redirect URI at your provider, test it, and activate it.',
+  sso_updated: 'The connection was changed.',
+  sso_activated: 'The connection is active. People can sign in with it.',
+  sso_disabled: 'The connection is disabled, and its sessions have ended.',
+  sso_enforced: 'Members must now sign in with this connection.',
+  sso_released: 'Members can sign in with a code or a passkey again.',
+  sso_deleted: 'The connection was deleted.',
+  break_glass_given: 'The owner can sign in without single sign-on while it is enforced.',
+  break_glass_taken: 'The owner has no break-glass access any more.',
   nothing_to_replay: 'Nothing was replayed: all matching events are already waiting to be processed.',
 }
 export type NoticeName = keyof typeof NOTICES

@@ -86,3 +86,16 @@ export function selectConnections(directory: Directory, condition: SQL | undefin
     .where(condition)
     .$dynamic()
 }
+
+/** Reads the domains of a project that a connection can have, by name. */
+export function emailDomains(directory: Directory, projectId: string) {
+  return directory
+    .select({
+      id: domains.id,
+      hostname: domains.hostname,
+      verified: sql<boolean>`${isHeld(domains)}`.mapWith(Boolean).as('verified'),
+    })
+    .from(domains)
+    .where(and(eq(domains.project_id, projectId), eq(domains.purpose, 'sso'), sql`${domains.state} <> 'released'`))
+    .orderBy(domains.hostname)
+}

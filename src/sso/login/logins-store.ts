@@ -19,14 +19,21 @@ export function loginRow(login: NewLogin, now: number): Login {
   return { ...login, state_hash: null, browser_hash: null, expires_at: now + LOGIN_TTL }
 }
 
-/** Begins a login. @param bound for a login whose browser is here; null for one that begins with a link */
+/**
+ * Begins a login.
+ *
+ * @param bound for a login whose browser is here; null for one that begins with a link
+ * @returns it
+ */
 export async function beginLogin(
   directory: Directory,
   login: NewLogin,
   bound: Bound | null,
   now: number,
-): Promise<void> {
-  await run(directory, directory.insert(ssoLogins).values({ ...loginRow(login, now), ...bound }))
+): Promise<Login> {
+  const row = { ...loginRow(login, now), ...bound }
+  await run(directory, directory.insert(ssoLogins).values(row))
+  return row
 }
 
 /**

@@ -42,8 +42,6 @@ export const ACTIONS: Record<string, Action> = {
         .filter(Boolean)
         .join('; '),
   },
-  'sso_connection.test_started': { did: 'Started a test run of single sign-on' },
-  'sso_connection.tested': { did: 'Single sign-on passed a test run' },
   'api_key.minted': {
     did: 'Created an API key',
     more: ({ name, scopes }) => [named(name), scopesIn(scopes)].filter(Boolean).join(', '),
@@ -71,6 +69,17 @@ export const ACTIONS: Record<string, Action> = {
   },
   'invitation.declined': { did: 'Declined an invitation', more: offered },
   'member.joined': { did: 'Joined the project', more: offered },
+  'member.break_glass_given': { did: 'Gave an owner break-glass access' },
+  'member.break_glass_taken': { did: 'Took break-glass access from an owner' },
+  'sso.bypassed': { did: 'Signed in without the single sign-on that is enforced' },
+  'sso_connection.created': { did: 'Created a single sign-on connection' },
+  'sso_connection.updated': { did: 'Changed a single sign-on connection' },
+  'sso_connection.activated': { did: 'Activated a single sign-on connection' },
+  'sso_connection.test_started': { did: 'Started a test run of single sign-on' },
+  'sso_connection.tested': { did: 'Single sign-on passed a test run' },
+  'sso_connection.disabled': { did: 'Disabled a single sign-on connection' },
+  'sso_connection.deleted': { did: 'Deleted a single sign-on connection' },
+  'sso_identity.deleted': { did: 'Removed an identity of single sign-on' },
   'member.role_changed': {
     did: 'Changed the role of a member',
     more: ({ from, to }) => `from ${words(from)} to ${words(to)}`,

@@ -31,6 +31,7 @@ export function peopleColumns(c: Context<HttpEnv>, team: Team, refused: Refused 
       (row) => (
         <>
           <RoleOf c={c} row={row} team={team} refused={refused?.at === row.user_id} />
+          <BreakGlass c={c} row={row} />
           {refused?.at === row.user_id && <Wrong>{refused.mistakes.form ?? refused.mistakes.role}</Wrong>}
         </>
       ),
@@ -76,6 +77,26 @@ function RoleOf({ c, row, team, refused }: { c: Context<HttpEnv>; row: Member; t
       </select>
       <button type="submit">
         Save<span class="unseen"> role of {brief(row.email)}</span>
+      </button>
+    </Post>
+  )
+}
+
+/** Whether an owner may sign in without the single sign-on that is enforced. Owners give and take it. */
+function BreakGlass({ c, row }: { c: Context<HttpEnv>; row: Member }) {
+  if (row.role !== 'owner') return null
+  const mark = row.break_glass && <Badge of="break-glass" />
+  if (userOf(c).role !== 'owner') return <>{mark}</>
+  return (
+    <Post c={c} to={`${pathsOf(c).members}/${row.user_id}/break-glass`} class="glass">
+      {mark}
+      <input type="hidden" name="on" value={String(!row.break_glass)} />
+      <button type="submit" class="link">
+        {row.break_glass ? 'Take break-glass access away' : 'Give break-glass access'}
+        <span class="unseen">
+          {' '}
+          {row.break_glass ? 'from' : 'to'} {brief(row.email)}
+        </span>
       </button>
     </Post>
   )

@@ -20,6 +20,8 @@ const SAID: Partial<Record<FaultName, string | null>> = {
   invitation_limit_reached: null,
   invitation_not_pending: null,
   last_owner: null,
+  break_glass_missing: null,
+  not_an_owner: null,
   role_escalation: null,
   rate_limited: null,
   not_found: 'This page was out of date: somebody else had removed this member or invitation.',

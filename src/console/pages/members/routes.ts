@@ -3,11 +3,12 @@ import * as z from 'zod'
 import { run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { requireScopes } from '../../../http/policy'
+import { requireConfirmed, requireScopes } from '../../../http/policy'
 import { rankOf } from '../../../lib/access'
 import { Fault } from '../../../lib/fault'
 import { isPrinted } from '../../../mail/deliver'
 import { authorityOf, requireReach } from '../../../members/authority'
+import { setBreakGlass } from '../../../members/break-glass-store'
 import { changeRole, lastOwner, type MemberChange, removeMember, requireRemovable } from '../../../members/change-store'
 import { invitationNotFound } from '../../../members/faults'
 import { InviteBody, RoleName } from '../../../members/fields'
@@ -111,6 +112,17 @@ export const memberPages = new Hono<HttpEnv>()
       // The page that asks before a lower role is an answer to a form, so it cannot be returned to.
       if (needsConfirmation(error)) return toConfirm(c, pathsOf(c).members)
       return refuse(refusedBecause(c, member.user_id, error))
+    }
+  })
+  .post('/:user/break-glass', page('members:write'), async (c) => {
+    requireConfirmed(userOf(c))
+    const member = named(c)
+    const on = c.get('form').get('on') === 'true'
+    try {
+      await setBreakGlass(c.get('rt').directory, member, on, changeOf(c))
+      return toList(c, on ? 'break_glass_given' : 'break_glass_taken')
+    } catch (error) {
+      return listPage(c, await readTeam(c), refusedBecause(c, member.user_id, error))
     }
   })
   .get('/:user/remove', page('members:write'), async (c) => {

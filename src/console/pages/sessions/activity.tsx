@@ -19,6 +19,7 @@ const WRONG = { sign_in_failed: 'wrong code', recovery_code_failed: 'wrong recov
 
 const WORDS: Record<Exclude<EventType, keyof typeof WRONG>, string> = {
   sign_in: 'Signed in with a code',
+  sso_sign_in: 'Signed in with single sign-on',
   passkey_sign_in: 'Signed in with a passkey',
   sign_out: 'Signed out',
   session_ended: 'Ended a session',

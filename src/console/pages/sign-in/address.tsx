@@ -6,7 +6,7 @@ import { show } from '../../ui/layout'
 import { PasskeyForm } from '../../ui/passkey-form'
 import { Gate } from './gate'
 
-/** Step 1: the email address, or a passkey. @param refused why a passkey did not sign in */
+/** Step 1: the email address, or a passkey. @param refused why a passkey or single sign-on did not sign in */
 export function addressPage(
   c: Context<HttpEnv>,
   { next, email = '', refused }: { next: string; email?: string; refused?: string },

@@ -1,19 +1,26 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { clientOf } from '../../../accounts/client'
+import { run } from '../../../db/client'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
 import { endingOf } from '../../../sessions/ending'
 import { accountOf, limitSignIn, type Redeemed, requestCode, signIn } from '../../../sessions/sign-in'
 import { deleteSession } from '../../../sessions/store'
+import { findConnection } from '../../../sso/connections/store'
+import { domainOf } from '../../../sso/team/admission'
+import { connectionsFor } from '../../../sso/team/routing-store'
 import { browserOf, keepBrowser } from '../../browser'
 import { parse, refusalOf } from '../../form'
 import { localPath } from '../../local-path'
 import { page } from '../../page'
 import { forgetSession, keepSession, type User, userOf, userOfCookie, visitorOf } from '../../session'
+import { choicePage } from '../sso/choice'
+import { refusalWords } from '../sso/words'
 import { addressPage } from './address'
 import { codePage } from './code'
 import { deadLinkPage, linkPage } from './link'
+import { signedOutPage } from './signed-out'
 
 const Email = z.object({ email: z.email('must be a valid email address').max(254) })
 
@@ -22,8 +29,10 @@ export const signInPages = new Hono<HttpEnv>()
   .get('/sign-in', page('anyone'), async (c) => {
     const next = localPath(c, c.req.query('next'))
     // A signed-in user skips the form. Any error here shows it.
+    const { refused, email = '' } = c.req.query()
+    if (refused !== undefined) return addressPage(c, { next, refused: refusalWords(refused) })
     const user = await userOfCookie(c, null).catch(() => null)
-    return user ? c.redirect(next, 303) : addressPage(c, { next })
+    return user ? c.redirect(next, 303) : addressPage(c, { next, email })
   })
   .post('/sign-in', page('anyone'), async (c) => {
     const form = c.get('form')
@@ -35,6 +44,9 @@ export const signInPages = new Hono<HttpEnv>()
       return addressPage(c, { next, email }, refusalOf(error))
     }
     await limitSignIn(c)
+    const { directory } = c.get('rt')
+    const connections = form.get('code') ? [] : await run(directory, connectionsFor(directory, domainOf(email)))
+    if (connections.length > 0) return choicePage(c, { email, next, connections })
     const { challenge } = await requestCode(c, email)
     return codePage(c, { next, email, challenge })
   })
@@ -53,8 +65,12 @@ export const signInPages = new Hono<HttpEnv>()
     return c.redirect(next, 303)
   })
   .post('/sign-out', page('user'), async (c) => {
-    await deleteSession(c.get('rt').directory, userOf(c).id, endingOf(c))
+    const { directory } = c.get('rt')
+    const { id, sso } = userOf(c)
+    await deleteSession(directory, id, endingOf(c))
     forgetSession(c)
+    const [opener] = sso ? await run(directory, findConnection(directory, sso.project_id, sso.connection_id)) : []
+    if (opener?.end_session_endpoint) return signedOutPage(c, opener, opener.end_session_endpoint)
     return c.redirect('/console/sign-in?done=signed_out', 303)
   })
 

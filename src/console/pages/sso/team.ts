@@ -2,11 +2,20 @@ import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import type { Finishing } from '../../../sso/login/finishing'
 import type { Login } from '../../../sso/login/logins-store'
-import { SignInRefused, type Unfinished } from '../../../sso/login/refused'
+import type { Unfinished } from '../../../sso/login/refused'
+import { signInWithSso } from '../../../sso/team/sign-in'
+import { browserOf, keepBrowser } from '../../browser'
+import { localPath } from '../../local-path'
+import { keepSession, visitorOf } from '../../session'
 
 /** Signs a member of the team in to the console. @throws {SignInRefused} if they may not */
-export async function finishTeam(_c: Context<HttpEnv>, _: Finishing): Promise<Response> {
-  throw new SignInRefused('not_supported', 'Single sign-on for the team is not here yet.')
+export async function finishTeam(c: Context<HttpEnv>, finishing: Finishing): Promise<Response> {
+  const before = await visitorOf(c)
+  const browser = browserOf(c)
+  const token = await signInWithSso(c, finishing, { browser, replaces: before?.id ?? null })
+  keepSession(c, token)
+  keepBrowser(c, browser)
+  return c.redirect(localPath(c, finishing.login.redirect_to), 303)
 }
 
 /** Leads to the page for signing in, with the reason of a refusal. The page has words for it. */

@@ -16,6 +16,7 @@ export type SectionName =
   | 'general'
   | 'keys'
   | 'members'
+  | 'sso'
   | 'audit'
   | 'reference'
   | 'projects'
@@ -61,6 +62,7 @@ export const GROUPS: readonly Group[] = [
       { name: 'general', label: 'General', path: ({ general }) => general, needs: 'projects:read' },
       { name: 'keys', label: 'API keys', path: ({ keys }) => keys, needs: 'api_keys:read' },
       { name: 'members', label: 'Members', path: ({ members }) => members, needs: 'members:read' },
+      { name: 'sso', label: 'Single sign-on', path: ({ sso }) => sso, needs: 'sso:read' },
       { name: 'audit', label: 'Audit log', path: ({ audit }) => audit, needs: 'audit_log:read' },
     ],
   },

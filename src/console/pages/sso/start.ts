@@ -1,0 +1,53 @@
+import { type Context, Hono } from 'hono'
+import { run } from '../../../db/client'
+import type { HttpEnv } from '../../../http/context'
+import { publicOrigin, requirePublicOrigin } from '../../../http/origin'
+import { newId } from '../../../lib/ids'
+import { limitSignIn } from '../../../sessions/sign-in'
+import { findConnectionById } from '../../../sso/connections/store'
+import { elsewhere } from '../../../sso/login/address'
+import { bindBrowser } from '../../../sso/login/browser'
+import { beginLogin } from '../../../sso/login/logins-store'
+import { domainOf } from '../../../sso/team/admission'
+import { connectionsFor } from '../../../sso/team/routing-store'
+import { localPath } from '../../local-path'
+import { page } from '../../page'
+import { choicePage } from './choice'
+import { depart } from './depart'
+
+/** Begins a sign-in of the team: with a connection, or with those that have the domain of an email address. */
+export const ssoStartPages = new Hono<HttpEnv>().get('/start', page('anyone'), async (c) => {
+  await limitSignIn(c)
+  requirePublicOrigin(c)
+  const away = elsewhere(c, publicOrigin(c) ?? '')
+  if (away !== null) return c.redirect(away, 302)
+  const { connection, email = '' } = c.req.query()
+  const next = localPath(c, c.req.query('next'))
+  if (connection !== undefined) return begin(c, connection, next, null)
+  const { directory } = c.get('rt')
+  const found = await run(directory, connectionsFor(directory, domainOf(email)))
+  const [only] = found
+  if (only && found.length === 1) return begin(c, only.id, next, email)
+  if (only) return choicePage(c, { email, next, connections: found })
+  return c.redirect(`/console/sign-in?${new URLSearchParams({ email, next })}`, 303)
+})
+
+async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: string | null): Promise<Response> {
+  const rt = c.get('rt')
+  const [connection] = await run(rt.directory, findConnectionById(rt.directory, id))
+  if (connection?.audience !== 'team' || connection.state !== 'active') {
+    return c.redirect(`/console/sign-in?${new URLSearchParams({ refused: 'connection_inactive', next })}`, 303)
+  }
+  const { state, bound } = await bindBrowser(c)
+  const login = {
+    id: newId('slg', rt.now),
+    project_id: connection.project_id,
+    connection_id: connection.id,
+    mode: 'team' as const,
+    redirect_to: next,
+    app_state: null,
+    login_hint,
+  }
+  const begun = await beginLogin(rt.directory, login, bound, rt.now)
+  return depart(c, { login: begun, connection }, state)
+}

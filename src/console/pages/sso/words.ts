@@ -1,0 +1,19 @@
+/** What the page for signing in says, by the reason of a refusal. Never a text of the provider: whoever makes a link could choose it. */
+const WORDS: Record<string, string> = {
+  provider_unreachable: 'Your identity provider cannot be reached now. Try again in a few minutes.',
+  sign_in_refused: 'Your identity provider did not sign you in. Try again, or ask whoever manages it.',
+  connection_inactive: 'This single sign-on is not active. Ask an admin of the project.',
+  domain_unverified: 'No domain of this single sign-on is verified now. Ask an admin of the project.',
+  email_missing: 'Your identity provider gave no email address. Ask whoever manages it.',
+  email_unverified: 'Your identity provider does not say that your email address is verified. Ask whoever manages it.',
+  domain_not_owned: 'Your email address is of no verified domain of this single sign-on. Ask an admin of the project.',
+  not_invited: 'You are not a member of the project. Ask one of its admins to invite you.',
+}
+
+/** Why single sign-on signed nobody in. */
+export function refusalWords(reason: string): string {
+  return (
+    WORDS[reason] ??
+    'The answer of your identity provider could not be used. An admin of the project can find out why with a test of the connection.'
+  )
+}

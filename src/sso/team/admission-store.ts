@@ -1,0 +1,74 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { Directory } from '../../db/client'
+import { domains } from '../../domains/schema'
+import { isOpen } from '../../members/invited-store'
+import { invitations, members } from '../../members/schema'
+import { isDeleted } from '../../projects/ended-store'
+import { users } from '../../sessions/schema'
+import { holdsDomain, live, type SsoConnection } from '../connections/store'
+import type { Identified } from '../oidc/client'
+import { ssoConnections, ssoIdentities } from '../schema'
+import { domainOf } from './admission'
+
+/** What decides whether somebody may sign in. */
+export type Facts = Awaited<ReturnType<typeof selectFacts>>[number]
+
+/** Reads what decides whether somebody may sign in with a connection of the team. */
+export function selectFacts(db: Directory, connection: SsoConnection, identified: Identified, now: number) {
+  const { active, holds, owned, known, byAddress, isMember, isInvited } = conditions(db, connection, identified, now)
+  const user = sql`coalesce(${known}, ${byAddress})`
+  const flag = (condition: SQL, name: string) => sql<boolean>`${condition}`.mapWith(Boolean).as(name)
+  return db
+    .select({
+      active: flag(active, 'active'),
+      holds: flag(holds, 'holds'),
+      owned: flag(owned, 'owned'),
+      linked: flag(sql`${known} IS NOT NULL`, 'linked'),
+      member: flag(isMember(user), 'member'),
+      invited: flag(isInvited(user), 'invited'),
+    })
+    .from(sql`(SELECT 1)`)
+}
+
+/** The conditions of a sign-in, for its statements. */
+export function conditions(
+  db: Directory,
+  { project_id, id }: SsoConnection,
+  { issuer, subject, email }: Identified,
+  now: number,
+) {
+  const one = { one: sql`1` }
+  const address = email?.toLowerCase() ?? ''
+  const identity = and(
+    eq(ssoIdentities.connection_id, id),
+    eq(ssoIdentities.issuer, issuer),
+    eq(ssoIdentities.subject, subject),
+  )
+  const active = and(live(project_id, id), eq(ssoConnections.state, 'active'))
+  const isMember = (user: SQL) =>
+    sql`EXISTS ${db
+      .select(one)
+      .from(members)
+      .where(and(eq(members.project_id, project_id), eq(members.user_id, user)))}`
+  const invitedAddress = (email: SQL) =>
+    sql`EXISTS ${db
+      .select(one)
+      .from(invitations)
+      .where(and(eq(invitations.project_id, project_id), eq(invitations.email, email), isOpen(now)))}`
+  return {
+    address,
+    identity,
+    active: sql`(EXISTS ${db.select(one).from(ssoConnections).where(active)} AND NOT ${isDeleted(project_id)})`,
+    /** Whether any domain of the connection is verified now: without one, it signs nobody in. */
+    holds: holdsDomain(project_id, id),
+    /** Whether the domain of the address is one that the connection may vouch for now. */
+    owned: holdsDomain(project_id, id, eq(domains.hostname, domainOf(address))),
+    /** The user whom the identity stands for. */
+    known: sql`(SELECT ${ssoIdentities.user_id} FROM ${ssoIdentities} WHERE ${identity})`,
+    byAddress: sql`(SELECT ${users.id} FROM ${users} WHERE ${eq(users.email, address)})`,
+    isMember,
+    /** Whether the user, or the address if it is no user's, has an open invitation to the project. */
+    isInvited: (user: SQL) =>
+      invitedAddress(sql`coalesce((SELECT ${users.email} FROM ${users} WHERE ${eq(users.id, user)}), ${address})`),
+  }
+}

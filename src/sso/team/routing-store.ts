@@ -1,0 +1,41 @@
+import { and, eq, not, sql } from 'drizzle-orm'
+import type { Directory } from '../../db/client'
+import { domains } from '../../domains/schema'
+import { isDeleted } from '../../projects/ended-store'
+import { isHeld } from '../connections/store'
+import { ssoConnectionDomains, ssoConnections } from '../schema'
+
+/** Connections that a page offers for one domain. */
+const MOST = 10
+
+/** Reads the active connections for the team that have a domain which is verified now, by name. */
+export function connectionsFor(directory: Directory, domain: string) {
+  return directory
+    .select({ id: ssoConnections.id, name: ssoConnections.name })
+    .from(domains)
+    .innerJoin(
+      ssoConnectionDomains,
+      and(
+        eq(ssoConnectionDomains.project_id, domains.project_id),
+        eq(ssoConnectionDomains.domain_id, domains.id),
+        eq(ssoConnectionDomains.audience, 'team'),
+      ),
+    )
+    .innerJoin(
+      ssoConnections,
+      and(
+        eq(ssoConnections.project_id, ssoConnectionDomains.project_id),
+        eq(ssoConnections.id, ssoConnectionDomains.connection_id),
+      ),
+    )
+    .where(
+      and(
+        eq(domains.hostname, domain),
+        isHeld(domains),
+        sql`${ssoConnections.state} = 'active'`,
+        not(isDeleted(ssoConnections.project_id)),
+      ),
+    )
+    .orderBy(ssoConnections.name, ssoConnections.id)
+    .limit(MOST)
+}

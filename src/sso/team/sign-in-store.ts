@@ -1,0 +1,135 @@
+import { and, eq, exists, getTableColumns, isNull, lt, or, sql } from 'drizzle-orm'
+import { type By, sessionEvent } from '../../accounts/events-store'
+import { noteBrowser } from '../../accounts/notices-store'
+import { auditedFrom, type Change } from '../../audit/store'
+import { batch, type Directory } from '../../db/client'
+import { insertWhere } from '../../db/insert-where'
+import { newId } from '../../lib/ids'
+import { MINUTE } from '../../lib/time'
+import { members } from '../../members/schema'
+import { sessions, users } from '../../sessions/schema'
+import { type Session, sessionReplaced, type User } from '../../sessions/store'
+import type { Finishing } from '../login/finishing'
+import { ssoConnections, ssoIdentities } from '../schema'
+import { conditions, type Facts, selectFacts } from './admission-store'
+
+type New = {
+  session: Pick<Session, 'id' | 'hash' | 'expires_at'>
+  /** The session of this browser that the new one replaces. */
+  replaces: string | null
+  /** A keyed hash of the browser. */
+  browser: string
+}
+
+/**
+ * Opens a session for somebody whom a provider has identified, in one transaction: links a new identity to the user with its
+ * address, or to a new user; makes them a member, if the connection says in which role. Two first sign-ins at once get one
+ * user, and whoever is a member already stays as they are.
+ *
+ * @returns `opened`: null if they may not sign in; `facts` say why
+ */
+export async function openWithSso(
+  db: Directory,
+  { connection, identified }: Pick<Finishing, 'connection' | 'identified'>,
+  { session, replaces, browser }: New,
+  by: By,
+  change: Omit<Change, 'actor'>,
+): Promise<{ facts: Facts | undefined; opened: { user: User; due: boolean; counted: boolean } | null }> {
+  const { now, client } = by
+  const { project_id, id: connection_id, settings } = connection
+  const { issuer, subject, email, email_verified, sid, end_session_endpoint } = identified
+  const { address, identity, active, holds, owned, known, byAddress, isMember, isInvited } = conditions(
+    db,
+    connection,
+    identified,
+    now,
+  )
+  const [newUser, newIdentity] = [newId('usr', now), newId('idn', now)]
+  const { default_role } = settings
+  const admitted = default_role === null ? sql`(${isMember(byAddress)} OR ${isInvited(byAddress)})` : sql`1`
+  const linkable = and(email === null || !email_verified ? sql`0` : sql`${known} IS NULL`, active, owned, admitted)
+  const linked = exists(
+    db
+      .select({ one: sql`1` })
+      .from(ssoIdentities)
+      .where(and(eq(ssoIdentities.project_id, project_id), eq(ssoIdentities.id, newIdentity))),
+  )
+  const joining = and(default_role === null ? sql`0` : undefined, linked, sql`NOT ${isMember(known)}`)
+  const member = {
+    project_id,
+    user_id: known,
+    role: default_role ?? 'viewer',
+    created_at: now,
+    source: 'sso' as const,
+  }
+  const opening = and(sql`${known} IS NOT NULL`, active, holds, sql`(${isMember(known)} OR ${isInvited(known)})`)
+  const row = {
+    ...session,
+    user_id: known,
+    user_agent: client.user_agent,
+    created_at: now,
+    last_used_at: now,
+    confirmed_at: now,
+    connection_id,
+    sso_project_id: project_id,
+    sid,
+  }
+  const isOpen = exists(db.select({ one: sql`1` }).from(sessions).where(eq(sessions.id, session.id)))
+  const stale = or(
+    isNull(ssoConnections.last_used_at),
+    lt(ssoConnections.last_used_at, now - MINUTE),
+    sql`${ssoConnections.end_session_endpoint} IS NOT ${end_session_endpoint}`,
+  )
+  const done = await batch(db, {
+    facts: selectFacts(db, connection, identified, now),
+    signedUp: insertWhere(db, users, { id: newUser, email: address, created_at: now }, linkable).onConflictDoNothing(),
+    linked: insertWhere(
+      db,
+      ssoIdentities,
+      {
+        id: newIdentity,
+        project_id,
+        connection_id,
+        issuer,
+        subject,
+        user_id: byAddress,
+        email: address,
+        created_at: now,
+        last_used_at: now,
+      },
+      linkable,
+    ).onConflictDoNothing(),
+    audit: auditedFrom(
+      db,
+      { ...change, actor: { type: 'user', id: '' } },
+      { action: 'member.joined', object_type: 'member', object_id: '' },
+      {
+        taken: {
+          project_id: sql`${project_id}`,
+          actor_id: known,
+          object_id: known,
+          details: sql`json_object('role', ${default_role}, 'sso_connection', ${connection_id})`,
+        },
+        from: sql`FROM (SELECT 1) WHERE ${joining}`,
+      },
+    ),
+    joined: insertWhere(db, members, member, joining).onConflictDoNothing(),
+    opened: insertWhere(db, sessions, row, opening),
+    logged: sessionEvent(db, { ...by, type: 'sso_sign_in' }, eq(sessions.id, session.id)),
+    ...noteBrowser(db, { session: session.id, browser, newUser }, now),
+    ...sessionReplaced(db, { replaces, by: session.id }, by),
+    used: db.update(ssoIdentities).set({ last_used_at: now }).where(and(identity, isOpen)),
+    usedConnection: db
+      .update(ssoConnections)
+      .set({ last_used_at: now, end_session_endpoint })
+      .where(and(eq(ssoConnections.project_id, project_id), eq(ssoConnections.id, connection_id), stale, isOpen)),
+    user: db
+      .select(getTableColumns(users))
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.user_id))
+      .where(eq(sessions.id, session.id)),
+  })
+  const user = done.user[0]
+  const due = user !== undefined && done.known.length === 0 && user.id !== newUser && user.notices
+  return { facts: done.facts[0], opened: user ? { user, due, counted: done.noticed.length > 0 } : null }
+}

@@ -1,0 +1,45 @@
+import type { Context } from 'hono'
+import { type Browser, browserHash } from '../../accounts/browser'
+import { byOf } from '../../accounts/client'
+import { sendNotice } from '../../accounts/notices'
+import type { HttpEnv } from '../../http/context'
+import { sha256Hex } from '../../lib/crypto'
+import { newId } from '../../lib/ids'
+import { signInNotice } from '../../mail/notices'
+import { newSessionToken, sessionEnd } from '../../sessions/secret'
+import type { Finishing } from '../login/finishing'
+import { SignInRefused } from '../login/refused'
+import { admit } from './admission'
+import { openWithSso } from './sign-in-store'
+
+/**
+ * Opens a session of the team for somebody whom a provider has identified. The token is returned only here.
+ *
+ * @param replaces the session of this browser that the new one replaces
+ * @throws {SignInRefused}
+ */
+export async function signInWithSso(
+  c: Context<HttpEnv>,
+  { connection, identified }: Finishing,
+  { browser, replaces }: { browser: Browser; replaces: string | null },
+): Promise<string> {
+  const rt = c.get('rt')
+  const by = byOf(c)
+  const token = newSessionToken()
+  const expires_at = sessionEnd(rt.now, rt.now, true)
+  const session = { id: newId('ses', rt.now), hash: await sha256Hex(token), expires_at }
+  const change = { request_id: c.get('requestId'), client_request_id: c.get('clientRequestId'), now: rt.now }
+  const { facts, opened } = await openWithSso(
+    rt.directory,
+    { connection, identified },
+    { session, replaces, browser: await browserHash(rt, browser) },
+    by,
+    change,
+  )
+  if (!opened) {
+    if (facts) admit(connection.settings, identified, facts)
+    throw new SignInRefused('not_invited', 'They are not a member of this project, and must be invited.')
+  }
+  sendNotice(c, opened, (of) => signInNotice(of, 'sso', by.client))
+  return token
+}

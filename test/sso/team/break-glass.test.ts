@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { type Answer, addMember, call, DIRECTORY, freshProject, mailbox, unconfirm } from '../../harness'
+import { passTest } from '../rows'
+import { CONNECTIONS, enforced, ssoMember, team } from './team'
+
+const told = ({ status, body }: Answer) => [status, body?.code]
+const MEMBERS = '/platform/v1/members'
+const give = (project: string, token: string, user: string) =>
+  call(`${MEMBERS}/${user}/break-glass`, { method: 'PUT', project, token })
+const take = (project: string, token: string, user: string) =>
+  call(`${MEMBERS}/${user}/break-glass`, { method: 'DELETE', project, token })
+const enforce = (project: string, token: string, connection: string) =>
+  call(`${CONNECTIONS}/${connection}`, { method: 'PATCH', project, token, json: { enforce: true } })
+
+describe('enforcing', () => {
+  it('needs a test, a verified domain, a session of the connection and a break-glass owner', async () => {
+    const of = await team()
+    const { project, owner, connection, domainId } = of
+    const sso = await ssoMember(of, 'boss')
+    await call(`${MEMBERS}/${sso.user}`, { method: 'PATCH', project, token: owner.token, json: { role: 'admin' } })
+    expect(told(await enforce(project, owner.token, connection))).toEqual([409, 'sso_session_required'])
+    expect(told(await enforce(project, sso.token, connection))).toEqual([409, 'break_glass_missing'])
+    await give(project, owner.token, owner.user)
+    await DIRECTORY.prepare('UPDATE sso_connections SET revision = revision + 1 WHERE id = ?').bind(connection).run()
+    expect(told(await enforce(project, sso.token, connection))).toEqual([409, 'connection_untested'])
+    await passTest(connection)
+    await DIRECTORY.prepare("UPDATE domains SET state = 'pending' WHERE id = ?").bind(domainId).run()
+    expect(told(await enforce(project, sso.token, connection))).toEqual([409, 'domain_unverified'])
+    await DIRECTORY.prepare("UPDATE domains SET state = 'verified' WHERE id = ?").bind(domainId).run()
+    expect((await enforce(project, sso.token, connection)).body).toMatchObject({ enforce: true })
+    const options = { project, token: sso.token }
+    expect(told(await call(`${CONNECTIONS}/${connection}`, { method: 'DELETE', ...options }))).toEqual([
+      409,
+      'connection_enforced',
+    ])
+    expect(told(await call(`${CONNECTIONS}/${connection}/disable`, { method: 'POST', ...options }))).toEqual([
+      409,
+      'connection_enforced',
+    ])
+  })
+})
+
+describe('break-glass access', () => {
+  it('is given to owners by owners, in a confirmed session, and logged once', async () => {
+    const { project, owner } = await freshProject()
+    const [admin, second] = [await addMember(project, 'admin'), await addMember(project, 'owner')]
+    expect(told(await give(project, admin.token, owner.user))).toEqual([403, 'insufficient_role'])
+    expect(told(await give(project, owner.token, admin.user))).toEqual([409, 'not_an_owner'])
+    expect(told(await give(project, owner.token, 'usr_nobody'))).toEqual([404, 'not_found'])
+    for (const _ of [1, 2]) expect((await give(project, owner.token, second.user)).status).toBe(204)
+    const member = await call(`${MEMBERS}/${second.user}`, { project, token: owner.token })
+    expect(member.body.break_glass).toBe(true)
+    for (const _ of [1, 2]) expect((await take(project, owner.token, second.user)).status).toBe(204)
+    await unconfirm(owner.user)
+    expect(told(await give(project, owner.token, second.user))).toEqual([403, 'confirmation_required'])
+    const log = await call(`/platform/v1/audit-log?object_id=${second.user}`, { project, token: owner.token })
+    expect(log.body.data.map(({ action }: { action: string }) => action)).toEqual([
+      'member.break_glass_taken',
+      'member.break_glass_given',
+    ])
+  })
+
+  it('goes with the role of an owner, where nothing is enforced', async () => {
+    const { project, owner } = await freshProject()
+    const second = await addMember(project, 'owner')
+    await give(project, owner.token, second.user)
+    const path = `${MEMBERS}/${second.user}`
+    const { body } = await call(path, { method: 'PATCH', project, token: owner.token, json: { role: 'admin' } })
+    expect(body).toMatchObject({ role: 'admin', break_glass: false })
+  })
+
+  it.each([
+    ['taken', (project: string, token: string, user: string) => take(project, token, user)],
+    [
+      'demoted',
+      (project: string, token: string, user: string) =>
+        call(`${MEMBERS}/${user}`, { method: 'PATCH', project, token, json: { role: 'admin' } }),
+    ],
+    [
+      'removed',
+      (project: string, token: string, user: string) =>
+        call(`${MEMBERS}/${user}`, { method: 'DELETE', project, token }),
+    ],
+    [
+      'removed with keys',
+      (project: string, token: string, user: string) =>
+        call(`${MEMBERS}/${user}?revoke_keys=true`, { method: 'DELETE', project, token }),
+    ],
+    ['erased', (_: string, token: string) => call('/auth/user', { method: 'DELETE', token })],
+  ])('of the last one who has it stays while single sign-on is enforced: not %s', async (_, change) => {
+    const { project, owner } = await enforced()
+    const second = await addMember(project, 'owner')
+    expect(told(await change(project, owner.token, owner.user))).toEqual([409, 'break_glass_missing'])
+    await give(project, owner.token, second.user)
+    expect((await change(project, owner.token, owner.user)).status).toBeLessThan(300)
+  })
+
+  it('used in a sign-in by code is in the audit log, and the owners get an email', async () => {
+    const { project, owner } = await enforced()
+    const second = await addMember(project, 'owner')
+    const mail = mailbox()
+    const bindings = { EMAIL: mail.EMAIL }
+    const asked = await call('/auth/codes', { method: 'POST', json: { email: owner.email }, bindings })
+    const code = /[0-9A-HJKMNP-TV-Z]{4}-?[0-9A-HJKMNP-TV-Z]{4}/.exec(mail.mails[0]?.text ?? '')?.[0]
+    const json = { challenge: asked.body.challenge, code }
+    const { status, body } = await call('/auth/sessions', { method: 'POST', json, bindings })
+    expect(status).toBe(201)
+    const log = await call('/platform/v1/audit-log?action=sso.bypassed', { project, token: body.token })
+    expect(log.body.data).toMatchObject([{ actor: { type: 'user', id: owner.user } }])
+    const told = mail.mails.filter(({ subject }) => subject === 'A sign-in without single sign-on')
+    expect(told.map(({ to }) => to).sort()).toEqual([owner.email, second.email].sort())
+  })
+})

@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest'
+import { HOUR } from '../../../src/lib/time'
+import { visit } from '../../console/visit'
+import { addMember, browse, call, DIRECTORY, freshProject, invited, ORIGIN } from '../../harness'
+import { insertDomain } from '../rows'
+import { account, activate, CONNECTIONS, comeBack, connect, signIn, ssoMember, start, type Team, team } from './team'
+
+const current = (token: string | null) => call('/auth/sessions/current', { token })
+const memberOf = async ({ project, owner }: Team, user: string) =>
+  (await call(`/platform/v1/members/${user}`, { project, token: owner.token })).body
+const refused = (location: string | null) => new URL(location ?? '', ORIGIN).searchParams.get('refused')
+
+describe('a first sign-in with single sign-on', () => {
+  it('makes a user and a member in the default role, and opens a session of twelve hours', async () => {
+    const of = await team()
+    const { token, location } = await signIn(of, { sub: 'ada', email: `Ada@${of.domain}`, sid: 'provider-session' })
+    expect(location).toBe('/console')
+    const { body } = await current(token)
+    expect(body.user.email).toBe(`ada@${of.domain}`)
+    expect(body.session.connection_id).toBe(of.connection)
+    expect(Date.parse(body.session.expires_at) - Date.parse(body.session.created_at)).toBe(12 * HOUR)
+    expect(await memberOf(of, body.user.id)).toMatchObject({ role: 'developer', source: 'sso', invited_by: null })
+    const { results } = await DIRECTORY.prepare('SELECT sid FROM sessions WHERE id = ?').bind(body.session.id).all()
+    expect(results).toEqual([{ sid: 'provider-session' }])
+    const log = await call('/platform/v1/audit-log?action=member.joined', {
+      project: of.project,
+      token: of.owner.token,
+    })
+    expect(log.body.data[0]).toMatchObject({
+      actor: { type: 'user', id: body.user.id },
+      object: { type: 'member', id: body.user.id },
+      details: { role: 'developer', sso_connection: of.connection },
+    })
+  })
+
+  it('links a user who has the address, and leaves a member as they are', async () => {
+    const of = await team()
+    const owner = await addMember(of.project, 'owner')
+    const email = `grace@${of.domain}`
+    await DIRECTORY.prepare('UPDATE users SET email = ? WHERE id = ?').bind(email, owner.user).run()
+    const { token } = await signIn(of, { sub: 'grace', email })
+    expect((await current(token)).body.user.id).toBe(owner.user)
+    expect(await memberOf(of, owner.user)).toMatchObject({ role: 'owner', source: 'invitation' })
+  })
+
+  it('lets in who is invited, where new people must be', async () => {
+    const of = await team({ default_role: null })
+    const email = `ada@${of.domain}`
+    expect(refused((await signIn(of, { sub: 'ada', email })).location)).toBe('not_invited')
+    const invitation = await invited(of.project, { email, role: 'admin' })
+    const { token } = await signIn(of, { sub: 'ada', email })
+    expect((await call(`/auth/invitations/${invitation.id}/accept`, { method: 'POST', token })).status).toBe(200)
+    expect((await current(token)).status).toBe(200)
+  })
+
+  it.each([
+    [
+      'an address that is not verified',
+      'email_unverified',
+      (domain: string) => ({ email: `ada@${domain}`, email_verified: false }),
+    ],
+    ['an address of another domain', 'domain_not_owned', () => ({ email: 'ada@other.dev' })],
+    ['an address below the domain', 'domain_not_owned', (domain: string) => ({ email: `ada@mail.${domain}` })],
+    ['no address', 'email_missing', () => ({ email: null })],
+  ])('is refused with %s', async (_, reason, claims) => {
+    const of = await team()
+    const { location, token } = await signIn(of, { sub: 'ada', ...claims(of.domain) })
+    expect([refused(location), token]).toEqual([reason, null])
+    const { results } = await DIRECTORY.prepare('SELECT * FROM sso_identities WHERE connection_id = ?')
+      .bind(of.connection)
+      .all()
+    expect(results).toEqual([])
+  })
+
+  it('at once with another of the same person makes one user, one member and one identity', async () => {
+    const of = await team()
+    const email = `ada@${of.domain}`
+    const first = await signIn(of, { sub: 'other', email: `other@${of.domain}` })
+    expect(first.token).not.toBeNull()
+    await account(of.host, { sub: 'ada', email })
+    const begun = await Promise.all([1, 2, 3].map(() => start(`connection=${of.connection}`)))
+    const backs = await Promise.all(begun.map(({ url }) => browse(url, new URL(ORIGIN).hostname)))
+    const answers = await Promise.all(backs.map((url, i) => comeBack(url, begun[i]?.jar ?? {})))
+    expect(answers.map(({ headers }) => headers.get('Location'))).toEqual(['/console', '/console', '/console'])
+    for (const statement of [
+      `SELECT count(*) AS n FROM users WHERE email = '${email}'`,
+      `SELECT count(*) AS n FROM sso_identities WHERE connection_id = '${of.connection}' AND subject = 'ada'`,
+      `SELECT count(*) AS n FROM members JOIN users ON users.id = user_id WHERE project_id = '${of.project}' AND email = '${email}'`,
+    ]) {
+      expect((await DIRECTORY.prepare(statement).first<{ n: number }>())?.n).toBe(1)
+    }
+  })
+})
+
+describe('a later sign-in', () => {
+  it('goes by the subject, whatever the address is then', async () => {
+    const of = await team()
+    const ada = await ssoMember(of)
+    const { token } = await signIn(of, { sub: 'ada', email: 'other@elsewhere.dev', email_verified: false })
+    expect((await current(token)).body.user).toEqual({ id: ada.user, email: ada.email })
+  })
+
+  it('does not let back in who was removed', async () => {
+    const of = await team()
+    const ada = await ssoMember(of)
+    await call(`/platform/v1/members/${ada.user}`, { method: 'DELETE', project: of.project, token: of.owner.token })
+    expect(refused((await signIn(of, { sub: 'ada', email: ada.email })).location)).toBe('not_invited')
+  })
+
+  it('is refused once the domain is lost, and works in its grace', async () => {
+    const of = await team()
+    const ada = await ssoMember(of)
+    const state = (sql: string) => DIRECTORY.prepare(`UPDATE domains SET ${sql} WHERE id = ?`).bind(of.domainId).run()
+    await state("state = 'grace', grace_until = 1")
+    expect((await signIn(of, { sub: 'ada', email: ada.email })).token).not.toBeNull()
+    await state("state = 'failed', grace_until = NULL, next_check_at = NULL")
+    expect(refused((await signIn(of, { sub: 'ada', email: ada.email })).location)).toBe('domain_unverified')
+  })
+
+  it('is refused while the connection is disabled', async () => {
+    const of = await team()
+    await call(`${CONNECTIONS}/${of.connection}/disable`, {
+      method: 'POST',
+      project: of.project,
+      token: of.owner.token,
+    })
+    const { answer } = await start(`connection=${of.connection}`)
+    expect(refused(answer.headers.get('Location'))).toBe('connection_inactive')
+  })
+
+  it('is refused if the connection is disabled between the start and the callback', async () => {
+    const of = await team()
+    const begun = await start(`connection=${of.connection}`)
+    const back = await browse(begun.url, new URL(ORIGIN).hostname)
+    await call(`${CONNECTIONS}/${of.connection}/disable`, {
+      method: 'POST',
+      project: of.project,
+      token: of.owner.token,
+    })
+    expect(refused((await comeBack(back, begun.jar)).headers.get('Location'))).toBe('connection_inactive')
+  })
+})
+
+describe('the way there and back', () => {
+  it('works once, in the browser that began it, at the address of its connection', async () => {
+    const of = await team()
+    const other = await team()
+    const { answer, back, jar } = await signIn(of, { sub: 'ada', email: `ada@${of.domain}` })
+    expect(answer.status).toBe(303)
+    expect((await comeBack(back, jar)).status).toBe(400) // replayed
+    const again = await start(`connection=${of.connection}`)
+    const url = await browse(again.url, new URL(ORIGIN).hostname)
+    const elsewhere = await start(`connection=${of.connection}`)
+    expect((await comeBack(url, elsewhere.jar)).status).toBe(400) // another browser: login CSRF
+    expect((await comeBack(url, {})).status).toBe(400)
+    const mixed = new URL(url)
+    mixed.pathname = `/sso/callback/${other.connection}`
+    expect((await comeBack(mixed, again.jar)).status).toBe(400) // the address of another provider
+    expect((await comeBack(url, again.jar)).status).toBe(303) // none of these used it up
+  })
+
+  it('lets two tabs of a browser sign in', async () => {
+    const of = await team()
+    await account(of.host, { sub: 'ada', email: `ada@${of.domain}` })
+    const one = await start(`connection=${of.connection}`)
+    const two = await start(`connection=${of.connection}`, one.jar)
+    for (const { url } of [one, two]) {
+      expect((await comeBack(await browse(url, new URL(ORIGIN).hostname), two.jar)).status).toBe(303)
+    }
+  })
+
+  it.each([
+    ['/console/p/prj_1?x=1', '/console/p/prj_1?x=1'],
+    ['//evil.dev/console', '/console'],
+    ['https://evil.dev/console', '/console'],
+    ['/console/../../evil', '/console'],
+    ['/\\evil.dev', '/console'],
+    ['/consolevil', '/console'],
+  ])('leads to next=%s only within the console', async (next, location) => {
+    const of = await team()
+    const query = new URLSearchParams({ connection: of.connection, next })
+    const done = await signIn(of, { sub: 'ada', email: `ada@${of.domain}` }, { query: query.toString() })
+    expect(done.location).toBe(location)
+  })
+
+  it('says why the provider signed nobody in, in our words only', async () => {
+    const of = await team()
+    const faults = { response: { code: null, error: 'access_denied', error_description: '<b>call 555</b>' } }
+    const { location } = await signIn(of, { sub: 'ada' }, { faults })
+    expect(refused(location)).toBe('sign_in_refused')
+    const page = await call(location ?? '')
+    expect(page.text).toContain('did not sign you in')
+    expect(page.text).not.toContain('555')
+  })
+
+  it('keeps nothing of the state, the cookie or the code', async () => {
+    const of = await team()
+    const begun = await start(`connection=${of.connection}&next=/console/x`)
+    const state = new URL(begun.url).searchParams.get('state') ?? ''
+    const { results } = await DIRECTORY.prepare('SELECT * FROM sso_logins WHERE connection_id = ?')
+      .bind(of.connection)
+      .all()
+    expect(results).toHaveLength(1)
+    expect(JSON.stringify(results)).not.toContain(state)
+    expect(JSON.stringify(results)).not.toContain(begun.jar['__Host-sso'])
+  })
+})
+
+describe('where an address leads', () => {
+  it('depends on its domain alone: to one connection, to a choice, or to a code', async () => {
+    const of = await team()
+    const one = await start(`email=nobody@${of.domain}`)
+    expect(new URL(one.url).hostname).toBe(of.host)
+    expect(new URL(one.url).searchParams.get('login_hint')).toBe(`nobody@${of.domain}`)
+    const none = await start('email=ada@unknown.dev')
+    expect(none.url).toBe('/console/sign-in?email=ada%40unknown.dev&next=%2Fconsole')
+    const form = { email: `anybody@${of.domain}` }
+    const page = await visit('/console/sign-in', null, { form })
+    expect(page.text).toContain('Continue to Acme')
+    expect(page.text).toContain(`/auth/sso/start?connection=${of.connection}`)
+    const code = await visit('/console/sign-in', null, { form: { ...form, code: 'true' } })
+    expect(code.text).toContain('Enter the code')
+  })
+
+  it('offers each of several projects', async () => {
+    const of = await team({ name: 'First' })
+    const second = await freshProject()
+    const domain = await insertDomain(second.project, of.domain)
+    const { id } = await connect(second.project, second.owner.token, of.host, { name: 'Second', domain_ids: [domain] })
+    await activate(second.project, second.owner.token, id)
+    const { answer } = await start(`email=ada@${of.domain}`)
+    expect(answer.text).toContain('Continue to First')
+    expect(answer.text).toContain('Continue to Second')
+  })
+})
