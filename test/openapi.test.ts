@@ -9,7 +9,7 @@ import { callRoute, nameOf, ROUTES, tokenFor, worldsByRoute } from './routes'
 /** Calls of /auth that take no credentials, although others with their beginning do. */
 const PUBLIC = ['POST /auth/sessions', 'POST /auth/sessions/passkey', 'POST /auth/passkeys/challenge']
 /** Pages for people: no part of the API. */
-const PAGES = ['GET /auth/sign-in', 'POST /auth/sign-in']
+const PAGES = ['GET /auth/sign-in', 'POST /auth/sign-in', 'GET /auth/sso/start']
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 
 let document: Json

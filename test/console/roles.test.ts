@@ -8,6 +8,7 @@ const CONNECTIONS = '/console/p/:project/platform/billing/connections'
 const MEMBERS = '/console/p/:project/platform/settings/members'
 const DOMAINS = '/console/p/:project/platform/settings/domains'
 const BILLING = '/console/p/:project/platform/billing'
+const SSO = '/console/p/:project/platform/settings/sso'
 const CONSUMERS = '/console/p/:project/platform/consumers'
 const PLANS = `${BILLING}/plans`
 const FEATURES = `${BILLING}/features`
@@ -31,27 +32,27 @@ const STATED: Record<string, PagePolicy> = {
   'POST /console/confirm/code': 'user',
   'POST /console/sign-in/passkey': 'anyone',
   'POST /console/sign-in/passkey/options': 'anyone',
-  'GET /console/passkeys': 'user',
-  'POST /console/passkeys': 'user',
-  'GET /console/passkeys/new': 'user',
-  'POST /console/passkeys/options': 'user',
-  'GET /console/passkeys/codes': 'user',
-  'POST /console/passkeys/codes': 'user',
-  'GET /console/passkeys/:id/rename': 'user',
-  'POST /console/passkeys/:id/rename': 'user',
-  'GET /console/passkeys/:id/delete': 'user',
-  'POST /console/passkeys/:id/delete': 'user',
+  'GET /console/passkeys': 'account',
+  'POST /console/passkeys': 'account',
+  'GET /console/passkeys/new': 'account',
+  'POST /console/passkeys/options': 'account',
+  'GET /console/passkeys/codes': 'account',
+  'POST /console/passkeys/codes': 'account',
+  'GET /console/passkeys/:id/rename': 'account',
+  'POST /console/passkeys/:id/rename': 'account',
+  'GET /console/passkeys/:id/delete': 'account',
+  'POST /console/passkeys/:id/delete': 'account',
   'GET /console/second-factor': 'user',
   'POST /console/second-factor': 'user',
   'POST /console/second-factor/options': 'user',
   'POST /console/second-factor/code': 'user',
   'GET /console/sessions': 'user',
-  'GET /console/sessions/activity': 'user',
-  'POST /console/sessions/notices': 'user',
+  'GET /console/sessions/activity': 'account',
+  'POST /console/sessions/notices': 'account',
   'GET /console/sessions/end-all': 'user',
   'POST /console/sessions/end-all': 'user',
-  'GET /console/sessions/erase': 'user',
-  'POST /console/sessions/erase': 'user',
+  'GET /console/sessions/erase': 'account',
+  'POST /console/sessions/erase': 'account',
   'POST /console/sessions/:id/end': 'user',
   'GET /console/invitations/:id': 'user',
   'POST /console/invitations/:id/accept': 'user',
@@ -104,6 +105,21 @@ const STATED: Record<string, PagePolicy> = {
   [`GET ${MEMBERS}/invitations/:id/revoke`]: 'members:write',
   [`POST ${MEMBERS}/invitations/:id/revoke`]: 'members:write',
   [`POST ${MEMBERS}/:user/role`]: 'members:write',
+  [`POST ${MEMBERS}/:user/break-glass`]: 'members:write',
+  [`GET ${SSO}`]: 'sso:read',
+  [`GET ${SSO}/new`]: 'sso:write',
+  [`POST ${SSO}`]: 'sso:write',
+  [`GET ${SSO}/:id`]: 'sso:read',
+  [`POST ${SSO}/:id`]: 'sso:write',
+  [`POST ${SSO}/:id/activate`]: 'sso:write',
+  [`POST ${SSO}/:id/disable`]: 'sso:write',
+  [`GET ${SSO}/:id/enforce`]: 'sso:write',
+  [`POST ${SSO}/:id/enforce`]: 'sso:write',
+  [`GET ${SSO}/:id/delete`]: 'sso:write',
+  [`POST ${SSO}/:id/delete`]: 'sso:write',
+  'GET /auth/sso/start': 'anyone',
+  'GET /sso/login/:login_id': 'anyone',
+  'GET /sso/callback/:connection_id': 'anyone',
   [`GET ${MEMBERS}/:user/remove`]: 'members:write',
   [`POST ${MEMBERS}/:user/remove`]: 'members:write',
   [`GET ${DOMAINS}`]: 'domains:read',
@@ -199,10 +215,12 @@ const SMALLEST: Record<string, Role> = {
   'projects:write': 'admin',
   'members:write': 'admin',
   'audit_log:read': 'admin',
+  'sso:write': 'admin',
 }
 
 const STRICTER: [string, Role][] = [
   ['/rotate', 'admin'], // The key has an owner's scopes, so a developer may not rotate it.
+  ['/break-glass', 'owner'],
   ['/general/settings', 'owner'],
   ['/general/delete', 'owner'],
 ]
@@ -240,7 +258,7 @@ describe('the pages and roles', () => {
     })
     // These end the session or the membership, so nothing else can be tried with it.
     if (/sign-out|sessions\/:id\/end|POST .*\/leave/.test(nameOf(page))) continue
-    if (policy === 'user') continue
+    if (policy === 'user' || policy === 'account') continue
 
     it(`${nameOf(page)} does not exist for a user who is not a member`, async () => {
       const answer = await send(cast.stranger)

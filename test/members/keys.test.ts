@@ -105,7 +105,7 @@ describe('revoke_keys', () => {
     const { project, owner, secret } = await freshKey()
     const admin = await addMember(project, 'admin')
     const other = await freshProject()
-    await DIRECTORY.prepare("INSERT INTO members VALUES (?, ?, 'admin', 0, 'invitation', NULL)")
+    await DIRECTORY.prepare("INSERT INTO members VALUES (?, ?, 'admin', 0, 'invitation', NULL, 0)")
       .bind(other.project, admin.user)
       .run()
     const minted = [await mint(admin.token, project), await mint(admin.token, project)]
