@@ -46,6 +46,7 @@ export const ADVICE: Record<FaultName, string> = {
   break_glass_missing: 'Give break-glass access to another owner first, or stop enforcing single sign-on.',
   domain_taken: 'Use the connection that has the domain, or take the domain out of it.',
   domain_unverified: 'Add a domain of the project to the connection, and verify it.',
+  connection_inactive: 'Activate the connection: Settings → Single sign-on. It needs a passed test run.',
   connection_untested: 'Run a test of the connection, and try again once it has passed.',
   connection_enforced: 'Stop enforcing the connection first.',
   sso_session_required:

@@ -106,6 +106,24 @@ describe('a sign-in', () => {
     expect((await authorize()).body.url).toMatch(new RegExp(`^${ORIGIN}/sso/login/slg_`))
   })
 
+  it("is not served by another project's host, nor is a test run by the project's own", async () => {
+    const { authorize, project } = await customersWorld()
+    const other = await customersWorld()
+    const [own, foreign] = [newDomain(), newDomain()]
+    await verifiedDomain(project, own, 'surface')
+    await verifiedDomain(other.project, foreign, 'surface')
+    const linkAt = async (host: string) => {
+      const { pathname } = new URL((await authorize()).body.url)
+      return { id: pathname.split('/').at(-1), answer: () => call(`https://${host}${pathname}`) }
+    }
+    const there = await linkAt(own)
+    expect((await there.answer()).status).toBe(302)
+    expect((await (await linkAt(foreign)).answer()).status).toBe(400)
+    const test = await linkAt(own)
+    await DIRECTORY.prepare("UPDATE sso_logins SET mode = 'test' WHERE id = ?").bind(test.id).run()
+    expect((await test.answer()).status).toBe(400)
+  })
+
   const REFUSED: [string, Parameters<typeof customersWorld>[0], object, number, string][] = [
     ['another address', {}, { redirect_uri: 'https://evil.dev/' }, 422, 'validation_failed'],
     ['an address with more behind it', {}, { redirect_uri: `${APP}&more=1` }, 422, 'validation_failed'],

@@ -1,10 +1,11 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { limitSignIn } from '../../../sessions/sign-in'
 import { clientOf } from '../../../sso/connections/client'
+import type { SsoConnection } from '../../../sso/connections/store'
 import { callbackUrl } from '../../../sso/login/address'
 import { bindBrowser, returned } from '../../../sso/login/browser'
-import { openLogin, takeLogin } from '../../../sso/login/logins-store'
+import { type Login, openLogin, takeLogin } from '../../../sso/login/logins-store'
 import { identify } from '../../../sso/oidc/identify'
 import { page } from '../../page'
 import { deadLoginPage } from './dead'
@@ -17,7 +18,7 @@ export const ssoPages = new Hono<HttpEnv>()
     const rt = c.get('rt')
     const { state, bound } = await bindBrowser(c)
     const opened = await openLogin(rt.directory, c.req.param('login_id'), bound, rt.now)
-    if (!opened) return deadLoginPage(c)
+    if (!opened || !isServedHere(c, opened.login, opened.connection)) return deadLoginPage(c)
     return depart(c, opened, state)
   })
   .get('/callback/:connection_id', page('anyone'), async (c) => {
@@ -26,7 +27,13 @@ export const ssoPages = new Hono<HttpEnv>()
     const back = await returned(c)
     if (!back) return deadLoginPage(c)
     const { login, connection } = await takeLogin(rt.directory, c.req.param('connection_id'), back.bound, rt.now)
-    if (!login || !connection) return deadLoginPage(c)
+    if (!login || !connection || !isServedHere(c, login, connection)) return deadLoginPage(c)
     const asked = { state: back.state, redirect_uri: callbackUrl(c, connection), callback: new URL(c.req.url) }
     return finish(c, login, connection, async (record) => identify(rt, await clientOf(rt, connection), asked, record))
   })
+
+/** A project's own host serves the sign-ins of its own customers alone. */
+function isServedHere(c: Context<HttpEnv>, { mode }: Login, { project_id }: SsoConnection): boolean {
+  const surface = c.get('surface')
+  return surface === null || (mode === 'customers' && surface.project_id === project_id)
+}
