@@ -7,7 +7,7 @@ import { reasonsErased } from '../entitlements/grants-store'
 import { newId } from '../lib/ids'
 import { IDENTITIES_AFTER } from './limits'
 import type { ConsumerRef } from './ref'
-import { consumerIds, consumers, customerLinks, type ErasureCursor, erasures } from './schema'
+import { consumerIds, consumers, customerLinks, customerMoves, type ErasureCursor, erasures } from './schema'
 import { findConsumer, idOf, listMerged, mergedInto, required } from './store'
 import { fenced, untilCurrent } from './write-store'
 
@@ -128,18 +128,28 @@ function dueFor({ project_id }: Of, erasure: string, now: number) {
   }
 }
 
-function customersOf({ project_id, id }: Of): SQL {
-  const ids = sql`SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+/** The external ids of a consumer, as a subquery. */
+function idsOf({ project_id, id }: Of): SQL {
+  return sql`SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
     WHERE ${i.project_id} = ${project_id} AND ${i.consumer_id} = ${id}`
+}
+
+function customersOf({ project_id, id }: Of): SQL {
   return sql`SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} INDEXED BY customer_links_pinned
       WHERE ${l.project_id} = ${project_id} AND ${l.pinned} = ${id}
     UNION ALL SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} INDEXED BY customer_links_ref
-      WHERE ${l.project_id} = ${project_id} AND ${l.ref} IS NOT NULL AND ${l.ref} IN (${ids})`
+      WHERE ${l.project_id} = ${project_id} AND ${l.ref} IS NOT NULL AND ${l.ref} IN (${idsOf({ project_id, id })})`
 }
 
 /** Deletes the rows of other tables that end with their consumer. A new table with such rows has its statement here. */
 function deleteOwned(db: Db, { project_id, id }: Of) {
   return {
+    // Found by the external ids, so before they are gone.
+    moves: db
+      .delete(customerMoves)
+      .where(
+        and(eq(customerMoves.project_id, project_id), sql`${customerMoves.ref} IN (${idsOf({ project_id, id })})`),
+      ),
     ids: db.delete(consumerIds).where(and(eq(consumerIds.project_id, project_id), eq(consumerIds.consumer_id, id))),
     devices: deleteDevices(db, project_id, id),
     reasons: reasonsErased(db, project_id, id),

@@ -67,6 +67,7 @@ export const consumerIds = sqliteTable(
 
 /**
  * Which consumer a vendor's customer is: what people and events say about it. It names consumers that do not exist yet.
+ * A trigger in a migration records in {@link customerMoves} when events change it.
  */
 export const customerLinks = sqliteTable(
   'customer_links',
@@ -91,6 +92,26 @@ export const customerLinks = sqliteTable(
     index('customer_links_pinned').on(t.project_id, t.pinned).where(sql`pinned IS NOT NULL`),
     // Asked for each event with a billing object. It reads no row unless the customer is erased.
     index('customer_links_erased').on(t.project_id, t.customer, t.vendor).where(ERASED),
+  ],
+)
+
+/**
+ * When events linked a customer to another external id than before: the former one. A trigger of `customer_links` writes it, by
+ * the database's clock.
+ */
+export const customerMoves = sqliteTable(
+  'customer_moves',
+  {
+    project_id: text().notNull(),
+    /** The former external id. */
+    ref: text().notNull(),
+    moved_at: integer().notNull(),
+    customer: text().notNull(),
+    vendor: text().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.ref, t.moved_at, t.customer, t.vendor] }),
+    index('customer_moves_age').on(t.project_id, t.moved_at),
   ],
 )
 

@@ -1,8 +1,9 @@
+import { MAX_CUSTOMERS } from '../consumers/limits'
 import type { ConsumerRef } from '../consumers/ref'
 import { required } from '../consumers/store'
 import { type Ask, batch, type Db, type Results } from '../db/client'
 import { invalidField } from '../http/validate'
-import { DAY } from '../lib/time'
+import { DAY, iso } from '../lib/time'
 import { settingsOf } from '../projects/settings'
 import type { Catalog, Holder, Plan } from './facts'
 import { asOf } from './history'
@@ -34,7 +35,9 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
   const now = subscriptionsIn(found.subscriptions)
   const changes = found.changes.filter(({ bears }) => bears)
   const own = new Set(found.links.map(({ vendor, id }) => nameOf(vendor, id)))
+  const moved = found.moves.filter(({ vendor, id }) => !own.has(nameOf(vendor, id)))
   const repinned = changes.filter(({ action }) => action === 'customer.pinned' || action === 'customer.unpinned')
+  const named = new Set([...repinned.map(({ object_id }) => object_id), ...moved.map(({ id }) => id)])
   const { events, relinked, known } = await batch(db, {
     events: eventsOf(db, projectId, [...new Set(now.map(({ id }) => id))]),
     relinked: linkedSince(
@@ -43,7 +46,7 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
       found.links.filter(({ event_id }) => event_id !== null),
       at,
     ),
-    known: knownBefore(db, projectId, [...new Set(repinned.map(({ object_id }) => object_id))], at),
+    known: knownBefore(db, projectId, [...named], at),
   })
   const unlinked = new Set(relinked.filter(({ before }) => !before).map(({ vendor, id }) => nameOf(vendor, id)))
   const history = events.map((event) => ({ ...event, processed_at: event.processed_at ?? Number.POSITIVE_INFINITY }))
@@ -77,6 +80,12 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
     ...relinked
       .filter(({ before }) => before)
       .map(({ id }) => `An event has linked the customer ${id} since. Which consumer it was before is not known.`),
+    ...(found.moves.length > MAX_CUSTOMERS
+      ? [`More than ${MAX_CUSTOMERS} customers were linked to other consumers since.`]
+      : []),
+    ...moved
+      .filter(({ id }) => known.some((one) => one.id === id))
+      .map(({ id, moved_at }) => `The customer ${id} belonged to the consumer until ${iso(moved_at)}.`),
     ...[...pinnedSince].map((id) => `The customer ${id} was pinned or unpinned since.`),
     ...missingOf(changes, consumer.id),
     ...unknownFeatures(catalog, found.grants).map((key) => `The feature ${key} was deleted since.`),

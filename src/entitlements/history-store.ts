@@ -6,8 +6,10 @@ import { listFeatures } from '../catalog/features-store'
 import { refsOf } from '../catalog/plans-store'
 import { planRevisions, plans } from '../catalog/schema'
 import type { PlanFeatures } from '../catalog/values'
+import { MAX_CUSTOMERS } from '../consumers/limits'
 import { customersOf } from '../consumers/links-store'
 import type { ConsumerRef } from '../consumers/ref'
+import { consumerIds, customerMoves } from '../consumers/schema'
 import { findConsumer, idOf } from '../consumers/store'
 import { type Db, raw } from '../db/client'
 import { json, literals } from '../db/sql'
@@ -23,6 +25,8 @@ const f = alias(refs, 'f')
 const t = alias(attempts, 't')
 const a = alias(auditLog, 'a')
 const v = alias(planRevisions, 'v')
+const i = alias(consumerIds, 'i')
+const m = alias(customerMoves, 'm')
 
 /** The statements that read what a consumer has now and what is known of a time (ms). */
 export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) {
@@ -31,6 +35,7 @@ export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) 
     project: db.select({ settings: projects.settings }).from(projects).where(eq(projects.id, projectId)),
     consumer: findConsumer(db, projectId, ref),
     links: customersOf(db, projectId, ref),
+    moves: movesSince(db, projectId, ref, at),
     subscriptions: subscriptionsOf(db, projectId, list),
     grants: grantsOf(db, projectId, list, at),
     features: listFeatures(db, projectId),
@@ -89,6 +94,21 @@ function changesSince(db: Db, projectId: string, ref: ConsumerRef, at: number) {
     db,
     shown,
     (fields) => sql`SELECT ${fields} FROM (${numbered(walk, sql`id`)}) w WHERE w.bears OR w.is_last ORDER BY w.nth`,
+  )
+}
+
+/**
+ * The customers that events linked to an external id of a consumer, and to another one after a time: up to one more than
+ * {@link MAX_CUSTOMERS}.
+ */
+function movesSince(db: Db, projectId: string, ref: ConsumerRef, at: number) {
+  return raw(
+    db,
+    { vendor: m.vendor, id: m.customer, moved_at: m.moved_at },
+    (fields) => sql`SELECT ${fields} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+      CROSS JOIN ${customerMoves} ${m} NOT INDEXED
+        ON ${m.project_id} = ${projectId} AND ${m.ref} = ${i.external_id} AND ${m.moved_at} > ${at}
+      WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${idOf(projectId, ref)} LIMIT ${MAX_CUSTOMERS + 1}`,
   )
 }
 

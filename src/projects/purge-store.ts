@@ -4,7 +4,7 @@ import { apiKeys, retiredSecrets } from '../api-keys/schema'
 import { auditLog } from '../audit/schema'
 import { billingObjects } from '../billing/schema'
 import { features, planRefs, planRevisions, plans } from '../catalog/schema'
-import { consumerIds, consumers, customerLinks, erasures } from '../consumers/schema'
+import { consumerIds, consumers, customerLinks, customerMoves, erasures } from '../consumers/schema'
 import { batch, type Database, type Db, type Directory, raw, run } from '../db/client'
 import { devices } from '../devices/schema'
 import { domains } from '../domains/schema'
@@ -45,6 +45,11 @@ const PARTS: Record<string, Part> = {
   customer_links: partOf(
     customerLinks,
     [customerLinks.project_id, customerLinks.customer, customerLinks.vendor],
+    CHUNK_ROWS,
+  ),
+  customer_moves: partOf(
+    customerMoves,
+    [customerMoves.project_id, customerMoves.ref, customerMoves.moved_at, customerMoves.customer, customerMoves.vendor],
     CHUNK_ROWS,
   ),
   erasures: partOf(erasures, [erasures.project_id, erasures.id], CHUNK_ROWS),

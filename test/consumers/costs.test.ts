@@ -92,6 +92,11 @@ describe('the cost of', () => {
     expect(bare).toMatchObject({ trips: KEY + 2 + 1, written: 2 + 1 + 2 + 1 })
     expect(await cost((o) => api.erase(body.id, o))).toMatchObject({ trips: KEY + 1, written: 0 })
     expect(await cost((o) => api.erasure(body.id, o))).toMatchObject({ trips: KEY, written: 0 })
+    await api.put('moved', all)
+    const moved = `INSERT INTO customer_moves (project_id, ref, moved_at, customer, vendor)
+      SELECT ?, 'moved', 1, value, 'stripe' FROM json_each('["cus_x", "cus_y", "cus_z"]')`
+    await STORE.prepare(moved).bind(project).run()
+    expect((await cost((o) => api.erase('ext:moved', o))).written - bare.written).toBe(3)
     const linked = await api.put('linked', all)
     for (let n = 0; n < 10; n++) await api.pin(`cus_gone_${n}`, linked.body.id)
     expect((await cost((o) => api.erase(linked.body.id, o))).written - bare.written).toBeLessThanOrEqual(2 + 10 * 4)

@@ -275,6 +275,25 @@ describe('an erased consumer', () => {
     expect(await due()).toEqual([{ due_at: null }])
   })
 
+  it('takes along which customers it had before, of all its external ids', async () => {
+    const { project, consumers, put, deliver } = await newPlace()
+    const id = await put('mine')
+    await consumers.patch(id, { external_id: 'mine_too' })
+    await put('other')
+    for (const [n, name] of ['mine', 'mine_too', 'other'].entries()) {
+      await deliver(ofCustomer(`cus_${n}`, name))
+      await deliver(ofCustomer(`cus_${n}`, 'next', 10))
+    }
+    const moves = () => rows('SELECT ref FROM customer_moves WHERE project_id = ? ORDER BY ref', project)
+    expect(await moves()).toHaveLength(3)
+    expect((await consumers.erase(id)).status).toBe(202)
+    expect(await moves()).toEqual([{ ref: 'other' }])
+    // An erased customer is moved by no event.
+    await consumers.erase((await consumers.put('next')).body.id)
+    await deliver(ofCustomer('cus_0', 'another', 20))
+    expect(await moves()).toEqual([{ ref: 'other' }])
+  })
+
   it('is reached by the cron before all later passes of other erasures, however late those are', async () => {
     const { consumers, put } = await newPlace()
     await STORE.prepare(

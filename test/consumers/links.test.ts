@@ -196,6 +196,34 @@ describe('a customer', () => {
   })
 })
 
+describe('a move of a customer', () => {
+  it('is recorded where events link it to another external id, and nowhere else', async () => {
+    const { project, consumers, deliver } = await newPlace()
+    const moved = async () => {
+      const found = await rows<{ ref: string }>('SELECT ref FROM customer_moves WHERE project_id = ?', project)
+      return found.map(({ ref }) => ref).sort()
+    }
+    await consumers.put('a')
+    await deliver(checkout('cus_a', 'h2', 20), checkout('cus_a', 'h3', 30))
+    expect(await moved()).toEqual([])
+    await deliver(checkout('cus_a', 'h1', 10))
+    expect(await moved()).toEqual(['h2'])
+    await deliver(ofCustomer('cus_a', 'h1', 20))
+    await deliver(checkout('cus_a', 'h0', 5)) // it no longer decides
+    expect(await moved()).toEqual(['h2'])
+    await deliver(ofCustomer('cus_a', 's1', 30))
+    expect(await moved()).toEqual(['h1', 'h2'])
+    // What events say under a pin moves nobody. A pin is in the audit log.
+    await consumers.pin('cus_a', 'ext:a')
+    await deliver(ofCustomer('cus_a', 's2', 40))
+    await consumers.unpin('cus_a')
+    expect(await moved()).toEqual(['h1', 'h2'])
+    // Away and back and away in one batch.
+    await deliver(ofCustomer('cus_a', 's3', 50), ofCustomer('cus_a', 's2', 60), ofCustomer('cus_a', 's3', 70))
+    expect(await moved()).toContain('s2')
+  })
+})
+
 describe('an event with a claim', () => {
   it('is processed, and its effect names the customer but not the consumer', async () => {
     const { deliver, event, api } = await newPlace()
@@ -236,8 +264,8 @@ describe('an event with a claim', () => {
     expect(await rows('SELECT * FROM customer_links WHERE project_id = ?', project)).toEqual([])
   })
 
-  it('costs no trip, and two rows if it is the first; later, none if it changes nothing, one for a newer rank', async () => {
-    const { send, queue } = await newPlace()
+  it('costs no trip, and two rows if it is the first; later, none if it changes nothing, one for a newer rank, four for a move', async () => {
+    const { project, send, queue } = await newPlace()
     const cost = async (event: object) => {
       await send(event)
       const { DB, count } = countingD1()
@@ -262,5 +290,11 @@ describe('an event with a claim', () => {
     const old = await said(null, 15) // an older event writes less for the customer itself
     expect((await said('u1', 16)) - old).toBe(0)
     expect((await said('u2', 17)) - old).toBe(0)
+
+    // Only another id is a move, which is recorded: a row and its index.
+    const moves = () => rows('SELECT ref, customer, vendor FROM customer_moves WHERE project_id = ?', project)
+    expect(await moves()).toEqual([])
+    expect((await said('u2', 40)) - nothing).toBe(4)
+    expect(await moves()).toEqual([{ ref: 'u1', customer: 'cus_c', vendor: 'stripe' }])
   })
 })

@@ -1,6 +1,8 @@
 import { beforeAll, expect, it } from 'vitest'
-import { HOUR, SECOND } from '../../src/lib/time'
+import { HOUR, iso, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
+import { ofCustomer } from '../consumers/events'
+import { entitlementWorld, sellPlans } from '../entitlements/world'
 import { addMember, call, DIRECTORY, everyD1, invited, mint, stripeEvent, tampered } from '../harness'
 import { KEYS } from '../http/faults'
 import { keepHouse, newWorld, settle, type World } from '../inbox/pipeline'
@@ -90,6 +92,16 @@ it('nothing is scanned to sign a consumer in, or to erase it', async () => {
   expect(await scannedBy(signIn({ connection_id: connection.id }))).toEqual([])
   expect(await scannedBy(signIn(byEmail))).toEqual([])
   expect(await scannedBy((DB) => consumers.erase(consumer, { bindings: { DB } }))).toEqual([])
+})
+
+it('no move of a customer is scanned to ask what a consumer was allowed to do at a time', async () => {
+  const world = await entitlementWorld()
+  await sellPlans(world)
+  await world.consumers.put('ada')
+  await world.deliver(ofCustomer('cus_a', 'ada'))
+  await world.deliver(ofCustomer('cus_a', 'grace', 1))
+  const path = `/consumers/ext:ada/entitlements?at=${iso(Date.now())}`
+  expect(await scannedBy((DB) => world.ask('GET', path, { bindings: { DB } }))).not.toContain('customer_moves')
 })
 
 it('the cron scans only what is small or read in parts, also while it removes a project', async () => {

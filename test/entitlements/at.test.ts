@@ -11,6 +11,16 @@ const FEATURES = ['sso', 'seats', 'projects', 'limits']
 const START = 1_780_000_000_000
 const price = (ref: string) => [{ vendor: 'stripe', ref }]
 
+const MANY_MOVES = `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 5000)
+  INSERT INTO customer_moves (project_id, ref, moved_at, customer, vendor)
+  SELECT ?1, 'ada', ${START} + v, 'cus_' || v, 'stripe' FROM n`
+
+/** The time by the database, which dates the moves of customers. No test can set it. */
+async function storeClock(): Promise<number> {
+  const row = await STORE.prepare("SELECT unixepoch('subsec') * 1000 AS now").first<{ now: number }>()
+  return Math.floor(row?.now ?? 0)
+}
+
 let world: EntitlementWorld
 const plans: Record<string, string> = {}
 beforeEach(async () => {
@@ -166,6 +176,40 @@ describe('the answer of a time', () => {
     await wrong(async () => undefined, /has changed since in a way/)
   })
 
+  it('says which customers have been linked to another consumer since', async () => {
+    const now = await storeClock()
+    const linked = now - 2 * HOUR
+    const before = [linked - HOUR, linked - 1]
+    const during = [linked, now - HOUR]
+    const after = now + HOUR
+    setClock(now - DAY)
+    for (const name of ['lin', 'mia']) await world.consumers.put(name)
+    setClock(linked)
+    await world.deliver(event({ fields: { customer: 'cus_m', metadata: { consumer_external_id: 'lin' } } }))
+    setClock(now)
+    await world.deliver(ofCustomer('cus_m', 'mia'))
+    setClock(after)
+    const missing = async (time: number) => (await at(time, 'ext:lin')).missing
+    for (const time of [...before, after]) expect(await missing(time), iso(time)).toEqual([])
+    const words = /^The customer cus_m belonged to the consumer until (\S+Z)\.$/
+    for (const time of during) {
+      const { exact, missing = [] } = await at(time, 'ext:lin')
+      expect([exact, missing.length]).toEqual([false, 1])
+      const [, until = ''] = words.exec(missing[0] ?? '') ?? []
+      expect(Math.abs(Date.parse(until) - now)).toBeLessThan(HOUR)
+    }
+    // Back with the consumer, which is then not certain for another reason.
+    await world.deliver(ofCustomer('cus_m', 'lin', 1))
+    for (const time of during) expect(await missing(time)).toEqual([expect.stringMatching(/^An event has linked/)])
+    expect(await missing(before[0] as number)).toEqual([])
+  })
+
+  it('says that too many customers have been linked to other consumers since', async () => {
+    await STORE.prepare(MANY_MOVES).bind(world.project).run()
+    const { exact, missing } = await at(START)
+    expect([exact, missing]).toEqual([false, ['More than 100 customers were linked to other consumers since.']])
+  })
+
   it('can be asked for up to 400 days back, and not ahead', async () => {
     const status = async (time: number | string) =>
       (await world.ask('GET', `/consumers/ext:ada/entitlements?at=${typeof time === 'string' ? time : iso(time)}`))
@@ -184,5 +228,9 @@ describe('the answer of a time', () => {
     expect((await world.ask('GET', path, { bindings: { DB } })).status).toBe(200)
     expect(count).toMatchObject({ trips: 2, rows_written: 0 })
     expect(count.rows_read).toBeLessThan(80)
+    const once = count.rows_read
+    await STORE.prepare(MANY_MOVES).bind(world.project).run()
+    expect((await world.ask('GET', path, { bindings: { DB } })).status).toBe(200)
+    expect(count.rows_read - 2 * once).toBeLessThan(350)
   })
 })

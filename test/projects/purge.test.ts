@@ -49,6 +49,9 @@ async function fullWorld(events = 5) {
     project,
     seeds.map((_, n) => ({ minute: 1000 + n, connection: connection.id, received: 1 })),
   )
+  const move =
+    "INSERT INTO customer_moves (project_id, ref, moved_at, customer, vendor) VALUES (?, 'u', ?, 'cus_1', 'stripe')"
+  await STORE.prepare(move).bind(project, Date.now()).run()
   await STORE.prepare("INSERT INTO payloads (project_id, id, body) VALUES (?, 'pay_old', 'x')").bind(project).run()
   const { key } = await mint(owner.token, project)
   await call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: owner.token })

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { customerMoves } from '../../consumers/schema'
 import type { Db } from '../../db/client'
 import { idFloor } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
@@ -15,6 +16,7 @@ import { type From, type Step, step } from './progress-store'
 const e = alias(events, 'e')
 const r = alias(replays, 'r')
 const m = alias(minutes, 'm')
+const v = alias(customerMoves, 'v')
 
 /** Deletes payloads of final events that arrived before `before` (ms) from one of the tables that hold payloads. */
 export function purgePayloads(
@@ -89,6 +91,21 @@ export function purgeMinutes(db: Db, from: From, before: number): Promise<Step> 
       .delete(minutes)
       .where(sql`(${minutes.project_id}, ${minutes.minute}, ${minutes.connection_id}) IN (${chunk})`)
       .returning({ project_id: minutes.project_id })
+    return { gone }
+  })
+}
+
+/** Deletes the moves of customers before `before` (ms). */
+export function purgeMoves(db: Db, from: From, before: number): Promise<Step> {
+  const { project_id, ref, moved_at, customer, vendor } = customerMoves
+  return step(db, from, CHUNK_ROWS, (slice) => {
+    const chunk = sql`SELECT ${v.project_id}, ${v.ref}, ${v.moved_at}, ${v.customer}, ${v.vendor}
+      FROM ${slice} CROSS JOIN ${customerMoves} ${v} INDEXED BY customer_moves_age
+      WHERE ${v.project_id} = p.id AND ${v.moved_at} < ${before} LIMIT ${CHUNK_ROWS}`
+    const gone = db
+      .delete(customerMoves)
+      .where(sql`(${project_id}, ${ref}, ${moved_at}, ${customer}, ${vendor}) IN (${chunk})`)
+      .returning({ project_id })
     return { gone }
   })
 }

@@ -44,6 +44,21 @@ async function left(project: string): Promise<Record<string, Record<string, unkn
 const sizes = (of: Record<string, unknown[]>) =>
   Object.fromEntries(Object.entries(of).map(([name, list]) => [name, list.length]))
 
+describe('a move of a customer', () => {
+  it('goes when records of its time do', async () => {
+    const { project, queue } = await newWorld()
+    const insert = `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 2500)
+      INSERT INTO customer_moves (project_id, ref, moved_at, customer, vendor) SELECT ?1, 'u', ?2, 'cus_' || v, 'stripe' FROM n`
+    for (const at of [NIGHT, NIGHT + 2 * DAY]) await rows(insert, project, at)
+    const kept = () =>
+      rows('SELECT moved_at, count(*) AS n FROM customer_moves WHERE project_id = ? GROUP BY 1', project)
+    await nightAfter({ queue }, 400)
+    expect(await kept()).toHaveLength(2)
+    await nightAfter({ queue }, 1)
+    expect(await kept()).toEqual([{ moved_at: NIGHT + 2 * DAY, n: 2500 }])
+  })
+})
+
 describe('a payload', () => {
   it('goes when its days are over, and not a day before; the record stays', async () => {
     const world = await newWorld()
