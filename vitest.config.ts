@@ -45,6 +45,7 @@ export default defineConfig({
           ENCRYPTION_KEY_1: btoa('k'.repeat(32)),
           SIGN_UP: 'open',
           PUBLIC_ORIGIN: 'https://platform.test',
+          SURFACE_TARGET: 'surfaces.platform.test',
           REFUSAL_FLUSH_MS: '20', // ten seconds by default, for which every test of a refused delivery would wait
           SIGN_IN_DELIVERY: 'log',
           TEST_MIGRATIONS: await readD1Migrations('drizzle'),

@@ -1,11 +1,11 @@
 /*
- * A module around a Worker that has bindings answer in its own isolate, for what they cost to be seen: those that the
- * X-Near header names ("limiter,queue,db"), else those given here.
+ * A module around a Worker, and around repeated.ts, that has bindings answer in its own isolate, for what they cost to be
+ * seen: those that the X-Near header names ("limiter,queue,db"), else those given here.
  */
 export type Near = 'limiter' | 'queue' | 'db'
 
 export const nearModule = (standing: readonly Near[]): string => `
-import own from './index.js'
+import own from './repeated.js'
 
 const STANDING = ${JSON.stringify(standing.join())}
 const known = new WeakMap()

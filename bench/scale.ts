@@ -14,8 +14,9 @@ import { parseArgs } from 'node:util'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { ROOT } from '../scripts/lib/paths.ts'
 import { printTable, run } from '../scripts/lib/terminal.ts'
+import { HUNDRED, ONE } from './consumer-rows.ts'
 import { type Database, RARE, type Seeded, seed } from './seed.ts'
-import { ONE, seedConsumers, TOKEN } from './seed-consumers.ts'
+import { ASKED, seedConsumers, TOKEN } from './seed-consumers.ts'
 import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worker.ts'
 
 const SIZES = [1_000, 100_000, 1_000_000]
@@ -134,6 +135,8 @@ function questionsOfConsumers(): Question[] {
   const flat = (name: string, path: string, body?: object): Question => {
     return { name, kind: 'flat', path: `/platform/v1${path}`, found: null, ...(body && { body }) }
   }
+  const check = (name: string, consumers: readonly number[]) =>
+    flat(name, '/billing/entitlements/check', { consumers: consumers.map((v) => `ext:u${v}`), features: ASKED })
   return [
     flat('consumers, first page', '/consumers'),
     flat('consumers, by email', `/consumers?email=c${ONE}@example.com`),
@@ -145,6 +148,9 @@ function questionsOfConsumers(): Question[] {
     flat('customers, first page', '/billing/customers'),
     flat('customers, of a consumer', `/billing/customers?consumer=ext:u${ONE}`),
     flat('customers, without a consumer', '/billing/customers?linked=false'),
+    check('check of one consumer', [ONE]),
+    check('check of 100 consumers', HUNDRED),
+    flat('entitlements of a consumer, explained', `/consumers/ext:u${ONE}/entitlements?explain=true`),
   ]
 }
 
@@ -372,15 +378,16 @@ ${process.versions.node}). To repeat: \`npm run bench:scale\` (a few minutes; ab
 request to the deployed bundle with a real API key, and fails if a bound is exceeded.
 
 Each cell: **rows read · D1 round trips · p50 ms** of a whole request, including authentication (2 rows, in the first trip),
-with 20 events a page. The milliseconds were measured on this machine, without a network; rows and trips are the same
-everywhere. "Pages": the number of pages to the last one (a page may be \`truncated\` at its bound before it is full) and the
+with 20 events a page. The milliseconds were measured on a machine that did other work too, and without a network; rows and
+trips are the same everywhere. "Pages": the number of pages to the last one (a page may be \`truncated\` at its bound before it is full) and the
 most rows that one of them read. No page of a search reads more than ${MOST_ROWS.toLocaleString('en')}. "What grows" compares 100 k with 1 M events,
 because a page of the smallest database is not always full.
 
 ${table(events)}
 
-The same with up to 100 k consumers in another database. Each consumer has an external id, a customer, a subscription of this customer and
-two devices; one customer in a hundred has no consumer. "What grows" compares 10 k with 100 k consumers.
+The same with up to 100 k consumers in another database. Each consumer has an external id, a customer, a subscription of this customer,
+a grant and two devices; one customer in a hundred has no consumer. The catalog has 20 features and 5 plans; a check asks about three
+features. "What grows" compares 10 k with 100 k consumers.
 
 ${table(consumers)}
 `

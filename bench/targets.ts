@@ -1,3 +1,4 @@
+import { HUNDRED, ONE } from './consumer-rows.ts'
 import type { Recipe } from './load.ts'
 import type { Bench } from './workers.ts'
 
@@ -11,7 +12,7 @@ const INGEST = '/ingest/CONNECTION'
 
 /** @param syncEngine where Supabase's stripe-sync-engine listens, if it does */
 export function targetsOf(bench: Bench, syncEngine: string | null): Target[] {
-  const { get, event } = bench
+  const { get, event, check } = bench
   const floor = (name: string, recipe: Recipe): Target => ({ name, group: 'floor', recipe, against: [] })
   const peer = (name: string, recipe: Recipe): Target => ({ name, group: 'peer', recipe, against: [] })
   const ours = (name: string, recipe: Recipe, ...against: Goal[]): Target => ({ name, group: 'ours', recipe, against })
@@ -25,6 +26,8 @@ export function targetsOf(bench: Bench, syncEngine: string | null): Target[] {
     floor('+ one limiter call, a D1 batch of a read and a page of 20', get('floor', '/limit-read-page')),
     floor('+ one D1 insert of 4 KB, one queue send', event('floor', '/insert-send')),
     floor('+ one limiter call, a D1 batch of three inserts, one queue send', event('floor', '/limit-batch-send')),
+    floor('the statements of a check of one consumer', check([ONE], { 'X-Repeat': 'one' })),
+    floor('the statements of a check of 100 consumers', check(HUNDRED, { 'X-Repeat': 'hundred' })),
     ours(
       'authentication alone (then 400)',
       get('own', '/platform/v1/projects?cursor=none'),
@@ -52,6 +55,8 @@ export function targetsOf(bench: Bench, syncEngine: string | null): Target[] {
       goal('hand-written webhook handler', 1),
       goal('stripe-sync-engine on PostgreSQL'),
     ),
+    ours('check of one consumer', check([ONE]), goal('the statements of a check of one consumer')),
+    ours('check of 100 consumers', check(HUNDRED), goal('the statements of a check of 100 consumers')),
     ours('list of 20 events, summaries', get('own', `${EVENTS}?view=summary`)),
     ours('search by type', get('own', `${EVENTS}/search?view=summary&event_type=customer.updated`)),
     ours('health', get('own', `${EVENTS}/health`)),

@@ -6,7 +6,14 @@ import type { Database } from './seed.ts'
 
 export { bundle, COMPATIBILITY_DATE } from '../scripts/lib/worker-bundle.ts'
 
-const LIMITS = ['LIMIT_CREDENTIAL', 'LIMIT_AUTH_FAILURE', 'LIMIT_SIGN_IN', 'LIMIT_INGEST', 'LIMIT_UNKNOWN_CONNECTION']
+const LIMITS = [
+  'LIMIT_CREDENTIAL',
+  'LIMIT_AUTH_FAILURE',
+  'LIMIT_SIGN_IN',
+  'LIMIT_INGEST',
+  'LIMIT_UNKNOWN_CONNECTION',
+  'LIMIT_PUBLIC',
+]
 
 /** A limiter that never refuses. */
 export const wide = (namespace_id: string) => ({ namespace_id, simple: { limit: 1_000_000, period: 60 as const } })

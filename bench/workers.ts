@@ -5,7 +5,9 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { idFloor } from '../src/lib/ids.ts'
 import type { Recipe } from './load.ts'
 import { nearModule } from './near.ts'
+import { REPEATED } from './repeated.ts'
 import { type Database, seed } from './seed.ts'
+import { ASKED, insertConsumers } from './seed-consumers.ts'
 import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM, wide } from './worker.ts'
 
 export type Cost = { d1_trips: number; d1_rows_read: number; d1_rows_written: number }
@@ -18,6 +20,8 @@ type Name = (typeof NAMES)[number]
 export const SECRET = `whsec_${randomBytes(16).toString('hex')}`
 /** Events that the product's database holds before anything is measured. */
 const SEEDED = 20_000
+/** Consumers that it holds. */
+const CONSUMERS = 20_000
 const KEYS = 20
 
 /**
@@ -40,6 +44,7 @@ export async function openBench(folder: string, limiter: 'simulated' | 'near', n
   let listening = true
   const module = (contents: string) => [
     { type: 'ESModule' as const, path: 'entry.js', contents: nearModule(limiter === 'near' ? ['limiter'] : []) },
+    { type: 'ESModule' as const, path: 'repeated.js', contents: REPEATED },
     { type: 'ESModule' as const, path: 'index.js', contents },
   ]
   const common = { compatibilityDate: COMPATIBILITY_DATE, unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] }
@@ -86,6 +91,7 @@ export async function openBench(folder: string, limiter: 'simulated' | 'near', n
   const now = Date.now()
   const seeded = await seed(db, SEEDED, now)
   await moreKeys(db, seeded.project, now)
+  await insertConsumers(db, seeded.project, CONSUMERS)
   const headers = { Authorization: `Bearer ${seeded.secret}`, 'X-Project-Id': seeded.project }
   const connection = await connect(at('own'), headers)
   let key = ''
@@ -98,6 +104,13 @@ export async function openBench(folder: string, limiter: 'simulated' | 'near', n
       url: at(name) + path,
       method: 'GET',
       headers: name === 'own' ? headers : name === 'better-auth' ? { 'X-Api-Key': key } : extra,
+    }),
+    /** A check of consumers, by their numbers. */
+    check: (consumers: readonly number[], extra: Record<string, string> = {}): Recipe => ({
+      url: `${at('own')}/platform/v1/billing/entitlements/check`,
+      method: 'POST',
+      headers: { ...headers, ...extra },
+      json: JSON.stringify({ consumers: consumers.map((v) => `ext:u${v}`), features: ASKED }),
     }),
     event: (name: string, path: string): Recipe => ({
       url: at(name) + path.replace('CONNECTION', connection),
@@ -121,7 +134,10 @@ export async function openBench(folder: string, limiter: 'simulated' | 'near', n
 
 /** A page of keys to list, and a key that may do what is measured. */
 async function moreKeys(db: Database, project: string, now: number): Promise<void> {
-  const scopes = ['projects', 'api_keys', 'billing', 'connections'].flatMap((of) => [`${of}:read`, `${of}:write`])
+  const scopes = ['projects', 'api_keys', 'billing', 'connections', 'entitlements'].flatMap((of) => [
+    `${of}:read`,
+    `${of}:write`,
+  ])
   await db.prepare('UPDATE api_keys SET scopes = ? WHERE project_id = ?').bind(JSON.stringify(scopes), project).run()
   for (let i = 0; i < KEYS; i++) {
     const id = idFloor('key', now - 1000).slice(0, -4) + String(i).padStart(4, '0')

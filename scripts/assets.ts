@@ -43,6 +43,7 @@ const STYLES = [
   'replays',
   'members',
   'consumers',
+  'catalog',
 ]
 
 /** Each asset by the name that the console imports: its file extension, and the files it is concatenated from. */

@@ -18,6 +18,9 @@ type Minted = { key: Key; secret: string }
 type Keys = { data: Key[] }
 type Consumer = { id: string; customers: { vendor: string; id: string; linked_by: string }[] }
 type Registered = { device: { id: string }; token: string }
+type Checked = {
+  data: { features: { seats: { allowed: boolean; value: unknown; reason: string; valid_until: string | null } } }[]
+}
 type Event = {
   id: string
   event_type: string
@@ -35,7 +38,8 @@ let number = 0
 await run(async () => {
   const { values } = readFlags({
     usage: 'npm run demo [-- OPTIONS]',
-    about: 'Uses a server as a customer would: a project, a key, a consumer, a month of events, a replay, a rotation.',
+    about:
+      'Uses a server as a customer would: a project, a key, a consumer, a month of events, what it entitles to, a replay, a rotation.',
     flags: {
       url: { type: 'string', takes: 'URL', help: 'the server (default: the one that npm start runs in this checkout)' },
       email: { type: 'string', takes: 'ADDRESS', help: 'the address to sign in with', default: 'demo@example.com' },
@@ -77,7 +81,7 @@ await run(async () => {
   })
   say(`consumer ${consumer}, also called ${CONSUMER}`)
 
-  const events = story({ consumer: CONSUMER.slice('ext:'.length) })
+  const { month: events, price, cancellation } = story({ consumer: CONSUMER.slice('ext:'.length) })
   step(
     `Sending a month of one customer: ${events.length} events, signed as Stripe signs them. Its metadata names the consumer.`,
   )
@@ -131,6 +135,28 @@ await run(async () => {
     `the events have linked Stripe’s customer ${customer?.id} to ${CONSUMER}`,
   )
 
+  step('Describing what is sold: the feature “seats”, and a plan that gives 5 of them for each unit that is paid for.')
+  const sell = <T>(path: string, method: 'PUT' | 'POST', json: unknown) =>
+    must<T>(`${api}/billing/${path}`, { method, token: secret, project, json })
+  await sell('features/seats', 'PUT', { name: 'Seats', type: 'quantity' })
+  await sell('plans', 'POST', {
+    ...{ key: 'pro', name: 'Pro', features: { seats: { value: 5, per_seat: true } } },
+    prices: [{ vendor: 'stripe', ref: price }],
+  })
+  const settings = { test_mode_counts: true }
+  await must(`${api}/projects/${project}`, { method: 'PATCH', token, json: { settings } })
+  say(`plan pro, sold as ${price}; subscriptions in test mode count in this project`)
+  const seats = async () => {
+    const json = { consumers: [CONSUMER], features: ['seats'] }
+    const { data } = await must<Checked>(`${api}/billing/entitlements/check`, { token: secret, project, json })
+    return data[0]?.features.seats
+  }
+  const allowed = await seats()
+  expect(
+    allowed?.allowed === true && allowed.value === 15,
+    `${CONSUMER} may use 15 seats, until ${allowed?.valid_until}: the subscription has 3 units`,
+  )
+
   step('Registering a device of the consumer, as the app does through its server, and verifying its token.')
   const device = await must<Registered>(`${api}/consumers/${CONSUMER}/devices/phone-1`, {
     method: 'PUT',
@@ -155,6 +181,13 @@ await run(async () => {
   await must(`${api}/billing/webhooks/${id}/replay`, { method: 'POST', token: secret, project })
   const after = (await awaitFinal(inbox, [id], 60_000)).get(id)
   expect(after?.status === replayed.status && after.processing_attempts === 2, `${id} was processed again: attempt 2`)
+
+  step('Canceling the subscription: one more event.')
+  const canceled = await deliver(inbox, cancellation.name, cancellation.body)
+  expect(isReceipt(canceled), `${cancellation.name} is accepted`)
+  if (isReceipt(canceled)) await awaitFinal(inbox, canceled.body.event_ids, 60_000)
+  const refused = await seats()
+  expect(refused?.allowed === false, `${CONSUMER} may use no seats any more: ${refused?.reason}`)
 
   step('Rotating the key.')
   const rotated = await must<Minted>(`${api}/api-keys/${key.id}/rotate`, { method: 'POST', token, project })

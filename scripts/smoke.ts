@@ -78,6 +78,8 @@ async function tryServer(): Promise<void> {
     if (!said.includes(`${url}/console/p/prj_`)) throw new Error('it printed no link to the console')
     if (!/✓ the events have linked Stripe’s customer cus_\w+ to ext:user_4711/.test(said))
       throw new Error(`no customer was linked to the consumer:\n${said}`)
+    if (!/✓ ext:user_4711 may use 15 seats, .*✓ ext:user_4711 may use no seats any more: expired/s.test(said))
+      throw new Error(`the subscription and its cancellation did not decide the seats:\n${said}`)
     if (!said.includes('✓ after the device is revoked, its token is no longer valid'))
       throw new Error(`no device was revoked:\n${said}`)
   })

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono'
+import { cors } from 'hono/cors'
 import { etag } from 'hono/etag'
 import { accountRoutes } from './accounts/routes'
 import { apiKeyCredential } from './api-keys/authenticate'
@@ -14,9 +15,13 @@ import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
 import { deviceRoutes } from './devices/routes'
 import { verifyRoutes } from './devices/verify-routes'
+import { domainRoutes } from './domains/routes'
+import { hostRouting } from './domains/surface'
 import { grantRoutes } from './entitlements/grant-routes'
+import { jwksRoutes, keyRoutes } from './entitlements/key-routes'
 import { previewRoutes } from './entitlements/preview-routes'
 import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
+import { tokenRoutes } from './entitlements/token-routes'
 import { type Env, openRuntime } from './env'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
@@ -46,6 +51,7 @@ import { projectRoutes } from './projects/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
 import { ssoConnectionRoutes } from './sso/connections/routes'
+import { ssoCustomerRoutes } from './sso/customers/routes'
 import { ssoIdentityRoutes } from './sso/identities/routes'
 import { healthRoutes } from './stores/routes'
 
@@ -63,7 +69,10 @@ base.use(async (c, next) => {
   c.res.headers.set('X-Content-Type-Options', 'nosniff')
 })
 base.use(requireHttps)
-for (const plane of ['/platform/*', '/auth/*', '/ingest/*']) base.use(plane, noStore)
+base.use(hostRouting)
+for (const plane of ['/platform/*', '/auth/*', '/ingest/*', '/p/*']) base.use(plane, noStore)
+// What projects publish, for the pages of any site.
+base.use('/p/*', cors({ origin: '*', allowMethods: ['GET', 'HEAD'] }))
 
 const app = base
   // The API, server to server: Bearer tokens only.
@@ -76,11 +85,15 @@ const app = base
   .route('/platform/v1/consumers', deviceRoutes)
   .route('/platform/v1/devices', verifyRoutes)
   .route('/platform/v1/consumers', consumerEntitlementRoutes)
+  .route('/platform/v1/domains', domainRoutes)
+  .route('/platform/v1/consumers', tokenRoutes)
   .route('/platform/v1/billing/features', featureRoutes)
   .route('/platform/v1/billing/plans', planRoutes)
   .route('/platform/v1/billing/plans', previewRoutes)
   .route('/platform/v1/billing/grants', grantRoutes)
   .route('/platform/v1/billing/entitlements', checkRoutes)
+  .route('/platform/v1/sso', ssoCustomerRoutes)
+  .route('/platform/v1/billing/entitlement-keys', keyRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)
@@ -98,6 +111,8 @@ const app = base
   .route('/platform/v1/billing/payment-methods', paymentMethodTimelineRoutes)
   .route('/platform/v1/billing/customers', customerLinkRoutes)
   .route('/platform/v1/billing/customers', customerRoutes)
+  // What anybody may read of a project.
+  .route('/p', jwksRoutes)
   .route('/platform/v1/sso/connections', ssoConnectionRoutes)
   .route('/platform/v1/sso/identities', ssoIdentityRoutes)
   // Sign-in for people, and the endpoint that vendors call.
@@ -130,5 +145,5 @@ export type App = typeof app
 
 async function noStore(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {
   await next()
-  c.res.headers.set('Cache-Control', 'no-store')
+  if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store')
 }

@@ -16,6 +16,7 @@ export interface Env {
   LIMIT_SIGN_IN: RateLimit
   LIMIT_INGEST: RateLimit
   LIMIT_UNKNOWN_CONNECTION: RateLimit
+  LIMIT_PUBLIC: RateLimit
   METRICS?: AnalyticsEngineDataset
   CF_VERSION_METADATA?: WorkerVersionMetadata
   SIGN_UP?: string
@@ -27,6 +28,8 @@ export interface Env {
   RECORD_RETENTION_DAYS?: string
   REFUSAL_FLUSH_MS?: string
   METRICS_TOKEN?: string
+  DNS_RESOLVERS?: string
+  SURFACE_TARGET?: string
   /** `ENCRYPTION_KEY_1`, `ENCRYPTION_KEY_2`, … : 32 bytes each, base64. */
   [name: `ENCRYPTION_KEY_${number}`]: string
   /** Further stores: `STORE_1` and its queue `EVENTS_1`, `STORE_2` and `EVENTS_2`, … */
@@ -36,6 +39,9 @@ export interface Env {
 
 /** Characters. With this many nobody guesses a token, so wrong ones need no limit. */
 const MIN_METRICS_TOKEN = 32
+
+/** All of them are asked each time. */
+const MAX_RESOLVERS = 4
 
 const Settings = z.object({
   /** Whether any address may create a user by signing in, or only existing users and invited addresses may sign in. */
@@ -61,7 +67,28 @@ const Settings = z.object({
     .string()
     .default('')
     .transform((text) => (text.length >= MIN_METRICS_TOKEN ? text : null)),
+  /** Where DNS is asked over HTTPS (RFC 8484): addresses, separated by commas. All are asked, and two must agree. */
+  DNS_RESOLVERS: z
+    .string()
+    .default('https://cloudflare-dns.com/dns-query,https://dns.google/dns-query')
+    .transform((text) => text.split(',').map((address) => address.trim()))
+    .refine(isListOfResolvers, 'DNS_RESOLVERS must be 1 to 4 addresses that begin with https://, separated by commas'),
+  /** The host that the CNAME records of projects' own hosts point to. Without it, the deployment serves none. */
+  SURFACE_TARGET: z
+    .string()
+    .default('')
+    .transform((text) => text.toLowerCase())
+    .refine((text) => text === '' || isHostname(text), 'SURFACE_TARGET must be a host name like surfaces.example.com')
+    .transform((text) => text || null),
 })
+
+function isListOfResolvers(addresses: readonly string[]): boolean {
+  return addresses.length <= MAX_RESOLVERS && addresses.every((address) => URL.parse(address)?.protocol === 'https:')
+}
+
+function isHostname(text: string): boolean {
+  return URL.parse(`https://${text}/`)?.hostname === text && text.includes('.')
+}
 
 export type Settings = {
   signUp: 'open' | 'invited'
@@ -75,6 +102,10 @@ export type Settings = {
   refusalFlushMs: number
   /** The bearer token of /metrics; null if there is none, and so no such path. */
   metricsToken: string | null
+  /** The addresses of the DNS resolvers that are asked. */
+  dnsResolvers: readonly string[]
+  /** The host that projects' own hosts point to; null if this deployment serves none. */
+  surfaceTarget: string | null
   /** Keys for encryption at rest by number, 32 bytes each. The highest encrypts; all of them decrypt. */
   encryptionKeys: ReadonlyMap<number, Uint8Array<ArrayBuffer>>
 }
@@ -106,6 +137,7 @@ export type Runtime = {
     sign_in: RateLimit
     ingest: RateLimit
     unknown_connection: RateLimit
+    public: RateLimit
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
@@ -140,6 +172,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       sign_in: env.LIMIT_SIGN_IN,
       ingest: env.LIMIT_INGEST,
       unknown_connection: env.LIMIT_UNKNOWN_CONNECTION,
+      public: env.LIMIT_PUBLIC,
     },
     metrics: env.METRICS ?? null,
     settings,
@@ -222,6 +255,8 @@ function settingsOf(env: Env): Settings {
     recordRetentionDays: raw.RECORD_RETENTION_DAYS,
     refusalFlushMs: raw.REFUSAL_FLUSH_MS,
     metricsToken: raw.METRICS_TOKEN,
+    dnsResolvers: raw.DNS_RESOLVERS,
+    surfaceTarget: raw.SURFACE_TARGET,
     encryptionKeys: encryptionKeysOf(env),
   }
   parsed.set(env, settings)

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
+import { sealContext, unseal } from '../src/lib/seal'
 import {
+  bound,
   call,
   captureConsole,
   deliver,
@@ -13,6 +15,7 @@ import {
   storedText,
   stripeEvent,
 } from './harness'
+import { rows } from './inbox/pipeline'
 import { codeIn } from './sessions/signing-in'
 
 const KEYS = '/platform/v1/api-keys'
@@ -20,7 +23,18 @@ const CONNECTIONS = '/platform/v1/billing/connections'
 const CONSUMERS = '/platform/v1/consumers'
 const WEBHOOKS = '/platform/v1/billing/webhooks'
 
-it('leaves no plaintext of a key, session, code or signing secret in logs, D1, KV or queue messages', async () => {
+/** The private keys of a project's tokens: only a test opens them. */
+async function privateKeys(project: string): Promise<string[]> {
+  const sealed = await rows<{ kid: string; key: number; box: string }>(
+    'SELECT kid, key, box FROM entitlement_keys WHERE project_id = ? AND box IS NOT NULL',
+    project,
+  )
+  const ring = new Map([[1, Uint8Array.fromBase64(bound.ENCRYPTION_KEY_1 as string) as Uint8Array<ArrayBuffer>]])
+  const opened = sealed.map((one) => unseal(ring, one, sealContext(project, one.kid, 'box')))
+  return Promise.all(opened)
+}
+
+it('leaves no plaintext of a key, session, code, token or signing secret in logs, D1, KV or queue messages', async () => {
   const logged = captureConsole()
   const { EVENTS, sent } = recordingQueue(QUEUE)
   const { EMAIL, mails } = mailbox()
@@ -60,6 +74,15 @@ it('leaves no plaintext of a key, session, code or signing secret in logs, D1, K
     const device = keep((await call(path, { ...asKey, method: 'PUT', json, bindings })).body.token)
     for (const sent of [device, `${device}0`]) await post('/platform/v1/devices/verify', { token: sent }, asKey)
   }
+  // A key of entitlement tokens, which is rotated, and tokens of it.
+  await post('/platform/v1/billing/plans', { key: 'leak', name: 'Leak' }, asKey)
+  const tokens = `${CONSUMERS}/ext:leak/entitlements/token`
+  keep((await post(tokens, {}, asKey)).body.token)
+  secrets.push(...(await privateKeys(project)))
+  await post('/platform/v1/billing/entitlement-keys/rotate', {}, { token, project })
+  keep((await post(tokens, {}, asKey)).body.token)
+  secrets.push(...(await privateKeys(project)))
+  await call(`/p/${project}/jwks.json`, { bindings })
   // A connection with two signing secrets, deliveries good and bad, a replay.
   const signing = keep('whsec_the_first_signing_secret_1234')
   const second = keep('whsec_the_second_signing_secret_5678')

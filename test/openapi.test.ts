@@ -53,7 +53,7 @@ const HEADERS: Record<string, string[]> = {
 function headersExpected(name: string, status: string): string[] {
   return [
     'X-Request-Id',
-    ...(/ \/(platform|auth|ingest)\//.test(name) ? ['Cache-Control'] : []),
+    ...(/ \/(platform|auth|ingest|p)\//.test(name) ? ['Cache-Control'] : []),
     ...(HEADERS[status] ?? []),
   ]
 }
@@ -84,7 +84,7 @@ describe('/openapi.json', () => {
     const served = new Set(
       app.routes
         .filter(
-          ({ method, path }) => method !== 'ALL' && /^\/(platform\/v1|auth|ingest|healthz|metrics)(\/|$)/.test(path),
+          ({ method, path }) => method !== 'ALL' && /^\/(platform\/v1|auth|ingest|healthz|metrics|p)(\/|$)/.test(path),
         )
         .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
         .filter((name) => !PAGES.includes(name)),

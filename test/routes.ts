@@ -6,6 +6,7 @@ import { insertObjects } from './billing/rows'
 import { insertFeatures, insertPlan } from './catalog/rows'
 import { insertConsumer, insertErased } from './consumers/rows'
 import { insertDevice } from './devices/rows'
+import { insertDomain } from './domains/rows'
 import { insertGrants } from './entitlements/rows'
 import {
   type Answer,
@@ -64,6 +65,7 @@ export async function newWorld() {
   await insertFeatures(project, 'sso', 'seats', 'unused')
   const plan = await insertPlan(project, 'pro')
   const grant = await insertGrants(project, consumer)
+  const domain = await insertDomain(project)
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   const passkey = await keptPasskey(owner.user)
   const sso = await insertConnection(project, { tested_revision: 1, audience: 'customers' })
@@ -75,6 +77,7 @@ export async function newWorld() {
     device,
     plan,
     grant,
+    domain,
     passkey,
     sso,
     coOwner,
@@ -187,7 +190,9 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     },
     status: 200,
   },
-  'POST /platform/v1/devices/verify': { json: { token: `svc_dv_${'0'.repeat(64)}` }, status: 200 },
+  'POST /platform/v1/devices/verify': { json: { token: `svc_dv_${'0'.repeat(64)}`, features: ['sso'] }, status: 200 },
+  'POST /platform/v1/consumers/:consumer/entitlements/token': { json: { ttl_s: 60, features: ['sso'] }, status: 201 },
+  'POST /platform/v1/billing/entitlement-keys/rotate': { json: { compromised: false }, status: 200 },
   'POST /platform/v1/billing/connections': {
     json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
     status: 201,
@@ -225,6 +230,21 @@ export const SAMPLES: Record<string, { json: Record<string, unknown>; status: nu
     },
     status: 201,
   },
+  // Well-formed, but the project has no connection and no code.
+  'POST /platform/v1/sso/authorize': {
+    json: {
+      connection_id: 'sso_01kc5rb2c4d6e8f0g1h3j5k7m9',
+      redirect_uri: 'https://app.example.com/sso',
+      state: 'sample',
+      login_hint: 'sample@example.com',
+    },
+    status: 404,
+  },
+  'POST /platform/v1/sso/token': {
+    json: { code: '0'.repeat(64), redirect_uri: 'https://app.example.com/sso' },
+    status: 400,
+  },
+  'POST /platform/v1/domains': { json: { hostname: 'sample.dev', purpose: 'surface' }, status: 201 },
   'PUT /platform/v1/billing/customers/:vendor/:id': { json: { consumer: 'ext:sample' }, status: 200 },
   'PATCH /platform/v1/billing/connections/:id': { json: { name: 'sample', status: 'active' }, status: 200 },
   'POST /platform/v1/billing/connections/:id/secrets': { json: { signing_secret: 'whsec_9876543210' }, status: 201 },
@@ -261,6 +281,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/billing/features/:key': 'unused',
     '/platform/v1/billing/plans/:id': world.plan,
     '/platform/v1/billing/grants/:id': world.grant,
+    '/platform/v1/domains/:id': world.domain,
     '/platform/v1/billing/connections/:id': world.connection.id,
     '/platform/v1/billing/connections/:id/secrets/:secret_id': world.connection.secrets[0]?.id ?? '',
     '/platform/v1/billing/webhooks/:event_id': world.event,
@@ -273,6 +294,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/auth/sessions/:id': world.session,
     '/auth/passkeys/:id': world.passkey,
     '/ingest/:connection_id': world.connection.id,
+    '/p/:project': world.project,
   }
   const parts = path.split('/')
   return parts

@@ -6,12 +6,22 @@ export type StoryEvent = { name: string; body: Buffer<ArrayBuffer> }
 const API_VERSION = '2026-03-25.dahlia'
 const MONTH = 30 * 86_400
 
+/** What happens to one customer. */
+export type Story = {
+  /** A month: eight events. */
+  month: StoryEvent[]
+  /** The price that the customer pays for, as Stripe names it. */
+  price: string
+  /** The customer cancels. */
+  cancellation: StoryEvent
+}
+
 /**
- * A month of one customer: eight events. The ids are new each time, so that the story can be sent again.
+ * A month of one customer, and how it ends. The ids are new each time, so that the story can be sent again.
  *
  * @param consumer the external id of the consumer that the customer's metadata names, if it names one
  */
-export function story({ consumer, now = Date.now() }: { consumer?: string; now?: number } = {}): StoryEvent[] {
+export function story({ consumer, now = Date.now() }: { consumer?: string; now?: number } = {}): Story {
   const tail = randomBytes(8).toString('hex')
   const id = (prefix: string) => `${prefix}_demo${tail}`
   const start = Math.floor(now / 1000) - 60
@@ -74,7 +84,7 @@ export function story({ consumer, now = Date.now() }: { consumer?: string; now?:
     ['invoice.payment_failed', invoice('2', 'open', 5700)],
     ['charge.dispute.created', { ...dispute, evidence_details: { due_by: start + 7 * 86_400 } }],
   ]
-  return steps.map(([type, object], i) => ({
+  const event = (type: string, object: Record<string, unknown>, i: number) => ({
     name: type,
     body: Buffer.from(
       JSON.stringify({
@@ -88,5 +98,10 @@ export function story({ consumer, now = Date.now() }: { consumer?: string; now?:
         data: { object },
       }),
     ),
-  }))
+  })
+  return {
+    month: steps.map(([type, object], i) => event(type, object, i)),
+    price: id('price'),
+    cancellation: event('customer.subscription.deleted', subscription('canceled', 3), steps.length),
+  }
 }

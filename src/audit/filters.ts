@@ -14,7 +14,7 @@ export const auditFilters = {
     .optional()
     .describe('An exact action, or a prefix such as `api_key.*`.'),
   object_type: word.optional().describe('For example `api_key` or `connection`.'),
-  object_id: word.optional(),
+  object_id: word.optional().describe('What was changed. Of a consumer, also the merges of other consumers into it.'),
   created_after: when.optional().describe('Inclusive.'),
   created_before: when.optional().describe('Exclusive.'),
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { apiKeys } from '../api-keys/schema'
 import { type Database, type Db, type Query, raw } from '../db/client'
@@ -87,6 +87,11 @@ export function keyNamesOf(db: Db, projectId: string, ids: readonly string[]) {
     .where(and(eq(apiKeys.project_id, projectId), inArray(apiKeys.id, valuesOf(ids))))
 }
 
+/** A merge is an entry about the consumer that ended. It concerns the one that stays as well. */
+function isMergeInto(id: string) {
+  return and(eq(a.action, 'consumer.merged'), sql`${a.details}->>'into' = ${id}`)
+}
+
 /** The conditions on each entry in the range; undefined if there are none. */
 function conditionOf({ actor_id, action, object_type, object_id }: AuditFilters) {
   const prefix = action?.endsWith('*') ? action.slice(0, -1) : null
@@ -98,6 +103,6 @@ function conditionOf({ actor_id, action, object_type, object_id }: AuditFilters)
         ? undefined
         : eq(a.action, action),
     object_type === undefined ? undefined : eq(a.object_type, object_type),
-    object_id === undefined ? undefined : eq(a.object_id, object_id),
+    object_id === undefined ? undefined : or(eq(a.object_id, object_id), isMergeInto(object_id)),
   )
 }

@@ -5,6 +5,8 @@ import { batch, ConstraintError, type Db } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { insertWhere } from '../db/insert-where'
 import { refusedNull, refusedTwin } from '../db/refused'
+import { firstKeyInserted } from '../entitlements/keys-store'
+import type { SigningKey } from '../entitlements/signing'
 import { requireMatch, revisionsIn } from '../http/etag'
 import { invalidFields } from '../http/validate'
 import { newId } from '../lib/ids'
@@ -35,9 +37,16 @@ const mine = alias(planRefs, 'mine')
 /**
  * Creates a plan, in one batch that fails whole.
  *
+ * @param key signs entitlement tokens from then on if the project has no key yet
  * @throws {Fault} `validation_failed`, `plan_key_taken`, `price_mapped`, `plan_limit_reached`
  */
-export async function insertPlan(db: Db, projectId: string, fields: PlanFields, change: Change): Promise<Plan> {
+export async function insertPlan(
+  db: Db,
+  projectId: string,
+  fields: PlanFields,
+  change: Change,
+  key?: SigningKey,
+): Promise<Plan> {
   const of = { project_id: projectId, id: newId('pln', change.now) }
   const { prices, ...own } = fields
   const row = { ...of, ...own, revision: sql`CASE WHEN ${fitting(projectId, own.features)} THEN 1 END` }
@@ -51,6 +60,7 @@ export async function insertPlan(db: Db, projectId: string, fields: PlanFields, 
         insertWhere(db, plans, { ...row, updated_at: change.now }, room),
       ),
       mapped: refsAdded(db, of, prices),
+      ...(key && { key: firstKeyInserted(db, projectId, key, change.now) }),
       rows: findPlan(db, projectId, of.id),
       refs: refsOf(db, projectId, of.id),
     })

@@ -24,7 +24,7 @@ export function typeFixed(type: string): Fault {
 export function featureInUse(): Fault {
   return new Fault(
     'feature_in_use',
-    'A plan or a grant has this feature. Take it out of all plans and revoke its grants first.',
+    'A plan, a grant or the setting devices_feature has this feature. Take it out of all plans, revoke its grants, and change the setting first.',
   )
 }
 

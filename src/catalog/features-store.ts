@@ -1,13 +1,18 @@
-import { and, asc, eq, gt, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, auditedFrom, type Change } from '../audit/store'
-import { batch, type Db } from '../db/client'
+import { batch, type Db, raw } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { valuesOf } from '../db/sql'
+import { isLive } from '../entitlements/live-store'
 import { grants } from '../entitlements/schema'
+import { projects } from '../projects/schema'
 import { featureInUse, noFeature, tooManyFeatures, typeFixed } from './faults'
-import { MAX_FEATURES } from './limits'
+import { MAX_FEATURES, MAX_GRANTS_WALKED } from './limits'
 import { features, plans } from './schema'
 import type { Combine, FeatureType } from './values'
+
+const g = alias(grants, 'g')
 
 /** A feature of a project. */
 export type Feature = ReturnType<typeof findFeature>['_']['result'][number]
@@ -99,47 +104,71 @@ export async function putFeature(
   return { feature, created: before.length === 0 }
 }
 
-/** Deletes a feature that nothing has. @throws {Fault} `not_found`, `feature_in_use` */
+/**
+ * Deletes a feature that nothing has. Grants are walked in the order of their ids, a part in each transaction: the last one
+ * deletes.
+ *
+ * @throws {Fault} `not_found`, `feature_in_use`
+ */
 export async function deleteFeature(
   db: Db,
   { project_id, key }: { project_id: string; key: string },
   change: Change,
 ): Promise<void> {
-  const { before, rows } = await batch(db, {
-    before: findFeature(db, project_id, key),
-    ...audited(
-      db,
-      change,
-      { project_id, action: 'feature.deleted', object_type: 'feature', object_id: key },
-      db
-        .delete(features)
-        .where(
-          and(
-            isFeature(project_id, key),
-            sql`NOT EXISTS ${inPlans(project_id, key)}`,
-            sql`NOT EXISTS ${inGrants(project_id, key, change.now)}`,
-          ),
-        ),
-    ),
-    rows: findFeature(db, project_id, key),
-  })
-  if (before.length === 0) throw noFeature()
-  if (rows.length > 0) throw featureInUse()
+  for (let after: string | null = ''; after !== null; ) {
+    const walk = walkGrants(project_id, key, after, change.now)
+    const named = sql`(EXISTS ${plansWith(project_id, key)} OR EXISTS ${inSettings(project_id, key)})`
+    const free = sql`(SELECT count(*) < ${MAX_GRANTS_WALKED} AND coalesce(max(used), 0) = 0 FROM ${walk})`
+    const { before, walked, rows } = await batch(db, {
+      before: findFeature(db, project_id, key),
+      walked: raw(
+        db,
+        {
+          n: sql<number>`count(*)`,
+          last: sql<string | null>`max(w.id)`,
+          used: sql<boolean>`coalesce(max(w.used), 0) OR ${named}`.mapWith(Boolean),
+        },
+        (fields) => sql`SELECT ${fields} FROM ${walk} w`,
+      ),
+      ...audited(
+        db,
+        change,
+        { project_id, action: 'feature.deleted', object_type: 'feature', object_id: key },
+        db.delete(features).where(and(isFeature(project_id, key), sql`NOT ${named}`, free)),
+      ),
+      rows: findFeature(db, project_id, key),
+    })
+    if (before.length === 0) throw noFeature()
+    if (rows.length === 0) return
+    const [part] = walked
+    if (!part || part.used || part.n < MAX_GRANTS_WALKED) throw featureInUse()
+    after = part.last
+  }
+}
+
+/** Whether the project has a quantity feature with this key. */
+export function isQuantity(projectId: string, key: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM ${features} WHERE ${and(isFeature(projectId, key), eq(features.type, 'quantity'))})`
+}
+
+/** The project, if its setting `devices_feature` names a feature, as a subquery. */
+function inSettings(projectId: string, key: string): SQL {
+  return sql`(SELECT 1 FROM ${projects} WHERE ${eq(projects.id, projectId)} AND ${projects.settings} ->> 'devices_feature' = ${key})`
 }
 
 /** The plans that have a feature, as a subquery. */
-function inPlans(projectId: string, key: string): SQL {
+function plansWith(projectId: string, key: string): SQL {
   return sql`(SELECT 1 FROM ${plans} CROSS JOIN json_each(${plans.features}) j
     WHERE ${plans.project_id} = ${projectId} AND j.key = ${key})`
 }
 
 /**
- * The live grants of a feature, as a subquery. No index finds them: it would cost a row for each grant, and features are seldom
- * deleted.
+ * The next grants of a project, as a subquery: whether each is a live one of a feature. No index finds these: it would cost a row
+ * for each grant, and features are seldom deleted. Ids stay when a grant gets another consumer.
  */
-function inGrants(projectId: string, key: string, now: number): SQL {
-  const live = and(isNull(grants.revoked_at), or(isNull(grants.expires_at), gt(grants.expires_at, now)))
-  return sql`(SELECT 1 FROM ${grants} WHERE ${grants.project_id} = ${projectId} AND ${grants.feature} = ${key} AND ${live})`
+function walkGrants(projectId: string, key: string, after: string, now: number): SQL {
+  return sql`(SELECT ${g.id} AS id, ${and(eq(g.feature, key), isLive(g, now))} AS used FROM ${grants} ${g} INDEXED BY grants_id
+    WHERE ${g.project_id} = ${projectId} AND ${g.id} > ${after} ORDER BY ${g.id} LIMIT ${MAX_GRANTS_WALKED})`
 }
 
 function isFeature(projectId: string, key: string): SQL | undefined {

@@ -1,5 +1,7 @@
 /** Features of a project. The write itself enforces the limit. */
 export const MAX_FEATURES = 200
+/** Grants that one transaction looks at when a feature is deleted. */
+export const MAX_GRANTS_WALKED = 5_000
 /** Plans of a project, archived ones too. The write itself enforces the limit. */
 export const MAX_PLANS = 100
 /** Features of one plan. */
@@ -16,3 +18,7 @@ export const MAX_RANK = 1000
 export const MAX_CONFIG_BYTES = 2048
 /** Levels of arrays and objects in the value of a config feature. */
 export const MAX_CONFIG_DEPTH = 20
+/** Subscriptions, the last changed ones, whose items are looked at for prices that no plan has. */
+export const NEWEST_SUBSCRIPTIONS = 1_000
+/** Prices that no plan has, as the console lists them. */
+export const MAX_UNMAPPED = 50

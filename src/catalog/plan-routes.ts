@@ -7,7 +7,8 @@ import { listOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { insertPlan, type PlanFields, updatePlan } from './change-store'
+import { type PlanFields, updatePlan } from './change-store'
+import { createPlan } from './create'
 import { noPlan } from './faults'
 import { CreatePlanBody, Plan, planFieldsOf, presentPlan, UpdatePlanBody } from './fields'
 import { MAX_PLANS } from './limits'
@@ -34,7 +35,7 @@ export const planRoutes = new Hono<HttpEnv>()
     body(CreatePlanBody),
     async (c) => {
       const fields = planFieldsOf(c.req.valid('json')) as PlanFields
-      return c.json(tagged(c, await insertPlan(c.get('rt').db, projectOf(c.get('actor')), fields, changeOf(c))), 201)
+      return c.json(tagged(c, await createPlan(c.get('rt'), projectOf(c.get('actor')), fields, changeOf(c))), 201)
     },
   )
   .get(

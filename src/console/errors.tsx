@@ -9,6 +9,7 @@ import { startPath } from '../sessions/reach'
 import { lead, needsConfirmation, needsPasskey, toConfirm, toSecondFactor } from './lead'
 import { enterIfKnown } from './page'
 import { forgetSession, isNotSignedIn } from './session'
+import { plural } from './ui/format'
 import { show } from './ui/layout'
 
 /** Shows an error as a page. A visitor who must sign in, or confirm the session, returns afterwards. */
@@ -26,7 +27,8 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
   const log = c.get('log')
   log.code = fault.fault
   if (status >= 500) log.error = describe(fault.extra.cause ?? error)
-  return say(c, status, words?.title ?? title, words?.detail ?? fault.detail)
+  const wait = fault.extra.headers?.['Retry-After'] ?? retryAfter(status)
+  return say(c, status, words?.title ?? title, words?.detail ?? fault.detail, wait)
 }
 
 /** The page for a project that this session does not reach: a link, because the sign-in replaces the session. */
@@ -65,8 +67,14 @@ export async function missingPage(c: Context<HttpEnv>): Promise<Response> {
   return say(c, 404, 'Page not found', 'The page may have been removed, or you may not be a member of its project.')
 }
 
-async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: string, detail: string) {
-  const wait = retryAfter(status)
+/** @param wait how long to wait before trying again (s); null if that does not help */
+async function say(
+  c: Context<HttpEnv>,
+  status: ContentfulStatusCode,
+  title: string,
+  detail: string,
+  wait: string | null = null,
+) {
   if (wait !== null) c.header('Retry-After', wait)
   // The header needs the database, which may be what failed.
   if (status >= 500) c.set('actor', undefined as never)
@@ -75,7 +83,10 @@ async function say(c: Context<HttpEnv>, status: ContentfulStatusCode, title: str
     { title, status },
     <>
       <h1>{title}</h1>
-      <p>{detail}</p>
+      <p>
+        {detail}
+        {wait !== null && ` You can try again in ${plural(Number(wait), 'second')}.`}
+      </p>
       <p class="quiet">
         {status} · Request ID: {c.get('clientRequestId') ?? c.get('requestId')}
       </p>

@@ -10,14 +10,18 @@ import { confirmPages } from './pages/confirm/routes'
 import { connectionPages } from './pages/connections/routes'
 import { consumerPages } from './pages/consumers/routes'
 import { customerLinkPages, unlinkedPages } from './pages/customers/routes'
+import { domainPages } from './pages/domains/routes'
+import { entitlementPages, grantPages } from './pages/entitlements/routes'
 import { errorPages } from './pages/errors/routes'
 import { eventPages } from './pages/events/routes'
+import { featurePages } from './pages/features/routes'
 import { generalPages } from './pages/general/routes'
 import { healthPages } from './pages/health/routes'
 import { invitationPages } from './pages/invitations/routes'
 import { memberPages } from './pages/members/routes'
 import { overviewPages } from './pages/overview/routes'
 import { passkeyPages } from './pages/passkeys/routes'
+import { planPages } from './pages/plans/routes'
 import { projectPages } from './pages/projects/routes'
 import { referencePages } from './pages/reference/routes'
 import { replayPages } from './pages/replays/routes'
@@ -46,6 +50,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/settings/general', generalPages)
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
   .route('/p/:project/platform/settings/members', memberPages)
+  .route('/p/:project/platform/settings/domains', domainPages)
   .route('/p/:project/platform/settings/sso', ssoSettingsPages)
   .route('/p/:project/platform/settings/audit-log', auditPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
@@ -54,10 +59,14 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/billing/webhooks', replayPages)
   .route('/p/:project/platform/billing/webhooks', eventPages)
   .route('/p/:project/platform/billing', billingPages)
+  .route('/p/:project/platform/billing/plans', planPages)
+  .route('/p/:project/platform/billing/features', featurePages)
   .route('/p/:project/platform/billing/customers', customerLinkPages)
   // This comes before the page of a consumer, whose path `/:consumer` would match it.
   .route('/p/:project/platform/consumers/unlinked', unlinkedPages)
   .route('/p/:project/platform/consumers', consumerPages)
+  .route('/p/:project/platform/consumers/:consumer/entitlements', entitlementPages)
+  .route('/p/:project/platform/consumers/:consumer/grants', grantPages)
   .route('/', referencePages)
   .route('/', abovePages)
   .all('*', missingPage)

@@ -5,9 +5,10 @@ import { batch, type Db, raw } from '../db/client'
 import { deleteDevices } from '../devices/move-store'
 import { reasonsErased } from '../entitlements/grants-store'
 import { newId } from '../lib/ids'
+import { IDENTITIES_AFTER } from './limits'
 import type { ConsumerRef } from './ref'
-import { consumerIds, consumers, customerLinks, erasures } from './schema'
-import { findConsumer, idOf, mergedInto, required } from './store'
+import { consumerIds, consumers, customerLinks, type ErasureCursor, erasures } from './schema'
+import { findConsumer, idOf, listMerged, mergedInto, required } from './store'
 import { fenced, untilCurrent } from './write-store'
 
 const c = alias(consumers, 'c')
@@ -22,6 +23,9 @@ const shown = {
   requested_at: e.requested_at,
   finished_at: e.finished_at,
 }
+
+/** Where the first pass of an erasure begins. */
+export const START: ErasureCursor = { phase: 'customers', customer: '', vendor: '', kind: '', id: '', left: 0 }
 
 /** An erasure of a consumer. */
 export type Erasure = ReturnType<typeof findErasure>['_']['result'][number]
@@ -39,26 +43,30 @@ export function findErasure(db: Db, projectId: string, ref: ConsumerRef) {
 
 /**
  * Erases a consumer, and the consumers that were merged into it. The cron erases what vendors have sent about its
- * customers: see inbox/upkeep/erasures.ts. A consumer that was erased stays as it is.
+ * customers: see inbox/upkeep/erasures.ts. A consumer that was erased stays as it is. What the directory has about the
+ * consumer comes after it: see erase.ts.
  *
+ * @returns the erasure, and the consumers that this call has erased
  * @throws {Fault} `not_found`, `consumer_merged`
  */
 export async function eraseConsumer(
   db: Db,
   { project_id, ref }: { project_id: string; ref: ConsumerRef },
   change: Change,
-): Promise<Erasure> {
+): Promise<{ erasure: Erasure; erased: readonly string[] }> {
   return untilCurrent(async () => {
     const found = await batch(db, {
       rows: findConsumer(db, project_id, ref),
       erasure: findErasure(db, project_id, ref),
+      merged: listMerged(db, project_id, ref),
     })
     const before = required(found.rows)
     const [earlier] = found.erasure
-    if (earlier) return earlier
+    if (earlier) return { erasure: earlier, erased: [] }
     const { now } = change
     const of = { project_id, id: before.id }
     const id = newId('ers', now)
+    const erased = [before.id, ...found.merged.map((row) => row.id)]
     const gone = {
       email: null,
       name: null,
@@ -78,13 +86,18 @@ export async function eraseConsumer(
         .set({ ...gone, revision: sql`${consumers.revision} + 1` })
         .where(and(eq(consumers.project_id, project_id), inArray(consumers.id, mergedInto(project_id, before.id)))),
       customers: eraseCustomers(db, of, id),
-      recorded: db
-        .insert(erasures)
-        .values({ project_id, id, consumer_id: before.id, requested_at: now, ...dueFor(of, id, now) }),
+      recorded: db.insert(erasures).values({
+        project_id,
+        id,
+        consumer_id: before.id,
+        requested_at: now,
+        ...dueFor(of, id, now),
+        cursor: { ...START, consumers: erased },
+      }),
       ...deleteOwned(db, of),
       erasure: findErasure(db, project_id, of),
     })
-    return erasure[0] as Erasure
+    return { erasure: erasure[0] as Erasure, erased }
   })
 }
 
@@ -103,15 +116,15 @@ function eraseCustomers(db: Db, of: Of, erasure: string) {
 }
 
 /**
- * When the cron has to look at an erasure: now. Without customers it is finished and never due, because a customer cannot be
- * linked to it later.
+ * When the cron has to look at an erasure: now. Without customers it is finished, because a customer cannot be linked to it
+ * later. Then only the identities are left to look at.
  */
 function dueFor({ project_id }: Of, erasure: string, now: number) {
   const without = sql`NOT EXISTS (SELECT 1 FROM ${customerLinks} ${l} INDEXED BY customer_links_pinned
     WHERE ${l.project_id} = ${project_id} AND ${l.pinned} = ${erasure})`
   return {
     finished_at: sql`CASE WHEN ${without} THEN ${now} END`,
-    due_at: sql`CASE WHEN NOT ${without} THEN ${now} END`,
+    due_at: sql`CASE WHEN ${without} THEN ${now + IDENTITIES_AFTER} ELSE ${now} END`,
   }
 }
 

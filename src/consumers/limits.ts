@@ -1,3 +1,5 @@
+import { MINUTE } from '../lib/time'
+
 /** Characters of an external id. */
 export const MAX_EXTERNAL_ID = 200
 /** External ids of one consumer. The write itself is fenced, so calls at the same time cannot exceed it. */
@@ -19,6 +21,11 @@ export const MAX_METADATA_KEY = 40
 export const MAX_METADATA_VALUE = 500
 /** Characters (code points) of the reason for blocking or unblocking. */
 export const MAX_REASON = 200
+/**
+ * The identities of an erased consumer are deleted again this long after the call (ms), because of sign-ins that were under
+ * way. By then the codes that they got have expired too.
+ */
+export const IDENTITIES_AFTER = 2 * MINUTE
 /** Consumers that can be merged into one consumer. */
 export const MAX_MERGED = 1_000
 /** Customers of vendors that are pinned to one consumer. The statements that pin and merge enforce it. */

@@ -118,7 +118,13 @@ function namedBy(projectId: string, kind: (typeof NAMING)[number], before: Custo
     SELECT k->>0, k->>1 FROM n WHERE k IS NOT NULL`
 }
 
-type Asked = { linked?: boolean | undefined; vendor?: string | undefined; consumer?: ConsumerRef | undefined }
+/** `pinned`: whether a pin says which consumer a customer is. */
+type Asked = {
+  linked?: boolean | undefined
+  pinned?: boolean | undefined
+  vendor?: string | undefined
+  consumer?: ConsumerRef | undefined
+}
 
 /**
  * Reads the customers of a project that have an event of their own, a claim or a pin, or that a billing object names, in the
@@ -128,11 +134,12 @@ type Asked = { linked?: boolean | undefined; vendor?: string | undefined; consum
 export function listLinks(
   db: Db,
   projectId: string,
-  { linked, vendor, consumer }: Asked,
+  { linked, pinned, vendor, consumer }: Asked,
   { before, take }: { before: CustomerKey | null; take: number },
 ): Query<ListRow[]> {
   const rest = and(
     linked === undefined ? undefined : linked ? sql`${consumerId} IS NOT NULL` : sql`${consumerId} IS NULL`,
+    pinned === undefined ? undefined : pinned ? isPinned : sql`NOT (${isPinned})`,
     vendor === undefined ? undefined : sql`w.vendor = ${vendor}`,
   )
   const most = !rest ? take : consumer ? MAX_CUSTOMERS : MAX_CUSTOMERS_LOOKED_AT

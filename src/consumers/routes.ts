@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { withCap } from '../devices/cap'
 import { countDevices } from '../devices/store'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -8,7 +9,8 @@ import { boundedListOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { eraseConsumer, findErasure } from './erase-store'
+import { erase } from './erase'
+import { findErasure } from './erase-store'
 import { Erasure, notErased, presentErasure } from './erasure'
 import {
   BlockBody,
@@ -111,7 +113,9 @@ export const consumerRoutes = new Hono<HttpEnv>()
         devices: countDevices(db, project, ref),
       })
       const customers = found.customers.map(({ vendor, id, linked_by }) => ({ vendor, id, linked_by }))
-      return c.json({ ...tagged(c, required(found.rows)), customers, devices: found.devices[0] }, 200)
+      const consumer = tagged(c, required(found.rows))
+      const devices = found.devices[0] && (await withCap(db, project, ref, found.devices[0]))
+      return c.json({ ...consumer, customers, devices }, 200)
     },
   )
   .put(
@@ -228,7 +232,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       responses: { 202: { description: 'The erasure.', schema: Erasure } },
       faults: ['not_found', 'consumer_merged'],
     }),
-    async (c) => c.json(presentErasure(await eraseConsumer(c.get('rt').db, named(c), changeOf(c))), 202),
+    async (c) => c.json(presentErasure(await erase(c.get('rt'), named(c), changeOf(c))), 202),
   )
   .get(
     '/:consumer/erasure',

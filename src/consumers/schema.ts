@@ -102,6 +102,8 @@ export type ErasureCursor = {
   kind: string
   id: string
   left: number
+  /** The consumers that were erased, until their identities are gone. */
+  consumers?: readonly string[]
 }
 
 /** Erasures of consumers. Their customers are the links that are pinned to them. */

@@ -10,6 +10,7 @@ import { type ConsumerState, consumerIds, consumers } from './schema'
 
 const c = alias(consumers, 'c')
 const i = alias(consumerIds, 'i')
+const m = alias(consumers, 'm')
 
 const ownIds = sql`SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
   WHERE ${i.project_id} = ${c.project_id} AND ${i.consumer_id} = ${c.id} ORDER BY ${i.position}`
@@ -59,6 +60,13 @@ export function consumerWithId(db: Db, projectId: string, id: SQL) {
     shown,
     (fields) => sql`SELECT ${fields} FROM ${consumers} ${c} WHERE ${c.project_id} = ${projectId} AND ${c.id} = ${id}`,
   )
+}
+
+/** Reads a consumer; of one that was merged, the survivor. */
+export function findSurvivor(db: Db, projectId: string, id: string) {
+  const survivor = sql`(SELECT coalesce(${m.merged_into}, ${m.id}) FROM ${consumers} ${m}
+    WHERE ${m.project_id} = ${projectId} AND ${m.id} = ${id})`
+  return consumerWithId(db, projectId, survivor)
 }
 
 /**
@@ -137,6 +145,16 @@ export function isConsumer(row: ListRow): row is Extract<ListRow, { part: 'consu
 export function mergedInto(projectId: string, id: string): SQL {
   return sql`(SELECT ${c.id} FROM ${consumers} ${c} INDEXED BY consumers_merged
     WHERE ${c.project_id} = ${projectId} AND ${c.merged_into} = ${id})`
+}
+
+/** Reads the ids of the consumers that were merged into this one. */
+export function listMerged(db: Db, projectId: string, into: ConsumerRef) {
+  return raw(
+    db,
+    { id: c.id },
+    (fields) => sql`SELECT ${fields} FROM ${consumers} ${c} INDEXED BY consumers_merged
+      WHERE ${c.project_id} = ${projectId} AND ${c.merged_into} = ${idOf(projectId, into)}`,
+  )
 }
 
 /** Counts the consumers that were merged into any of these. */

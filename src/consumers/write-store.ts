@@ -10,7 +10,7 @@ import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
 
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers, type Metadata } from './schema'
-import { type Consumer, changeable, findConsumer, required } from './store'
+import { type Consumer, changeable, findConsumer, findSurvivor, required } from './store'
 
 /** What a caller sets of a consumer; undefined stays as it is, null is cleared. The email address is in lower case. */
 export type Fields = { email?: string | null; name?: string | null; metadata?: Metadata }
@@ -96,6 +96,26 @@ export async function insertConsumer(
   } catch (error) {
     throw isTaken(error) ? taken() : error
   }
+}
+
+/**
+ * Creates a consumer under an id that another row names already, unless it is there. It can be repeated.
+ *
+ * @returns the consumer as it is then; of one that was merged, the survivor
+ */
+export async function ensureConsumer(db: Db, of: Own, fields: Fields, now: number): Promise<Consumer> {
+  const { rows } = await batch(
+    db,
+    {
+      inserted: db
+        .insert(consumers)
+        .values(newRow(of, fields, now))
+        .onConflictDoNothing(),
+      rows: findSurvivor(db, of.project_id, of.id),
+    },
+    { idempotent: true },
+  )
+  return rows[0] as Consumer
 }
 
 /**

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Consumer } from '../consumers/fields'
+import { askedFeatures, Entitlement, SAMPLE_ENTITLEMENT } from '../entitlements/fields'
 import { exampleOf, flagOrFalse, named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso, isoOrNull } from '../lib/time'
@@ -76,8 +77,11 @@ export const RegisteredDevice = named(
 
 export const VerifyBody = named(
   'VerifyDevice',
-  z.strictObject({ token: z.string().max(MAX_TOKEN).describe('What the app has sent as its token.') }),
-  { token: SAMPLE.deviceToken },
+  z.strictObject({
+    token: z.string().max(MAX_TOKEN).describe('What the app has sent as its token.'),
+    features: askedFeatures.optional().describe('Keys of features: what may the consumer do with them?'),
+  }),
+  { token: SAMPLE.deviceToken, features: ['seats'] },
 )
 
 /** Who the consumer is, without personal data: for keys that may not read consumers. */
@@ -94,12 +98,19 @@ export const Verification = named(
     reason: Reason.nullable().describe('Why the token is not valid; null if it is.'),
     device: Device.nullable().describe('Null if the token is unknown.'),
     consumer: VerifiedConsumer.nullable().describe('Whose device it is. Null if the token is unknown.'),
+    features: z
+      .record(z.string(), Entitlement)
+      .nullable()
+      .describe(
+        'What the consumer may do, for each of the `features`. Null if the token is not valid, or none were sent.',
+      ),
   }),
   {
     valid: true,
     reason: null,
     device: exampleOf(Device),
     consumer: exampleOf(VerifiedConsumer),
+    features: { seats: SAMPLE_ENTITLEMENT },
   },
 )
 

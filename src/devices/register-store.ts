@@ -8,10 +8,11 @@ import { batch, type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
+import { capOf } from './cap'
 import { LAST_SEEN_EVERY, MAX_REPLACED } from './limits'
 import { byHash, forgotten } from './move-store'
 import { devices } from './schema'
-import { activeOf, type Device, limitOf, shown } from './store'
+import { activeOf, type Device, featureOf, limitOf, shown } from './store'
 import type { NewToken } from './token'
 
 const c = alias(consumers, 'c')
@@ -30,6 +31,9 @@ type How = { replace: boolean; renew: boolean; token: NewToken }
  * Registers the installation as a device of the consumer, or changes the device that it is. The insert itself counts the
  * active devices, so calls at the same time cannot exceed the limit. The same fields again write nothing for an hour.
  *
+ * Where a feature says how many devices there can be, a new device takes two more round trips: what the consumer is entitled
+ * to is read, and then the insert counts up to that.
+ *
  * @param how.replace whether the devices that were seen least recently are revoked if there is no room
  * @param how.renew whether a device that is there gets the new token; the one before ends
  * @returns the device; its token only if it is new
@@ -39,16 +43,41 @@ export async function registerDevice(
   db: Db,
   of: Installation,
   fields: Fields,
+  how: How,
+  change: Change,
+): Promise<Registered> {
+  const tried = await tryToRegister(db, of, fields, how, change, null)
+  if ('device' in tried) return tried
+  const cap = await capOf(db, of.project_id, of.ref, tried.feature)
+  const decided = await tryToRegister(db, of, fields, how, change, cap)
+  if ('device' in decided) return decided
+  throw full()
+}
+
+type Registered = { device: Device; token: string | null; created: boolean }
+
+/**
+ * As {@link registerDevice}, in one transaction.
+ *
+ * @param cap how many active devices the consumer can have; null: as `max_devices` says
+ * @returns `feature`: the device is new, and this feature says how many there can be
+ */
+async function tryToRegister(
+  db: Db,
+  of: Installation,
+  fields: Fields,
   { replace, renew, token }: How,
   change: Change,
-): Promise<{ device: Device; token: string | null; created: boolean }> {
+  cap: number | null,
+): Promise<Registered | { feature: string }> {
   const { project_id, ref, installation_id } = of
   const id = newId('dev', change.now)
   const found = await batch(
     db,
     {
-      ...(replace && replaced(db, of, id, change)),
-      inserted: inserted(db, of, { id, fields, hash: token.hash, now: change.now }),
+      // Where there can be none, revoking others makes no room.
+      ...(replace && cap !== 0 && replaced(db, of, id, cap, change)),
+      inserted: inserted(db, of, { id, fields, hash: token.hash, cap, now: change.now }),
       updated: updated(db, of, fields, { hash: renew ? token.hash : undefined, now: change.now }),
       consumer: findConsumer(db, project_id, ref),
       device: raw(
@@ -58,6 +87,7 @@ export async function registerDevice(
           WHERE ${d.project_id} = ${project_id} AND ${d.consumer_id} = ${idOf(project_id, ref)}
             AND ${d.installation_id} = ${installation_id}`,
       ),
+      settings: raw(db, { feature: featureOf(project_id) }, (list) => sql`SELECT ${list}`),
     },
     { idempotent: true },
   )
@@ -66,7 +96,11 @@ export async function registerDevice(
     throw new Fault('consumer_blocked', `The consumer ${consumer.id} is blocked. Unblock it first.`)
   }
   const [row] = found.device
-  if (!row) throw full()
+  if (!row) {
+    const feature = found.settings[0]?.feature ?? null
+    if (cap === null && feature !== null) return { feature }
+    throw full()
+  }
   const { token_hash, ...device } = row
   if (device.state === 'revoked') {
     throw new Fault('device_revoked', `This installation is the device ${device.id}, which was revoked for good.`)
@@ -81,13 +115,13 @@ function activeOwner({ project_id, ref }: Installation): SQL {
 }
 
 /** Revokes as many devices as a new one needs to fit in, the least recently seen ones first, and audits each. */
-function replaced(db: Db, of: Installation, id: string, change: Change) {
+function replaced(db: Db, of: Installation, id: string, cap: number | null, change: Change) {
   const { project_id, installation_id } = of
   const owner = activeOwner(of)
   const isThere = sql`EXISTS (SELECT 1 FROM ${devices} ${i} INDEXED BY devices_installation
     WHERE ${i.project_id} = ${project_id} AND ${i.consumer_id} = ${owner} AND ${i.installation_id} = ${installation_id})`
   const tooMany = sql`(SELECT CASE WHEN n BETWEEN 1 AND ${MAX_REPLACED} THEN n ELSE 0 END
-    FROM (SELECT ${activeOf(project_id, owner)} - ${limitOf(project_id)} + 1 AS n))`
+    FROM (SELECT ${activeOf(project_id, owner)} - ${limitOf(project_id, cap)} + 1 AS n))`
   const oldest = (field: SQL) => sql`(SELECT ${field} FROM ${devices} ${d} INDEXED BY devices_consumer
     WHERE ${d.project_id} = ${project_id} AND ${d.consumer_id} = ${owner} AND ${d.state} = 'active' AND NOT ${isThere}
     ORDER BY ${d.last_seen_at}, ${d.id} LIMIT ${tooMany})`
@@ -102,9 +136,9 @@ function replaced(db: Db, of: Installation, id: string, change: Change) {
   }
 }
 
-type New = { id: string; fields: Fields; hash: string; now: number }
+type New = { id: string; fields: Fields; hash: string; cap: number | null; now: number }
 
-function inserted(db: Db, { project_id, ref, installation_id }: Installation, { id, fields, hash, now }: New) {
+function inserted(db: Db, { project_id, ref, installation_id }: Installation, { id, fields, hash, cap, now }: New) {
   const { platform, name = null, model = null, os_version = null, app_version = null } = fields
   const isActive = and(eq(c.project_id, project_id), eq(c.id, idOf(project_id, ref)), eq(c.state, 'active'))
   return insertFrom(
@@ -126,7 +160,7 @@ function inserted(db: Db, { project_id, ref, installation_id }: Installation, { 
       created_at: sql`${now}`,
     },
     sql`FROM ${consumers} ${c}
-      WHERE ${isActive} AND ${activeOf(project_id, sql`${c.id}`)} < ${limitOf(project_id)} ON CONFLICT DO NOTHING`,
+      WHERE ${isActive} AND ${activeOf(project_id, sql`${c.id}`)} < ${limitOf(project_id, cap)} ON CONFLICT DO NOTHING`,
   )
 }
 

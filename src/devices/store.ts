@@ -28,10 +28,29 @@ export const shown = {
 /** A device as it is listed. */
 export type Device = ReturnType<typeof listDevices>['_']['result'][number]
 
-/** How many active devices a consumer of the project can have, as an expression. */
-export function limitOf(projectId: string): SQL<number> {
-  const set = sql`(SELECT ${p.settings} ->> 'max_devices' FROM ${projects} ${p} WHERE ${p.id} = ${projectId})`
-  return sql`coalesce(${set}, ${settingsOf(null).max_devices})`
+/** How many active devices the setting `max_devices` allows each consumer, as an expression. */
+function maxDevices(projectId: string): SQL<number> {
+  return sql`coalesce(${settingIn(projectId, 'max_devices')}, ${settingsOf(null).max_devices})`
+}
+
+/** The feature that says how many active devices a consumer can have, as an expression. NULL: `max_devices` says so. */
+export function featureOf(projectId: string): SQL<string | null> {
+  return sql`${settingIn(projectId, 'devices_feature')}`
+}
+
+function settingIn(projectId: string, name: 'max_devices' | 'devices_feature'): SQL {
+  return sql`(SELECT ${p.settings} ->> ${name} FROM ${projects} ${p} WHERE ${p.id} = ${projectId})`
+}
+
+/**
+ * How many active devices a consumer can have, as an expression.
+ *
+ * @param cap what the feature allows. Null if it is not known: where a feature decides, the expression is then NULL, which no
+ *   number is less than.
+ */
+export function limitOf(projectId: string, cap: number | null): SQL<number> {
+  if (cap !== null) return sql`${cap}`
+  return sql`(CASE WHEN ${featureOf(projectId)} IS NULL THEN ${maxDevices(projectId)} END)`
 }
 
 /** How many active devices a consumer has, as an expression. */
@@ -40,9 +59,16 @@ export function activeOf(projectId: string, consumerId: SQL): SQL<number> {
     WHERE ${d.project_id} = ${projectId} AND ${d.consumer_id} = ${consumerId} AND ${d.state} = 'active')`
 }
 
-/** Reads how many active devices a consumer has, and how many it can have. There always is a row. */
+/**
+ * Reads how many active devices a consumer has, and how many `max_devices` allows. `feature`: if it is not null, it says how
+ * many the consumer can have. There always is a row.
+ */
 export function countDevices(db: Db, projectId: string, ref: ConsumerRef) {
-  const counted = { active: activeOf(projectId, idOf(projectId, ref)), limit: limitOf(projectId) }
+  const counted = {
+    active: activeOf(projectId, idOf(projectId, ref)),
+    limit: maxDevices(projectId),
+    feature: featureOf(projectId),
+  }
   return raw(db, counted, (fields) => sql`SELECT ${fields}`)
 }
 

@@ -1,14 +1,23 @@
 import type { ConsumerRef } from '../consumers/ref'
 import { required } from '../consumers/store'
 import { type Ask, batch, type Db, type Results } from '../db/client'
+import { invalidField } from '../http/validate'
+import { DAY } from '../lib/time'
 import { settingsOf } from '../projects/settings'
 import type { Catalog, Holder, Plan } from './facts'
 import { asOf } from './history'
 import { eventsOf, knownBefore, linkedSince, pastOf } from './history-store'
-import { MAX_AUDIT_WALKED, MAX_HISTORY } from './limits'
-import { requireFew, subscriptionIn } from './store'
+import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY } from './limits'
+import { subscriptionIn, subscriptionsIn } from './store'
 
 type Found = Results<ReturnType<typeof pastOf>>
+
+/** The time that a caller asks about (ms). @throws {Fault} `validation_failed` for one that cannot be asked about */
+export function timeAsked(text: string, now: number): number {
+  const at = Date.parse(text)
+  if (at <= now && at >= now - MAX_DAYS_BACK * DAY) return at
+  throw invalidField('/at', 'out_of_range', `must not be in the future, nor more than ${MAX_DAYS_BACK} days ago`)
+}
 
 /**
  * What a consumer had at a time, as far as it is known: the events, grants and revisions of plans that there were.
@@ -22,12 +31,12 @@ type Found = Results<ReturnType<typeof pastOf>>
 export async function holderAt(db: Db, ask: Ask, projectId: string, ref: ConsumerRef, at: number, keptSince: number) {
   const found = await ask(pastOf(db, projectId, ref, at))
   const consumer = required(found.consumer)
-  requireFew(found)
+  const now = subscriptionsIn(found.subscriptions)
   const changes = found.changes.filter(({ bears }) => bears)
   const own = new Set(found.links.map(({ vendor, id }) => nameOf(vendor, id)))
   const repinned = changes.filter(({ action }) => action === 'customer.pinned' || action === 'customer.unpinned')
   const { events, relinked, known } = await batch(db, {
-    events: eventsOf(db, projectId, [...new Set(found.subscriptions.map(({ id }) => id))]),
+    events: eventsOf(db, projectId, [...new Set(now.map(({ id }) => id))]),
     relinked: linkedSince(
       db,
       projectId,
@@ -38,7 +47,7 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
   })
   const unlinked = new Set(relinked.filter(({ before }) => !before).map(({ vendor, id }) => nameOf(vendor, id)))
   const history = events.map((event) => ({ ...event, processed_at: event.processed_at ?? Number.POSITIVE_INFINITY }))
-  const past = found.subscriptions
+  const past = now
     .filter(({ vendor, customer }) => !unlinked.has(nameOf(vendor, customer)))
     .map((row) => asOf(row, history, at))
   const { plans, planOf } = catalogAt(found)
@@ -59,7 +68,7 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
       .map(({ object_id }) => object_id),
   )
   const missing = [
-    ...(at < keptSince ? ['Events of that time are no longer kept.'] : []),
+    ...(at < keptSince ? ['Records of that time are no longer all kept.'] : []),
     ...(events.length > MAX_HISTORY ? [`There are more than ${MAX_HISTORY} events of the subscriptions.`] : []),
     ...(found.changes.at(-1)?.nth === MAX_AUDIT_WALKED
       ? [`More than ${MAX_AUDIT_WALKED} changes were made in the project since.`]

@@ -1,6 +1,6 @@
 import { iso, isoOrNull } from '../lib/time'
-import type { Grant, Holder } from './facts'
-import type { Explained, Reason } from './resolve'
+import type { Catalog, Grant, Holder } from './facts'
+import { type Explained, type Reason, resolve } from './resolve'
 import { type Source, whyOf } from './sources'
 
 /** Why a source gives nothing, in words. */
@@ -63,4 +63,9 @@ function denial(grant: Grant, now: number) {
 /** An entitlement as the API shows it. */
 export function presentEntitlement({ allowed, value, reason, valid_until }: Explained) {
   return { allowed, value, reason, valid_until: valid_until === null ? null : iso(valid_until) }
+}
+
+/** What a consumer may do with each of these features. */
+export function presentAsked(keys: readonly string[], holder: Holder, catalog: Catalog, now: number) {
+  return Object.fromEntries(keys.map((key) => [key, presentEntitlement(resolve(key, holder, catalog, now))]))
 }

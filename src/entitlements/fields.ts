@@ -25,7 +25,7 @@ const as_of = timestamp.describe(
   "The database's time of the read. Of two answers, the one with the later time is newer. With `at`, that time.",
 )
 
-const Entitlement = named('Entitlement', z.object(shown))
+export const Entitlement = named('Entitlement', z.object(shown))
 const ExplainedEntitlement = named(
   'ExplainedEntitlement',
   z.object({
@@ -53,7 +53,10 @@ const ExplainedEntitlement = named(
   }),
 )
 
-const SAMPLE_ENTITLEMENT = { allowed: true, value: 10, reason: 'plan' as const, valid_until: SAMPLE.end }
+export const SAMPLE_ENTITLEMENT = { allowed: true, value: 10, reason: 'plan' as const, valid_until: SAMPLE.end }
+
+/** The features that a check asks about. */
+export const askedFeatures = z.array(z.string().min(1).max(MAX_KEY)).min(1).max(MAX_ASKED_FEATURES)
 
 export const CheckBody = named(
   'CheckEntitlements',
@@ -68,7 +71,7 @@ export const CheckBody = named(
       .min(1)
       .max(MAX_CONSUMERS)
       .describe('Consumers, each by its id or by `ext:` and its external id.'),
-    features: z.array(z.string().min(1).max(MAX_KEY)).min(1).max(MAX_ASKED_FEATURES).describe('Keys of features.'),
+    features: askedFeatures.describe('Keys of features.'),
   }),
   { consumers: [`${EXTERNAL}${SAMPLE.externalId}`], features: ['seats'] },
 )

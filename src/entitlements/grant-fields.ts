@@ -4,6 +4,7 @@ import { consumerName } from '../consumers/customer-fields'
 import { named, timestamp, visibleText } from '../http/fields'
 import { pageFields } from '../http/page'
 import { SAMPLE } from '../http/samples'
+import { invalidField } from '../http/validate'
 import { idTime } from '../lib/ids'
 import { iso, isoOrNull } from '../lib/time'
 import type { NewGrant, Grant as Row } from './grants-store'
@@ -49,11 +50,14 @@ export const GrantBody = named(
   { consumer: `ext:${SAMPLE.externalId}`, feature: 'seats', value: 10, expires_at: SAMPLE.end, reason: 'pilot' },
 )
 
-/** What a body grants. */
-export function grantOf(body: z.infer<typeof GrantBody>): NewGrant {
+/** What a body grants. @throws {Fault} `validation_failed` for a grant that has ended */
+export function grantOf(body: z.infer<typeof GrantBody>, now: number): NewGrant {
   const { feature, plan, value, effect, starts_at, expires_at, reason = null } = body
   const ms = (at: string | undefined) => (at === undefined ? null : Date.parse(at))
   const when = { effect, starts_at: ms(starts_at), expires_at: ms(expires_at), reason }
+  if (when.expires_at !== null && when.expires_at <= now) {
+    throw invalidField('/expires_at', 'out_of_range', 'must be in the future')
+  }
   return plan === undefined ? { ...when, feature: feature ?? '', value } : { ...when, plan }
 }
 

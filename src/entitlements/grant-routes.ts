@@ -5,7 +5,7 @@ import type { HttpEnv } from '../http/context'
 import { listOf, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
-import { body, invalidField, query } from '../http/validate'
+import { body, query } from '../http/validate'
 import { Grant, GrantBody, GrantQuery, grantOf, presentGrant } from './grant-fields'
 import { insertGrant, listGrants, revokeGrant } from './grants-store'
 import { MAX_GRANTS } from './limits'
@@ -29,10 +29,7 @@ export const grantRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { db, now } = c.get('rt')
       const sent = c.req.valid('json')
-      const grant = grantOf(sent)
-      if (grant.expires_at !== null && grant.expires_at <= now) {
-        throw invalidField('/expires_at', 'out_of_range', 'must be in the future')
-      }
+      const grant = grantOf(sent, now)
       const to = refToChange(sent.consumer)
       return c.json(presentGrant(await insertGrant(db, projectOf(c.get('actor')), to, grant, changeOf(c))), 201)
     },
@@ -42,7 +39,7 @@ export const grantRoutes = new Hono<HttpEnv>()
     route({
       id: 'listGrants',
       summary: 'List grants',
-      description: 'Newest first. Revoked and expired grants too.',
+      description: 'Newest first. Revoked and expired grants too, for as long as records are kept.',
       tag,
       policy: { actors, scope: 'entitlements:read', project: true, reads: true },
       responses: { 200: { description: 'A page of grants.', schema: listOf(Grant) } },

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNotNull, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull, lt, ne, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
 import { fitting } from '../catalog/change-store'
@@ -14,6 +14,7 @@ import { invalidField, invalidFields } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { MAX_GRANTS } from './limits'
+import { isLive } from './live-store'
 import { type Effect, grants } from './schema'
 
 /** A grant, with the key of its plan. */
@@ -178,11 +179,10 @@ export async function revokeGrant(db: Db, projectId: string, id: string, change:
   if (rows.length === 0) throw new Fault('not_found', 'Grant not found in this project.')
 }
 
-/** Counts the live grants of a consumer, as a subquery. Those that have not started count too. */
+/** Counts the live grants of a consumer, as a subquery. */
 export function liveCount(projectId: string, of: ConsumerRef, now: number): SQL {
-  const live = and(isNull(owned.revoked_at), or(isNull(owned.expires_at), gt(owned.expires_at, now)))
   return sql`(SELECT count(*) FROM ${grants} ${owned} NOT INDEXED
-    WHERE ${owned.project_id} = ${projectId} AND ${owned.consumer_id} = ${idOf(projectId, of)} AND ${live})`
+    WHERE ${owned.project_id} = ${projectId} AND ${owned.consumer_id} = ${idOf(projectId, of)} AND ${isLive(owned, now)})`
 }
 
 /** Reads how many live grants a consumer has. */

@@ -26,7 +26,7 @@ const v = alias(planRevisions, 'v')
 
 /** The statements that read what a consumer has now and what is known of a time (ms). */
 export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) {
-  const list = JSON.stringify([ref])
+  const list = sql`${JSON.stringify([ref])}`
   return {
     project: db.select({ settings: projects.settings }).from(projects).where(eq(projects.id, projectId)),
     consumer: findConsumer(db, projectId, ref),

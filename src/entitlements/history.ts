@@ -1,5 +1,6 @@
 import type { Effect } from '../billing/effect'
 import { nanoseconds } from '../billing/reduce'
+import type { Item } from './facts'
 import type { SubscriptionRow } from './store'
 
 /** An event that refers to a subscription. Times in ms, except for the vendor's. */
@@ -121,7 +122,7 @@ function rowOf(
 ): SubscriptionRow {
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   const bit = (value: unknown) => (typeof value === 'boolean' ? Number(value) : null)
-  const items = (Array.isArray(state.items) ? state.items : []) as Omit<SubscriptionRow['items'][number], 'plan_id'>[]
+  const items = (Array.isArray(state.items) ? state.items : []) as Omit<Item, 'plan_id'>[]
   const period_start = text(state.current_period_start)
   return {
     ...row,

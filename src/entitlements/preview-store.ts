@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { noPlan } from '../catalog/faults'
@@ -11,6 +11,7 @@ import { type Ask, batch, type Db, type Results, raw } from '../db/client'
 import { invalidFields } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { MAX_PREVIEWED, MAX_WALKED } from './limits'
+import { isLive } from './live-store'
 import type { PlanChange } from './preview'
 import { grants } from './schema'
 import { CLOCK, factsIn, factsOf } from './store'
@@ -124,7 +125,7 @@ function walkSubscriptions(db: Db, { project_id, id }: Of, prices: readonly Pric
 /** Walks grants in the order of their keys. */
 function walkGrants(db: Db, { project_id, id }: Of, start: Place | null) {
   const after = start?.of === 'grant' ? sql`(${g.consumer_id}, ${g.id}) > (${start.consumer}, ${start.id})` : sql`1`
-  const counts = and(eq(g.plan_id, id), isNull(g.revoked_at), sql`coalesce(${g.expires_at} > ${CLOCK}, 1)`)
+  const counts = and(eq(g.plan_id, id), isLive(g, CLOCK))
   const walk = sql`SELECT ${g.consumer_id} AS consumer, ${g.id} AS id, coalesce(${counts}, 0) AS counts FROM ${grants} ${g} NOT INDEXED
     WHERE ${g.project_id} = ${project_id} AND ${after} ORDER BY ${g.consumer_id}, ${g.id} LIMIT ${MAX_WALKED}`
   const shown = {

@@ -8,12 +8,12 @@ import type { HttpEnv } from '../http/context'
 import { etagOfContents, isUnchanged } from '../http/etag'
 import { read } from '../http/read'
 import { route } from '../http/route'
-import { body, invalidField, query } from '../http/validate'
+import { body, query } from '../http/validate'
 import { DAY, iso } from '../lib/time'
-import { holderAt } from './at'
-import { explain, presentEntitlement } from './explain'
+import { holderAt, timeAsked } from './at'
+import { explain, presentAsked, presentEntitlement } from './explain'
 import { CheckBody, Checked, Entitlements, EntitlementsQuery } from './fields'
-import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_BACK, MAX_SOURCES } from './limits'
+import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_ITEMS, MAX_SOURCES } from './limits'
 import { resolve } from './resolve'
 import { factsIn, factsOf } from './store'
 
@@ -25,7 +25,7 @@ export const checkRoutes = new Hono<HttpEnv>().post(
   route({
     id: 'checkEntitlements',
     summary: 'Ask what consumers may do',
-    description: `Up to ${MAX_CONSUMERS} consumers and ${MAX_ASKED_FEATURES} features. An unknown consumer or feature is an answer, not an error. If the consumers have more than ${MAX_SOURCES} subscriptions or grants, the call is refused.`,
+    description: `Up to ${MAX_CONSUMERS} consumers and ${MAX_ASKED_FEATURES} features. An unknown consumer or feature is an answer, not an error. If the consumers have more than ${MAX_SOURCES} subscriptions or grants, or ${MAX_ITEMS} items of subscriptions, the call is refused.`,
     tag,
     policy,
     responses: { 200: { description: 'What each consumer may do.', schema: Checked } },
@@ -39,9 +39,7 @@ export const checkRoutes = new Hono<HttpEnv>().post(
     const data = holders.map((holder, place) => ({
       consumer: consumers[place] ?? '',
       consumer_id: holder.id,
-      features: Object.fromEntries(
-        features.map((key) => [key, presentEntitlement(resolve(key, holder, catalog, now))]),
-      ),
+      features: presentAsked(features, holder, catalog, now),
     }))
     return c.json({ as_of: iso(now), data }, 200)
   },
@@ -106,10 +104,7 @@ async function readNow(c: Context<HttpEnv>, ref: ConsumerRef) {
 /** What a consumer had at a time. @throws {Fault} `validation_failed` for a time that cannot be asked about */
 async function readAt(c: Context<HttpEnv>, ref: ConsumerRef, time: string) {
   const { db, now, settings } = c.get('rt')
-  const at = Date.parse(time)
-  if (at > now || at < now - MAX_DAYS_BACK * DAY) {
-    throw invalidField('/at', 'out_of_range', `must not be in the future, nor more than ${MAX_DAYS_BACK} days ago`)
-  }
+  const at = timeAsked(time, now)
   const keptSince = now - settings.recordRetentionDays * DAY
   const past = await holderAt(db, (queries) => read(c, queries), projectOf(c.get('actor')), ref, at, keptSince)
   return { ...past, id: past.consumer.id, now: at }

@@ -28,7 +28,9 @@ export function sourcesOf(
   catalog: Catalog,
   now: number,
 ): Source[] {
-  const planOf = (id: string | null) => catalog.plans.find((plan) => plan.id === id) ?? null
+  // Once for the feature, because there can be thousands of items.
+  const plans = new Map(catalog.plans.filter((plan) => givenBy(plan, feature.key)).map((plan) => [plan.id, plan]))
+  const planOf = (id: string | null) => (id === null ? null : (plans.get(id) ?? null))
   const bySubscription = subscriptions.flatMap((one) =>
     one.items.flatMap((item) => itemSource(feature, one, item, planOf(item.plan_id), catalog.rules, now)),
   )

@@ -4,17 +4,17 @@ import { nanoseconds } from '../billing/reduce'
 import { billingObjects } from '../billing/schema'
 import { featuresAmong, listFeatures } from '../catalog/features-store'
 import { planRefs, plans } from '../catalog/schema'
-import type { PlanFeatures } from '../catalog/values'
+import { KEY, type PlanFeatures } from '../catalog/values'
 import type { ConsumerRef } from '../consumers/ref'
 import { consumerIds, consumers, customerLinks } from '../consumers/schema'
 import { type Db, type Results, raw } from '../db/client'
-import { json, valuesOf } from '../db/sql'
+import { json } from '../db/sql'
 import { Fault } from '../lib/fault'
 import { idFloor } from '../lib/ids'
 import { projects } from '../projects/schema'
 import { settingsOf } from '../projects/settings'
 import type { Catalog, Holder, Item, Subscription } from './facts'
-import { MAX_EXPIRED, MAX_SOURCES } from './limits'
+import { MAX_ASKED_FEATURES, MAX_EXPIRED, MAX_ITEMS, MAX_SOURCES } from './limits'
 import { grants } from './schema'
 
 const k = alias(consumers, 'k')
@@ -24,8 +24,12 @@ const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
 const r = alias(planRefs, 'r')
 
-/** The consumers that are asked about, as `a`: each with its place in the list as `a.key`, and the id of the consumer. */
-function asked(projectId: string, list: string) {
+/**
+ * The consumers that are asked about, as `a`: each with its place in the list as `a.key`, and the id of the consumer.
+ *
+ * @param list a JSON list of {@link ConsumerRef}
+ */
+function asked(projectId: string, list: SQL) {
   const byName = sql`(SELECT ${x.consumer_id} FROM ${consumerIds} ${x}
     WHERE ${x.project_id} = ${projectId} AND ${x.external_id} = a.value->>'external_id')`
   return { from: sql`json_each(${list}) a`, id: sql`coalesce(a.value->>'id', ${byName})` }
@@ -44,8 +48,15 @@ export function factsOf(
   refs: readonly (ConsumerRef | null)[],
   keys: readonly string[] | null,
 ) {
-  const list = JSON.stringify(refs.map((ref) => ref ?? {}))
-  const wanted = keys && valuesOf(keys)
+  return factsOfList(db, projectId, sql`${JSON.stringify(refs.map((ref) => ref ?? {}))}`, keys)
+}
+
+/** As {@link factsOf}, about one consumer. @param id an expression; NULL: no consumer */
+export function factsOfId(db: Db, projectId: string, id: SQL, keys: readonly string[] | null) {
+  return factsOfList(db, projectId, sql`json_array(json_object('id', ${id}))`, keys)
+}
+
+function factsOfList(db: Db, projectId: string, list: SQL, keys: readonly string[] | null) {
   return {
     project: db
       .select({ settings: projects.settings, now: CLOCK.as('now') })
@@ -60,9 +71,7 @@ export function factsOf(
         id: plans.id,
         key: plans.key,
         rank: plans.rank,
-        features: (wanted ? among(wanted) : sql<PlanFeatures>`${plans.features}`.mapWith(plans.features)).as(
-          'features',
-        ),
+        features: (keys !== null && keys.length <= MAX_ASKED_FEATURES ? among(keys) : ALL_FEATURES).as('features'),
       })
       .from(plans)
       .where(eq(plans.project_id, projectId)),
@@ -72,13 +81,26 @@ export function factsOf(
 /** The primary's time (ms), so that answers can be put in order whatever machine gave them. */
 export const CLOCK = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 
-/** The features of a plan that are asked about. */
-function among(wanted: SQL) {
-  return json<PlanFeatures>(sql`(SELECT json_group_object(f.key, json(f.value)) FROM json_each(${plans.features}) f
-    WHERE f.key IN ${wanted})`)
+const ALL_FEATURES = sql<PlanFeatures>`${plans.features}`.mapWith(plans.features)
+
+/** Pairs that one call of json_object takes: D1 allows 32 arguments. */
+const PAIRS = 16
+
+/** The features of a plan that are asked about. Each is looked up by itself: json_each would count a row for all of them. */
+function among(keys: readonly string[]) {
+  const pairs = keys.filter((key) => KEY.test(key)).map((key) => sql`${key}, ${plans.features} -> ${`$."${key}"`}`)
+  const parts = Array.from({ length: Math.ceil(pairs.length / PAIRS) }, (_, part) =>
+    pairs.slice(part * PAIRS, (part + 1) * PAIRS),
+  )
+  const objects = parts.map((part) => sql`json_object(${sql.join(part, sql`, `)})`)
+  return sql<PlanFeatures>`json_array(${sql.join(objects, sql`, `)})`.mapWith((text: string) =>
+    Object.fromEntries(
+      (JSON.parse(text) as Record<string, unknown>[]).flatMap(Object.entries).filter(([, value]) => value !== null),
+    ),
+  )
 }
 
-function whoIs(db: Db, projectId: string, list: string) {
+function whoIs(db: Db, projectId: string, list: SQL) {
   const { from, id } = asked(projectId, list)
   return raw(
     db,
@@ -100,13 +122,13 @@ function planOf(projectId: string, part: 'price' | 'product'): SQL {
 
 /**
  * The subscriptions of consumers: asked → external ids → links → subscriptions, each by its index. Two links can name one
- * customer of two vendors, so the vendor is compared too.
+ * customer of two vendors, so the vendor is compared too. A row for each item, so that a limit
+ * bounds what a call reads.
  */
-export function subscriptionsOf(db: Db, projectId: string, list: string) {
+export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
   const { from, id } = asked(projectId, list)
-  const items = sql`(SELECT json_group_array(json_object('price', i.value->>'price', 'product', i.value->>'product',
-      'quantity', i.value->'quantity', 'plan_id', coalesce(${planOf(projectId, 'price')}, ${planOf(projectId, 'product')})))
-    FROM json_each(${o.candidates}, '$[0].body.items') i)`
+  const item = sql`CASE WHEN i.key IS NOT NULL THEN json_object('price', i.value->>'price', 'product', i.value->>'product',
+    'quantity', i.value->'quantity', 'plan_id', coalesce(${planOf(projectId, 'price')}, ${planOf(projectId, 'product')})) END`
   const shown = {
     place: sql<number>`own.place`,
     vendor: o.vendor,
@@ -123,7 +145,7 @@ export function subscriptionsOf(db: Db, projectId: string, list: string) {
     cancel_at: field<string>('cancel_at'),
     cancel_at_period_end: field<number>('cancel_at_period_end'),
     updated_at: field<string>('updated_at'),
-    items: json<Item[]>(items),
+    item: json<Item | null>(item),
   }
   return raw(
     db,
@@ -142,7 +164,8 @@ export function subscriptionsOf(db: Db, projectId: string, list: string) {
       SELECT ${fields} FROM own CROSS JOIN ${billingObjects} ${o} INDEXED BY billing_customer
         ON ${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.customer} IS NOT NULL
           AND ${o.customer} = own.customer AND ${o.vendor} = own.vendor
-      LIMIT ${MAX_SOURCES + 1}`,
+      LEFT JOIN json_each(${o.candidates}, '$[0].body.items') i
+      LIMIT ${MAX_ITEMS + 1}`,
   )
 }
 
@@ -151,7 +174,7 @@ export function subscriptionsOf(db: Db, projectId: string, list: string) {
  *
  * @param at the time as of which (ms); undefined for now
  */
-export function grantsOf(db: Db, projectId: string, list: string, at?: number) {
+export function grantsOf(db: Db, projectId: string, list: SQL, at?: number) {
   const { from, id } = asked(projectId, list)
   const { feature, plan_id, effect, value, starts_at, expires_at } = g
   const isOver = sql`coalesce(${expires_at} <= ${at ?? CLOCK}, 0)`
@@ -171,8 +194,9 @@ export function grantsOf(db: Db, projectId: string, list: string, at?: number) {
   )
 }
 
+type ItemRow = ReturnType<typeof subscriptionsOf>['_']['result'][number]
 /** A subscription as it is read. */
-export type SubscriptionRow = ReturnType<typeof subscriptionsOf>['_']['result'][number]
+export type SubscriptionRow = Omit<ItemRow, 'item'> & { items: Item[] }
 type Found = Results<ReturnType<typeof factsOf>>
 /** A consumer that was asked about. `id`: null if there is no such consumer. */
 export type Asked = Holder & { id: string | null }
@@ -184,10 +208,10 @@ export type Asked = Holder & { id: string | null }
  * @throws {Fault} `payload_too_large` if they have more subscriptions or grants than one call looks at
  */
 export function factsIn(found: Found, n: number): { now: number; catalog: Catalog; holders: Asked[] } {
-  requireFew(found)
+  if (found.grants.length > MAX_SOURCES) throw tooMuch()
   const [project] = found.project
   const catalog = { features: found.features, plans: found.plans, rules: settingsOf(project?.settings ?? null) }
-  const subscriptions = Map.groupBy(found.subscriptions, ({ place }) => place)
+  const subscriptions = Map.groupBy(subscriptionsIn(found.subscriptions), ({ place }) => place)
   const given = Map.groupBy(found.grants, ({ place }) => place)
   const who = new Map(found.who.map((one) => [one.place, one]))
   const holders = Array.from({ length: n }, (_, place) => ({
@@ -197,6 +221,20 @@ export function factsIn(found: Found, n: number): { now: number; catalog: Catalo
     grants: given.get(place) ?? [],
   }))
   return { now: project?.now ?? 0, catalog, holders }
+}
+
+/**
+ * The subscriptions of rows for each of their items.
+ *
+ * @throws {Fault} `payload_too_large`
+ */
+export function subscriptionsIn(rows: readonly ItemRow[]): SubscriptionRow[] {
+  const byName = Map.groupBy(rows, ({ place, vendor, id }) => `${place} ${vendor} ${id}`)
+  if (rows.length > MAX_ITEMS || byName.size > MAX_SOURCES) throw tooMuch()
+  return [...byName.values()].flatMap((own) => {
+    const items = own.map(({ item }) => item).filter((item) => item !== null)
+    return own.slice(0, 1).map(({ item: _, ...row }) => ({ ...row, items }))
+  })
 }
 
 export function subscriptionIn(row: SubscriptionRow): Subscription {
@@ -226,11 +264,9 @@ function timeIn(text: string | null): number | null {
   return Number.isNaN(ms) ? null : ms
 }
 
-/** @throws {Fault} `payload_too_large` */
-export function requireFew({ subscriptions, grants }: Pick<Found, 'subscriptions' | 'grants'>): void {
-  if (subscriptions.length <= MAX_SOURCES && grants.length <= MAX_SOURCES) return
-  throw new Fault(
+function tooMuch(): Fault {
+  return new Fault(
     'payload_too_large',
-    `These consumers have more than ${MAX_SOURCES} subscriptions or grants. Ask about fewer consumers at a time.`,
+    `These consumers have more than ${MAX_SOURCES} subscriptions or grants, or their subscriptions have more than ${MAX_ITEMS} items. Ask about fewer consumers at a time.`,
   )
 }

@@ -34,15 +34,15 @@ export type Access = { until: number | null; why: WhyNot | null }
 /** Whether a subscription gives access at a time. Access ends at `until`: at that very moment there is none. */
 export function accessOf(timing: Timing, rules: Rules, now: number): Access {
   const { until, why } = windowOf(timing, rules)
-  const closed = why ?? (until !== null && now >= until ? overBy(timing.status) : null)
+  const closed = why ?? (until !== null && now >= until ? overBy(timing, until) : null)
   const isTest = timing.livemode === false && !rules.test_mode_counts
   const reasons = [closed, isTest ? ('test_mode' as const) : null].filter((one) => one !== null)
   return { until, why: WHY_NOT.find((one) => reasons.includes(one)) ?? null }
 }
 
-/** What it is called when the window of a status is over. */
-function overBy(status: string): WhyNot {
-  return status === 'past_due' ? 'past_due' : 'expired'
+/** What it is called when a window is over: for a subscription that is past due, whether its grace or itself has ended. */
+function overBy({ status, cancel_at }: Timing, until: number): WhyNot {
+  return status === 'past_due' && until !== cancel_at ? 'past_due' : 'expired'
 }
 
 /** The window of a status, or why it has none. */
@@ -56,10 +56,9 @@ function windowOf(timing: Timing, { grace_days, renewal_slack_hours }: Rules): A
         why: null,
       }
     case 'past_due': {
-      if (grace_days === null) return { until: null, why: null }
       // Without any time, its grace cannot have been shorter.
       const since = timing.past_due_since ?? period_start ?? timing.updated_at ?? 0
-      return { until: since + grace_days * DAY, why: null }
+      return { until: earliest([grace_days === null ? null : since + grace_days * DAY, cancel_at]), why: null }
     }
     case 'unpaid':
     case 'incomplete':

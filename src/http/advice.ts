@@ -6,6 +6,8 @@ export const ADVICE: Record<FaultName, string> = {
   invalid_cursor:
     'Start the list again without a cursor. A cursor works only with the list and the filters that it came from.',
   body_incomplete: 'Send the body again. The connection ended before all of it had arrived.',
+  invalid_grant:
+    'Begin another sign-in. A code works once, within 60 seconds, for the project and the address that it was made for.',
   project_required: 'Send the id of the project in the header X-Project-Id, with an API key too.',
   missing_credentials: 'Send the header Authorization: Bearer, with an API key or a session token.',
   malformed_credentials: 'Copy the whole secret again: it is svc_v1_ followed by 96 hexadecimal characters.',
@@ -81,6 +83,11 @@ export const ADVICE: Record<FaultName, string> = {
   plan_key_taken: 'Use the plan that has the key, or choose another key.',
   plan_limit_reached: 'Change a plan that is no longer used.',
   grant_limit_reached: 'Revoke grants that the consumer no longer needs, or grant a plan.',
+  domain_exists: 'Use the domain that the response names. If it has failed, check it again.',
+  domain_limit_reached: 'Delete domains that nothing uses, and try again.',
+  hostname_in_use: 'Remove the TXT record of the other project, and check the domain again.',
+  domain_released: 'Add the domain again. It gets a new record.',
+  domain_enforced: 'Stop requiring single sign-on, or take the domain out of the connection, and try again.',
   price_mapped: 'Take the price out of the plan that the response names, and try again.',
   precondition_failed: 'Read the object again, and send its current ETag in If-Match.',
   secret_exists: 'Do nothing: the connection already has this secret.',

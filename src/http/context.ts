@@ -10,6 +10,8 @@ export type HttpEnv = {
     requestId: string
     /** The id that the caller gave the request, or null. Responses show it in place of ours. */
     clientRequestId: string | null
+    /** The project whose own host the request names; null for a host that is no project's. */
+    surface: { project_id: string; domain_id: string } | null
     /** Fields that a handler adds to the log line of the request. */
     log: Record<string, unknown>
     credentialKinds: readonly CredentialKind[]

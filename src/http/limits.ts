@@ -44,6 +44,7 @@ export const RATE_LIMITS = {
   sign_in: { requests: 10, window: 60 },
   ingest: { requests: 1200, window: 60 },
   unknown_connection: { requests: 120, window: 60 },
+  public: { requests: 300, window: 60 },
 } as const
 /** How long a caller over a limit is told to wait (seconds). The bindings do not say when the limit has room again. */
 export const RETRY_AFTER = 10

@@ -20,6 +20,7 @@ export const TAGS = {
   Catalog: 'What you sell: features, plans, and the prices of your vendors that stand for them.',
   Consumers: 'The end users of the product, under your own ids.',
   Devices: 'Where consumers connect from: registered, limited in number, revoked and verified.',
+  Domains: 'DNS names that a project proves to be its own: email domains for single sign-on, and hosts for its pages.',
   Entitlements: 'What a consumer may do now, and grants beside what it pays for.',
   Invitations: 'Invite people to a project; accept and decline invitations.',
   Ingest: 'The endpoint that billing vendors call.',
@@ -46,8 +47,8 @@ export type Operation = {
   tag: Tag
   /** Null for a route that takes no credentials. */
   policy: Policy | null
-  /** `etag`: whether the response has an `ETag`. */
-  responses: Record<number, { description: string; schema?: z.ZodType; etag?: true }>
+  /** `etag`: whether the response has an `ETag`; `cached`: whether it may be cached. */
+  responses: Record<number, { description: string; schema?: z.ZodType; etag?: true; cached?: true }>
   /** Further faults. Those of credentials, validation and rate limits follow from the policy. */
   faults?: readonly FaultName[]
   /** The media type of a body that is not parsed as JSON. */

@@ -19,6 +19,18 @@ export const HEADERS = {
     schema: { type: 'string', const: 'no-store' },
     example: 'no-store',
   },
+  Cached: {
+    description: 'How long the response may be cached.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'public, max-age=300',
+  },
+  AnyOrigin: {
+    description: 'Pages of every site may read the response.',
+    required: true,
+    schema: { type: 'string', const: '*' },
+    example: '*',
+  },
   RetryAfter: {
     description: 'How long to wait before the next attempt (seconds).',
     required: true,
@@ -67,10 +79,13 @@ const BY_STATUS: Record<number, Record<string, keyof typeof HEADERS>> = {
   503: { 'Retry-After': 'RetryAfter' },
 }
 
-function headersOf(path: string, status: number, etag = false): Json {
+type Special = Pick<Operation['responses'][number], 'etag' | 'cached'>
+
+function headersOf(path: string, status: number, { etag, cached }: Special = {}): Json {
   const names: Record<string, keyof typeof HEADERS> = {
     'X-Request-Id': 'RequestId',
-    ...(/^\/(platform|auth|ingest)\//.test(path) && { 'Cache-Control': 'NoStore' }),
+    ...(/^\/(platform|auth|ingest|p)\//.test(path) && { 'Cache-Control': cached ? 'Cached' : 'NoStore' }),
+    ...(path.startsWith('/p/') && { 'Access-Control-Allow-Origin': 'AnyOrigin' }),
     ...BY_STATUS[status],
     ...(etag && { ETag: 'ETag' }),
   }
@@ -82,11 +97,11 @@ function headersOf(path: string, status: number, etag = false): Json {
 /** The responses of an operation when it succeeds. */
 export function successes(path: string, operation: Operation, components: Components): Json {
   return Object.fromEntries(
-    Object.entries(operation.responses).map(([status, { description, schema, etag }]) => [
+    Object.entries(operation.responses).map(([status, { description, schema, ...special }]) => [
       status,
       {
         description,
-        headers: headersOf(path, Number(status), etag),
+        headers: headersOf(path, Number(status), special),
         ...(schema && { content: { 'application/json': media(schema, 'output', components) } }),
       },
     ]),

@@ -51,6 +51,12 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
+/** Bytes, or a string as UTF-8, as base64url without padding (RFC 7515 §2). */
+export function base64url(data: string | Uint8Array): string {
+  const bytes = typeof data === 'string' ? utf8(data) : data
+  return bytes.toBase64({ alphabet: 'base64url', omitPadding: true })
+}
+
 /** The concatenated parts; strings as UTF-8. */
 export function concat(parts: (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
   const chunks = parts.map((part) => (typeof part === 'string' ? utf8(part) : part))

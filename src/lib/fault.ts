@@ -6,6 +6,7 @@ export const FAULTS = [
   'invalid_json',
   'invalid_cursor',
   'body_incomplete',
+  'invalid_grant',
   'project_required',
   'missing_credentials',
   'malformed_credentials',
@@ -72,6 +73,11 @@ export const FAULTS = [
   'plan_limit_reached',
   'price_mapped',
   'grant_limit_reached',
+  'domain_exists',
+  'domain_limit_reached',
+  'hostname_in_use',
+  'domain_released',
+  'domain_enforced',
   'precondition_failed',
   'connection_limit_reached',
   'secret_exists',
@@ -110,6 +116,8 @@ export const FIELD_CODES = [
   'not_one_of',
   'malformed',
   'unknown_field',
+  'public_suffix',
+  'reserved',
 ] as const
 export type FieldCode = (typeof FIELD_CODES)[number]
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { catalogKey } from '../catalog/fields'
 import { named, visibleText } from '../http/fields'
 import { idPattern } from '../lib/ids'
 import {
@@ -47,7 +48,16 @@ export const ProjectSettings = named(
       .describe(
         'The keys of metadata or custom data that hold the external id of a consumer, the most important one first. A change applies to events that are processed from then on.',
       ),
-    max_devices: z.int().min(1).max(MAX_DEVICES).describe('How many active devices each consumer can have.'),
+    max_devices: z
+      .int()
+      .min(1)
+      .max(MAX_DEVICES)
+      .describe('How many active devices each consumer can have, unless `devices_feature` is set.'),
+    devices_feature: catalogKey
+      .nullable()
+      .describe(
+        `The key of a quantity feature that says how many active devices a consumer can have, instead of \`max_devices\`. \`"unlimited"\` and more than ${MAX_DEVICES} count as ${MAX_DEVICES}.`,
+      ),
     grace_days: z
       .int()
       .min(0)

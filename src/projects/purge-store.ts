@@ -8,7 +8,7 @@ import { consumerIds, consumers, customerLinks, erasures } from '../consumers/sc
 import { batch, type Database, type Db, type Directory, raw, run } from '../db/client'
 import { devices } from '../devices/schema'
 import { domains } from '../domains/schema'
-import { grants } from '../entitlements/schema'
+import { entitlementKeys, grants } from '../entitlements/schema'
 import { connections } from '../inbox/connections/schema'
 import { attempts, bodies, events, minutes, payloads, refs, replays, totals } from '../inbox/schema'
 import { CHUNK_EVENTS, CHUNK_OBJECTS, CHUNK_PAYLOADS, CHUNK_ROWS } from '../inbox/upkeep/limits'
@@ -50,6 +50,7 @@ const PARTS: Record<string, Part> = {
   erasures: partOf(erasures, [erasures.project_id, erasures.id], CHUNK_ROWS),
   consumers: partOf(consumers, [consumers.project_id, consumers.id], CHUNK_OBJECTS),
   grants: partOf(grants, [grants.project_id, grants.consumer_id, grants.id], CHUNK_OBJECTS),
+  entitlement_keys: partOf(entitlementKeys, [entitlementKeys.project_id, entitlementKeys.kid], CHUNK_ROWS),
   plan_refs: partOf(planRefs, [planRefs.project_id, planRefs.vendor, planRefs.ref], CHUNK_ROWS),
   plan_revisions: partOf(
     planRevisions,

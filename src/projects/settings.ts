@@ -8,8 +8,10 @@ export type LinkSettings = {
 
 /** The settings that the project's store decides, because they are read there. */
 export type StoreSettings = LinkSettings & {
-  /** How many active devices each consumer can have. */
+  /** How many active devices each consumer can have, unless `devices_feature` says so. */
   max_devices: number
+  /** The key of the quantity feature that says how many active devices a consumer can have; null: `max_devices` says so. */
+  devices_feature: string | null
   /** How long a subscription that is past due still gives access (days); null: as long as the vendor says that it is past due. */
   grace_days: number | null
   /** How long a subscription gives access after its period, until the event about the renewal is here (hours). */
@@ -45,6 +47,7 @@ export const DEFAULTS = {
   link_hints: true,
   consumer_keys: ['consumer_external_id'],
   max_devices: 100,
+  devices_feature: null,
   grace_days: 7,
   renewal_slack_hours: 48,
   test_mode_counts: false,

@@ -1,7 +1,9 @@
 import { and, eq, ne, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
+import { featuresAmong, isQuantity } from '../catalog/features-store'
 import { batch, type Database, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
+import { invalidField } from '../http/validate'
 import { projects } from './schema'
 import type { SettingsChange, StoreChange } from './settings'
 
@@ -35,6 +37,7 @@ export async function renameProject(db: Db, id: string, name: string, change: Ch
  * Changes the settings of a project that its store decides. The same settings again change nothing.
  *
  * @returns null if there is no such project
+ * @throws {Fault} `validation_failed` if `devices_feature` is not a quantity feature of the project
  */
 export async function changeInStore(
   db: Db,
@@ -43,14 +46,20 @@ export async function changeInStore(
   change: Change,
 ): Promise<Project | null> {
   const after = patched(settings)
+  const { devices_feature } = settings
+  const counting = devices_feature ? isQuantity(id, devices_feature) : undefined
   const changed = db
     .update(projects)
     .set({ settings: after })
-    .where(and(eq(projects.id, id), sql`${after} <> ${projects.settings}`))
-  const { project } = await batch(db, {
+    .where(and(eq(projects.id, id), sql`${after} <> ${projects.settings}`, counting))
+  const { project, features } = await batch(db, {
     ...audited(db, change, settingsEntry(id, settings), changed),
     project: findProject(db, id),
+    features: featuresAmong(db, id, devices_feature ? [devices_feature] : []),
   })
+  if (devices_feature && features[0]?.type !== 'quantity') {
+    throw invalidField('/settings/devices_feature', 'not_one_of', 'must be a quantity feature of the project')
+  }
   return project[0] ?? null
 }
 

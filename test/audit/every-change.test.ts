@@ -3,6 +3,7 @@ import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { PAGES, pathIn, submit } from '../console/visit'
 import { insertLink } from '../consumers/rows'
+import { failDomain } from '../domains/rows'
 import { call, drain, lossyQueue } from '../harness'
 import { rows, rowsOfAll } from '../inbox/pipeline'
 import { callRoute, nameOf, newWorld, ROUTES, SAMPLES, type World } from '../routes'
@@ -39,7 +40,7 @@ const GLASS_TAKEN: Stated = {
   ...onOwner('break_glass_taken'),
   first: ({ coOwner }) => rows('UPDATE members SET break_glass = 1 WHERE user_id = ?', coOwner.user),
 }
-const RELEASED = {
+const UNENFORCED = {
   ...onSso('updated'),
   first: ({ sso }: World) => rows("UPDATE sso_connections SET audience = 'team' WHERE id = ?", sso.id),
 }
@@ -56,6 +57,13 @@ const UNBLOCKED: Stated = {
   first: (world) => rows("UPDATE consumers SET state = 'blocked' WHERE id = ?", world.consumer),
 }
 const DEVICE_REVOKED = { action: 'device.revoked', object: (world: World) => world.device }
+const ADDED = { action: 'domain.added', object: () => /^dom_/ }
+const RETRIED: Stated = {
+  action: 'domain.retried',
+  object: (world) => world.domain,
+  first: (world) => failDomain(world.domain),
+}
+const RELEASED = { action: 'domain.deleted', object: (world: World) => world.domain }
 const PINNED = { action: 'customer.pinned', object: () => 'cus_1' }
 const UNPINNED: Stated = {
   action: 'customer.unpinned',
@@ -72,6 +80,7 @@ const TRAFFIC = [
   'POST /platform/v1/devices/verify',
   'POST /platform/v1/billing/entitlements/check',
   'POST /platform/v1/billing/plans/:id/preview',
+  'POST /platform/v1/consumers/:consumer/entitlements/token',
 ]
 const TRAFFIC_IN_FORMS: Record<string, Record<string, string>> = {
   'POST /console/p/:project/platform/consumers': { external_id: 'by-form' },
@@ -113,6 +122,13 @@ const STATED: Record<string, Stated> = {
   'PATCH /platform/v1/billing/plans/:id': { action: 'plan.updated', object: (world) => world.plan },
   'POST /platform/v1/billing/grants': { action: 'grant.created', object: () => /^grt_/ },
   'DELETE /platform/v1/billing/grants/:id': { action: 'grant.revoked', object: (world) => world.grant },
+  'POST /platform/v1/billing/entitlement-keys/rotate': {
+    action: 'entitlement_key.rotated',
+    object: () => /^[\w-]{43}$/,
+  },
+  'POST /platform/v1/domains': ADDED,
+  'POST /platform/v1/domains/:id/verify': RETRIED,
+  'DELETE /platform/v1/domains/:id': RELEASED,
   'POST /platform/v1/billing/connections': CONNECTED,
   'PATCH /platform/v1/billing/connections/:id': onConnection('updated'),
   'DELETE /platform/v1/billing/connections/:id': onConnection('deleted'),
@@ -126,11 +142,14 @@ const KEYS = 'POST /console/p/:project/platform/settings/api-keys'
 const CONNECTIONS = 'POST /console/p/:project/platform/billing/connections'
 const MEMBERS = 'POST /console/p/:project/platform/settings/members'
 const SSO = 'POST /console/p/:project/platform/settings/sso'
+const DOMAINS = 'POST /console/p/:project/platform/settings/domains'
 const EVENTS = 'POST /console/p/:project/platform/billing/webhooks'
 const CONSUMER = 'POST /console/p/:project/platform/consumers/:consumer'
 const CUSTOMER = 'POST /console/p/:project/platform/billing/customers/:vendor/:customer'
 const SECRET = { signing_secret: 'whsec_9876543210' }
 
+const BILLING = 'POST /console/p/:project/platform/billing'
+const A_PLAN = { key: 'sample', name: 'sample', rank: '1', state: 'active' }
 const FORMS: Record<string, StatedForm> = {
   'POST /console/projects': { ...PROJECT, fields: { name: 'By form' } },
   'POST /console/p/:project/platform/settings/general': { ...RENAMED, fields: { name: 'By form' } },
@@ -140,6 +159,29 @@ const FORMS: Record<string, StatedForm> = {
     ...SETTLED,
     fields: { link_hints: 'true', consumer_keys: 'user_id', max_devices: '5' },
   },
+  'POST /console/p/:project/platform/settings/general/entitlements': {
+    ...SETTLED,
+    fields: { grace_days: '1', renewal_slack_hours: '1' },
+  },
+  [`${BILLING}/features`]: {
+    ...{ action: 'feature.created', object: () => 'sample' },
+    fields: { key: 'sample', name: 'sample', type: 'boolean' },
+  },
+  [`${BILLING}/features/:key/edit`]: {
+    ...{ action: 'feature.updated', object: () => 'unused' },
+    fields: { name: 'sample' },
+  },
+  [`${BILLING}/features/:key/delete`]: { action: 'feature.deleted', object: () => 'unused' },
+  [`${BILLING}/plans`]: { action: 'plan.created', object: () => /^pln_/, fields: A_PLAN },
+  [`${BILLING}/plans/:plan/edit`]: {
+    ...{ action: 'plan.updated', object: (world) => world.plan },
+    fields: { ...A_PLAN, step: 'save', etag: '"1"' },
+  },
+  [`${CONSUMER}/grants`]: {
+    ...{ action: 'grant.created', object: () => /^grt_/ },
+    fields: { does: 'deny', feature: 'sso' },
+  },
+  [`${CONSUMER}/grants/:grant/revoke`]: { action: 'grant.revoked', object: (world) => world.grant },
   'POST /console/p/:project/platform/settings/general/settings': { ...SETTLED, fields: { require_passkey: 'true' } },
   [KEYS]: { ...MINTED, fields: { name: 'By form', scope: 'billing:read' } },
   [`${KEYS}/:id/edit`]: { ...UPDATED, fields: { name: 'By form' } },
@@ -174,8 +216,11 @@ const FORMS: Record<string, StatedForm> = {
   [`${SSO}/:id`]: { ...onSso('updated'), fields: { audience: 'customers', name: 'By form', client_id: 'rp' } },
   [`${SSO}/:id/activate`]: onSso('activated'),
   [`${SSO}/:id/disable`]: onSso('disabled'),
-  [`${SSO}/:id/enforce`]: { ...RELEASED, fields: { enforce: 'false' } },
+  [`${SSO}/:id/enforce`]: { ...UNENFORCED, fields: { enforce: 'false' } },
   [`${SSO}/:id/delete`]: onSso('deleted'),
+  [DOMAINS]: { ...ADDED, fields: { hostname: 'by-form.dev', purpose: 'surface' } },
+  [`${DOMAINS}/:domain/verify`]: RETRIED,
+  [`${DOMAINS}/:domain/delete`]: RELEASED,
   [`${CONSUMER}/block`]: onConsumer('blocked'),
   [`${CONSUMER}/unblock`]: UNBLOCKED,
   [`${CONSUMER}/merge`]: { ...onConsumer('merged'), fields: { into: 'ext:survivor' } },

@@ -206,14 +206,15 @@ describe('a plan', () => {
     }
     const KEY = 1
     let id = ''
-    // The plan and its index by key, three prices, the audit row.
+    // The plan and its index by key, three prices, the audit row; the key of tokens, which comes with the first plan, and its indexes.
     expect(
       await cost(async (o) => {
         const made = await api.plan(PRO, o)
         id = made.body.id
         return made
       }),
-    ).toEqual([KEY + 1, 2 + 3 + 1])
+    ).toEqual([KEY + 1, 2 + 3 + 1 + 3])
+    expect(await cost((o) => api.plan({ key: 'second', name: 'Second' }, o))).toEqual([KEY + 1, 2 + 1])
     expect(await cost((o) => api.change(id, { name: 'New' }, o))).toEqual([KEY + 1, 2 + 1])
     expect(await cost((o) => api.change(id, { prices: [price('price_a'), price('price_z')] }, o))).toEqual([
       KEY + 1,

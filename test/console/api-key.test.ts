@@ -122,6 +122,8 @@ describe('the scopes of a new key', () => {
         'consumers:read',
         'catalog:read',
         'entitlements:read',
+        'domains:read',
+        'sso:read',
       ],
     ],
     [
@@ -135,11 +137,15 @@ describe('the scopes of a new key', () => {
         'consumers:read',
         'catalog:read',
         'entitlements:read',
+        'domains:read',
+        'sso:read',
         'api_keys:write',
         'billing:write',
         'consumers:write',
         'catalog:write',
         'entitlements:write',
+        'domains:write',
+        'sso:use',
       ],
     ],
   ])('with the preset %s are those of the preset, whatever is ticked', async (preset, scopes) => {
@@ -163,7 +169,7 @@ describe('the scopes of a new key', () => {
       }
     }
     const [less, all] = [await offered(developer), await offered(owner)]
-    expect([less.all.length, all.all.length]).toEqual([13, 18])
+    expect([less.all.length, all.all.length]).toEqual([17, 23])
     for (const { ticked, preset, expires } of [less, all]) {
       expect([ticked, preset, expires]).toEqual([['billing:read'], 'billing', '90'])
     }

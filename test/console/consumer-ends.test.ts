@@ -80,6 +80,6 @@ describe('the devices and the erasure of a consumer', () => {
     })
     expect((await send(`${customer}/unpin`)).status).toBe(409)
     expect(await textOf(customer)).not.toContain('Change</a>')
-    expect(await textOf(`${at}/consumers/unlinked`)).toContain('Its consumer was erased')
+    expect(await textOf(`${at}/consumers/unlinked?settled=true`)).toContain('Its consumer was erased')
   })
 })

@@ -181,6 +181,7 @@ describe('a consumer', () => {
     expect(question).toContain('3 customers of your vendors')
     expect(question).toContain(`name="into" value="${into}"`)
     expect(await here.send(here.at(`/${id}/merge`), { into })).toEqual(done(here.at(`/${into}`), 'consumer_merged'))
+    expect((await here.page(here.at(`/${into}`))).text).toMatch(/Merged a consumer/)
     const { text } = await here.page(here.at(`/${id}`))
     expect(text).toContain(`was merged into <a href="${here.at(`/${into}`)}">`)
     expect(text).not.toContain('/edit"')

@@ -55,6 +55,31 @@ describe('the settings of consumers', () => {
   })
 })
 
+describe('the settings of entitlements', () => {
+  it('are changed by an admin, shown to a viewer, and refused with what was typed', async () => {
+    const { project, owner } = await freshProject()
+    const general = `/console/p/${project}/platform/settings/general`
+    const send = (fields: Record<string, string>) => submit(`${general}/entitlements`, owner.token, fields)
+    const settings = async () => (await call(`/platform/v1/projects/${project}`, { token: owner.token })).body.settings
+    const done = await send({ grace_days: '', renewal_slack_hours: '0', test_mode_counts: 'true' })
+    expect([done.status, done.headers.get('Location')]).toEqual([303, `${general}?done=settings_changed`])
+    expect(await settings()).toMatchObject({ grace_days: null, renewal_slack_hours: 0, test_mode_counts: true })
+    for (const wrong of [
+      { grace_days: '61', renewal_slack_hours: '1' },
+      { grace_days: '1', renewal_slack_hours: '' },
+      { grace_days: '1', renewal_slack_hours: '169' },
+    ]) {
+      const refused = await send(wrong)
+      expect([refused.status, refused.text.includes('role="alert"')]).toEqual([422, true])
+      expect(refused.text).toContain(`value="${wrong.grace_days}"`)
+    }
+    expect(await settings()).toMatchObject({ grace_days: null, test_mode_counts: true })
+    const theirs = (await visit(general, (await addMember(project, 'viewer')).token)).text
+    expect(theirs).toContain('as long as the vendor says so')
+    expect(theirs).not.toContain('name="grace_days"')
+  })
+})
+
 describe('the end of a project', () => {
   const at = (project: string) => `/console/p/${project}/platform/settings/general/delete`
 

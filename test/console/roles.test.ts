@@ -6,9 +6,12 @@ import { auditRows, type Cast, formToken, nameOf, newCast, PAGES, pathIn, visit 
 const KEYS = '/console/p/:project/platform/settings/api-keys'
 const CONNECTIONS = '/console/p/:project/platform/billing/connections'
 const MEMBERS = '/console/p/:project/platform/settings/members'
+const DOMAINS = '/console/p/:project/platform/settings/domains'
 const BILLING = '/console/p/:project/platform/billing'
 const SSO = '/console/p/:project/platform/settings/sso'
 const CONSUMERS = '/console/p/:project/platform/consumers'
+const PLANS = `${BILLING}/plans`
+const FEATURES = `${BILLING}/features`
 const EVENTS = '/console/p/:project/platform/billing/webhooks'
 
 /** Who may use each page and form. Written by hand, to compare with the policies of the pages. */
@@ -67,6 +70,8 @@ const STATED: Record<string, PagePolicy> = {
   'GET /console/p/:project/platform/consumers/:consumer/devices/:device': 'user',
   [`GET ${BILLING}/customers`]: 'user',
   [`GET ${BILLING}/customers/:vendor`]: 'user',
+  [`GET ${FEATURES}/:key`]: 'user',
+  [`GET ${CONSUMERS}/:consumer/grants/:grant`]: 'user',
   'GET /console/p/:project': 'projects:read',
   'GET /console/p/:project/steps': 'projects:read',
   'GET /console/p/:project/status': 'billing:read',
@@ -79,6 +84,7 @@ const STATED: Record<string, PagePolicy> = {
   'POST /console/p/:project/platform/settings/general/delete': 'projects:read',
   'POST /console/p/:project/platform/settings/general/settings': 'projects:write',
   'POST /console/p/:project/platform/settings/general/consumers': 'projects:write',
+  'POST /console/p/:project/platform/settings/general/entitlements': 'projects:write',
   'GET /console/p/:project/reference': 'projects:read',
   [`GET ${KEYS}`]: 'api_keys:read',
   [`GET ${KEYS}/new`]: 'api_keys:write',
@@ -116,6 +122,12 @@ const STATED: Record<string, PagePolicy> = {
   'GET /sso/callback/:connection_id': 'anyone',
   [`GET ${MEMBERS}/:user/remove`]: 'members:write',
   [`POST ${MEMBERS}/:user/remove`]: 'members:write',
+  [`GET ${DOMAINS}`]: 'domains:read',
+  [`POST ${DOMAINS}`]: 'domains:write',
+  [`GET ${DOMAINS}/:domain`]: 'domains:read',
+  [`POST ${DOMAINS}/:domain/verify`]: 'domains:write',
+  [`GET ${DOMAINS}/:domain/delete`]: 'domains:write',
+  [`POST ${DOMAINS}/:domain/delete`]: 'domains:write',
   'GET /console/p/:project/platform/settings/audit-log': 'audit_log:read',
   [`GET ${CONNECTIONS}`]: 'connections:read',
   [`GET ${CONNECTIONS}/new`]: 'connections:write',
@@ -147,6 +159,26 @@ const STATED: Record<string, PagePolicy> = {
   [`GET ${BILLING}/payment-methods`]: 'billing:read',
   [`GET ${BILLING}/payment-methods/:object`]: 'billing:read',
   [`GET ${BILLING}/customers/:vendor/:customer`]: 'billing:read',
+  [`GET ${PLANS}`]: 'catalog:read',
+  [`POST ${PLANS}`]: 'catalog:write',
+  [`GET ${PLANS}/new`]: 'catalog:write',
+  [`GET ${PLANS}/add`]: 'catalog:write',
+  [`GET ${PLANS}/:plan`]: 'catalog:read',
+  [`GET ${PLANS}/:plan/edit`]: 'catalog:write',
+  [`POST ${PLANS}/:plan/edit`]: 'catalog:write',
+  [`GET ${FEATURES}`]: 'catalog:read',
+  [`POST ${FEATURES}`]: 'catalog:write',
+  [`GET ${FEATURES}/new`]: 'catalog:write',
+  [`GET ${FEATURES}/:key/edit`]: 'catalog:write',
+  [`POST ${FEATURES}/:key/edit`]: 'catalog:write',
+  [`GET ${FEATURES}/:key/delete`]: 'catalog:write',
+  [`POST ${FEATURES}/:key/delete`]: 'catalog:write',
+  [`GET ${CONSUMERS}/:consumer/entitlements`]: 'entitlements:read',
+  [`GET ${CONSUMERS}/:consumer/grants`]: 'entitlements:read',
+  [`POST ${CONSUMERS}/:consumer/grants`]: 'entitlements:write',
+  [`GET ${CONSUMERS}/:consumer/grants/new`]: 'entitlements:write',
+  [`GET ${CONSUMERS}/:consumer/grants/:grant/revoke`]: 'entitlements:write',
+  [`POST ${CONSUMERS}/:consumer/grants/:grant/revoke`]: 'entitlements:write',
   [`GET ${CONSUMERS}`]: 'consumers:read',
   [`POST ${CONSUMERS}`]: 'consumers:write',
   [`GET ${CONSUMERS}/new`]: 'consumers:write',
@@ -175,6 +207,9 @@ const SMALLEST: Record<string, Role> = {
   'api_keys:write': 'developer',
   'billing:write': 'developer',
   'consumers:write': 'developer',
+  'catalog:write': 'developer',
+  'entitlements:write': 'developer',
+  'domains:write': 'developer',
   'consumers:erase': 'admin',
   'connections:write': 'admin',
   'projects:write': 'admin',

@@ -77,15 +77,14 @@ describe('signing in', () => {
     expect(bare.status).toBe(403)
   })
 
-  it('has the same rate limit as the API', async () => {
+  it('has the same rate limit as the API, and says how long to wait', async () => {
     const headers = { 'CF-Connecting-IP': '2001:db8:ffff::1' }
-    const statuses: number[] = []
+    const answers = []
     for (let i = 0; i < 14; i++) {
-      statuses.push(
-        (await visit('/console/sign-in/code', null, { form: { challenge: 'x', code: 'y' }, headers })).status,
-      )
+      answers.push(await visit('/console/sign-in/code', null, { form: { challenge: 'x', code: 'y' }, headers }))
     }
-    expect(statuses).toContain(429)
+    const refused = answers.find(({ status }) => status === 429)
+    expect(refused?.text).toContain(`You can try again in ${refused?.headers.get('Retry-After')} seconds.`)
   })
 
   it('does not make the cookie a credential of the API', async () => {

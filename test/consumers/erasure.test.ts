@@ -264,11 +264,15 @@ describe('an erased consumer', () => {
     expect((await as(project, owner.token).erase(other)).status).toBe(202)
   })
 
-  it('without customers is done at once, and the cron never looks at it', async () => {
-    const { consumers, put } = await newPlace()
+  it('without customers is done at once, and the cron looks once more for identities', async () => {
+    const { consumers, put, upkeep } = await newPlace()
     const { body } = await consumers.erase(await put('alone', { email: 'alone@example.com' }))
     expect(body).toMatchObject({ state: 'done', finished_at: body.requested_at, payloads_removed: 0 })
-    expect(await rows('SELECT due_at FROM erasures WHERE id = ?', body.id)).toEqual([{ due_at: null }])
+    const due = () => rows('SELECT due_at FROM erasures WHERE id = ?', body.id)
+    expect(await due()).toEqual([{ due_at: Date.now() + 2 * MINUTE }])
+    advance(2 * MINUTE)
+    await upkeep()
+    expect(await due()).toEqual([{ due_at: null }])
   })
 
   it('is reached by the cron before all later passes of other erasures, however late those are', async () => {

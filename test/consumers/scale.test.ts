@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
+import { CONSUMERS, numbered } from '../../bench/consumer-rows'
 import { countingD1, freshKey, NO_LIMIT, type RequestOptions, STORE } from '../harness'
 import { as } from './consumers'
 
@@ -6,32 +7,11 @@ import { as } from './consumers'
 
 const SIZES = [1_000, 100_000]
 
-/** Rows for `n` consumers, each with an external id, a customer that is linked to it, and a subscription of that customer. */
-const SEEDS = [
-  `INSERT INTO consumers (project_id, id, email, metadata, state, merged_into, revision, created_at, updated_at)
-   SELECT ?1, printf('csm_0000000000%016d', v), 'c' || v || '@example.com', '{}',
-     CASE WHEN v % 10 = 0 THEN 'blocked' WHEN v % 10 = 1 THEN 'merged' ELSE 'active' END,
-     CASE WHEN v % 10 = 1 THEN 'csm_00000000000000000000000002' END, 1, 0, 0 FROM n`,
-  `INSERT INTO consumer_ids (project_id, external_id, consumer_id, position, created_at)
-   SELECT ?1, 'u' || v, printf('csm_0000000000%016d', v), 0, 0 FROM n`,
-  `INSERT INTO customer_links (project_id, customer, vendor, said, said_rank)
-   SELECT ?1, printf('cus_%06d', v), 'stripe', 'u' || v, '' FROM n`,
-  // One customer has a third of the subscriptions.
-  `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, status, version, candidates)
-   SELECT ?1, 'subscription', 'sub_' || v, 'stripe', CASE WHEN v % 3 = 0 THEN 'cus_000000' ELSE printf('cus_%06d', v) END,
-     'active', 1, '[{"body":{"status":"active"}}]' FROM n`,
-]
-
 const worlds: { project: string; secret: string }[] = []
 beforeAll(async () => {
   for (const size of SIZES) {
     const world = await freshKey()
-    for (const seed of SEEDS) {
-      const numbers = 'WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < ?2)'
-      await STORE.prepare(seed.replace(/^(INSERT[^)]*\))/, `$1 ${numbers}`))
-        .bind(world.project, size)
-        .run()
-    }
+    for (const rows of CONSUMERS) await STORE.prepare(numbered(rows)).bind(world.project, size).run()
     worlds.push(world)
   }
 }, 120_000)

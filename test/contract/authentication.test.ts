@@ -49,17 +49,18 @@ describe('authentication', () => {
     expect(await ids(sibling.id)).toEqual([other.id])
   })
 
-  // What only an owner may do, no key may: a key is never an owner.
+  // What only an owner may do, no key may: a key is never an owner. A leaked key must not end the tokens of a project either.
   const SESSIONS_ONLY = [
     'POST /platform/v1/api-keys',
     'DELETE /platform/v1/projects/:id',
     'POST /platform/v1/projects/:id/restore',
+    'POST /platform/v1/billing/entitlement-keys/rotate',
   ]
   const taking = ROUTES.filter(
     (route) => route.path.startsWith('/platform/v1') && !SESSIONS_ONLY.includes(nameOf(route)),
   )
   it.each(taking.map((route) => [nameOf(route), route] as const))(
-    '[auth.4] every endpoint that takes a Bearer token takes a key, but minting and what only an owner may do: %s',
+    '[auth.4] every endpoint that takes a Bearer token takes a key, but minting, rotating the keys of tokens and what only an owner may do: %s',
     async (_, route) => {
       const world = await newWorld()
       const answer = await callRoute(world, route, { token: world.secret })

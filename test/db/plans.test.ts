@@ -5,11 +5,12 @@ import { addMember, call, DIRECTORY, everyD1, invited, mint, stripeEvent, tamper
 import { KEYS } from '../http/faults'
 import { keepHouse, newWorld, settle, type World } from '../inbox/pipeline'
 import { end, RESTORABLE } from '../projects/ending'
+import { arrived, comeBack, customersWorld, newDomain, open, type SignedIn } from '../sso/customers'
 
 /* What a statement reads that belongs to others: with a scan, it would slow down with every project of a store. */
 
 /** Tables that the cron may read whole: small ones, and those of which it takes a bounded part. */
-const READ_WHOLE = ['connections', 'd1_migrations', 'payloads', 'progress', 'state', 'totals']
+const READ_WHOLE = ['connections', 'd1_migrations', 'entitlement_keys', 'payloads', 'progress', 'state', 'totals']
 
 let tables: Set<string>
 beforeAll(async () => {
@@ -70,6 +71,25 @@ it('nothing is scanned to list keys, to remove a member with their keys, or to d
   const member = `/platform/v1/members/${removed.user}?revoke_keys=true`
   expect(await scannedBy(by(owner.token, 'DELETE', member))).toEqual([])
   expect(await scannedBy(by(erased.token, 'DELETE', '/auth/user?revoke_keys=true'))).toEqual([])
+})
+
+it('nothing is scanned to sign a consumer in, or to erase it', async () => {
+  stopClock()
+  const domain = newDomain()
+  const { authorize, token, connection, consumers } = await customersWorld({ domains: [domain] })
+  const ada = { subject: 'ada', email: `ada@${domain}`, email_verified: true }
+  let consumer = ''
+  const signIn = (asked: object) => async (DB: D1Database) => {
+    const { body } = await authorize(asked, { bindings: { DB } })
+    const at = await open(body.url)
+    const { code = '' } = arrived(await comeBack(at, ada, { bindings: { DB } }))
+    const answer = await token(code, {}, { bindings: { DB } })
+    consumer = (answer.body as unknown as SignedIn).consumer.id
+  }
+  const byEmail = { connection_id: undefined, email: ada.email }
+  expect(await scannedBy(signIn({ connection_id: connection.id }))).toEqual([])
+  expect(await scannedBy(signIn(byEmail))).toEqual([])
+  expect(await scannedBy((DB) => consumers.erase(consumer, { bindings: { DB } }))).toEqual([])
 })
 
 it('the cron scans only what is small or read in parts, also while it removes a project', async () => {

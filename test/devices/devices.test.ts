@@ -241,6 +241,7 @@ describe('verifying a token', () => {
       200,
       {
         valid: true,
+        features: null,
         reason: null,
         device: body.device,
         consumer: { id: consumer, external_id: 'u', external_ids: ['u'], state: 'active' },
@@ -253,7 +254,7 @@ describe('verifying a token', () => {
   it('knows no token of another project, and none that is malformed', async () => {
     const { body } = await api.register('ext:u', 'verified')
     const { project: other, secret } = await freshKey()
-    const unknown = { valid: false, reason: 'unknown', device: null, consumer: null }
+    const unknown = { valid: false, reason: 'unknown', device: null, consumer: null, features: null }
     expect((await as(other, secret).verify(body.token)).body).toEqual(unknown)
     const hash = await sha256Hex(body.token)
     for (const token of [

@@ -80,5 +80,5 @@ it('leaves the rows of other consumers when those of one are deleted', async () 
   expect(await rows('SELECT installation_id FROM devices WHERE project_id = ?', project)).toEqual([
     { installation_id: 'two' },
   ])
-  expect((await api.verify(body.token)).body).toEqual({ valid: false, reason: 'unknown', device: null, consumer: null })
+  expect((await api.verify(body.token)).body).toMatchObject({ valid: false, reason: 'unknown', device: null })
 })

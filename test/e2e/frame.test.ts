@@ -56,6 +56,8 @@ describe('the frame', () => {
     ['Subscriptions', '/platform/billing/subscriptions'],
     ['Invoices', '/platform/billing/invoices'],
     ['Payment methods', '/platform/billing/payment-methods'],
+    ['Plans', '/platform/billing/plans'],
+    ['Features', '/platform/billing/features'],
     ['Consumers', '/platform/consumers'],
     ['Unlinked customers', '/platform/consumers/unlinked'],
     ['General', '/platform/settings/general'],

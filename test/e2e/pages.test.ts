@@ -7,6 +7,7 @@ import { must } from '../../scripts/lib/api.ts'
 import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
 import { sleep } from '../../scripts/lib/terminal.ts'
 import { launch, sendStripe, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
+import { catalogPaths } from './catalog-paths.ts'
 import { consumerPaths } from './consumer-paths.ts'
 import { memberPaths } from './member-paths.ts'
 
@@ -38,6 +39,8 @@ const NARROW_TOO = [
   'edit-consumer',
   'unlinked',
   'link-customer',
+  'plans',
+  'edit-plan',
   'overview',
   'connection-begun',
 ]
@@ -90,6 +93,7 @@ beforeAll(async () => {
   const consumers = await consumerPaths({ token, project, empty }, (object) =>
     sendStripe(connection.id, SECRET, 'customer.updated', object),
   )
+  const catalog = await catalogPaths({ token, project, empty }, 'user_1')
   const members = await memberPaths({ token, project, empty })
   const key = keys[0]?.key.id
   paths = {
@@ -144,6 +148,7 @@ beforeAll(async () => {
     'payment-methods': `${base}/billing/payment-methods`,
     ...members,
     ...consumers,
+    ...catalog,
     'bulk-replay': `${base}/billing/webhooks/replay?event_type=invoice.paid`,
     replay: `${base}/billing/webhooks/replays/${replay_id}`,
     'health-empty': `/console/p/${empty}/platform/billing/webhooks/health`,

@@ -246,6 +246,25 @@ describe('the cost', () => {
     expect(body.data.every(({ features }) => features.sso?.allowed && features.seats?.value === 7)).toBe(true)
   })
 
+  it('is a row for each plan, however many features the plans have', async () => {
+    await world.deliver(stripe('price_pro', 'ada'))
+    const keys = Array.from({ length: 18 }, (_, n) => `more.of-it_${n}`)
+    // No feature can have the last name, which must not get into the statement.
+    const asked = [...keys, 'sso', `it's a "feature"`]
+    const one = () => cost((o) => world.check(['ext:ada'], asked, o))
+    const before = await one()
+    await Promise.all(keys.map((key) => world.catalog.feature(key)))
+    const features = Object.fromEntries(keys.map((key) => [key, { value: true }]))
+    const made = [1, 2, 3, 4].map((n) => world.catalog.plan({ key: `wide${n}`, name: 'Wide', rank: n, features }))
+    await Promise.all(made)
+    await world.grant({ consumer: 'ext:ada', plan: 'wide1' })
+    const { body } = await world.check(['ext:ada'], asked)
+    const allowed = Object.entries(body.data[0]?.features ?? {}).filter(([, answer]) => answer.allowed)
+    expect(allowed.map(([key]) => key).sort()).toEqual([...keys, 'sso'].sort())
+    // A row for each plan and each feature that is there now, and the grant.
+    expect((await one()).read).toBeLessThanOrEqual(before.read + 4 + 18 + 5)
+  })
+
   it('answers for a consumer with more expired grants than one call looks at', async () => {
     const { body: ada } = await world.consumers.put('ada')
     // The oldest is of another feature: the newest ones of one feature do not hide it.
@@ -276,5 +295,34 @@ describe('the cost', () => {
       .run()
     const { status, body } = await world.check(['ext:ada'], ['sso'])
     expect([status, (body as { code?: string }).code]).toEqual([413, 'payload_too_large'])
+  })
+
+  it('is bounded: a call that would need too many items is refused, before it reads them', async () => {
+    const insert = (from: number, to: number) =>
+      STORE.prepare(
+        `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, status, version, candidates)
+          WITH RECURSIVE n(v) AS (SELECT ?2 UNION ALL SELECT v + 1 FROM n WHERE v < ?3)
+          SELECT ?1, 'subscription', 'many_' || v, 'stripe', 'cus_ada', 'active', 1, ?4 FROM n`,
+      )
+        .bind(
+          ...[world.project, from, to],
+          JSON.stringify([
+            { body: { items: Array.from({ length: 100 }, () => ({ price: 'price_pro', quantity: 1 })) } },
+          ]),
+        )
+        .run()
+    await world.consumers.pin('cus_ada', 'ext:ada')
+    await insert(1, 100)
+    const checked = await world.check(['ext:ada'], ['sso', 'projects'])
+    expect(checked.body.data[0]?.features).toMatchObject({ sso: { allowed: true }, projects: { value: 'unlimited' } })
+    await insert(101, 4_000)
+    const refused = async (options?: RequestOptions) => {
+      const { status, body } = await world.check(['ext:ada'], ['sso'], options)
+      return [status, (body as { code?: string }).code]
+    }
+    const { DB, count } = countingD1()
+    expect(await refused({ bindings: { DB } })).toEqual([413, 'payload_too_large'])
+    // Each item that is read costs the look-ups of its price and its product.
+    expect(count.rows_read).toBeLessThan(3 * 4_000 + 3 * 10_000)
   })
 })

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { DAY, iso } from '../../src/lib/time'
+import { DAY, HOUR, iso } from '../../src/lib/time'
 import { catalogAs } from '../catalog/catalog'
 import { insertFeatures, insertPlan } from '../catalog/rows'
 import { advance, stopClock } from '../clock'
 import { as } from '../consumers/consumers'
 import { insertConsumer, insertMerged } from '../consumers/rows'
-import { type Answer, call, countingD1, freshKey, type RequestOptions } from '../harness'
-import { rows } from '../inbox/pipeline'
+import { type Answer, call, countingD1, freshKey, type RequestOptions, STORE } from '../harness'
+import { keepHouse, rows } from '../inbox/pipeline'
 import { insertGrants } from './rows'
 
 let project: string
@@ -117,6 +117,52 @@ describe('a grant', () => {
     expect((await catalog.dropFeature('seats')).status).toBe(409)
     advance(DAY)
     expect((await catalog.dropFeature('seats')).status).toBe(204)
+  })
+
+  it('keeps its feature from being deleted also if it is one of many, of which one transaction looks at a part', async () => {
+    const catalog = catalogAs(project, token)
+    const [made] = [(await grant({ feature: 'seats', value: 1 })).body.id]
+    await STORE.prepare(
+      `INSERT INTO grants (project_id, consumer_id, id, feature, effect, value, actor)
+        WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 11000)
+        SELECT ?1, 'csm_' || v, 'grt_' || printf('%09d', v), 'sso', 'allow', 'true', 'usr' FROM n`,
+    )
+      .bind(project)
+      .run()
+    const drop = async () => {
+      const { DB, count } = countingD1()
+      const { status } = await catalog.dropFeature('seats', { bindings: { DB } })
+      return [status, count.trips]
+    }
+    expect(await drop()).toEqual([409, 1 + 3])
+    await ask('DELETE', `/${made}`)
+    expect(await drop()).toEqual([204, 1 + 3])
+  })
+
+  it('is deleted when its end is past the retention of records, and a live one never', async () => {
+    const now = stopClock()
+    const kept = (await grant({ feature: 'sso' })).body.id
+    const expired = (await grant({ feature: 'sso', expires_at: iso(now + DAY) })).body.id
+    const revoked = (await grant({ feature: 'sso', expires_at: iso(now + 900 * DAY) })).body.id
+    await ask('DELETE', `/${revoked}`)
+    // More than one step walks, of a project before this one.
+    const other = await freshKey()
+    await STORE.prepare(
+      `INSERT INTO grants (project_id, consumer_id, id, feature, effect, value, expires_at, actor)
+        WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 5000)
+        SELECT ?1, 'csm_' || v, 'grt_0' || printf('%09d', v), 'sso', 'allow', 'true', iif(v % 2, NULL, 1), 'usr' FROM n`,
+    )
+      .bind(other.project)
+      .run()
+    const left = async (of: string) =>
+      (await rows('SELECT id FROM grants WHERE project_id = ?', of)).map(({ id }) => id)
+    advance(400 * DAY + 2 * HOUR)
+    await keepHouse()
+    expect((await left(project)).toSorted()).toEqual([kept, expired].toSorted())
+    expect(await left(other.project)).toHaveLength(2500)
+    advance(2 * DAY)
+    await keepHouse()
+    expect(await left(project)).toEqual([kept])
   })
 
   it('costs a trip, two rows and an audit row; revoked, a row and an audit row', async () => {

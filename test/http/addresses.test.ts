@@ -4,7 +4,7 @@ import type { Env } from '../../src/env'
 import { newConnectionId } from '../../src/lib/ids'
 import { call, freshProject } from '../harness'
 
-type Limit = 'LIMIT_AUTH_FAILURE' | 'LIMIT_SIGN_IN' | 'LIMIT_INGEST' | 'LIMIT_UNKNOWN_CONNECTION'
+type Limit = 'LIMIT_AUTH_FAILURE' | 'LIMIT_SIGN_IN' | 'LIMIT_INGEST' | 'LIMIT_UNKNOWN_CONNECTION' | 'LIMIT_PUBLIC'
 
 /** What an address is counted under, where a limit counts by address. */
 const COUNTED: [Limit, (headers: Record<string, string>, bindings: Partial<Env>) => Promise<unknown>][] = [
@@ -20,6 +20,7 @@ const COUNTED: [Limit, (headers: Record<string, string>, bindings: Partial<Env>)
     (headers, bindings) =>
       call('/auth/sessions', { method: 'POST', json: { challenge: 'chl_none', code: 'ABCDEFGH' }, headers, bindings }),
   ],
+  ['LIMIT_PUBLIC', (headers, bindings) => call('/p/prj_none/jwks.json', { headers, bindings })],
   ...(['LIMIT_INGEST', 'LIMIT_UNKNOWN_CONNECTION'] as const).map((limit): (typeof COUNTED)[number] => [
     limit,
     (headers, bindings) =>

@@ -33,6 +33,8 @@ const MANAGE: Stated = { key: true, session: 'admin', scope: 'members:write' }
 const CONSUMERS: Stated = { key: true, session: 'developer', scope: 'consumers:write' }
 const CATALOG: Stated = { key: true, session: 'developer', scope: 'catalog:write' }
 const GRANTS: Stated = { key: true, session: 'developer', scope: 'entitlements:write' }
+const SIGN_IN: Stated = { key: true, session: 'developer', scope: 'sso:use' }
+const DOMAINS: Stated = { key: true, session: 'developer', scope: 'domains:write' }
 const SSO: Stated = { key: true, session: 'admin', scope: 'sso:write' }
 const OWNER: Stated = { key: false, session: 'owner', scope: null }
 const OWN: Stated = { key: false, session: null, scope: null }
@@ -70,6 +72,11 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /platform/v1/invitations/:id/resend': MANAGE,
   'DELETE /platform/v1/invitations/:id': MANAGE,
   'GET /platform/v1/audit-log': { key: true, session: 'admin', scope: 'audit_log:read' },
+  'POST /platform/v1/domains': DOMAINS,
+  'GET /platform/v1/domains': READ('domains:read'),
+  'GET /platform/v1/domains/:id': READ('domains:read'),
+  'POST /platform/v1/domains/:id/verify': DOMAINS,
+  'DELETE /platform/v1/domains/:id': DOMAINS,
   'GET /platform/v1/billing/features': READ('catalog:read'),
   'PUT /platform/v1/billing/features/:key': CATALOG,
   'DELETE /platform/v1/billing/features/:key': CATALOG,
@@ -80,9 +87,14 @@ const STATED: Record<string, Stated | 'public'> = {
   'POST /platform/v1/billing/plans/:id/preview': READ('catalog:read'),
   'POST /platform/v1/billing/entitlements/check': READ('entitlements:read'),
   'GET /platform/v1/consumers/:consumer/entitlements': READ('entitlements:read'),
+  'POST /platform/v1/consumers/:consumer/entitlements/token': READ('entitlements:read'),
+  'POST /platform/v1/billing/entitlement-keys/rotate': { key: false, session: 'admin', scope: 'projects:write' },
+  'GET /p/:project/jwks.json': 'public',
   'POST /platform/v1/billing/grants': GRANTS,
   'GET /platform/v1/billing/grants': READ('entitlements:read'),
   'DELETE /platform/v1/billing/grants/:id': GRANTS,
+  'POST /platform/v1/sso/authorize': SIGN_IN,
+  'POST /platform/v1/sso/token': SIGN_IN,
   'POST /platform/v1/consumers': CONSUMERS,
   'GET /platform/v1/consumers': READ('consumers:read'),
   'GET /platform/v1/consumers/:consumer': READ('consumers:read'),

@@ -1,4 +1,5 @@
 import { addMember, call, freshProject } from '../harness'
+import { customersWorld } from '../sso/customers'
 import { insertConnection, insertDomain } from '../sso/rows'
 import { CONNECTIONS, enforced, ssoMember, team } from '../sso/team/team'
 
@@ -7,6 +8,7 @@ const draft = { audience: 'team', name: 'Acme', issuer: 'https://sample.plain.de
 
 /** For each fault of single sign-on, a request that is refused with it. */
 export const OF_SSO = {
+  invalid_grant: async () => (await customersWorld()).token('0'.repeat(64)),
   sso_required: async () => {
     const { project } = await enforced()
     return call(MEMBERS, { project, token: (await addMember(project, 'owner')).token })

@@ -36,6 +36,7 @@ import { byCode, register, requestOptions, signInBy, withPasskey } from '../pass
 import { crowdedOut, stalled } from './arriving'
 import { OF_CATALOG } from './faults-of-catalog'
 import { OF_CONSUMERS } from './faults-of-consumers'
+import { OF_DOMAINS } from './faults-of-domains'
 import { OF_GRANTS } from './faults-of-grants'
 import { OF_SSO } from './faults-of-sso'
 
@@ -299,7 +300,9 @@ export const PRODUCERS: Record<FaultName, () => Promise<Answer>> = {
   ...OF_CONSUMERS,
   ...OF_SSO,
   ...OF_CATALOG,
+  ...OF_DOMAINS,
   ...OF_GRANTS,
+  ...OF_SSO,
   secret_limit_reached: async () => {
     const { project, secret, connection } = await freshConnection()
     const add = (n: number) =>

@@ -11,6 +11,7 @@ it('lets requests through, and says so in the log, while a limiter fails', async
   const connection = await stripeConnection(secret, project)
   const { EVENTS } = lossyQueue()
   const requests = {
+    LIMIT_PUBLIC: (bindings: object) => call(`/p/${project}/jwks.json`, { bindings }),
     LIMIT_CREDENTIAL: (bindings: object) => call(KEYS, { project, token: secret, bindings }),
     LIMIT_INGEST: (bindings: object) => deliver(connection.id, stripeEvent(), { bindings }),
     LIMIT_SIGN_IN: (bindings: object) =>

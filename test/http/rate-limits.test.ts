@@ -46,6 +46,11 @@ describe('a 429 states the limit, and how long to wait', () => {
         return call(`/ingest/${id}`, { method: 'POST', body: '{}', bindings: { LIMIT_INGEST: FULL } })
       },
     ],
+    [
+      'public',
+      300,
+      async () => call(`/p/${(await freshKey()).project}/jwks.json`, { bindings: { LIMIT_PUBLIC: FULL } }),
+    ],
   ] as const)('%s', async (name, requests, refused) => {
     expect(said(await refused())).toEqual({
       answer: [429, 'rate_limited'],

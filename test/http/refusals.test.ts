@@ -4,7 +4,16 @@ import { callRoute, nameOf, newWorld, ROUTES, takesBody, tokenFor, type World } 
 
 const WEBHOOKS = '/platform/v1/billing/webhooks'
 /** The codes of `errors` that docs/api.md states. */
-const CODES = ['required', 'wrong_type', 'out_of_range', 'not_one_of', 'malformed', 'unknown_field']
+const CODES = [
+  'required',
+  'wrong_type',
+  'out_of_range',
+  'not_one_of',
+  'malformed',
+  'unknown_field',
+  'public_suffix',
+  'reserved',
+]
 
 let world: World
 beforeAll(async () => {

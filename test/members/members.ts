@@ -27,7 +27,7 @@ export const decline = ({ token }: Pick<Person, 'token'>, id: string) =>
   call(`/auth/invitations/${id}/decline`, { method: 'POST', token })
 
 /** Status and code of an answer. */
-export const told = ({ status, body }: Answer) => [status, body?.code ?? null]
+export const told = ({ status, body }: Answer<unknown>) => [status, (body as { code?: string } | null)?.code ?? null]
 
 /** The roles in a project by user. */
 export async function rolesIn(project: string): Promise<Record<string, Role>> {

@@ -1,3 +1,4 @@
+import { dns } from './dns.ts'
 import { faulty } from './faulty.ts'
 import { type Handler, hostOf } from './hosts.ts'
 import { plain } from './plain.ts'
@@ -11,6 +12,8 @@ const HANDLERS: Record<string, Handler> = {
   'certified.dev': certified,
   'faulty.dev': faulty,
   'mock.dev': mock,
+  'cloudflare-dns.com': dns,
+  'dns.google': dns,
   'plain.dev': plain,
 }
 

@@ -47,13 +47,14 @@ export const certified: Handler = forwardTo(async (host) => {
 /** `*.mock.dev`: oauth2-mock-server. It sends no `iss`. */
 export const mock: Handler = forwardTo(async (host) => {
   const { OAuth2Issuer, OAuth2Service } = await import('oauth2-mock-server')
-  const { account = ADA } = host.settings as Provider
+  // Read anew each time, so that a test can sign in somebody else.
+  const account = () => (host.settings as Provider).account ?? ADA
   const issuer = new OAuth2Issuer()
   issuer.url = `https://${host.name}`
   await issuer.keys.generate('RS256')
   const service = new OAuth2Service(issuer)
-  service.on('beforeTokenSigning', (token) => Object.assign(token.payload, account))
-  service.on('beforeUserinfo', (response) => Object.assign(response, { body: account, statusCode: 200 }))
+  service.on('beforeTokenSigning', (token) => Object.assign(token.payload, account()))
+  service.on('beforeUserinfo', (response) => Object.assign(response, { body: account(), statusCode: 200 }))
   return service.requestHandler
 })
 

@@ -55,6 +55,8 @@ async function fullWorld(events = 5) {
   await insertFeatures(project, 'sso')
   await insertPlan(project, 'pro', 'price_1')
   await insertGrants(project, 'csm_1')
+  const rotated = { method: 'POST', project, token: owner.token, json: {} }
+  await call('/platform/v1/billing/entitlement-keys/rotate', rotated)
   await addMember(project, 'owner')
   await invited(project)
   return world

@@ -72,7 +72,7 @@ async function sendStory({ mark, inboxes }: Tenant): Promise<void> {
   const stripe = inboxes.find(({ vendor }) => vendor === 'stripe')
   if (!stripe) throw new Error('no Stripe connection was created')
   const ids: string[] = []
-  for (const { name, body } of story()) {
+  for (const { name, body } of story().month) {
     const event = JSON.parse(body.toString('utf8'))
     event.data.object.metadata = { mark }
     event.data.object.description = mark

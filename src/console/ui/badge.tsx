@@ -2,6 +2,8 @@ const TONES: Record<string, string> = {
   processed: 'good',
   accepted: 'good',
   active: 'good',
+  verified: 'good',
+  grace: 'warn',
   paid: 'good',
   applied: 'good',
   ok: 'good',
@@ -24,6 +26,7 @@ const TONES: Record<string, string> = {
   past_due: 'warn',
   unpaid: 'bad',
   ambiguous: 'warn',
+  allowed: 'good',
 }
 
 /** A status: a word with a color. */

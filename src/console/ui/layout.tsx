@@ -6,6 +6,7 @@ import type { HttpEnv } from '../../http/context'
 import { ICON, PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
 import type { User } from '../session'
 import { Frame } from './frame/frame'
+import { GraceNotices } from './frame/grace'
 import { projectsAround } from './frame/projects'
 import type { SectionName } from './frame/sections'
 import { Notice, type NoticeName } from './notice'
@@ -44,6 +45,7 @@ export async function show(c: Context<HttpEnv>, view: View, content: Child) {
           <a href={view.above[1]}>← {view.above[0]}</a>
         </nav>
       )}
+      {around?.current && <GraceNotices project={around.current.id} domains={around.inGrace} />}
       <Notice name={notice} />
       {content}
     </main>

@@ -17,6 +17,9 @@ export function vendorTitle(name: string): string {
 /** The vendors to choose from. */
 export const VENDOR_OPTIONS = VENDOR_NAMES.map((name) => [name, vendorTitle(name)] as const)
 
+/** The vendors whose events change billing state, to choose from. */
+export const STATE_OPTIONS = VENDOR_OPTIONS.filter(([name]) => vendorOf(name)?.snapshots)
+
 /** The vendors whose events change billing state, in a sentence: "Paddle or Stripe". */
 export const VENDORS_WITH_STATE = new Intl.ListFormat('en', { type: 'disjunction' }).format(
   VENDOR_NAMES.filter((name) => vendorOf(name)?.snapshots).map(vendorTitle),

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, isNull, lte, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { json } from '../../db/sql'
@@ -96,6 +96,13 @@ export function findSealedOtherwise(db: Db, key: number, after: string, limit: n
     .where(and(gt(connections.id, after), isNull(connections.deleted_at), has))
     .orderBy(asc(connections.id))
     .limit(limit)
+}
+
+/** How many signing secrets of a project are sealed under another key than this one, as an expression. */
+export function secretsSealedOtherwise(projectId: string, key: number): SQL<number> {
+  const ofProject = and(eq(connections.project_id, projectId), isNull(connections.deleted_at))
+  return sql`(SELECT count(*) FROM ${connections} CROSS JOIN json_each(${connections.secrets}) j
+    WHERE ${ofProject} AND j.value ->> 'key' <> ${key})`
 }
 
 /** Reads the newest connections with a secret, or with one that is sealed under this key. */

@@ -1,6 +1,7 @@
 import type { Runtime } from '../../env'
 import { isFull } from '../../http/database-full'
 import { idTime } from '../../lib/ids'
+import { sealingKey } from '../../lib/seal'
 import { MINUTE } from '../../lib/time'
 import { MAX_STORE_BYTES } from '../../stores/limits'
 import { countUnreadable } from '../connections/readable'
@@ -11,8 +12,9 @@ import type { Facts } from './verdict'
 import { windowOf } from './window'
 
 /** The statements that {@link assess} needs the results of. */
-export function healthQueries({ db, now }: Runtime, projectId: string) {
-  return snapshot(db, projectId, { since_minute: Math.floor(now / MINUTE) - 59, now })
+export function healthQueries({ db, now, settings }: Runtime, projectId: string) {
+  const newest_key = sealingKey(settings.encryptionKeys)
+  return snapshot(db, projectId, { since_minute: Math.floor(now / MINUTE) - 59, now, newest_key })
 }
 
 /** What a project's health depends on, and its connections, oldest first, with what each received. */

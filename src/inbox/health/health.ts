@@ -4,7 +4,6 @@ import type { Runtime } from '../../env'
 import { count, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
-import { sealingKey } from '../../lib/seal'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
 import { within } from '../../lib/within'
 import { MAX_STORE_BYTES } from '../../stores/limits'
@@ -77,7 +76,7 @@ export const Health = named(
       'Subscriptions whose vendor uses a status that this version does not know. They give no access.',
     ),
     secrets_to_reseal: count.describe(
-      'Signing secrets that are not yet encrypted with the newest key. Keep the older keys until this is 0.',
+      'Signing secrets and keys of entitlement tokens that are not yet encrypted with the newest key. Keep the older keys until this is 0.',
     ),
   }),
   {
@@ -126,7 +125,6 @@ export async function readHealth(
   const [found, queue_backlog] = await Promise.all([ask(healthQueries(rt, projectId)), backlogOf(rt)])
   const { connections, facts } = await assess(rt, found)
   const thisMinute = Math.floor(now / MINUTE)
-  const newestKey = sealingKey(rt.settings.encryptionKeys)
   return {
     ...verdictOf(facts),
     thresholds: THRESHOLDS,
@@ -152,7 +150,7 @@ export async function readHealth(
     ambiguous_objects: found.ambiguous[0]?.n ?? 0,
     incomplete_objects: found.incomplete[0]?.n ?? 0,
     unknown_statuses: found.unknown[0]?.n ?? 0,
-    secrets_to_reseal: connections.flatMap(({ secrets }) => secrets).filter(({ key }) => key !== newestKey).length,
+    secrets_to_reseal: found.to_reseal[0]?.n ?? 0,
   }
 }
 

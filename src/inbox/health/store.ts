@@ -9,6 +9,7 @@ import { leftBy } from '../lifecycle'
 import { isOpenProject, openProjects } from '../open-projects-store'
 import { events, minutes, totals } from '../schema'
 import { state } from '../upkeep/schema'
+import { OF_STORES } from '../upkeep/sealed-store'
 import { MAX_COUNTED } from './limits'
 
 export type MinuteRow = typeof minutes.$inferSelect
@@ -17,7 +18,11 @@ export type Snapshot = Results<ReturnType<typeof snapshot>>
 const open = alias(events, 'open')
 
 /** Reads what health is made of. */
-export function snapshot(db: Db, projectId: string, { since_minute, now }: { since_minute: number; now: number }) {
+export function snapshot(
+  db: Db,
+  projectId: string,
+  { since_minute, now, newest_key }: { since_minute: number; now: number; newest_key: number },
+) {
   return {
     finals: db.select({ status: totals.status, n: totals.n }).from(totals).where(eq(totals.project_id, projectId)),
     open: countOpen(db, { from: sql`${events} INDEXED BY events_open`, where: eq(events.project_id, projectId) }, now),
@@ -30,7 +35,14 @@ export function snapshot(db: Db, projectId: string, { since_minute, now }: { sin
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
     unknown: countMarked(db, projectId, 'unknown', MAX_COUNTED),
+    to_reseal: countToReseal(db, projectId, newest_key),
   }
+}
+
+/** Counts the secrets of a project that are sealed under another encryption key than this one. */
+function countToReseal(db: Db, projectId: string, key: number) {
+  const counts = OF_STORES.map(({ count }) => count(projectId, key))
+  return raw(db, { n: sql<number>`${sql.join(counts, sql` + `)}` }, (fields) => sql`SELECT ${fields}`)
 }
 
 /** Reads the numbers of the whole deployment, over all projects. Open events of deleted projects do not count. */

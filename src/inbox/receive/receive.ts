@@ -78,7 +78,8 @@ async function lookUp(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<Kno
   if (!isRemembered(id)) strangers.refuseBlocked(address, rt.now)
   await limit(rt.limits, 'ingest', `${id}:${address}`, 'Too many deliveries to this connection.')
   const known = await remembered(rt, id, () => strangers.count(rt, address))
-  if (!known.connection) throw unknownConnection()
+  const surface = c.get('surface')
+  if (!known.connection || (surface && surface.project_id !== known.connection.project_id)) throw unknownConnection()
   return known
 }
 

@@ -2,12 +2,16 @@ import type { Effect } from '../../billing/effect'
 import { forgottenEffect } from '../../billing/forget'
 import { forgetObjects } from '../../billing/forget-store'
 import type { ObjectKey } from '../../billing/store'
+import { START } from '../../consumers/erase-store'
+import { IDENTITIES_AFTER } from '../../consumers/limits'
 import type { ErasureCursor } from '../../consumers/schema'
 import { batch, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { idFloor } from '../../lib/ids'
 import { DAY, MINUTE } from '../../lib/time'
+import { purgeCodes } from '../../sso/customers/codes-store'
+import { identitiesGone } from '../../sso/customers/identities-store'
 import {
   deletePayloads,
   type Erasure,
@@ -17,12 +21,13 @@ import {
   selectEvents,
   selectObjectsOf,
 } from './erasures-store'
-import { CHUNK_ERASED, ERASED_DAYS_BACK } from './limits'
+import { CHUNK_ERASED, CHUNK_ROWS, ERASED_DAYS_BACK } from './limits'
 import type { Step } from './progress-store'
 
 /*
  * What vendors have sent about the customers of erased consumers. The first pass of an erasure goes through the customers, their
- * objects, and the events that refer to them. Later passes, one a day, delete the payloads of events that have come since.
+ * objects, and the events that refer to them. Then come the identities of single sign-on. Later passes, one a day, delete the
+ * payloads of events that have come since.
  * The projection keeps what is about a person out of billing objects by itself: see billing/apply.ts.
  */
 
@@ -49,10 +54,10 @@ export async function eraseSome(rt: Runtime, failed: (error: unknown) => void): 
   }
 }
 
-const START: ErasureCursor = { phase: 'customers', customer: '', vendor: '', kind: '', id: '', left: 0 }
-
 async function advance(rt: Runtime, erasure: Erasure): Promise<void> {
   const at = erasure.cursor ?? { ...START, phase: erasure.finished_at === null ? 'customers' : 'events' }
+  const { finished_at } = erasure
+  if (at.consumers && finished_at !== null) return eraseIdentities(rt, erasure, at.consumers, finished_at)
   if (at.phase === 'customers') return eraseCustomers(rt, erasure, at)
   if (at.phase === 'objects') return eraseObjects(rt, erasure, at)
   return eraseEvents(rt, erasure, at)
@@ -65,7 +70,7 @@ async function eraseCustomers(rt: Runtime, erasure: Erasure, at: ErasureCursor):
     db,
     rows.map(({ customer, vendor }) => keyOf(erasure, vendor, 'customer', customer)),
   )
-  await go(rt, erasure, next(at, rows) ?? { ...START, phase: 'objects' })
+  await go(rt, erasure, next(at, rows) ?? begin('objects', at))
 }
 
 async function eraseObjects(rt: Runtime, erasure: Erasure, at: ErasureCursor): Promise<void> {
@@ -75,7 +80,7 @@ async function eraseObjects(rt: Runtime, erasure: Erasure, at: ErasureCursor): P
     db,
     rows.flatMap(({ vendor, kind, id }) => withCard(keyOf(erasure, vendor, kind, id))),
   )
-  await go(rt, erasure, next(at, rows) ?? { ...START, phase: 'events' })
+  await go(rt, erasure, next(at, rows) ?? begin('events', at))
 }
 
 async function eraseEvents(rt: Runtime, erasure: Erasure, at: ErasureCursor): Promise<void> {
@@ -100,14 +105,38 @@ async function eraseEvents(rt: Runtime, erasure: Erasure, at: ErasureCursor): Pr
     : []
   const deleted = deletePayloads(db, erasure, { ids, rewritten })
   const cursor = next({ ...at, left }, rows)
-  const then = cursor ? { cursor, due_at: now } : afterPass(erasure, left, now)
+  const then = cursor ? { cursor, due_at: now } : afterPass(erasure, { ...at, left }, now)
   await batch(db, { ...deleted, moved: moveTo(db, erasure, then) })
 }
 
 /** After a pass: the next one is a minute later if open events still needed their payloads, else a day later. */
-function afterPass({ finished_at }: Erasure, left: number, now: number) {
-  if (left > 0 && finished_at === null) return { cursor: null, due_at: now + MINUTE }
+function afterPass({ finished_at }: Erasure, { left, consumers }: ErasureCursor, now: number) {
+  const again = consumers ? { ...START, consumers } : null
+  if (left > 0 && finished_at === null) return { cursor: again, due_at: now + MINUTE }
+  if (again) return { cursor: again, due_at: now + IDENTITIES_AFTER, finished_at: now }
   return { cursor: null, due_at: now + DAY, finished_at: finished_at ?? now }
+}
+
+/**
+ * Deletes the identities of the consumers once more: a sign-in that was under way may have recorded one after the call. Codes
+ * from that time have expired. Without customers, nothing is left to do then.
+ */
+async function eraseIdentities(
+  rt: Runtime,
+  erasure: Erasure,
+  consumers: readonly string[],
+  finishedAt: number,
+): Promise<void> {
+  const { db, directory, now } = rt
+  await run(directory, identitiesGone(directory, erasure.project_id, consumers))
+  await purgeCodes(directory, now, CHUNK_ROWS)
+  const customers = await run(db, selectCustomers(db, erasure, START))
+  await run(db, moveTo(db, erasure, { cursor: null, due_at: customers.length > 0 ? finishedAt + DAY : null }))
+}
+
+/** The first step of a phase. */
+function begin(phase: ErasureCursor['phase'], { consumers }: ErasureCursor): ErasureCursor {
+  return { ...START, phase, ...(consumers && { consumers }) }
 }
 
 /** Where the next step of the phase begins: after the last row. Null if there are no more rows. */

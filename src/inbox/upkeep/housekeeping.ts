@@ -9,10 +9,13 @@ import { mendMarks } from '../../projects/marks'
 import { mendSettings } from '../../projects/mend-settings'
 import { purgeProjects } from '../../projects/purge'
 import { purgeEnded } from '../../sessions/store'
+import { purgeCodes, purgeLogins } from '../../sso/customers/codes-store'
 import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
+import { renewKeys } from './entitlement-keys'
 import { eraseSome } from './erasures'
 import { nextDue } from './erasures-store'
+import { purgeGrants } from './grants-store'
 import { CHUNK_ROWS } from './limits'
 import { foldMinutes } from './minutes-store'
 import { movePayloads } from './moving-store'
@@ -36,9 +39,11 @@ const TASKS: Record<string, Task> = {
   moved_payloads: ({ db, now }) => movePayloads(db, now),
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt)),
   replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  grants: (rt, progress) => purgeGrants(rt.db, startOf(rt, progress), recordsBefore(rt)),
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
+  entitlement_keys: (rt) => renewKeys(rt),
   [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
   reseal_again: async ({ db }) => {
@@ -54,6 +59,10 @@ const ADDRESS_PASSES = 2
 const OF_DIRECTORY: Record<string, Task> = {
   sign_in: async ({ directory, now }) => {
     const gone = [...(await purgeEnded(directory, now, CHUNK_ROWS)), await purgeSpent(directory, now, CHUNK_ROWS)]
+    return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
+  },
+  sso: async ({ directory, now }) => {
+    const gone = [await purgeCodes(directory, now, CHUNK_ROWS), await purgeLogins(directory, now, CHUNK_ROWS)]
     return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
   },
   audited_addresses: async ({ directory }, { after }) => {

@@ -52,5 +52,8 @@ export const LATE_MS = 7 * DAY
 /** How long rollups are kept by the minute (ms). Older ones are kept by the hour. */
 export const MINUTES_KEPT_MS = 2 * DAY
 
-/** Connections that are read at once to reseal their secrets, and about the most that one run reseals. */
-export const RESEAL_CONNECTIONS = 50
+/** Rows that are read at once to reseal their secrets, and about the most that one run reseals. */
+export const RESEALED_AT_ONCE = 50
+
+/** Keys of entitlement tokens that one step deletes, rotates or makes, each. A new one takes a millisecond of CPU time. */
+export const RENEWED_KEYS = 50

@@ -1,5 +1,6 @@
 import { ANSWER_TIMEOUT_MS } from '../../db/answered'
 import { type Database, run } from '../../db/client'
+import { checkDue } from '../../domains/due'
 import type { Runtime } from '../../env'
 import { noteFull } from '../../http/database-full'
 import { writeLog } from '../../http/log'
@@ -18,6 +19,7 @@ import { sweep } from './sweep'
 /**
  * The cron's work of a minute, store by store: the sweep, the sealing of secrets, the metrics, and housekeeping. A few stores
  * are worked on at once. If one fails, the others still run. If there are too many for one run, the next one continues.
+ * Then the domains that are due.
  *
  * @throws after all of it, if a part has failed, so that the platform counts the run as failed
  */
@@ -29,6 +31,8 @@ export async function upkeep(rt: Runtime): Promise<void> {
   }
   const turn = await turnOf(rt, failed)
   const seen = await visitAll(rt, turn, failed)
+  const domainFailed = (error: unknown) => failed(0, 'domains', error)
+  await checkDue(rt, domainFailed).catch(domainFailed)
   await note(rt, seen, turn[seen.length - 1]).catch((error) => failed(0, 'noting', error))
   measureErrors(rt, 'cron')
   if (failures.length > 0) throw new Error(`upkeep failed: ${failures.join('; ')}`)

@@ -27,7 +27,7 @@ export function findConnectionById(directory: Directory, id: string | SQL) {
 }
 
 /** Reads a connection of the project, in any state. */
-export function findConnection(directory: Directory, projectId: string, id: string) {
+export function findConnection(directory: Directory, projectId: string, id: string | SQL) {
   return selectConnections(directory, live(projectId, id))
 }
 
@@ -40,7 +40,7 @@ export function listConnections(directory: Directory, projectId: string, before:
 }
 
 /** The project's connection with this id, unless it was deleted. */
-export function live(projectId: string, id: string) {
+export function live(projectId: string, id: string | SQL) {
   return and(eq(ssoConnections.project_id, projectId), eq(ssoConnections.id, id), isNull(ssoConnections.deleted_at))
 }
 

@@ -1,13 +1,150 @@
 import type { Context } from 'hono'
+import { email as emailField } from '../../consumers/fields'
+import { MAX_NAME } from '../../consumers/limits'
+import type { ConsumerState } from '../../consumers/schema'
+import { findSurvivor } from '../../consumers/store'
+import { ensureConsumer } from '../../consumers/write-store'
+import { batch, run } from '../../db/client'
+import { notBound, type Runtime } from '../../env'
 import type { HttpEnv } from '../../http/context'
+import { visibleText } from '../../http/fields'
+import { randomHex, sha256Hex } from '../../lib/crypto'
+import { newId, storeOfProject } from '../../lib/ids'
+import { iso } from '../../lib/time'
+import { domainOf } from '../email-domain'
 import type { Finishing } from '../login/finishing'
 import { SignInRefused } from '../login/refused'
+import type { Identified } from '../oidc/client'
+import { findByAddress } from './consumers-store'
+import type { SignedInIdentity } from './fields'
+import { commitSignIn, findIdentity, type IdentityKey, vouchesFor } from './identities-store'
+import { CODE_BYTES } from './limits'
+import { choose, REFUSALS, type Refusal, refusalOf } from './resolve'
 
 /**
- * Leads back to the customer's application with a code.
+ * Ends the sign-in of a customer's consumer: finds or makes the consumer, and leads back to the application with a code. The
+ * identity, in the directory, is the commit. A consumer that it names and that is not there yet is made after it, under the id
+ * that the identity has; whoever comes first makes it.
  *
  * @throws {SignInRefused} if nobody is signed in: its reason goes to the same address
  */
-export async function finishCustomers(_c: Context<HttpEnv>, _: Finishing): Promise<Response> {
-  throw new SignInRefused('not_supported', 'Single sign-on for customers is not here yet.')
+export async function finishCustomers(c: Context<HttpEnv>, finishing: Finishing): Promise<Response> {
+  const { login, connection } = finishing
+  const rt = storeOf(c, connection.project_id)
+  const code = await signIn(rt, finishing, c.get('requestId'))
+  const url = new URL(login.redirect_to)
+  url.searchParams.append('code', code)
+  if (login.app_state !== null) url.searchParams.append('state', login.app_state)
+  return c.redirect(url.href, 303)
+}
+
+/** @returns the code */
+async function signIn(rt: Runtime, { login, connection, identified }: Finishing, request_id: string): Promise<string> {
+  const { directory, db, now } = rt
+  const { project_id, id: connection_id, settings } = connection
+  const key: IdentityKey = { connection_id, issuer: identified.issuer, subject: identified.subject }
+  const address = addressOf(identified)
+  const found = await batch(directory, {
+    identity: findIdentity(directory, key),
+    vouched: vouchesFor(directory, connection, address?.hostname ?? ''),
+  })
+  const [known] = found.identity
+  // Only an address that the connection vouches for says who somebody is. Another one stays with the identity: if a
+  // consumer had it, its real owner would be linked to that consumer later.
+  const email = address && found.vouched.length > 0 ? address.email : null
+  const whose = known
+    ? await ofIdentity(rt, project_id, known.consumer_id ?? '')
+    : await ofNewcomer(rt, project_id, email, settings.create_consumers)
+
+  const id = known?.id ?? newId('idn', now)
+  const code = randomHex(CODE_BYTES)
+  const named = await commitSignIn(
+    directory,
+    {
+      project_id,
+      key,
+      identity: { id, isNew: !known, consumer_id: whose.id, email: identified.email },
+      code: {
+        hash: await sha256Hex(code),
+        redirect_uri: login.redirect_to,
+        created: !whose.isThere,
+        identity: described(identified, { id, connection_id, now }),
+      },
+    },
+    { actor: { type: 'system', id: connection_id }, request_id, now },
+  )
+  if (named === null) throw refusal('sign_in_ended')
+  if (whose.isThere && named === whose.id) return code
+  const fields = { email, name: nameOf(identified) }
+  requireLiving(await ensureConsumer(db, { project_id, id: named }, fields, now))
+  return code
+}
+
+/** A consumer, which may still have to be made under this id. */
+type Whose = { id: string; isThere: boolean }
+
+async function ofIdentity({ db }: Runtime, projectId: string, id: string): Promise<Whose> {
+  const [consumer] = await run(db, findSurvivor(db, projectId, id))
+  if (consumer) requireLiving(consumer)
+  return { id, isThere: consumer !== undefined }
+}
+
+/** @param email an address that says who it is; null if there is none */
+async function ofNewcomer(
+  { db, now }: Runtime,
+  projectId: string,
+  email: string | null,
+  createsConsumers: boolean,
+): Promise<Whose> {
+  const sameAddress = email === null ? [] : await run(db, findByAddress(db, projectId, email))
+  const chosen = choose(sameAddress, createsConsumers)
+  if ('refused' in chosen) throw refusal(chosen.refused)
+  return { id: chosen.id ?? newId('csm', now), isThere: chosen.id !== null }
+}
+
+/** @throws {SignInRefused} for a consumer that cannot be signed in */
+function requireLiving(consumer: { state: ConsumerState }): void {
+  const refused = refusalOf(consumer)
+  if (refused) throw refusal(refused)
+}
+
+function refusal(refused: Refusal): SignInRefused {
+  return new SignInRefused(refused, REFUSALS[refused])
+}
+
+/** The address that the provider has verified, and its domain. */
+function addressOf({ email, email_verified }: Identified): { email: string; hostname: string } | null {
+  const { data } = emailField.safeParse(email)
+  const hostname = data === undefined ? null : domainOf(data)
+  return email_verified && data !== undefined && hostname !== null ? { email: data.toLowerCase(), hostname } : null
+}
+
+/** The name, if a consumer may have it. */
+function nameOf({ name }: Identified): string | null {
+  return visibleText(MAX_NAME).safeParse(name).data ?? null
+}
+
+function described(
+  { issuer, subject, email, email_verified, name, claims }: Identified,
+  { id, connection_id, now }: { id: string; connection_id: string; now: number },
+): SignedInIdentity {
+  return {
+    id,
+    connection_id,
+    issuer,
+    subject,
+    email,
+    email_verified,
+    name,
+    claims,
+    authenticated_at: iso(now),
+  }
+}
+
+/** The runtime at the store of a project. */
+function storeOf(c: Context<HttpEnv>, projectId: string): Runtime {
+  const store = storeOfProject(projectId) ?? 0
+  const inside = c.get('rt').at(store)
+  if (!inside) throw notBound(store)
+  return inside
 }

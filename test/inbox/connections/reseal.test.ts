@@ -143,8 +143,8 @@ describe('the rotation of the encryption key', () => {
     })
     await cron({ ...both(), DB, EVENTS: world.queue.EVENTS })
     expect(refused).toBe(1)
-    expect(log.of('secret_not_resealed')).toMatchObject([{ connection_id: world.connection.id }])
-    expect(log.of('resealed')).toMatchObject([{ connections: 0, failed: 1 }])
+    expect(log.of('secret_not_resealed')).toMatchObject([{ id: world.connection.id }])
+    expect(log.of('resealed')).toMatchObject([{ rows: 0, failed: 1 }])
     advance(HOUR)
     await runCron(world)
     expect(await storedSecrets(world.connection.id)).toMatchObject([{ key: 2 }])
@@ -160,7 +160,9 @@ describe('the rotation of the encryption key', () => {
     await runCron(world)
     expect(await storedSecrets(lost.body.id)).toEqual(before)
     expect((await storedSecrets(world.connection.id)).map(({ key }) => key)).toEqual([2])
-    expect(log.of('secret_not_resealed')).toContainEqual(expect.objectContaining({ connection_id: lost.body.id }))
+    expect(log.of('secret_not_resealed')).toContainEqual(
+      expect.objectContaining({ column: 'connections.secrets', id: lost.body.id }),
+    )
     expect(await left(world, both())).toBe(1)
   })
 })

@@ -19,6 +19,14 @@ const WORDS: Record<string, Words> = {
     label: 'Entitlements',
     hint: 'What consumers may do. Read also verifies the tokens of devices. Write grants and denies.',
   },
+  domains: {
+    label: 'Domains',
+    hint: 'Names that the project proves to be its own. Write adds, checks and deletes them.',
+  },
+  sso: {
+    label: 'Single sign-on',
+    hint: 'Connections to identity providers. Use signs consumers in. Write changes connections, and domains for them.',
+  },
   audit_log: { label: 'Audit log', hint: 'Who changed what.' },
 }
 

@@ -57,6 +57,18 @@ export function About({ c, row }: { c: Context<HttpEnv>; row: AuditRow }) {
           <code>{row.object_id}</code>
         </a>
       )
+    case 'plan':
+      return (
+        <a href={`${paths.plans}/${id}`}>
+          <code>{row.object_id}</code>
+        </a>
+      )
+    case 'grant':
+      return (
+        <a href={`${paths.consumers}/${row.details?.consumer}/grants`}>
+          <code>{row.object_id}</code>
+        </a>
+      )
     case 'event':
       return (
         <a href={`${paths.events}/${id}`}>

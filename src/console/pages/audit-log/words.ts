@@ -22,6 +22,7 @@ export const ACTIONS: Record<string, Action> = {
       link_hints,
       consumer_keys,
       max_devices,
+      devices_feature,
       grace_days,
       renewal_slack_hours,
       test_mode_counts,
@@ -33,6 +34,8 @@ export const ACTIONS: Record<string, Action> = {
         link_hints === false && 'checkouts cannot link customers to consumers',
         Array.isArray(consumer_keys) && `keys of consumers: ${consumer_keys.join(', ')}`,
         max_devices !== undefined && `at most ${words(max_devices)} devices for each consumer`,
+        typeof devices_feature === 'string' && `number of devices by the feature ${devices_feature}`,
+        devices_feature === null && 'number of devices by no feature',
         grace_days === null && 'access for as long as a subscription is past due',
         typeof grace_days === 'number' && `days of access while a subscription is past due: ${grace_days}`,
         renewal_slack_hours !== undefined && `hours of access after a period: ${words(renewal_slack_hours)}`,
@@ -105,6 +108,17 @@ export const ACTIONS: Record<string, Action> = {
   'plan.updated': { did: 'Changed a plan', more: ({ fields }) => words(fields) },
   'grant.created': { did: 'Made a grant', more: granted },
   'grant.revoked': { did: 'Revoked a grant', more: granted },
+  'entitlement_key.rotated': {
+    did: 'Rotated the key of entitlement tokens',
+    more: ({ compromised }) => (compromised === true ? 'replaced all keys, because they may be known to others' : ''),
+  },
+  'domain.added': { did: 'Added a domain', more: domainNamed },
+  'domain.verified': { did: 'Proved a domain', more: domainNamed },
+  'domain.record_missing': { did: 'Found the record of a domain gone', more: domainNamed },
+  'domain.failed': { did: 'Gave up a domain', more: domainNamed },
+  'domain.taken_over': { did: 'Lost a domain to another project', more: domainNamed },
+  'domain.retried': { did: 'Tried a domain again', more: domainNamed },
+  'domain.deleted': { did: 'Deleted a domain', more: domainNamed },
   'connection.created': {
     did: 'Connected a vendor',
     more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),
@@ -118,6 +132,10 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Replayed events',
     more: ({ matched }) => (typeof matched === 'number' ? `${plural(matched, 'event')} matched` : ''),
   },
+}
+
+function domainNamed({ hostname, purpose }: Details): string {
+  return `${words(hostname)}, for ${purpose === 'sso' ? 'single sign-on' : 'pages'}`
 }
 
 /** What an entry says was done, and more about it. An action that is not listed is shown by its code. */

@@ -6,6 +6,7 @@ import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 import { History } from '../audit-log/history'
+import { EntitlementsSection, GrantsSection } from '../entitlements/section'
 import { Customers, Latest } from './belongings'
 import { Devices } from './devices'
 import { Erased } from './erase'
@@ -32,6 +33,12 @@ export function consumerPage(c: Context<HttpEnv>, of: Shown) {
       {erasure && <Erased c={c} row={row} erasure={erasure} />}
       {living && (
         <>
+          {can(c, 'entitlements:read') && (
+            <>
+              <EntitlementsSection c={c} consumer={row.id} of={of.entitlements} />
+              <GrantsSection c={c} consumer={row.id} rows={of.grants.data} more={of.grants.more} />
+            </>
+          )}
           <Devices c={c} of={of} />
           <Customers c={c} of={of} />
           <Latest c={c} of={of} kind="subscriptions" />

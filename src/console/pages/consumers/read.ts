@@ -11,13 +11,17 @@ import { customersOf, type Link } from '../../../consumers/links-store'
 import { type ConsumerRef, noConsumer, refOf } from '../../../consumers/ref'
 import { type Consumer, countMerged, findConsumer } from '../../../consumers/store'
 import { batch, type Query, run } from '../../../db/client'
+import { withCap } from '../../../devices/cap'
 import { countDevices, type Device, findDevice, listDevices } from '../../../devices/store'
+import { type Grant, listGrants } from '../../../entitlements/grants-store'
+import { factsOf } from '../../../entitlements/store'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
 import { can } from '../../page'
 import type { AuditRow } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
+import { type Entitlements, entitlementsIn } from '../entitlements/read'
 import type { Moving } from './merge'
 
 /** How many entries of the audit log the page of a consumer shows. */
@@ -27,6 +31,9 @@ const [OF_CUSTOMERS, OBJECTS] = [5, 10]
 
 /** Devices that the page shows: active ones, and the last that were revoked. */
 const [ACTIVE, REVOKED] = [20, 5]
+
+/** Grants that the page shows. */
+const GRANTS = 5
 
 /** Objects of one kind of a consumer's customers, the latest change first. `more`: there are, or may be, others. */
 export type Latest = { data: Presented[]; more: boolean }
@@ -39,6 +46,10 @@ export type Shown = {
   invoices: Latest
   /** `active`: how many are; `more`: whether there are others than these. */
   devices: { active: number; limit: number; data: Device[]; more: boolean }
+  /** What it may do; null if it has too much for one answer. */
+  entitlements: Entitlements | null
+  /** The newest grants, ended ones too. `more`: there are others. */
+  grants: { data: Grant[]; more: boolean }
   /** Null for a consumer that was not erased. */
   erasure: Erasure | null
   /** The newest entries of the audit log about the consumer; null if the user may not read the log. */
@@ -72,6 +83,8 @@ export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
     active: listDevices(db, project, ref, { state: 'active', before: null, take: ACTIVE }),
     revoked: listDevices(db, project, ref, { state: 'revoked', before: null, take: REVOKED + 1 }),
     erasure: findErasure(db, project, ref),
+    given: listGrants(db, project, ref, { before: null, take: GRANTS + 1 }),
+    ...factsOf(db, project, [ref], null),
   })
   const [row] = found.rows
   if (!row) throw noConsumer()
@@ -81,11 +94,14 @@ export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
     can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
   ])
   const history = entries && list.page(entries, await readPeople(rt, null, entries)).data
-  const { active = 0, limit = 0 } = found.counts[0] ?? {}
+  const [counted] = found.counts
+  const { active, limit } = counted ? await withCap(db, project, ref, counted) : { active: 0, limit: 0 }
   const data = [...found.active, ...found.revoked.slice(0, REVOKED)]
   const devices = { active, limit, data, more: active > ACTIVE || found.revoked.length > REVOKED }
   const [erasure = null] = found.erasure
-  return { row, customers: found.customers, subscriptions, invoices, devices, erasure, history }
+  const grants = { data: found.given.slice(0, GRANTS), more: found.given.length > GRANTS }
+  const entitlements = entitlementsIn(found)
+  return { row, customers: found.customers, subscriptions, invoices, devices, entitlements, grants, erasure, history }
 }
 
 const NONE: Latest = { data: [], more: false }

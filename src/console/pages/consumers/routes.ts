@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import type * as z from 'zod'
-import { eraseConsumer } from '../../../consumers/erase-store'
+import { erase } from '../../../consumers/erase'
 import { BlockBody, CreateBody, fieldsOf, MergeBody, UnblockBody, UpdateBody } from '../../../consumers/fields'
 import { refToChange } from '../../../consumers/ref'
 import { CONSUMER_STATES } from '../../../consumers/schema'
@@ -112,7 +112,7 @@ export const consumerPages = new Hono<HttpEnv>()
       const mistakes = { typed: 'This is not the ID of the consumer. Nothing was erased.' }
       return erasePage(c, row, { mistakes, status: 422 })
     }
-    await eraseConsumer(c.get('rt').db, { project_id: projectOf(c.get('actor')), ref: { id: row.id } }, changeOf(c))
+    await erase(c.get('rt'), { project_id: projectOf(c.get('actor')), ref: { id: row.id } }, changeOf(c))
     return toConsumer(c, row.id, 'consumer_erased')
   })
   .get('/:consumer/merge', page('consumers:write'), async (c) => {

@@ -12,19 +12,31 @@ import { customerPath } from './paths'
 import type { Shown } from './read'
 
 /** The customers of vendors that are not linked to a consumer, and how each is linked to one. */
-export function unlinkedPage(c: Context<HttpEnv>, page: Page<Shown> & { truncated: boolean }) {
+export function unlinkedPage(c: Context<HttpEnv>, page: Page<Shown> & { truncated: boolean }, settled: boolean) {
   return show(
     c,
     { title: 'Unlinked customers', section: 'unlinked' },
     <>
       <Head title="Unlinked customers" />
+      <nav class="chips" aria-label="Customers">
+        <a href={pathsOf(c).unlinked} aria-current={settled ? undefined : 'true'}>
+          Without a consumer
+        </a>
+        <a href={`${pathsOf(c).unlinked}?settled=true`} aria-current={settled ? 'true' : undefined}>
+          Set to no consumer
+        </a>
+      </nav>
       {page.data.length > 0 ? (
         <>
-          <p class="quiet">Customers of your vendors that are linked to no consumer.</p>
+          <p class="quiet">
+            {settled
+              ? 'Customers of your vendors that somebody set to no consumer, or whose consumer was erased.'
+              : 'Customers of your vendors that are linked to no consumer.'}
+          </p>
           <Table label="Unlinked customers" rows={page.data} columns={columnsOf(c)} class="consumers" />
         </>
       ) : (
-        <None truncated={page.truncated} more={c.req.query('cursor') !== undefined} />
+        <None settled={settled} truncated={page.truncated} more={c.req.query('cursor') !== undefined} />
       )}
       {page.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       <Pager c={c} cursor={page.next_cursor} />
@@ -33,7 +45,8 @@ export function unlinkedPage(c: Context<HttpEnv>, page: Page<Shown> & { truncate
   )
 }
 
-function None({ truncated, more }: { truncated: boolean; more: boolean }) {
+function None({ settled, truncated, more }: { settled: boolean; truncated: boolean; more: boolean }) {
+  if (settled && !truncated) return <p class="empty">No {more && 'more '}customer is set to no consumer.</p>
   if (truncated) return <p class="quiet">No unlinked customer so far.</p>
   return (
     <section class="empty">

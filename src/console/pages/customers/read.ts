@@ -32,13 +32,21 @@ export async function readCustomer(c: Context<HttpEnv>): Promise<Shown> {
   return named(links[0] as Link, names)
 }
 
-/** Reads a page of the customers that are linked to no consumer; then their names. */
-export async function listUnlinked(c: Context<HttpEnv>): Promise<Page<Shown> & { truncated: boolean }> {
+/**
+ * Reads a page of the customers that are linked to no consumer; then their names.
+ *
+ * @param settled whether they were set to no consumer, rather than wait for one
+ */
+export async function listUnlinked(
+  c: Context<HttpEnv>,
+  settled: boolean,
+): Promise<Page<Shown> & { truncated: boolean }> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
-  const list = paging('console/unlinked', pageAsked(c, LISTED), keyOf)
+  const asked = { ...pageAsked(c, LISTED), settled }
+  const list = paging('console/unlinked', asked, keyOf)
   const before = list.before === null ? null : keyIn(list.before)
-  const rows = await run(db, listLinks(db, project, { linked: false }, { before, take: list.take }))
+  const rows = await run(db, listLinks(db, project, { linked: false, pinned: settled }, { before, take: list.take }))
   const links = rows.filter(isLink)
   const ids = links.map(({ id }) => id)
   const names = ids.length > 0 ? await run(db, namesOfCustomers(db, project, ids)) : []

@@ -20,9 +20,10 @@ import { customerPath } from './paths'
 import { customerIn, listUnlinked, readCustomer } from './read'
 
 /** The customers of vendors that are not linked to a consumer. */
-export const unlinkedPages = new Hono<HttpEnv>().get('/', page('billing:read'), async (c) =>
-  unlinkedPage(c, await listUnlinked(c)),
-)
+export const unlinkedPages = new Hono<HttpEnv>().get('/', page('billing:read'), async (c) => {
+  const settled = c.req.query('settled') === 'true'
+  return unlinkedPage(c, await listUnlinked(c, settled), settled)
+})
 
 /** Which consumer a customer is: link it to one, create one, say that it is none, or let events say it. */
 export const customerLinkPages = new Hono<HttpEnv>()

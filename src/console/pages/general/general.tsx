@@ -15,25 +15,26 @@ import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 import { ConsumerSettings, type Entered, enteredFrom } from './consumers'
 import { RESTORABLE } from './delete'
+import { type Entered as EnteredRules, EntitlementSettings, enteredFrom as rulesFrom } from './entitlements'
 
 /** What each role may do, in words. */
 const ROLES: Record<string, string> = {
   viewer: 'You can see everything except the audit log, and change nothing.',
   developer:
-    'You can see everything except the audit log, manage API keys, change consumers and their devices, and replay events.',
+    'You can see everything except the audit log, manage API keys, change the catalog, consumers, their devices and grants, and replay events.',
   admin:
     'You can do everything that a developer can, invite people and change their roles, rename the project, change its settings, manage its connections, erase consumers, and read the audit log.',
   owner: 'You can do everything in this project.',
 }
 
 /** The forms of the page, as they were sent; a form that was not sent is filled in from the project. */
-type Sent = { name?: string; consumers?: Entered; refusal?: Refusal }
+type Sent = { name?: string; consumers?: Entered; rules?: EnteredRules; refusal?: Refusal }
 
 /** The project's name, and what is set for it. */
 export function generalPage(
   c: Context<HttpEnv>,
   project: Project,
-  { name = project.name, consumers, refusal = UNSENT }: Sent = {},
+  { name = project.name, consumers, rules, refusal = UNSENT }: Sent = {},
 ) {
   const { now, settings, store } = c.get('rt')
   const { role, email } = userOf(c)
@@ -64,6 +65,11 @@ export function generalPage(
         c={c}
         entered={consumers ?? enteredFrom(settingsOf(project.settings))}
         mistakes={consumers ? refusal.mistakes : {}}
+      />
+      <EntitlementSettings
+        c={c}
+        entered={rules ?? rulesFrom(settingsOf(project.settings))}
+        mistakes={rules ? refusal.mistakes : {}}
       />
       <h2>Project ID</h2>
       <p class="quiet">

@@ -14,8 +14,10 @@ import { page, pathsOf } from '../../page'
 import { userOf } from '../../session'
 import { enteredIn, settingsIn } from './consumers'
 import { deletePage } from './delete'
+import { enteredIn as rulesEntered, settingsIn as rulesIn } from './entitlements'
 import { generalPage } from './general'
 
+const OfEntitlements = ProjectSettings.pick({ grace_days: true, renewal_slack_hours: true, test_mode_counts: true })
 const OfConsumers = ProjectSettings.pick({ link_hints: true, consumer_keys: true, max_devices: true })
 
 /** The project itself: its name, its id, where its data is kept, and its end. */
@@ -69,6 +71,20 @@ export const generalPages = new Hono<HttpEnv>()
     } catch (error) {
       const refusal = refusalOf(error)
       return generalPage(c, await read(c), { consumers, refusal })
+    }
+  })
+  .post('/entitlements', page('projects:write'), async (c) => {
+    const user = userOf(c)
+    const rules = rulesEntered(c.get('form'))
+    try {
+      const settings = parse(OfEntitlements, rulesIn(rules))
+      if (!(await changeSettingsEverywhere(c.get('rt'), user, projectOf(user), settings, changeOf(c)))) {
+        throw projectNotFound()
+      }
+      return c.redirect(`${pathsOf(c).general}?done=settings_changed`, 303)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      return generalPage(c, await read(c), { rules, refusal })
     }
   })
 

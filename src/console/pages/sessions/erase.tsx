@@ -39,6 +39,7 @@ export function erasePage(c: Context<HttpEnv>, mistakes: Mistakes = {}, status: 
     >
       <ul>
         <li>You leave all projects, and all your sessions end.</li>
+        <li>A deleted project without another owner can no longer be restored.</li>
         <li>Pending invitations to you are declined.</li>
         <li>Your address is removed. Audit logs keep your user ID.</li>
         <li>API keys that you created keep working, unless you revoke them.</li>

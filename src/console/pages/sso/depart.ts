@@ -10,6 +10,7 @@ import { isUnfinished, SignInRefused } from '../../../sso/login/refused'
 import { authorizationUrl } from '../../../sso/oidc/authorize'
 import type { Identified, Recorder } from '../../../sso/oidc/client'
 import { finishTest } from '../../../sso/tests/finish'
+import { deadLoginPage } from './dead'
 import { finishTeam, refuseTeam } from './team'
 
 /** Leads the browser of a login to the provider. */
@@ -38,6 +39,10 @@ export async function finish(
   connection: SsoConnection,
   identified: (record?: Recorder) => Promise<Identified>,
 ): Promise<Response> {
+  // An address that is no longer registered gets nothing, errors neither.
+  if (login.mode === 'customers' && !connection.settings.redirect_uris.includes(login.redirect_to)) {
+    return deadLoginPage(c)
+  }
   if (login.mode === 'test') return finishTest(c, { login, connection, identify: identified })
   try {
     requireActive(login, connection)

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { batch, run } from '../../../db/client'
+import { type InGrace, listInGrace } from '../../../domains/store'
 import type { HttpEnv } from '../../../http/context'
 import { ifAnswered } from '../../../http/read'
 import { listModes } from '../../../inbox/connections/store'
@@ -14,22 +15,28 @@ type Known = { id: string; name: string }
 
 /**
  * The current project, the newest others, and the modes of the current project's connections: none if its store does
- * not answer.
+ * not answer. `inGrace`: domains whose record is gone, for those who may read them.
  */
-export type Around = { current: Known | null; others: Known[]; modes: boolean[] }
+export type Around = { current: Known | null; others: Known[]; modes: boolean[]; inGrace: readonly InGrace[] }
 
 /** Reads what the frame shows of the user's projects: from the directory and the project's store, side by side. */
 export async function projectsAround(c: Context<HttpEnv>, user: User): Promise<Around> {
   const { directory } = c.get('rt')
   const { project_id, user_id } = user
   const newest = listOpenProjects(directory, user, null, SHOWN + 1)
-  if (project_id === null) return { current: null, others: (await run(directory, newest)).slice(0, SHOWN), modes: [] }
-  const [{ all, here }, modes] = await Promise.all([
-    batch(directory, { all: newest, here: findMemberProject(directory, project_id, user_id) }),
+  if (project_id === null) {
+    return { current: null, others: (await run(directory, newest)).slice(0, SHOWN), modes: [], inGrace: [] }
+  }
+  const [{ all, here, inGrace }, modes] = await Promise.all([
+    batch(directory, {
+      all: newest,
+      here: findMemberProject(directory, project_id, user_id),
+      inGrace: listInGrace(directory, project_id),
+    }),
     ifAnswered(c.get('rt').db, listModes(c.get('rt').db, project_id)),
   ])
   const others = all.filter(({ id }) => id !== project_id).slice(0, SHOWN - 1)
-  return { current: here[0] ?? null, others, modes: (modes ?? []).map(({ livemode }) => livemode) }
+  return { current: here[0] ?? null, others, modes: (modes ?? []).map(({ livemode }) => livemode), inGrace }
 }
 
 /** The project menu. Another project opens at the section of the current page. */

@@ -11,11 +11,14 @@ export type SectionName =
   | 'subscriptions'
   | 'invoices'
   | 'payment-methods'
+  | 'plans'
+  | 'features'
   | 'consumers'
   | 'unlinked'
   | 'general'
   | 'keys'
   | 'members'
+  | 'domains'
   | 'sso'
   | 'audit'
   | 'reference'
@@ -47,6 +50,8 @@ export const GROUPS: readonly Group[] = [
       billing('subscriptions', 'Subscriptions'),
       billing('invoices', 'Invoices'),
       billing('payment-methods', 'Payment methods'),
+      { name: 'plans', label: 'Plans', path: ({ plans }) => plans, needs: 'catalog:read' },
+      { name: 'features', label: 'Features', path: ({ features }) => features, needs: 'catalog:read' },
     ],
   },
   {
@@ -62,6 +67,7 @@ export const GROUPS: readonly Group[] = [
       { name: 'general', label: 'General', path: ({ general }) => general, needs: 'projects:read' },
       { name: 'keys', label: 'API keys', path: ({ keys }) => keys, needs: 'api_keys:read' },
       { name: 'members', label: 'Members', path: ({ members }) => members, needs: 'members:read' },
+      { name: 'domains', label: 'Domains', path: ({ domains }) => domains, needs: 'domains:read' },
       { name: 'sso', label: 'Single sign-on', path: ({ sso }) => sso, needs: 'sso:read' },
       { name: 'audit', label: 'Audit log', path: ({ audit }) => audit, needs: 'audit_log:read' },
     ],

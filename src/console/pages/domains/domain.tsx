@@ -1,0 +1,144 @@
+import type { Context } from 'hono'
+import type { Seen } from '../../../domains/evidence'
+import { isProof, recordName, recordValue } from '../../../domains/record'
+import type { Domain } from '../../../domains/store'
+import type { HttpEnv } from '../../../http/context'
+import { toUnicode } from '../../../lib/punycode'
+import { can, pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { Confirm } from '../../ui/confirm'
+import { Post, Wrong } from '../../ui/controls'
+import { plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { Serving } from './serving'
+import { PURPOSE_WORDS, STATE_WORDS } from './words'
+
+/**
+ * One domain: its record, what each resolver has seen of it, and, for a host, whether it serves.
+ *
+ * @param refused why a check that the user asked for was refused
+ */
+export function domainPage(c: Context<HttpEnv>, row: Domain, refused?: string) {
+  const { now } = c.get('rt')
+  const { domains } = pathsOf(c)
+  const name = toUnicode(row.hostname)
+  return show(
+    c,
+    { title: name, section: 'domains', above: ['Domains', domains], status: refused ? 409 : 200 },
+    <>
+      <Head title={name}>{mayChange(c, row) && row.state !== 'released' && <Actions c={c} row={row} />}</Head>
+      <Wrong>{refused}</Wrong>
+      <dl class="facts">
+        <Fact name="State">
+          <Badge of={row.state} /> <span class="quiet">{STATE_WORDS[row.state]}</span>
+        </Fact>
+        <Fact name="Use">{PURPOSE_WORDS[row.purpose]}</Fact>
+        {name !== row.hostname && (
+          <Fact name="In DNS">
+            <code>{row.hostname}</code>
+          </Fact>
+        )}
+        <Fact name="Last check">
+          <ExactTime at={row.checked_at} now={now} />
+        </Fact>
+        {row.next_check_at !== null && (
+          <Fact name="Next check">
+            <ExactTime at={row.next_check_at} now={now} />
+          </Fact>
+        )}
+        {row.grace_until !== null && (
+          <Fact name="Fails">
+            <ExactTime at={row.grace_until} now={now} />
+          </Fact>
+        )}
+      </dl>
+      <h2>TXT record</h2>
+      <p>Set this record in the DNS of {name}. Other values may stand beside it.</p>
+      <p class="quiet">Name</p>
+      <Copyable id="record-name" label="Name">
+        {recordName(row.hostname)}
+      </Copyable>
+      <p class="quiet">Value</p>
+      <Copyable id="record-value" label="Value">
+        {recordValue(row.token)}
+      </Copyable>
+      {row.evidence && (
+        <>
+          <h2>What resolvers see</h2>
+          <Table label="Resolvers" rows={row.evidence.resolvers} columns={columnsFor(recordValue(row.token))} />
+        </>
+      )}
+      {row.purpose === 'surface' && <Serving c={c} row={row} />}
+    </>,
+  )
+}
+
+/** Whether the user may check and delete the domain. */
+function mayChange(c: Context<HttpEnv>, { purpose }: Domain): boolean {
+  return can(c, 'domains:write') && (purpose !== 'sso' || can(c, 'sso:write'))
+}
+
+function Actions({ c, row }: { c: Context<HttpEnv>; row: Domain }) {
+  const path = `${pathsOf(c).domains}/${row.id}`
+  return (
+    <>
+      <Post c={c} to={`${path}/verify`} class="once">
+        <button type="submit" class="primary">
+          {row.state === 'failed' ? 'Try again' : 'Check now'}
+        </button>
+      </Post>
+      <a class="button" href={`${path}/delete`} data-dialog>
+        Delete
+      </a>
+    </>
+  )
+}
+
+function columnsFor(expected: string): Column<Seen>[] {
+  return [
+    ['Resolver', ({ name }) => <span class="name">{name}</span>],
+    ['Answer', (seen) => said(seen, expected)],
+    [
+      'Values',
+      ({ values }) =>
+        values.length > 0 &&
+        values.map((value) => (
+          <div>
+            <code>{value}</code>
+          </div>
+        )),
+    ],
+    ['Signed', ({ authenticated }) => (authenticated ? 'yes' : 'no')],
+  ]
+}
+
+/** What a resolver has answered, in words. */
+function said({ rcode, values }: Seen, expected: string): string {
+  if (rcode === 'NXDOMAIN') return 'No such name'
+  if (rcode !== 'NOERROR') return `No usable answer (${rcode})`
+  if (values.includes(expected)) return 'The value was found'
+  if (values.length === 0) return 'No such record'
+  const others = values.filter(isProof).length
+  return `${plural(values.length, 'value')}, not yours${others > 0 ? ' or an old one' : ''}`
+}
+
+/** Asks before a domain is deleted. */
+export function deletePage(c: Context<HttpEnv>, row: Domain, refused?: string) {
+  const path = `${pathsOf(c).domains}/${row.id}`
+  const name = toUnicode(row.hostname)
+  return show(
+    c,
+    { title: 'Delete domain', section: 'domains', above: [name, path], status: refused ? 409 : 200 },
+    <Confirm c={c} title={`Delete ${name}?`} to={`${path}/delete`} verb="Delete domain" back={path} danger>
+      <p>
+        {row.purpose === 'sso'
+          ? 'Connections no longer sign in people with addresses of this domain.'
+          : 'The host stops serving pages of this project within a minute.'}{' '}
+        You can add the name again. It then gets a new record.
+      </p>
+      <Wrong>{refused}</Wrong>
+    </Confirm>,
+  )
+}

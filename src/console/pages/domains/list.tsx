@@ -1,0 +1,86 @@
+import type { Context } from 'hono'
+import { run } from '../../../db/client'
+import { MAX_DOMAINS } from '../../../domains/limits'
+import { PURPOSES, type Purpose } from '../../../domains/schema'
+import { type Domain, listDomains } from '../../../domains/store'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { toUnicode } from '../../../lib/punycode'
+import { type Refusal, UNSENT } from '../../form'
+import { can, pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { Field, Post, Select, Wrong } from '../../ui/controls'
+import { show } from '../../ui/layout'
+import { Head, Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { PURPOSE_WORDS } from './words'
+
+/** The domains of the project, and the form that adds one. */
+export async function listPage(
+  c: Context<HttpEnv>,
+  { mistakes, status }: Refusal = UNSENT,
+  entered: { hostname: string; purpose: string } = { hostname: '', purpose: '' },
+) {
+  const { directory } = c.get('rt')
+  const page = { before: null, take: MAX_DOMAINS }
+  const rows = await run(directory, listDomains(directory, projectOf(c.get('actor')), page))
+  return show(
+    c,
+    { title: 'Domains', section: 'domains', status },
+    <>
+      <Head title="Domains" />
+      <p class="quiet">Prove that a DNS name is yours: for single sign-on, or as a host for pages of this project.</p>
+      {rows.length > 0 ? (
+        <Table label="Domains" rows={rows} columns={columnsOf(c)} class="keys" />
+      ) : (
+        <p class="quiet">There are no domains yet.</p>
+      )}
+      {can(c, 'domains:write') && (
+        <>
+          <h2>Add a domain</h2>
+          <Post c={c} to={pathsOf(c).domains} class="form once">
+            <Wrong>{mistakes.form}</Wrong>
+            <Field
+              name="hostname"
+              label="Name"
+              value={entered.hostname}
+              maxlength={300}
+              required
+              hint="The part of your email addresses after the @, such as example.com, or a host, such as auth.example.com."
+              mistakes={mistakes}
+            />
+            <Field name="purpose" label="Use it for" mistakes={mistakes}>
+              <Select name="purpose" value={entered.purpose} options={offered(c)} required />
+            </Field>
+            <button type="submit" class="primary">
+              Add domain
+            </button>
+          </Post>
+        </>
+      )}
+    </>,
+  )
+}
+
+function offered(c: Context<HttpEnv>): [Purpose, string][] {
+  const purposes = PURPOSES.filter((purpose) => purpose !== 'sso' || can(c, 'sso:write'))
+  return purposes.map((purpose) => [purpose, PURPOSE_WORDS[purpose]])
+}
+
+function columnsOf(c: Context<HttpEnv>): Column<Domain>[] {
+  const { now } = c.get('rt')
+  return [
+    [
+      'Name',
+      ({ id, hostname }) => (
+        <a class="name" href={`${pathsOf(c).domains}/${id}`}>
+          {toUnicode(hostname)}
+        </a>
+      ),
+    ],
+    ['Use', ({ purpose }) => PURPOSE_WORDS[purpose]],
+    ['State', ({ state }) => <Badge of={state} />],
+    ['Last check', ({ checked_at }) => <Time at={checked_at} now={now} />],
+    ['Next check', ({ next_check_at }) => <Time at={next_check_at} now={now} none="" />],
+  ]
+}

@@ -1,0 +1,82 @@
+import type { Context } from 'hono'
+import { listFeatures } from '../../../catalog/features-store'
+import type { ConsumerRef } from '../../../consumers/ref'
+import { batch, type Results, run } from '../../../db/client'
+import { holderAt, timeAsked } from '../../../entitlements/at'
+import { explain } from '../../../entitlements/explain'
+import type { Catalog, Holder } from '../../../entitlements/facts'
+import { type Explained, resolve } from '../../../entitlements/resolve'
+import { factsIn, type factsOf } from '../../../entitlements/store'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { Fault } from '../../../lib/fault'
+import { DAY } from '../../../lib/time'
+
+type Found = Results<ReturnType<typeof factsOf>>
+export type Source = ReturnType<typeof explain>[number]
+
+/** One feature of a consumer, with everything that could give it. */
+export type Entitled = Explained & { key: string; name: string; from: Source[] }
+
+/** What a consumer may do. */
+export type Entitlements = {
+  now: number
+  all: Entitled[]
+  /** The ids of plans by their keys. */
+  plans: ReadonlyMap<string, string>
+  /** What the consumer pays for and no plan has. */
+  items: Source[]
+  /** Of an earlier time: what is not known of it, in words. */
+  missing: readonly string[] | null
+}
+
+/** What `factsOf` read about one consumer, decided; null if the consumer has too much for one answer. */
+export function entitlementsIn(found: Found): Entitlements | null {
+  const facts = unlessTooMuch(() => factsIn(found, 1))
+  if (facts === null) return null
+  const { now, catalog, holders } = facts
+  const [holder = { state: null, subscriptions: [], grants: [] }] = holders
+  return { now, ...decided(found.features, holder, catalog, now), missing: null }
+}
+
+/**
+ * What a consumer could do at an earlier time.
+ *
+ * @throws {Fault} `validation_failed` for a time that cannot be asked about
+ */
+export async function readEntitlementsAt(c: Context<HttpEnv>, ref: ConsumerRef, text: string): Promise<Entitlements> {
+  const { db, now, settings } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const at = timeAsked(text, now)
+  const keptSince = now - settings.recordRetentionDays * DAY
+  const { holder, catalog, missing } = await holderAt(db, (asked) => batch(db, asked), project, ref, at, keptSince)
+  const features = await run(db, listFeatures(db, project))
+  return { now: at, ...decided(features, holder, catalog, at), missing }
+}
+
+type Named = { key: string; name: string }
+
+function decided(named: readonly Named[], holder: Holder, catalog: Catalog, now: number) {
+  const all = catalog.features.map(({ key }) => {
+    const one = resolve(key, holder, catalog, now)
+    const name = named.find((feature) => feature.key === key)?.name ?? key
+    return { ...one, key, name, from: explain(key, one, holder, now) }
+  })
+  // What is mapped to no plan is among the sources of every feature.
+  const isUnmapped = ({ type, plan }: Source) => type === 'subscription' && plan === null
+  return {
+    all: all.map((one) => ({ ...one, from: one.from.filter((source) => !isUnmapped(source)) })),
+    plans: new Map(catalog.plans.map(({ id, key }) => [key, id])),
+    items: (all[0]?.from ?? []).filter(isUnmapped),
+  }
+}
+
+/** What `decide` returns; null if there is too much for one answer. */
+function unlessTooMuch<T>(decide: () => T): T | null {
+  try {
+    return decide()
+  } catch (error) {
+    if (error instanceof Fault && error.fault === 'payload_too_large') return null
+    throw error
+  }
+}

@@ -1,0 +1,149 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { exact, plural, timeOf } from '../../ui/format'
+import { Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { addPath } from '../plans/unmapped'
+import { shownValue } from '../plans/values'
+import type { Entitled, Entitlements, Source } from './read'
+import { WHY } from './words'
+
+/** How many sources of a feature are shown, and items without a plan. */
+const SHOWN = 10
+
+type Props = { c: Context<HttpEnv>; consumer: string; of: Entitlements; rows: readonly Entitled[] }
+
+/** What a consumer may do, why, and until when; each feature with what could give it. */
+export function EntitlementsTable({ c, consumer, of, rows }: Props) {
+  const { now } = c.get('rt')
+  const columns: Column<Entitled>[] = [
+    [
+      'Feature',
+      ({ key, name }) => (
+        <>
+          <span class="name">{name}</span>
+          <code class="line quiet">{key}</code>
+        </>
+      ),
+    ],
+    ['Access', ({ allowed }) => <Badge of={allowed ? 'allowed' : 'not allowed'} />],
+    ['Value', ({ allowed, value }) => allowed && <Value of={value} />],
+    [
+      'Why',
+      ({ reason, from }) => (
+        <div class="text">
+          {WHY[reason]}
+          {from.length > 0 && <Sources c={c} consumer={consumer} of={of} from={from} />}
+        </div>
+      ),
+    ],
+    ['Until', ({ valid_until }) => <Time at={valid_until} now={now} none="" />],
+  ]
+  return <Table label="Entitlements" rows={rows} columns={columns} class="consumers" />
+}
+
+function Value({ of }: { of: unknown }) {
+  const text = shownValue(of)
+  return typeof of === 'object' ? <code>{text}</code> : <span>{text}</span>
+}
+
+type SourcesProps = Omit<Props, 'rows'> & { from: readonly Source[] }
+
+function Sources({ c, consumer, of: { plans }, from }: SourcesProps) {
+  const more = from.length - SHOWN
+  return (
+    <details>
+      <summary>{plural(from.length, 'source')}</summary>
+      <ul class="sources">
+        {from.slice(0, SHOWN).map((source) => (
+          <li>
+            <Named c={c} consumer={consumer} of={source} />
+            <span class="line quiet">
+              <Facts c={c} of={source} plan={source.plan === null ? undefined : plans.get(source.plan)} />
+            </span>
+            <span class="line">{source.counted ? 'Counts.' : `Does not count. ${source.why_not ?? ''}`}</span>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p class="quiet">And {more} more.</p>}
+    </details>
+  )
+}
+
+/** A subscription or a grant, with a link to it. */
+function Named({ c, consumer, of: { type, id, vendor } }: { c: Context<HttpEnv>; consumer: string; of: Source }) {
+  const { billing, consumers } = pathsOf(c)
+  if (type === 'grant') {
+    return (
+      <>
+        Grant{' '}
+        <a href={`${consumers}/${consumer}/grants`}>
+          <code>{id}</code>
+        </a>
+      </>
+    )
+  }
+  return (
+    <>
+      {vendorTitle(vendor ?? '')} subscription{' '}
+      <a href={`${billing}/subscriptions/${encodeURIComponent(id)}?vendor=${vendor}`}>
+        <code>{id}</code>
+      </a>
+    </>
+  )
+}
+
+/** What is known of a source, in one line. */
+function Facts({ c, of, plan }: { c: Context<HttpEnv>; of: Source; plan: string | undefined }) {
+  const { plans, events } = pathsOf(c)
+  const time = (text: string | null) => {
+    const at = timeOf(text)
+    return at === null ? null : exact(at)
+  }
+  const until = time(of.until)
+  const parts = [
+    of.plan !== null && (
+      <>
+        plan <a href={plan && `${plans}/${plan}`}>{of.plan}</a>
+      </>
+    ),
+    of.price !== null && <code>{of.price}</code>,
+    of.seats !== null && plural(of.seats, 'seat'),
+    of.value !== null && <>gives {shownValue(of.value)}</>,
+    until !== null && <>until {until}</>,
+    of.event_id !== null && (
+      <>
+        by the event <a href={`${events}/${of.event_id}`}>{of.event_id}</a>
+      </>
+    ),
+    of.ambiguous && 'several events disagree',
+  ].filter((part) => part !== false)
+  return (
+    <>
+      {parts.map((part, n) => (
+        <>
+          {n > 0 && ', '}
+          {part}
+        </>
+      ))}
+    </>
+  )
+}
+
+/** What the consumer pays for and no plan has. Renders nothing without such items. */
+export function UnmappedItems({ c, of: { items }, add }: { c: Context<HttpEnv>; of: Entitlements; add: boolean }) {
+  if (items.length === 0) return null
+  return (
+    <div class="warning" role="note">
+      {items.slice(0, SHOWN).map(({ id, vendor, price, why_not }) => (
+        <p>
+          Subscription {id}: {why_not}{' '}
+          {add && vendor && price && <a href={addPath(c, { vendor, ref: price })}>Add it to a plan</a>}
+        </p>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,101 @@
+import type { Context } from 'hono'
+import type { Feature } from '../../../catalog/features-store'
+import type { Plan } from '../../../catalog/plans-store'
+import type { HttpEnv } from '../../../http/context'
+import type { Page } from '../../../http/page'
+import { can, pathsOf } from '../../page'
+import { show } from '../../ui/layout'
+import { Pager } from '../../ui/pager'
+import { Head, Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { COMBINED, TYPES } from './words'
+
+/** How many plans of a feature the list names. */
+const NAMED = 3
+
+/** The features of the catalog, each with the plans that give it. */
+export function listPage(c: Context<HttpEnv>, page: Page<Feature>, plans: readonly Plan[]) {
+  const { features } = pathsOf(c)
+  const empty = page.data.length === 0 && c.req.query('cursor') === undefined
+  return show(
+    c,
+    { title: 'Features', section: 'features' },
+    <>
+      <Head title="Features">
+        {can(c, 'catalog:write') && (
+          <a class="button primary" href={`${features}/new`}>
+            New feature
+          </a>
+        )}
+      </Head>
+      {empty ? (
+        <section class="empty">
+          <h2>No features yet</h2>
+          <p>
+            A feature is something that your product lets a consumer do, such as single sign-on or a number of seats.
+            Your code asks for it by its key. Plans and grants give it to consumers.
+          </p>
+        </section>
+      ) : (
+        <Table label="Features" rows={page.data} columns={columnsOf(c, plans)} class="consumers" />
+      )}
+      <Pager c={c} cursor={page.next_cursor} />
+    </>,
+  )
+}
+
+function columnsOf(c: Context<HttpEnv>, plans: readonly Plan[]): Column<Feature>[] {
+  const { features } = pathsOf(c)
+  const columns: Column<Feature>[] = [
+    [
+      'Feature',
+      ({ key, name }) => (
+        <>
+          <span class="name">{name}</span>
+          <code class="line quiet">{key}</code>
+        </>
+      ),
+    ],
+    [
+      'Type',
+      ({ type, combine }) => (
+        <>
+          {TYPES[type]}
+          {combine && <span class="line quiet">Of several, {COMBINED[combine]}</span>}
+        </>
+      ),
+    ],
+    ['In plans', ({ key }) => <In c={c} plans={plans.filter((plan) => Object.hasOwn(plan.features, key))} />],
+    ['Created', ({ created_at }) => <Time at={created_at} now={c.get('rt').now} />],
+  ]
+  const actions: Column<Feature> = [
+    '',
+    ({ key }) => (
+      <>
+        <a class="button" href={`${features}/${key}/edit`}>
+          Edit<span class="unseen"> {key}</span>
+        </a>
+        <a class="button" href={`${features}/${key}/delete`} data-dialog>
+          Delete<span class="unseen"> {key}</span>
+        </a>
+      </>
+    ),
+  ]
+  return can(c, 'catalog:write') ? [...columns, actions] : columns
+}
+
+function In({ c, plans }: { c: Context<HttpEnv>; plans: readonly Plan[] }) {
+  if (plans.length === 0) return <span class="quiet">None</span>
+  const more = plans.length - NAMED
+  return (
+    <>
+      {plans.slice(0, NAMED).map(({ id, key }, n) => (
+        <>
+          {n > 0 && ', '}
+          <a href={`${pathsOf(c).plans}/${id}`}>{key}</a>
+        </>
+      ))}
+      {more > 0 && <span class="quiet"> and {more} more</span>}
+    </>
+  )
+}

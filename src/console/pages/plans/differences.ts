@@ -1,0 +1,43 @@
+import type { Feature } from '../../../catalog/features-store'
+import type { Plan, Price } from '../../../catalog/plans-store'
+import type { PlanFeature, PlanFeatures } from '../../../catalog/values'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { shownValue } from './values'
+
+/** What a form sets of a plan. */
+export type Wanted = Pick<Plan, 'key' | 'name' | 'rank' | 'state' | 'features' | 'prices'>
+/** One changed part of a plan. `from`, `to`: null if it is not there. */
+export type Difference = { what: string; from: string | null; to: string | null }
+
+const FIELDS = { key: 'Key', name: 'Name', rank: 'Rank', state: 'State' } as const
+
+/** What a change would change of the plan itself. */
+export function differencesOf(plan: Plan, wanted: Wanted, catalog: readonly Feature[]): Difference[] {
+  const fields = Object.entries(FIELDS).map(([name, what]) => {
+    const field = name as keyof typeof FIELDS
+    return { what, from: String(plan[field]), to: String(wanted[field]) }
+  })
+  const features = catalog.map(({ key, name }) => ({
+    what: name,
+    from: givenIn(plan.features, key),
+    to: givenIn(wanted.features, key),
+  }))
+  const refs = new Map([...plan.prices, ...wanted.prices].map((price) => [refOf(price), price]))
+  const has = (list: readonly Price[], ref: string) => (list.some((price) => refOf(price) === ref) ? ref : null)
+  const prices = [...refs].map(([ref, { vendor }]) => ({
+    what: `Price at ${vendorTitle(vendor)}`,
+    from: has(plan.prices, ref),
+    to: has(wanted.prices, ref),
+  }))
+  return [...fields, ...features, ...prices]
+    .filter(({ from, to }) => from !== to)
+    .map(({ what, from, to }) => ({ what, from: from && shortRef(from), to: to && shortRef(to) }))
+}
+
+const refOf = ({ vendor, ref }: Price) => `${vendor}\n${ref}`
+const shortRef = (text: string) => text.replace(/^[a-z]+\n/, '')
+
+function givenIn(features: PlanFeatures, key: string): string | null {
+  const given: PlanFeature | undefined = Object.hasOwn(features, key) ? features[key] : undefined
+  return given ? `${shownValue(given.value)}${given.per_seat ? ' per seat' : ''}` : null
+}

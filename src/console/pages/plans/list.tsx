@@ -1,0 +1,78 @@
+import type { Context } from 'hono'
+import type { Plan } from '../../../catalog/plans-store'
+import type { Unmapped } from '../../../catalog/unmapped-store'
+import type { HttpEnv } from '../../../http/context'
+import type { Page } from '../../../http/page'
+import { can, pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { show } from '../../ui/layout'
+import { Pager } from '../../ui/pager'
+import { Head, Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { UnmappedPrices } from './unmapped'
+
+/** The plans of the catalog, and the prices that belong to none of them. */
+export function listPage(c: Context<HttpEnv>, page: Page<Plan>, unmapped: readonly Unmapped[] | null) {
+  const { plans } = pathsOf(c)
+  const empty = page.data.length === 0 && c.req.query('cursor') === undefined
+  return show(
+    c,
+    { title: 'Plans', section: 'plans' },
+    <>
+      <Head title="Plans">
+        {can(c, 'catalog:write') && (
+          <a class="button primary" href={`${plans}/new`}>
+            New plan
+          </a>
+        )}
+      </Head>
+      {empty ? <NoPlans c={c} /> : <Table label="Plans" rows={page.data} columns={columnsOf(c)} class="consumers" />}
+      <Pager c={c} cursor={page.next_cursor} />
+      {unmapped && <UnmappedPrices c={c} rows={unmapped} />}
+    </>,
+  )
+}
+
+function columnsOf(c: Context<HttpEnv>): Column<Plan>[] {
+  return [
+    [
+      'Plan',
+      ({ id, key, name }) => (
+        <>
+          <a class="name" href={`${pathsOf(c).plans}/${id}`}>
+            {name}
+          </a>
+          <code class="line quiet">{key}</code>
+        </>
+      ),
+    ],
+    ['State', ({ state }) => <Badge of={state} />],
+    ['Features', ({ features }) => Object.keys(features).length, 'number'],
+    ['Sold as', ({ prices }) => prices.length > 0 && <Prices of={prices} />],
+    ['Rank', ({ rank }) => rank, 'number spare'],
+    ['Changed', ({ updated_at }) => <Time at={updated_at} now={c.get('rt').now} />],
+  ]
+}
+
+/** The first price; the number of the others. */
+function Prices({ of: [first, ...others] }: { of: Plan['prices'] }) {
+  return (
+    <>
+      <code class="line">{first?.ref}</code>
+      {others.length > 0 && <span class="quiet">and {others.length} more</span>}
+    </>
+  )
+}
+
+function NoPlans({ c }: { c: Context<HttpEnv> }) {
+  return (
+    <section class="empty">
+      <h2>No plans yet</h2>
+      <p>
+        A plan is what you sell: it gives <a href={pathsOf(c).features}>features</a> to everybody who pays for one of
+        its prices, at whichever vendor. Then ask what a consumer may do with{' '}
+        <code>POST /billing/entitlements/check</code>.
+      </p>
+    </section>
+  )
+}

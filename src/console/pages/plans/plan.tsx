@@ -1,0 +1,93 @@
+import type { Context } from 'hono'
+import type { Feature } from '../../../catalog/features-store'
+import type { Plan } from '../../../catalog/plans-store'
+import type { HttpEnv } from '../../../http/context'
+import { can, pathsOf } from '../../page'
+import { Badge } from '../../ui/badge'
+import { show } from '../../ui/layout'
+import { ExactTime, Fact, Head } from '../../ui/parts'
+import { Table } from '../../ui/table'
+import { vendorTitle } from '../../ui/vendor-titles'
+import type { AuditRow } from '../audit-log/entry'
+import { History } from '../audit-log/history'
+import { shownValue } from './values'
+
+type Shown = { plan: Plan; catalog: readonly Feature[]; history: AuditRow[] | null }
+
+/** The page of one plan. */
+export function planPage(c: Context<HttpEnv>, { plan, catalog, history }: Shown) {
+  const { plans } = pathsOf(c)
+  const { id, key, name, rank, state, updated_at, revision, prices } = plan
+  const features = catalog.filter((one) => Object.hasOwn(plan.features, one.key))
+  const title = (
+    <>
+      {name} <Badge of={state} />
+    </>
+  )
+  return show(
+    c,
+    { title: name, section: 'plans', above: ['Plans', plans] },
+    <>
+      <Head title={title}>
+        {can(c, 'catalog:write') && (
+          <a class="button primary" href={`${plans}/${id}/edit`}>
+            Edit plan
+          </a>
+        )}
+      </Head>
+      <dl class="facts">
+        <Fact name="Key">
+          <code>{key}</code>
+        </Fact>
+        <Fact name="ID">
+          <code>{id}</code>
+        </Fact>
+        <Fact name="Rank">{rank}</Fact>
+        <Fact name="Revision">{revision}</Fact>
+        <Fact name="Changed">
+          <ExactTime at={updated_at} now={c.get('rt').now} />
+        </Fact>
+      </dl>
+      <h2>Features</h2>
+      {features.length > 0 ? (
+        <Table
+          label="Features"
+          rows={features}
+          class="consumers"
+          columns={[
+            ['Feature', (one) => <span class="name">{one.name}</span>],
+            ['Key', (one) => <code>{one.key}</code>],
+            ['Value', (one) => <Given of={plan.features[one.key]} />],
+          ]}
+        />
+      ) : (
+        <p class="quiet">The plan gives no features.</p>
+      )}
+      <h2>Prices</h2>
+      {prices.length > 0 ? (
+        <Table
+          label="Prices"
+          rows={prices}
+          class="consumers"
+          columns={[
+            ['Price or product', ({ ref }) => <code>{ref}</code>],
+            ['Vendor', ({ vendor }) => vendorTitle(vendor)],
+          ]}
+        />
+      ) : (
+        <p class="quiet">No price is mapped to the plan, so consumers have it only by grants.</p>
+      )}
+      {history && <History c={c} entries={history} none="The audit log has no entry about this plan." />}
+    </>,
+  )
+}
+
+function Given({ of }: { of: Plan['features'][string] | undefined }) {
+  const text = shownValue(of?.value)
+  return (
+    <>
+      {typeof of?.value === 'object' ? <code>{text}</code> : text}
+      {of?.per_seat && ' per seat'}
+    </>
+  )
+}

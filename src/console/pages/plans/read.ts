@@ -1,0 +1,89 @@
+import type { Context } from 'hono'
+import { auditPaging } from '../../../audit/list'
+import { listAudit } from '../../../audit/read-store'
+import { noPlan, priceMapped } from '../../../catalog/faults'
+import { type Feature, listFeatures } from '../../../catalog/features-store'
+import { findPlan, type Plan, type Price, plansOfPrices, refsOf, withPrices } from '../../../catalog/plans-store'
+import { batch, run } from '../../../db/client'
+import { previewPlan } from '../../../entitlements/preview-plan'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { can } from '../../page'
+import type { AuditRow } from '../audit-log/entry'
+import { readPeople } from '../audit-log/names'
+import type { Wanted } from './differences'
+
+/** How many entries of the audit log the page of a plan shows. */
+const HISTORY = 10
+/** How many calls of a preview one page adds up. Each takes up to three round trips. */
+const PREVIEWS = 4
+
+export type Preview = Awaited<ReturnType<typeof previewPlan>>
+
+/** Reads the features of the catalog. */
+export function readCatalog(c: Context<HttpEnv>): Promise<Feature[]> {
+  const { db } = c.get('rt')
+  return run(db, listFeatures(db, projectOf(c.get('actor'))))
+}
+
+/** Reads the plan in the path, and the catalog. @throws {Fault} `not_found` */
+export async function readPlan(c: Context<HttpEnv>): Promise<{ plan: Plan; catalog: Feature[] }> {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const id = c.req.param('plan') ?? ''
+  const { rows, refs, catalog } = await batch(db, {
+    rows: findPlan(db, project, id),
+    refs: refsOf(db, project, id),
+    catalog: listFeatures(db, project),
+  })
+  const [plan] = withPrices(rows, refs)
+  if (!plan) throw noPlan()
+  return { plan, catalog }
+}
+
+/** Reads the latest changes of a plan; null if the user may not see them. */
+export async function readHistory(c: Context<HttpEnv>, { id }: Plan): Promise<AuditRow[] | null> {
+  if (!can(c, 'audit_log:read')) return null
+  const rt = c.get('rt')
+  const list = auditPaging('console/plans/history', { object_id: id, limit: HISTORY })
+  const entries = await run(rt.db, listAudit(rt.db, projectOf(c.get('actor')), list.filters, list.at))
+  return list.page(entries, await readPeople(rt, null, entries)).data
+}
+
+/** @throws {Fault} `price_mapped` if another plan has one of the prices */
+export async function requireFree(c: Context<HttpEnv>, { id }: Plan, prices: readonly Price[]): Promise<void> {
+  const { db } = c.get('rt')
+  const mapped = await run(db, plansOfPrices(db, projectOf(c.get('actor')), prices))
+  const other = mapped.find(({ plan_id }) => plan_id !== id)
+  if (other) throw priceMapped(`${other.ref} of ${other.vendor} is mapped to the plan ${other.key}.`)
+}
+
+/** What a change of a plan would make of consumers. @param cursor where an earlier preview ended */
+export async function readPreview(
+  c: Context<HttpEnv>,
+  { id }: Plan,
+  wanted: Wanted,
+  cursor: string | undefined,
+): Promise<Preview> {
+  const { db } = c.get('rt')
+  const of = { project_id: projectOf(c.get('actor')), id }
+  const ask = previewPlan.bind(null, db, (queries) => batch(db, queries), of, wanted)
+  let sum = await ask(cursor)
+  for (let calls = 1; sum.next_cursor !== null && calls < PREVIEWS; calls++) {
+    const next = await ask(sum.next_cursor)
+    sum = {
+      ...next,
+      examined: sum.examined + next.examined,
+      affected: sum.affected + next.affected,
+      gains: added(sum.gains, next.gains),
+      losses: added(sum.losses, next.losses),
+      changes: sum.changes.length > 0 ? sum.changes : next.changes,
+    }
+  }
+  return sum
+}
+
+function added(a: Record<string, number>, b: Record<string, number>): Record<string, number> {
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)])
+  return Object.fromEntries([...keys].map((key) => [key, (a[key] ?? 0) + (b[key] ?? 0)]))
+}

@@ -1,0 +1,135 @@
+import type { Context } from 'hono'
+import type { Feature } from '../../../catalog/features-store'
+import type { Plan } from '../../../catalog/plans-store'
+import { MAX_CHANGES } from '../../../entitlements/limits'
+import type { HttpEnv } from '../../../http/context'
+import { pathsOf } from '../../page'
+import { Post } from '../../ui/controls'
+import { plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Head } from '../../ui/parts'
+import { Table } from '../../ui/table'
+import { type Difference, differencesOf, type Wanted } from './differences'
+import type { Preview } from './read'
+import { shownValue } from './values'
+
+type Reviewed = { plan: Plan; wanted: Wanted; catalog: readonly Feature[]; preview: Preview; continued: boolean }
+
+/**
+ * Shows a change of a plan before it is saved: what changes of the plan, and who gains and loses what. Its form carries all
+ * fields of the form before it.
+ */
+export function reviewPage(c: Context<HttpEnv>, { plan, wanted, catalog, preview, continued }: Reviewed) {
+  const path = `${pathsOf(c).plans}/${plan.id}`
+  const differences = differencesOf(plan, wanted, catalog)
+  return show(
+    c,
+    { title: 'Review change', section: 'plans', above: [plan.name, path] },
+    <>
+      <Head title={`Review the change of “${plan.name}”`} />
+      {differences.length > 0 ? (
+        <>
+          <h2>What changes</h2>
+          <Differences of={differences} />
+          <Affected c={c} of={preview} catalog={catalog} continued={continued} />
+        </>
+      ) : (
+        <p class="notice">You changed nothing.</p>
+      )}
+      <Post c={c} to={`${path}/edit`} class="once">
+        {[...c.get('form')]
+          .filter(([name]) => !OWN.includes(name))
+          .map(([name, value]) => (
+            <input type="hidden" name={name} value={value} autocomplete="off" />
+          ))}
+        {preview.next_cursor !== null && (
+          <input type="hidden" name="cursor" value={preview.next_cursor} autocomplete="off" />
+        )}
+        <div class="choice">
+          {differences.length > 0 && (
+            <button type="submit" name="step" value="save" class="primary">
+              Save
+            </button>
+          )}
+          <button type="submit" name="step" value="edit">
+            Back to the form
+          </button>
+          {preview.next_cursor !== null && (
+            <button type="submit" name="step" value="continue">
+              Look at further subscriptions
+            </button>
+          )}
+          <a class="button" href={path}>
+            Cancel
+          </a>
+        </div>
+      </Post>
+    </>,
+  )
+}
+
+/** Fields of the form that each page adds anew. */
+const OWN = ['form_token', 'step', 'cursor']
+
+function Differences({ of }: { of: readonly Difference[] }) {
+  return (
+    <Table
+      label="What changes"
+      rows={of}
+      class="consumers"
+      columns={[
+        ['Part', ({ what }) => <span class="name">{what}</span>],
+        ['Now', ({ from }) => from],
+        ['After', ({ to }) => to],
+      ]}
+    />
+  )
+}
+
+type AffectedProps = { c: Context<HttpEnv>; of: Preview; catalog: readonly Feature[]; continued: boolean }
+
+function Affected({ c, of, catalog, continued }: AffectedProps) {
+  const { examined, affected, changes } = of
+  const nameOf = (key: string) => catalog.find((one) => one.key === key)?.name ?? key
+  const looked = `${plural(examined, `${continued ? 'further ' : ''}subscription`)} or grants were looked at`
+  return (
+    <>
+      <h2>Who is affected</h2>
+      <p>
+        {affected === 0 ? 'Nobody gains or loses anything' : `${plural(affected, 'consumer')} would be affected`}
+        {of.has_more ? ` so far. There are more to look at: ${looked}.` : '.'}
+      </p>
+      <ul>
+        {[...sums(of.gains, nameOf, 'gain'), ...sums(of.losses, nameOf, 'lose')].map((line) => (
+          <li>{line}</li>
+        ))}
+      </ul>
+      {changes.length > 0 && (
+        <Table
+          label="Consumers"
+          rows={changes}
+          class="consumers"
+          columns={[
+            [
+              'Consumer',
+              ({ consumer }) => (
+                <a href={`${pathsOf(c).consumers}/${consumer}`}>
+                  <code>{consumer}</code>
+                </a>
+              ),
+            ],
+            ['Feature', ({ feature }) => nameOf(feature)],
+            ['Now', ({ from }) => shownValue(from)],
+            ['After', ({ to }) => shownValue(to)],
+          ]}
+        />
+      )}
+      {changes.length === MAX_CHANGES && <p class="quiet">These are the first {MAX_CHANGES} changes.</p>}
+    </>
+  )
+}
+
+function sums(counts: Record<string, number>, nameOf: (key: string) => string, verb: 'gain' | 'lose'): string[] {
+  const does = (n: number) => (n === 1 ? `${verb}s` : verb)
+  return Object.entries(counts).map(([key, n]) => `${plural(n, 'consumer')} ${does(n)} ${nameOf(key)}`)
+}

@@ -1,0 +1,27 @@
+import { UNLIMITED } from '../catalog/values'
+import type { ConsumerRef } from '../consumers/ref'
+import { batch, type Db } from '../db/client'
+import { resolve } from '../entitlements/resolve'
+import { factsIn, factsOf } from '../entitlements/store'
+import { MAX_DEVICES } from '../projects/limits'
+
+/**
+ * How many active devices a consumer can have where a feature says so: what its plans and grants give it of the feature now, at
+ * most {@link MAX_DEVICES}.
+ */
+export async function capOf(db: Db, projectId: string, ref: ConsumerRef, feature: string): Promise<number> {
+  const { now, catalog, holders } = factsIn(await batch(db, factsOf(db, projectId, [ref], [feature])), 1)
+  const [holder = { state: null, subscriptions: [], grants: [] }] = holders
+  const { value } = resolve(feature, holder, catalog, now)
+  return value === UNLIMITED ? MAX_DEVICES : Math.min(Number(value), MAX_DEVICES)
+}
+
+/** What was read of a consumer's devices, with the limit that counts. It asks the database only where a feature says how many. */
+export async function withCap(
+  db: Db,
+  projectId: string,
+  ref: ConsumerRef,
+  { active, limit, feature }: { active: number; limit: number; feature: string | null },
+): Promise<{ active: number; limit: number }> {
+  return { active, limit: feature === null ? limit : await capOf(db, projectId, ref, feature) }
+}

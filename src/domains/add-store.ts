@@ -1,0 +1,58 @@
+import { and, eq, ne, sql } from 'drizzle-orm'
+import { audited, type Change } from '../audit/store'
+import { batch, type Directory } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import { Fault } from '../lib/fault'
+import { newId } from '../lib/ids'
+import { entryOf } from './entry'
+import { MAX_DOMAINS } from './limits'
+import { newToken } from './record'
+import { domains, type Purpose } from './schema'
+import { begun } from './step'
+import { type Domain, findDomain } from './store'
+
+/**
+ * Adds a domain to a project.
+ *
+ * @throws {Fault} `domain_exists`, `domain_limit_reached`
+ */
+export async function insertDomain(
+  directory: Directory,
+  project_id: string,
+  { hostname, purpose }: { hostname: string; purpose: Purpose },
+  change: Change,
+): Promise<Domain> {
+  const { now } = change
+  const row = {
+    ...begun(now),
+    project_id,
+    id: newId('dom', now),
+    hostname,
+    purpose,
+    token: newToken(),
+    created_by: change.actor.id,
+    created_at: now,
+    version: 1,
+  }
+  const live = and(eq(domains.project_id, project_id), ne(domains.state, sql`'released'`))
+  const twin = directory
+    .select({ id: domains.id })
+    .from(domains)
+    .where(and(live, eq(domains.purpose, purpose), eq(domains.hostname, hostname)))
+  const room = sql`${directory.$count(domains, live)} < ${MAX_DOMAINS}`
+  const { before, added } = await batch(directory, {
+    before: twin,
+    ...audited(
+      directory,
+      change,
+      { project_id, ...entryOf(row.id, 'domain.added'), details: { hostname, purpose } },
+      insertWhere(directory, domains, row, sql`NOT EXISTS ${twin} AND ${room}`),
+    ),
+    added: findDomain(directory, project_id, row.id),
+  })
+  if (before[0]) {
+    throw new Fault('domain_exists', `The project has this name for this purpose already: ${before[0].id}.`)
+  }
+  if (!added[0]) throw new Fault('domain_limit_reached', `The project has ${MAX_DOMAINS} domains. Delete one first.`)
+  return added[0]
+}

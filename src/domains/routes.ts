@@ -1,0 +1,115 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { listOf, pageFields, paging } from '../http/page'
+import { readDirectory } from '../http/read'
+import { route } from '../http/route'
+import { body, query } from '../http/validate'
+import { SECOND } from '../lib/time'
+import { addDomain } from './add'
+import { requireFound } from './faults'
+import { AddBody, Domain, PurposeName, present, StateName } from './fields'
+import { MAX_DOMAINS, VERIFY_EVERY } from './limits'
+import { removeDomain } from './remove'
+import { findDomain, listDomains } from './store'
+import { verifyDomain } from './verify'
+
+const tag = 'Domains'
+const actors = ['session', 'api_key'] as const
+const mayRead = { actors, scope: 'domains:read', project: true, reads: true } as const
+const mayWrite = { actors, scope: 'domains:write', project: true } as const
+const SSO_TOO = 'For the purpose `sso`, it requires `sso:write` too.'
+const ListQuery = z.strictObject({ ...pageFields, purpose: PurposeName.optional(), state: StateName.optional() })
+
+export const domainRoutes = new Hono<HttpEnv>()
+  .post(
+    '/',
+    route({
+      id: 'addDomain',
+      summary: 'Add a domain',
+      description: `The response says which TXT record proves that the name is yours. It is looked up from a minute later on. A project can have ${MAX_DOMAINS} domains. ${SSO_TOO}`,
+      tag,
+      policy: mayWrite,
+      responses: { 201: { description: 'The domain, which is pending.', schema: Domain } },
+      faults: ['domain_exists', 'domain_limit_reached'],
+    }),
+    body(AddBody),
+    async (c) => {
+      const row = await addDomain(c, c.req.valid('json'))
+      return c.json(present(row, c.get('rt').settings), 201)
+    },
+  )
+  .get(
+    '/',
+    route({
+      id: 'listDomains',
+      summary: 'List the domains of the project',
+      description: 'Newest first. Deleted ones are listed only if you ask for the state `released`.',
+      tag,
+      policy: mayRead,
+      responses: { 200: { description: 'A page of domains.', schema: listOf(Domain) } },
+    }),
+    query(ListQuery),
+    async (c) => {
+      const { directory, settings } = c.get('rt')
+      const asked = c.req.valid('query')
+      const { before, take, page } = paging('domains', asked)
+      const { purpose, state } = asked
+      const { rows } = await readDirectory(c, {
+        rows: listDomains(directory, projectOf(c.get('actor')), { purpose, state, before, take }),
+      })
+      return c.json(
+        page(rows, (row) => present(row, settings)),
+        200,
+      )
+    },
+  )
+  .get(
+    '/:id',
+    route({
+      id: 'getDomain',
+      summary: 'Get a domain',
+      description: 'In any state, with what the last check saw.',
+      tag,
+      policy: mayRead,
+      responses: { 200: { description: 'The domain.', schema: Domain } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const { directory, settings } = c.get('rt')
+      const { rows } = await readDirectory(c, {
+        rows: findDomain(directory, projectOf(c.get('actor')), c.req.param('id')),
+      })
+      return c.json(present(requireFound(rows), settings), 200)
+    },
+  )
+  .post(
+    '/:id/verify',
+    route({
+      id: 'verifyDomain',
+      summary: 'Check a domain now',
+      description: `Looks the record up, at most once in ${VERIFY_EVERY / SECOND} seconds. A domain that has failed becomes pending again, with a new record to set. ${SSO_TOO}`,
+      tag,
+      policy: mayWrite,
+      responses: { 200: { description: 'The domain, checked just now.', schema: Domain } },
+      faults: ['not_found', 'hostname_in_use', 'domain_released'],
+    }),
+    async (c) => c.json(present(await verifyDomain(c, c.req.param('id')), c.get('rt').settings), 200),
+  )
+  .delete(
+    '/:id',
+    route({
+      id: 'deleteDomain',
+      summary: 'Delete a domain',
+      description: `It does nothing any more, for good. Add the name again to get a new record. Repeating the call changes nothing. ${SSO_TOO}`,
+      tag,
+      policy: mayWrite,
+      responses: { 204: { description: 'Deleted.' } },
+      faults: ['not_found', 'domain_enforced'],
+    }),
+    async (c) => {
+      await removeDomain(c, c.req.param('id'))
+      return c.body(null, 204)
+    },
+  )

@@ -1,0 +1,15 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Directory } from '../db/client'
+import { members } from '../members/schema'
+import { users } from '../sessions/schema'
+import { MAX_TOLD } from './limits'
+
+/** Reads the email addresses of a project's owners and admins. */
+export function readManagers(directory: Directory, projectId: string) {
+  return directory
+    .select({ email: users.email })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.user_id))
+    .where(and(eq(members.project_id, projectId), inArray(members.role, ['owner', 'admin'])))
+    .limit(MAX_TOLD)
+}

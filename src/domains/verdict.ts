@@ -1,0 +1,53 @@
+import { utf8 } from '../lib/crypto'
+import type { Evidence, RecordStatus } from './evidence'
+import { MAX_EVIDENCE_BYTES, MAX_SEEN_CHARS, MAX_SEEN_VALUES } from './limits'
+import { isProof } from './record'
+import type { Told } from './resolve'
+
+/** The values of a name that can be relied on; null if there is no such answer. An empty list: there are none. */
+export type Known = readonly string[] | null
+
+/**
+ * What is known of a name. An answer with checked signatures is enough. Without one, two resolvers must agree. Where
+ * resolvers contradict each other, nothing is known.
+ */
+export function knownOf(told: readonly Told[]): Known {
+  const usable = told.filter(({ isUsable }) => isUsable)
+  const signed = usable.filter(({ authenticated }) => authenticated)
+  const [counting, needed] = signed.length > 0 ? [signed, 1] : [usable, 2]
+  const [first] = counting
+  if (!first || counting.length < needed) return null
+  return counting.every((other) => proofsOf(other) === proofsOf(first)) ? first.values : null
+}
+
+/** Other texts at the name do not matter, nor does the order. */
+function proofsOf({ values }: Told): string {
+  return JSON.stringify([...new Set(values.filter(isProof))].sort())
+}
+
+/** How the record of a domain stands. */
+export function statusOf(known: Known, expected: string): RecordStatus {
+  if (known === null) return 'unreachable'
+  if (known.includes(expected)) return 'found'
+  return known.length === 0 ? 'missing' : 'wrong'
+}
+
+/** What is stored of a check: as much as there is room for, the expected value and others like it first. */
+export function evidenceOf(told: readonly Told[], known: Known, expected: string): Evidence {
+  const order = (value: string) => (value === expected ? 0 : isProof(value) ? 1 : 2)
+  const resolvers = told.map(({ name, rcode, authenticated, values }) => ({
+    name,
+    rcode,
+    authenticated,
+    values: values
+      .toSorted((a, b) => order(a) - order(b))
+      .slice(0, MAX_SEEN_VALUES)
+      .map((value) => (value.length > MAX_SEEN_CHARS ? `${value.slice(0, MAX_SEEN_CHARS - 1)}…` : value)),
+  }))
+  const evidence = { status: statusOf(known, expected), resolvers }
+  while (utf8(JSON.stringify(evidence)).byteLength > MAX_EVIDENCE_BYTES) {
+    const longest = resolvers.reduce((a, b) => (b.values.length > a.values.length ? b : a))
+    if (longest.values.pop() === undefined) break
+  }
+  return evidence
+}

@@ -1,0 +1,79 @@
+import { Hono } from 'hono'
+import { refOf } from '../consumers/ref'
+import { changeable, findConsumer } from '../consumers/store'
+import { findDevice } from '../devices/store'
+import { projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { publicUrl, requirePublicOrigin } from '../http/origin'
+import { read } from '../http/read'
+import { route } from '../http/route'
+import { body } from '../http/validate'
+import { Fault } from '../lib/fault'
+import { iso } from '../lib/time'
+import { findSigningKey } from './keys-store'
+import { resolve } from './resolve'
+import { factsIn, factsOf } from './store'
+import { makeFirstKey, signToken } from './token'
+import { issuerPath, Token, TokenBody } from './token-fields'
+
+export const tokenRoutes = new Hono<HttpEnv>().post(
+  '/:consumer/entitlements/token',
+  route({
+    id: 'createEntitlementToken',
+    summary: 'Get what a consumer may do as a signed token',
+    description:
+      'A JWS (ES256) that others can verify without a call, with the public keys at `/p/{project}/jwks.json`. It says what is allowed, and ends before any of that can end by itself. A change that takes something away does not reach a token that was issued before: it is valid until it ends.',
+    tag: 'Entitlements',
+    policy: { actors: ['session', 'api_key'], scope: 'entitlements:read', project: true, reads: true },
+    responses: { 201: { description: 'The token.', schema: Token } },
+    faults: [
+      'not_found',
+      'consumer_merged',
+      'consumer_erased',
+      'consumer_blocked',
+      'device_revoked',
+      'public_origin_missing',
+      'encryption_key_unavailable',
+    ],
+  }),
+  body(TokenBody),
+  async (c) => {
+    requirePublicOrigin(c)
+    const rt = c.get('rt')
+    const { db } = rt
+    const project = projectOf(c.get('actor'))
+    const { ttl_s, features, device } = c.req.valid('json')
+    const name = c.req.param('consumer')
+    const ref = refOf(name) ?? { id: name } // a name that is neither is read like an unknown id
+    const found = await read(c, {
+      ...factsOf(db, project, [ref], features ?? null),
+      consumer: findConsumer(db, project, ref),
+      devices: findDevice(db, project, ref, device ?? ''),
+      keys: findSigningKey(db, project),
+    })
+    const consumer = changeable(found.consumer)
+    if (consumer.state === 'blocked') {
+      throw new Fault('consumer_blocked', `The consumer ${consumer.id} is blocked. Unblock it first.`)
+    }
+    if (device !== undefined) requireActive(found.devices[0])
+    const { now, catalog, holders } = factsIn(found, 1)
+    const [holder = { state: null, subscriptions: [], grants: [] }] = holders
+    const keys = features ?? catalog.features.map(({ key }) => key)
+    const said = {
+      issuer: publicUrl(c, issuerPath(project)),
+      project,
+      consumer: { id: consumer.id, external_id: consumer.external_ids[0] ?? null },
+      device: device ?? null,
+      features: keys.map((key) => [key, resolve(key, holder, catalog, now)] as const),
+    }
+    const key = found.keys[0] ?? (await makeFirstKey(rt, project))
+    const { token, expires_at } = await signToken(rt, key, said, { now, ttl_s })
+    return c.json({ token, expires_at: iso(expires_at) }, 201)
+  },
+)
+
+/** @throws {Fault} `not_found`, `device_revoked` */
+function requireActive(device: { id: string; state: string } | undefined): void {
+  if (!device) throw new Fault('not_found', 'The consumer has no such device. Name it by its id (dev_…).')
+  if (device.state === 'revoked') throw new Fault('device_revoked', `The device ${device.id} was revoked.`)
+}

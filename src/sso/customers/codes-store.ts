@@ -1,0 +1,36 @@
+import { and, eq, gt, lt, lte } from 'drizzle-orm'
+import { batch, type Directory, run } from '../../db/client'
+import { deleteSome } from '../../db/delete-some'
+import { idFloor } from '../../lib/ids'
+import { HOUR } from '../../lib/time'
+import { ssoCodes, ssoLogins } from '../schema'
+
+/**
+ * Takes a code: it is deleted and returned. Of a code of the project that is expired, or bound to another address, `left` says
+ * what is wrong with it.
+ */
+export async function takeCode(
+  directory: Directory,
+  { hash, project_id, redirect_uri }: { hash: string; project_id: string; redirect_uri: string },
+  now: number,
+) {
+  const isOurs = and(eq(ssoCodes.hash, hash), eq(ssoCodes.project_id, project_id))
+  const isGood = and(isOurs, eq(ssoCodes.redirect_uri, redirect_uri), gt(ssoCodes.expires_at, now))
+  const { taken, left } = await batch(directory, {
+    taken: directory.delete(ssoCodes).where(isGood).returning(),
+    left: directory.select({ expires_at: ssoCodes.expires_at }).from(ssoCodes).where(isOurs),
+  })
+  return { taken: taken[0], left: left[0] }
+}
+
+/** Deletes codes that have expired. @returns how many; at most `most` */
+export async function purgeCodes(directory: Directory, now: number, most: number): Promise<number> {
+  return (await run(directory, deleteSome(directory, ssoCodes, [ssoCodes.hash], lte(ssoCodes.expires_at, now), most)))
+    .length
+}
+
+/** Deletes logins that began more than an hour ago: they have expired. @returns how many; at most `most` */
+export async function purgeLogins(directory: Directory, now: number, most: number): Promise<number> {
+  const expired = lt(ssoLogins.id, idFloor('slg', now - HOUR))
+  return (await run(directory, deleteSome(directory, ssoLogins, [ssoLogins.id], expired, most))).length
+}

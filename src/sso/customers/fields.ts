@@ -1,0 +1,107 @@
+import * as z from 'zod'
+import { Consumer } from '../../consumers/fields'
+import { MAX_EMAIL } from '../../consumers/limits'
+import { exampleOf, named, timestamp } from '../../http/fields'
+import { SAMPLE } from '../../http/samples'
+import { idPattern } from '../../lib/ids'
+import { MAX_REDIRECT_URI } from '../limits'
+import { CODE_BYTES, MAX_APP_STATE, MAX_LOGIN_HINT } from './limits'
+
+const redirect_uri = z.string().min(1).max(MAX_REDIRECT_URI)
+
+export const AuthorizeBody = named(
+  'AuthorizeSso',
+  z
+    .strictObject({
+      connection_id: z
+        .string()
+        .regex(idPattern('sso'), 'must be the id of a connection (sso_…)')
+        .optional()
+        .describe('The connection to sign in with. Send this or `email`.'),
+      email: z
+        .email()
+        .max(MAX_EMAIL)
+        .optional()
+        .describe(
+          "The person's email address. Its domain decides which connection is used. It is also the `login_hint`, unless you send another.",
+        ),
+      redirect_uri: redirect_uri.describe(
+        "Where the browser comes back with the code: one of the connection's `redirect_uris`, character by character.",
+      ),
+      state: z
+        .string()
+        .max(MAX_APP_STATE)
+        .optional()
+        .describe(
+          'Comes back unchanged with the code. Bind it to the browser, so that nobody can be signed in with the code of somebody else.',
+        ),
+      login_hint: z.string().min(1).max(MAX_LOGIN_HINT).optional().describe('Tells the provider whom to expect.'),
+    })
+    .refine((sent) => (sent.connection_id === undefined) !== (sent.email === undefined), {
+      error: 'must have either connection_id or email',
+      params: { code: 'required' },
+    }),
+  { email: SAMPLE.email, redirect_uri: 'https://app.example.com/sso/callback', state: 'c5d7e9f2' },
+)
+
+export const Authorization = named(
+  'SsoAuthorization',
+  z.object({
+    url: z.string().describe('Send the browser there. It works once.'),
+    expires_at: timestamp.describe('The sign-in must be finished by then.'),
+  }),
+  { url: `https://api.example.com/sso/login/${SAMPLE.login}`, expires_at: SAMPLE.later },
+)
+
+export const TokenBody = named(
+  'ExchangeSsoCode',
+  z.strictObject({
+    code: z
+      .string()
+      .min(1)
+      .max(CODE_BYTES * 4),
+    redirect_uri: redirect_uri.describe('The address that got the code.'),
+  }),
+  {
+    code: '3f9a1c5e7b2d4f60813a5c7e9b1d3f507294b6d8fa1c3e5f70819a2b3c4d5e6f',
+    redirect_uri: 'https://app.example.com/sso/callback',
+  },
+)
+
+const identity = z.object({
+  id: z.string(),
+  connection_id: z.string(),
+  issuer: z.string(),
+  subject: z.string().describe("The provider's id of the person. It is unique within the issuer."),
+  email: z.string().nullable(),
+  email_verified: z.boolean().describe('Whether the provider says that the address is verified.'),
+  name: z.string().nullable(),
+  claims: z.record(z.string(), z.unknown()).describe('What the provider says about the person.'),
+  authenticated_at: timestamp,
+})
+/** Who has signed in, as the provider describes them. It waits with the code until the code is exchanged. */
+export type SignedInIdentity = z.infer<typeof identity>
+
+export const SsoSignIn = named(
+  'SsoSignIn',
+  z.object({
+    consumer: Consumer,
+    created: z.boolean().describe('Whether this sign-in has created the consumer.'),
+    identity: named('SignedInIdentity', identity),
+  }),
+  {
+    consumer: exampleOf(Consumer),
+    created: false,
+    identity: {
+      id: 'idn_01kc5y4d6f8h0k2m4p6r8t0v2x',
+      connection_id: 'sso_01kc5y2b4d6f8h0k2n4p6q8s0v',
+      issuer: 'https://acme.okta.com',
+      subject: '00u1a2b3c4',
+      email: SAMPLE.email,
+      email_verified: true,
+      name: 'Ada Lovelace',
+      claims: { groups: ['engines'] },
+      authenticated_at: SAMPLE.later,
+    },
+  },
+)

@@ -1,0 +1,109 @@
+import { Hono } from 'hono'
+import { present } from '../../consumers/fields'
+import { findSurvivor } from '../../consumers/store'
+import { run } from '../../db/client'
+import { projectOf } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { route } from '../../http/route'
+import { body, invalidField } from '../../http/validate'
+import { sha256Hex } from '../../lib/crypto'
+import { Fault } from '../../lib/fault'
+import { newId } from '../../lib/ids'
+import { iso } from '../../lib/time'
+import { findConnection } from '../connections/store'
+import { domainOf } from '../email-domain'
+import { LOGIN_TTL } from '../limits'
+import { loginUrl } from '../login/address'
+import { beginLogin } from '../login/logins-store'
+import { takeCode } from './codes-store'
+import { findByEmailDomain } from './connection-store'
+import { Authorization, AuthorizeBody, type SignedInIdentity, SsoSignIn, TokenBody } from './fields'
+import { REFUSALS, refusalOf } from './resolve'
+
+const policy = { actors: ['session', 'api_key'], scope: 'sso:use', project: true } as const
+
+/** What a project's server calls to sign its consumers in. */
+export const ssoCustomerRoutes = new Hono<HttpEnv>()
+  .post(
+    '/authorize',
+    route({
+      id: 'authorizeSso',
+      summary: 'Begin the sign-in of a consumer',
+      description:
+        'Returns the address to send the browser to. After the sign-in, the browser comes to `redirect_uri` with `code` and `state`, or with `error`, `error_description` and `state`.',
+      tag: 'Single sign-on',
+      policy,
+      responses: { 201: { description: 'Where the browser must go.', schema: Authorization } },
+      faults: ['not_found', 'connection_inactive', 'public_origin_missing'],
+    }),
+    body(AuthorizeBody),
+    async (c) => {
+      const { directory, now } = c.get('rt')
+      const { connection_id, email, redirect_uri, state = null, login_hint } = c.req.valid('json')
+      const project_id = projectOf(c.get('actor'))
+      const [connection] = await run(
+        directory,
+        connection_id === undefined
+          ? findByEmailDomain(directory, project_id, domainOf(email ?? '') ?? '')
+          : findConnection(directory, project_id, connection_id),
+      )
+      if (connection?.audience !== 'customers') throw noConnection(connection_id)
+      if (connection.state !== 'active') {
+        throw new Fault('connection_inactive', `The connection ${connection.id} is ${connection.state}.`)
+      }
+      if (!connection.settings.redirect_uris.includes(redirect_uri)) {
+        throw invalidField('/redirect_uri', 'not_one_of', "must be one of the connection's redirect_uris")
+      }
+      const id = newId('slg', now)
+      const url = loginUrl(c, connection, id)
+      const login = { id, project_id, connection_id: connection.id, mode: 'customers' as const }
+      const about = { redirect_to: redirect_uri, app_state: state, login_hint: login_hint ?? email ?? null }
+      await beginLogin(directory, { ...login, ...about }, null, now)
+      return c.json({ url, expires_at: iso(now + LOGIN_TTL) }, 201)
+    },
+  )
+  .post(
+    '/token',
+    route({
+      id: 'exchangeSsoCode',
+      summary: 'Exchange a code for the consumer who has signed in',
+      description:
+        'A code works once, within 60 seconds, for the project and the `redirect_uri` that it was made for. The `detail` of `invalid_grant` says what is wrong.',
+      tag: 'Single sign-on',
+      policy,
+      responses: { 200: { description: 'Who has signed in.', schema: SsoSignIn } },
+      faults: ['invalid_grant'],
+    }),
+    body(TokenBody),
+    async (c) => {
+      const { directory, db, now } = c.get('rt')
+      const { code, redirect_uri } = c.req.valid('json')
+      const project_id = projectOf(c.get('actor'))
+      const { taken, left } = await takeCode(directory, { hash: await sha256Hex(code), project_id, redirect_uri }, now)
+      if (!taken) throw badCode(left, now)
+      const [consumer] = await run(db, findSurvivor(db, project_id, taken.consumer_id))
+      const refused = consumer ? refusalOf(consumer) : 'no_consumer'
+      if (!consumer || refused) throw new Fault('invalid_grant', `${refused}: ${REFUSALS[refused ?? 'no_consumer']}`)
+      const identity = taken.identity as SignedInIdentity
+      return c.json({ consumer: present(consumer), created: taken.created, identity }, 200)
+    },
+  )
+
+function noConnection(id: string | undefined): Fault {
+  return new Fault(
+    'not_found',
+    id === undefined
+      ? 'No connection for customers has the domain of this address, or the domain is not verified.'
+      : 'Connection not found in this project, or it is not for customers.',
+  )
+}
+
+function badCode(left: { expires_at: number } | undefined, now: number): Fault {
+  if (!left) return new Fault('invalid_grant', 'The code was used, or it is not a code of this project.')
+  return new Fault(
+    'invalid_grant',
+    left.expires_at <= now
+      ? 'The code has expired. Begin another sign-in.'
+      : 'The code was made for another redirect_uri.',
+  )
+}

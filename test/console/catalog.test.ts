@@ -1,0 +1,178 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { DAY } from '../../src/lib/time'
+import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
+import { type EntitlementWorld, entitlementWorld } from '../entitlements/world'
+import { addMember, countingD1 } from '../harness'
+import { told } from './member-pages'
+import { formToken, submit, visit } from './visit'
+
+const DAYS_30 = (30 * DAY) / 1000
+
+/** One story: each test continues where the previous one ended. */
+describe('the catalog in the console', () => {
+  let world: EntitlementWorld
+  let token: string
+  let billing: string
+  let plan: string
+  beforeAll(async () => {
+    world = await entitlementWorld()
+    token = world.owner.token
+    billing = `/console/p/${world.project}/platform/billing`
+    for (const person of ['ada', 'grace']) await world.consumers.put(person)
+    await world.deliver(subscription('ada', 'price_pro', 3), subscription('grace', 'price_pro', 1))
+    await world.deliver(subscription('else', 'price_addon', 1))
+  })
+  const words = async (path: string, as = token) =>
+    (await visit(path, as)).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+  const send = (path: string, fields: Record<string, string> = {}) => told(submit(path, token, fields))
+  const PRICE = { vendor: 'stripe', ref: 'price_pro' }
+  const OF_PLAN = { key: 'pro', name: 'Pro', rank: '1', state: 'active' }
+  /** Sends the form of the plan, with the hidden etag of its page. */
+  async function edit(fields: Record<string, string>, prices: string[] = [], etag = '') {
+    const path = `${billing}/plans/${plan}/edit`
+    const { text } = await visit(path, token)
+    const now = /name="etag" value="([^"]+)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? ''
+    const form = new URLSearchParams({
+      form_token: await formToken(token),
+      etag: etag || now,
+      ...OF_PLAN,
+      ...fields,
+    })
+    for (const ref of prices) {
+      form.append('vendor', 'stripe')
+      form.append('ref', ref)
+    }
+    return { etag: now, answer: await visit(path, token, { form }) }
+  }
+  const said = (text: string) => text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+
+  it('creates features, and says what is wrong with a form', async () => {
+    const path = `${billing}/features`
+    expect(await words(path)).toContain('No features yet')
+    const wrong = await send(path, { key: '1st', name: 'First', type: 'boolean' })
+    expect([wrong.status, wrong.wrong[0]]).toEqual([422, expect.stringContaining('begin with a letter')])
+    for (const [key, type] of [
+      ['sso', 'boolean'],
+      ['seats', 'quantity'],
+      ['limits', 'config'],
+      ['unused', 'boolean'],
+    ] as const) {
+      const made = await send(path, { key, name: key.toUpperCase(), type, combine: 'max' })
+      expect(made).toEqual({ status: 303, location: `${path}?done=feature_created`, wrong: [] })
+    }
+    const again = await send(path, { key: 'sso', name: 'Other', type: 'quantity' })
+    expect([again.status, again.wrong]).toEqual([409, ['Another feature has this key.']])
+    expect((await send(`${path}/seats/edit`, { name: 'Seats', combine: 'sum' })).status).toBe(303)
+    expect((await world.catalog.features()).body.data.map(({ key, name, combine }) => [key, name, combine])).toEqual([
+      ['limits', 'LIMITS', null],
+      ['seats', 'Seats', 'sum'],
+      ['sso', 'SSO', null],
+      ['unused', 'UNUSED', null],
+    ])
+  })
+
+  it('names the prices that no plan has, and makes a plan for one: nothing is mapped before the review', async () => {
+    const list = await words(`${billing}/plans`)
+    expect(list).toMatch(/price_pro .*prod_x.* Stripe 2 Add to plan… price_pro.*price_addon/)
+    expect(list).toContain('among the 1,000 subscriptions that changed last')
+    expect(await words(`${billing}/plans/add?${new URLSearchParams(PRICE)}`)).toContain('There is no plan yet')
+    const bad = await send(`${billing}/plans`, { ...OF_PLAN, key: 'Pro', 'value.limits': '{' })
+    expect([bad.status, bad.wrong]).toEqual([422, ['Must be JSON.']])
+    const made = await send(`${billing}/plans`, { ...OF_PLAN, ...PRICE, 'value.sso': 'true' })
+    expect(made.location).toMatch(/\/plans\/pln_\w+\/edit\?vendor=stripe&ref=price_pro&done=plan_created$/)
+    plan = /pln_\w+/.exec(made.location ?? '')?.[0] ?? ''
+    expect((await world.catalog.get(plan)).body).toMatchObject({ prices: [], features: { sso: { value: true } } })
+    expect((await visit(made.location ?? '', token)).text).toContain('value="price_pro"')
+  })
+
+  it('reviews a change: who gains, and writes nothing; then saves it', async () => {
+    const fields = {
+      ...{ 'value.sso': 'true', 'value.seats': '5', 'per_seat.seats': 'true' },
+      'value.limits': '{"rows": 10}',
+    }
+    const { answer } = await edit(fields, ['price_pro', ''])
+    const review = said(answer.text)
+    expect(answer.status).toBe(200)
+    expect(review).toMatch(/Price at Stripe – price_pro/)
+    expect(review).toContain('2 consumers would be affected')
+    expect(review).toContain('2 consumers gain SSO')
+    expect(review).toMatch(/csm_\w+ Seats 0 15/)
+    expect((await world.catalog.get(plan)).body.revision).toBe(1)
+    expect((await world.one('ext:ada')).features.sso?.reason).toBe('not_included')
+    const saved = await edit({ ...fields, step: 'save' }, ['price_pro'])
+    expect(saved.answer.headers.get('Location')).toBe(`${billing}/plans/${plan}?done=plan_changed`)
+    expect((await world.one('ext:ada')).features).toMatchObject({
+      seats: { value: 15 },
+      limits: { value: { rows: 10 } },
+    })
+    const page = await words(`${billing}/plans/${plan}`)
+    expect(page).toMatch(/Seats seats 5 per seat.*price_pro Stripe.*Changed a plan/)
+    expect(await words(`${billing}/plans`)).not.toContain('Add to plan… price_pro')
+  })
+
+  it('says what is wrong with a value where it is, and keeps what was typed', async () => {
+    const { answer } = await edit({ 'value.seats': 'many' })
+    expect(answer.status).toBe(422)
+    expect(answer.text).toContain('id="value.seats-wrong"')
+    expect(answer.text).toContain('value="many"')
+    const back = await edit({ step: 'edit', 'value.seats': '7' })
+    expect(back.answer.text).toContain('value="7"')
+    const other = (await world.catalog.plan({ key: 'free', name: 'Free' })).body.id
+    const taken = await visit(`${billing}/plans/${other}/edit`, token, {
+      form: {
+        ...{ form_token: await formToken(token), etag: '"1"', ...OF_PLAN, key: 'free' },
+        ...PRICE,
+      },
+    })
+    expect([taken.status, said(taken.text)]).toEqual([409, expect.stringContaining('is mapped to the plan pro')])
+  })
+
+  it('tells of a change in between: at the review, at the save, and after going back', async () => {
+    const { etag } = await edit({})
+    await world.catalog.change(plan, { name: 'Pro 2' })
+    for (const step of ['', 'save']) {
+      const { answer } = await edit({ step }, ['price_pro'], etag)
+      expect([answer.status, said(answer.text)]).toEqual([409, expect.stringContaining('has changed since you opened')])
+    }
+    const back = (await edit({ step: 'edit' }, [], etag)).answer.text
+    expect(back).toContain(`name="etag" value="${etag.replaceAll('"', '&quot;')}"`)
+    expect((await world.catalog.get(plan)).body.name).toBe('Pro 2')
+  })
+
+  it('deletes a feature that nothing has, and no other', async () => {
+    const path = `${billing}/features`
+    const used = await send(`${path}/sso/delete`)
+    expect([used.status, used.wrong[0]]).toEqual([409, expect.stringContaining('A plan or a grant has this feature')])
+    expect((await send(`${path}/unused/delete`)).location).toBe(`${path}?done=feature_deleted`)
+    expect(await words(path)).not.toContain('UNUSED')
+  })
+
+  it('shows a viewer everything, and lets them change nothing', async () => {
+    const viewer = (await addMember(world.project, 'viewer')).token
+    for (const path of ['/plans', `/plans/${plan}`, '/features']) {
+      const { status, text } = await visit(billing + path, viewer)
+      expect([status, /\/(edit|new|add|delete)["?]/.test(text.replaceAll('projects/new', ''))]).toEqual([200, false])
+    }
+  })
+
+  it('has a list of plans whose round trips do not grow', async () => {
+    const { DB, count } = countingD1()
+    await visit(`${billing}/plans`, token, { bindings: { DB } })
+    // The session; plans and prices; the frame's projects, their modes.
+    expect(count.trips).toBe(4)
+  })
+
+  function subscription(consumer: string, price: string, quantity: number) {
+    const start = Math.floor(Date.now() / 1000)
+    const period = { current_period_start: start, current_period_end: start + DAYS_30 }
+    const made = stripeSubscription({
+      ...{ id: `sub_${consumer}`, customer: `cus_${consumer}`, metadata: { consumer_external_id: consumer } },
+      items: {
+        object: 'list',
+        data: [stripeItem({ price: { id: price, product: 'prod_x' }, quantity, ...period })],
+        has_more: false,
+      },
+    })
+    return { ...stripeEventOf('customer.subscription.updated', made, { at: start }), livemode: true }
+  }
+})

@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { DAY, iso } from '../../src/lib/time'
+import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
+import { type EntitlementWorld, entitlementWorld, sellPlans } from '../entitlements/world'
+import { addMember, countingD1 } from '../harness'
+import { told } from './member-pages'
+import { submit, visit } from './visit'
+
+/** One story: each test continues where the previous one ended. */
+describe('what a consumer may do, in the console', () => {
+  let world: EntitlementWorld
+  let token: string
+  let here: string
+  let ada: string
+  let event: string | undefined
+  beforeAll(async () => {
+    world = await entitlementWorld()
+    token = world.owner.token
+    await sellPlans(world)
+    ada = (await world.consumers.put('ada')).body.id
+    here = `/console/p/${world.project}/platform/consumers/${ada}`
+    const start = Math.floor(Date.now() / 1000)
+    const period = { current_period_start: start, current_period_end: start + (30 * DAY) / 1000 }
+    const items = ['price_pro', 'price_none'].map((price) =>
+      stripeItem({ id: `si_${price}`, price: { id: price, product: `prod_${price}` }, quantity: 3, ...period }),
+    )
+    const made = stripeSubscription({
+      ...{ id: 'sub_1', customer: 'cus_ada', metadata: { consumer_external_id: 'ada' } },
+      items: { object: 'list', data: items, has_more: false },
+    })
+    ;[event] = await world.deliver({
+      ...stripeEventOf('customer.subscription.updated', made, { at: start }),
+      livemode: true,
+    })
+  })
+  const page = async (path = '', as = token) => (await visit(here + path, as)).text
+  const words = async (path = '') => (await page(path)).replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+  const send = (path: string, fields: Record<string, string> = {}) => told(submit(here + path, token, fields))
+  const done = (notice: string) => ({ status: 303, location: `${here}?done=${notice}`, wrong: [] })
+
+  it('is on its page: why, until when, and by which event, with no more round trips', async () => {
+    const text = await words()
+    expect(text).toMatch(/As of \d{4}-\d\d-\d\d/)
+    expect(text).toMatch(/Seats seats allowed 3 A subscription gives it 1 source Stripe subscription sub_1/)
+    expect(text).toContain(`by the event ${event}`)
+    expect(text).toMatch(/price_none is mapped to no plan\. Add it to a plan/)
+    expect(await page()).toContain(`/webhooks/${event}"`)
+    expect(await words('/entitlements')).toMatch(/Entitlements of ada .* Seats seats allowed 3/)
+    const { DB, count } = countingD1()
+    await visit(here, token, { bindings: { DB } })
+    expect(count.trips).toBe(6)
+  })
+
+  it('can be seen as of an earlier time, with what is not known of it', async () => {
+    const at = (time: number) => words(`/entitlements?at=${iso(time).slice(0, 16)}`)
+    expect(await at(Date.now())).toMatch(/exactly what the answer was|may have been different/)
+    expect(await at(Date.now() - DAY)).toContain('The catalog had no features')
+    for (const wrong of [iso(Date.now() + DAY), 'nonsense']) {
+      const { status, text } = await visit(`${here}/entitlements?at=${wrong}`, token)
+      expect([status, text]).toEqual([422, expect.stringContaining('Must not be in the future')])
+    }
+  })
+
+  it('changes with grants, which are explained, and end when they are revoked', async () => {
+    expect((await page('/grants/new')).match(/<option/g)?.length).toBeGreaterThan(8)
+    expect(await send('/grants', { does: 'feature', feature: 'seats', value: '10', reason: 'pilot' })).toEqual(
+      done('grant_created'),
+    )
+    expect(await send('/grants', { does: 'deny', feature: 'sso', value: 'ignored', plan: 'pro' })).toEqual(
+      done('grant_created'),
+    )
+    const until = iso(Date.now() + DAY).slice(0, 16)
+    expect(await send('/grants', { does: 'plan', plan: 'starter', feature: 'sso', expires_at: until })).toEqual(
+      done('grant_created'),
+    )
+    const { features } = await world.one('ext:ada')
+    expect([features.seats?.value, features.sso?.reason]).toEqual([10, 'denied'])
+    const text = await words()
+    expect(text).toMatch(/Seats seats allowed 10 A grant gives it 3 sources/)
+    expect(text).toMatch(/sso sso not allowed – A grant denies it/)
+    expect(text).toContain('The feature is denied to the consumer.')
+    expect(text).toMatch(/Denies sso grt_\w+ active/)
+    expect(text).toMatch(/Gives the plan starter grt_\w+ active/)
+    const id = /grants\/(grt_\w+)\/revoke/.exec(/Denies.*?<\/tr>/s.exec(await page())?.[0] ?? '')?.[1]
+    expect(await words(`/grants/${id}/revoke`)).toContain('Revoke “no sso”?')
+    expect(await send(`/grants/${id}/revoke`)).toEqual(done('grant_revoked'))
+    expect((await world.one('ext:ada')).features.sso?.reason).toBe('plan')
+    expect(await words('/grants')).toMatch(/Denies sso grt_\w+ revoked/)
+  })
+
+  it.each([
+    [{ does: 'feature' }, 422, 'Must be chosen.'],
+    [{ does: 'plan', feature: 'sso' }, 422, 'Must be chosen.'],
+    [{ does: 'feature', feature: 'seats' }, 422, 'Is required.'],
+    [{ does: 'feature', feature: 'seats', value: '-1' }, 422, 'Must be a whole number'],
+    [{ does: 'feature', feature: 'limits', value: '{' }, 422, 'Must be JSON.'],
+    [{ does: 'deny', feature: 'nothing' }, 422, 'Is not a feature of the project.'],
+    [{ does: 'feature', feature: 'sso', expires_at: '2020-01-01T00:00' }, 422, 'Must be in the future.'],
+    [{ does: 'feature', feature: 'sso', starts_at: 'soon' }, 422, 'Must be'],
+    [{ does: 'feature', feature: 'sso', reason: 'x'.repeat(201) }, 422, 'Must be at most 200'],
+  ])('refuses the grant %j, and says why', async (fields, status, wrong) => {
+    const answer = await send('/grants', fields)
+    expect([answer.status, answer.wrong[0]]).toEqual([status, expect.stringContaining(wrong)])
+  })
+
+  it("shows a viewer everything, changes nothing for them, and knows no grant of another consumer's", async () => {
+    const viewer = (await addMember(world.project, 'viewer')).token
+    for (const path of ['', '/entitlements', '/grants'])
+      expect(/grants\/(new|grt_\w+\/revoke)"|plans\/add/.test(await page(path, viewer))).toBe(false)
+    const grant = /grants\/(grt_\w+)\/revoke/.exec(await page())?.[1]
+    const other = (await world.consumers.put('grace')).body.id
+    const theirs = here.replace(ada, other)
+    expect((await visit(`${theirs}/grants/${grant}/revoke`, token)).status).toBe(404)
+    expect((await submit(`${theirs}/grants/${grant}/revoke`, token)).status).toBe(404)
+  })
+})

@@ -1,0 +1,136 @@
+import { expect, it } from 'vitest'
+import { newId } from '../../src/lib/ids'
+import { DAY, HOUR, MINUTE } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { countingD1, DIRECTORY, setHost, tamperedD1 } from '../harness'
+import { cron } from '../inbox/pipeline'
+import { MARK, newApi, newName, publish, texts, verified, zone } from './domains'
+
+const due = async (now: number) =>
+  (await DIRECTORY.prepare('SELECT count(*) AS n FROM domains WHERE next_check_at <= ?').bind(now).first('n')) as number
+
+/** Pending domains that are due, so many of each project. */
+async function insertDue(projects: number, each: number, now: number) {
+  const rows = Array.from({ length: projects * each }, (_, n) => ({
+    project: `prj_due_${Math.floor(n / each)}`,
+    id: newId('dom', now),
+    host: `h${n}.${newName()}`,
+    at: now - 1000 - n,
+  }))
+  await DIRECTORY.prepare(
+    `INSERT INTO domains (project_id, id, hostname, purpose, state, state_since, token, next_check_at, created_by, created_at, version)
+     SELECT value->>'project', value->>'id', value->>'host', 'sso', 'pending', ?1, 'none', value->>'at', '', 0, 1 FROM json_each(?2)`,
+  )
+    .bind(now, JSON.stringify(rows))
+    .run()
+}
+
+it('of 1,000 due domains a run takes the twenty oldest, and no more than five of a project', async () => {
+  const now = stopClock()
+  await insertDue(20, 50, now)
+  await cron()
+  expect(await due(now)).toBe(980)
+  const { results } = await DIRECTORY.prepare(
+    'SELECT count(*) AS n FROM domains WHERE checked_at IS NOT NULL GROUP BY project_id',
+  ).all<{ n: number }>()
+  expect(results.map(({ n }) => n)).toEqual([5, 5, 5, 5])
+  advance(MINUTE)
+  await cron()
+  expect(await due(now)).toBe(960)
+  await DIRECTORY.prepare("DELETE FROM domains WHERE project_id LIKE 'prj_due%'").run()
+})
+
+it('a run without due domains reads none; one with them takes one trip more', async () => {
+  const now = stopClock()
+  const run = async () => {
+    const { DB, count } = countingD1()
+    await cron({ DB })
+    return { ...count }
+  }
+  await run()
+  const none = await run()
+  await insertDue(4, 5, now)
+  const some = await run()
+  expect(some.trips - none.trips).toBe(1)
+  expect(some.rows_written - none.rows_written).toBeLessThanOrEqual(20 * 6)
+  expect(await due(now)).toBe(0)
+  await DIRECTORY.prepare("DELETE FROM domains WHERE project_id LIKE 'prj_due%'").run()
+})
+
+it('a pending domain is checked more and more rarely, for seven days', async () => {
+  const begun = stopClock()
+  const { api } = await newApi()
+  const { body } = await api.add(newName())
+  const seen: number[] = []
+  let at = Date.parse(body.next_check_at as string)
+  while (at) {
+    seen.push(at - begun)
+    advance(at - Date.now())
+    await cron()
+    const { next_check_at } = (await api.get(body.id)).body
+    at = next_check_at === null ? 0 : Date.parse(next_check_at)
+  }
+  expect(seen.slice(0, 7)).toEqual([1, 2, 5, 10, 30, 90, 150].map((minutes) => minutes * MINUTE))
+  expect(seen.at(-1)).toBe(7 * DAY)
+  expect(Math.max(...seen.slice(1).map((one, i) => one - (seen[i] as number)))).toBe(4 * HOUR)
+  expect((await api.get(body.id)).body.state).toBe('failed')
+})
+
+it('what a run was doing when it died is due again ten minutes later', async () => {
+  const now = stopClock()
+  const { api } = await newApi()
+  const { body } = await api.add(newName())
+  await publish(body)
+  advance(MINUTE)
+  let trips = 0
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (/update "domains" set "hostname|"evidence"/i.test(sql) && trips++ === 0) throw new Error('the worker died')
+    return run()
+  })
+  await cron({ DB }).catch(() => {})
+  expect((await api.get(body.id)).body).toMatchObject({ state: 'pending' })
+  advance(10 * MINUTE)
+  await cron()
+  expect((await api.get(body.id)).body).toMatchObject({ state: 'verified' })
+  expect(Date.now() - now).toBe(11 * MINUTE)
+})
+
+it('a result is dropped if the domain was deleted meanwhile', async () => {
+  stopClock()
+  const { api } = await newApi()
+  const { body } = await api.add(newName())
+  await publish(body)
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (/evidence/.test(sql) && /update "domains"/i.test(sql) && /CASE WHEN/.test(sql)) await api.remove(body.id)
+    return run()
+  })
+  expect((await api.verify(body.id, { bindings: { DB } })).body.state).toBe('released')
+})
+
+it('a surface is looked at hourly until it serves', async () => {
+  stopClock()
+  const { api } = await newApi()
+  const name = newName()
+  const domain = await verified(api, 'surface', name)
+  expect(domain).toMatchObject({ target: 'surfaces.platform.test', serving: null })
+  const look = async () => {
+    advance(HOUR)
+    await cron()
+    const { serving, serving_detail, next_check_at } = (await api.get(domain.id)).body
+    return { serving, serving_detail, next: Date.parse(next_check_at as string) - Date.now() }
+  }
+  expect(await look()).toEqual({ serving: false, serving_detail: expect.stringContaining('404'), next: HOUR })
+  await setHost(name, { [MARK]: { body: JSON.stringify({ id: 'dom_another' }) } })
+  expect(await look()).toMatchObject({ serving: false, serving_detail: expect.stringContaining('another domain') })
+  await setHost(name, { [MARK]: { body: JSON.stringify({ id: domain.id }) } })
+  expect(await look()).toEqual({ serving: true, serving_detail: null, next: DAY })
+})
+
+it('a deployment without SURFACE_TARGET proves surfaces and looks at none', async () => {
+  stopClock()
+  const { api } = await newApi({ bindings: { SURFACE_TARGET: '' } })
+  const domain = await verified(api, 'surface')
+  expect(domain).toMatchObject({ state: 'verified', target: null, serving: null })
+  expect(Date.parse(domain.next_check_at as string) - Date.now()).toBe(DAY)
+  await zone(domain.hostname, texts())
+})

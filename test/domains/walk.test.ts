@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { cron } from '../inbox/pipeline'
+import type { Zone } from '../outside/dns'
+import { newApi, newName, publish, texts, zone } from './domains'
+
+/*
+ * Random walks: the record comes and goes, resolvers fail, time passes, and somebody checks by hand now and then. A model of
+ * the states, written from the rules and not from the code, says what must be.
+ */
+
+type World = 'found' | 'absent' | 'silent'
+type Step = { world?: World; wait?: number; byHand?: boolean }
+
+const ZONES: Record<Exclude<World, 'found'>, Zone> = { absent: texts('other'), silent: { rcode: 'SERVFAIL' } }
+const step = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ world: fc.constantFrom<World>('found', 'absent', 'silent') }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ wait: fc.constantFrom(MINUTE, 20 * MINUTE, HOUR, 5 * HOUR, DAY, 2 * DAY, 8 * DAY) }),
+  },
+  { weight: 2, arbitrary: fc.record({ byHand: fc.constant(true) }) },
+)
+
+/** What the rules say about a check. */
+class Model {
+  state = 'pending'
+  since: number
+  absences: number[] = []
+  graceUntil = 0
+  constructor(public now: number) {
+    this.since = now
+  }
+  check(world: World) {
+    const { state, now } = this
+    if (world === 'found') {
+      this.absences = []
+      this.state = 'verified'
+    } else if (state === 'pending') {
+      if (now - this.since >= 7 * DAY) this.state = 'failed'
+    } else if (world === 'absent' && state === 'verified') {
+      this.absences.push(now)
+      if (this.absences.length >= 3 && now - (this.absences[0] as number) >= DAY) {
+        this.state = 'grace'
+        this.graceUntil = now + 7 * DAY
+      }
+    } else if (world === 'absent' && state === 'grace' && now >= this.graceUntil) {
+      this.state = 'failed'
+    }
+    if (this.state === 'failed') this.absences = []
+  }
+  retry() {
+    this.state = 'pending'
+    this.since = this.now
+    this.absences = []
+  }
+}
+
+it('the states follow the rules, whatever happens', { timeout: 300_000 }, async () => {
+  const { api } = await newApi()
+  const walk = async (steps: Step[]) => {
+    const model = new Model(stopClock())
+    let { body: domain } = await api.add(newName())
+    let world: World = 'absent'
+    const show = () => (world === 'found' ? publish(domain) : zone(domain.hostname, ZONES[world]))
+    await show()
+    for (const { world: next, wait, byHand } of steps) {
+      if (next) {
+        world = next
+        await show()
+      }
+      if (wait) {
+        advance(wait)
+        model.now += wait
+      }
+      const isDue = domain.next_check_at !== null && Date.parse(domain.next_check_at) <= model.now
+      if (isDue) {
+        await cron()
+        model.check(world)
+      } else if (byHand) {
+        advance(10_000)
+        model.now += 10_000
+        const { body } = await api.verify(domain.id)
+        if (model.state === 'failed') {
+          model.retry()
+          domain = body
+          await show()
+        } else model.check(world)
+      }
+      domain = (await api.get(domain.id)).body
+      const expected = { state: model.state, grace_until: model.state === 'grace' ? model.graceUntil : null }
+      const { state, grace_until } = domain
+      expect({ state, grace_until: grace_until && Date.parse(grace_until) }).toEqual(expected)
+      expect(domain.next_check_at === null).toBe(state === 'failed')
+      if (domain.next_check_at) expect(Date.parse(domain.next_check_at)).toBeGreaterThan(model.now)
+    }
+    await api.remove(domain.id)
+  }
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), walk), { numRuns: 12 })
+})

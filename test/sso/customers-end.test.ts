@@ -1,0 +1,159 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { HOUR, MINUTE, SECOND } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import {
+  captureConsole,
+  countingD1,
+  DIRECTORY,
+  lossyQueue,
+  type RequestOptions,
+  STORE_NUMBER,
+  STORES,
+  storedText,
+  tamperedD1,
+} from '../harness'
+import { cron, keepHouse } from '../inbox/pipeline'
+import { arrived, authenticate, CLIENT_SECRET, comeBack, customersWorld, newDomain, open } from './customers'
+
+beforeEach(() => {
+  stopClock()
+})
+
+const ADA = { subject: 'sub-zqulo', email: 'zqulo-ada@acme.dev', email_verified: true, name: 'Zquloada' }
+const MARK = /zqulo/i
+const upkeep = (bindings = {}) => cron({ EVENTS: lossyQueue().EVENTS, ...bindings })
+const count = async (table: string, project: string) =>
+  DIRECTORY.prepare(`SELECT count(*) AS n FROM ${table} WHERE project_id = ?`).bind(project).first('n')
+
+describe('an erased consumer', () => {
+  it('is nowhere: its identities are gone at once, and codes that nobody exchanged soon after', async () => {
+    const { signIn, arrive, consumers, project } = await customersWorld()
+    const { consumer } = await signIn(ADA)
+    await arrive(ADA)
+    await consumers.erase(consumer.id)
+    expect(await count('sso_identities', project)).toBe(0)
+    advance(2 * MINUTE)
+    await upkeep()
+    expect(await storedText()).not.toMatch(MARK)
+  })
+
+  it('is nowhere either after a sign-in that was under way, or if the directory did not answer', async () => {
+    const { signIn, authorize, consumers, project } = await customersWorld()
+    const { consumer } = await signIn(ADA)
+    const at = await open((await authorize()).body.url)
+    // Erased after the sign-in has read the consumer, and before it writes the identity.
+    let erased = false
+    const DB = tamperedD1(async ({ sql, run }) => {
+      if (!sql.includes('INSERT INTO "sso_codes"') || erased) return run()
+      erased = true
+      await consumers.erase(consumer.id)
+      return run()
+    })
+    const answer = await comeBack(at, ADA, { bindings: { DB }, headers: { Cookie: at.cookie } })
+    expect(arrived(answer).error_description).toMatch(/^sign_in_ended: /)
+    await DIRECTORY.prepare(
+      "INSERT INTO sso_identities VALUES ('idn_late', ?, 'sso_1', 'https://idp.dev', 'sub-zqulo', NULL, ?, 'zqulo@acme.dev', 1, 1)",
+    )
+      .bind(project, consumer.id)
+      .run()
+    advance(2 * MINUTE)
+    await upkeep()
+    expect(await count('sso_identities', project)).toBe(0)
+    expect(await storedText()).not.toMatch(MARK)
+  })
+
+  it('is somebody new when they sign in again', async () => {
+    const { signIn, consumers } = await customersWorld()
+    const first = await signIn(ADA)
+    await consumers.erase(first.consumer.id)
+    const again = await signIn(ADA)
+    expect([again.created, again.consumer.id === first.consumer.id]).toEqual([true, false])
+  })
+})
+
+it('logins and codes that were not used are deleted', async () => {
+  const { authorize, arrive, project } = await customersWorld()
+  await authorize()
+  await open((await authorize()).body.url)
+  await arrive(ADA)
+  await keepHouse()
+  expect([await count('sso_logins', project), await count('sso_codes', project)]).toEqual([2, 1])
+  advance(HOUR + SECOND)
+  await keepHouse()
+  expect([await count('sso_logins', project), await count('sso_codes', project)]).toEqual([0, 0])
+})
+
+it('if the consumer could not be made after its identity, the next sign-in makes it', async () => {
+  const { authorize, arrive, signIn } = await customersWorld()
+  const at = await open((await authorize()).body.url)
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (sql.startsWith('insert into "consumers"')) throw new Error('D1_ERROR: no')
+    return run()
+  })
+  expect((await comeBack(at, ADA, { bindings: { DB }, headers: { Cookie: at.cookie } })).status).toBe(503)
+  expect((await arrive(ADA)).code).toBeDefined()
+  expect(await signIn(ADA)).toMatchObject({ created: false, consumer: { state: 'active' } })
+})
+
+describe('the cost of', () => {
+  const KEY = 1
+  const cost = async (work: (options: RequestOptions) => Promise<unknown>) => {
+    const { DB, count } = countingD1()
+    await work({ bindings: { DB } })
+    return { trips: count.trips, written: count.rows_written }
+  }
+
+  it('each call: two trips and at most two rows; the end of a sign-in, four trips, or five for a new consumer', async () => {
+    const domain = newDomain()
+    const { authorize, token, consumers } = await customersWorld({ domains: [domain] })
+    await consumers.put('linked', { email: `linked@${domain}` })
+    const linked = { subject: 'linked', email: `linked@${domain}`, email_verified: true }
+    expect(await cost((o) => authorize({}, o))).toEqual({ trips: KEY + 2, written: 1 })
+    const finish = async (person: { subject: string }) => {
+      const at = await open((await authorize()).body.url)
+      const back = await authenticate(at, person)
+      let code = ''
+      const end = await cost(async (o) => {
+        code = arrived(await comeBack(at, person, { ...o, headers: { Cookie: at.cookie } })).code ?? ''
+      })
+      return { back, end, code }
+    }
+    const made = await finish({ subject: 'new' })
+    // Taking the login; the identity and its code; the consumer.
+    expect(made.end).toEqual({ trips: 1 + 1 + 1 + 1, written: 1 + 3 + 1 + 2 + 1 })
+    expect(await cost((o) => token(made.code, {}, o))).toEqual({ trips: KEY + 2, written: 1 })
+    expect((await finish({ subject: 'new' })).end).toEqual({ trips: 1 + 1 + 1 + 1, written: 1 + 1 + 2 })
+    expect((await finish(linked)).end).toEqual({ trips: 1 + 1 + 1 + 1, written: 1 + 3 + 1 + 2 })
+    const addressed = { subject: 'addressed', email: `addressed@${domain}`, email_verified: true }
+    expect((await finish(addressed)).end).toEqual({ trips: 1 + 1 + 1 + 1 + 1, written: 1 + 3 + 1 + 2 + 2 })
+  })
+})
+
+it('nothing secret is stored or logged', async () => {
+  const { authorize, token, secret } = await customersWorld()
+  const lines = captureConsole()
+  const at = await open((await authorize()).body.url)
+  const back = await authenticate(at, ADA)
+  const { code = '' } = arrived(await comeBack(at, ADA))
+  const secrets = [
+    CLIENT_SECRET,
+    secret,
+    code,
+    back.searchParams.get('code'),
+    back.searchParams.get('state'),
+    at.cookie,
+  ]
+  const stored = [await storedText()]
+  await token(code)
+  stored.push(await storedText(), JSON.stringify(lines))
+  for (const one of secrets)
+    expect(stored.filter((text) => text.includes(String(one).split('=').at(-1) ?? ''))).toEqual([])
+})
+
+it.runIf(STORES.length > 1)('people are in the directory, and consumers in the store of their project', async () => {
+  const { signIn, project } = await customersWorld()
+  await signIn(ADA)
+  expect(STORE_NUMBER).not.toBe(0)
+  expect(await count('sso_identities', project)).toBe(1)
+  expect(await count('consumers', project)).toBe(0)
+})
