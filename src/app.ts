@@ -53,6 +53,7 @@ import { authRoutes } from './sessions/routes'
 import { ssoConnectionRoutes } from './sso/connections/routes'
 import { ssoCustomerRoutes } from './sso/customers/routes'
 import { ssoIdentityRoutes } from './sso/identities/routes'
+import { ssoTestRoutes } from './sso/tests/routes'
 import { healthRoutes } from './stores/routes'
 
 /** The kinds of credentials that a Bearer token can be. */
@@ -114,6 +115,7 @@ const app = base
   // What anybody may read of a project.
   .route('/p', jwksRoutes)
   .route('/platform/v1/sso/connections', ssoConnectionRoutes)
+  .route('/platform/v1/sso/connections', ssoTestRoutes)
   .route('/platform/v1/sso/identities', ssoIdentityRoutes)
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)

@@ -4,21 +4,26 @@ import { LOCAL_DIR, ROOT } from './paths.ts'
 import { boundStores, withStores } from './stores-config.ts'
 
 /**
- * What is particular to a local server, as the environment has it: a number for every rate limit, and how many stores.
+ * What is particular to a local server, as the environment has it: a number for every rate limit, how many stores, and, in
+ * tests, the address of a server that stands for all hosts outside.
  */
-export type Local = { rateLimit?: string | undefined; stores?: string | undefined }
+export type Local = { rateLimit?: string | undefined; stores?: string | undefined; outside?: string | undefined }
 
 /** What the environment asks for. */
-export const asked: Local = { rateLimit: process.env.LOCAL_RATE_LIMIT, stores: process.env.STORES }
+export const asked: Local = {
+  rateLimit: process.env.LOCAL_RATE_LIMIT,
+  stores: process.env.STORES,
+  outside: process.env.LOCAL_OUTSIDE,
+}
 
 /** The configuration of this checkout for a local server. @throws if a number is not a whole number */
-export function localText({ rateLimit, stores }: Local): string {
+export function localText({ rateLimit, stores, outside }: Local): string {
   const tracked = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
   const limit = numberIn('LOCAL_RATE_LIMIT', rateLimit)
   const count = numberIn('STORES', stores) ?? 1
   const bound = boundStores(tracked)
   const further = Array.from({ length: count }, (_, number) => number).filter((number) => !bound.includes(number))
-  const text = withStores(tracked, further)
+  const text = withOutside(withStores(tracked, further), outside)
   return limit === null ? text : text.replaceAll(/limit = \d+, period = 60/g, `limit = ${limit}, period = 60`)
 }
 
@@ -46,6 +51,14 @@ export function localConfig(local: Local, folder = LOCAL_DIR): string[] {
   // A server that runs with this file restarts when the file is written.
   if (!existsSync(path) || readFileSync(path, 'utf8') !== absolute) writeFileSync(path, absolute)
   return ['--config', path, '--env-file', join(ROOT, '.dev.vars')]
+}
+
+/** The Worker behind a module that leads its fetches to another server. Only the tests have that module. */
+function withOutside(text: string, address: string | undefined): string {
+  if (!address) return text
+  return text
+    .replace('main = "src/index.ts"', 'main = "test/outside/entry.ts"')
+    .replace('[vars]\n', `[vars]\nOUTSIDE = ${JSON.stringify(address)}\n`)
 }
 
 function numberIn(name: string, text: string | undefined): number | null {

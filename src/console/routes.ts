@@ -32,6 +32,7 @@ import { linkPages, signInPages } from './pages/sign-in/routes'
 import { ssoPages } from './pages/sso/routes'
 import { ssoStartPages } from './pages/sso/start'
 import { ssoSettingsPages } from './pages/sso-settings/routes'
+import { ssoTestPages } from './pages/sso-tests/routes'
 import { statusPages } from './pages/status/routes'
 
 /** The web console: pages over the same stores and rules as the API. */
@@ -52,6 +53,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/settings/members', memberPages)
   .route('/p/:project/platform/settings/domains', domainPages)
   .route('/p/:project/platform/settings/sso', ssoSettingsPages)
+  .route('/p/:project/platform/settings/sso', ssoTestPages)
   .route('/p/:project/platform/settings/audit-log', auditPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
   // These come before the page of an event, whose path `/:event` would match them.

@@ -21,6 +21,7 @@ export const SAMPLE = {
   plan: 'pln_01kc5x4d6f8h0k2n4p6q8s0v2x',
   grant: 'grt_01kc5x9a1c3e5g7j9m0p2r4t6v',
   externalId: 'user_4711',
+  ssoTest: 'sit_01kc5y1a3c5e7g9j1k3m5n7p9r',
   login: 'slg_01kc5y0z2b4d6f8g0h1j3k5m7n',
   erasure: 'ers_01kc5x4d6f8h0k2m4p6r8t0v2x',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',

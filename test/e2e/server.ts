@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { temporaryState } from '../../scripts/lib/temporary-state.ts'
+import { startOutside } from '../outside/server.ts'
 
 // All tests come from one address, and together they sign in more often than the ten times a minute that one address may.
 const LIMITS = { LOCAL_RATE_LIMIT: '100000' }
@@ -11,10 +12,13 @@ export default async function setup(): Promise<() => Promise<void>> {
   const { freePort, killServer, startServer } = await import('../../scripts/lib/server.ts')
   const port = await freePort()
   process.env.CONSOLE_URL = `http://localhost:${port}`
-  const server = await startServer(port, LIMITS)
+  const outside = await startOutside()
+  process.env.OUTSIDE_URL = outside.url
+  const server = await startServer(port, { ...LIMITS, LOCAL_OUTSIDE: outside.url })
   return async () => {
     if (process.env.SERVER_LOG) process.stderr.write(server.said())
     killServer(server)
+    outside.stop()
     await sleep(200)
     remove()
   }

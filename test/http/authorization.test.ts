@@ -94,6 +94,8 @@ const STATED: Record<string, Stated | 'public'> = {
   'GET /platform/v1/billing/grants': READ('entitlements:read'),
   'DELETE /platform/v1/billing/grants/:id': GRANTS,
   'POST /platform/v1/sso/authorize': SIGN_IN,
+  'POST /platform/v1/sso/connections/:id/test': { key: true, session: 'admin', scope: 'sso:write' },
+  'GET /platform/v1/sso/connections/:id/tests/:test': READ('sso:read'),
   'POST /platform/v1/sso/token': SIGN_IN,
   'POST /platform/v1/consumers': CONSUMERS,
   'GET /platform/v1/consumers': READ('consumers:read'),

@@ -8,7 +8,7 @@ import type { Handler, Host } from './hosts.ts'
  * OpenID providers that others have written. Each host has a server of its own, which is started when it is first asked.
  */
 
-/** What a test says of a provider before it asks it anything. The client is `rp` with the secret `s3cret`. */
+/** What a test says of a provider. The client is `rp` with the secret `s3cret`. */
 export type Provider = {
   redirect_uris?: string[]
   /** Who is signed in there: claims besides `sub`. */
@@ -58,13 +58,15 @@ export const mock: Handler = forwardTo(async (host) => {
   return service.requestHandler
 })
 
-/** A handler that gives every host a Node.js server of its own. */
+/** A handler that gives every host a Node.js server of its own, and another one when its settings have changed. */
 function forwardTo(make: (host: Host) => Promise<RequestListener>): Handler {
-  const ports = new Map<string, Promise<number>>()
+  const servers = new Map<string, { settings: object; port: Promise<number> }>()
   return async (request, host) => {
-    const port = ports.get(host.name) ?? make(host).then(listen)
-    ports.set(host.name, port)
-    return forward(request, await port)
+    const known = servers.get(host.name)
+    const { settings } = host
+    const server = known?.settings === settings ? known : { settings, port: make(host).then(listen) }
+    servers.set(host.name, server)
+    return forward(request, await server.port)
   }
 }
 

@@ -57,7 +57,7 @@ export function isHeld({ purpose, state }: Pick<typeof domains, 'purpose' | 'sta
   return sql`${and(eq(purpose, 'sso'), sql`${state} IN (${HELD})`, ofDomain)}`
 }
 
-function selectConnections(directory: Directory, condition: SQL | undefined) {
+export function selectConnections(directory: Directory, condition: SQL | undefined) {
   const shown = and(
     eq(surface.project_id, ssoConnections.project_id),
     sql`${surface.id} = ${ssoConnections.settings} ->> 'surface_id'`,

@@ -79,7 +79,7 @@ function textOf(value: unknown, max = Number.POSITIVE_INFINITY): string | null {
 
 function ageOf(ms: number): string {
   const seconds = Math.round(Math.abs(ms) / SECOND)
-  return ms < 0 ? `${seconds} seconds ahead` : `${seconds} seconds ago`
+  return ms < 0 ? `${seconds} s ahead` : `${seconds} s ago`
 }
 
 /** A value from a provider, for people. */

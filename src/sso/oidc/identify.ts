@@ -31,7 +31,8 @@ type Run = {
 export async function identify(rt: Host, client: Client, login: Callback, record?: Recorder): Promise<Identified> {
   const { nonce, verifier } = await proofsOf(rt, login.state)
   const code = login.callback.searchParams.getAll('code')
-  const report = reportTo(record, [login.state, nonce, verifier, client.client_secret ?? '', ...code])
+  const secrets = [login.state, nonce, verifier, client.client_secret ?? '', ...code]
+  const report = reportTo(record, secrets)
   const provider = await report.step('Discovery', 'discovery_failed', client.issuer, () =>
     metadataOf(rt, client.issuer),
   )
@@ -39,6 +40,7 @@ export async function identify(rt: Host, client: Client, login: Callback, record
 
   const response = await exchangeCode(run, verifier)
   const { claims, accessToken } = await checkToken(run, response, nonce)
+  secrets.push(accessToken)
   const offered = provider.userinfo_endpoint ?? 'not offered'
   const userinfo = await report.step('UserInfo', 'userinfo_refused', offered, () =>
     fetchUserInfo(run, claims.sub, accessToken),

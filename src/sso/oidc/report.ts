@@ -50,7 +50,7 @@ export function reportTo(record: Recorder | undefined, secrets: readonly string[
         {
           claim: 'exp',
           expected: 'in the future',
-          got: typeof exp === 'number' ? `in ${exp - Math.floor(rt.now / SECOND)} seconds` : worded(exp),
+          got: typeof exp === 'number' ? `in ${exp - Math.floor(rt.now / SECOND)} s` : worded(exp),
           ok: typeof exp === 'number' && exp * SECOND > rt.now - 30 * SECOND,
         },
         {

@@ -1,9 +1,12 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../http/context'
+import type { Runtime } from '../../env'
 import type { SsoConnection } from '../connections/store'
 import type { Login } from '../login/logins-store'
-import { SignInRefused } from '../login/refused'
+import { isUnfinished } from '../login/refused'
 import type { Identified, Recorder } from '../oidc/client'
+import type { Report, Step, TestState } from '../values'
+import { fitted } from './report'
+import { endTest } from './tests-store'
+import { wouldDo } from './would'
 
 /** A test run that a browser has come back from, or that did not get to the provider. */
 export type Tested = {
@@ -14,7 +17,33 @@ export type Tested = {
   identify: (record?: Recorder) => Promise<Identified>
 }
 
-/** Records a test run, and leads to its page. It signs nobody in. */
-export async function finishTest(_c: Context<HttpEnv>, _: Tested): Promise<Response> {
-  throw new SignInRefused('not_supported', 'Test runs are not here yet.')
+/** How a test run has ended. */
+export type TestResult = { state: Exclude<TestState, 'waiting'>; report: Report }
+
+/** Ends a test run, and records what it found. It signs nobody in. */
+export async function finishTest(
+  rt: Runtime,
+  { login, connection, identify }: Tested,
+  requestId: string,
+): Promise<TestResult> {
+  const steps: Step[] = []
+  const would = await identify((step) => steps.push(step)).then(
+    (identified) => wouldDo(rt, connection, identified),
+    (error: unknown) => {
+      if (!isUnfinished(error)) throw error
+      // Before the browser is sent away, nothing has been recorded.
+      if (steps.length === 0)
+        steps.push({ name: 'Discovery', expected: connection.issuer, got: error.message, ok: false })
+      return `Nobody would be signed in. ${error.message}`
+    },
+  )
+  const result: TestResult = {
+    state: steps.every(({ ok }) => ok) ? 'passed' : 'failed',
+    report: fitted({ steps, would }),
+  }
+  const { project_id, connection_id, redirect_to: id } = login
+  // The browser need not be of a member: whoever has the link can run the test.
+  const change = { actor: { type: 'system', id: connection_id }, request_id: requestId, now: rt.now } as const
+  await endTest(rt.directory, { project_id, connection_id, id }, result, change)
+  return result
 }

@@ -78,6 +78,8 @@ export const ACTIONS: Record<string, Action> = {
   'sso_connection.created': { did: 'Created a single sign-on connection' },
   'sso_connection.updated': { did: 'Changed a single sign-on connection' },
   'sso_connection.activated': { did: 'Activated a single sign-on connection' },
+  'sso_connection.test_started': { did: 'Started a test run of single sign-on' },
+  'sso_connection.tested': { did: 'Single sign-on passed a test run' },
   'sso_connection.disabled': { did: 'Disabled a single sign-on connection' },
   'sso_connection.deleted': { did: 'Deleted a single sign-on connection' },
   'sso_identity.deleted': { did: 'Removed an identity of single sign-on' },

@@ -86,6 +86,9 @@ function Actions({ c, row }: { c: Context<HttpEnv>; row: SsoConnection }) {
   const path = `${pathsOf(c).sso}/${row.id}`
   return (
     <>
+      <Post c={c} to={`${path}/test`}>
+        <button type="submit">Test</button>
+      </Post>
       {row.state === 'active' ? (
         <Post c={c} to={`${path}/disable`}>
           <button type="submit">Disable</button>

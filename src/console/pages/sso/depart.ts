@@ -9,9 +9,9 @@ import type { Login } from '../../../sso/login/logins-store'
 import { isUnfinished, SignInRefused } from '../../../sso/login/refused'
 import { authorizationUrl } from '../../../sso/oidc/authorize'
 import type { Identified, Recorder } from '../../../sso/oidc/client'
-import { finishTest } from '../../../sso/tests/finish'
 import { deadLoginPage } from './dead'
 import { finishTeam, refuseTeam } from './team'
+import { testedPage } from './tested'
 
 /** Leads the browser of a login to the provider. */
 export async function depart(
@@ -43,7 +43,7 @@ export async function finish(
   if (login.mode === 'customers' && !connection.settings.redirect_uris.includes(login.redirect_to)) {
     return deadLoginPage(c)
   }
-  if (login.mode === 'test') return finishTest(c, { login, connection, identify: identified })
+  if (login.mode === 'test') return testedPage(c, { login, connection, identify: identified })
   try {
     requireActive(login, connection)
     const finishing = { login, connection, identified: await identified() }

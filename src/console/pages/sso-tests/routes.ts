@@ -1,0 +1,29 @@
+import { Hono } from 'hono'
+import { batch } from '../../../db/client'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { requireConnection } from '../../../sso/connections/change'
+import { findConnection } from '../../../sso/connections/store'
+import { requireTest, startTest } from '../../../sso/tests/start'
+import { findTest } from '../../../sso/tests/tests-store'
+import { page, pathsOf } from '../../page'
+import { testPage } from './test'
+
+/** Test runs of single sign-on connections. */
+export const ssoTestPages = new Hono<HttpEnv>()
+  .post('/:connection/test', page('sso:write'), async (c) => {
+    const connection = c.req.param('connection') ?? ''
+    const { test_id, url } = await startTest(c, connection)
+    const login = url.slice(url.lastIndexOf('/') + 1)
+    return c.redirect(`${pathsOf(c).sso}/${connection}/tests/${test_id}?login=${login}`, 303)
+  })
+  .get('/:connection/tests/:test', page('sso:read'), async (c) => {
+    const { directory } = c.get('rt')
+    const project_id = projectOf(c.get('actor'))
+    const connection_id = c.req.param('connection') ?? ''
+    const { connections, tests } = await batch(directory, {
+      connections: findConnection(directory, project_id, connection_id),
+      tests: findTest(directory, { project_id, connection_id, id: c.req.param('test') ?? '' }),
+    })
+    return testPage(c, requireConnection(connections[0]), requireTest(tests[0]))
+  })

@@ -1,0 +1,29 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { finishTest, type Tested } from '../../../sso/tests/finish'
+import { enterIfKnown } from '../../page'
+import { projectPaths } from '../../paths'
+import type { User } from '../../session'
+import { show } from '../../ui/layout'
+import { Result } from '../sso-tests/result'
+
+/** Ends a test run, and shows what it found: a member on its page in the console, anybody else right here. */
+export async function testedPage(c: Context<HttpEnv>, tested: Tested) {
+  const { connection, login } = tested
+  const { state, report } = await finishTest(c.get('rt'), tested, c.get('requestId'))
+  await enterIfKnown(c, connection.project_id)
+  const visitor = c.get('actor') as User | undefined
+  if (visitor?.project_id === connection.project_id && visitor.scopes.includes('sso:read')) {
+    const { sso } = projectPaths(connection.project_id)
+    return c.redirect(`${sso}/${connection.id}/tests/${login.redirect_to}`, 303)
+  }
+  return show(
+    c,
+    { title: 'Test run', wide: true },
+    <>
+      <h1>Test run of {connection.name}</h1>
+      <Result state={state} report={report} />
+      <p class="quiet">Nobody was signed in. The team that sent you the link can see this too.</p>
+    </>,
+  )
+}

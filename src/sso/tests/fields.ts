@@ -1,0 +1,62 @@
+import * as z from 'zod'
+import { named, timestamp } from '../../http/fields'
+import { SAMPLE } from '../../http/samples'
+import { iso } from '../../lib/time'
+import { TEST_STATES } from '../values'
+import type { Test } from './tests-store'
+
+export const StartedTest = named(
+  'StartedSsoTest',
+  z.object({
+    test_id: z.string(),
+    url: z.string().describe('Open it in a browser, and sign in at the provider. It works once.'),
+    expires_at: timestamp.describe('The sign-in must be finished by then.'),
+  }),
+  {
+    test_id: SAMPLE.ssoTest,
+    url: `https://api.example.com/sso/login/${SAMPLE.login}`,
+    expires_at: SAMPLE.later,
+  },
+)
+
+const Step = named(
+  'SsoTestStep',
+  z.object({
+    name: z.string(),
+    ok: z.boolean(),
+    expected: z.string().nullable(),
+    got: z.string().nullable().describe('What came instead, or with it. It never holds a code, a token or a secret.'),
+  }),
+  { name: 'ID token: aud', ok: false, expected: 'platform', got: 'another-client' },
+)
+
+export const SsoTest = named(
+  'SsoTest',
+  z.object({
+    id: z.string(),
+    connection_id: z.string(),
+    state: z
+      .enum(TEST_STATES)
+      .describe('`waiting`: nobody has come back from the provider. `passed`: every step is `ok`.'),
+    steps: z.array(Step).readonly().describe('In their order. A step that was not reached is not there.'),
+    would: z.string().nullable().describe('What a real sign-in of this person would do. Null while waiting.'),
+    current: z.boolean().describe('Whether the connection still has the client and claims that were tested.'),
+    created_at: timestamp,
+  }),
+)
+
+/** @param revision of the connection now */
+export function presentTest(
+  { id, connection_id, state, report, ...row }: Test,
+  revision: number,
+): z.infer<typeof SsoTest> {
+  return {
+    id,
+    connection_id,
+    state,
+    steps: report?.steps ?? [],
+    would: report?.would ?? null,
+    current: row.revision === revision,
+    created_at: iso(row.created_at),
+  }
+}

@@ -1,0 +1,53 @@
+import { Hono } from 'hono'
+import { projectOf } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { readDirectory } from '../../http/read'
+import { route } from '../../http/route'
+import { requireConnection } from '../connections/change'
+import { findConnection } from '../connections/store'
+import { presentTest, SsoTest, StartedTest } from './fields'
+import { KEPT_TESTS } from './limits'
+import { requireTest, startTest } from './start'
+import { findTest } from './tests-store'
+
+const tag = 'Single sign-on'
+const actors = ['session', 'api_key'] as const
+
+/** Test runs of connections. */
+export const ssoTestRoutes = new Hono<HttpEnv>()
+  .post(
+    '/:id/test',
+    route({
+      id: 'testSsoConnection',
+      summary: 'Begin a test run of a connection',
+      description: `Returns an address for a browser. Whoever opens it signs in at the provider, and nobody is signed in here: every step is recorded instead. A connection needs a passed test run to be activated. The last ${KEPT_TESTS} runs of a connection are kept, for 30 days.`,
+      tag,
+      policy: { actors, scope: 'sso:write', project: true },
+      responses: { 201: { description: 'Where the browser must go.', schema: StartedTest } },
+      faults: ['not_found', 'public_origin_missing'],
+    }),
+    async (c) => c.json(await startTest(c, c.req.param('id')), 201),
+  )
+  .get(
+    '/:id/tests/:test',
+    route({
+      id: 'getSsoTest',
+      summary: 'Get a test run',
+      description: 'What each step expected and got, and what a real sign-in would do.',
+      tag,
+      policy: { actors, scope: 'sso:read', project: true, reads: true },
+      responses: { 200: { description: 'The test run.', schema: SsoTest } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const { directory } = c.get('rt')
+      const project_id = projectOf(c.get('actor'))
+      const connection_id = c.req.param('id')
+      const { connections, tests } = await readDirectory(c, {
+        connections: findConnection(directory, project_id, connection_id),
+        tests: findTest(directory, { project_id, connection_id, id: c.req.param('test') }),
+      })
+      const { revision } = requireConnection(connections[0])
+      return c.json(presentTest(requireTest(tests[0]), revision), 200)
+    },
+  )

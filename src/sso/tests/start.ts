@@ -1,0 +1,37 @@
+import type { Context } from 'hono'
+import { run } from '../../db/client'
+import { changeOf, projectOf } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { Fault } from '../../lib/fault'
+import { newId } from '../../lib/ids'
+import { iso } from '../../lib/time'
+import { requireConnection } from '../connections/change'
+import { findConnection } from '../connections/store'
+import { LOGIN_TTL } from '../limits'
+import { loginUrl } from '../login/address'
+import { beginTest, type Test } from './tests-store'
+
+/**
+ * Begins a test run of a connection of the caller's project.
+ *
+ * @returns the address that a browser opens, and until when
+ * @throws {Fault} `not_found`, `public_origin_missing`
+ */
+export async function startTest(c: Context<HttpEnv>, connection_id: string) {
+  const { directory, now } = c.get('rt')
+  const project_id = projectOf(c.get('actor'))
+  const [row] = await run(directory, findConnection(directory, project_id, connection_id))
+  const connection = requireConnection(row)
+  const [test_id, login_id] = [newId('sit', now), newId('slg', now)]
+  const url = loginUrl(c, connection, login_id)
+  const begun = await beginTest(directory, { project_id, connection_id, id: test_id }, login_id, changeOf(c))
+  // It may have been deleted since it was read.
+  if (!begun) requireConnection(undefined)
+  return { test_id, url, expires_at: iso(now + LOGIN_TTL) }
+}
+
+/** @throws {Fault} `not_found` */
+export function requireTest(row: Test | undefined): Test {
+  if (row) return row
+  throw new Fault('not_found', 'No test run of this connection has this id. The last ten are kept, for 30 days.')
+}

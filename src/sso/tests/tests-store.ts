@@ -1,0 +1,100 @@
+import { and, desc, eq, notInArray, type SQL, sql } from 'drizzle-orm'
+import { audited, type Change } from '../../audit/store'
+import { batch, type Directory } from '../../db/client'
+import { insertFrom } from '../../db/insert-from'
+import { insertWhere } from '../../db/insert-where'
+import { live } from '../connections/store'
+import { entry } from '../connections/write-store'
+import { loginRow, type NewLogin } from '../login/logins-store'
+import { ssoConnections, ssoLogins, ssoTests } from '../schema'
+import type { Report, TestState } from '../values'
+import { KEPT_TESTS } from './limits'
+
+export type Test = typeof ssoTests.$inferSelect
+type Of = Pick<Test, 'project_id' | 'connection_id' | 'id'>
+
+function ofConnection({ project_id, connection_id }: Pick<Of, 'project_id' | 'connection_id'>) {
+  return and(eq(ssoTests.project_id, project_id), eq(ssoTests.connection_id, connection_id))
+}
+const isTest = (of: Of) => and(ofConnection(of), eq(ssoTests.id, of.id))
+
+/** Reads a test run of a connection. */
+export function findTest(directory: Directory, of: Of) {
+  return directory.select().from(ssoTests).where(isTest(of))
+}
+
+/** Reads the test runs of a connection, newest first. There are at most {@link KEPT_TESTS}. */
+export function listTests(directory: Directory, of: Pick<Of, 'project_id' | 'connection_id'>) {
+  const { id, state, revision, created_at } = ssoTests
+  return directory
+    .select({ id, state, revision, created_at })
+    .from(ssoTests)
+    .where(ofConnection(of))
+    .orderBy(desc(id))
+    .limit(KEPT_TESTS)
+}
+
+/**
+ * Begins a test run of a connection, with the login that a browser opens, and deletes the oldest runs beyond
+ * {@link KEPT_TESTS}.
+ *
+ * @returns false if the connection is deleted, and nothing has begun
+ */
+export async function beginTest(directory: Directory, of: Of, loginId: string, change: Change): Promise<boolean> {
+  const { project_id, connection_id, id } = of
+  const isLive = live(project_id, connection_id) as SQL
+  const isThere = sql`EXISTS (SELECT 1 FROM ${ssoConnections} WHERE ${isLive})`
+  const about = { mode: 'test', redirect_to: id, app_state: null, login_hint: null } as const
+  const login: NewLogin = { id: loginId, project_id, connection_id, ...about }
+  const begun = insertFrom(
+    directory,
+    ssoTests,
+    {
+      project_id: ssoConnections.project_id,
+      connection_id: ssoConnections.id,
+      id: sql`${id}`,
+      revision: ssoConnections.revision,
+      state: sql`'waiting'`,
+      created_at: sql`${change.now}`,
+    },
+    sql`FROM ${ssoConnections} WHERE ${isLive}`,
+  )
+  const newest = directory
+    .select({ id: ssoTests.id })
+    .from(ssoTests)
+    .where(ofConnection(of))
+    .orderBy(desc(ssoTests.id))
+    .limit(KEPT_TESTS)
+  const { logins } = await batch(directory, {
+    ...audited(directory, change, entry(project_id, connection_id, 'sso_connection.test_started', { test: id }), begun),
+    logins: insertWhere(directory, ssoLogins, loginRow(login, change.now), isThere).returning({ id: ssoLogins.id }),
+    old: directory.delete(ssoTests).where(and(ofConnection(of), notInArray(ssoTests.id, newest))),
+  })
+  return logins.length > 0
+}
+
+/** Ends a test run. If it has passed, its connection is tested, unless the connection has changed since the run began. */
+export async function endTest(
+  directory: Directory,
+  of: Of,
+  { state, report }: { state: Exclude<TestState, 'waiting'>; report: Report },
+  change: Change,
+): Promise<void> {
+  const { project_id, connection_id, id } = of
+  const tested = sql`(SELECT ${ssoTests.revision} FROM ${ssoTests} WHERE ${isTest(of)} AND ${ssoTests.state} = 'passed')`
+  await batch(directory, {
+    ended: directory
+      .update(ssoTests)
+      .set({ state, report })
+      .where(and(isTest(of), eq(ssoTests.state, 'waiting'))),
+    ...audited(
+      directory,
+      change,
+      entry(project_id, connection_id, 'sso_connection.tested', { test: id }),
+      directory
+        .update(ssoConnections)
+        .set({ tested_revision: ssoConnections.revision, tested_at: change.now })
+        .where(and(live(project_id, connection_id), eq(ssoConnections.revision, tested))),
+    ),
+  })
+}

@@ -1,0 +1,308 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { stopClock } from '../clock'
+import { submit, visit } from '../console/visit'
+import {
+  addMember,
+  browse,
+  call,
+  captureConsole,
+  countingD1,
+  DIRECTORY,
+  freshKey,
+  mailbox,
+  newHost,
+  seenBy,
+  setHost,
+  signedIn,
+  storedText,
+} from '../harness'
+import type { Faults } from '../outside/faulty'
+import { newDomain, open, verifiedDomain } from './customers'
+
+beforeEach(() => {
+  stopClock()
+})
+
+type Fields = { faults?: Faults; domain?: string; connection?: object }
+
+/** A project with a connection to a provider of its own, and what a browser does in a test run. */
+async function world({ faults = {}, domain, connection = {} }: Fields = {}) {
+  const { project, secret, owner } = await freshKey()
+  const host = newHost('faulty.dev')
+  await setHost(host, { now: Date.now(), ...faults })
+  const ask = (path: string, method = 'GET', json?: object, options = {}) =>
+    call(`/platform/v1/sso/connections${path}`, { method, project, token: secret, ...options, ...(json && { json }) })
+  const domain_ids = domain === undefined ? [] : [await verifiedDomain(project, domain)]
+  const client = { issuer: `https://${host}`, client_id: 'rp', client_secret: 's3cret', domain_ids }
+  const created = await ask('', 'POST', { audience: 'team', name: 'Acme', ...client, ...connection })
+  expect(created.status, created.text).toBe(201)
+  const { id } = created.body
+  const start = async () => (await ask(`/${id}/test`, 'POST')).body
+  /** Opens the link, signs in at the provider, and comes back. @returns what the browser is shown */
+  const run = async (url: string, options = {}) => {
+    const { provider, cookie } = await open(url)
+    const back = await browse(provider.href, 'platform.test')
+    return { back, shown: await call(back.href, { headers: { Cookie: cookie }, ...options }) }
+  }
+  /** A whole test run: what the API says of it. */
+  const tested = async () => {
+    const { test_id, url } = await start()
+    await run(url)
+    return (await ask(`/${id}/tests/${test_id}`)).body
+  }
+  return { project, secret, owner, host, id, ask, start, run, tested }
+}
+
+describe('a test run', () => {
+  it('records each step, signs nobody in, and lets the connection be activated', async () => {
+    const domain = newDomain()
+    const { id, ask, start, run } = await world({
+      domain,
+      faults: { claims: { email: `ada@${domain}` }, userinfo: { email: null, email_verified: null } },
+    })
+    expect(await ask(`/${id}/activate`, 'POST')).toMatchObject({ status: 409, body: { code: 'connection_untested' } })
+
+    const { test_id, url } = await start()
+    const before = await ask(`/${id}/tests/${test_id}`)
+    expect(before.body).toMatchObject({ state: 'waiting', steps: [], would: null, current: true })
+
+    const { shown } = await run(url)
+    expect(shown.status).toBe(200)
+    expect(shown.text).toContain('The test run passed')
+    expect(shown.headers.get('Set-Cookie') ?? '').not.toContain('session')
+
+    const { body } = await ask(`/${id}/tests/${test_id}`)
+    expect(body).toMatchObject({ id: test_id, connection_id: id, state: 'passed', current: true })
+    expect(body.would).toContain(`ada@${domain} is not a member`)
+    expect(body.steps.map(({ name }: { name: string }) => name)).toEqual([
+      'Discovery',
+      'Response',
+      'Token endpoint',
+      ...['alg', 'kid', 'iss', 'aud', 'exp', 'nonce', 'azp', 'iat', 'sub'].map((claim) => `ID token: ${claim}`),
+      'ID token',
+      'Signature',
+      'UserInfo',
+      'Email address',
+      'Email address verified',
+      'Name',
+    ])
+    expect(await ask(`/${id}/activate`, 'POST')).toMatchObject({ status: 200, body: { state: 'active' } })
+  })
+
+  it.each<[string, Fields, string]>([
+    ['whose domain the connection has not', {}, 'acme.dev is not a domain of this connection'],
+    [
+      'whose address is not verified',
+      { faults: { claims: { email_verified: false }, userinfo: { email_verified: false } } },
+      'does not say that ada@acme.dev is verified',
+    ],
+    [
+      'without an address',
+      { faults: { claims: { email: null }, userinfo: { email: null } } },
+      'gives no email address',
+    ],
+    [
+      'who is new, to a team that takes people',
+      { domain: 'acme.dev', connection: { default_role: 'developer' } },
+      'ada@acme.dev would become a member of the project, and be signed in: developer',
+    ],
+    [
+      'who is new, to customers',
+      { connection: { audience: 'customers', create_consumers: true } },
+      'A new consumer would be created',
+    ],
+    [
+      'whom no consumer is',
+      { domain: 'acme.dev', connection: { audience: 'customers', create_consumers: false } },
+      'No consumer belongs to this person',
+    ],
+  ])('tells what a sign-in would do for somebody %s', async (_, fields, would) => {
+    const { tested } = await world(fields)
+    expect((await tested()).would).toContain(would)
+  })
+
+  it('tells that a member would be signed in, and the consumer with the address', async () => {
+    const domain = newDomain()
+    const team = await world({ domain })
+    const { user } = await addMember(team.project, 'viewer')
+    const email =
+      (await DIRECTORY.prepare('SELECT email FROM users WHERE id = ?').bind(user).first<string>('email')) ?? ''
+    const own = await verifiedDomain(team.project, email.split('@')[1] ?? '')
+    await team.ask(`/${team.id}`, 'PATCH', { domain_ids: [own] })
+    await setHost(team.host, { now: Date.now(), claims: { email: email.toUpperCase() }, userinfo: { email: null } })
+    expect((await team.tested()).would).toContain(`${email} would be signed in. They are a member already: viewer`)
+
+    const customers = await world({
+      domain,
+      connection: { audience: 'customers' },
+      faults: { claims: { email: `ada@${domain}` } },
+    })
+    const json = { external_id: 'ada', email: `ada@${domain}` }
+    const { project, secret: token } = customers
+    const { body } = await call('/platform/v1/consumers', { method: 'POST', project, token, json })
+    expect((await customers.tested()).would).toContain(body.id)
+  })
+
+  it.each<[string, Faults, string]>([
+    ['with every wrong claim', { claims: { aud: 'another', nonce: 'another', azp: 'x' } }, 'ID token: nonce'],
+    [
+      'at the token endpoint',
+      { pages: { '/token': { status: 401, body: '{"error":"invalid_client"}' } } },
+      'Token endpoint',
+    ],
+    ['at the provider', { response: { code: null, error: 'access_denied' } }, 'Response'],
+    ['at the signature', { signed_by: 'another key' }, 'Signature'],
+    ['before the browser leaves', { discovery: { token_endpoint: null } }, 'Discovery'],
+  ])('fails %s, and the connection stays untested', async (_, faults, step) => {
+    const { id, ask, start, run } = await world()
+    const { test_id, url } = await start()
+    // It breaks after the connection was made. The clock moves past what the isolate remembers.
+    const { host, now } = { host: new URL((await ask(`/${id}`)).body.issuer).hostname, now: Date.now() }
+    await setHost(host, { now, ...faults })
+    if (step === 'Discovery') {
+      await ask(`/${id}`, 'PATCH', { client_id: 'rp' })
+      stopClock(now + 601_000)
+      const again = await start()
+      expect((await call(again.url)).text).toContain('The test run failed')
+      expect((await ask(`/${id}/tests/${again.test_id}`)).body).toMatchObject({
+        state: 'failed',
+        steps: [{ name: 'Discovery', ok: false }],
+      })
+      return
+    }
+    expect((await run(url)).shown.text).toContain('The test run failed')
+    const { body } = await ask(`/${id}/tests/${test_id}`)
+    expect(body).toMatchObject({ state: 'failed', would: expect.stringContaining('Nobody would be signed in') })
+    expect(body.steps.filter(({ ok }: { ok: boolean }) => !ok).map(({ name }: { name: string }) => name)).toContain(
+      step,
+    )
+    expect(await ask(`/${id}/activate`, 'POST')).toMatchObject({ status: 409 })
+  })
+
+  it('counts for the client that it tested, and for no other', async () => {
+    const { id, ask, start, run } = await world({ connection: { audience: 'customers' } })
+    const { test_id, url } = await start()
+    await ask(`/${id}`, 'PATCH', { scopes: ['openid', 'email'] })
+    await run(url)
+    expect((await ask(`/${id}/tests/${test_id}`)).body).toMatchObject({ state: 'passed', current: false })
+    expect(await ask(`/${id}/activate`, 'POST')).toMatchObject({ body: { code: 'connection_untested' } })
+  })
+
+  it('works once, and only in the browser that has opened its link', async () => {
+    const { start, run, id, ask } = await world()
+    const { test_id, url } = await start()
+    const { provider } = await open(url)
+    expect((await call(url)).status).toBe(400)
+    const back = await browse(provider.href, 'platform.test')
+    expect((await call(back.href)).status).toBe(400)
+    expect((await ask(`/${id}/tests/${test_id}`)).body.state).toBe('waiting')
+    const again = await run((await start()).url)
+    expect((await call(again.back.href)).status).toBe(400)
+  })
+
+  it('is one of the last ten', async () => {
+    const { id, ask, start } = await world()
+    const ids: string[] = []
+    for (let i = 0; i < 12; i++) {
+      stopClock(Date.now() + 1)
+      ids.push((await start()).test_id)
+    }
+    const statuses = await Promise.all(ids.map(async (test) => (await ask(`/${id}/tests/${test}`)).status))
+    expect(statuses).toEqual([404, 404, ...Array(10).fill(200)])
+  })
+
+  it('is found in its own project and at its own connection alone', async () => {
+    const [one, other] = [await world(), await world()]
+    const { test_id } = await one.start()
+    expect((await other.ask(`/${other.id}/tests/${test_id}`)).status).toBe(404)
+    expect((await other.ask(`/${one.id}/tests/${test_id}`)).status).toBe(404)
+    expect((await other.ask(`/${one.id}/test`, 'POST')).status).toBe(404)
+  })
+
+  it('has a report of at most 16 KB', async () => {
+    const long = '文'.repeat(2000)
+    const { tested } = await world({ faults: { claims: { aud: long, iss: long, azp: long, name: long }, kid: long } })
+    const { steps, would } = await tested()
+    expect(new TextEncoder().encode(JSON.stringify({ steps, would })).length).toBeLessThanOrEqual(16_384)
+  })
+
+  it('begins in two round trips, and ends in three', async () => {
+    const { id, ask, start, run } = await world()
+    await start()
+    const { DB, count } = countingD1()
+    const { body } = await ask(`/${id}/test`, 'POST', undefined, { bindings: { DB } })
+    expect(count).toMatchObject({ trips: 3, rows_written: 3 }) // the credential, the connection, the run
+    Object.assign(count, { trips: 0, rows_written: 0 })
+    await run(body.url, { bindings: { DB } })
+    expect(count.trips).toBe(3)
+  })
+})
+
+describe('the page of a test run', () => {
+  it('begins it with a link, and shows what it found to members and to nobody else', async () => {
+    const { project, owner, id } = await world()
+    const settings = `/console/p/${project}/platform/settings/sso`
+    const started = await submit(`${settings}/${id}/test`, owner.token)
+    const location = started.headers.get('Location') ?? ''
+    const { text } = await visit(location, owner.token)
+    const url = /href="([^"]*\/sso\/login\/slg_[^"]*)"/.exec(text)?.[1] ?? ''
+    const { provider, cookie } = await open(url)
+    const back = await browse(provider.href, 'platform.test')
+    const shown = await call(back.href, { headers: { Cookie: `${cookie}; __Host-session=${owner.token}` } })
+    const page = location.split('?')[0] ?? ''
+    expect([shown.status, shown.headers.get('Location')]).toEqual([303, page])
+    const found = await visit(page, owner.token)
+    expect(found.text).toContain('The test run passed')
+    expect(found.text).toContain('ID token: nonce')
+    expect((await visit(page, (await signedIn()).token)).status).toBe(404)
+  })
+})
+
+it('No client secret, state, code, token, verifier or nonce is in logs, D1, KV, mail, a report or a page', async () => {
+  const logged = captureConsole()
+  const { EMAIL, mails } = mailbox()
+  const secrets = new Set(['s3cret', btoa('rp:s3cret')])
+  const echo = { error: 'invalid_grant', error_description: 'thecode s3cret an access token' }
+  const faults: Faults[] = [
+    {},
+    { claims: { nonce: 'another', sid: 'sid' } },
+    { response: { code: 'thecode' }, pages: { '/token': { status: 400, body: JSON.stringify(echo) } } },
+    {
+      pages: {
+        '/userinfo': {
+          status: 401,
+          headers: { 'WWW-Authenticate': 'Bearer error="invalid_token", error_description="an access token"' },
+        },
+      },
+    },
+    { signed_by: 'another key' },
+  ]
+  const shown: string[] = []
+  for (const fault of faults) {
+    const { host, id, ask, start, run } = await world({
+      faults: { tokens: { access_token: 'an-access-token-of-acme' }, ...fault },
+    })
+    const { test_id, url } = await start()
+    const options = { bindings: { EMAIL } }
+    const { back, shown: page } = await run(url, options)
+    for (const name of ['code', 'state']) secrets.add(String(back.searchParams.get(name)))
+    for (const { url, body } of await seenBy(host)) {
+      const asked = new URL(url).searchParams
+      secrets.add(String(asked.get('nonce'))).add(String(new URLSearchParams(body).get('code_verifier')))
+    }
+    secrets.add('an-access-token-of-acme')
+    shown.push(page.text, (await ask(`/${id}/tests/${test_id}`)).text, (await ask('')).text)
+  }
+  const of = [...secrets].filter((one) => one !== 'null')
+  expect(of.length).toBeGreaterThan(15)
+  const places = {
+    logs: logged.join('\n'),
+    storage: await storedText(),
+    mails: JSON.stringify(mails),
+    shown: shown.join(),
+  }
+  expect(places.storage).toContain('ID token: nonce')
+  for (const [place, text] of Object.entries(places)) {
+    expect([place, of.filter((one) => text.includes(one))]).toEqual([place, []])
+  }
+})
