@@ -34,6 +34,16 @@ const SETTLED = { action: 'project.settings_changed', object: (world: World) => 
 const CONNECTED = { action: 'connection.created', object: () => /^con_/ }
 const onConnection = (what: string) => ({ action: `connection.${what}`, object: (world: World) => world.connection.id })
 const onMember = (what: string) => ({ action: `member.${what}`, object: (world: World) => world.member.user })
+const onOwner = (what: string) => ({ action: `member.${what}`, object: (world: World) => world.coOwner.user })
+const onSso = (what: string) => ({ action: `sso_connection.${what}`, object: (world: World) => world.sso.id })
+const GLASS_TAKEN: Stated = {
+  ...onOwner('break_glass_taken'),
+  first: ({ coOwner }) => rows('UPDATE members SET break_glass = 1 WHERE user_id = ?', coOwner.user),
+}
+const UNENFORCED = {
+  ...onSso('updated'),
+  first: ({ sso }: World) => rows("UPDATE sso_connections SET audience = 'team' WHERE id = ?", sso.id),
+}
 const onInvitation = (what: string) => ({
   action: `invitation.${what}`,
   object: (world: World) => world.invitation.id,
@@ -88,6 +98,14 @@ const STATED: Record<string, Stated> = {
   'POST /platform/v1/projects/:id/restore': RESTORED,
   'PATCH /platform/v1/members/:user_id': onMember('role_changed'),
   'DELETE /platform/v1/members/:user_id': onMember('removed'),
+  'PUT /platform/v1/members/:user_id/break-glass': onOwner('break_glass_given'),
+  'DELETE /platform/v1/members/:user_id/break-glass': GLASS_TAKEN,
+  'POST /platform/v1/sso/connections': { action: 'sso_connection.created', object: () => /^sso_/ },
+  'PATCH /platform/v1/sso/connections/:id': onSso('updated'),
+  'DELETE /platform/v1/sso/connections/:id': onSso('deleted'),
+  'POST /platform/v1/sso/connections/:id/activate': onSso('activated'),
+  'POST /platform/v1/sso/connections/:id/disable': onSso('disabled'),
+  'DELETE /platform/v1/sso/identities/:id': { action: 'sso_identity.deleted', object: (world) => world.sso.identity },
   'POST /platform/v1/invitations': { action: 'member.invited', object: () => /^inv_/ },
   'POST /platform/v1/invitations/:id/resend': onInvitation('resent'),
   'DELETE /platform/v1/invitations/:id': onInvitation('revoked'),
@@ -123,6 +141,7 @@ const STATED: Record<string, Stated> = {
 const KEYS = 'POST /console/p/:project/platform/settings/api-keys'
 const CONNECTIONS = 'POST /console/p/:project/platform/billing/connections'
 const MEMBERS = 'POST /console/p/:project/platform/settings/members'
+const SSO = 'POST /console/p/:project/platform/settings/sso'
 const DOMAINS = 'POST /console/p/:project/platform/settings/domains'
 const EVENTS = 'POST /console/p/:project/platform/billing/webhooks'
 const CONSUMER = 'POST /console/p/:project/platform/consumers/:consumer'
@@ -182,6 +201,23 @@ const FORMS: Record<string, StatedForm> = {
   [`${MEMBERS}/invitations/:id/revoke`]: onInvitation('revoked'),
   [`${MEMBERS}/:user/role`]: { ...onMember('role_changed'), fields: { role: 'admin', from: 'developer' } },
   [`${MEMBERS}/:user/remove`]: onMember('removed'),
+  [`${MEMBERS}/:user/break-glass`]: { ...onOwner('break_glass_given'), fields: { on: 'true' } },
+  [SSO]: {
+    action: 'sso_connection.created',
+    object: () => /^sso_/,
+    fields: {
+      audience: 'team',
+      name: 'By form',
+      issuer: 'https://sample.plain.dev',
+      client_id: 'rp',
+      client_secret: 's3cret',
+    },
+  },
+  [`${SSO}/:id`]: { ...onSso('updated'), fields: { audience: 'customers', name: 'By form', client_id: 'rp' } },
+  [`${SSO}/:id/activate`]: onSso('activated'),
+  [`${SSO}/:id/disable`]: onSso('disabled'),
+  [`${SSO}/:id/enforce`]: { ...UNENFORCED, fields: { enforce: 'false' } },
+  [`${SSO}/:id/delete`]: onSso('deleted'),
   [DOMAINS]: { ...ADDED, fields: { hostname: 'by-form.dev', purpose: 'surface' } },
   [`${DOMAINS}/:domain/verify`]: RETRIED,
   [`${DOMAINS}/:domain/delete`]: RELEASED,

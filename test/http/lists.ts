@@ -21,6 +21,7 @@ import {
   stripeEvent,
 } from '../harness'
 import type { World } from '../routes'
+import { insertConnection } from '../sso/rows'
 
 /** What a test needs to know of a list. */
 export type List = {
@@ -185,6 +186,15 @@ export const LISTS: Record<string, List> = {
     id: (row) => `${row.created_at}${row.user_id}`,
     add: ({ project }, n) => times(n, () => addMember(project, 'viewer')),
     filters: ['role=viewer', 'role=owner', ''],
+  },
+  'GET /platform/v1/sso/connections': {
+    id: byId,
+    add: ({ project }, n) => times(n, () => insertConnection(project)),
+  },
+  'GET /platform/v1/sso/identities': {
+    id: byId,
+    add: ({ project }, n) => times(n, () => insertConnection(project)),
+    filters: ['user_id=usr_sample', 'consumer=csm_other', ''],
   },
   'GET /platform/v1/invitations': {
     id: byId,

@@ -161,13 +161,19 @@ async function updateOf(
   const has = client_secret === undefined ? row.secret !== null : client_secret !== null
   requireSecretFor(auth_method ?? row.auth_method, has)
   if (domain_ids && row.state === 'active') requireVerified({ audience: row.audience, domains: named })
-  const { scopes, claims } = changes
+  const isSame = <T>(next: T | undefined, now: T) => next === undefined || JSON.stringify(next) === JSON.stringify(now)
+  const sameClient =
+    client_secret === undefined &&
+    isSame(client_id, row.client_id) &&
+    isSame(auth_method, row.auth_method) &&
+    isSame(changes.scopes, row.settings.scopes) &&
+    isSame(changes.claims, row.settings.claims)
   const secret = client_secret ? await seal(rt.settings.encryptionKeys, client_secret, secretContext(row)) : null
   return {
     ...definedOf({ name, client_id, auth_method, domain_ids, enforce }),
     ...(client_secret !== undefined && { secret }),
     settings,
-    retest: [client_id, client_secret, auth_method, scopes, claims].some((field) => field !== undefined),
+    retest: !sameClient,
   }
 }
 
