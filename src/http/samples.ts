@@ -70,6 +70,7 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   plans: { description: 'The id of the plan.', example: SAMPLE.plan },
   grants: { description: 'The id of the grant.', example: SAMPLE.grant },
   'sso/connections': { description: 'The id of the connection.', example: SAMPLE.ssoConnection },
+  tests: { description: 'The id of the test run.', example: SAMPLE.ssoTest },
   identities: { description: 'The id of the identity.', example: SAMPLE.identity },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }
