@@ -72,6 +72,7 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   domains: { description: 'The id of the domain.', example: SAMPLE.domain },
   p: { description: 'The id of the project.', example: SAMPLE.project },
   'sso/connections': { description: 'The id of the connection.', example: SAMPLE.ssoConnection },
+  tests: { description: 'The id of the test run.', example: SAMPLE.ssoTest },
   identities: { description: 'The id of the identity.', example: SAMPLE.identity },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
 }

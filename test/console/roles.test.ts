@@ -113,6 +113,8 @@ const STATED: Record<string, PagePolicy> = {
   [`POST ${SSO}/:id`]: 'sso:write',
   [`POST ${SSO}/:id/activate`]: 'sso:write',
   [`POST ${SSO}/:id/disable`]: 'sso:write',
+  [`POST ${SSO}/:connection/test`]: 'sso:write',
+  [`GET ${SSO}/:connection/tests/:test`]: 'sso:read',
   [`GET ${SSO}/:id/enforce`]: 'sso:write',
   [`POST ${SSO}/:id/enforce`]: 'sso:write',
   [`GET ${SSO}/:id/delete`]: 'sso:write',

@@ -35,9 +35,9 @@ export const SsoTest = named(
   z.object({
     id: z.string(),
     connection_id: z.string(),
-    state: z
-      .enum(TEST_STATES)
-      .describe('`waiting`: nobody has come back from the provider. `passed`: every step is `ok`.'),
+    state: named('SsoTestState', z.enum(TEST_STATES)).describe(
+      '`waiting`: nobody has come back from the provider. `passed`: every step is `ok`.',
+    ),
     steps: z.array(Step).readonly().describe('In their order. A step that was not reached is not there.'),
     would: z.string().nullable().describe('What a real sign-in of this person would do. Null while waiting.'),
     current: z.boolean().describe('Whether the connection still has the client and claims that were tested.'),
