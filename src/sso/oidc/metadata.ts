@@ -20,9 +20,6 @@ const READ = [
 /** Public facts, which requests of an isolate share. The library keeps a provider's keys by this object. */
 const known = new BoundedMap<string, { metadata: Metadata; at: number }>(MAX_PROVIDERS)
 
-/** Forgets all providers. For tests. */
-export const forgetProviders = () => known.clear()
-
 /**
  * The library's requests, sent through the one door for outside fetches. Each sign-in makes its own: the library lets requests
  * for keys that have the same function share one response, and a response belongs to one request of a Worker.

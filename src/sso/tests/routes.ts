@@ -20,7 +20,7 @@ export const ssoTestRoutes = new Hono<HttpEnv>()
     route({
       id: 'testSsoConnection',
       summary: 'Begin a test run of a connection',
-      description: `Returns an address for a browser. Whoever opens it signs in at the provider, and nobody is signed in here: every step is recorded instead. A connection needs a passed test run to be activated. The last ${KEPT_TESTS} runs of a connection are kept, for 30 days.`,
+      description: `Returns an address for a browser. Whoever opens it signs in at the provider, and nobody is signed in here: every step is recorded instead. A connection needs a passed test run to be activated. The last ${KEPT_TESTS} runs of a connection are kept.`,
       tag,
       policy: { actors, scope: 'sso:write', project: true },
       responses: { 201: { description: 'Where the browser must go.', schema: StartedTest } },

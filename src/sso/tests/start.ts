@@ -33,5 +33,5 @@ export async function startTest(c: Context<HttpEnv>, connection_id: string) {
 /** @throws {Fault} `not_found` */
 export function requireTest(row: Test | undefined): Test {
   if (row) return row
-  throw new Fault('not_found', 'No test run of this connection has this id. The last ten are kept, for 30 days.')
+  throw new Fault('not_found', 'No test run of this connection has this id. The last ten are kept.')
 }

@@ -23,17 +23,6 @@ export function findTest(directory: Directory, of: Of) {
   return directory.select().from(ssoTests).where(isTest(of))
 }
 
-/** Reads the test runs of a connection, newest first. There are at most {@link KEPT_TESTS}. */
-export function listTests(directory: Directory, of: Pick<Of, 'project_id' | 'connection_id'>) {
-  const { id, state, revision, created_at } = ssoTests
-  return directory
-    .select({ id, state, revision, created_at })
-    .from(ssoTests)
-    .where(ofConnection(of))
-    .orderBy(desc(id))
-    .limit(KEPT_TESTS)
-}
-
 /**
  * Begins a test run of a connection, with the login that a browser opens, and deletes the oldest runs beyond
  * {@link KEPT_TESTS}.
