@@ -44,14 +44,18 @@ export const certified: Handler = forwardTo(async (host) => {
   return provider.callback()
 })
 
+/** By host: its keys stay when its settings change, because the engine remembers them. */
+const issuers = new Map<string, object>()
+
 /** `*.mock.dev`: oauth2-mock-server. It sends no `iss`. */
 export const mock: Handler = forwardTo(async (host) => {
   const { OAuth2Issuer, OAuth2Service } = await import('oauth2-mock-server')
   // Read anew each time, so that a test can sign in somebody else.
   const account = () => (host.settings as Provider).account ?? ADA
-  const issuer = new OAuth2Issuer()
+  const issuer = (issuers.get(host.name) ?? new OAuth2Issuer()) as InstanceType<typeof OAuth2Issuer>
   issuer.url = `https://${host.name}`
-  await issuer.keys.generate('RS256')
+  if (!issuers.has(host.name)) await issuer.keys.generate('RS256')
+  issuers.set(host.name, issuer)
   const service = new OAuth2Service(issuer)
   service.on('beforeTokenSigning', (token) => Object.assign(token.payload, account()))
   service.on('beforeUserinfo', (response) => Object.assign(response, { body: account(), statusCode: 200 }))
