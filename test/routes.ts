@@ -272,6 +272,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     '/platform/v1/projects/:id': world.project,
     '/platform/v1/members/:user_id': path.endsWith('/break-glass') ? world.coOwner.user : world.member.user,
     '/platform/v1/sso/connections/:id': world.sso.id,
+    '/platform/v1/sso/connections/:id/tests/:test': world.sso.test,
     '/platform/v1/sso/identities/:id': world.sso.identity,
     '/platform/v1/invitations/:id': world.invitation.id,
     '/auth/invitations/:id': world.own.id,

@@ -42,6 +42,14 @@ const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 // accents, and the blank of Braille.
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Cf}\p{Z}\p{M}\u2800]/u
 
+/** A text that is opaque to us, of up to `max` characters (UTF-16): without control characters and lone surrogates. */
+export function opaqueText(max: number) {
+  return z
+    .string()
+    .max(max)
+    .refine((text) => !INVISIBLE.test(text), 'must not contain control characters')
+}
+
 /** A label: 1 to `max` characters (code points) after trimming, without control characters, of which one is visible. */
 export function visibleText(max: number) {
   return z

@@ -48,6 +48,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     replays: world.replay,
     members: path.endsWith('/break-glass') ? world.coOwner.user : world.member.user,
     sso: world.sso.id,
+    tests: world.sso.test,
     invitations: world.invitation.id,
     sessions: world.session,
     subscriptions: 'sub_sample',

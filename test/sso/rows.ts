@@ -25,9 +25,9 @@ export async function passTest(id: string): Promise<void> {
     .run()
 }
 
-/** A draft connection for the team, and an identity of it, written to the database. */
+/** A draft connection for the team, with an identity and a test run, written to the database. */
 export async function insertConnection(project: string, fields: Record<string, string | number | null> = {}) {
-  const [id, identity] = [newId('sso', Date.now()), newId('idn', Date.now())]
+  const [id, identity, test] = [newId('sso', Date.now()), newId('idn', Date.now()), newId('sit', Date.now())]
   const settings = {
     scopes: ['openid'],
     claims: { email: 'email', name: 'name' },
@@ -60,6 +60,9 @@ export async function insertConnection(project: string, fields: Record<string, s
       `INSERT INTO sso_identities (id, project_id, connection_id, issuer, subject, user_id, created_at, last_used_at)
        VALUES (?, ?, ?, 'https://sample.plain.dev', 'sample', 'usr_sample', 1, 1)`,
     ).bind(identity, project, id),
+    DIRECTORY.prepare(
+      `INSERT INTO sso_tests (project_id, connection_id, id, revision, state, created_at) VALUES (?, ?, ?, 1, 'waiting', 1)`,
+    ).bind(project, id, test),
   ])
-  return { id, identity }
+  return { id, identity, test }
 }

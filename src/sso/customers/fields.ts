@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { Consumer } from '../../consumers/fields'
 import { MAX_EMAIL } from '../../consumers/limits'
-import { exampleOf, named, timestamp } from '../../http/fields'
+import { exampleOf, named, opaqueText, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idPattern } from '../../lib/ids'
 import { MAX_REDIRECT_URI } from '../limits'
 import { CODE_BYTES, MAX_APP_STATE, MAX_LOGIN_HINT } from './limits'
 
-const redirect_uri = z.string().min(1).max(MAX_REDIRECT_URI)
+const redirect_uri = opaqueText(MAX_REDIRECT_URI).min(1)
 
 export const AuthorizeBody = named(
   'AuthorizeSso',
@@ -28,14 +28,12 @@ export const AuthorizeBody = named(
       redirect_uri: redirect_uri.describe(
         "Where the browser comes back with the code: one of the connection's `redirect_uris`, character by character.",
       ),
-      state: z
-        .string()
-        .max(MAX_APP_STATE)
+      state: opaqueText(MAX_APP_STATE)
         .optional()
         .describe(
           'Comes back unchanged with the code. Bind it to the browser, so that nobody can be signed in with the code of somebody else.',
         ),
-      login_hint: z.string().min(1).max(MAX_LOGIN_HINT).optional().describe('Tells the provider whom to expect.'),
+      login_hint: opaqueText(MAX_LOGIN_HINT).min(1).optional().describe('Tells the provider whom to expect.'),
     })
     .refine((sent) => (sent.connection_id === undefined) !== (sent.email === undefined), {
       error: 'must have either connection_id or email',
@@ -56,10 +54,7 @@ export const Authorization = named(
 export const TokenBody = named(
   'ExchangeSsoCode',
   z.strictObject({
-    code: z
-      .string()
-      .min(1)
-      .max(CODE_BYTES * 4),
+    code: opaqueText(CODE_BYTES * 4).min(1),
     redirect_uri: redirect_uri.describe('The address that got the code.'),
   }),
   {
