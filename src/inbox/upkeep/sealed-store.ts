@@ -9,6 +9,8 @@ import {
 import { resealed } from '../../entitlements/signing'
 import type { Runtime } from '../../env'
 import { seal, sealContext, unseal } from '../../lib/seal'
+import { secretContext } from '../../sso/connections/client'
+import { findClientsSealedOtherwise, replaceSecret, type SealedConnection } from '../../sso/connections/sealed-store'
 import type { StoredSecret } from '../connections/schema'
 import { findSealedOtherwise, replaceSecrets, secretsSealedOtherwise } from '../connections/secrets-store'
 import type { Connection } from '../connections/store'
@@ -55,11 +57,23 @@ const ENTITLEMENT_KEYS: SealedColumn = {
 /** The columns of every store. */
 export const OF_STORES: readonly SealedColumn[] = [CONNECTION_SECRETS, ENTITLEMENT_KEYS]
 
-/** The columns of the directory, which is in store 0. */
-const OF_DIRECTORY: readonly SealedColumn[] = []
+const CLIENT_SECRETS: Omit<SealedColumn, 'count'> = {
+  name: 'sso_connections.secret',
+  walk: (rt, key) => {
+    let after = ''
+    return async (most) => {
+      const rows = await run(rt.directory, findClientsSealedOtherwise(rt.directory, key, after, most))
+      after = rows.at(-1)?.id ?? after
+      return rows.map((row) => ({ id: row.id, reseal: () => resealClient(rt, row) }))
+    }
+  },
+}
+
+/** The columns of the directory, which is in store 0. The health of a project asks its store alone, and does not count them. */
+const OF_DIRECTORY: readonly Omit<SealedColumn, 'count'>[] = [CLIENT_SECRETS]
 
 /** The columns that the cron walks in a store. */
-export function sealedIn(store: number): readonly SealedColumn[] {
+export function sealedIn(store: number): readonly Omit<SealedColumn, 'count'>[] {
   return store === 0 ? [...OF_STORES, ...OF_DIRECTORY] : OF_STORES
 }
 
@@ -71,6 +85,16 @@ async function resealSecrets({ db, settings }: Runtime, { id, project_id, versio
     renewed.push({ ...secret, ...(await seal(keys, await unseal(keys, secret, context), context)) })
   }
   await replaceSecrets(db, { id, version }, renewed)
+}
+
+async function resealClient({ directory, settings }: Runtime, row: SealedConnection) {
+  const keys = settings.encryptionKeys
+  if (row.secret === null) return
+  await replaceSecret(
+    directory,
+    row,
+    await seal(keys, await unseal(keys, row.secret, secretContext(row)), secretContext(row)),
+  )
 }
 
 async function resealKey({ db, settings }: Runtime, row: SealedOtherwise) {

@@ -84,7 +84,7 @@ export async function signIn(
   { query = `connection=${connection}`, jar = {}, faults = {} as Faults, options = {} as RequestOptions } = {},
 ) {
   await account(host, person, faults)
-  const begun = await start(query, jar)
+  const begun = await start(query, jar, options)
   const back = await browse(begun.url, new URL(ORIGIN).hostname)
   const answer = await comeBack(back, begun.jar, options)
   const token = cookiesOf(answer.headers)['__Host-session'] ?? null

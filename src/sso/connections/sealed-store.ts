@@ -1,0 +1,28 @@
+import { and, eq, gt, sql } from 'drizzle-orm'
+import { type Directory, run } from '../../db/client'
+import type { Sealed } from '../../lib/seal'
+import { ssoConnections } from '../schema'
+
+/** A connection whose client secret is sealed. */
+export type SealedConnection = { project_id: string; id: string; secret: Sealed | null }
+
+/** Reads connections whose client secret is sealed under another key than this one, in the order of their ids. */
+export function findClientsSealedOtherwise(directory: Directory, key: number, after: string, most: number) {
+  const { project_id, id, secret } = ssoConnections
+  return directory
+    .select({ project_id, id, secret })
+    .from(ssoConnections)
+    .where(and(gt(id, after), sql`${secret} ->> 'key' <> ${key}`))
+    .orderBy(id)
+    .limit(most)
+}
+
+/** Replaces the sealed secret of a connection, unless it has changed since it was read. */
+export async function replaceSecret(directory: Directory, read: SealedConnection, secret: Sealed): Promise<void> {
+  const unchanged = and(
+    eq(ssoConnections.project_id, read.project_id),
+    eq(ssoConnections.id, read.id),
+    sql`${ssoConnections.secret} ->> 'box' = ${read.secret?.box}`,
+  )
+  await run(directory, directory.update(ssoConnections).set({ secret }).where(unchanged))
+}
