@@ -5,6 +5,7 @@ import { insertObjects, insertTimeline } from '../billing/rows'
 import { insertFeatures, insertPlan } from '../catalog/rows'
 import { insertConsumer, insertLink } from '../consumers/rows'
 import { insertDevice } from '../devices/rows'
+import { insertDomain } from '../domains/rows'
 import { insertGrants } from '../entitlements/rows'
 import {
   addMember,
@@ -186,6 +187,11 @@ export const LISTS: Record<string, List> = {
     id: (row) => `${row.created_at}${row.user_id}`,
     add: ({ project }, n) => times(n, () => addMember(project, 'viewer')),
     filters: ['role=viewer', 'role=owner', ''],
+  },
+  'GET /platform/v1/domains': {
+    id: byId,
+    add: ({ project }, n) => times(n, () => insertDomain(project)),
+    filters: ['purpose=surface', 'purpose=sso', 'state=pending', ''],
   },
   'GET /platform/v1/sso/connections': {
     id: byId,
