@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { named, timestamp } from '../../http/fields'
+import { exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { iso } from '../../lib/time'
 import { TEST_STATES } from '../values'
@@ -43,6 +43,15 @@ export const SsoTest = named(
     current: z.boolean().describe('Whether the connection still has the client and claims that were tested.'),
     created_at: timestamp,
   }),
+  {
+    id: SAMPLE.ssoTest,
+    connection_id: SAMPLE.ssoConnection,
+    state: 'failed',
+    steps: [exampleOf(Step)],
+    would: 'Sign in as ada@acme.dev (viewer).',
+    current: true,
+    created_at: SAMPLE.time,
+  },
 )
 
 /** @param revision of the connection now */
