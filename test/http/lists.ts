@@ -21,7 +21,7 @@ import {
   stripeEvent,
 } from '../harness'
 import type { World } from '../routes'
-import { insertConnection } from '../sso/rows'
+import { insertConnection, insertDomain } from '../sso/rows'
 
 /** What a test needs to know of a list. */
 export type List = {
@@ -186,6 +186,11 @@ export const LISTS: Record<string, List> = {
     id: (row) => `${row.created_at}${row.user_id}`,
     add: ({ project }, n) => times(n, () => addMember(project, 'viewer')),
     filters: ['role=viewer', 'role=owner', ''],
+  },
+  'GET /platform/v1/domains': {
+    id: byId,
+    add: ({ project }, n) => times(n, () => insertDomain(project, `${crypto.randomUUID()}.dev`, { state: 'pending' })),
+    filters: ['state=pending', ''],
   },
   'GET /platform/v1/sso/connections': {
     id: byId,
