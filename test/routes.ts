@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import * as z from 'zod'
 import { app } from '../src/app'
 import { type RouteEntry, routeTable } from '../src/http/openapi'
@@ -318,6 +319,13 @@ export function callRoute(
     ...options,
     bindings: { EVENTS: lossyQueue().EVENTS, EMAIL: mailbox().EMAIL, ...bindings },
   })
+}
+
+/** The statuses that a sample is answered with: a success, or what it states where a sample cannot succeed. */
+export function expectSampled(route: RouteEntry, { status, text }: Answer): void {
+  const stated = SAMPLES[nameOf(route)]?.status ?? 200
+  if (stated < 300) expect(status, text).toBeLessThan(300)
+  else expect(status, text).toBe(stated)
 }
 
 /** A credential that the route accepts: the owner's session where sessions may call it, else the key. */

@@ -142,7 +142,10 @@ describe('the catalog in the console', () => {
   it('deletes a feature that nothing has, and no other', async () => {
     const path = `${billing}/features`
     const used = await send(`${path}/sso/delete`)
-    expect([used.status, used.wrong[0]]).toEqual([409, expect.stringContaining('A plan or a grant has this feature')])
+    expect([used.status, used.wrong[0]]).toEqual([
+      409,
+      expect.stringContaining('A plan, a grant or the setting devices_feature has'),
+    ])
     expect((await send(`${path}/unused/delete`)).location).toBe(`${path}?done=feature_deleted`)
     expect(await words(path)).not.toContain('UNUSED')
   })

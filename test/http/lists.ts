@@ -5,6 +5,7 @@ import { insertObjects, insertTimeline } from '../billing/rows'
 import { insertFeatures, insertPlan } from '../catalog/rows'
 import { insertConsumer, insertLink } from '../consumers/rows'
 import { insertDevice } from '../devices/rows'
+import { insertDomain } from '../domains/rows'
 import { insertGrants } from '../entitlements/rows'
 import {
   addMember,
@@ -189,8 +190,8 @@ export const LISTS: Record<string, List> = {
   },
   'GET /platform/v1/domains': {
     id: byId,
-    add: ({ project }, n) => times(n, () => insertDomain(project, `${crypto.randomUUID()}.dev`, { state: 'pending' })),
-    filters: ['state=pending', ''],
+    add: ({ project }, n) => times(n, () => insertDomain(project)),
+    filters: ['purpose=surface', 'purpose=sso', 'state=pending', ''],
   },
   'GET /platform/v1/sso/connections': {
     id: byId,

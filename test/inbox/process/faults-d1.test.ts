@@ -78,8 +78,8 @@ const consumed: Path['act'] = async ({ queue }, DB) => {
   return undefined
 }
 
-/** The cron notes what it saw of the store in the directory. */
-const NOTED = BESIDE ? [] : ['note']
+/** The cron looks for domains that are due in the directory, and notes there what it saw of the store. */
+const NOTED = BESIDE ? [] : ['domains', 'note']
 
 const PATHS: Path[] = [
   {
