@@ -22,7 +22,7 @@ import {
   stripeEvent,
 } from '../harness'
 import type { World } from '../routes'
-import { insertConnection, insertDomain } from '../sso/rows'
+import { insertConnection } from '../sso/rows'
 
 /** What a test needs to know of a list. */
 export type List = {
