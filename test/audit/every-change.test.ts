@@ -82,12 +82,6 @@ const TRAFFIC = [
   'POST /platform/v1/billing/plans/:id/preview',
   'POST /platform/v1/consumers/:consumer/entitlements/token',
 ]
-/** What needs a sign-in at a provider, or begins one that changes nothing: test/sso asks what they leave. */
-const OF_SIGN_INS = [
-  'POST /platform/v1/sso/authorize',
-  'POST /platform/v1/sso/token',
-  'POST /platform/v1/sso/connections/:id/test',
-]
 const TRAFFIC_IN_FORMS: Record<string, Record<string, string>> = {
   'POST /console/p/:project/platform/consumers': { external_id: 'by-form' },
   'POST /console/p/:project/platform/consumers/:consumer/edit': { name: 'By form', etag: '*' },
@@ -240,13 +234,10 @@ const FORMS: Record<string, StatedForm> = {
   [`${EVENTS}/:event/replay`]: REPLAYED,
 }
 
-const changing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.startsWith('/platform/v1/')).filter(
-  (route) => !OF_SIGN_INS.includes(nameOf(route)),
-)
+const changing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.startsWith('/platform/v1/'))
 // Not what users do for themselves: test/members asks what accepting, declining and
 // leaving write.
-const OWN =
-  /sign-(in|out)|sso\/:connection\/test$|sessions|^\/console\/(confirm|passkeys|second-factor)|^\/console\/invitations|\/leave$/
+const OWN = /sign-(in|out)|sessions|^\/console\/(confirm|passkeys|second-factor)|^\/console\/invitations|\/leave$/
 const forms = PAGES.filter(({ method, path }) => method === 'POST' && !OWN.test(path))
 
 type Row = { project_id: string; action: string; actor_type: string; actor_id: string; object_id: string }

@@ -63,6 +63,7 @@ const STATED: Record<string, PagePolicy> = {
   'GET /console/invitations': 'user',
   'GET /console/passkeys/:id': 'user',
   [`GET ${MEMBERS}/:user`]: 'user',
+  [`GET ${SSO}/:connection/tests`]: 'user',
   [`GET ${MEMBERS}/invitations/:id`]: 'user',
   [`GET ${CONNECTIONS}/:id/secrets`]: 'user',
   [`GET ${CONNECTIONS}/:id/secrets/:secret`]: 'user',
