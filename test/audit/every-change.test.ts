@@ -81,6 +81,8 @@ const TRAFFIC = [
   'POST /platform/v1/billing/entitlements/check',
   'POST /platform/v1/billing/plans/:id/preview',
   'POST /platform/v1/consumers/:consumer/entitlements/token',
+  'POST /platform/v1/sso/authorize',
+  'POST /platform/v1/sso/token',
 ]
 const TRAFFIC_IN_FORMS: Record<string, Record<string, string>> = {
   'POST /console/p/:project/platform/consumers': { external_id: 'by-form' },
@@ -105,6 +107,7 @@ const STATED: Record<string, Stated> = {
   'DELETE /platform/v1/sso/connections/:id': onSso('deleted'),
   'POST /platform/v1/sso/connections/:id/activate': onSso('activated'),
   'POST /platform/v1/sso/connections/:id/disable': onSso('disabled'),
+  'POST /platform/v1/sso/connections/:id/test': onSso('test_started'),
   'DELETE /platform/v1/sso/identities/:id': { action: 'sso_identity.deleted', object: (world) => world.sso.identity },
   'POST /platform/v1/invitations': { action: 'member.invited', object: () => /^inv_/ },
   'POST /platform/v1/invitations/:id/resend': onInvitation('resent'),
@@ -192,6 +195,7 @@ const FORMS: Record<string, StatedForm> = {
   [`${CONNECTIONS}/:id/delete`]: onConnection('deleted'),
   [`${CONNECTIONS}/:id/secrets`]: { ...onConnection('secret_added'), fields: SECRET },
   [`${CONNECTIONS}/:id/secrets/:secret/remove`]: onConnection('secret_removed'),
+  [`${SSO}/:connection/test`]: onSso('test_started'),
   [`${MEMBERS}/invitations`]: {
     action: 'member.invited',
     object: () => /^inv_/,

@@ -48,7 +48,7 @@ export const SsoTest = named(
     connection_id: SAMPLE.ssoConnection,
     state: 'failed',
     steps: [exampleOf(Step)],
-    would: 'Sign in as ada@acme.dev (viewer).',
+    would: 'Be refused: the ID token is not valid.',
     current: true,
     created_at: SAMPLE.time,
   },
