@@ -4,7 +4,7 @@ import { advance, stopClock } from '../clock'
 import { PAGES, pathIn, submit } from '../console/visit'
 import { insertLink } from '../consumers/rows'
 import { failDomain } from '../domains/rows'
-import { call, drain, lossyQueue } from '../harness'
+import { call, DIRECTORY, drain, lossyQueue } from '../harness'
 import { rows, rowsOfAll } from '../inbox/pipeline'
 import { callRoute, expectSampled, nameOf, newWorld, ROUTES, SAMPLES, type World } from '../routes'
 
@@ -38,11 +38,13 @@ const onOwner = (what: string) => ({ action: `member.${what}`, object: (world: W
 const onSso = (what: string) => ({ action: `sso_connection.${what}`, object: (world: World) => world.sso.id })
 const GLASS_TAKEN: Stated = {
   ...onOwner('break_glass_taken'),
-  first: ({ coOwner }) => rows('UPDATE members SET break_glass = 1 WHERE user_id = ?', coOwner.user),
+  first: ({ coOwner }) =>
+    DIRECTORY.prepare('UPDATE members SET break_glass = 1 WHERE user_id = ?').bind(coOwner.user).run(),
 }
 const UNENFORCED = {
   ...onSso('updated'),
-  first: ({ sso }: World) => rows("UPDATE sso_connections SET audience = 'team' WHERE id = ?", sso.id),
+  first: ({ sso }: World) =>
+    DIRECTORY.prepare("UPDATE sso_connections SET audience = 'team' WHERE id = ?").bind(sso.id).run(),
 }
 const onInvitation = (what: string) => ({
   action: `invitation.${what}`,

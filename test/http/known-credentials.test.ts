@@ -40,7 +40,8 @@ const reads = routeTable(app).filter((route) => onlyReads(route) && takesKeys(ro
 const deferring = reads.filter(({ meta }) => meta.operation?.policy?.reads)
 const changes = ROUTES.filter((route) => !onlyReads(route) && takesKeys(route))
 /** Whether a route's statements are in the same database as the key: people are in the directory. */
-const isBesideKey = (path: string) => STORES.length === 1 || !/^\/platform\/v1\/(members|invitations)/.test(path)
+const isBesideKey = (path: string) =>
+  STORES.length === 1 || !/^\/platform\/v1\/(members|invitations|domains|sso)/.test(path)
 
 let project: string
 let token: string
