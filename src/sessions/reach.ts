@@ -30,7 +30,8 @@ export function requireReach({ settings }: Runtime, sso: SsoSession | null, proj
     )
   }
   const enforced = target.sso_enforced_by
-  if (enforced === null || enforced === sso?.connection_id || target.break_glass) return
+  // Break-glass access is for codes and passkeys, whose use is logged: not for what another provider says.
+  if (enforced === null || enforced === sso?.connection_id || (sso === null && target.break_glass)) return
   const address = `${settings.publicOrigin ?? ''}${startPath(enforced)}`
   throw new Fault(
     'sso_required',

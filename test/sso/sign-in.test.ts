@@ -106,7 +106,7 @@ describe('a sign-in', () => {
     expect((await authorize()).body.url).toMatch(new RegExp(`^${ORIGIN}/sso/login/slg_`))
   })
 
-  it("is not served by another project's host, nor is a test run by the project's own", async () => {
+  it("is not served by another project's host, nor is the team's by the project's own", async () => {
     const { authorize, project } = await customersWorld()
     const other = await customersWorld()
     const [own, foreign] = [newDomain(), newDomain()]
@@ -119,9 +119,9 @@ describe('a sign-in', () => {
     const there = await linkAt(own)
     expect((await there.answer()).status).toBe(302)
     expect((await (await linkAt(foreign)).answer()).status).toBe(400)
-    const test = await linkAt(own)
-    await DIRECTORY.prepare("UPDATE sso_logins SET mode = 'test' WHERE id = ?").bind(test.id).run()
-    expect((await test.answer()).status).toBe(400)
+    const team = await linkAt(own)
+    await DIRECTORY.prepare("UPDATE sso_logins SET mode = 'team' WHERE id = ?").bind(team.id).run()
+    expect((await team.answer()).status).toBe(400)
   })
 
   const REFUSED: [string, Parameters<typeof customersWorld>[0], object, number, string][] = [

@@ -104,7 +104,8 @@ export async function changeConnection(
 /**
  * Lets people sign in with a connection, or no longer, which ends its sessions.
  *
- * @throws {Fault} `not_found`, `connection_untested`, `domain_unverified`, `connection_enforced`
+ * @throws {Fault} `not_found`, `connection_untested`, `domain_unverified`, `connection_enforced`; `console_session_required`
+ *   for a key that activates one of the team
  */
 export async function switchConnection(rt: Runtime, of: Of, active: boolean, change: Change): Promise<SsoConnection> {
   return untilWritten(rt, of, async (row) => {
@@ -112,9 +113,18 @@ export async function switchConnection(rt: Runtime, of: Of, active: boolean, cha
     if (row.state === state) return row
     if (active) requireReady(row)
     else requireNotEnforced(row)
+    // Whoever signs in with it acts as a user. The minter of a key may have been removed since.
+    if (active && row.audience === 'team' && change.actor.type === 'api_key') throw personRequired()
     const action = active ? 'sso_connection.activated' : 'sso_connection.disabled'
     return updateConnection(rt.directory, row, { state }, { action }, change)
   })
+}
+
+function personRequired(): Fault {
+  return new Fault(
+    'console_session_required',
+    'Use the Bearer token of a console session. An API key cannot activate a connection for the team.',
+  )
 }
 
 /** Deletes a connection, which ends its sessions. Again: nothing. @throws {Fault} `not_found`, `connection_enforced` */

@@ -85,7 +85,8 @@ export async function updateConnection(
 ): Promise<SsoConnection | null> {
   const { project_id, id, revision, state } = read
   // Either all of the batch happens to the connection that was read, or nothing.
-  const unchanged = and(eq(ssoConnections.revision, revision), eq(ssoConnections.state, state))
+  const free = columns.state === 'disabled' ? sql`NOT EXISTS ${enforcing(directory, read)}` : undefined
+  const unchanged = and(eq(ssoConnections.revision, revision), eq(ssoConnections.state, state), free)
   const next = sql`CASE WHEN ${unchanged} THEN ${ssoConnections.revision} + ${retest ? 1 : 0} END`
   const updated = directory
     .update(ssoConnections)
@@ -108,19 +109,23 @@ export async function updateConnection(
   }
 }
 
-/** Deletes a connection, its secret and its claim to domains. Deleting it again changes nothing. @returns it before that */
-export async function deleteConnection(directory: Directory, { project_id, id }: Of, change: Change) {
-  const enforcing = directory
+/** Selects the project, if it enforces the connection. */
+function enforcing(directory: Directory, { project_id, id }: Of) {
+  return directory
     .select({ one: sql`1` })
     .from(projects)
     .where(and(eq(projects.id, project_id), eq(projects.sso_enforced_by, id)))
-  const deletable = and(live(project_id, id), sql`NOT EXISTS ${enforcing}`)
+}
+
+/** Deletes a connection, its secret and its claim to domains. Deleting it again changes nothing. @returns it before that */
+export async function deleteConnection(directory: Directory, { project_id, id }: Of, change: Change) {
+  const deletable = and(live(project_id, id), sql`NOT EXISTS ${enforcing(directory, { project_id, id })}`)
   const { before, enforced } = await batch(directory, {
     before: directory
       .select({ deleted_at: ssoConnections.deleted_at })
       .from(ssoConnections)
       .where(and(eq(ssoConnections.project_id, project_id), eq(ssoConnections.id, id))),
-    enforced: enforcing,
+    enforced: enforcing(directory, { project_id, id }),
     ...audited(
       directory,
       change,

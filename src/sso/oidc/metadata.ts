@@ -89,9 +89,13 @@ async function fetchMetadata(rt: Host, issuer: string): Promise<Metadata> {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Metadata
 }
 
+/** Characters of an endpoint's address. One is kept with the connection. */
+const MAX_ENDPOINT = 2000
+
 function checkEndpoint(name: string, address: unknown, ours: readonly string[]): void {
   if (address === undefined && OPTIONAL.some((optional) => optional === name)) return
   if (typeof address !== 'string') throw new SsoError('discovery_failed', `It has no ${name}.`)
+  if (address.length > MAX_ENDPOINT) throw new SsoError('discovery_failed', `Its ${name} is too long.`)
   try {
     outsideUrl(address, ours)
   } catch (error) {

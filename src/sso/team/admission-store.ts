@@ -6,16 +6,23 @@ import { invitations, members } from '../../members/schema'
 import { isDeleted } from '../../projects/ended-store'
 import { users } from '../../sessions/schema'
 import { holdsDomain, live, type SsoConnection } from '../connections/store'
+import { domainOf } from '../email-domain'
 import type { Identified } from '../oidc/client'
 import { ssoConnections, ssoIdentities } from '../schema'
-import { domainOf } from './admission'
 
 /** What decides whether somebody may sign in. */
 export type Facts = Awaited<ReturnType<typeof selectFacts>>[number]
 
 /** Reads what decides whether somebody may sign in with a connection of the team. */
-export function selectFacts(db: Directory, connection: SsoConnection, identified: Identified, now: number) {
-  const { active, holds, owned, known, byAddress, isMember, isInvited } = conditions(db, connection, identified, now)
+export function selectFacts(
+  db: Directory,
+  connection: SsoConnection,
+  identified: Identified,
+  proved: string | null,
+  now: number,
+) {
+  const all = conditions(db, connection, identified, proved, now)
+  const { active, holds, owned, known, byAddress, unproven, isMember, isInvited } = all
   const user = sql`coalesce(${known}, ${byAddress})`
   const flag = (condition: SQL, name: string) => sql<boolean>`${condition}`.mapWith(Boolean).as(name)
   return db
@@ -23,6 +30,7 @@ export function selectFacts(db: Directory, connection: SsoConnection, identified
       active: flag(active, 'active'),
       holds: flag(holds, 'holds'),
       owned: flag(owned, 'owned'),
+      unproven: flag(unproven, 'unproven'),
       linked: flag(sql`${known} IS NOT NULL`, 'linked'),
       member: flag(isMember(user), 'member'),
       invited: flag(isInvited(user), 'invited'),
@@ -30,11 +38,16 @@ export function selectFacts(db: Directory, connection: SsoConnection, identified
     .from(sql`(SELECT 1)`)
 }
 
-/** The conditions of a sign-in, for its statements. */
+/**
+ * The conditions of a sign-in, for its statements.
+ *
+ * @param proved the user whom this browser has just proved to be, by a code or a passkey; null if none
+ */
 export function conditions(
   db: Directory,
   { project_id, id }: SsoConnection,
   { issuer, subject, email }: Identified,
+  proved: string | null,
   now: number,
 ) {
   const one = { one: sql`1` }
@@ -44,12 +57,20 @@ export function conditions(
     eq(ssoIdentities.issuer, issuer),
     eq(ssoIdentities.subject, subject),
   )
+  /** The user whom the identity stands for. */
+  const known = sql`(SELECT ${ssoIdentities.user_id} FROM ${ssoIdentities} WHERE ${identity})`
+  const byAddress = sql`(SELECT ${users.id} FROM ${users} WHERE ${eq(users.email, address)})`
   const active = and(live(project_id, id), eq(ssoConnections.state, 'active'))
   const isMember = (user: SQL) =>
     sql`EXISTS ${db
       .select(one)
       .from(members)
       .where(and(eq(members.project_id, project_id), eq(members.user_id, user)))}`
+  const isOwner = (user: SQL) =>
+    sql`EXISTS ${db
+      .select(one)
+      .from(members)
+      .where(and(eq(members.project_id, project_id), eq(members.user_id, user), eq(members.role, 'owner')))}`
   const invitedAddress = (email: SQL) =>
     sql`EXISTS ${db
       .select(one)
@@ -62,11 +83,15 @@ export function conditions(
     /** Whether any domain of the connection is verified now: without one, it signs nobody in. */
     holds: holdsDomain(project_id, id),
     /** Whether the domain of the address is one that the connection may vouch for now. */
-    owned: holdsDomain(project_id, id, eq(domains.hostname, domainOf(address))),
-    /** The user whom the identity stands for. */
-    known: sql`(SELECT ${ssoIdentities.user_id} FROM ${ssoIdentities} WHERE ${identity})`,
-    byAddress: sql`(SELECT ${users.id} FROM ${users} WHERE ${eq(users.email, address)})`,
+    owned: holdsDomain(project_id, id, eq(domains.hostname, domainOf(address) ?? '')),
+    known,
+    byAddress,
     isMember,
+    /**
+     * Whether the identity would be linked to an owner who has not proved to be one. Without that, whoever sets up a provider
+     * could become owner.
+     */
+    unproven: sql`(${known} IS NULL AND ${isOwner(byAddress)} AND ${byAddress} IS NOT ${proved})`,
     /** Whether the user, or the address if it is no user's, has an open invitation to the project. */
     isInvited: (user: SQL) =>
       invitedAddress(sql`coalesce((SELECT ${users.email} FROM ${users} WHERE ${eq(users.id, user)}), ${address})`),

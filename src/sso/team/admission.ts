@@ -1,12 +1,8 @@
+import { domainOf } from '../email-domain'
 import { SignInRefused } from '../login/refused'
 import type { Identified } from '../oidc/client'
 import type { ConnectionSettings } from '../values'
 import type { Facts } from './admission-store'
-
-/** The domain of an email address, in lower case. */
-export function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
-}
 
 /**
  * Whether somebody may sign in with a connection of the team. An identity that is linked stays so, whatever the provider says
@@ -18,11 +14,13 @@ export function domainOf(address: string): string {
 export function admit(
   { default_role }: ConnectionSettings,
   { email, email_verified }: Identified,
-  { active, holds, owned, linked, member, invited }: Facts,
+  { active, holds, owned, unproven, linked, member, invited }: Facts,
 ): ConnectionSettings['default_role'] {
   if (!active) throw new SignInRefused('connection_inactive', 'The connection is not active.')
   if (!holds) throw new SignInRefused('domain_unverified', 'The connection has no domain that is verified now.')
   if (!linked) requireVouched(email, email_verified, owned)
+  if (unproven)
+    throw new SignInRefused('owner_unproven', 'An owner must have signed in with a code or a passkey first.')
   if (member || invited) return null
   // Somebody who was linked has left or was removed since: an admin decides whether they come back.
   if (!linked && default_role !== null) return default_role
@@ -33,5 +31,5 @@ function requireVouched(email: string | null, verified: boolean, owned: boolean)
   if (email === null) throw new SignInRefused('email_missing', 'The provider gave no email address.')
   if (!verified) throw new SignInRefused('email_unverified', `The provider does not say that ${email} is verified.`)
   if (owned) return
-  throw new SignInRefused('domain_not_owned', `${domainOf(email)} is no verified domain of this connection.`)
+  throw new SignInRefused('domain_not_owned', `${domainOf(email) ?? email} is no verified domain of this connection.`)
 }

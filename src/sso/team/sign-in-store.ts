@@ -17,6 +17,8 @@ type New = {
   session: Pick<Session, 'id' | 'hash' | 'expires_at'>
   /** The session of this browser that the new one replaces. */
   replaces: string | null
+  /** The user whom this browser has just proved to be, by a code or a passkey; null if none. */
+  proved: string | null
   /** A keyed hash of the browser. */
   browser: string
 }
@@ -31,23 +33,25 @@ type New = {
 export async function openWithSso(
   db: Directory,
   { connection, identified }: Pick<Finishing, 'connection' | 'identified'>,
-  { session, replaces, browser }: New,
+  { session, replaces, proved, browser }: New,
   by: By,
   change: Omit<Change, 'actor'>,
 ): Promise<{ facts: Facts | undefined; opened: { user: User; due: boolean; counted: boolean } | null }> {
   const { now, client } = by
   const { project_id, id: connection_id, settings } = connection
   const { issuer, subject, email, email_verified, sid, end_session_endpoint } = identified
-  const { address, identity, active, holds, owned, known, byAddress, isMember, isInvited } = conditions(
-    db,
-    connection,
-    identified,
-    now,
-  )
+  const all = conditions(db, connection, identified, proved, now)
+  const { address, identity, active, holds, owned, known, byAddress, unproven, isMember, isInvited } = all
   const [newUser, newIdentity] = [newId('usr', now), newId('idn', now)]
   const { default_role } = settings
   const admitted = default_role === null ? sql`(${isMember(byAddress)} OR ${isInvited(byAddress)})` : sql`1`
-  const linkable = and(email === null || !email_verified ? sql`0` : sql`${known} IS NULL`, active, owned, admitted)
+  const linkable = and(
+    email === null || !email_verified ? sql`0` : sql`${known} IS NULL`,
+    active,
+    owned,
+    admitted,
+    sql`NOT ${unproven}`,
+  )
   const linked = exists(
     db
       .select({ one: sql`1` })
@@ -81,7 +85,7 @@ export async function openWithSso(
     sql`${ssoConnections.end_session_endpoint} IS NOT ${end_session_endpoint}`,
   )
   const done = await batch(db, {
-    facts: selectFacts(db, connection, identified, now),
+    facts: selectFacts(db, connection, identified, proved, now),
     signedUp: insertWhere(db, users, { id: newUser, email: address, created_at: now }, linkable).onConflictDoNothing(),
     linked: insertWhere(
       db,

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import * as z from 'zod'
 import { type Browser, browserHash } from '../../accounts/browser'
 import { byOf } from '../../accounts/client'
 import { sendNotice } from '../../accounts/notices'
@@ -16,14 +17,17 @@ import { openWithSso } from './sign-in-store'
  * Opens a session of the team for somebody whom a provider has identified. The token is returned only here.
  *
  * @param replaces the session of this browser that the new one replaces
+ * @param proved the user whom this browser has just proved to be, by a code or a passkey; null if none
  * @throws {SignInRefused}
  */
 export async function signInWithSso(
   c: Context<HttpEnv>,
-  { connection, identified }: Finishing,
-  { browser, replaces }: { browser: Browser; replaces: string | null },
+  { connection, identified: said }: Finishing,
+  { browser, replaces, proved }: { browser: Browser; replaces: string | null; proved: string | null },
 ): Promise<string> {
   const rt = c.get('rt')
+  // It becomes the address of a user, to whom emails are sent.
+  const identified = { ...said, email: z.email().max(254).safeParse(said.email).data ?? null }
   const by = byOf(c)
   const token = newSessionToken()
   const expires_at = sessionEnd(rt.now, rt.now, true)
@@ -32,7 +36,7 @@ export async function signInWithSso(
   const { facts, opened } = await openWithSso(
     rt.directory,
     { connection, identified },
-    { session, replaces, browser: await browserHash(rt, browser) },
+    { session, replaces, proved, browser: await browserHash(rt, browser) },
     by,
     change,
   )

@@ -23,6 +23,9 @@ async function ofTeam({ directory }: Runtime, connection: SsoConnection, identif
   const doubt = doubtAbout(connection, identified)
   if (!identity && doubt) return refused(doubt)
   const who = user?.email ?? email ?? identified.subject
+  if (user?.role === 'owner' && !identity) {
+    return `${who} would be signed in if they have just signed in with a code or a passkey in the same browser. They are an owner.`
+  }
   if (user?.role) return `${who} would be signed in. They are a member already: ${user.role}.`
   const { default_role } = connection.settings
   if (default_role) return `${who} would become a member of the project, and be signed in: ${default_role}.`

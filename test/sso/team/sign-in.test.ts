@@ -38,9 +38,24 @@ describe('a first sign-in with single sign-on', () => {
     const owner = await addMember(of.project, 'owner')
     const email = `grace@${of.domain}`
     await DIRECTORY.prepare('UPDATE users SET email = ? WHERE id = ?').bind(email, owner.user).run()
-    const { token } = await signIn(of, { sub: 'grace', email })
+    // Without proof, whoever sets up a provider could become owner.
+    expect(refused((await signIn(of, { sub: 'grace', email })).location)).toBe('owner_unproven')
+    const other = { '__Host-session': (await addMember(of.project, 'owner')).token }
+    expect(refused((await signIn(of, { sub: 'grace', email }, { jar: other })).location)).toBe('owner_unproven')
+    const { token } = await signIn(of, { sub: 'grace', email }, { jar: { '__Host-session': owner.token } })
     expect((await current(token)).body.user.id).toBe(owner.user)
+    expect((await signIn(of, { sub: 'grace', email })).token).not.toBeNull()
     expect(await memberOf(of, owner.user)).toMatchObject({ role: 'owner', source: 'invitation' })
+  })
+
+  it('asks first where another site leads to it', async () => {
+    const of = await team()
+    for (const site of ['cross-site', 'same-site']) {
+      const { status, text } = await call(`/auth/sso/start?connection=${of.connection}`, {
+        headers: { 'Sec-Fetch-Site': site },
+      })
+      expect([status, text.includes(`/auth/sso/start?connection=${of.connection}`)]).toEqual([200, true])
+    }
   })
 
   it('lets in who is invited, where new people must be', async () => {

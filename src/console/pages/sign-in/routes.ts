@@ -8,7 +8,7 @@ import { endingOf } from '../../../sessions/ending'
 import { accountOf, limitSignIn, type Redeemed, requestCode, signIn } from '../../../sessions/sign-in'
 import { deleteSession } from '../../../sessions/store'
 import { findConnection } from '../../../sso/connections/store'
-import { domainOf } from '../../../sso/team/admission'
+import { domainOf } from '../../../sso/email-domain'
 import { connectionsFor } from '../../../sso/team/routing-store'
 import { browserOf, keepBrowser } from '../../browser'
 import { parse, refusalOf } from '../../form'
@@ -45,7 +45,7 @@ export const signInPages = new Hono<HttpEnv>()
     }
     await limitSignIn(c)
     const { directory } = c.get('rt')
-    const connections = form.get('code') ? [] : await run(directory, connectionsFor(directory, domainOf(email)))
+    const connections = form.get('code') ? [] : await run(directory, connectionsFor(directory, domainOf(email) ?? ''))
     if (connections.length > 0) return choicePage(c, { email, next, connections })
     const { challenge } = await requestCode(c, email)
     return codePage(c, { next, email, challenge })

@@ -7,7 +7,8 @@ import { Gate } from '../sign-in/gate'
 type Choice = { email: string; next: string; connections: readonly { id: string; name: string }[] }
 
 /**
- * Which single sign-on to continue with, or a code instead. It depends on the domain of the address alone. These are links,
+ * Which single sign-on to continue with, or a code instead. It depends on the domain of the address alone. Without an address,
+ * another site has led here, and it asks only whether to continue. These are links,
  * because the policy of our pages lets no form lead to another site.
  */
 export function choicePage(c: Context<HttpEnv>, { email, next, connections }: Choice) {
@@ -15,7 +16,7 @@ export function choicePage(c: Context<HttpEnv>, { email, next, connections }: Ch
     c,
     { title: 'Sign in' },
     <Gate title="Sign in">
-      <p class="quiet">{email.slice(email.lastIndexOf('@') + 1)} has single sign-on.</p>
+      {email !== '' && <p class="quiet">{email.slice(email.lastIndexOf('@') + 1)} has single sign-on.</p>}
       {connections.map(({ id, name }) => (
         <a class="button primary wide" href={startPath(id, next)}>
           Continue to {name}
@@ -25,9 +26,11 @@ export function choicePage(c: Context<HttpEnv>, { email, next, connections }: Ch
         <input type="hidden" name="next" value={next} />
         <input type="hidden" name="email" value={email} />
         <input type="hidden" name="code" value="true" />
-        <button type="submit" class="link">
-          Send a code to {email} instead
-        </button>
+        {email !== '' && (
+          <button type="submit" class="link">
+            Send a code to {email} instead
+          </button>
+        )}
         <a href={`/console/sign-in?next=${encodeURIComponent(next)}`}>Use another address</a>
       </form>
     </Gate>,

@@ -32,8 +32,8 @@ export const ssoPages = new Hono<HttpEnv>()
     return finish(c, login, connection, async (record) => identify(rt, await clientOf(rt, connection), asked, record))
   })
 
-/** A project's own host serves the sign-ins of its own customers alone. */
+/** A project's own host serves the sign-ins of its own customers alone, and the test runs of its connections. */
 function isServedHere(c: Context<HttpEnv>, { mode }: Login, { project_id }: SsoConnection): boolean {
   const surface = c.get('surface')
-  return surface === null || (mode === 'customers' && surface.project_id === project_id)
+  return surface === null || (mode !== 'team' && surface.project_id === project_id)
 }

@@ -5,10 +5,10 @@ import { publicOrigin, requirePublicOrigin } from '../../../http/origin'
 import { newId } from '../../../lib/ids'
 import { limitSignIn } from '../../../sessions/sign-in'
 import { findConnectionById } from '../../../sso/connections/store'
+import { domainOf } from '../../../sso/email-domain'
 import { elsewhere } from '../../../sso/login/address'
 import { bindBrowser } from '../../../sso/login/browser'
 import { beginLogin } from '../../../sso/login/logins-store'
-import { domainOf } from '../../../sso/team/admission'
 import { connectionsFor } from '../../../sso/team/routing-store'
 import { localPath } from '../../local-path'
 import { page } from '../../page'
@@ -25,7 +25,7 @@ export const ssoStartPages = new Hono<HttpEnv>().get('/start', page('anyone'), a
   const next = localPath(c, c.req.query('next'))
   if (connection !== undefined) return begin(c, connection, next, null)
   const { directory } = c.get('rt')
-  const found = await run(directory, connectionsFor(directory, domainOf(email)))
+  const found = await run(directory, connectionsFor(directory, domainOf(email) ?? ''))
   const [only] = found
   if (only && found.length === 1) return begin(c, only.id, next, email)
   if (only) return choicePage(c, { email, next, connections: found })
@@ -38,6 +38,8 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
   if (connection?.audience !== 'team' || connection.state !== 'active') {
     return c.redirect(`/console/sign-in?${new URLSearchParams({ refused: 'connection_inactive', next })}`, 303)
   }
+  // Another site must not sign anybody in, nor lead to a provider in our name: whoever comes from there is asked first.
+  if (!isOurs(c)) return choicePage(c, { email: login_hint ?? '', next, connections: [connection] })
   const { state, bound } = await bindBrowser(c)
   const login = {
     id: newId('slg', rt.now),
@@ -50,4 +52,10 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
   }
   const begun = await beginLogin(rt.directory, login, bound, rt.now)
   return depart(c, { login: begun, connection }, state)
+}
+
+/** Whether a page of ours, or nobody's page (an address that was typed or opened from an email), leads here. */
+function isOurs(c: Context<HttpEnv>): boolean {
+  const site = c.req.header('Sec-Fetch-Site')
+  return site === undefined || site === 'same-origin' || site === 'none'
 }

@@ -12,7 +12,11 @@ import { keepSession, visitorOf } from '../../session'
 export async function finishTeam(c: Context<HttpEnv>, finishing: Finishing): Promise<Response> {
   const before = await visitorOf(c)
   const browser = browserOf(c)
-  const token = await signInWithSso(c, finishing, { browser, replaces: before?.id ?? null })
+  const token = await signInWithSso(c, finishing, {
+    browser,
+    replaces: before?.id ?? null,
+    proved: before?.confirmed && before.sso === null ? before.user_id : null,
+  })
   keepSession(c, token)
   keepBrowser(c, browser)
   return c.redirect(localPath(c, finishing.login.redirect_to), 303)

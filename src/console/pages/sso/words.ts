@@ -7,6 +7,8 @@ const WORDS: Record<string, string> = {
   email_missing: 'Your identity provider gave no email address. Ask whoever manages it.',
   email_unverified: 'Your identity provider does not say that your email address is verified. Ask whoever manages it.',
   domain_not_owned: 'Your email address is of no verified domain of this single sign-on. Ask an admin of the project.',
+  owner_unproven:
+    'You are an owner of the project. Sign in with a code first, and then with single sign-on in the same browser within 10 minutes. This links the two.',
   not_invited: 'You are not a member of the project. Ask one of its admins to invite you.',
 }
 
