@@ -12,7 +12,7 @@ import { invalidFields } from '../http/validate'
 import { newId } from '../lib/ids'
 import { noPlan, planKeyTaken, priceMapped, tooManyPlans } from './faults'
 import { featuresAmong } from './features-store'
-import { MAX_PLANS } from './limits'
+import { MAX_PLANS, MAX_REVISIONS } from './limits'
 import { findPlan, type Plan, type Price, pairsIn, plansOfPrices, refsOf, withPrices } from './plans-store'
 import { features, type PlanState, planRefs, planRevisions, plans } from './schema'
 import { misfits, type PlanFeatures, UNLIMITED } from './values'
@@ -96,6 +96,7 @@ export async function updatePlan(
     const { before, rows, refs } = await batch(db, {
       before: findPlan(db, of.project_id, of.id),
       kept: revisionKept(db, of, differs, change.now),
+      pruned: oldRevisionDeleted(db, of),
       ...audited(
         db,
         change,
@@ -199,6 +200,14 @@ function revisionKept(db: Db, of: Of, differs: SQL | undefined, now: number) {
     until: sql`CAST(${now} AS INTEGER)`,
   }
   return insertFrom(db, planRevisions, row, sql`FROM ${plans} WHERE ${differs}`)
+}
+
+/** Deletes the oldest revision of a plan that has too many. */
+function oldRevisionDeleted(db: Db, { project_id, id }: Of) {
+  const oldest = sql`(SELECT ${plans.revision} - ${MAX_REVISIONS} FROM ${plans}
+    WHERE ${and(eq(plans.project_id, project_id), eq(plans.id, id))})`
+  const ofPlan = and(eq(planRevisions.project_id, project_id), eq(planRevisions.plan_id, id))
+  return db.delete(planRevisions).where(and(ofPlan, sql`${planRevisions.revision} < ${oldest}`))
 }
 
 /** Removes the prices of a plan that are not among these. */

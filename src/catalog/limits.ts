@@ -1,3 +1,5 @@
+/** Earlier revisions that are kept of a plan. */
+export const MAX_REVISIONS = 200
 /** Features of a project. The write itself enforces the limit. */
 export const MAX_FEATURES = 200
 /** Grants that one transaction looks at when a feature is deleted. */

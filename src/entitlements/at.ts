@@ -1,3 +1,4 @@
+import { MAX_REVISIONS } from '../catalog/limits'
 import { MAX_CUSTOMERS } from '../consumers/limits'
 import type { ConsumerRef } from '../consumers/ref'
 import { required } from '../consumers/store'
@@ -8,8 +9,8 @@ import { settingsOf } from '../projects/settings'
 import type { Catalog, Holder, Plan } from './facts'
 import { asOf } from './history'
 import { eventsOf, knownBefore, linkedSince, pastOf } from './history-store'
-import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY } from './limits'
-import { subscriptionIn, subscriptionsIn } from './store'
+import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY, MAX_SOURCES } from './limits'
+import { subscriptionIn, subscriptionsIn, tooMuch } from './store'
 
 type Found = Results<ReturnType<typeof pastOf>>
 
@@ -33,6 +34,7 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
   const found = await ask(pastOf(db, projectId, ref, at))
   const consumer = required(found.consumer)
   const now = subscriptionsIn(found.subscriptions)
+  if (found.grants.length > MAX_SOURCES) throw tooMuch()
   const changes = found.changes.filter(({ bears }) => bears)
   const own = new Set(found.links.map(({ vendor, id }) => nameOf(vendor, id)))
   const moved = found.moves.filter(({ vendor, id }) => !own.has(nameOf(vendor, id)))
@@ -77,6 +79,17 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
       ? [`More than ${MAX_AUDIT_WALKED} changes were made in the project since.`]
       : []),
     ...past.flatMap((one) => one.missing),
+    ...found.plans
+      .filter(({ pruned }) => pruned)
+      .map(({ key }) => `The plan ${key} has changed more than ${MAX_REVISIONS} times. How it was then is not known.`),
+    ...(found.links.length >= MAX_CUSTOMERS
+      ? [`The consumer has ${MAX_CUSTOMERS} customers or more. When each of them was linked is not known.`]
+      : []),
+    ...(consumer.created_at > at
+      ? []
+      : found.ids
+          .filter(({ created_at }) => created_at > at)
+          .map(({ external_id }) => `The external id ${external_id} was added since.`)),
     ...relinked
       .filter(({ before }) => before)
       .map(({ id }) => `An event has linked the customer ${id} since. Which consumer it was before is not known.`),

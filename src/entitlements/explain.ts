@@ -1,5 +1,7 @@
+import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
 import type { Catalog, Grant, Holder } from './facts'
+import { MAX_EXPLAINED } from './limits'
 import { type Explained, type Reason, resolve } from './resolve'
 import { type Source, whyOf } from './sources'
 
@@ -18,6 +20,20 @@ const OUTRANKED: Partial<Record<Reason, string>> = {
   consumer_erased: 'The consumer is erased.',
   consumer_merged: 'The consumer was merged.',
   not_included: 'The quantity is 0.',
+}
+
+/**
+ * Every feature is explained by all items and grants, so both together decide how long the answer is.
+ *
+ * @throws {Fault} `payload_too_large`
+ */
+export function requireExplainable({ features }: Catalog, { subscriptions, grants }: Holder): void {
+  const items = subscriptions.reduce((sum, { items }) => sum + items.length, 0)
+  if (features.length * (items + grants.length) <= MAX_EXPLAINED) return
+  throw new Fault(
+    'payload_too_large',
+    'This consumer has too many subscriptions, items or grants to explain all features. Ask without explain, or use a check.',
+  )
 }
 
 /** What could give or deny a feature, as the API shows it. What does not count is there too, with the reason. */

@@ -34,6 +34,7 @@ export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) 
   return {
     project: db.select({ settings: projects.settings }).from(projects).where(eq(projects.id, projectId)),
     consumer: findConsumer(db, projectId, ref),
+    ids: idsOf(db, projectId, ref),
     links: customersOf(db, projectId, ref),
     moves: movesSince(db, projectId, ref, at),
     subscriptions: subscriptionsOf(db, projectId, list),
@@ -43,6 +44,15 @@ export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) 
     refs: refsOf(db, projectId),
     changes: changesSince(db, projectId, ref, at),
   }
+}
+
+/** The external ids of a consumer. */
+function idsOf(db: Db, projectId: string, ref: ConsumerRef) {
+  const { external_id, created_at, consumer_id, project_id } = consumerIds
+  return db
+    .select({ external_id, created_at })
+    .from(consumerIds)
+    .where(and(eq(project_id, projectId), eq(consumer_id, idOf(projectId, ref))))
 }
 
 /** A plan as it was. */
@@ -59,6 +69,12 @@ function plansAt(db: Db, projectId: string, at: number) {
       rank: plans.rank,
       features: plans.features,
       document: json<Document | null>(sql`CASE WHEN ${plans.updated_at} > ${at} THEN ${kept} END`).as('document'),
+      /** Whether the revision of that time may be deleted: nothing says when the oldest one that is kept began. */
+      pruned:
+        sql<boolean>`coalesce((SELECT min(${v.revision}) > 1 AND min(${v.until}) > ${at} FROM ${planRevisions} ${v}
+        WHERE ${v.project_id} = ${plans.project_id} AND ${v.plan_id} = ${plans.id}), 0)`
+          .mapWith(Boolean)
+          .as('pruned'),
     })
     .from(plans)
     .where(and(eq(plans.project_id, projectId), lt(plans.id, idFloor('pln', at + 1))))

@@ -17,6 +17,8 @@ export const MAX_ITEMS = 10_000
  * something is not allowed. Without a limit, a consumer with many of them would be refused every answer.
  */
 export const MAX_EXPIRED = 5
+/** Features, times the items and grants that each is explained by, in one answer. */
+export const MAX_EXPLAINED = 20_000
 /** How far back one can ask what a consumer was allowed to do (days). */
 export const MAX_DAYS_BACK = 400
 /** Events of its subscriptions that are looked at for that. */

@@ -72,14 +72,17 @@ function examinedIn(steps: readonly Step[]): number {
 function isOfEarlierCall(
   at: Place,
   start: Place | null,
-  { subscriptions, grants }: Holder,
+  { id: consumer, subscriptions, grants }: Holder & { id: string | null },
   planId: string,
   concerns: (one: Holder['subscriptions'][number]) => boolean,
 ): boolean {
   const concerned = subscriptions.filter(concerns)
   if (at.of === 'grant' && concerned.length > 0) return true
   if (start?.of !== at.of) return false
-  if (start.of === 'grant') return grants.some(({ plan_id, id }) => plan_id === planId && id <= start.id)
+  // Grants are walked consumer by consumer: only the one with whom the last call ended can have been counted.
+  if (start.of === 'grant') {
+    return consumer === start.consumer && grants.some(({ plan_id, id }) => plan_id === planId && id <= start.id)
+  }
   return concerned.some(({ id, vendor }) => id < start.id || (id === start.id && vendor <= start.vendor))
 }
 

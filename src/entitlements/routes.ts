@@ -11,7 +11,7 @@ import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { DAY, iso } from '../lib/time'
 import { holderAt, timeAsked } from './at'
-import { explain, presentAsked, presentEntitlement } from './explain'
+import { explain, presentAsked, presentEntitlement, requireExplainable } from './explain'
 import { CheckBody, Checked, Entitlements, EntitlementsQuery } from './fields'
 import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_ITEMS, MAX_SOURCES } from './limits'
 import { resolve } from './resolve'
@@ -68,6 +68,7 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
     const ref = refOf(consumer) ?? { id: consumer } // a name that is neither is read like an unknown id
     const { id, links, holder, catalog, now, missing } =
       at === undefined ? await readNow(c, ref) : await readAt(c, ref, at)
+    if (explained) requireExplainable(catalog, holder)
     const features = catalog.features.map(({ key }) => {
       const one = resolve(key, holder, catalog, now)
       return [key, { ...presentEntitlement(one), ...(explained && { sources: explain(key, one, holder, now) }) }]

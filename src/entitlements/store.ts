@@ -264,7 +264,7 @@ function timeIn(text: string | null): number | null {
   return Number.isNaN(ms) ? null : ms
 }
 
-function tooMuch(): Fault {
+export function tooMuch(): Fault {
   return new Fault(
     'payload_too_large',
     `These consumers have more than ${MAX_SOURCES} subscriptions or grants, or their subscriptions have more than ${MAX_ITEMS} items. Ask about fewer consumers at a time.`,

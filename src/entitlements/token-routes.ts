@@ -15,6 +15,7 @@ import { resolve } from './resolve'
 import { factsIn, factsOf } from './store'
 import { makeFirstKey, signToken } from './token'
 import { issuerPath, Token, TokenBody } from './token-fields'
+import { earliest } from './window'
 
 export const tokenRoutes = new Hono<HttpEnv>().post(
   '/:consumer/entitlements/token',
@@ -66,8 +67,10 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
       device: device ?? null,
       features: keys.map((key) => [key, resolve(key, holder, catalog, now)] as const),
     }
+    // A grant that starts later can deny or replace what is allowed now.
+    const starts = holder.grants.map(({ starts_at }) => starts_at).filter((at) => at !== null && at > now)
     const key = found.keys[0] ?? (await makeFirstKey(rt, project))
-    const { token, expires_at } = await signToken(rt, key, said, { now, ttl_s })
+    const { token, expires_at } = await signToken(rt, key, said, { now, ttl_s, changes_at: earliest(starts) })
     return c.json({ token, expires_at: iso(expires_at) }, 201)
   },
 )

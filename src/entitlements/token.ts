@@ -22,6 +22,7 @@ type Said = {
  * Signs a token. It ends before anything that it says can end by itself.
  *
  * @param now milliseconds
+ * @param changes_at when something that is known now changes the answer (ms); null if nothing does
  * @returns the token, and when it ends (ms)
  * @throws {Fault} `encryption_key_unavailable`
  */
@@ -29,11 +30,11 @@ export async function signToken(
   { settings }: Runtime,
   key: SigningKey,
   { issuer, project, consumer, device, features }: Said,
-  { now, ttl_s }: { now: number; ttl_s: number },
+  { now, ttl_s, changes_at }: { now: number; ttl_s: number; changes_at: number | null },
 ): Promise<{ token: string; expires_at: number }> {
   const allowed = features.filter(([, { allowed }]) => allowed)
   const iat = Math.floor(now / SECOND)
-  const end = earliest(allowed.map(([, { valid_until }]) => valid_until))
+  const end = earliest([changes_at, ...allowed.map(([, { valid_until }]) => valid_until)])
   const exp = Math.min(iat + ttl_s, end === null ? Number.POSITIVE_INFINITY : Math.floor(end / SECOND))
   const claims = {
     iss: issuer,

@@ -169,6 +169,17 @@ describe('the answer of a time', () => {
       await world.replay(first ?? '')
       await world.queue.pump()
     }, /was processed again/)
+    await wrong(() => world.consumers.patch('ext:ada', { external_id: 'ada-2' }), /The external id ada-2 was added/)
+    await STORE.prepare('UPDATE plans SET updated_at = ?2, revision = 300 WHERE project_id = ?1')
+      .bind(world.project, time + HOUR)
+      .run()
+    await STORE.prepare(
+      `INSERT INTO plan_revisions (project_id, plan_id, revision, document, until)
+        SELECT project_id, id, 299, '{"key":"x","rank":1,"features":{},"prices":[]}', ?2 FROM plans WHERE project_id = ?1 AND key = 'pro'`,
+    )
+      .bind(world.project, time + HOUR)
+      .run()
+    await wrong(async () => undefined, /The plan pro has changed more than 200 times/)
     // An event that is gone leaves a hole in the chain.
     await world.deliver(event({ at: 1, status: 'past_due' }))
     const [id] = await world.deliver(event({ at: 2, status: 'active' }))

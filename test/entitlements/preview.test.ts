@@ -141,7 +141,7 @@ describe('a preview', () => {
     await STORE.batch(
       [
         `INSERT INTO consumers (project_id, id, metadata, state, revision, created_at, updated_at)
-          SELECT ?1, printf('csm_0000000000%016d', v), '{}', 'active', 1, 0, 0 FROM n WHERE v <= 1500`,
+          SELECT ?1, printf('csm_0000000000%016d', v), '{}', 'active', 1, 0, 0 FROM n WHERE v <= 2200`,
         `INSERT INTO consumer_ids (project_id, external_id, consumer_id, position, created_at)
           SELECT ?1, 'u' || v, printf('csm_0000000000%016d', v), 0, 0 FROM n WHERE v <= 1500`,
         `INSERT INTO customer_links (project_id, customer, vendor, hint, hint_rank)
@@ -150,7 +150,7 @@ describe('a preview', () => {
           SELECT ?1, 'subscription', 'sub_' || v, 'stripe', 'cus_' || v, 'active', 1, (SELECT candidates FROM billing_objects
             WHERE project_id = ?1 AND customer = 'cus_model') FROM n`,
         `INSERT INTO grants (project_id, consumer_id, id, plan_id, effect, actor)
-          SELECT ?1, printf('csm_0000000000%016d', v + 1000), 'grt_' || v, ?2, 'allow', 'usr' FROM n WHERE v <= 1200`,
+          SELECT ?1, printf('csm_0000000000%016d', v + 1000), 'grt_' || (9999 - v), ?2, 'allow', 'usr' FROM n WHERE v <= 1200`,
       ].map((sql) =>
         STORE.prepare(
           sql.replace(
@@ -178,8 +178,8 @@ describe('a preview', () => {
       expect(body.has_more).toBe(cursor !== null)
     }
     const sum = (name: keyof (typeof found)[number]) => found.reduce((total, one) => total + one[name], 0)
-    // Of the consumers with a grant, 500 have a subscription too, and 700 do not exist.
-    expect([sum('examined'), sum('affected'), sum('gained')]).toEqual([5501 + 1200, 1500, 1500])
+    // Of the consumers with a grant, 500 have a subscription too. The ids of grants run against those of consumers.
+    expect([sum('examined'), sum('affected'), sum('gained')]).toEqual([5501 + 1200, 2200, 2200])
     expect(found.length).toBeLessThan(10)
     expect([count.rows_written, count.trips]).toEqual([0, 2 * found.length])
   })

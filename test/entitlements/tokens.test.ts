@@ -46,6 +46,9 @@ describe('a token', () => {
     expect((await world.issue()).body.expires_at).toBe(iso(now + 100 * SECOND))
     expect((await world.issue({ features: ['seats'] })).body.expires_at).toBe(iso(now + 300 * SECOND))
     expect((await world.issue({ ttl_s: 60 })).body.expires_at).toBe(iso(now + 60 * SECOND))
+    // A denial that begins later takes away what is allowed now.
+    await world.grant({ consumer: 'ext:ada', feature: 'seats', effect: 'deny', starts_at: iso(now + 30 * SECOND) })
+    expect((await world.issue({ features: ['seats'] })).body.expires_at).toBe(iso(now + 30 * SECOND))
   })
 
   it('is valid until it ends, whatever happens meanwhile, and not longer', async () => {

@@ -3,7 +3,7 @@ import { listFeatures } from '../../../catalog/features-store'
 import type { ConsumerRef } from '../../../consumers/ref'
 import { batch, type Results, run } from '../../../db/client'
 import { holderAt, timeAsked } from '../../../entitlements/at'
-import { explain } from '../../../entitlements/explain'
+import { explain, requireExplainable } from '../../../entitlements/explain'
 import type { Catalog, Holder } from '../../../entitlements/facts'
 import { type Explained, resolve } from '../../../entitlements/resolve'
 import { factsIn, type factsOf } from '../../../entitlements/store'
@@ -36,7 +36,8 @@ export function entitlementsIn(found: Found): Entitlements | null {
   if (facts === null) return null
   const { now, catalog, holders } = facts
   const [holder = { state: null, subscriptions: [], grants: [] }] = holders
-  return { now, ...decided(found.features, holder, catalog, now), missing: null }
+  const answer = unlessTooMuch(() => decided(found.features, holder, catalog, now))
+  return answer && { now, ...answer, missing: null }
 }
 
 /**
@@ -56,7 +57,9 @@ export async function readEntitlementsAt(c: Context<HttpEnv>, ref: ConsumerRef, 
 
 type Named = { key: string; name: string }
 
+/** @throws {Fault} `payload_too_large` */
 function decided(named: readonly Named[], holder: Holder, catalog: Catalog, now: number) {
+  requireExplainable(catalog, holder)
   const all = catalog.features.map(({ key }) => {
     const one = resolve(key, holder, catalog, now)
     const name = named.find((feature) => feature.key === key)?.name ?? key
