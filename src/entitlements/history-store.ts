@@ -48,11 +48,12 @@ export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) 
 
 /** The external ids of a consumer. */
 function idsOf(db: Db, projectId: string, ref: ConsumerRef) {
-  const { external_id, created_at, consumer_id, project_id } = consumerIds
-  return db
-    .select({ external_id, created_at })
-    .from(consumerIds)
-    .where(and(eq(project_id, projectId), eq(consumer_id, idOf(projectId, ref))))
+  return raw(
+    db,
+    { external_id: i.external_id, created_at: i.created_at },
+    (fields) => sql`SELECT ${fields} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+      WHERE ${and(eq(i.project_id, projectId), eq(i.consumer_id, idOf(projectId, ref)))}`,
+  )
 }
 
 /** A plan as it was. */

@@ -56,7 +56,7 @@ async function world({ faults = {}, domain, connection = {} }: Fields = {}) {
 describe('a test run', () => {
   it('records each step, signs nobody in, and lets the connection be activated', async () => {
     const domain = newDomain()
-    const { id, ask, start, run } = await world({
+    const { id, ask, start, run, owner } = await world({
       domain,
       faults: { claims: { email: `ada@${domain}` }, userinfo: { email: null, email_verified: null } },
     })
@@ -86,7 +86,11 @@ describe('a test run', () => {
       'Email address verified',
       'Name',
     ])
-    expect(await ask(`/${id}/activate`, 'POST')).toMatchObject({ status: 200, body: { state: 'active' } })
+    // Whoever signs in with it acts as a user, so a key does not open that door.
+    const refused = { status: 403, body: { code: 'console_session_required' } }
+    expect(await ask(`/${id}/activate`, 'POST')).toMatchObject(refused)
+    const bySession = await ask(`/${id}/activate`, 'POST', undefined, { token: owner.token })
+    expect(bySession).toMatchObject({ status: 200, body: { state: 'active' } })
   })
 
   it.each<[string, Fields, string]>([

@@ -135,7 +135,13 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: answer,
-      faults: ['not_found', 'connection_untested', 'domain_unverified', 'public_origin_missing'],
+      faults: [
+        'not_found',
+        'console_session_required',
+        'connection_untested',
+        'domain_unverified',
+        'public_origin_missing',
+      ],
     }),
     async (c) => {
       const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }

@@ -141,7 +141,7 @@ export async function deleteConnection(directory: Directory, { project_id, id }:
         and(
           eq(ssoConnectionDomains.project_id, project_id),
           eq(ssoConnectionDomains.connection_id, id),
-          sql`NOT EXISTS ${enforcing}`,
+          sql`NOT EXISTS ${enforcing(directory, { project_id, id })}`,
         ),
       ),
   })
