@@ -63,6 +63,8 @@ export type Document = { key: string; rank: number; features: PlanFeatures; pric
 function plansAt(db: Db, projectId: string, at: number) {
   const kept = sql`(SELECT ${v.document} FROM ${planRevisions} ${v} WHERE ${v.project_id} = ${plans.project_id}
     AND ${v.plan_id} = ${plans.id} AND ${v.until} > ${at} ORDER BY ${v.revision} LIMIT 1)`
+  const pruned = sql`(SELECT min(${v.revision}) > 1 AND min(${v.until}) > ${at} FROM ${planRevisions} ${v}
+    WHERE ${v.project_id} = ${plans.project_id} AND ${v.plan_id} = ${plans.id})`
   return db
     .select({
       id: plans.id,
@@ -71,11 +73,7 @@ function plansAt(db: Db, projectId: string, at: number) {
       features: plans.features,
       document: json<Document | null>(sql`CASE WHEN ${plans.updated_at} > ${at} THEN ${kept} END`).as('document'),
       /** Whether the revision of that time may be deleted: nothing says when the oldest one that is kept began. */
-      pruned:
-        sql<boolean>`coalesce((SELECT min(${v.revision}) > 1 AND min(${v.until}) > ${at} FROM ${planRevisions} ${v}
-        WHERE ${v.project_id} = ${plans.project_id} AND ${v.plan_id} = ${plans.id}), 0)`
-          .mapWith(Boolean)
-          .as('pruned'),
+      pruned: sql<boolean>`coalesce(${pruned}, 0)`.mapWith(Boolean).as('pruned'),
     })
     .from(plans)
     .where(and(eq(plans.project_id, projectId), lt(plans.id, idFloor('pln', at + 1))))

@@ -238,7 +238,7 @@ describe('the answer of a time', () => {
     const path = `/consumers/ext:ada/entitlements?at=${iso(START)}`
     expect((await world.ask('GET', path, { bindings: { DB } })).status).toBe(200)
     expect(count).toMatchObject({ trips: 2, rows_written: 0 })
-    expect(count.rows_read).toBeLessThan(120)
+    expect(count.rows_read).toBeLessThan(80)
     const once = count.rows_read
     await STORE.prepare(MANY_MOVES).bind(world.project).run()
     expect((await world.ask('GET', path, { bindings: { DB } })).status).toBe(200)
