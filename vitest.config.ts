@@ -15,10 +15,13 @@ const OF_SEVERAL = STORES === '1' ? ['test/stores/!(ids|places).test.ts'] : []
 
 const PACKAGES_TO_BUNDLE = ['@simplewebauthn/server', '@simplewebauthn/server/helpers']
 // What these show is the same with any number of stores: vendors' formats, what HTTP says of a request and of a response,
-// and that one database holds the same whatever the order of the facts. Other tests ask the same routes and the same
+// what providers and resolvers say, and that one database holds the same whatever the order of the facts. Other tests ask the same routes and the same
 // statements in each store. CI runs these with one store only.
 const OF_NO_STORE = [
   'test/vendors/*.test.ts',
+  'test/lib/*.test.ts',
+  'test/sso/oidc/*.test.ts',
+  'test/domains/{lookup,walk}.test.ts',
   'test/http/{bodies,refusals,responses}.test.ts',
   'test/console/headers.test.ts',
   'test/billing/{convergence,lives,oddities,oddities-values,ordering}.test.ts',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Database, type Db, type Directory, type Meter, openDb, sumOf } from './db/client'
 import { Fault } from './lib/fault'
+import { hostnamesFrom, isHostname } from './lib/hostname'
 import { MAX_STORE } from './lib/ids'
 import { originFrom } from './lib/origin'
 
@@ -30,6 +31,7 @@ export interface Env {
   METRICS_TOKEN?: string
   DNS_RESOLVERS?: string
   SURFACE_TARGET?: string
+  OTHER_HOSTS?: string
   /** `ENCRYPTION_KEY_1`, `ENCRYPTION_KEY_2`, … : 32 bytes each, base64. */
   [name: `ENCRYPTION_KEY_${number}`]: string
   /** Further stores: `STORE_1` and its queue `EVENTS_1`, `STORE_2` and `EVENTS_2`, … */
@@ -80,14 +82,16 @@ const Settings = z.object({
     .transform((text) => text.toLowerCase())
     .refine((text) => text === '' || isHostname(text), 'SURFACE_TARGET must be a host name like surfaces.example.com')
     .transform((text) => text || null),
+  /** Further hosts of the deployment, besides that of PUBLIC_ORIGIN, separated by commas. */
+  OTHER_HOSTS: z
+    .string()
+    .default('')
+    .transform(hostnamesFrom)
+    .refine((hosts) => hosts.every(isHostname), 'OTHER_HOSTS must be host names, separated by commas'),
 })
 
 function isListOfResolvers(addresses: readonly string[]): boolean {
   return addresses.length <= MAX_RESOLVERS && addresses.every((address) => URL.parse(address)?.protocol === 'https:')
-}
-
-function isHostname(text: string): boolean {
-  return URL.parse(`https://${text}/`)?.hostname === text && text.includes('.')
 }
 
 export type Settings = {
@@ -106,6 +110,8 @@ export type Settings = {
   dnsResolvers: readonly string[]
   /** The host that projects' own hosts point to; null if this deployment serves none. */
   surfaceTarget: string | null
+  /** Hosts of this deployment besides that of `publicOrigin`. */
+  otherHosts: readonly string[]
   /** Keys for encryption at rest by number, 32 bytes each. The highest encrypts; all of them decrypt. */
   encryptionKeys: ReadonlyMap<number, Uint8Array<ArrayBuffer>>
 }
@@ -257,6 +263,7 @@ function settingsOf(env: Env): Settings {
     metricsToken: raw.METRICS_TOKEN,
     dnsResolvers: raw.DNS_RESOLVERS,
     surfaceTarget: raw.SURFACE_TARGET,
+    otherHosts: raw.OTHER_HOSTS,
     encryptionKeys: encryptionKeysOf(env),
   }
   parsed.set(env, settings)

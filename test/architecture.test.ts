@@ -155,6 +155,12 @@ describe('knowledge', () => {
   })
 })
 
+it('only the door for outside fetches, and the look-up at DNS resolvers, fetch anything', () => {
+  // The console's examples of code are texts.
+  const may = /^(lib\/fetch-outside|domains\/resolve|console\/pages\/api-keys\/examples)\.ts$/
+  expectOfOthers(may, found(/(?<![\w.])fetch\([^)]*/g))
+})
+
 describe('files', () => {
   it('are there to look at', () => expect(SOURCES.length).toBeGreaterThan(100))
 

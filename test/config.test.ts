@@ -8,6 +8,10 @@ it('bounds how many batches of each queue are handled at once', () => {
   for (const block of consumers) expect(block).toMatch(/^max_concurrency = [1-9]\d*\b/m)
 })
 
+it('meets hosts of its own zone from outside, where customers choose what is fetched', () => {
+  expect(config).toMatch(/^compatibility_flags = \[[^\]]*"global_fetch_strictly_public"/m)
+})
+
 describe('a configuration with further stores', () => {
   const two = withStores(config, [1])
 

@@ -12,7 +12,8 @@ it('builds the OpenAPI document once in an isolate, for whatever host it is aske
   const first = await call<Document>('/openapi.json')
   const once = calls()
   expect(once).toBeGreaterThan(0)
-  const second = await call<Document>('https://other.test/openapi.json')
+  const other = { bindings: { OTHER_HOSTS: 'other.test' } }
+  const second = await call<Document>('https://other.test/openapi.json', other)
   expect(calls()).toBe(once)
   // Where PUBLIC_ORIGIN is not set, a server of this machine names itself: the address is not part of what is kept.
   const third = await call<Document>('http://localhost:8787/openapi.json', { bindings: { PUBLIC_ORIGIN: '' } })

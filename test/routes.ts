@@ -26,7 +26,7 @@ import {
   stripeConnection,
   stripeEvent,
 } from './harness'
-import { insertConnection } from './sso/rows'
+import { insertConnection, insertIdentity } from './sso/rows'
 
 /** Every route with an operation, as the app itself lists them: tests that walk it try a new route without being told. */
 export const ROUTES = routeTable(app).filter(({ meta }) => meta.operation !== undefined)
@@ -70,6 +70,7 @@ export async function newWorld() {
   const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
   const passkey = await keptPasskey(owner.user)
   const sso = await insertConnection(project, { tested_revision: 1, audience: 'customers' })
+  const identity = await insertIdentity(project, sso.id, consumer)
   const coOwner = await addMember(project, 'owner')
   return {
     consumer,
@@ -81,6 +82,7 @@ export async function newWorld() {
     domain,
     passkey,
     sso,
+    identity,
     coOwner,
     member,
     invitation,

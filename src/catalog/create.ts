@@ -1,5 +1,5 @@
 import type { Change } from '../audit/store'
-import { newSigningKey } from '../entitlements/signing'
+import { makeSigningKey } from '../entitlements/make-key'
 import type { Runtime } from '../env'
 import { insertPlan, type PlanFields } from './change-store'
 import type { Plan } from './plans-store'
@@ -8,13 +8,8 @@ import type { Plan } from './plans-store'
  * Creates a plan. With the first one, the project gets the key that signs its entitlement tokens, so that the key is published
  * before there is a token.
  *
- * @throws {Fault} as {@link insertPlan}
+ * @throws {Fault} as {@link insertPlan}; `encryption_key_unavailable`
  */
-export async function createPlan(
-  { db, settings }: Runtime,
-  projectId: string,
-  fields: PlanFields,
-  change: Change,
-): Promise<Plan> {
-  return insertPlan(db, projectId, fields, change, await newSigningKey(settings.encryptionKeys, projectId))
+export async function createPlan(rt: Runtime, projectId: string, fields: PlanFields, change: Change): Promise<Plan> {
+  return insertPlan(rt.db, projectId, fields, change, await makeSigningKey(rt, projectId))
 }

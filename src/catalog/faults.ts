@@ -24,7 +24,7 @@ export function typeFixed(type: string): Fault {
 export function featureInUse(): Fault {
   return new Fault(
     'feature_in_use',
-    'A plan, a grant or the setting devices_feature has this feature. Take it out of all plans, revoke its grants, and change the setting first.',
+    'A plan, a grant or the setting devices_feature uses this feature. Remove it from all plans, revoke its grants, and change the setting first.',
   )
 }
 
@@ -37,9 +37,9 @@ export function tooManyPlans(): Fault {
 }
 
 export function planKeyTaken(): Fault {
-  return new Fault('plan_key_taken', 'Another plan of the project has this key.')
+  return new Fault('plan_key_taken', 'Another plan of the project already has this key.')
 }
 
 export function priceMapped(detail: string): Fault {
-  return new Fault('price_mapped', `${detail} Take it out of that plan first.`)
+  return new Fault('price_mapped', `${detail} Remove it from that plan first.`)
 }

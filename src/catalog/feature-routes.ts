@@ -22,7 +22,7 @@ export const featureRoutes = new Hono<HttpEnv>()
     route({
       id: 'listFeatures',
       summary: 'List the features of the catalog',
-      description: 'In the order of their keys.',
+      description: 'Sorted by key.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of features.', schema: listOf(Feature) } },
@@ -43,7 +43,7 @@ export const featureRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: {
-        200: { description: 'The feature was there.', schema: Feature },
+        200: { description: 'The feature already existed.', schema: Feature },
         201: { description: 'The feature is new.', schema: Feature },
       },
       faults: ['feature_type_fixed', 'feature_limit_reached'],
@@ -62,7 +62,7 @@ export const featureRoutes = new Hono<HttpEnv>()
     route({
       id: 'deleteFeature',
       summary: 'Delete a feature',
-      description: 'Only a feature that no plan and no live grant has can be deleted.',
+      description: 'A feature can only be deleted if no plan and no live grant includes it.',
       tag,
       policy: mayWrite,
       responses: { 204: { description: 'Deleted.' } },

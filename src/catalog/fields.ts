@@ -26,10 +26,10 @@ export const PutFeatureBody = named(
     .strictObject({
       name,
       type: FeatureTypeName.describe(
-        'It cannot change. `boolean`: the consumer has it or not. `quantity`: how many. `config`: JSON of your own.',
+        'It cannot change. `boolean`: the consumer either has it or not. `quantity`: how many. `config`: your own JSON.',
       ),
       combine: CombineName.optional().describe(
-        'Quantities only: whether several sources give the greatest of their quantities, or the sum. A new feature has `max`.',
+        'Quantities only: whether several sources give the greatest of their quantities, or the sum. The default is `max`.',
       ),
     })
     .refine(({ type, combine }) => type === 'quantity' || combine === undefined, {
@@ -93,7 +93,7 @@ const prices = z
   .array(price)
   .max(MAX_PRICES_OF_PLAN)
   .refine((list) => new Set(list.map(({ vendor, ref }) => `${vendor} ${ref}`)).size === list.length, {
-    error: 'must have each price once',
+    error: 'must not list a price twice',
     params: { code: 'malformed' },
   })
 

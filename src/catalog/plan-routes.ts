@@ -26,11 +26,11 @@ export const planRoutes = new Hono<HttpEnv>()
     route({
       id: 'createPlan',
       summary: 'Create a plan',
-      description: `The features must be in the catalog, with types that the values fit. A price or a product belongs to one plan. A project can have ${MAX_PLANS} plans, archived ones included.`,
+      description: `The features must be in the catalog, and the values must fit their types. A price or a product belongs to one plan. A project can have ${MAX_PLANS} plans, archived ones included.`,
       tag,
       policy: mayWrite,
       responses: { 201: shown('The plan.') },
-      faults: ['plan_key_taken', 'price_mapped', 'plan_limit_reached'],
+      faults: ['plan_key_taken', 'price_mapped', 'plan_limit_reached', 'encryption_key_unavailable'],
     }),
     body(CreatePlanBody),
     async (c) => {
@@ -43,7 +43,7 @@ export const planRoutes = new Hono<HttpEnv>()
     route({
       id: 'listPlans',
       summary: 'List the plans of the catalog',
-      description: 'Newest first, archived plans too.',
+      description: 'Newest first, including archived plans.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of plans.', schema: listOf(Plan) } },
@@ -84,7 +84,7 @@ export const planRoutes = new Hono<HttpEnv>()
       id: 'updatePlan',
       summary: 'Change a plan',
       description:
-        'The change counts at once for all consumers who have the plan. Fields that you leave out stay as they are. `features` and `prices` are replaced as a whole. The same values again change nothing.',
+        'The change takes effect at once for all consumers who have the plan. Fields that you leave out stay as they are. `features` and `prices` are replaced as a whole. The same values again change nothing.',
       tag,
       policy: mayWrite,
       headers: { 'If-Match': 'An `ETag` of the plan. If the plan has changed since, nothing is written: 412.' },

@@ -32,7 +32,8 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
 }
 
 /** The page for a project that this session does not reach: a link, because the sign-in replaces the session. */
-function toSingleSignOn(c: Context<HttpEnv>, connection: string) {
+async function toSingleSignOn(c: Context<HttpEnv>, connection: string) {
+  await enterIfKnown(c, null)
   const { pathname, search } = new URL(c.req.url)
   const next = c.req.method === 'GET' ? pathname + search : '/console'
   return show(

@@ -2,15 +2,24 @@ import { UNLIMITED } from '../catalog/values'
 import type { ConsumerRef } from '../consumers/ref'
 import { batch, type Db } from '../db/client'
 import { resolve } from '../entitlements/resolve'
-import { factsIn, factsOf } from '../entitlements/store'
+import { factsIn, factsOf, unlessTooMuch } from '../entitlements/store'
 import { MAX_DEVICES } from '../projects/limits'
 
 /**
  * How many active devices a consumer can have where a feature says so: what its plans and grants give it of the feature now, at
- * most {@link MAX_DEVICES}.
+ * most {@link MAX_DEVICES}. Of a consumer that has too many subscriptions or grants to look at, that is not known: `max_devices`
+ * counts instead.
  */
-export async function capOf(db: Db, projectId: string, ref: ConsumerRef, feature: string): Promise<number> {
-  const { now, catalog, holders } = factsIn(await batch(db, factsOf(db, projectId, [ref], [feature])), 1)
+export async function capOf(
+  db: Db,
+  projectId: string,
+  ref: ConsumerRef,
+  { feature, limit }: { feature: string; limit: number },
+): Promise<number> {
+  const found = await batch(db, factsOf(db, projectId, [ref], [feature]))
+  const facts = unlessTooMuch(() => factsIn(found, 1))
+  if (facts === null) return limit
+  const { now, catalog, holders } = facts
   const [holder = { state: null, subscriptions: [], grants: [] }] = holders
   const { value } = resolve(feature, holder, catalog, now)
   return value === UNLIMITED ? MAX_DEVICES : Math.min(Number(value), MAX_DEVICES)
@@ -23,5 +32,5 @@ export async function withCap(
   ref: ConsumerRef,
   { active, limit, feature }: { active: number; limit: number; feature: string | null },
 ): Promise<{ active: number; limit: number }> {
-  return { active, limit: feature === null ? limit : await capOf(db, projectId, ref, feature) }
+  return { active, limit: feature === null ? limit : await capOf(db, projectId, ref, { feature, limit }) }
 }

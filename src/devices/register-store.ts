@@ -12,7 +12,7 @@ import { capOf } from './cap'
 import { LAST_SEEN_EVERY, MAX_REPLACED } from './limits'
 import { byHash, forgotten } from './move-store'
 import { devices } from './schema'
-import { activeOf, type Device, featureOf, limitOf, shown } from './store'
+import { activeOf, type Device, featureOf, limitOf, maxDevices, shown } from './store'
 import type { NewToken } from './token'
 
 const c = alias(consumers, 'c')
@@ -48,7 +48,7 @@ export async function registerDevice(
 ): Promise<Registered> {
   const tried = await tryToRegister(db, of, fields, how, change, null)
   if ('device' in tried) return tried
-  const cap = await capOf(db, of.project_id, of.ref, tried.feature)
+  const cap = await capOf(db, of.project_id, of.ref, tried)
   const decided = await tryToRegister(db, of, fields, how, change, cap)
   if ('device' in decided) return decided
   throw full()
@@ -60,7 +60,7 @@ type Registered = { device: Device; token: string | null; created: boolean }
  * As {@link registerDevice}, in one transaction.
  *
  * @param cap how many active devices the consumer can have; null: as `max_devices` says
- * @returns `feature`: the device is new, and this feature says how many there can be
+ * @returns `feature`: the device is new, and this feature says how many there can be; `limit`: what `max_devices` says
  */
 async function tryToRegister(
   db: Db,
@@ -69,7 +69,7 @@ async function tryToRegister(
   { replace, renew, token }: How,
   change: Change,
   cap: number | null,
-): Promise<Registered | { feature: string }> {
+): Promise<Registered | { feature: string; limit: number }> {
   const { project_id, ref, installation_id } = of
   const id = newId('dev', change.now)
   const found = await batch(
@@ -87,7 +87,11 @@ async function tryToRegister(
           WHERE ${d.project_id} = ${project_id} AND ${d.consumer_id} = ${idOf(project_id, ref)}
             AND ${d.installation_id} = ${installation_id}`,
       ),
-      settings: raw(db, { feature: featureOf(project_id) }, (list) => sql`SELECT ${list}`),
+      settings: raw(
+        db,
+        { feature: featureOf(project_id), limit: maxDevices(project_id) },
+        (list) => sql`SELECT ${list}`,
+      ),
     },
     { idempotent: true },
   )
@@ -97,8 +101,8 @@ async function tryToRegister(
   }
   const [row] = found.device
   if (!row) {
-    const feature = found.settings[0]?.feature ?? null
-    if (cap === null && feature !== null) return { feature }
+    const { feature = null, limit = 0 } = found.settings[0] ?? {}
+    if (cap === null && feature !== null) return { feature, limit }
     throw full()
   }
   const { token_hash, ...device } = row

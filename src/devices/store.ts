@@ -29,7 +29,7 @@ export const shown = {
 export type Device = ReturnType<typeof listDevices>['_']['result'][number]
 
 /** How many active devices the setting `max_devices` allows each consumer, as an expression. */
-function maxDevices(projectId: string): SQL<number> {
+export function maxDevices(projectId: string): SQL<number> {
   return sql`coalesce(${settingIn(projectId, 'max_devices')}, ${settingsOf(null).max_devices})`
 }
 

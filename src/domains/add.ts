@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type * as z from 'zod'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { ourHosts } from '../http/our-hosts'
+import { ourHosts, WORKERS_DEV } from '../http/our-hosts'
 import { insertDomain } from './add-store'
 import { requirePurpose } from './faults'
 import type { AddBody } from './fields'
@@ -19,6 +19,6 @@ export async function addDomain(c: Context<HttpEnv>, sent: z.infer<typeof AddBod
   const actor = c.get('actor')
   const { purpose } = sent
   requirePurpose(actor, { purpose })
-  const hostname = requireHostname(sent.hostname, [...ourHosts(settings), new URL(c.req.url).hostname])
+  const hostname = requireHostname(sent.hostname, [...ourHosts(settings), WORKERS_DEV, new URL(c.req.url).hostname])
   return insertDomain(directory, projectOf(actor), { hostname, purpose }, changeOf(c))
 }

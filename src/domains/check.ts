@@ -1,5 +1,6 @@
 import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
+import type { DomainNews } from '../mail/domains'
 import type { DomainAction } from './entry'
 import type { RecordStatus } from './evidence'
 import { recordName, recordValue } from './record'
@@ -9,7 +10,7 @@ import type { DomainState } from './schema'
 import { isToServe, lookAtHost } from './serving'
 import { afterCheck } from './step'
 import type { Domain } from './store'
-import { tellLosers } from './told'
+import { tellManagers } from './told'
 import { evidenceOf, type Known, knownOf } from './verdict'
 
 /**
@@ -51,6 +52,10 @@ export async function settle(rt: Runtime, checked: readonly Checked[], change: C
   const { directory } = rt
   const plain = checked.filter(({ losers }) => losers === null).map(({ result }) => result)
   const rows = await writeResults(directory, plain, change)
+  for (const row of rows) {
+    const news = newsOf(plain.find(({ row: before }) => before.id === row.id)?.row.state, row.state)
+    if (news) tellManagers(rt, news, row)
+  }
   let held = false
   for (const { result, losers } of checked) {
     if (losers === null) continue
@@ -58,7 +63,7 @@ export async function settle(rt: Runtime, checked: readonly Checked[], change: C
     held ||= outcome === 'held'
     if (typeof outcome === 'string') continue
     rows.push(outcome)
-    tellLosers(rt, losers)
+    for (const loser of losers) tellManagers(rt, 'taken_over', loser)
   }
   return { rows, held }
 }
@@ -81,4 +86,10 @@ function actionOf(before: DomainState, after: DomainState): DomainAction | null 
   if (before === after) return null
   if (after === 'verified') return 'domain.verified'
   return after === 'grace' ? 'domain.record_missing' : 'domain.failed'
+}
+
+/** What the project is told of a change of state. A domain that was never verified is not missed. */
+function newsOf(before: DomainState | undefined, after: DomainState): DomainNews | null {
+  if (before === 'verified' && after === 'grace') return 'record_missing'
+  return before === 'grace' && after === 'failed' ? 'failed' : null
 }

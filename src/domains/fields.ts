@@ -21,7 +21,7 @@ export const AddBody = named(
   z.strictObject({
     hostname: z.string().min(1).max(MAX_SENT).describe('The name, in any script. It cannot be changed.'),
     purpose: PurposeName.describe(
-      'What it is for: `sso`, email addresses that end in exactly this name; `surface`, a host that serves pages of the project.',
+      'What it is for: `sso`, email addresses at exactly this name; `surface`, a host that serves pages of the project.',
     ),
   }),
   { hostname: 'example.com', purpose: 'sso' },
@@ -31,9 +31,9 @@ const Resolver = named(
   'ResolverAnswer',
   z.object({
     name: z.string().describe('The host name of the resolver.'),
-    rcode: z.string().describe('The response code of DNS, or why there is no answer that can be used.'),
-    authenticated: z.boolean().describe('Whether the resolver has checked the signatures of DNSSEC.'),
-    values: z.array(z.string()).describe('The first values of the name, cut off where they are long.'),
+    rcode: z.string().describe('The DNS response code, or why there is no usable answer.'),
+    authenticated: z.boolean().describe('Whether the resolver has verified the DNSSEC signatures.'),
+    values: z.array(z.string()).describe('The first values of the name. Long ones are cut off.'),
   }),
   { name: 'dns.google', rcode: 'NOERROR', authenticated: false, values: ['platform-verify=old'] },
 )
@@ -44,7 +44,7 @@ const DnsRecord = named(
     name: z.string(),
     value: z.string(),
     status: Status.nullable().describe(
-      'How the last check found it: `wrong` if there are other values only, `unreachable` if there was no answer that can be relied on. Null before the first check.',
+      'The result of the last check: `wrong` if there are only other values, `unreachable` if there was no reliable answer. Null before the first check.',
     ),
     seen: z.array(z.string()).describe('The values that any resolver has returned.'),
     resolvers: z.array(Resolver).describe('What each resolver returned.'),
@@ -63,21 +63,21 @@ export const Domain = named(
   'Domain',
   z.object({
     id: z.string(),
-    hostname: z.string().describe('In lower case, in A-labels (`xn--…`).'),
-    display: z.string().describe('The same name for people to read.'),
+    hostname: z.string().describe('In lower case, as A-labels (`xn--…`).'),
+    display: z.string().describe('The same name in readable form.'),
     purpose: PurposeName,
     state: StateName.describe('In `verified` and `grace`, the project holds the name.'),
-    records: z.array(DnsRecord).describe('What the DNS must say.'),
+    records: z.array(DnsRecord).describe('The records that the DNS must have.'),
     target: z.string().nullable().describe('For a surface, what its CNAME record must point to.'),
     serving: z
       .boolean()
       .nullable()
-      .describe('For a surface, whether this service was reached on the host. Null if nobody has looked.'),
+      .describe('For a surface, whether this service was reached on the host. Null if it has not been checked.'),
     serving_detail: z.string().nullable().describe('Why it was not reached.'),
     verified_at: timestamp.nullable(),
     checked_at: timestamp.nullable(),
-    next_check_at: timestamp.nullable().describe('Null if it is not checked any more.'),
-    grace_until: timestamp.nullable().describe('When a domain in `grace` fails if its record does not return.'),
+    next_check_at: timestamp.nullable().describe('Null if it is no longer checked.'),
+    grace_until: timestamp.nullable().describe('When a domain in `grace` fails, unless its record is found again.'),
     created_at: timestamp,
   }),
   {

@@ -81,16 +81,15 @@ function readRecords(message: Uint8Array, view: DataView, begin: number) {
     const end = data + view.getUint16(data - 2)
     if (end > message.byteLength) throw new Error('a record ends after the message')
     if (kind === IN && type === TYPE.CNAME) aliases.set(name, lower(names.decode(message, data)))
-    // With its length, and no more than that: the library reads on where the lengths of the strings are wrong.
-    if (kind === IN && type === TYPE.TXT) texts.push({ name, value: joined(message.subarray(data - 2, end)) })
+    if (kind === IN && type === TYPE.TXT) texts.push({ name, value: joined(message, data - 2) })
     at = end
   }
   return { aliases, texts }
 }
 
-/** The value of a TXT record: its strings, joined. */
-function joined(data: Uint8Array): string {
-  const strings = [txt.decode(data)].flat() as Uint8Array[]
+/** The value of a TXT record: its strings, joined. @param at where the length of its data is */
+function joined(message: Uint8Array, at: number): string {
+  const strings = [txt.decode(message, at)].flat() as Uint8Array[]
   return strings.map((bytes) => new TextDecoder().decode(bytes)).join('')
 }
 

@@ -48,7 +48,7 @@ export function requireHostname(text: string, ours: readonly string[]): string {
   }
   // Below a suffix of the private section, strangers get names, perhaps also that of the record.
   if (getPublicSuffix(hostname, { allowPrivateDomains: true }) === hostname) {
-    throw invalidField('/hostname', 'public_suffix', 'must not be a suffix under which anybody can register names')
+    throw invalidField('/hostname', 'public_suffix', 'must not be a suffix under which anyone can register names')
   }
   return hostname
 }

@@ -19,6 +19,6 @@ export async function removeDomain(c: Context<HttpEnv>, id: string): Promise<voi
   if (row.state === 'released') return
   throw new Fault(
     'domain_enforced',
-    `The team must sign in through the connection ${needed[0]?.connection_id}, which needs this domain.`,
+    `The team must sign in through the connection ${needed[0]?.connection_id}, which uses this domain.`,
   )
 }

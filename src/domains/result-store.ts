@@ -34,7 +34,7 @@ export async function writeResults(
     const isSame = and(isDomain(row.project_id, row.id), eq(domains.version, row.version))
     const saved = directory
       .update(domains)
-      .set({ ...set, version: row.version + 1 })
+      .set({ ...changesOf(row, set), version: row.version + 1 })
       .where(isSame)
       .returning()
     return { ...(action && { [`audit${i}`]: entryFor(directory, result, action, change) }), [`saved${i}`]: saved }
@@ -83,6 +83,11 @@ export async function writeProof(
     if (refusedTwin(error, domains.hostname)) return 'held'
     throw error
   }
+}
+
+/** What a result changes. SQLite writes an index anew wherever one of its columns, or one of its condition, is set at all. */
+function changesOf(row: Domain, set: Result['set']): Partial<Result['set']> {
+  return Object.fromEntries(Object.entries(set).filter(([name, value]) => row[name as keyof Domain] !== value))
 }
 
 function fence({ version }: Domain, condition: ReturnType<typeof sql>) {

@@ -19,7 +19,7 @@ const tag = 'Domains'
 const actors = ['session', 'api_key'] as const
 const mayRead = { actors, scope: 'domains:read', project: true, reads: true } as const
 const mayWrite = { actors, scope: 'domains:write', project: true } as const
-const SSO_TOO = 'For the purpose `sso`, it requires `sso:write` too.'
+const SSO_TOO = 'For the purpose `sso`, it also requires `sso:write`.'
 const ListQuery = z.strictObject({ ...pageFields, purpose: PurposeName.optional(), state: StateName.optional() })
 
 export const domainRoutes = new Hono<HttpEnv>()
@@ -28,7 +28,7 @@ export const domainRoutes = new Hono<HttpEnv>()
     route({
       id: 'addDomain',
       summary: 'Add a domain',
-      description: `The response says which TXT record proves that the name is yours. It is looked up from a minute later on. A project can have ${MAX_DOMAINS} domains. ${SSO_TOO}`,
+      description: `The response says which TXT record proves that the name is yours. The first lookup is a minute later. A project can have ${MAX_DOMAINS} domains. ${SSO_TOO}`,
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The domain, which is pending.', schema: Domain } },
@@ -89,7 +89,7 @@ export const domainRoutes = new Hono<HttpEnv>()
     route({
       id: 'verifyDomain',
       summary: 'Check a domain now',
-      description: `Looks the record up, at most once in ${VERIFY_EVERY / SECOND} seconds. A domain that has failed becomes pending again, with a new record to set. ${SSO_TOO}`,
+      description: `Looks the record up, at most once in ${VERIFY_EVERY / SECOND} seconds. A failed domain becomes pending again, with a new record to add. ${SSO_TOO}`,
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The domain, checked just now.', schema: Domain } },
@@ -102,7 +102,7 @@ export const domainRoutes = new Hono<HttpEnv>()
     route({
       id: 'deleteDomain',
       summary: 'Delete a domain',
-      description: `It does nothing any more, for good. Add the name again to get a new record. Repeating the call changes nothing. ${SSO_TOO}`,
+      description: `The domain permanently stops having any effect. Add the name again to get a new record. Repeating the call changes nothing. ${SSO_TOO}`,
       tag,
       policy: mayWrite,
       responses: { 204: { description: 'Deleted.' } },

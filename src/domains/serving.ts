@@ -30,6 +30,6 @@ async function wrongWith(address: string, id: string, ours: readonly string[]): 
     const shown = await response.json<{ id?: unknown }>()
     return shown?.id === id ? null : 'The host answered with the id of another domain.'
   } catch (error) {
-    return error instanceof OutsideRefusal ? error.message : 'The host answered with something else than this service.'
+    return error instanceof OutsideRefusal ? error.message : 'The host answered with something other than this service.'
   }
 }

@@ -11,17 +11,6 @@ export type Domain = typeof domains.$inferSelect
 export const HELD = sql.raw("'verified', 'grace'")
 
 /**
- * Whether a project has verified this email domain, and holds it now: a condition for any statement of the directory.
- *
- * @param projectId the project, or the column that has it
- * @param id the id of the domain, or the column that has it
- */
-export function holdsEmailDomain(projectId: string | SQLWrapper, id: string | SQLWrapper): SQL {
-  return sql`EXISTS (SELECT 1 FROM ${domains} ${h} WHERE ${h.project_id} = ${projectId} AND ${h.id} = ${id}
-    AND ${h.purpose} = 'sso' AND ${h.state} IN (${HELD}))`
-}
-
-/**
  * The projects that hold an email domain now, with the id of it in each: the end of a FROM, to join with other tables of
  * the directory. Its columns are `project_id` and `id`.
  *

@@ -2,10 +2,9 @@ import type { MiddlewareHandler } from 'hono'
 import { run } from '../db/client'
 import type { Runtime } from '../env'
 import type { HttpEnv } from '../http/context'
-import { ourHosts } from '../http/our-hosts'
+import { isOurs, rootless } from '../http/our-hosts'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
-import { isLocalhost } from '../lib/localhost'
 import { HOST_KNOWN_FOR, MAX_KNOWN_HOSTS } from './limits'
 import { MARK } from './serving'
 import { findSurface } from './surface-store'
@@ -17,15 +16,19 @@ const known = new BoundedMap<string, { surface: Surface; until: number }>(MAX_KN
 
 /**
  * Finds out whose host a request names, before everything else. On a project's own host, only what its consumers and its
- * vendors need is there. A host that no project holds is treated as ours. The host of the address counts, never a header.
+ * vendors need is there. A host that no project holds serves nothing: it may still lead here after its project has lost it. Only
+ * a deployment that serves no such hosts, or does not know its own, takes any host for its own. The host of the address
+ * counts, never a header.
  */
 export const hostRouting: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const rt = c.get('rt')
   const { hostname: named, pathname } = new URL(c.req.url)
-  const hostname = named.replace(/\.$/, '') // a name with its root is the same host
-  const surface = await surfaceOf(rt, hostname)
+  const hostname = rootless(named)
+  const ours = isOurs(rt.settings, hostname)
+  const surface = ours ? null : await surfaceOf(rt, hostname)
   c.set('surface', surface)
-  if (!surface) return next()
+  if (!surface && (ours || !knowsItsHosts(rt))) return next()
+  if (!surface) throw new Fault('not_found', 'Nothing is served on this host.')
   if (pathname === MARK && c.req.method === 'GET') return c.json({ id: surface.domain_id })
   if (!isServed(pathname, surface.project_id)) throw new Fault('not_found', 'This host has no such page.')
   await next()
@@ -36,8 +39,11 @@ function isServed(path: string, projectId: string): boolean {
   return /^\/(sso\/(login|callback)|ingest)\/[^/]+$/.test(path) || path === `/p/${projectId}/jwks.json`
 }
 
-async function surfaceOf({ directory, settings, now }: Runtime, hostname: string): Promise<Surface> {
-  if (isLocalhost(hostname) || ourHosts(settings).includes(hostname)) return null
+function knowsItsHosts({ settings }: Runtime): boolean {
+  return settings.publicOrigin !== null && settings.surfaceTarget !== null
+}
+
+async function surfaceOf({ directory, now }: Runtime, hostname: string): Promise<Surface> {
   const before = known.get(hostname)
   if (before && before.until > now) return before.surface
   const [surface = null] = await run(directory, findSurface(directory, hostname))

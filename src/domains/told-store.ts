@@ -1,15 +1,16 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, not } from 'drizzle-orm'
 import type { Directory } from '../db/client'
 import { members } from '../members/schema'
+import { isDeleted } from '../projects/ended-store'
 import { users } from '../sessions/schema'
 import { MAX_TOLD } from './limits'
 
-/** Reads the email addresses of a project's owners and admins. */
+/** Reads the email addresses of a project's owners and admins: nobody's, if the project was deleted. */
 export function readManagers(directory: Directory, projectId: string) {
   return directory
     .select({ email: users.email })
     .from(members)
     .innerJoin(users, eq(users.id, members.user_id))
-    .where(and(eq(members.project_id, projectId), inArray(members.role, ['owner', 'admin'])))
+    .where(and(eq(members.project_id, projectId), inArray(members.role, ['owner', 'admin']), not(isDeleted(projectId))))
     .limit(MAX_TOLD)
 }

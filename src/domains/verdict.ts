@@ -42,7 +42,7 @@ export function evidenceOf(told: readonly Told[], known: Known, expected: string
     values: values
       .toSorted((a, b) => order(a) - order(b))
       .slice(0, MAX_SEEN_VALUES)
-      .map((value) => (value.length > MAX_SEEN_CHARS ? `${value.slice(0, MAX_SEEN_CHARS - 1)}…` : value)),
+      .map(shown),
   }))
   const evidence = { status: statusOf(known, expected), resolvers }
   while (utf8(JSON.stringify(evidence)).byteLength > MAX_EVIDENCE_BYTES) {
@@ -50,4 +50,10 @@ export function evidenceOf(told: readonly Told[], known: Known, expected: string
     if (longest.values.pop() === undefined) break
   }
   return evidence
+}
+
+/** A value for people: without characters that cannot be seen, or that change how others look. */
+function shown(value: string): string {
+  const cut = value.length > MAX_SEEN_CHARS ? `${value.slice(0, MAX_SEEN_CHARS - 1)}…` : value
+  return cut.replaceAll(/\p{C}/gu, '\ufffd')
 }

@@ -8,7 +8,7 @@ import { DAY, iso } from '../lib/time'
 import { settingsOf } from '../projects/settings'
 import type { Catalog, Holder, Plan } from './facts'
 import { asOf } from './history'
-import { eventsOf, knownBefore, linkedSince, pastOf } from './history-store'
+import { eventsOf, knownBefore, linkEventsOf, linkedSince, pastOf } from './history-store'
 import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY, MAX_SOURCES } from './limits'
 import { subscriptionIn, subscriptionsIn, tooMuch } from './store'
 
@@ -40,14 +40,10 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
   const moved = found.moves.filter(({ vendor, id }) => !own.has(nameOf(vendor, id)))
   const repinned = changes.filter(({ action }) => action === 'customer.pinned' || action === 'customer.unpinned')
   const named = new Set([...repinned.map(({ object_id }) => object_id), ...moved.map(({ id }) => id)])
+  const claimed = found.links.filter(({ event_id }) => event_id !== null)
   const { events, relinked, known } = await batch(db, {
     events: eventsOf(db, projectId, [...new Set(now.map(({ id }) => id))]),
-    relinked: linkedSince(
-      db,
-      projectId,
-      found.links.filter(({ event_id }) => event_id !== null),
-      at,
-    ),
+    relinked: linkedSince(db, projectId, claimed, at),
     known: knownBefore(db, projectId, [...named], at),
   })
   const unlinked = new Set(relinked.filter(({ before }) => !before).map(({ vendor, id }) => nameOf(vendor, id)))
@@ -93,6 +89,12 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
     ...relinked
       .filter(({ before }) => before)
       .map(({ id }) => `An event has linked the customer ${id} since. Which consumer it was before is not known.`),
+    ...relinked
+      .filter(({ before, cut }) => !before && cut)
+      .map(
+        ({ id }) =>
+          `An event has linked the customer ${id} since, and only its first ${linkEventsOf(claimed.length)} events were looked at. Which consumer it was before is not known.`,
+      ),
     ...(found.moves.length > MAX_CUSTOMERS
       ? [`More than ${MAX_CUSTOMERS} customers were linked to other consumers since.`]
       : []),

@@ -10,7 +10,7 @@ const WHY_NOT: Record<NonNullable<Source['why']>, Record<Source['type'], string>
   past_due: { subscription: 'The subscription is not paid, and no grace period is left.', grant: '' },
   expired: { subscription: 'The subscription has ended or is paused.', grant: 'The grant has expired.' },
   test_mode: { subscription: 'The subscription is in test mode, which does not count in this project.', grant: '' },
-  unknown_status: { subscription: 'The vendor uses a status that is not known.', grant: '' },
+  unknown_status: { subscription: 'The vendor reports a status that we do not know.', grant: '' },
   not_started: { subscription: '', grant: 'The grant has not started.' },
 }
 /** Why a source that gives something does not count, by the reason of the answer. */
@@ -53,7 +53,7 @@ export function explain(key: string, { sources, reason }: Explained, { subscript
         .map(({ price, product, quantity }) => ({
           ...{ type: 'subscription' as const, id, vendor, plan: null, price, seats: quantity, value: null },
           ...{ from: null, until: null, event_id, ambiguous, counted: false },
-          why_not: `${price ?? product ?? 'An item without a price'} is mapped to no plan.`,
+          why_not: `${price ?? product ?? 'An item without a price'} is not mapped to a plan.`,
         })),
     ),
   ]

@@ -16,13 +16,13 @@ const shown = {
     .describe(
       'True or false for a boolean, a number or `"unlimited"` for a quantity, JSON or null for a config. Null for a feature that is not in the catalog.',
     ),
-  reason: ReasonName.describe('What it comes from, or why it is not allowed. Values may be added.'),
+  reason: ReasonName.describe('What it comes from, or why it is not allowed. New values may be added.'),
   valid_until: timestamp
     .nullable()
     .describe('When the first of the sources that the value comes from ends. Null if none has a known end.'),
 }
 const as_of = timestamp.describe(
-  "The database's time of the read. Of two answers, the one with the later time is newer. With `at`, that time.",
+  "The database's clock at the time of the read. Of two answers, the one with the later time is newer. With `at`, that time.",
 )
 
 export const Entitlement = named('Entitlement', z.object(shown))

@@ -21,10 +21,10 @@ export const GrantBody = named(
     .strictObject({
       consumer: consumerName.describe('The consumer: its id, or `ext:` and its external id.'),
       feature: catalogKey.optional().describe('The key of a feature. Either this or `plan`.'),
-      plan: catalogKey.optional().describe('The key of a plan, which counts with one seat. Either this or `feature`.'),
+      plan: catalogKey.optional().describe('The key of a plan, which counts as one seat. Either this or `feature`.'),
       value: featureValue.optional().describe('What the feature gets. A boolean needs none.'),
       effect: EffectName.default('allow').describe(
-        '`deny` takes a feature away, whatever plans and other grants give. It has no value.',
+        '`deny` takes a feature away, no matter what plans and other grants give. It has no value.',
       ),
       starts_at: time.optional().describe('Without it, the grant counts at once.'),
       expires_at: time.optional().describe('From this time on, the grant does not count. It must be in the future.'),

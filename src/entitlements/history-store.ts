@@ -16,7 +16,7 @@ import { json, literals } from '../db/sql'
 import { attempts, events, refs } from '../inbox/schema'
 import { idFloor } from '../lib/ids'
 import { projects } from '../projects/schema'
-import { MAX_AUDIT_WALKED, MAX_HISTORY } from './limits'
+import { MAX_AUDIT_WALKED, MAX_HISTORY, MAX_LINK_EVENTS } from './limits'
 import { grantsOf, subscriptionsOf } from './store'
 import { numbered } from './walk-store'
 
@@ -155,16 +155,23 @@ export function eventsOf(db: Db, projectId: string, ids: readonly string[]) {
 
 type Linked = { vendor: string; id: string; event_id: string | null }
 
+/** How many events of each of so many customers are looked at. */
+export function linkEventsOf(customers: number): number {
+  return Math.floor(MAX_LINK_EVENTS / Math.max(customers, 1))
+}
+
 /**
  * Of customers that events have linked: whether the event that links them now was processed after a time (`since`), and whether
- * another one had said something of their consumers before (`before`).
+ * another one had said something of their consumers before (`before`). That is looked for in the oldest events of each customer;
+ * `cut`: there are more than were looked at.
  */
 export function linkedSince(db: Db, projectId: string, customers: readonly Linked[], at: number) {
   const isClaim = sql`EXISTS (SELECT 1 FROM json_each(${e.summary}, '$.effects') x
     WHERE x.value->>'kind' = 'customer_link' AND x.value->>'id' = s.value->>'id')`
+  const most = linkEventsOf(customers.length)
   const first = sql`SELECT ${f.event_id} AS event_id FROM ${refs} ${f}
-    WHERE ${and(eq(f.project_id, projectId), sql`${f.ref} = s.value->>'id'`)} ORDER BY ${f.event_id} LIMIT ${MAX_HISTORY}`
-  const before = sql`EXISTS (SELECT 1 FROM (${first}) w CROSS JOIN ${events} ${e}
+    WHERE ${and(eq(f.project_id, projectId), sql`${f.ref} = s.value->>'id'`)} ORDER BY ${f.event_id}`
+  const before = sql`EXISTS (SELECT 1 FROM (${first} LIMIT ${most}) w CROSS JOIN ${events} ${e}
     ON ${e.project_id} = ${projectId} AND ${e.id} = w.event_id WHERE ${e.processed_at} <= ${at} AND ${isClaim})`
   const now = alias(events, 'n')
   return raw(
@@ -173,6 +180,7 @@ export function linkedSince(db: Db, projectId: string, customers: readonly Linke
       vendor: sql<string>`s.value->>'vendor'`,
       id: sql<string>`s.value->>'id'`,
       before: sql<boolean>`${before}`.mapWith(Boolean),
+      cut: sql<boolean>`(SELECT count(*) FROM (${first} LIMIT ${most + 1})) > ${most}`.mapWith(Boolean),
     },
     (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(customers)}) s CROSS JOIN ${events} ${now}
       ON ${and(eq(now.project_id, projectId), sql`${now.id} = s.value->>'event_id'`, gt(now.processed_at, at))}`,

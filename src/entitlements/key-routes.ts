@@ -3,15 +3,16 @@ import { run } from '../db/client'
 import { addressOf } from '../http/address'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { limit } from '../http/rate-limit'
+import { limit, overLimit } from '../http/rate-limit'
 import { route } from '../http/route'
 import { body } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
-import { HOUR } from '../lib/time'
-import { findPublished, replaceKeys, rotateKeys } from './keys-store'
-import { JWKS_MAX_AGE_S, RETIRED_FOR } from './limits'
-import { jwkOf, newSigningKey } from './signing'
+import { HOUR, SECOND } from '../lib/time'
+import { findPublished, type KeyRow, replaceKeys, rotateKeys } from './keys-store'
+import { JWKS_MAX_AGE_S, MAX_RETIRED, RETIRED_FOR } from './limits'
+import { makeSigningKey } from './make-key'
+import { jwkOf } from './signing'
 import { Jwks, Keys, presentKey, RotateBody } from './token-fields'
 
 const tag = 'Entitlements'
@@ -21,18 +22,21 @@ export const keyRoutes = new Hono<HttpEnv>().post(
   route({
     id: 'rotateEntitlementKey',
     summary: 'Rotate the key that signs entitlement tokens',
-    description: `For admins and owners, with a session. The next key signs from now on, or a new one if there is no next. The old key stays published for ${RETIRED_FOR / HOUR} hours, unless it is compromised. The service rotates keys by itself every 90 days.`,
+    description: `For admins and owners, with a session. The next key signs from now on, or a new one if there is no next key. The old key stays published for ${RETIRED_FOR / HOUR} hours, unless it is compromised. At most ${MAX_RETIRED} rotations are possible in that time. The service rotates keys automatically every 90 days.`,
     tag,
     policy: { actors: ['session'], scope: 'projects:write', project: true },
     responses: { 200: { description: 'The keys of the project.', schema: Keys } },
+    faults: ['encryption_key_unavailable', 'rate_limited'],
   }),
   body(RotateBody),
   async (c) => {
-    const { db, settings } = c.get('rt')
+    const rt = c.get('rt')
     const project = projectOf(c.get('actor'))
-    const made = await newSigningKey(settings.encryptionKeys, project)
-    const change = c.req.valid('json').compromised ? replaceKeys : rotateKeys
-    const rows = await change(db, project, made, changeOf(c))
+    const made = await makeSigningKey(rt, project)
+    const { rows, rotated } = c.req.valid('json').compromised
+      ? { rows: await replaceKeys(rt.db, project, made, changeOf(c)), rotated: true }
+      : await rotateKeys(rt.db, project, made, changeOf(c))
+    if (!rotated) throw rotatedTooOften(rows, rt.now)
     return c.json({ data: rows.map(presentKey) }, 200)
   },
 )
@@ -43,7 +47,7 @@ export const jwksRoutes = new Hono<HttpEnv>().get(
   route({
     id: 'getJsonWebKeySet',
     summary: 'Get the public keys of a project',
-    description: `For whoever verifies its entitlement tokens. Needs no credentials. It may be cached for ${JWKS_MAX_AGE_S} seconds. If a token names a key that is not in it, fetch it again.`,
+    description: `For anyone who verifies the project's entitlement tokens. No credentials are needed. It may be cached for ${JWKS_MAX_AGE_S} seconds. If a token names a key that is not in it, fetch it again.`,
     tag,
     policy: null,
     responses: { 200: { description: 'A JWK set (RFC 7517).', schema: Jwks, cached: true } },
@@ -66,6 +70,17 @@ export const jwksRoutes = new Hono<HttpEnv>().get(
     return c.json({ keys: keys.map(jwkOf) }, 200)
   },
 )
+
+/** Another rotation would unpublish a key whose tokens are still valid: until the oldest of them ends. */
+function rotatedTooOften(rows: readonly KeyRow[], now: number): Fault {
+  const oldest = Math.min(...rows.filter(({ state }) => state === 'retired').map(({ state_at }) => state_at))
+  const seconds = Math.max(1, Math.ceil((oldest + RETIRED_FOR - now) / SECOND))
+  return overLimit(
+    { name: 'entitlement_key_rotations', requests: MAX_RETIRED, window: RETIRED_FOR / SECOND },
+    `The key was rotated ${MAX_RETIRED} times in ${RETIRED_FOR / HOUR} hours, and tokens of the old keys may still be valid. Wait ${seconds} seconds, or send \`compromised\` to end all tokens.`,
+    seconds,
+  )
+}
 
 function noProject(): Fault {
   return new Fault('not_found', 'There is no such project.')

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, lte, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lte, ne, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Db, raw, run } from '../db/client'
@@ -19,12 +19,12 @@ export type KeyRow = ReturnType<typeof listKeys>['_']['result'][number]
 
 /** Reads the keys of a project: the current one, the next, then the retired ones, the newest first. */
 export function listKeys(db: Db, projectId: string) {
-  const { kid, state, created_at } = entitlementKeys
+  const { kid, state, created_at, state_at } = entitlementKeys
   return db
-    .select({ kid, state, created_at })
+    .select({ kid, state, created_at, state_at })
     .from(entitlementKeys)
     .where(eq(entitlementKeys.project_id, projectId))
-    .orderBy(state, desc(entitlementKeys.state_at), kid)
+    .orderBy(state, desc(state_at), kid)
 }
 
 /** Reads the key that signs: a row if the project has one. */
@@ -54,12 +54,11 @@ export function findPublished(db: Db, projectId: string) {
 
 /** Inserts the first key of a project, for a batch. If the project has a key that signs, it changes nothing. */
 export function firstKeyInserted(db: Db, projectId: string, key: SigningKey, now: number) {
-  return insertWhere(
-    db,
-    entitlementKeys,
-    rowOf(projectId, key, now),
-    sql`NOT EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOne(projectId, 'current')})`,
-  )
+  return insertWhere(db, entitlementKeys, rowOf(projectId, key, now), sql`NOT ${hasCurrent(projectId)}`)
+}
+
+function hasCurrent(projectId: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOne(projectId, 'current')})`
 }
 
 function rowOf(project_id: string, key: SigningKey, now: number) {
@@ -79,25 +78,40 @@ function isOne(projectId: string | SQL, state: 'current' | 'next') {
  * published for the tokens that it has signed.
  *
  * @param made the new key
- * @returns the keys of the project afterwards
+ * @returns the keys of the project afterwards. `rotated` is false if nothing has changed, because {@link MAX_RETIRED} keys are
+ *   published for their tokens already
  */
-export async function rotateKeys(db: Db, projectId: string, made: SigningKey, change: Change): Promise<KeyRow[]> {
+export async function rotateKeys(
+  db: Db,
+  projectId: string,
+  made: SigningKey,
+  change: Change,
+): Promise<{ rows: KeyRow[]; rotated: boolean }> {
+  const { now } = change
   const ofProject = eq(entitlementKeys.project_id, projectId)
-  const beyond = sql`(SELECT ${k.kid} FROM ${entitlementKeys} ${k}
-    WHERE ${k.project_id} = ${projectId} AND ${k.state} = 'retired'
-    ORDER BY ${k.state_at} DESC, ${k.kid} LIMIT -1 OFFSET ${MAX_RETIRED})`
-  const { rows } = await batch(db, {
-    retired: db.update(entitlementKeys).set(retiring(change.now)).where(isCurrent(projectId)),
+  const isRetired = and(ofProject, eq(entitlementKeys.state, 'retired'))
+  const room = sql`(SELECT count(*) FROM ${entitlementKeys} ${k}
+    WHERE ${k.project_id} = ${projectId} AND ${k.state} = 'retired') < ${MAX_RETIRED}`
+  const { rows, turned } = await batch(db, {
+    // Their tokens have ended. The cron deletes them too, once an hour.
+    ended: db.delete(entitlementKeys).where(and(isRetired, lte(entitlementKeys.state_at, now - RETIRED_FOR))),
+    retired: db
+      .update(entitlementKeys)
+      .set(retiring(now))
+      .where(and(isCurrent(projectId), room)),
     promoted: db
       .update(entitlementKeys)
-      .set({ state: 'current', state_at: change.now })
-      .where(and(ofProject, eq(entitlementKeys.state, 'next'))),
-    inserted: firstKeyInserted(db, projectId, made, change.now),
-    forgotten: db.delete(entitlementKeys).where(and(ofProject, inArray(entitlementKeys.kid, beyond))),
+      .set({ state: 'current', state_at: now })
+      .where(and(ofProject, eq(entitlementKeys.state, 'next'), sql`NOT ${hasCurrent(projectId)}`)),
+    inserted: firstKeyInserted(db, projectId, made, now),
     audit: rotated(db, projectId, false, change),
+    turned: db
+      .select({ kid: entitlementKeys.kid })
+      .from(entitlementKeys)
+      .where(and(isCurrent(projectId), eq(entitlementKeys.state_at, now))),
     rows: listKeys(db, projectId),
   })
-  return rows
+  return { rows, rotated: turned.length > 0 }
 }
 
 /**
@@ -117,7 +131,7 @@ export async function replaceKeys(db: Db, projectId: string, made: SigningKey, c
   return rows
 }
 
-/** The entry of a rotation, about the key that signs from then on. */
+/** The entry of a rotation, about the key that signs from then on; none if there was no rotation. */
 function rotated(db: Db, projectId: string, compromised: boolean, change: Change) {
   const about = {
     action: 'entitlement_key.rotated',
@@ -127,7 +141,7 @@ function rotated(db: Db, projectId: string, compromised: boolean, change: Change
   }
   return auditedFrom(db, change, about, {
     taken: { project_id: entitlementKeys.project_id, object_id: entitlementKeys.kid },
-    from: sql`FROM ${entitlementKeys} WHERE ${isCurrent(projectId)}`,
+    from: sql`FROM ${entitlementKeys} WHERE ${and(isCurrent(projectId), eq(entitlementKeys.state_at, change.now))}`,
   })
 }
 

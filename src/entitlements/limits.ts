@@ -23,12 +23,16 @@ export const MAX_EXPLAINED = 20_000
 export const MAX_DAYS_BACK = 400
 /** Events of its subscriptions that are looked at for that. */
 export const MAX_HISTORY = 1_000
+/** Events of its customers that are looked at for that, the oldest of each customer: as many of each. */
+export const MAX_LINK_EVENTS = 5_000
 /** Entries of the audit log that are looked at for that. */
 export const MAX_AUDIT_WALKED = 5_000
 /** Subscriptions, and as many grants, that one call of a preview walks. */
 export const MAX_WALKED = 5_000
 /** Of these, how many that have the plan are looked at with their consumers. */
 export const MAX_PREVIEWED = 1_000
+/** Reads of facts that one call of a preview makes to find those who are too much for one answer. */
+export const MAX_PREVIEW_READS = 20
 /** Changes that one call of a preview shows. */
 export const MAX_CHANGES = 50
 /** How long a token is valid (seconds): the least, the most, and without a wish. */
@@ -43,7 +47,7 @@ export const ROTATE_AFTER = 90 * DAY
 export const PUBLISHED_FOR = DAY
 /** How long a key is published after it was rotated (ms): longer than a token is valid. */
 export const RETIRED_FOR = 2 * HOUR
-/** Retired keys of a project that are published. Rotations by hand could make any number of them. */
+/** Retired keys of a project that are published at once. A rotation by hand that would make more is refused. */
 export const MAX_RETIRED = 10
 /** How long a response with public keys may be cached (seconds). */
 export const JWKS_MAX_AGE_S = 300

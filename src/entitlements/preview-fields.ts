@@ -34,7 +34,7 @@ export const PlanPreview = named(
       .string()
       .nullable()
       .describe(
-        'Pass it as `cursor`, with the same change, to continue. Each consumer counts in one of the calls, so add them up.',
+        'Pass it as `cursor`, with the same change, to continue. Each consumer is counted in only one of the calls, so add the numbers up.',
       ),
   }),
   {

@@ -25,8 +25,10 @@ export async function previewPlan(
   const { steps, more, refs, holders, catalog, now } = await readConcerned(db, ask, of, change, start)
   const after = changing(of.id, change, refs)
   const nextCatalog = after.catalog(catalog)
+  // The first step of each consumer.
+  const stepOf = new Map(steps.toReversed().map((step) => [step.consumer, step]))
   const differing = holders.flatMap((holder) => {
-    const step = steps.find(({ consumer }) => consumer === holder.id)
+    const step = stepOf.get(holder.id)
     if (!step || isOfEarlierCall(step.place, start, holder, of.id, after.concerns)) return []
     const next = { holder: after.holder(holder), catalog: nextCatalog }
     const differences = differencesOf(catalog.features, { holder, catalog }, next, now)

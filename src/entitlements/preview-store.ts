@@ -9,12 +9,11 @@ import { misfits } from '../catalog/values'
 import { consumerId, linksOf } from '../consumers/links-store'
 import { type Ask, batch, type Db, type Results, raw } from '../db/client'
 import { invalidFields } from '../http/validate'
-import { Fault } from '../lib/fault'
-import { MAX_PREVIEWED, MAX_WALKED } from './limits'
+import { MAX_PREVIEW_READS, MAX_PREVIEWED, MAX_WALKED } from './limits'
 import { isLive } from './live-store'
 import type { PlanChange } from './preview'
 import { grants } from './schema'
-import { CLOCK, factsIn, factsOf } from './store'
+import { CLOCK, factsIn, factsOf, unlessTooMuch } from './store'
 import { numbered } from './walk-store'
 
 const o = alias(billingObjects, 'o')
@@ -71,26 +70,25 @@ export async function readConcerned(
 
 /**
  * Reads the facts about the consumers of these steps, or of the first of them: of as many as one call can look at. One who has too
- * much alone is left out, as a check refuses it too.
+ * much alone is left out, as a check refuses it too. After {@link MAX_PREVIEW_READS} reads, the rest is left to the next call.
  */
 async function factsAbout(db: Db, { project_id }: Of, all: readonly Step[], keys: readonly string[] | null) {
   const concerned = [...new Set(all.map(({ consumer }) => consumer).filter((id) => id !== null))]
   const without = new Set<string>()
-  for (let most = MAX_PREVIEWED; ; ) {
-    const consumers = concerned.filter((id) => !without.has(id)).slice(0, most)
+  for (let most = MAX_PREVIEWED, reads = 1; ; reads++) {
+    const isLast = reads === MAX_PREVIEW_READS
+    const consumers = isLast ? [] : concerned.filter((id) => !without.has(id)).slice(0, most)
     const refs = consumers.map((id) => ({ id }))
     const found = await batch(db, { ...factsOf(db, project_id, refs, keys), refs: refsOf(db, project_id) })
-    try {
-      const facts = factsIn(found, refs.length)
+    const facts = unlessTooMuch(() => factsIn(found, refs.length))
+    if (facts) {
       const done = new Set([null, ...without, ...consumers])
       const next = all.findIndex(({ consumer }) => !done.has(consumer))
       return { ...facts, refs: found.refs, steps: all.slice(0, next < 0 ? all.length : next) }
-    } catch (error) {
-      if (!(error instanceof Fault) || error.fault !== 'payload_too_large') throw error
-      const [first = ''] = consumers
-      most = Math.floor(consumers.length / 2) || MAX_PREVIEWED
-      if (consumers.length === 1) without.add(first)
     }
+    const [first = ''] = consumers
+    most = Math.floor(consumers.length / 2) || MAX_PREVIEWED
+    if (consumers.length === 1) without.add(first)
   }
 }
 

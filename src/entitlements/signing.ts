@@ -64,7 +64,7 @@ async function privateOf(ring: KeyRing, projectId: string, key: SigningKey): Pro
   } catch (cause) {
     throw new Fault(
       'encryption_key_unavailable',
-      'No encryption key opens the key that signs tokens. The operator must restore the ENCRYPTION_KEY_… that encrypted it. Or rotate the key: the new one can sign.',
+      'No encryption key can decrypt the key that signs tokens. The operator must restore the ENCRYPTION_KEY_… that encrypted it. Or rotate the key: the new one can sign.',
       { cause },
     )
   }

@@ -264,6 +264,16 @@ function timeIn(text: string | null): number | null {
   return Number.isNaN(ms) ? null : ms
 }
 
+/** What reads facts, or null if they are too much for one answer. */
+export function unlessTooMuch<T>(facts: () => T): T | null {
+  try {
+    return facts()
+  } catch (error) {
+    if (error instanceof Fault && error.fault === 'payload_too_large') return null
+    throw error
+  }
+}
+
 export function tooMuch(): Fault {
   return new Fault(
     'payload_too_large',

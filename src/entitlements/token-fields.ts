@@ -19,13 +19,13 @@ export const TokenBody = named(
       .min(MIN_TTL_S)
       .max(MAX_TTL_S)
       .default(DEFAULT_TTL_S)
-      .describe('How long the token is valid at most (seconds).'),
+      .describe('The maximum lifetime of the token (seconds).'),
     features: z
       .array(z.string().min(1).max(MAX_KEY))
       .min(1)
       .max(MAX_FEATURES)
       .optional()
-      .describe('Keys of features. Without it, the token is about all features of the catalog.'),
+      .describe('Keys of features. Without it, the token covers all features of the catalog.'),
     device: z
       .string()
       .min(1)
@@ -39,7 +39,7 @@ export const Token = named(
   'EntitlementToken',
   z.object({
     token: z.string().describe('A JWS in its compact form.'),
-    expires_at: timestamp.describe('When the token ends.'),
+    expires_at: timestamp.describe('When the token expires.'),
   }),
   { token: 'eyJhbGciOiJFUzI1NiIsImtpZCI6….eyJpc3MiOiJodHRwczov….MEUCIQDx…', expires_at: SAMPLE.later },
 )
@@ -51,7 +51,7 @@ export const RotateBody = named(
       .boolean()
       .default(false)
       .describe(
-        'Whether somebody else may have a key. All keys of the project are then replaced at once, and tokens that they have signed are no longer valid.',
+        'Whether someone else may have a key. All keys of the project are then replaced at once, and tokens that they have signed are no longer valid.',
       ),
   }),
   { compromised: false },
@@ -81,7 +81,7 @@ export const Keys = named(
   { data: [{ kid: SAMPLE_KID, state: 'current', created_at: SAMPLE.time }] },
 )
 
-export function presentKey({ created_at, ...row }: KeyRow) {
+export function presentKey({ created_at, state_at: _, ...row }: KeyRow) {
   return { ...row, created_at: iso(created_at) }
 }
 

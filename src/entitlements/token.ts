@@ -2,8 +2,9 @@ import { batch } from '../db/client'
 import type { Runtime } from '../env'
 import { SECOND } from '../lib/time'
 import { findSigningKey, firstKeyInserted } from './keys-store'
+import { makeSigningKey } from './make-key'
 import type { Entitlement } from './resolve'
-import { newSigningKey, type SigningKey, signClaims } from './signing'
+import { type SigningKey, signClaims } from './signing'
 import { earliest } from './window'
 
 /** The type of a token, in its header. */
@@ -50,8 +51,9 @@ export async function signToken(
 }
 
 /** Makes the first key of a project that has none. Of several at once, one is kept. @returns the key that signs */
-export async function makeFirstKey({ db, settings, now }: Runtime, projectId: string): Promise<SigningKey> {
-  const made = await newSigningKey(settings.encryptionKeys, projectId)
+export async function makeFirstKey(rt: Runtime, projectId: string): Promise<SigningKey> {
+  const { db, now } = rt
+  const made = await makeSigningKey(rt, projectId)
   const { keys } = await batch(db, {
     inserted: firstKeyInserted(db, projectId, made, now),
     keys: findSigningKey(db, projectId),

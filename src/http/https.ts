@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { Fault } from '../lib/fault'
 import { isLocalhost } from '../lib/localhost'
 import type { HttpEnv } from './context'
+import { isOurs, rootless } from './our-hosts'
 
 /** Pages that people open. None of them has a secret in its address. */
 const PAGES = /^\/(errors|console(\/.*)?)?$/
@@ -23,5 +24,7 @@ export const requireHttps: MiddlewareHandler<HttpEnv> = async (c, next) => {
     )
   }
   await next()
-  c.res.headers.set('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
+  // Names below a customer's host are not ours to decide about, even after the project has lost the host.
+  const below = isOurs(c.get('rt').settings, rootless(url.hostname)) ? '; includeSubDomains' : ''
+  c.res.headers.set('Strict-Transport-Security', `max-age=31536000${below}`)
 }

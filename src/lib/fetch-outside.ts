@@ -48,6 +48,8 @@ export type OutsideRequest = {
   body?: string | URLSearchParams
   /** A shorter time limit (ms). */
   within?: number
+  /** A smaller limit of the body (bytes). */
+  most?: number
 }
 
 /**
@@ -60,17 +62,17 @@ export function outsideUrl(address: string | URL, ours: readonly string[]): URL 
   const url = URL.parse(address)
   if (!url) throw new OutsideRefusal('malformed', 'The address is not a URL.')
   if (url.protocol !== 'https:') throw new OutsideRefusal('https', 'The address must begin with https://.')
-  if (url.port !== '') throw new OutsideRefusal('port', 'The address must use port 443, and so name no port.')
+  if (url.port !== '') throw new OutsideRefusal('port', 'The address must use port 443, so it must not name a port.')
   if (url.username !== '' || url.password !== '')
-    throw new OutsideRefusal('user_info', 'The address must not hold a user name or a password.')
+    throw new OutsideRefusal('user_info', 'The address must not include a user name or a password.')
   const host = url.hostname
   // The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1.
   if (host.startsWith('[') || /^[\d.]+$/.test(host))
     throw new OutsideRefusal('ip_literal', 'The address must name a host, not an IP address.')
   if (!/^[^.]+(\.[^.]+)+$/.test(host) || isSpecialUse(host))
-    throw new OutsideRefusal('special_use', `The address must name a host of the public internet. ${host} is none.`)
+    throw new OutsideRefusal('special_use', `The address must name a host on the public internet. ${host} is not one.`)
   if (ours.some((own) => host === own || host.endsWith(`.${own}`)))
-    throw new OutsideRefusal('our_host', `The address must not lead to this service. ${host} does.`)
+    throw new OutsideRefusal('our_host', `The address must not point to this service. ${host} does.`)
   return url
 }
 
@@ -81,21 +83,22 @@ export function outsideUrl(address: string | URL, ours: readonly string[]): URL 
  *   large, or (if successful) of another media type
  */
 export async function fetchOutside(address: string | URL, request: OutsideRequest): Promise<Response> {
-  const { ours, accept, within = WITHIN, ...init } = request
+  const { ours, accept, within = WITHIN, most = MAX_BYTES, ...init } = request
   const url = outsideUrl(address, ours)
-  const timeout = AbortSignal.timeout(Math.min(within, WITHIN))
+  const limit = Math.min(within, WITHIN)
+  const timeout = AbortSignal.timeout(limit)
   const headers = new Headers(init.headers)
   headers.set('Accept', accept.join(', '))
   try {
     const response = await fetch(url.href, { ...init, headers, redirect: 'manual', cache: 'no-store', signal: timeout })
     const wrong = refusalOf(response, url.host, accept)
-    if (!wrong) return copyOf(response, await bodyOf(response, url.host))
+    if (!wrong) return copyOf(response, await bodyOf(response, url.host, Math.min(most, MAX_BYTES)))
     await response.body?.cancel()
     throw wrong
   } catch (cause) {
     if (cause instanceof OutsideRefusal) throw cause
     if (timeout.aborted)
-      throw new OutsideRefusal('time', `${url.host} did not answer within ${within / SECOND} seconds.`, { cause })
+      throw new OutsideRefusal('time', `${url.host} did not answer within ${Math.ceil(limit / SECOND)} s.`, { cause })
     throw new OutsideRefusal('unreachable', `${url.host} cannot be reached.`, { cause })
   }
 }
@@ -114,13 +117,12 @@ function refusalOf(response: Response, host: string, accept: readonly string[]):
 }
 
 /** The body, counted while it is read: a length that the host states proves nothing. */
-async function bodyOf(response: Response, host: string): Promise<Uint8Array<ArrayBuffer>> {
+async function bodyOf(response: Response, host: string, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > MAX_BYTES)
-      throw new OutsideRefusal('size', `The response of ${host} is larger than ${MAX_BYTES / 1024} KB.`)
+    if (bytes > most) throw new OutsideRefusal('size', `The response of ${host} is larger than ${most / 1024} KB.`)
     chunks.push(chunk)
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer())

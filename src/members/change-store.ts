@@ -1,4 +1,4 @@
-import { and, eq, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, inArray, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedEach, auditedFrom, type Change } from '../audit/store'
 import { batch, ConstraintError, type Directory } from '../db/client'
@@ -11,6 +11,7 @@ import { isOpenIn } from './invited-store'
 import { MAX_PENDING } from './limits'
 import { invitations, members } from './schema'
 import { findMember, type Member } from './store'
+import { unprovenRemoved } from './unlink-store'
 
 const glass = alias(members, 'glass')
 
@@ -49,6 +50,13 @@ export async function changeRole(
         from: sql`FROM ${members} WHERE ${condition}`,
       }),
       ...offersEnded(directory, { project_id, user_id, condition, kept: rankOf(role) }, change),
+      ...(role === 'owner' &&
+        unprovenRemoved(
+          directory,
+          user_id,
+          sql`SELECT ${members.project_id} FROM ${members} WHERE ${condition}`,
+          change,
+        )),
       changed: directory.update(members).set({ role, break_glass: kept }).where(condition),
     }),
   )
@@ -86,6 +94,7 @@ export async function removeMember(directory: Directory, removal: MemberChange, 
         from: sql`FROM ${members} WHERE ${condition}`,
       }),
       ...offersEnded(directory, { project_id, user_id, condition, kept: -1 }, change),
+      ...enforcementEnded(directory, { project_id, user_id, condition }, change),
       removed: directory.delete(members).where(condition),
     }),
   )
@@ -176,6 +185,36 @@ function offersEnded(
   return {
     auditedOffers: auditedEach(directory, change, each, { objects, most: MAX_PENDING }),
     endedOffers: directory.update(invitations).set({ state: 'revoked', closed_by: change.actor.id }).where(ending),
+  }
+}
+
+/**
+ * A deleted project stops enforcing single sign-on with the last member who has break-glass access: its connection signs nobody
+ * in, so nobody could restore it. They come before the removal, under its condition. Of a live project, a trigger refuses that.
+ */
+function enforcementEnded(
+  directory: Directory,
+  { project_id, user_id, condition }: { project_id: string; user_id: string; condition: SQL | undefined },
+  change: Change,
+) {
+  const leaving = directory.select({ one: sql`1` }).from(members).where(condition)
+  const ending = and(
+    eq(projects.id, project_id),
+    isNotNull(projects.deleted_at),
+    isOnlyBreakGlass(directory, user_id),
+    exists(leaving),
+  )
+  return {
+    auditedEnforcement: auditedFrom(
+      directory,
+      change,
+      { action: 'sso_connection.updated', object_type: 'sso_connection', object_id: '', details: { enforce: false } },
+      {
+        taken: { project_id: projects.id, object_id: projects.sso_enforced_by },
+        from: sql`FROM ${projects} WHERE ${ending}`,
+      },
+    ),
+    endedEnforcement: directory.update(projects).set({ sso_enforced_by: null }).where(ending),
   }
 }
 

@@ -45,6 +45,14 @@ export function requireRoom({ pending }: Counted): void {
   )
 }
 
+/** For an invitation to become an owner, in a session that a provider vouches for. */
+export function ownSignInRequired(): Fault {
+  return new Fault(
+    'sso_session_limited',
+    'Sign in with a code or a passkey to become an owner. Single sign-on opened this session. Otherwise, whoever manages the provider could make owners.',
+  )
+}
+
 export function invitationNotFound(): Fault {
   return new Fault('not_found', 'Invitation not found in this project.')
 }

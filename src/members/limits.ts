@@ -19,5 +19,8 @@ export const MAIL_EVERY = MINUTE
 /** Characters of the reason why an email was not sent. */
 export const MAX_SEND_ERROR = 200
 
+/** Identities of a new owner that the audit log names. All of them are removed. */
+export const MAX_UNLINKED_NAMED = 100
+
 /** Projects that one call leaves when a user is erased. Each takes up to eight statements, with `revoke_keys`, and an invocation has 1,000. */
 export const MAX_LEFT_AT_ONCE = 100

@@ -70,11 +70,11 @@ export const ownInvitationRoutes = new Hono<HttpEnv>()
       id: 'acceptInvitation',
       summary: 'Accept an invitation',
       description:
-        'Makes you a member of the project. If you are a member already, your role stays. Accepting it again returns the same response while you are a member. An accepted invitation cannot bring back a user who has left or was removed since.',
+        'Makes you a member of the project. If you are a member already, your role stays. Accepting it again returns the same response while you are a member. An accepted invitation cannot bring back a user who has left or was removed since. To become an owner, use a session that a code or a passkey opened.',
       tag,
       policy,
       responses: { 200: { description: 'The project, and your role in it.', schema: Accepted } },
-      faults,
+      faults: [...faults, 'sso_session_limited'],
     }),
     async (c) => {
       const invitation = await acceptInvitation(c.get('rt').directory, c.req.param('id'), sessionOf(c), changeOf(c))

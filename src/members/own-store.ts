@@ -1,16 +1,19 @@
-import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, ne, or, type SQL, sql } from 'drizzle-orm'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { insertFrom } from '../db/insert-from'
+import type { Role } from '../lib/access'
 import { idTime } from '../lib/ids'
 import { projects } from '../projects/schema'
 import type { Viewer } from '../sessions/reach'
 import { reaches } from '../sessions/reach-store'
 import { users } from '../sessions/schema'
-import { entry } from './invitations-store'
+import { ownSignInRequired } from './faults'
+import { entry, stateOf } from './invitations-store'
 import { isOpen, isToLive } from './invited-store'
 import { auditedInvitation } from './pending-store'
 import { invitations, members } from './schema'
+import { unprovenRemoved } from './unlink-store'
 
 /** The user who answers an invitation to their own address, with a session that reaches the project. */
 export type Invited = Viewer & { email: string }
@@ -69,13 +72,17 @@ function selectOwn(directory: Directory, condition: SQL | undefined) {
  *
  * @returns the invitation as it was before, with the role that the user has then; undefined if there is none to the user's
  *   address
+ * @throws {Fault} `sso_session_limited` for an invitation to become an owner, in a session from single sign-on
  */
 export async function acceptInvitation(directory: Directory, id: string, invited: Invited, change: Change) {
   const { now } = change
   const { user_id } = invited
-  const open = and(toAddress(id, invited), isOpen(now))
+  // A provider vouches for the address of such a session. Whoever sets one up must not become owner with it.
+  const vouched = invited.sso !== null
   const own = and(eq(members.project_id, invitations.project_id), eq(members.user_id, user_id))
   const isMember = sql`EXISTS ${directory.select({ one: sql`1` }).from(members).where(own)}`
+  const may = vouched ? or(ne(invitations.role, 'owner'), isMember) : undefined
+  const open = and(toAddress(id, invited), isOpen(now), may)
   const joining = sql`FROM ${invitations} WHERE ${open} AND NOT ${isMember}`
   const { role, project_id } = invitations
   const { before, after } = await batch(directory, {
@@ -89,6 +96,7 @@ export async function acceptInvitation(directory: Directory, id: string, invited
         from: joining,
       },
     ),
+    ...unprovenRemoved(directory, user_id, sql`SELECT ${project_id} ${joining} AND ${eq(role, 'owner')}`, change),
     joined: insertFrom(
       directory,
       members,
@@ -105,7 +113,10 @@ export async function acceptInvitation(directory: Directory, id: string, invited
     accepted: directory.update(invitations).set({ state: 'accepted', closed_by: user_id }).where(open),
     after: find(directory, id, invited),
   })
-  return before[0] && after[0] && { ...before[0], own_role: after[0].own_role }
+  const [was] = before
+  const joins = was?.own_role === null && stateOf(was, now) === 'pending'
+  if (vouched && joins && was.offered === 'owner') throw ownSignInRequired()
+  return was && after[0] && { ...was, own_role: after[0].own_role }
 }
 
 /** Declines an invitation. @returns it as it was before; undefined if there is none to the user's address */
@@ -124,6 +135,7 @@ function find(directory: Directory, id: string, invited: Invited) {
   return directory
     .select({
       state: invitations.state,
+      offered: sql<Role>`${invitations.role}`.as('offered'),
       expires_at: invitations.expires_at,
       project: { id: sql<string>`${projects.id}`.as('project_id'), name: projects.name },
       own_role: members.role,

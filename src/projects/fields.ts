@@ -52,7 +52,9 @@ export const ProjectSettings = named(
       .int()
       .min(1)
       .max(MAX_DEVICES)
-      .describe('How many active devices each consumer can have, unless `devices_feature` is set.'),
+      .describe(
+        'How many active devices each consumer can have, unless `devices_feature` is set and can be read for the consumer.',
+      ),
     devices_feature: catalogKey
       .nullable()
       .describe(

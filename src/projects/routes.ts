@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { run } from '../db/client'
 import { type Actor, changeOf, sessionOf, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { named, timestamp } from '../http/fields'
+import { exampleOf, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
@@ -13,6 +13,7 @@ import type { Role } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { DAY, iso } from '../lib/time'
 import { RoleName } from '../members/fields'
+import { isElsewhere } from '../sessions/reach'
 import { changeSettingsEverywhere } from './change-settings'
 import { createProject } from './create'
 import { findMemberProject, listMemberProjects } from './directory-store'
@@ -48,6 +49,20 @@ const Project = named(
     deleted_at: null,
     purge_at: null,
   },
+)
+const ListedProject = named(
+  'ListedProject',
+  Project.extend({
+    settings: ProjectSettings.nullable().describe('Null if `sso_required`.'),
+    role: RoleName.nullable().describe('Your role in the project. Null for an API key, and if `sso_required`.'),
+    sso_required: z
+      .string()
+      .nullable()
+      .describe(
+        'The connection to sign in with, because the project enforces it and this session has not: `/auth/sso/start?connection=`. Null if the session acts in the project.',
+      ),
+  }),
+  { ...exampleOf(Project), sso_required: null },
 )
 const DeleteQuery = z.strictObject({
   name: z.string().max(1000).describe('The name of the project, exactly, as proof that this project is meant.'),
@@ -90,10 +105,10 @@ export const projectRoutes = new Hono<HttpEnv>()
       id: 'listProjects',
       summary: 'List projects',
       description:
-        'A session sees the projects of its user, also deleted ones until their data is removed. A session from single sign-on sees those that it reaches. An API key sees its own project.',
+        'A session sees the projects of its user, also deleted ones until their data is removed. A session from single sign-on sees those that it reaches. Of a project that enforces another sign-in, it shows the name, and where to sign in. An API key sees its own project.',
       tag,
       policy: { actors, scope: 'projects:read', project: false, bounded: true, reads: true },
-      responses: { 200: { description: 'A page of projects.', schema: listOf(Project) } },
+      responses: { 200: { description: 'A page of projects.', schema: listOf(ListedProject) } },
     }),
     query(z.strictObject(pageFields)),
     async (c) => {
@@ -102,11 +117,11 @@ export const projectRoutes = new Hono<HttpEnv>()
       const list = paging('projects', c.req.valid('query'))
       if (actor.type === 'api_key') {
         const { rows } = await read(c, { rows: findProject(rt.db, actor.project_id) })
-        return c.json({ data: rows.map((row) => present(row, null)), has_more: false, next_cursor: null }, 200)
+        return c.json({ data: rows.map((row) => listed(row, null, false)), has_more: false, next_cursor: null }, 200)
       }
       const rows = await run(rt.directory, listMemberProjects(rt.directory, actor, list.before, list.take))
       return c.json(
-        list.page(rows, (row) => present(row, row.role)),
+        list.page(rows, (row) => listed(row, row.role, isElsewhere(actor.sso, row))),
         200,
       )
     },
@@ -191,6 +206,12 @@ export const projectRoutes = new Hono<HttpEnv>()
 
 function roleOf(actor: Actor): Role | null {
   return actor.type === 'session' ? actor.role : null
+}
+
+/** @param elsewhere whether the project requires another sign-in: then, its name is all that the session learns */
+function listed(project: ProjectRow, role: Role | null, elsewhere: boolean) {
+  const shown = { ...present(project, role), sso_required: null }
+  return elsewhere ? { ...shown, settings: null, role: null, sso_required: project.sso_enforced_by } : shown
 }
 
 function present(project: ProjectRow, role: Role | null) {

@@ -31,13 +31,22 @@ export function requireReach({ settings }: Runtime, sso: SsoSession | null, proj
   }
   const enforced = target.sso_enforced_by
   // Break-glass access is for codes and passkeys, whose use is logged: not for what another provider says.
-  if (enforced === null || enforced === sso?.connection_id || (sso === null && target.break_glass)) return
+  if (enforced === null || !isElsewhere(sso, target)) return
   const address = `${settings.publicOrigin ?? ''}${startPath(enforced)}`
   throw new Fault(
     'sso_required',
     `This project requires its own single sign-on. Open ${address} in a browser to sign in.`,
     { connection: enforced },
   )
+}
+
+/** Whether a project takes another single sign-on than a session has, so that the session does not act there. */
+export function isElsewhere(
+  sso: SsoSession | null,
+  { sso_enforced_by, break_glass }: Pick<Target, 'sso_enforced_by' | 'break_glass'>,
+): boolean {
+  if (sso_enforced_by === null || sso_enforced_by === sso?.connection_id) return false
+  return sso !== null || !break_glass
 }
 
 /** The path that begins a sign-in with a connection. */

@@ -1,4 +1,4 @@
-import { MINUTE } from '../lib/time'
+import { DAY, MINUTE } from '../lib/time'
 
 /** Connections in a project. */
 export const MAX_CONNECTIONS = 20
@@ -19,3 +19,5 @@ export const MAX_REDIRECT_URI = 1000
 
 /** How long a login waits for a browser to open its link, and then for the browser to come back (ms). */
 export const LOGIN_TTL = 10 * MINUTE
+/** How long a connection that was deleted stays, so that deleting it again changes nothing (ms). */
+export const DELETED_KEPT_FOR = 30 * DAY

@@ -37,6 +37,7 @@ export const ssoConnections = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.project_id, t.id] }),
     unique('sso_connections_id').on(t.id),
+    index('sso_connections_deleted').on(t.deleted_at).where(sql`deleted_at IS NOT NULL`),
     check('sso_connections_deleted', sql`${t.deleted_at} IS NULL OR ${t.state} = 'disabled'`),
   ],
 )
@@ -143,5 +144,5 @@ export const ssoTests = sqliteTable(
     report: text({ mode: 'json' }).$type<Report>(),
     created_at: integer().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.project_id, t.connection_id, t.id] })],
+  (t) => [primaryKey({ columns: [t.project_id, t.connection_id, t.id] }), index('sso_tests_created').on(t.created_at)],
 )

@@ -15,6 +15,8 @@ export type Mode = (typeof MODES)[number]
 
 export const TEST_STATES = ['waiting', 'passed', 'failed'] as const
 export type TestState = (typeof TEST_STATES)[number]
+/** What is shown of a test run. Nobody came back to an expired one in time. */
+export const SHOWN_TEST_STATES = [...TEST_STATES, 'expired'] as const
 
 /** What new members can become by signing in. */
 export const DEFAULT_ROLES = ['viewer', 'developer'] as const

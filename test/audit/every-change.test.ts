@@ -232,6 +232,10 @@ const FORMS: Record<string, StatedForm> = {
   [`${CONSUMER}/merge`]: { ...onConsumer('merged'), fields: { into: 'ext:survivor' } },
   [`${CONSUMER}/erase`]: { ...onConsumer('erased'), fields: { typed: 'sample' } },
   [`${CONSUMER}/devices/:device/revoke`]: DEVICE_REVOKED,
+  [`${CONSUMER}/identities/:identity/remove`]: {
+    action: 'sso_identity.deleted',
+    object: (world) => world.identity,
+  },
   [`${CUSTOMER}/consumer`]: { ...PINNED, fields: { consumer: 'ext:sample' } },
   [`${CUSTOMER}/consumer/new`]: { ...PINNED, fields: { external_id: 'by-form' } },
   [`${CUSTOMER}/nobody`]: PINNED,

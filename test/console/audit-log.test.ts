@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addMember, call, freshProject, mint, stripeConnection } from '../harness'
+import { addMember, call, freshProject, mint, newHost, stripeConnection } from '../harness'
 import { visit } from './visit'
 
 describe('the audit log in the console', () => {
@@ -56,6 +56,33 @@ describe('the audit log in the console', () => {
       `<a href="${base}/billing/connections/${kept.id}">Stripe</a> `,
       `<a href="${base}/settings/general">This project</a>`,
     ])
+  })
+
+  it('names domains and single sign-on connections, which the directory holds', async () => {
+    const { project, owner } = await freshProject()
+    const settings = `/console/p/${project}/platform/settings`
+    const api = (path: string, method: string, json?: object) =>
+      call(`/platform/v1/${path}`, { method, token: owner.token, project, ...(json && { json }) })
+    const hostname = newHost('plain.dev')
+    const domain = (await api('domains', 'POST', { hostname, purpose: 'surface' })).body
+    const client = { issuer: `https://${newHost('plain.dev')}`, client_id: 'rp', auth_method: 'none' }
+    const connection = (await api('sso/connections', 'POST', { audience: 'team', name: 'Acme', ...client })).body
+    await api(`sso/connections/${connection.id}`, 'PATCH', { name: 'Acme ID', default_role: 'viewer' })
+    const about = async () => {
+      const { text } = await visit(`${settings}/audit-log`, owner.token)
+      expect(text).toContain('Changed a single sign-on connection<span class="line quiet">name, default role</span>')
+      return [...text.matchAll(/data-label="On">(.*?)<\/td>/g)].map(([, cell]) => cell)
+    }
+    const [known, proven] = [
+      `<a href="${settings}/sso/${connection.id}">Acme ID</a> `,
+      `${settings}/domains/${domain.id}`,
+    ]
+    expect(await about()).toEqual([known, known, `<a href="${proven}">${hostname}</a> `, expect.anything()])
+    await api(`sso/connections/${connection.id}`, 'DELETE')
+    await api(`domains/${domain.id}`, 'DELETE')
+    const [gone, ended] = await about()
+    expect(gone).toBe(`<a href="${proven}">${hostname}</a> <span class="badge ">deleted</span>`)
+    expect(ended).toBe('<a>Acme ID</a> <span class="badge ">deleted</span>')
   })
 
   it('offers the members and keys to filter by, and keeps what the address asks for', async () => {

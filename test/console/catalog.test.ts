@@ -61,7 +61,7 @@ describe('the catalog in the console', () => {
       expect(made).toEqual({ status: 303, location: `${path}?done=feature_created`, wrong: [] })
     }
     const again = await send(path, { key: 'sso', name: 'Other', type: 'quantity' })
-    expect([again.status, again.wrong]).toEqual([409, ['Another feature has this key.']])
+    expect([again.status, again.wrong]).toEqual([409, ['Another feature already has this key.']])
     expect((await send(`${path}/seats/edit`, { name: 'Seats', combine: 'sum' })).status).toBe(303)
     expect((await world.catalog.features()).body.data.map(({ key, name, combine }) => [key, name, combine])).toEqual([
       ['limits', 'LIMITS', null],
@@ -75,7 +75,7 @@ describe('the catalog in the console', () => {
     const list = await words(`${billing}/plans`)
     expect(list).toMatch(/price_pro .*prod_x.* Stripe 2 Add to plan… price_pro.*price_addon/)
     expect(list).toContain('among the 1,000 subscriptions that changed last')
-    expect(await words(`${billing}/plans/add?${new URLSearchParams(PRICE)}`)).toContain('There is no plan yet')
+    expect(await words(`${billing}/plans/add?${new URLSearchParams(PRICE)}`)).toContain('There are no plans yet')
     const bad = await send(`${billing}/plans`, { ...OF_PLAN, key: 'Pro', 'value.limits': '{' })
     expect([bad.status, bad.wrong]).toEqual([422, ['Must be JSON.']])
     const made = await send(`${billing}/plans`, { ...OF_PLAN, ...PRICE, 'value.sso': 'true' })
@@ -144,7 +144,7 @@ describe('the catalog in the console', () => {
     const used = await send(`${path}/sso/delete`)
     expect([used.status, used.wrong[0]]).toEqual([
       409,
-      expect.stringContaining('A plan, a grant or the setting devices_feature has'),
+      expect.stringContaining('A plan, a grant or the setting devices_feature uses'),
     ])
     expect((await send(`${path}/unused/delete`)).location).toBe(`${path}?done=feature_deleted`)
     expect(await words(path)).not.toContain('UNUSED')

@@ -102,8 +102,8 @@ describe('a consumer', () => {
     expect(words).toContain('sub_9 active cus_said')
     expect(await here.page(here.at('/ext:user_1'))).toMatchObject({ status: 200 })
     expect(await here.page(here.at('/user_1'))).toMatchObject({ status: 404 })
-    // The session; the consumer; its customers' objects and the log; who did it; the frame's projects, their modes.
-    expect(count.trips).toBe(6)
+    // The session; the consumer; its customers' objects, the log and its identities; who did it; the frame's projects, their modes.
+    expect(count.trips).toBe(7)
   })
 
   it('is edited: what is left is kept, what is cleared goes, and a page that is out of date says so', async () => {

@@ -43,12 +43,12 @@ describe('what a consumer may do, in the console', () => {
     expect(text).toMatch(/As of \d{4}-\d\d-\d\d/)
     expect(text).toMatch(/Seats seats allowed 3 A subscription gives it 1 source Stripe subscription sub_1/)
     expect(text).toContain(`by the event ${event}`)
-    expect(text).toMatch(/price_none is mapped to no plan\. Add it to a plan/)
+    expect(text).toMatch(/price_none is not mapped to a plan\. Add it to a plan/)
     expect(await page()).toContain(`/webhooks/${event}"`)
     expect(await words('/entitlements')).toMatch(/Entitlements of ada .* Seats seats allowed 3/)
     const { DB, count } = countingD1()
     await visit(here, token, { bindings: { DB } })
-    expect(count.trips).toBe(6)
+    expect(count.trips).toBe(7)
   })
 
   it('can be seen as of an earlier time, with what is not known of it', async () => {

@@ -49,7 +49,18 @@ describe('the settings of consumers', () => {
       expect([refused.status, refused.text.includes('role="alert"')]).toEqual([422, true])
       expect(refused.text).toContain(`value="${wrong.consumer_keys}"`)
     }
+    const feature = { name: 'Seats', type: 'quantity' }
+    await call('/platform/v1/billing/features/seats', { method: 'PUT', project, token: owner.token, json: feature })
+    const featured = { consumer_keys: 'a', max_devices: '3', devices_feature: 'seats' }
+    const unknown = await send({ ...featured, devices_feature: 'nope' })
+    expect([unknown.status, unknown.text.includes('Must be a quantity feature of the project')]).toEqual([422, true])
+    expect((await send(featured)).status).toBe(303)
+    expect((await visit(general, admin.token)).text).toContain('value="seats"')
     const theirs = (await visit(general, (await addMember(project, 'viewer')).token)).text
+    expect(theirs).toContain('as the feature <code>seats</code> says')
+    expect((await send({ consumer_keys: 'a', max_devices: '3', devices_feature: '' })).status).toBe(303)
+    const after = (await call(`/platform/v1/projects/${project}`, { token: owner.token })).body.settings
+    expect(after.devices_feature).toBeNull()
     expect(theirs).toContain('Their own metadata only')
     expect(theirs).not.toContain('name="max_devices"')
   })

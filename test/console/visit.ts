@@ -56,6 +56,7 @@ export function pathIn(world: World, { path }: RouteEntry): string {
     'payment-methods': 'pm_sample',
     consumers: world.consumer,
     devices: world.device,
+    identities: world.identity,
     plans: world.plan,
     features: 'unused',
     grants: world.grant,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { insertGrants } from '../entitlements/rows'
-import { call, countingD1, NO_LIMIT, type RequestOptions } from '../harness'
+import { call, countingD1, NO_LIMIT, type RequestOptions, STORE } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { told } from '../members/members'
 import { newApi } from './devices'
@@ -108,6 +108,25 @@ describe('the setting devices_feature', () => {
     await grant(1)
     expect((await made.api.register('ext:u', 'c', { when_full: 'replace_oldest' })).status).toBe(201)
     expect((await made.api.get('ext:u')).body.devices).toEqual({ active: 1, limit: 1 })
+  })
+
+  it('leaves the limit to max_devices where there is too much to look at', async () => {
+    await settings({ devices_feature: 'devices', max_devices: 1 })
+    await STORE.prepare(
+      `INSERT INTO grants (project_id, consumer_id, id, feature, effect, value, actor)
+        WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 5001)
+        SELECT ?1, ?2, 'grt_0' || printf('%09d', v), 'devices', 'allow', '5', 'usr' FROM n`,
+    )
+      .bind(made.project, made.consumer)
+      .run()
+    expect(told(await ask('GET', '/consumers/ext:u/entitlements'))).toEqual([413, 'payload_too_large'])
+    expect((await made.api.get('ext:u')).body.devices).toEqual({ active: 0, limit: 1 })
+    const answers = []
+    for (const installation of ['a', 'b']) answers.push(told(await made.api.register('ext:u', installation)))
+    expect(answers).toEqual([
+      [201, null],
+      [409, 'device_limit_reached'],
+    ])
   })
 
   it('holds for 20 registrations at once', async () => {

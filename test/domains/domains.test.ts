@@ -108,6 +108,7 @@ describe('names', () => {
     ['a_b.com', 'malformed'],
     ['*.company.com', 'malformed'],
     ['-a.company.com', 'malformed'],
+    ['a-.company.com', 'malformed'],
     ['company.com/path', 'malformed'],
     ['company.com:443', 'malformed'],
     ['me@company.com', 'malformed'],
@@ -124,9 +125,10 @@ describe('names', () => {
     ['a.b.internal', 'reserved'],
     ['1.0.0.127.in-addr.arpa', 'reserved'],
     ['hidden.onion', 'reserved'],
+    ['platform.acme.workers.dev', 'reserved'],
     ['co.uk', 'public_suffix'],
     ['github.io', 'public_suffix'],
-    ['workers.dev', 'public_suffix'],
+    ['workers.dev', 'reserved'],
   ])('%s is refused as %s', async (sent, code) => {
     const { status, body } = await api.add(sent)
     expect(status).toBe(422)
@@ -134,8 +136,12 @@ describe('names', () => {
   })
 
   it('of this service are refused, and all below them', async () => {
-    const bindings = { PUBLIC_ORIGIN: 'https://api.service.dev', SURFACE_TARGET: 'surfaces.other.dev' }
-    for (const name of ['api.service.dev', 'a.api.service.dev', 'surfaces.other.dev']) {
+    const bindings = {
+      PUBLIC_ORIGIN: 'https://api.service.dev',
+      SURFACE_TARGET: 'surfaces.other.dev',
+      OTHER_HOSTS: 'old.service.dev,platform.test',
+    }
+    for (const name of ['api.service.dev', 'a.api.service.dev', 'surfaces.other.dev', 'old.service.dev']) {
       expect((await api.add(name, 'surface', { bindings })).body.errors).toMatchObject([{ code: 'reserved' }])
     }
   })

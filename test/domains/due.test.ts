@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
-import { countingD1, DIRECTORY, setHost, tamperedD1 } from '../harness'
+import { addMember, countingD1, DIRECTORY, mailbox, setHost, tamperedD1 } from '../harness'
 import { cron } from '../inbox/pipeline'
 import { MARK, newApi, newName, publish, texts, verified, zone } from './domains'
 
@@ -52,7 +52,7 @@ it('a run without due domains reads none; one with them takes one trip more', as
   await insertDue(4, 5, now)
   const some = await run()
   expect(some.trips - none.trips).toBe(1)
-  expect(some.rows_written - none.rows_written).toBeLessThanOrEqual(20 * 6)
+  expect(some.rows_written - none.rows_written).toBe(20 * 4)
   expect(await due(now)).toBe(0)
   await DIRECTORY.prepare("DELETE FROM domains WHERE project_id LIKE 'prj_due%'").run()
 })
@@ -74,6 +74,43 @@ it('a pending domain is checked more and more rarely, for seven days', async () 
   expect(seen.at(-1)).toBe(7 * DAY)
   expect(Math.max(...seen.slice(1).map((one, i) => one - (seen[i] as number)))).toBe(4 * HOUR)
   expect((await api.get(body.id)).body.state).toBe('failed')
+})
+
+it('owners and admins are told when the record of a verified domain goes missing, and when the domain fails', async () => {
+  stopClock()
+  const { project, owner, api } = await newApi()
+  const admin = await addMember(project, 'admin')
+  await addMember(project, 'developer')
+  const { id, hostname } = await verified(api)
+  await zone(hostname, texts())
+  const { EMAIL, mails } = mailbox()
+  const told = async (times: number, every: number) => {
+    mails.length = 0
+    for (let n = 0; n < times; n++) {
+      advance(every)
+      await cron({ EMAIL, SIGN_IN_DELIVERY: 'email' })
+    }
+    const { state, grace_until } = (await api.get(id)).body
+    const ours = mails.filter(({ text }) => text.includes(`/settings/domains/${id}`))
+    return { state, grace_until, to: ours.map(({ to }) => to).sort(), said: ours.map(({ text }) => text) }
+  }
+  const both = [owner.email, admin.email].sort()
+  const missing = await told(3, DAY)
+  expect(missing).toMatchObject({ state: 'grace', to: both })
+  for (const text of missing.said) expect(text).toContain(`until ${missing.grace_until?.slice(0, 10)}`)
+  expect(await told(1, DAY)).toMatchObject({ state: 'grace', to: [] })
+  expect(await told(6, DAY)).toMatchObject({ state: 'failed', to: both })
+})
+
+it('a domain that was never verified fails without an email', async () => {
+  stopClock()
+  const { api } = await newApi()
+  const { body } = await api.add(newName())
+  const { EMAIL, mails } = mailbox()
+  advance(7 * DAY)
+  await cron({ EMAIL, SIGN_IN_DELIVERY: 'email' })
+  expect((await api.get(body.id)).body.state).toBe('failed')
+  expect(mails.filter(({ text }) => text.includes(body.id))).toEqual([])
 })
 
 it('what a run was doing when it died is due again ten minutes later', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { cron } from '../inbox/pipeline'
@@ -30,12 +30,14 @@ class Model {
   since: number
   absences: number[] = []
   graceUntil = 0
+  verifiedAt: number | null = null
   constructor(public now: number) {
     this.since = now
   }
   check(world: World) {
     const { state, now } = this
     if (world === 'found') {
+      if (state === 'pending') this.verifiedAt = now
       this.absences = []
       this.state = 'verified'
     } else if (state === 'pending') {
@@ -55,48 +57,93 @@ class Model {
     this.state = 'pending'
     this.since = this.now
     this.absences = []
+    this.verifiedAt = null
   }
 }
 
-it('the states follow the rules, whatever happens', { timeout: 300_000 }, async () => {
-  const { api } = await newApi()
-  const walk = async (steps: Step[]) => {
-    const model = new Model(stopClock())
-    let { body: domain } = await api.add(newName())
-    let world: World = 'absent'
-    const show = () => (world === 'found' ? publish(domain) : zone(domain.hostname, ZONES[world]))
-    await show()
-    for (const { world: next, wait, byHand } of steps) {
-      if (next) {
-        world = next
-        await show()
-      }
-      if (wait) {
-        advance(wait)
-        model.now += wait
-      }
-      const isDue = domain.next_check_at !== null && Date.parse(domain.next_check_at) <= model.now
-      if (isDue) {
-        await cron()
-        model.check(world)
-      } else if (byHand) {
-        advance(10_000)
-        model.now += 10_000
-        const { body } = await api.verify(domain.id)
-        if (model.state === 'failed') {
-          model.retry()
-          domain = body
-          await show()
-        } else model.check(world)
-      }
-      domain = (await api.get(domain.id)).body
-      const expected = { state: model.state, grace_until: model.state === 'grace' ? model.graceUntil : null }
-      const { state, grace_until } = domain
-      expect({ state, grace_until: grace_until && Date.parse(grace_until) }).toEqual(expected)
-      expect(domain.next_check_at === null).toBe(state === 'failed')
-      if (domain.next_check_at) expect(Date.parse(domain.next_check_at)).toBeGreaterThan(model.now)
+let api: Awaited<ReturnType<typeof newApi>>['api']
+beforeAll(async () => {
+  ;({ api } = await newApi())
+})
+
+const timeOf = (text: string | null) => (text === null ? null : Date.parse(text))
+
+/** Takes the steps, and compares the domain with the model after each. @returns the domain in the end */
+async function walk(steps: readonly Step[]) {
+  const model = new Model(stopClock())
+  let { body: domain } = await api.add(newName())
+  let world: World = 'absent'
+  const show = () => (world === 'found' ? publish(domain) : zone(domain.hostname, ZONES[world]))
+  await show()
+  for (const { world: next, wait, byHand } of steps) {
+    if (next) {
+      world = next
+      await show()
     }
-    await api.remove(domain.id)
+    if (wait) {
+      advance(wait)
+      model.now += wait
+    }
+    const isDue = domain.next_check_at !== null && Date.parse(domain.next_check_at) <= model.now
+    if (isDue) {
+      await cron()
+      model.check(world)
+    } else if (byHand) {
+      advance(10_000)
+      model.now += 10_000
+      const { body } = await api.verify(domain.id)
+      if (model.state === 'failed') {
+        model.retry()
+        domain = body
+        await show()
+      } else model.check(world)
+    }
+    domain = (await api.get(domain.id)).body
+    const until = model.state === 'grace' ? model.graceUntil : null
+    const { state, grace_until, verified_at } = domain
+    expect({ state, grace_until: timeOf(grace_until), verified_at: timeOf(verified_at) }).toEqual({
+      state: model.state,
+      grace_until: until,
+      verified_at: model.verifiedAt,
+    })
+    expect(domain.next_check_at === null).toBe(state === 'failed')
+    if (domain.next_check_at) expect(Date.parse(domain.next_check_at)).toBeGreaterThan(model.now)
   }
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), walk), { numRuns: 12 })
+  await api.remove(domain.id)
+  return domain
+}
+
+const VERIFIED: Step[] = [{ world: 'found' }, { wait: HOUR }]
+const days = (n: number): Step[] => Array.from({ length: n }, () => ({ wait: DAY }))
+const checks = (n: number): Step[] => Array.from({ length: n }, () => ({ byHand: true }))
+const IN_GRACE: Step[] = [...VERIFIED, { world: 'absent' }, ...days(3)]
+
+it.each<[string, Step[], string]>([
+  ['no answer takes nothing from who is verified', [...VERIFIED, { world: 'silent' }, ...days(9)], 'verified'],
+  [
+    'a few checks without a record in one day do not begin the grace',
+    [...VERIFIED, { world: 'absent' }, ...checks(6)],
+    'verified',
+  ],
+  ['three checks over a day do', IN_GRACE, 'grace'],
+  [
+    'a record that is found begins the count anew',
+    [...VERIFIED, { world: 'absent' }, ...days(2), { world: 'found' }, ...days(1), { world: 'absent' }, ...days(2)],
+    'verified',
+  ],
+  ['no answer ends no grace', [...IN_GRACE, { world: 'silent' }, ...days(9)], 'grace'],
+  ['an absent record ends it after seven days', [...IN_GRACE, ...days(7)], 'failed'],
+  ['a record that is found ends it well', [...IN_GRACE, { world: 'found' }, ...days(1)], 'verified'],
+])('%s', async (_, steps, state) => {
+  expect((await walk(steps)).state).toBe(state)
+})
+
+it('the last check of the grace is at its end', async () => {
+  const { next_check_at, grace_until } = await walk([...IN_GRACE, ...days(6), { wait: 20 * HOUR }])
+  expect(next_check_at).toBe(grace_until)
+})
+
+it('the states follow the rules, whatever happens', { timeout: 300_000 }, async () => {
+  const way = async (steps: Step[]) => void (await walk(steps))
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), way), { numRuns: 12 })
 })

@@ -1,14 +1,21 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { execute, literal } from '../../scripts/lib/d1.ts'
-import { codeOf, launch, signIn, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
+import {
+  codeOf,
+  LOOKS,
+  launch,
+  look,
+  picture,
+  signIn,
+  URL_OF_CONSOLE,
+  violations,
+  type Watch,
+  watch,
+} from './browser.ts'
 
 /** Confirming a session, and what a user sees of their account. */
-
-const SHOTS = process.env.SCREENSHOTS
 
 let browser: Browser
 beforeAll(async () => {
@@ -40,19 +47,11 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   /** Takes pictures of a page, wide and narrow, light and dark, and looks for what axe finds. */
   async function inspect(name: string) {
     if (!javaScriptEnabled) return
-    for (const [width, colorScheme] of [
-      [1440, 'light'],
-      [390, 'dark'],
-      [390, 'light'],
-      [1440, 'dark'],
-    ] as const) {
-      await page.setViewportSize({ width, height: 800 })
-      await page.emulateMedia({ colorScheme })
+    for (const one of LOOKS) {
+      await look(page, one)
       expect(await violations(page), name).toEqual([])
-      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-      if (SHOTS === undefined) continue
-      mkdirSync(SHOTS, { recursive: true })
-      await page.screenshot({ path: join(SHOTS, `${name}-${colorScheme}-${width}.png`), fullPage: true })
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(one[0])
+      await picture(page, `${name}-${one.join('-')}`)
     }
     await page.setViewportSize({ width: 1200, height: 800 })
   }

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { deliver, type Inbox, isReceipt } from '../../scripts/lib/deliver.ts'
 import { findCode } from '../../scripts/lib/server-log.ts'
@@ -36,15 +37,52 @@ export function watch(context: BrowserContext): Watch {
   return seen
 }
 
-/** The violations that axe finds, as `rule: element`. */
-export async function violations(page: Page): Promise<string[]> {
+/**
+ * The violations that axe finds, as `rule: element`.
+ *
+ * @param only the one rule to check, by default all of them
+ */
+export async function violations(page: Page, only?: 'color-contrast'): Promise<string[]> {
   await page.evaluate(AXE)
+  const rules = only ? `runOnly: ['${only}']` : `rules: { 'target-size': { enabled: true } }`
   const found = await page.evaluate<string>(
-    `axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }).then(({ violations }) => JSON.stringify(violations.flatMap(
+    `axe.run(document, { resultTypes: ['violations'], ${rules} }).then(({ violations }) => JSON.stringify(violations.flatMap(
       ({ id, nodes }) => nodes.slice(0, 4).map(({ html, any, all, none }) =>
         id + ': ' + html.slice(0, 160) + ' ' + [...any, ...all, ...none].map(({ message }) => message).join('; ').slice(0, 200)))))`,
   )
   return JSON.parse(found) as string[]
+}
+
+/** The looks of a page: wide and narrow, light and dark. */
+export const LOOKS = [
+  [1440, 'light'],
+  [1440, 'dark'],
+  [390, 'light'],
+  [390, 'dark'],
+] as const
+
+/** Shows a page in one of its looks. */
+export async function look(page: Page, [width, colorScheme]: (typeof LOOKS)[number]): Promise<void> {
+  await page.setViewportSize({ width, height: 900 })
+  await page.emulateMedia({ colorScheme })
+}
+
+/** Takes a picture of a page as it is, if SCREENSHOTS names a folder. */
+export async function picture(page: Page, name: string, fullPage = true): Promise<void> {
+  const folder = process.env.SCREENSHOTS
+  if (!folder) return
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage })
+}
+
+/** Takes pictures of a page in all its looks, if SCREENSHOTS names a folder. */
+export async function pictures(page: Page, name: string): Promise<void> {
+  if (!process.env.SCREENSHOTS) return
+  for (const one of LOOKS) {
+    await look(page, one)
+    await picture(page, `${name}-${one.join('-')}`)
+  }
+  await look(page, LOOKS[0])
 }
 
 /** Signs in through the forms, with the code that the server printed. */
@@ -92,4 +130,9 @@ export async function sendStripe(
   const answer = await deliver(inbox, String(sent), Buffer.from(JSON.stringify(event)))
   if (!isReceipt(answer)) throw new Error(`the delivery failed with ${answer.status}: ${JSON.stringify(answer.body)}`)
   return answer.body.event_ids[0] as string
+}
+
+/** The cookie of a console session, for a browser that begins signed in. */
+export function sessionCookie(token: string) {
+  return { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true }
 }

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn } from '../../scripts/lib/sign-in.ts'
-import { launch, sendStripe, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
+import { launch, sendStripe, sessionCookie, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
 
 /** Against hanging only. */
 const PATIENT = { timeout: 30_000 }
@@ -39,8 +39,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
       items: { object: 'list', data: [{ id: 'si_1', quantity: 3, price: { id: 'price_pro', product: 'prod_1' } }] },
     })
     context = await browser.newContext({ javaScriptEnabled })
-    const cookie = { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true }
-    await context.addCookies([cookie])
+    await context.addCookies([sessionCookie(token)])
     seen = watch(context)
     page = await context.newPage()
   })

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn } from '../../scripts/lib/sign-in.ts'
-import { launch, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
+import { launch, pictures, sessionCookie, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
 
 let browser: Browser
 beforeAll(async () => {
@@ -22,25 +22,13 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     const made = await must<{ id: string }>(`${URL_OF_CONSOLE}/platform/v1/projects`, { token, json: { name: 'Acme' } })
     path = `${URL_OF_CONSOLE}/console/p/${made.id}/platform/settings/domains`
     context = await browser.newContext({ javaScriptEnabled })
-    const cookie = { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true }
-    await context.addCookies([cookie])
+    await context.addCookies([sessionCookie(token)])
     seen = watch(context)
     page = await context.newPage()
   })
   afterAll(() => context?.close())
 
-  /** Saves a picture of the page in both widths and both color schemes, if SCREENSHOTS names a folder. */
-  const picture = async (name: string) => {
-    if (!process.env.SCREENSHOTS || !javaScriptEnabled) return
-    for (const width of [1440, 390]) {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize({ width, height: 900 })
-        await page.emulateMedia({ colorScheme })
-        const path = `${process.env.SCREENSHOTS}/domains-${name}-${width}-${colorScheme}.png`
-        await page.screenshot({ path, fullPage: true })
-      }
-    }
-  }
+  const shown = (name: string) => pictures(page, `${name}${javaScriptEnabled ? '' : '-plain'}`)
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const add = async (name: string, purpose: string) => {
     await page.getByLabel('Name', { exact: true }).fill(name)
@@ -64,9 +52,9 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await press('Check now')
     const resolvers = page.getByRole('table').getByRole('row')
     await resolvers.filter({ hasText: 'dns.google' }).waitFor()
-    await picture('checked')
+    await shown('domain-checked')
     await page.goto(path)
-    await picture('list')
+    await shown('domains-list')
     await page.goBack()
     expect(await resolvers.count()).toBe(3)
     if (javaScriptEnabled) expect(await violations(page)).toEqual([])

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
-import { launch, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
+import { launch, pictures, sessionCookie, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
 
 /** An owner deletes a project and undoes it, and a user deletes the account, with and without JavaScript. */
 
@@ -23,18 +23,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     fetch(`${URL_OF_CONSOLE}/platform/v1/api-keys`, {
       headers: { Authorization: `Bearer ${key}`, 'X-Project-Id': project },
     })
-  /** Saves a picture of the page in both widths and both color schemes, if SCREENSHOTS names a folder. */
-  const picture = async (name: string) => {
-    if (!process.env.SCREENSHOTS || !javaScriptEnabled) return
-    for (const width of [1440, 390]) {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize({ width, height: 900 })
-        await page.emulateMedia({ colorScheme })
-        await page.screenshot({ path: `${process.env.SCREENSHOTS}/ending-${name}-${width}-${colorScheme}.png` })
-      }
-    }
-    await page.setViewportSize({ width: 1280, height: 720 })
-  }
+  const shown = (name: string) => pictures(page, `ending-${name}${javaScriptEnabled ? '' : '-plain'}`)
 
   beforeAll(async () => {
     const { token } = await signInByApi(URL_OF_CONSOLE, `ending-${javaScriptEnabled}@example.com`)
@@ -44,8 +33,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     const minted = { token, project, json: { name: 'a key' } }
     key = (await must<{ secret: string }>(`${URL_OF_CONSOLE}/platform/v1/api-keys`, minted)).secret
     context = await browser.newContext({ javaScriptEnabled })
-    const cookie = { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true }
-    await context.addCookies([cookie])
+    await context.addCookies([sessionCookie(token)])
     seen = watch(context)
     page = await context.newPage()
   })
@@ -55,11 +43,11 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
 
   it('asks for the name, with the focus on Cancel', async () => {
     await page.goto(general())
-    await picture('general')
+    await shown('general')
     await page.getByRole('link', { name: 'Delete this project' }).click()
     const asked = javaScriptEnabled ? page.getByRole('dialog') : page.locator('main')
     await asked.getByRole('heading', { name: 'Delete “Last days”?' }).waitFor()
-    await picture('dialog')
+    await shown('dialog')
     if (javaScriptEnabled) expect((await page.locator(':focus').textContent())?.trim()).toBe('Cancel')
     await asked.getByLabel('Type the name').fill('Last day')
     await asked.getByRole('button', { name: 'Delete project' }).click()
@@ -75,7 +63,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByText('The project was deleted.').waitFor()
     const row = page.getByRole('row').filter({ hasText: 'Last days' })
     expect(await row.textContent()).toMatch(/20\d\d-\d\d-\d\d .*Undo/)
-    await picture('deleted')
+    await shown('deleted')
     expect((await callKeys()).status).toBe(401)
   })
 
@@ -89,13 +77,12 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   it('deletes an account after a question, and signs out', async () => {
     const email = `leaving-${javaScriptEnabled}@example.com`
     const { token } = await signInByApi(URL_OF_CONSOLE, email)
-    const cookie = { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true }
-    await context.addCookies([cookie])
+    await context.addCookies([sessionCookie(token)])
     await page.goto(`${URL_OF_CONSOLE}/console/sessions`)
     await page.getByRole('link', { name: 'Delete my account' }).click()
     const asked = javaScriptEnabled ? page.getByRole('dialog') : page.locator('main')
     await asked.getByRole('heading', { name: 'Delete your account?' }).waitFor()
-    await picture('account')
+    await shown('account')
     if (javaScriptEnabled) expect((await page.locator(':focus').textContent())?.trim()).toBe('Cancel')
     await asked.getByLabel('Type your email address').fill(email)
     await asked.getByRole('button', { name: 'Delete my account' }).click()

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn } from '../../scripts/lib/sign-in.ts'
-import { launch, sendStripe, URL_OF_CONSOLE } from './browser.ts'
+import { launch, sendStripe, sessionCookie, URL_OF_CONSOLE } from './browser.ts'
 
 const SECRET = 'whsec_a_secret_of_the_event_tests'
 let browser: Browser
@@ -29,9 +29,7 @@ function api<T>(path: string, json?: unknown): Promise<T> {
 /** A tab of a signed-in user. */
 async function tab(options: { javaScriptEnabled?: boolean } = {}): Promise<Page> {
   const context = await browser.newContext({ ...options, permissions: ['clipboard-read', 'clipboard-write'] })
-  await context.addCookies([
-    { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true },
-  ])
+  await context.addCookies([sessionCookie(token)])
   return context.newPage()
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn } from '../../scripts/lib/sign-in.ts'
 import { relative } from '../../src/console/ui/format.ts'
-import { launch, sendStripe, URL_OF_CONSOLE } from './browser.ts'
+import { launch, sendStripe, sessionCookie, URL_OF_CONSOLE } from './browser.ts'
 
 const SECRET = 'whsec_a_secret_of_the_frame_tests'
 const NARROW = { width: 390, height: 844 }
@@ -13,7 +13,6 @@ let token: string
 let project: string
 let other: string
 const at = (path = '', id = project) => `${URL_OF_CONSOLE}/console/p/${id}${path}`
-const cookie = () => ({ name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true })
 
 const api = <T>(path: string, json?: unknown) =>
   must<T>(`${URL_OF_CONSOLE}/platform/v1/${path}`, { token, project, ...(json !== undefined && { json }) })
@@ -28,7 +27,7 @@ beforeAll(async () => {
   await api('api-keys', { name: 'Server' })
   for (const type of ['customer.subscription.updated', 'invoice.paid']) await sendStripe(id, SECRET, type)
   context = await browser.newContext()
-  await context.addCookies([cookie()])
+  await context.addCookies([sessionCookie(token)])
 })
 afterAll(() => browser?.close())
 
@@ -42,7 +41,7 @@ async function within(path: string, test: (page: Page) => Promise<void>, of: Bro
 
 async function contextWith(options: NonNullable<Parameters<Browser['newContext']>[0]>): Promise<BrowserContext> {
   const made = await browser.newContext(options)
-  await made.addCookies([cookie()])
+  await made.addCookies([sessionCookie(token)])
   return made
 }
 

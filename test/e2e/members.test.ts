@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
-import { launch, signIn, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
+import { launch, sessionCookie, signIn, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
 
 /** Members and invitations: an owner and the person they invite, each in a browser of their own. */
 
@@ -40,8 +40,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     project = (await api<{ id: string }>('projects', { name: 'Acme' })).id
     members = `${URL_OF_CONSOLE}/console/p/${project}/platform/settings/members`
     const context = await opened()
-    const cookie = { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true }
-    await context.addCookies([cookie])
+    await context.addCookies([sessionCookie(token)])
     owner = await context.newPage()
     guest = await (await opened()).newPage()
   })

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
-import { codeOf, launch, signIn, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
+import { codeOf, launch, sessionCookie, signIn, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
 
 /** API keys, the audit log, General, sessions and signing in, each with and without JavaScript. */
 
@@ -30,8 +30,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     base = `${URL_OF_CONSOLE}/console/p/${project}/platform/settings`
     const permissions = ['clipboard-read', 'clipboard-write']
     context = await browser.newContext({ javaScriptEnabled, permissions })
-    const cookie = { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true }
-    await context.addCookies([cookie])
+    await context.addCookies([sessionCookie(token)])
     seen = watch(context)
     page = await context.newPage()
   })

@@ -1,9 +1,8 @@
-import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn } from '../../scripts/lib/sign-in.ts'
-import { launch, URL_OF_CONSOLE, violations } from './browser.ts'
+import { launch, pictures, sessionCookie, URL_OF_CONSOLE, violations } from './browser.ts'
 import { reachOutside, setOutside } from './outside.ts'
 
 /** A certified OpenID provider. */
@@ -29,8 +28,7 @@ beforeAll(async () => {
   connection = await api('sso/connections', { audience: 'team', name: 'Acme ID', ...client })
   await setOutside(HOST, { redirect_uris: [connection.callback_url] })
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-  const cookie = { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true }
-  await context.addCookies([cookie])
+  await context.addCookies([sessionCookie(token)])
   await reachOutside(context)
   page = await context.newPage()
 })
@@ -39,43 +37,47 @@ afterAll(async () => {
   await browser?.close()
 })
 
-async function picture(name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS
-  if (!folder) return
-  for (const [width, scheme] of [
-    [1440, 'light'],
-    [390, 'dark'],
-  ] as const) {
-    await page.setViewportSize({ width, height: 900 })
-    await page.emulateMedia({ colorScheme: scheme })
-    await page.screenshot({ path: join(folder, `${name}-${width}-${scheme}.png`), fullPage: true })
-  }
-  await page.setViewportSize({ width: 1440, height: 900 })
-  await page.emulateMedia({ colorScheme: 'light' })
-}
-
 it('A test run goes to the provider and back, and shows each step', async () => {
   await page.goto(`${URL_OF_CONSOLE}/console/p/${project}/platform/settings/sso/${connection.id}`)
   await page.getByRole('button', { name: 'Test', exact: true }).click()
   await page.getByRole('link', { name: 'Continue to Acme ID' }).waitFor()
-  await picture('test-run-begin')
+  await pictures(page, 'test-run-begin')
   expect(await violations(page)).toEqual([])
   await page.getByRole('link', { name: 'Continue to Acme ID' }).click()
   await page.getByText('The test run passed').waitFor()
-  await picture('test-run-passed')
+  await pictures(page, 'test-run-passed')
   expect(await page.locator('main').innerText()).toContain('ada@acme.dev')
   expect(await page.getByRole('row').filter({ hasText: 'Signature' }).innerText()).toContain('ok')
   expect(await violations(page)).toEqual([])
 })
 
-it('Somebody who is not a member runs it too, and sees the same', async () => {
-  const { url } = await api<{ url: string }>(`sso/connections/${connection.id}/test`, {})
-  const stranger = await browser.newContext()
-  await reachOutside(stranger)
-  page = await stranger.newPage()
-  await page.goto(url)
-  await page.getByText('The test run passed').waitFor()
-  await picture('test-run-stranger')
-  expect(await violations(page)).toEqual([])
-  await stranger.close()
-})
+it.each([true, false])(
+  'Somebody who is not a member runs it too, and both see the same, with JavaScript: %s',
+  async (script) => {
+    const member = await browser.newContext({ javaScriptEnabled: script })
+    await member.addCookies([sessionCookie(token)])
+    const waiting = await member.newPage()
+    await waiting.goto(`${URL_OF_CONSOLE}/console/p/${project}/platform/settings/sso/${connection.id}`)
+    await waiting.getByRole('button', { name: 'Test', exact: true }).click()
+    const link = await waiting.locator('#link').innerText()
+    const stranger = await browser.newContext()
+    await reachOutside(stranger)
+    const theirs = await stranger.newPage()
+    await theirs.goto(link)
+    if (script) await pictures(theirs, 'test-run-link')
+    expect(script ? await violations(theirs) : []).toEqual([])
+    await theirs.getByRole('link', { name: 'Continue to Acme ID' }).click()
+    await theirs.getByText('The test run passed').waitFor()
+    // Without a script, a link of the page asks again, and keeps the link to the provider meanwhile.
+    if (!script) await waiting.getByRole('link', { name: 'Refresh' }).click()
+    await waiting.getByText('The test run passed').first().waitFor()
+    await waiting.getByRole('button', { name: 'Test again' }).waitFor()
+    if (script) {
+      await pictures(theirs, 'test-run-stranger')
+      expect(await violations(theirs)).toEqual([])
+      expect(await violations(waiting)).toEqual([])
+    }
+    await stranger.close()
+    await member.close()
+  },
+)

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
-import { launch, sendStripe, signIn, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
+import { launch, sendStripe, sessionCookie, signIn, URL_OF_CONSOLE, type Watch, watch } from './browser.ts'
 
 const SECRET = 'whsec_a_secret_of_the_start_tests'
 /** Clicks from an empty account to a processed event, filling in forms aside. */
@@ -134,9 +134,7 @@ describe('somebody new', () => {
 it('all of this works without JavaScript: a link refreshes what waits', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false })
   const { token } = await signInByApi(URL_OF_CONSOLE, 'plain@example.com')
-  await context.addCookies([
-    { name: '__Host-session', value: token, url: 'https://localhost', httpOnly: true, secure: true },
-  ])
+  await context.addCookies([sessionCookie(token)])
   const page = await context.newPage()
   await page.goto(`${URL_OF_CONSOLE}/console`)
   await page.getByLabel('Name').fill('Plain')

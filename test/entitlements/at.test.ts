@@ -215,6 +215,25 @@ describe('the answer of a time', () => {
     expect(await missing(before[0] as number)).toEqual([])
   })
 
+  it('says that not all events of a customer were looked at', async () => {
+    await world.consumers.put('grace')
+    advance(HOUR)
+    await world.deliver(ofCustomer('cus_9', 'grace'))
+    advance(HOUR)
+    expect((await at(START, 'ext:grace')).missing).toEqual([])
+    await STORE.prepare(
+      `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 5000)
+        INSERT INTO refs (project_id, ref, event_id) SELECT ?1, 'cus_9', 'evt_0' || v FROM n`,
+    )
+      .bind(world.project)
+      .run()
+    const { exact, missing } = await at(START, 'ext:grace')
+    expect([exact, missing]).toEqual([
+      false,
+      [expect.stringMatching(/^An event has linked the customer cus_9 since, and only its first 5000 events were/)],
+    ])
+  })
+
   it('says that too many customers have been linked to other consumers since', async () => {
     await STORE.prepare(MANY_MOVES).bind(world.project).run()
     const { exact, missing } = await at(START)

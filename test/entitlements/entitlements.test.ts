@@ -178,7 +178,7 @@ describe('the entitlements of one consumer', () => {
     const { features, customers } = await world.one('ext:ada', '?explain=true')
     expect(customers).toMatchObject([{ vendor: 'stripe', id: 'cus_ada', linked_by: 'checkout' }])
     const ofPlan = { type: 'subscription', id: 'sub_pro', vendor: 'stripe', plan: 'pro', price: 'price_pro', seats: 2 }
-    const unmapped = { id: 'sub_nowhere', counted: false, why_not: 'price_nowhere is mapped to no plan.' }
+    const unmapped = { id: 'sub_nowhere', counted: false, why_not: 'price_nowhere is not mapped to a plan.' }
     expect(features.sso?.reason).toBe('denied')
     expect(features.sso?.sources).toMatchObject([
       { ...ofPlan, value: true, event_id: pro, counted: false, why_not: 'The feature is denied to the consumer.' },

@@ -97,12 +97,40 @@ describe('a rotation by hand', () => {
     await world.verify((await world.issue()).body.token)
   })
 
-  it('many at once leave one key that signs; of the retired ones, ten stay', async () => {
-    const answers = await Promise.all(Array.from({ length: 15 }, () => world.rotate()))
-    expect(answers.map(({ status }) => status)).toEqual(Array(15).fill(200))
+  it('many at once leave one key that signs, and ten retired ones: more in two hours are refused', async () => {
+    const { token } = (await world.issue({ ttl_s: 3600 })).body
+    advance(MINUTE)
+    const answers = await Promise.all(
+      Array.from({ length: 15 }, async () => {
+        advance(1)
+        return world.rotate()
+      }),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(200), ...Array(5).fill(429)])
+    await world.verify(token) // of the first key
     const count = (state: string) => states().then((all) => all.filter(([one]) => one === state).length)
     expect([await count('current'), await count('next'), await count('retired')]).toEqual([1, 0, 10])
     await world.verify((await world.issue()).body.token)
+    const again = await world.rotate()
+    expect(told(again)).toEqual([429, 'rate_limited'])
+    // Until the tokens of the first of them have ended, two hours after its rotation.
+    const wait = Number(again.headers.get('Retry-After'))
+    expect(wait).toBe(2 * 60 * 60)
+    const entries = "SELECT count(*) AS n FROM audit_log WHERE project_id = ? AND action = 'entitlement_key.rotated'"
+    expect(await rows(entries, world.project)).toEqual([{ n: 10 }])
+    advance(wait * 1000)
+    expect((await world.rotate()).status).toBe(200)
+    expect((await world.rotate({ compromised: true })).status).toBe(200)
+    expect(await count('retired')).toBe(0)
+  })
+
+  it('of which ten were made is possible again two hours later', async () => {
+    for (let n = 0; n < 10; n++) {
+      advance(1)
+      await world.rotate()
+    }
+    advance(2 * HOUR)
+    expect((await world.rotate()).body.data.map(({ state }) => state)).toEqual(['current', 'retired'])
   })
 
   it('of a project without a key makes its first one', async () => {

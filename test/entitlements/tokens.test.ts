@@ -131,6 +131,8 @@ describe('the cost', () => {
   }
   const issue = (DB: D1Database) => world.issue({}, 'ext:ada', { bindings: { DB, LIMIT_CREDENTIAL: NO_LIMIT } })
   const KEY = 1
+  /** Looks whether the encryption key is the right one, until a signing secret has proven it. */
+  const PROOF = 1
 
   it('of a token: it rides with the key, and writes nothing', async () => {
     await world.issue()
@@ -141,7 +143,7 @@ describe('the cost', () => {
     await STORE.prepare('DELETE FROM entitlement_keys WHERE project_id = ?').bind(world.project).run()
     expect((await world.jwks()).body).toEqual({ keys: [] })
     await world.check(['ext:ada'], ['sso'])
-    expect(await cost(issue)).toEqual({ trips: KEY + 1, written: 3 })
+    expect(await cost(issue)).toEqual({ trips: KEY + 1 + PROOF, written: 3 })
     expect(await cost(issue)).toEqual({ trips: KEY, written: 0 })
     await world.verify((await world.issue()).body.token)
   })
@@ -149,6 +151,6 @@ describe('the cost', () => {
   it('of the public keys: one trip; of a rotation: one trip', async () => {
     expect(await cost((DB) => world.jwks({ bindings: { DB } }))).toEqual({ trips: 1, written: 0 })
     // The key that retires and the new one, each with its indexes, and the audit row.
-    expect(await cost((DB) => world.rotate({}, { bindings: { DB } }))).toEqual({ trips: KEY + 1, written: 6 })
+    expect(await cost((DB) => world.rotate({}, { bindings: { DB } }))).toEqual({ trips: KEY + 1 + PROOF, written: 6 })
   })
 })

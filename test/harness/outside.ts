@@ -17,8 +17,16 @@ export async function setHost(host: string, settings: object): Promise<void> {
 
 /** The requests that a host has received since it was set. */
 export async function seenBy(host: string): Promise<Seen[]> {
-  const response = await fetch(`${CONTROL}/${host}`)
-  return (await response.json<Host>()).seen
+  return (await hostOf(host)).seen
+}
+
+/** The codes and tokens that a provider has issued since it was set. */
+export async function issuedBy(host: string): Promise<string[]> {
+  return (await hostOf(host)).issued
+}
+
+async function hostOf(name: string): Promise<Host> {
+  return (await fetch(`${CONTROL}/${name}`)).json()
 }
 
 /**

@@ -60,6 +60,14 @@ describe('a 429 states the limit, and how long to wait', () => {
     })
   })
 
+  it.each(['/sso/login/slg_1', '/sso/callback/sso_1?state=1'])(
+    '%s counts as public: an office has one address',
+    async (path) => {
+      expect((await call(path, { bindings: { LIMIT_PUBLIC: FULL } })).status).toBe(429)
+      expect((await call(path, { bindings: { LIMIT_SIGN_IN: FULL } })).status).toBe(400)
+    },
+  )
+
   it.each([
     [
       'auth_failure',

@@ -43,6 +43,10 @@ describe('an address', () => {
     ['https://idp.test/', 'special_use'],
     ['https://metadata.google.internal/', 'special_use'],
     ['https://printer.local/', 'special_use'],
+    ['https://idp.example/', 'special_use'],
+    ['https://idp.invalid/', 'special_use'],
+    ['https://hidden.onion/', 'special_use'],
+    ['https://name.alt/', 'special_use'],
     ['https://1.0.0.127.in-addr.arpa/', 'special_use'],
     ['https://intranet/', 'special_use'],
     ['https://idp.acme.dev./', 'special_use'],
@@ -79,6 +83,13 @@ describe('a response', () => {
     ['a redirect to itself', { status: 308, headers: { Location: '/it' } }, 'redirect'],
     ['not modified', { status: 304 }, 'redirect'],
     ['a page', { body: '<p>', ...html }, 'media_type'],
+    ['JSON that is compressed', { body: '{}', headers: { 'Content-Encoding': 'gzip' } }, 'passes'],
+    ['exactly 512 KB, compressed', { body: ' '.repeat(512 * 1024), headers: { 'Content-Encoding': 'gzip' } }, 'passes'],
+    [
+      'few bytes that become many',
+      { body: ' '.repeat(20 * 1024 * 1024), headers: { 'Content-Encoding': 'gzip' } },
+      'size',
+    ],
     ['an error page', { status: 503, body: '<p>', ...html }, 'passes'],
   ])('%s', async (_, response, rule) => {
     expect(await ruleOf(() => fetched(response))).toBe(rule)
@@ -92,6 +103,62 @@ describe('a response', () => {
 
   it.each(['silent', 'slow'] as const)('that is %s is given up after the time limit', async (trouble) => {
     expect(await ruleOf(() => fetched({ trouble }, { within: 100 }))).toBe('time')
+  })
+
+  it('of 200 MB is not read beyond 512 KB', async () => {
+    // The real thing does not say how much of it was read.
+    const chunk = new Uint8Array(64 * 1024)
+    let sent = 0
+    let cancelled = false
+    const body = new ReadableStream({
+      pull(controller) {
+        sent += chunk.byteLength
+        if (sent > 200 * 1024 * 1024) controller.close()
+        else controller.enqueue(chunk)
+      },
+      cancel() {
+        cancelled = true
+      },
+    })
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': '2' }
+    vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(body, { headers }))
+    expect(await ruleOf(() => fetchOutside('https://idp.acme.dev/', JSON_ONLY))).toBe('size')
+    expect(sent).toBeLessThanOrEqual(1024 * 1024)
+    expect(cancelled).toBe(true)
+  })
+
+  it.each([
+    [undefined, 5000],
+    [60_000, 5000],
+    [100, 100],
+  ])('has one time limit for its headers and its body: asked for %s, it is %s ms', async (within, expected) => {
+    const limits: number[] = []
+    const ending = new AbortController()
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      limits.push(ms)
+      return ending.signal
+    })
+    // A byte at a time, for ever. That it comes says that there is more, so only the limit ends it.
+    let bytes = 0
+    const drip = new ReadableStream({
+      pull(controller) {
+        if (++bytes === 1000) ending.abort()
+        if (ending.signal.aborted) controller.error(ending.signal.reason)
+        else controller.enqueue(new Uint8Array([32]))
+      },
+    })
+    const response = new Response(drip, { headers: { 'Content-Type': 'application/json' } })
+    const sent = vi.spyOn(globalThis, 'fetch').mockResolvedValue(response)
+    const request = { ...JSON_ONLY, ...(within !== undefined && { within }) }
+    expect(await ruleOf(() => fetchOutside('https://idp.acme.dev/', request))).toBe('time')
+    expect(limits).toEqual([expected])
+    expect(sent.mock.calls[0]?.[1]?.signal).toBe(ending.signal)
+  })
+
+  it('that was compressed is not any more, and says so', async () => {
+    const response = await fetched({ body: '{"a":1}', headers: { 'Content-Encoding': 'gzip' } })
+    expect(['Content-Encoding', 'Content-Length'].map((name) => response.headers.get(name))).toEqual([null, null])
+    expect(await response.json()).toEqual({ a: 1 })
   })
 
   it('is complete, with its status and headers', async () => {

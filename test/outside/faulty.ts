@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import type { Handler, Host } from './hosts.ts'
+import { type Handler, type Host, noteTokens } from './hosts.ts'
 import { type Plain, plainResponse } from './plain.ts'
 
 /** What a provider gets wrong. Without any of it, it is a good one with the client `rp` and the secret `s3cret`. */
@@ -19,10 +19,14 @@ export type Faults = {
   /** The header of the ID token. */
   alg?: 'RS256' | 'PS256' | 'ES256' | 'EdDSA' | 'HS256' | 'none'
   kid?: string | null
+  /** Paths that refuse, and repeat in the error all that they were sent and all that was issued before. */
+  echo?: string[]
   /** The key that signs; by default, one that it publishes. */
   signed_by?: 'another key'
   /** The kids that it publishes, all of one key. */
   kids?: string[]
+  /** The media type of its keys. */
+  keys_type?: string
   /** Its clock (ms since the epoch). */
   now?: number
 }
@@ -36,6 +40,7 @@ export const faulty: Handler = async (request, host) => {
   const url = new URL(request.url)
   const page = faults.pages?.[url.pathname]
   if (page) return plainResponse(page)
+  if (faults.echo?.includes(url.pathname)) return echo(request, host)
   switch (url.pathname) {
     case '/.well-known/openid-configuration':
       return Response.json(changed(documentOf(host), faults.discovery))
@@ -44,7 +49,10 @@ export const faulty: Handler = async (request, host) => {
     case '/token':
       return exchange(host, request)
     case '/jwks':
-      return Response.json({ keys: await publicKeys(faults) })
+      return Response.json(
+        { keys: await publicKeys(faults) },
+        { headers: { 'Content-Type': faults.keys_type ?? 'application/json' } },
+      )
     case '/userinfo':
       return Response.json(changed({ sub: 'u1', email: 'ada@acme.dev', email_verified: true }, faults.userinfo))
     default:
@@ -72,11 +80,30 @@ function documentOf({ name, settings }: Host): Record<string, unknown> {
 function authorize(host: Host, asked: URLSearchParams): Response {
   const code = randomUUID()
   codes.set(code, asked)
+  host.issued.push(code)
   const location = new URL(asked.get('redirect_uri') ?? '')
   const { response } = host.settings as Faults
   const given = changed({ code, state: asked.get('state'), iss: `https://${host.name}` }, response)
   for (const [name, value] of Object.entries(given)) location.searchParams.set(name, String(value))
   return new Response(null, { status: 302, headers: { Location: location.href } })
+}
+
+/** An error with everything in its description that should be in no error. */
+async function echo(request: Request, host: Host): Promise<Response> {
+  const url = new URL(request.url)
+  const sent = [request.headers.get('Authorization'), await request.text(), ...host.issued]
+  if (url.pathname === '/authorize') {
+    const location = new URL(url.searchParams.get('redirect_uri') ?? '')
+    location.searchParams.set('state', url.searchParams.get('state') ?? '')
+    location.searchParams.set('error_description', url.search)
+    location.searchParams.set('error', 'access_denied')
+    location.searchParams.set('iss', `https://${host.name}`)
+    return new Response(null, { status: 302, headers: { Location: location.href } })
+  }
+  const error_description = sent.join(' ').replaceAll('"', "'")
+  if (url.pathname === '/token') return Response.json({ error: 'invalid_grant', error_description }, { status: 400 })
+  const challenge = `Bearer error="invalid_token", error_description="${error_description}"`
+  return new Response(null, { status: 401, headers: { 'WWW-Authenticate': challenge } })
 }
 
 async function exchange(host: Host, request: Request): Promise<Response> {
@@ -93,9 +120,11 @@ async function exchange(host: Host, request: Request): Promise<Response> {
     return Response.json({ error: 'invalid_grant' }, { status: 400 })
   const faults = host.settings as Faults
   const id_token = await idToken(host, asked)
-  return Response.json(
-    changed({ access_token: 'an access token', token_type: 'Bearer', expires_in: 60, id_token }, faults.tokens),
-  )
+  const tokens = { access_token: randomUUID(), refresh_token: randomUUID(), id_token }
+  const given = JSON.stringify(changed({ ...tokens, token_type: 'Bearer', expires_in: 60 }, faults.tokens))
+  noteTokens(host, given)
+  // As PHP writes JSON.
+  return new Response(given.replaceAll('/', '\\/'), { headers: { 'Content-Type': 'application/json' } })
 }
 
 async function idToken({ name, settings }: Host, asked: URLSearchParams): Promise<string> {
@@ -112,7 +141,7 @@ async function idToken({ name, settings }: Host, asked: URLSearchParams): Promis
   if (alg === 'none') return `${part({ alg })}.${part(payload)}.`
   const header = { alg, ...(kid !== null && { kid }) }
   if (alg === 'HS256')
-    return new SignJWT(payload).setProtectedHeader(header).sign(new TextEncoder().encode(CLIENT.secret.padEnd(32, '.')))
+    return new SignJWT(payload).setProtectedHeader(header).sign(new TextEncoder().encode(CLIENT.secret))
   const { privateKey } = await keyPair(alg, signed_by ?? 'own')
   return new SignJWT(payload).setProtectedHeader(header).sign(privateKey)
 }
@@ -120,10 +149,10 @@ async function idToken({ name, settings }: Host, asked: URLSearchParams): Promis
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 async function publicKeys({ alg = 'RS256', kids = ['k1'] }: Faults): Promise<JWK[]> {
-  if (alg === 'none' || alg === 'HS256') return []
-  const { publicKey } = await keyPair(alg, 'own')
+  const published = alg === 'none' || alg === 'HS256' ? 'RS256' : alg
+  const { publicKey } = await keyPair(published, 'own')
   const jwk = await exportJWK(publicKey)
-  return kids.map((kid) => ({ ...jwk, kid, alg, use: 'sig' }))
+  return kids.map((kid) => ({ ...jwk, kid, alg: published, use: 'sig' }))
 }
 
 const pairs = new Map<string, ReturnType<typeof generateKeyPair>>()

@@ -4,8 +4,8 @@
  * the name, so that files that run side by side do not disturb each other.
  */
 
-/** What tests have set for a host, and the requests that it has received. */
-export type Host = { name: string; settings: Record<string, unknown>; seen: Seen[] }
+/** What tests have set for a host, the requests that it has received, and the codes and tokens that it has issued. */
+export type Host = { name: string; settings: Record<string, unknown>; seen: Seen[]; issued: string[] }
 export type Seen = { method: string; url: string; headers: Record<string, string>; body: string }
 
 /** Answers for a host. An error of its own reaches the Worker as a response 500. */
@@ -14,7 +14,13 @@ export type Handler = (request: Request, host: Host) => Response | Promise<Respo
 const hosts = new Map<string, Host>()
 
 export function hostOf(name: string): Host {
-  const host = hosts.get(name) ?? { name, settings: {}, seen: [] }
+  const host = hosts.get(name) ?? { name, settings: {}, seen: [], issued: [] }
   hosts.set(name, host)
   return host
+}
+
+/** Notes the tokens of a token endpoint's response. */
+export function noteTokens({ issued }: Host, body: string): void {
+  const tokens = /"(?:access|id|refresh)_token" ?: ?"([^"]+)"/g
+  issued.push(...[...body.matchAll(tokens)].map(([, token = '']) => token))
 }

@@ -34,6 +34,7 @@ async function control(request: Request): Promise<Response> {
   if (request.method === 'PUT') {
     host.settings = (await request.json()) as Record<string, unknown>
     host.seen = []
+    host.issued = []
   }
   return Response.json(host)
 }

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import type { Handler, Host } from './hosts.ts'
+import { type Handler, type Host, noteTokens } from './hosts.ts'
 
 /*
  * OpenID providers that others have written. Each host has a server of its own, which is started when it is first asked.
@@ -70,7 +70,9 @@ function forwardTo(make: (host: Host) => Promise<RequestListener>): Handler {
     const { settings } = host
     const server = known?.settings === settings ? known : { settings, port: make(host).then(listen) }
     servers.set(host.name, server)
-    return forward(request, await server.port)
+    const response = await forward(request, await server.port)
+    if (request.method === 'POST') noteTokens(host, await response.clone().text())
+    return response
   }
 }
 

@@ -61,10 +61,9 @@ describe('a passkey', () => {
 
   it('belongs to the host of PUBLIC_ORIGIN, or of the request where that is this machine', async () => {
     const options = (origin: string, url: string) =>
-      call(url, { method: 'POST', bindings: { PUBLIC_ORIGIN: origin } }).then(({ status, body }) => [
-        status,
-        (body.options as Record<string, unknown>)?.rpId ?? body.code,
-      ])
+      call(url, { method: 'POST', bindings: { PUBLIC_ORIGIN: origin, OTHER_HOSTS: 'platform.test' } }).then(
+        ({ status, body }) => [status, (body.options as Record<string, unknown>)?.rpId ?? body.code],
+      )
     const path = '/auth/passkeys/challenge'
     expect(await options('https://api.example.com', path)).toEqual([200, 'api.example.com'])
     expect(await options('', `http://localhost:8787${path}`)).toEqual([200, 'localhost'])

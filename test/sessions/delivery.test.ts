@@ -83,9 +83,9 @@ describe('delivery', () => {
 
   it.each([
     ['https://platform.test', {}],
-    ['https://localhost.example.com', {}],
+    ['https://localhost.example.com', { OTHER_HOSTS: 'localhost.example.com' }],
     ['https://localhost.', {}],
-    ['https://127.0.0.1.example.com', {}],
+    ['https://127.0.0.1.example.com', { OTHER_HOSTS: '127.0.0.1.example.com' }],
     ['http://localhost', { SIGN_IN_DELIVERY: 'email' }],
   ])('is by mail anywhere else, and not a word of it is printed: %s %j', async (host, settings) => {
     const { mails, email, printed } = await askAt(host, settings)

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { openRuntime } from '../../src/env'
 import { newId } from '../../src/lib/ids'
 import { seal } from '../../src/lib/seal'
+import { DAY } from '../../src/lib/time'
 import { secretContext } from '../../src/sso/connections/client'
 import type { SsoSignIn } from '../../src/sso/customers/fields'
 import type { ConnectionSettings } from '../../src/sso/values'
@@ -31,8 +32,8 @@ type Fields = {
   audience?: 'team' | 'customers'
   state?: 'draft' | 'active' | 'disabled'
   settings?: Partial<ConnectionSettings>
-  /** A provider of test/outside/providers.ts. */
-  provider?: 'mock.dev' | 'certified.dev'
+  /** A provider of test/outside/. */
+  provider?: 'mock.dev' | 'certified.dev' | 'faulty.dev'
   /** Email domains of the connection, all verified. */
   domains?: string[]
 }
@@ -75,9 +76,10 @@ export async function verifiedDomain(project: string, hostname: string, purpose:
   const [now, id] = [Date.now(), newId('dom', Date.now())]
   await DIRECTORY.prepare(
     `INSERT INTO domains (project_id, id, hostname, purpose, state, state_since, token, next_check_at, created_by, created_at,
-      version) VALUES (?1, ?2, ?3, ?4, 'verified', ?5, 'token', ?5, 'usr_x', ?5, 1)`,
+      version) VALUES (?1, ?2, ?3, ?4, 'verified', ?5, 'token', ?6, 'usr_x', ?5, 1)`,
   )
-    .bind(project, id, hostname, purpose, now)
+    // Not due while the tests run: the cron would look it up.
+    .bind(project, id, hostname, purpose, now, now + 30 * DAY)
     .run()
   return id
 }
@@ -118,8 +120,10 @@ export async function customersWorld(fields: Fields = {}) {
 }
 
 /** A browser that has opened the link of a login, and is at the provider. */
-export async function open(url: string, cookie = '') {
+export async function open(url: string, cookie = ''): Promise<{ cookie: string; provider: URL }> {
   const { status, headers, text } = await call(url, { headers: { Cookie: cookie } })
+  // The link of a test run asks whether to continue.
+  if (status === 200 && text.includes('href="?continue"')) return open(`${url}?continue`, cookie)
   if (status !== 302) throw new Error(`the link answered ${status}: ${text.slice(0, 500)} ${headers.get('Location')}`)
   return {
     cookie: headers.get('Set-Cookie')?.split(';')[0] ?? '',

@@ -1,4 +1,5 @@
 import { newId } from '../../src/lib/ids'
+import { DAY } from '../../src/lib/time'
 import { DIRECTORY } from '../harness'
 
 /** A domain of a project, verified by default, written to the database. @returns its id */
@@ -8,7 +9,8 @@ export async function insertDomain(
   { state = 'verified', purpose = 'sso' }: { state?: string; purpose?: string } = {},
 ): Promise<string> {
   const id = newId('dom', Date.now())
-  const next = ['failed', 'released'].includes(state) ? null : 1
+  // Not due while the tests run: the cron would look it up.
+  const next = ['failed', 'released'].includes(state) ? null : Date.now() + 30 * DAY
   await DIRECTORY.prepare(
     `INSERT INTO domains (project_id, id, hostname, purpose, state, state_since, token, next_check_at, grace_until, created_by,
       created_at, version) VALUES (?, ?, ?, ?, ?, 1, 'token', ?, ?, 'usr_1', 1, 1)`,
@@ -23,6 +25,18 @@ export async function passTest(id: string): Promise<void> {
   await DIRECTORY.prepare('UPDATE sso_connections SET tested_revision = revision, tested_at = 1 WHERE id = ?')
     .bind(id)
     .run()
+}
+
+/** An identity of a consumer, written to the database. @returns its id */
+export async function insertIdentity(project: string, connection: string, consumer: string): Promise<string> {
+  const id = newId('idn', Date.now())
+  await DIRECTORY.prepare(
+    `INSERT INTO sso_identities (id, project_id, connection_id, issuer, subject, consumer_id, created_at, last_used_at)
+     VALUES (?, ?, ?, 'https://sample.plain.dev', ?, ?, 1, 1)`,
+  )
+    .bind(id, project, connection, id, consumer)
+    .run()
+  return id
 }
 
 /** A draft connection for the team, with an identity and a test run, written to the database. */

@@ -156,7 +156,7 @@ describe('a code', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 400])
     expect(await token(code)).toMatchObject({
       status: 400,
-      body: { code: 'invalid_grant', detail: expect.stringContaining('was used') },
+      body: { code: 'invalid_grant', detail: expect.stringContaining('already been used') },
     })
   })
 
@@ -168,9 +168,9 @@ describe('a code', () => {
       status: 400,
       body: { code: 'invalid_grant', detail: expect.stringContaining(detail) },
     })
-    expect(await other.token(code)).toMatchObject(refused('not a code of this project'))
+    expect(await other.token(code)).toMatchObject(refused('does not belong to this project'))
     expect(await token(code, { redirect_uri: 'https://evil.dev/' })).toMatchObject(refused('another redirect_uri'))
-    expect(await token(`${code}0`)).toMatchObject(refused('not a code'))
+    expect(await token(`${code}0`)).toMatchObject(refused('does not belong'))
     advance(60 * SECOND)
     expect(await token(code)).toMatchObject(refused('expired'))
     const { code: second = '' } = await arrive({ subject: 's' })
@@ -313,6 +313,21 @@ describe('nobody is signed in', () => {
     expect(await visit(back.href, `__Host-sso=${'0'.repeat(64)}`)).toEqual(none)
     expect(await visit(back.href, at.cookie)).toMatchObject({ status: 303 })
     expect(await visit(back.href, at.cookie)).toEqual(none)
+  })
+
+  it('by a link that another browser has opened before, or at the host of another origin', async () => {
+    const { authorize, project } = await customersWorld()
+    const { url } = (await authorize()).body
+    const first = await open(url)
+    const second = await call(url)
+    expect([second.status, second.headers.get('Location')]).toEqual([400, null])
+    const surface = newDomain()
+    await verifiedDomain(project, surface, 'surface')
+    const back = await authenticate(first, { subject: 's' })
+    // The cookie is the deployment's own: a browser does not send it to the project's host.
+    const elsewhere = await call(`https://${surface}${back.pathname}${back.search}`)
+    expect([elsewhere.status, elsewhere.headers.get('Location')]).toEqual([400, null])
+    expect((await call(back.href, { headers: { Cookie: first.cookie } })).status).toBe(303)
   })
 
   it('when the connection has been disabled since, or the address was taken away', async () => {

@@ -71,6 +71,8 @@ const ODD: unknown[] = [
   '',
   ' ',
   'x',
+  '.',
+  '/',
   '__proto__',
   'constructor',
   '1e9',

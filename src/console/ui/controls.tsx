@@ -13,6 +13,20 @@ export function Post(props: PropsWithChildren<{ c: Context<HttpEnv>; to: string;
   )
 }
 
+/** The end of a form: the button that sends it, and a link back. @param back where "Cancel" leads */
+export function SubmitOrCancel({ label, back }: { label: string; back: string }) {
+  return (
+    <div class="choice">
+      <button type="submit" class="primary">
+        {label}
+      </button>
+      <a class="button" href={back}>
+        Cancel
+      </a>
+    </div>
+  )
+}
+
 type FieldProps = PropsWithChildren<{
   name: string
   label: string

@@ -45,6 +45,7 @@ const NOTICES = {
   consumer_merged: 'The consumers were merged. This is the one that stays.',
   consumer_erased: 'The consumer was erased. What vendors have sent about its customers is being deleted.',
   device_revoked: 'The device was revoked. Its token is no longer valid.',
+  identity_removed: 'The identity was removed. The person’s next sign-in is treated as their first.',
   domain_added: 'The domain was added. Set its record; it is looked up from a minute from now on.',
   domain_checked: 'The domain was checked.',
   domain_deleted: 'The domain was deleted.',

@@ -77,11 +77,11 @@ export function Said({ said, fresh }: SaidProps) {
 }
 
 /** In an element that updates itself: without a script, a link reloads the page. */
-export function Refresh() {
+export function Refresh({ at = '?' }: { at?: string }) {
   return (
     <noscript>
       <p>
-        <a class="button" href="?">
+        <a class="button" href={at}>
           Refresh
         </a>
       </p>

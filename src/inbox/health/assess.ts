@@ -12,9 +12,9 @@ import type { Facts } from './verdict'
 import { windowOf } from './window'
 
 /** The statements that {@link assess} needs the results of. */
-export function healthQueries({ db, now, settings }: Runtime, projectId: string) {
+export function healthQueries({ db, now, settings, store }: Runtime, projectId: string) {
   const newest_key = sealingKey(settings.encryptionKeys)
-  return snapshot(db, projectId, { since_minute: Math.floor(now / MINUTE) - 59, now, newest_key })
+  return snapshot(db, projectId, { since_minute: Math.floor(now / MINUTE) - 59, now, newest_key, store })
 }
 
 /** What a project's health depends on, and its connections, oldest first, with what each received. */

@@ -2,14 +2,18 @@ import * as z from 'zod'
 import { type Ask, batch } from '../../db/client'
 import type { Runtime } from '../../env'
 import { count, named, timestamp } from '../../http/fields'
+import { ifAnswered } from '../../http/read'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
+import { sealingKey } from '../../lib/seal'
 import { iso, isoOrNull, MINUTE } from '../../lib/time'
 import { within } from '../../lib/within'
 import { MAX_STORE_BYTES } from '../../stores/limits'
 import { STATUSES, type Status } from '../lifecycle'
+import { OF_DIRECTORY } from '../upkeep/sealed-store'
 import { assess, countsOf, healthQueries } from './assess'
 import { BACKLOG_WITHIN_MS, MAX_COUNTED, THRESHOLDS } from './limits'
+import { countToReseal } from './store'
 import { Traffic } from './traffic'
 import { verdictOf } from './verdict'
 import { Window, windowOf } from './window'
@@ -75,9 +79,11 @@ export const Health = named(
     unknown_statuses: count.describe(
       'Subscriptions whose vendor uses a status that this version does not know. They give no access.',
     ),
-    secrets_to_reseal: count.describe(
-      'Signing secrets and keys of entitlement tokens that are not yet encrypted with the newest key. Keep the older keys until this is 0.',
-    ),
+    secrets_to_reseal: count
+      .nullable()
+      .describe(
+        'Signing secrets, client secrets of single sign-on and keys of entitlement tokens that are not yet encrypted with the newest key. Keep the older keys until this is 0. Null if a database did not answer in time.',
+      ),
   }),
   {
     status: 'ok',
@@ -112,7 +118,7 @@ export const Health = named(
 )
 
 /**
- * A snapshot of a project's pipeline, in one round trip.
+ * A snapshot of a project's pipeline, in one round trip; outside store 0, the directory is asked at the same time.
  *
  * @param ask sends the statements
  */
@@ -122,7 +128,11 @@ export async function readHealth(
   ask: Ask = (queries) => batch(rt.db, queries),
 ): Promise<z.infer<typeof Health>> {
   const { now } = rt
-  const [found, queue_backlog] = await Promise.all([ask(healthQueries(rt, projectId)), backlogOf(rt)])
+  const [found, queue_backlog, beside] = await Promise.all([
+    ask(healthQueries(rt, projectId)),
+    backlogOf(rt),
+    toResealBeside(rt, projectId),
+  ])
   const { connections, facts } = await assess(rt, found)
   const thisMinute = Math.floor(now / MINUTE)
   return {
@@ -150,8 +160,16 @@ export async function readHealth(
     ambiguous_objects: found.ambiguous[0]?.n ?? 0,
     incomplete_objects: found.incomplete[0]?.n ?? 0,
     unknown_statuses: found.unknown[0]?.n ?? 0,
-    secrets_to_reseal: found.to_reseal[0]?.n ?? 0,
+    secrets_to_reseal: beside === null ? null : beside + (found.to_reseal[0]?.n ?? 0),
   }
+}
+
+/** Secrets to reseal that are in the directory, if the project's store is another database; null if it does not answer. */
+async function toResealBeside({ store, directory, settings }: Runtime, projectId: string): Promise<number | null> {
+  if (store === 0) return 0
+  const key = sealingKey(settings.encryptionKeys)
+  const rows = await ifAnswered(directory, countToReseal(directory, OF_DIRECTORY, projectId, key))
+  return rows && (rows[0]?.n ?? 0)
 }
 
 /** Messages in the Queue; null if it does not say. */

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { countMarked } from '../../billing/store'
-import { type Db, type Query, type Results, raw } from '../../db/client'
+import { type Db, type Directory, type Query, type Results, raw } from '../../db/client'
 import { MAX_CONNECTIONS } from '../connections/limits'
 import { connections } from '../connections/schema'
 import { listConnections } from '../connections/store'
@@ -9,7 +9,7 @@ import { leftBy } from '../lifecycle'
 import { isOpenProject, openProjects } from '../open-projects-store'
 import { events, minutes, totals } from '../schema'
 import { state } from '../upkeep/schema'
-import { OF_STORES } from '../upkeep/sealed-store'
+import { type SealedColumn, sealedIn } from '../upkeep/sealed-store'
 import { MAX_COUNTED } from './limits'
 
 export type MinuteRow = typeof minutes.$inferSelect
@@ -21,7 +21,7 @@ const open = alias(events, 'open')
 export function snapshot(
   db: Db,
   projectId: string,
-  { since_minute, now, newest_key }: { since_minute: number; now: number; newest_key: number },
+  { since_minute, now, newest_key, store }: { since_minute: number; now: number; newest_key: number; store: number },
 ) {
   return {
     finals: db.select({ status: totals.status, n: totals.n }).from(totals).where(eq(totals.project_id, projectId)),
@@ -35,13 +35,18 @@ export function snapshot(
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
     unknown: countMarked(db, projectId, 'unknown', MAX_COUNTED),
-    to_reseal: countToReseal(db, projectId, newest_key),
+    to_reseal: countToReseal(db, sealedIn(store), projectId, newest_key),
   }
 }
 
-/** Counts the secrets of a project that are sealed under another encryption key than this one. */
-function countToReseal(db: Db, projectId: string, key: number) {
-  const counts = OF_STORES.map(({ count }) => count(projectId, key))
+/** Counts the secrets of a project, in these columns, that are sealed under another encryption key than this one. */
+export function countToReseal<D extends Db | Directory>(
+  db: D,
+  columns: readonly SealedColumn[],
+  projectId: string,
+  key: number,
+) {
+  const counts = columns.map(({ count }) => count(projectId, key))
   return raw(db, { n: sql<number>`${sql.join(counts, sql` + `)}` }, (fields) => sql`SELECT ${fields}`)
 }
 

@@ -9,7 +9,9 @@ import { mendMarks } from '../../projects/marks'
 import { mendSettings } from '../../projects/mend-settings'
 import { purgeProjects } from '../../projects/purge'
 import { purgeEnded } from '../../sessions/store'
+import { purgeConnections, purgeIdentities } from '../../sso/connections/ended-store'
 import { purgeCodes, purgeLogins } from '../../sso/customers/codes-store'
+import { purgeTests } from '../../sso/tests/tests-store'
 import { bodies, payloads } from '../schema'
 import { type Budget, hasRoom } from './budget'
 import { renewKeys } from './entitlement-keys'
@@ -63,7 +65,9 @@ const OF_DIRECTORY: Record<string, Task> = {
     return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
   },
   sso: async ({ directory, now }) => {
-    const gone = [await purgeCodes(directory, now, CHUNK_ROWS), await purgeLogins(directory, now, CHUNK_ROWS)]
+    const gone: number[] = []
+    const purges = [purgeCodes, purgeLogins, purgeTests, purgeIdentities, purgeConnections]
+    for (const purge of purges) gone.push(await purge(directory, now, CHUNK_ROWS))
     return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
   },
   audited_addresses: async ({ directory }, { after }) => {

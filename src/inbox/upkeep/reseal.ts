@@ -35,7 +35,7 @@ type Sum = { done: number; failed: number }
 /** @returns whether all rows of the column were looked at */
 async function resealColumn(
   rt: Runtime,
-  { name, walk }: Omit<SealedColumn, 'count'>,
+  { name, walk }: SealedColumn,
   newest: number,
   budget: Budget,
   sum: Sum,

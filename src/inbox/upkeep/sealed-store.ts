@@ -10,7 +10,12 @@ import { resealed } from '../../entitlements/signing'
 import type { Runtime } from '../../env'
 import { seal, sealContext, unseal } from '../../lib/seal'
 import { secretContext } from '../../sso/connections/client'
-import { findClientsSealedOtherwise, replaceSecret, type SealedConnection } from '../../sso/connections/sealed-store'
+import {
+  clientsSealedOtherwise,
+  findClientsSealedOtherwise,
+  replaceSecret,
+  type SealedConnection,
+} from '../../sso/connections/sealed-store'
 import type { StoredSecret } from '../connections/schema'
 import { findSealedOtherwise, replaceSecrets, secretsSealedOtherwise } from '../connections/secrets-store'
 import type { Connection } from '../connections/store'
@@ -55,9 +60,9 @@ const ENTITLEMENT_KEYS: SealedColumn = {
 }
 
 /** The columns of every store. */
-export const OF_STORES: readonly SealedColumn[] = [CONNECTION_SECRETS, ENTITLEMENT_KEYS]
+const OF_STORES: readonly SealedColumn[] = [CONNECTION_SECRETS, ENTITLEMENT_KEYS]
 
-const CLIENT_SECRETS: Omit<SealedColumn, 'count'> = {
+const CLIENT_SECRETS: SealedColumn = {
   name: 'sso_connections.secret',
   walk: (rt, key) => {
     let after = ''
@@ -67,13 +72,14 @@ const CLIENT_SECRETS: Omit<SealedColumn, 'count'> = {
       return rows.map((row) => ({ id: row.id, reseal: () => resealClient(rt, row) }))
     }
   },
+  count: clientsSealedOtherwise,
 }
 
-/** The columns of the directory, which is in store 0. The health of a project asks its store alone, and does not count them. */
-const OF_DIRECTORY: readonly Omit<SealedColumn, 'count'>[] = [CLIENT_SECRETS]
+/** The columns of the directory, which is in store 0. */
+export const OF_DIRECTORY: readonly SealedColumn[] = [CLIENT_SECRETS]
 
-/** The columns that the cron walks in a store. */
-export function sealedIn(store: number): readonly Omit<SealedColumn, 'count'>[] {
+/** The columns of a store. */
+export function sealedIn(store: number): readonly SealedColumn[] {
   return store === 0 ? [...OF_STORES, ...OF_DIRECTORY] : OF_STORES
 }
 

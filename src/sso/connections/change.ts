@@ -4,16 +4,26 @@ import type { Runtime } from '../../env'
 import type { Actor } from '../../http/auth'
 import { requireConfirmed } from '../../http/policy'
 import { invalidField } from '../../http/validate'
+import { requireSealingKey } from '../../inbox/connections/readable'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
-import { seal } from '../../lib/seal'
+import { type Sealed, seal } from '../../lib/seal'
+import { SsoError } from '../oidc/error'
 import { discover, issuerUrl } from '../oidc/metadata'
 import type { ConnectionSettings } from '../values'
 import { secretContext } from './client'
+import { findDomains, requireEmailDomains, requireSurface } from './domains'
 import type { ChangedFields, NewFields } from './fields'
-import { requireNotEnforced, requireOwnFields, requireReady, requireSecretFor, requireVerified } from './rules'
-import { type ConnectionDomain, findConnection, type SsoConnection } from './store'
-import { deleteConnection, domainsAmong, insertConnection, type Update, updateConnection } from './write-store'
+import {
+  requireNotEnforced,
+  requireOwnFields,
+  requireReady,
+  requireSecretFor,
+  requireTested,
+  requireVerified,
+} from './rules'
+import { findConnection, type OfferedDomain, type SsoConnection } from './store'
+import { deleteConnection, insertConnection, type Update, updateConnection } from './write-store'
 
 type Of = { project_id: string; id: string }
 const MAX_ATTEMPTS = 5
@@ -21,7 +31,7 @@ const MAX_ATTEMPTS = 5
 /**
  * Creates a connection as a draft. A provider that cannot be reached stops nothing: `discovery` says so.
  *
- * @throws {Fault} `validation_failed`, `connection_limit_reached`, `domain_taken`
+ * @throws {Fault} `validation_failed`, `connection_limit_reached`, `domain_taken`, `encryption_key_unavailable`
  */
 export async function createConnection(
   rt: Runtime,
@@ -34,7 +44,9 @@ export async function createConnection(
   requireOwnFields(audience, fields)
   requireSecretFor(auth_method, client_secret !== null)
   requireIssuer(rt, issuer)
-  await requireDomains(rt, project_id, fields)
+  const domains = await findDomains(rt, project_id, fields)
+  requireEmailDomains(domains, domain_ids)
+  requireSurface(domains, fields.surface_id)
   const of = { project_id, id: newId('sso', rt.now) }
   const settings: ConnectionSettings = {
     scopes: fields.scopes,
@@ -50,7 +62,7 @@ export async function createConnection(
     name,
     issuer,
     client_id,
-    secret: client_secret === null ? null : await seal(rt.settings.encryptionKeys, client_secret, secretContext(of)),
+    secret: client_secret === null ? null : await sealed(rt, of, client_secret),
     auth_method,
     settings,
     state: 'draft' as const,
@@ -72,7 +84,8 @@ export async function createConnection(
  * that a secret can be replaced.
  *
  * @throws {Fault} `not_found`, `validation_failed`, `domain_taken`, `domain_unverified`, `connection_inactive`,
- *   `connection_untested`, `sso_session_required`, `break_glass_missing`, `console_session_required`, `confirmation_required`
+ *   `connection_untested`, `sso_session_required`, `break_glass_missing`, `console_session_required`, `confirmation_required`,
+ *   `encryption_key_unavailable`
  */
 export async function changeConnection(
   rt: Runtime,
@@ -81,23 +94,15 @@ export async function changeConnection(
   changes: ChangedFields,
   change: Change,
 ): Promise<SsoConnection> {
-  const named = await requireDomains(rt, of.project_id, changes)
   const { client_secret, ...shown } = changes
   const details = { ...shown, ...(client_secret !== undefined && { client_secret: 'changed' }) }
   return untilWritten(rt, of, async (row) => {
     requireOwnFields(row.audience, changes)
+    requirePersonFor(actor, row, changes)
+    const domains = await findDomains(rt, of.project_id, changes)
     if (changes.enforce !== undefined) requireEnforceable(actor, row, changes.enforce)
-    const update = await updateOf(rt, row, changes, named)
-    const changed = await updateConnection(
-      rt.directory,
-      row,
-      update,
-      { action: 'sso_connection.updated', details },
-      change,
-    )
-    // The last domain may have been lost after it was read.
-    if (changed && changes.enforce && !changed.enforced) requireVerified({ ...changed, domains: [] })
-    return changed
+    const update = await updateOf(rt, row, changes, domains)
+    return updateConnection(rt.directory, row, update, { action: 'sso_connection.updated', details }, change)
   })
 }
 
@@ -113,17 +118,27 @@ export async function switchConnection(rt: Runtime, of: Of, active: boolean, cha
     if (row.state === state) return row
     if (active) requireReady(row)
     else requireNotEnforced(row)
-    // Whoever signs in with it acts as a user. The minter of a key may have been removed since.
     if (active && row.audience === 'team' && change.actor.type === 'api_key') throw personRequired()
     const action = active ? 'sso_connection.activated' : 'sso_connection.disabled'
     return updateConnection(rt.directory, row, { state }, { action }, change)
   })
 }
 
+/**
+ * A connection of the team that is or was active takes a session, except for its name.
+ *
+ * @throws {Fault} `console_session_required`
+ */
+function requirePersonFor(actor: Actor, { audience, state }: SsoConnection, { name: _, ...changes }: ChangedFields) {
+  if (actor.type === 'session' || audience !== 'team' || state === 'draft') return
+  if (Object.keys(changes).length > 0) throw personRequired()
+}
+
+/** Whoever signs in with a connection of the team acts as a user. The minter of a key may have been removed since. */
 function personRequired(): Fault {
   return new Fault(
     'console_session_required',
-    'Use the Bearer token of a console session. An API key cannot activate a connection for the team.',
+    'Use the Bearer token of a console session. An API key cannot activate a connection for the team. Once it has been active, a key can only rename, disable or delete it.',
   )
 }
 
@@ -157,34 +172,46 @@ async function untilWritten(
     const written = await write(requireConnection(row))
     if (written) return written
   }
-  throw new Fault('overloaded', 'Many calls change this connection at once. Try again.')
+  throw new Fault('overloaded', 'Several calls are changing this connection at once. Try again.')
 }
 
 async function updateOf(
   rt: Runtime,
   row: SsoConnection,
   changes: ChangedFields,
-  named: ConnectionDomain[],
+  found: readonly OfferedDomain[],
 ): Promise<Update> {
   const { name, client_id, client_secret, auth_method, domain_ids, enforce, ...rest } = changes
   const settings = { ...row.settings, ...definedOf(rest) }
   const has = client_secret === undefined ? row.secret !== null : client_secret !== null
   requireSecretFor(auth_method ?? row.auth_method, has)
-  if (domain_ids && row.state === 'active') requireVerified({ audience: row.audience, domains: named })
+  const domains = requireEmailDomains(found, domain_ids)
+  if (domain_ids && row.state === 'active') requireVerified({ audience: row.audience, domains })
+  // One that was lost since stays: what was read can be sent back.
+  if (changes.surface_id !== row.settings.surface_id) requireSurface(found, changes.surface_id)
   const isSame = <T>(next: T | undefined, now: T) => next === undefined || JSON.stringify(next) === JSON.stringify(now)
   const sameClient =
     client_secret === undefined &&
     isSame(client_id, row.client_id) &&
     isSame(auth_method, row.auth_method) &&
     isSame(changes.scopes, row.settings.scopes) &&
-    isSame(changes.claims, row.settings.claims)
-  const secret = client_secret ? await seal(rt.settings.encryptionKeys, client_secret, secretContext(row)) : null
+    isSame(changes.claims, row.settings.claims) &&
+    // The provider must know the other callback address.
+    isSame(changes.surface_id, row.settings.surface_id)
+  if (enforce) requireTested(sameClient)
+  const secret = client_secret ? await sealed(rt, row, client_secret) : null
   return {
     ...definedOf({ name, client_id, auth_method, domain_ids, enforce }),
     ...(client_secret !== undefined && { secret }),
     settings,
     retest: !sameClient,
   }
+}
+
+/** A client secret, encrypted for its connection. @throws {Fault} `encryption_key_unavailable` */
+async function sealed(rt: Runtime, of: Of, secret: string): Promise<Sealed> {
+  await requireSealingKey(rt)
+  return seal(rt.settings.encryptionKeys, secret, secretContext(of))
 }
 
 /** To switch it on proves that the caller is not locked out; to switch it off takes what other such settings take. */
@@ -201,7 +228,7 @@ function requireEnforceable(actor: Actor, row: SsoConnection, enforce: boolean):
   if (actor.sso?.connection_id === row.id) return
   throw new Fault(
     'sso_session_required',
-    `Sign in with this connection, and enforce it in that session: /auth/sso/start?connection=${row.id}. Otherwise you could lock yourself out.`,
+    `Sign in with this connection first, and enforce it from that session: /auth/sso/start?connection=${row.id}. Otherwise, you could lock yourself out.`,
   )
 }
 
@@ -210,31 +237,9 @@ function requireIssuer(rt: Runtime, issuer: string): void {
   try {
     issuerUrl(rt, issuer)
   } catch (error) {
-    const why = error instanceof Error ? ` (${error.message})` : ''
-    throw invalidField('/issuer', 'malformed', `must be a public https address without a query${why}`)
+    const why = error instanceof SsoError ? error.detail : (error as Error).message
+    throw invalidField('/issuer', 'malformed', `must be a public https address without a query (${why})`)
   }
-}
-
-/**
- * @returns the domains of `domain_ids`
- * @throws {Fault} `validation_failed` for a domain that the project does not have for its purpose
- */
-async function requireDomains(
-  { directory }: Runtime,
-  projectId: string,
-  { domain_ids = [], surface_id }: Pick<ChangedFields, 'domain_ids' | 'surface_id'>,
-): Promise<ConnectionDomain[]> {
-  const ids = [...domain_ids, ...(surface_id ? [surface_id] : [])]
-  if (ids.length === 0) return []
-  const rows = await run(directory, domainsAmong(directory, projectId, ids))
-  const found = new Map(rows.map(({ id, purpose }) => [id, purpose]))
-  const at = domain_ids.findIndex((id) => found.get(id) !== 'sso')
-  if (at >= 0)
-    throw invalidField(`/domain_ids/${at}`, 'not_one_of', 'must be a domain of this project with the purpose sso')
-  if (surface_id && found.get(surface_id) !== 'surface') {
-    throw invalidField('/surface_id', 'not_one_of', 'must be a domain of this project with the purpose surface')
-  }
-  return rows.filter(({ id }) => domain_ids.includes(id))
 }
 
 /** Without what was not sent. */

@@ -65,7 +65,7 @@ const common = {
   default_role: named('SsoDefaultRole', z.enum(DEFAULT_ROLES))
     .nullable()
     .describe('`team`: the role of people who sign in and are not members yet. Null: they must be invited.'),
-  create_consumers: z.boolean().describe('`customers`: whether a sign-in of somebody new creates a consumer.'),
+  create_consumers: z.boolean().describe('`customers`: whether the sign-in of a new person creates a consumer.'),
   redirect_uris: unique(
     z
       .array(
@@ -150,17 +150,19 @@ export const SsoConnectionShown = named(
     create_consumers: z.boolean().nullable(),
     redirect_uris: z.array(z.string()).nullable(),
     surface_id: z.string().nullable(),
-    callback_url: z.string().describe('The address to enter at the provider. It belongs to this connection alone.'),
+    callback_url: z
+      .string()
+      .describe('The redirect URI to enter at the provider. It belongs to this connection alone.'),
     state: named('SsoConnectionState', z.enum(CONNECTION_STATES)),
     enforce: z.boolean().describe('Whether the project enforces this connection.'),
     tested_at: timestamp
       .nullable()
-      .describe('When a test last passed. Null if none has since the last change of the client or the claims.'),
+      .describe('When a test last passed. Null if none has passed since the last change of the client or the claims.'),
     last_used_at: timestamp.nullable(),
     discovery: z
       .object({ ok: z.boolean(), detail: z.string().nullable(), checked_at: timestamp })
       .nullable()
-      .describe('What the discovery document of the provider was like when it was last read.'),
+      .describe('What came of the last attempt to read the discovery document of the provider.'),
     created_at: timestamp,
   }),
   {
@@ -197,7 +199,12 @@ export const IdentityShown = named(
     subject: z.string().describe('The `sub` of the person at the provider.'),
     user_id: z.string().nullable().describe('The user whom it stands for, of a connection for the team.'),
     consumer_id: z.string().nullable().describe('The consumer whom it stands for, of a connection for customers.'),
-    email: z.string().nullable().describe('As the provider said when the identity was linked.'),
+    email: z
+      .string()
+      .nullable()
+      .describe(
+        'What the provider said: for the team when the identity was linked, for customers at the last sign-in. Nobody else vouches for it.',
+      ),
     created_at: timestamp,
     authenticated_at: timestamp.describe('When it last signed in.'),
   }),

@@ -24,11 +24,11 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
     route({
       id: 'createSsoConnection',
       summary: 'Connect an OpenID provider',
-      description: `The connection is a draft. Enter its \`callback_url\` at the provider, run a test, and activate it. A provider that cannot be reached does not refuse the call: \`discovery\` says what was wrong. A project can have ${MAX_CONNECTIONS} connections.`,
+      description: `The connection is a draft. Enter its \`callback_url\` at the provider, run a test, and activate it. The call succeeds even if the provider cannot be reached: \`discovery\` then says what went wrong. A project can have ${MAX_CONNECTIONS} connections.`,
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The connection.', schema: SsoConnectionShown } },
-      faults: ['connection_limit_reached', 'domain_taken', 'public_origin_missing'],
+      faults: ['connection_limit_reached', 'domain_taken', 'encryption_key_unavailable', 'public_origin_missing'],
     }),
     body(CreateBody),
     async (c) => {
@@ -84,7 +84,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       id: 'updateSsoConnection',
       summary: 'Change a single sign-on connection',
       description:
-        'A change of the client, the scopes or the claims asks for a new test; an active connection continues meanwhile. `enforce` takes a session. To switch it on, the session must come from this connection, which must be active, tested and have a verified domain, and an owner must have break-glass access. To switch it off, the session must be confirmed.',
+        'After a change of the client, the scopes, the claims or the surface, run the test again; an active connection keeps working in the meantime. An API key can only change the name of a connection for the team that is or was active. `enforce` takes a session. To switch it on, the session must come from this connection, which must be active, tested and have a verified domain, and an owner must have break-glass access. To switch it off, the session must be confirmed.',
       tag,
       policy: mayWrite,
       responses: answer,
@@ -98,6 +98,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
         'connection_untested',
         'sso_session_required',
         'break_glass_missing',
+        'encryption_key_unavailable',
         'public_origin_missing',
       ],
     }),
@@ -131,7 +132,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       id: 'activateSsoConnection',
       summary: 'Activate a single sign-on connection',
       description:
-        'People can sign in with it from then on. It must have passed a test since its last change. A connection for the team must have a domain that is verified now. Activating it again changes nothing.',
+        'People can sign in with it from then on. It must have passed a test since its last change. A connection for the team must have a verified domain. Activating it again changes nothing.',
       tag,
       policy: mayWrite,
       responses: answer,

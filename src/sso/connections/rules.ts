@@ -10,13 +10,17 @@ export function isTested({ revision, tested_revision }: Pick<SsoConnection, 'rev
 
 /** @throws {Fault} `connection_untested`, `domain_unverified` if a connection cannot be active */
 export function requireReady(row: SsoConnection): void {
-  if (!isTested(row)) {
-    throw new Fault(
-      'connection_untested',
-      'The connection has not passed a test since the last change of its client or claims. Run one: POST /platform/v1/sso/connections/{id}/test.',
-    )
-  }
+  requireTested(isTested(row))
   requireVerified(row)
+}
+
+/** @throws {Fault} `connection_untested` */
+export function requireTested(tested: boolean): void {
+  if (tested) return
+  throw new Fault(
+    'connection_untested',
+    'The connection has not passed a test since the last change of its client or claims. Run one: POST /platform/v1/sso/connections/{id}/test.',
+  )
 }
 
 /** @throws {Fault} `domain_unverified` for a connection of the team without a domain that is verified now */

@@ -1,4 +1,4 @@
-import { and, eq, gt, sql } from 'drizzle-orm'
+import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { type Directory, run } from '../../db/client'
 import type { Sealed } from '../../lib/seal'
 import { ssoConnections } from '../schema'
@@ -15,6 +15,12 @@ export function findClientsSealedOtherwise(directory: Directory, key: number, af
     .where(and(gt(id, after), sql`${secret} ->> 'key' <> ${key}`))
     .orderBy(id)
     .limit(most)
+}
+
+/** How many client secrets of a project are sealed under another key than this one, as an expression. */
+export function clientsSealedOtherwise(projectId: string, key: number): SQL<number> {
+  const { project_id, secret } = ssoConnections
+  return sql`(SELECT count(*) FROM ${ssoConnections} WHERE ${eq(project_id, projectId)} AND ${secret} ->> 'key' <> ${key})`
 }
 
 /** Replaces the sealed secret of a connection, unless it has changed since it was read. */

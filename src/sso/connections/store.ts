@@ -1,7 +1,7 @@
-import { and, desc, eq, getTableColumns, isNull, lt, not, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, isNull, lt, not, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Directory } from '../../db/client'
-import { json } from '../../db/sql'
+import { json, valuesOf } from '../../db/sql'
 import { domains } from '../../domains/schema'
 import { HELD } from '../../domains/store'
 import { isDeleted } from '../../projects/ended-store'
@@ -68,7 +68,7 @@ export function selectConnections(directory: Directory, condition: SQL | undefin
   const own = sql`SELECT json_group_array(json_object('id', ${domains.id}, 'hostname', ${domains.hostname}, 'verified', ${verified}))
     FROM ${ssoConnectionDomains}
     INNER JOIN ${domains} ON ${eq(domains.project_id, ssoConnectionDomains.project_id)}
-      AND ${eq(domains.id, ssoConnectionDomains.domain_id)}
+      AND ${eq(domains.id, ssoConnectionDomains.domain_id)} AND ${domains.state} <> 'released'
     WHERE ${eq(ssoConnectionDomains.project_id, ssoConnections.project_id)}
       AND ${eq(ssoConnectionDomains.connection_id, ssoConnections.id)}`
   return directory
@@ -87,15 +87,16 @@ export function selectConnections(directory: Directory, condition: SQL | undefin
     .$dynamic()
 }
 
-/** Reads the domains of a project that a connection can have, by name. */
-export function emailDomains(directory: Directory, projectId: string) {
+/** A domain that a connection can have. */
+export type OfferedDomain = ConnectionDomain & { purpose: 'sso' | 'surface' }
+
+/** Reads the domains of a project that a connection can have, by name. @param ids only these; by default all of them */
+export function offeredDomains(directory: Directory, projectId: string, ids?: readonly string[]) {
+  const { id, hostname, purpose, state } = domains
+  const named = ids && inArray(id, valuesOf(ids))
   return directory
-    .select({
-      id: domains.id,
-      hostname: domains.hostname,
-      verified: sql<boolean>`${isHeld(domains)}`.mapWith(Boolean).as('verified'),
-    })
+    .select({ id, hostname, purpose, verified: sql<boolean>`(${state} IN (${HELD}))`.mapWith(Boolean).as('verified') })
     .from(domains)
-    .where(and(eq(domains.project_id, projectId), eq(domains.purpose, 'sso'), sql`${domains.state} <> 'released'`))
-    .orderBy(domains.hostname)
+    .where(and(eq(domains.project_id, projectId), sql`${state} <> 'released'`, named))
+    .orderBy(hostname)
 }

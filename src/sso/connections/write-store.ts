@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change, entriesOf } from '../../audit/store'
 import { batch, ConstraintError, type Directory, run } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
@@ -18,21 +18,6 @@ type Of = Pick<Row, 'project_id' | 'id'>
 
 /** An entry of the audit log about a connection. */
 export const entry = entriesOf('sso_connection')
-
-/** Reads those of these domains that the project has not released. */
-export function domainsAmong(directory: Directory, projectId: string, ids: readonly string[]) {
-  return directory
-    .select({
-      id: domains.id,
-      hostname: domains.hostname,
-      purpose: domains.purpose,
-      verified: sql<boolean>`${isHeld(domains)}`.mapWith(Boolean).as('verified'),
-    })
-    .from(domains)
-    .where(
-      and(eq(domains.project_id, projectId), inArray(domains.id, valuesOf(ids)), sql`${domains.state} <> 'released'`),
-    )
-}
 
 /** @throws {Fault} `connection_limit_reached`, `domain_taken` */
 export async function insertConnection(
@@ -73,8 +58,8 @@ export type Update = Partial<
 /**
  * Changes a connection as it was read.
  *
- * @returns null if it has changed since: read it again
- * @throws {Fault} `domain_taken`, `domain_unverified`; `break_glass_missing` if nobody could sign in without it
+ * @returns null if it has changed since, or lost the domain that `enforce` takes: read it again
+ * @throws {Fault} `domain_taken`; `break_glass_missing` if nobody could sign in without it
  */
 export async function updateConnection(
   directory: Directory,
@@ -86,7 +71,10 @@ export async function updateConnection(
   const { project_id, id, revision, state } = read
   // Either all of the batch happens to the connection that was read, or nothing.
   const free = columns.state === 'disabled' ? sql`NOT EXISTS ${enforcing(directory, read)}` : undefined
-  const unchanged = and(eq(ssoConnections.revision, revision), eq(ssoConnections.state, state), free)
+  const held = enforce ? willHoldDomain(directory, read, domain_ids) : undefined
+  // The settings are written as a whole.
+  const same = columns.settings && eq(ssoConnections.settings, read.settings)
+  const unchanged = and(eq(ssoConnections.revision, revision), eq(ssoConnections.state, state), same, free, held)
   const next = sql`CASE WHEN ${unchanged} THEN ${ssoConnections.revision} + ${retest ? 1 : 0} END`
   const updated = directory
     .update(ssoConnections)
@@ -107,6 +95,13 @@ export async function updateConnection(
     if (error instanceof ConstraintError && error.message.includes('break_glass_missing')) throw noBreakGlass()
     throw error
   }
+}
+
+/** Whether a connection has a domain that its project holds now, once it has these domains. */
+function willHoldDomain(directory: Directory, { project_id, id }: Of, next: readonly string[] | undefined): SQL {
+  if (next === undefined) return holdsDomain(project_id, id)
+  const among = and(eq(domains.project_id, project_id), inArray(domains.id, valuesOf(next)), isHeld(domains))
+  return exists(directory.select({ one: sql`1` }).from(domains).where(among))
 }
 
 /** Selects the project, if it enforces the connection. */
@@ -184,7 +179,7 @@ function domainsReplaced(directory: Directory, read: SsoConnection, ids: readonl
 
 /** A trigger refuses it if no owner has break-glass access. */
 function enforcementSet(directory: Directory, { project_id, id }: SsoConnection, on: boolean) {
-  const condition: SQL = on ? holdsDomain(project_id, id) : sql`${eq(projects.sso_enforced_by, id)}`
+  const condition = on ? undefined : eq(projects.sso_enforced_by, id)
   return directory
     .update(projects)
     .set({ sso_enforced_by: on ? id : null })
@@ -207,6 +202,6 @@ async function refusingTaken<T>(sent: Promise<T>): Promise<T> {
 function noBreakGlass(): Fault {
   return new Fault(
     'break_glass_missing',
-    'Give an owner break-glass access first: PUT /platform/v1/members/{user_id}/break-glass. Otherwise nobody could sign in while the provider is down.',
+    'Give an owner break-glass access first: PUT /platform/v1/members/{user_id}/break-glass. Without it, nobody could sign in while the provider is down.',
   )
 }

@@ -26,12 +26,12 @@ export const AuthorizeBody = named(
           "The person's email address. Its domain decides which connection is used. It is also the `login_hint`, unless you send another.",
         ),
       redirect_uri: redirect_uri.describe(
-        "Where the browser comes back with the code: one of the connection's `redirect_uris`, character by character.",
+        "Where the browser returns with the code: exactly one of the connection's `redirect_uris`.",
       ),
       state: opaqueText(MAX_APP_STATE)
         .optional()
         .describe(
-          'Comes back unchanged with the code. Bind it to the browser, so that nobody can be signed in with the code of somebody else.',
+          'Returned unchanged with the code. Tie it to the browser session, so that nobody can be signed in with someone else’s code.',
         ),
       login_hint: opaqueText(MAX_LOGIN_HINT).min(1).optional().describe('Tells the provider whom to expect.'),
     })
@@ -46,7 +46,7 @@ export const Authorization = named(
   'SsoAuthorization',
   z.object({
     url: z.string().describe('Send the browser there. It works once.'),
-    expires_at: timestamp.describe('The sign-in must be finished by then.'),
+    expires_at: timestamp.describe('The browser must open it by then. The sign-in may take ten minutes from there.'),
   }),
   { url: `https://api.example.com/sso/login/${SAMPLE.login}`, expires_at: SAMPLE.later },
 )
@@ -67,9 +67,13 @@ const identity = z.object({
   id: z.string(),
   connection_id: z.string(),
   issuer: z.string(),
-  subject: z.string().describe("The provider's id of the person. It is unique within the issuer."),
+  subject: z.string().describe("The provider's id for the person. It is unique within the issuer."),
   email: z.string().nullable(),
-  email_verified: z.boolean().describe('Whether the provider says that the address is verified.'),
+  email_verified: z
+    .boolean()
+    .describe(
+      'Whether the provider says that the address is verified. A provider can say so of any address: do not look accounts up by it. Use `consumer`.',
+    ),
   name: z.string().nullable(),
   claims: z.record(z.string(), z.unknown()).describe('What the provider says about the person.'),
   authenticated_at: timestamp,
@@ -81,7 +85,7 @@ export const SsoSignIn = named(
   'SsoSignIn',
   z.object({
     consumer: Consumer,
-    created: z.boolean().describe('Whether this sign-in has created the consumer.'),
+    created: z.boolean().describe('Whether this sign-in created the consumer.'),
     identity: named('SignedInIdentity', identity),
   }),
   {

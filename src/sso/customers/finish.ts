@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import { email as emailField } from '../../consumers/fields'
 import { MAX_NAME } from '../../consumers/limits'
 import type { ConsumerState } from '../../consumers/schema'
 import { findSurvivor } from '../../consumers/store'
@@ -11,10 +10,10 @@ import { visibleText } from '../../http/fields'
 import { randomHex, sha256Hex } from '../../lib/crypto'
 import { newId, storeOfProject } from '../../lib/ids'
 import { iso } from '../../lib/time'
-import { domainOf } from '../email-domain'
 import type { Finishing } from '../login/finishing'
 import { SignInRefused } from '../login/refused'
 import type { Identified } from '../oidc/client'
+import { addressOf } from './address'
 import { findByAddress } from './consumers-store'
 import type { SignedInIdentity } from './fields'
 import { commitSignIn, findIdentity, type IdentityKey, vouchesFor } from './identities-store'
@@ -110,13 +109,6 @@ function requireLiving(consumer: { state: ConsumerState }): void {
 
 function refusal(refused: Refusal): SignInRefused {
   return new SignInRefused(refused, REFUSALS[refused])
-}
-
-/** The address that the provider has verified, and its domain. */
-function addressOf({ email, email_verified }: Identified): { email: string; hostname: string } | null {
-  const { data } = emailField.safeParse(email)
-  const hostname = data === undefined ? null : domainOf(data)
-  return email_verified && data !== undefined && hostname !== null ? { email: data.toLowerCase(), hostname } : null
 }
 
 /** The name, if a consumer may have it. */

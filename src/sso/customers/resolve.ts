@@ -3,7 +3,7 @@ import { MAX_SAME_ADDRESS } from './limits'
 
 /** Why somebody whom the provider has identified is not signed in, with words for the developer of the application. */
 export const REFUSALS = {
-  no_consumer: 'No consumer belongs to this person, and the connection creates none.',
+  no_consumer: 'This person has no consumer, and the connection does not create one.',
   consumer_blocked: 'The consumer is blocked.',
   consumer_erased: 'The consumer was erased.',
   sign_in_ended: 'The connection is no longer active, or the identity was removed during the sign-in.',

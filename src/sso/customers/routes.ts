@@ -30,10 +30,10 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       id: 'authorizeSso',
       summary: 'Begin the sign-in of a consumer',
       description:
-        'Returns the address to send the browser to. After the sign-in, the browser comes to `redirect_uri` with `code` and `state`, or with `error`, `error_description` and `state`.',
+        'Returns the address to send the browser to. After the sign-in, the browser returns to `redirect_uri` with `code` and `state`, or with `error`, `error_description` and `state`.',
       tag: 'Single sign-on',
       policy,
-      responses: { 201: { description: 'Where the browser must go.', schema: Authorization } },
+      responses: { 201: { description: 'Where to send the browser.', schema: Authorization } },
       faults: ['not_found', 'connection_inactive', 'public_origin_missing'],
     }),
     body(AuthorizeBody),
@@ -68,7 +68,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       id: 'exchangeSsoCode',
       summary: 'Exchange a code for the consumer who has signed in',
       description:
-        'A code works once, within 60 seconds, for the project and the `redirect_uri` that it was made for. The `detail` of `invalid_grant` says what is wrong.',
+        'A code works once, within 60 seconds, for the project and the `redirect_uri` that it was issued for. The `detail` of `invalid_grant` says what is wrong.',
       tag: 'Single sign-on',
       policy,
       responses: { 200: { description: 'Who has signed in.', schema: SsoSignIn } },
@@ -85,7 +85,9 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       const refused = consumer ? refusalOf(consumer) : 'no_consumer'
       if (!consumer || refused) throw new Fault('invalid_grant', `${refused}: ${REFUSALS[refused ?? 'no_consumer']}`)
       const identity = taken.identity as SignedInIdentity
-      return c.json({ consumer: present(consumer), created: taken.created, identity }, 200)
+      // Of two first sign-ins at once, only one has created the consumer.
+      const created = taken.created && iso(consumer.created_at) === identity.authenticated_at
+      return c.json({ consumer: present(consumer), created, identity }, 200)
     },
   )
 
@@ -93,17 +95,17 @@ function noConnection(id: string | undefined): Fault {
   return new Fault(
     'not_found',
     id === undefined
-      ? 'No connection for customers has the domain of this address, or the domain is not verified.'
+      ? 'No connection for customers has the domain of this email address, or the domain is not verified.'
       : 'Connection not found in this project, or it is not for customers.',
   )
 }
 
 function badCode(left: { expires_at: number } | undefined, now: number): Fault {
-  if (!left) return new Fault('invalid_grant', 'The code was used, or it is not a code of this project.')
+  if (!left) return new Fault('invalid_grant', 'The code has already been used, or does not belong to this project.')
   return new Fault(
     'invalid_grant',
     left.expires_at <= now
-      ? 'The code has expired. Begin another sign-in.'
-      : 'The code was made for another redirect_uri.',
+      ? 'The code has expired. Start a new sign-in.'
+      : 'The code was issued for another redirect_uri.',
   )
 }

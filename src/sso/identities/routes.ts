@@ -1,9 +1,10 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { listMerged } from '../../consumers/store'
 import { changeOf, projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { listOf, pageFields, paging } from '../../http/page'
-import { readDirectory } from '../../http/read'
+import { read, readDirectory } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import { Fault } from '../../lib/fault'
@@ -15,7 +16,11 @@ const tag = 'Single sign-on'
 const actors = ['session', 'api_key'] as const
 const ListQuery = z.strictObject({
   ...pageFields,
-  consumer: z.string().max(100).optional().describe('The id of a consumer.'),
+  consumer: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('The id of a consumer. Identities of consumers that were merged into it are listed too.'),
   user_id: z.string().max(100).optional().describe('The id of a user.'),
 })
 
@@ -25,7 +30,7 @@ export const ssoIdentityRoutes = new Hono<HttpEnv>()
     route({
       id: 'listSsoIdentities',
       summary: 'List identities of single sign-on',
-      description: 'Whom the subjects of providers stand for: users or consumers. Newest first.',
+      description: 'Which user or consumer each subject of a provider belongs to. Newest first.',
       tag,
       policy: { actors, scope: 'sso:read', project: true, reads: true },
       responses: { 200: { description: 'A page of identities.', schema: listOf(IdentityShown) } },
@@ -34,8 +39,12 @@ export const ssoIdentityRoutes = new Hono<HttpEnv>()
     async (c) => {
       const asked = c.req.valid('query')
       const list = paging('sso-identities', asked)
+      const { directory } = c.get('rt')
+      const project = projectOf(c.get('actor'))
+      const { consumer, user_id } = asked
+      const consumers = consumer === undefined ? undefined : await withMerged(c, consumer)
       const { rows } = await readDirectory(c, {
-        rows: listIdentities(c.get('rt').directory, projectOf(c.get('actor')), { ...asked, ...list }),
+        rows: listIdentities(directory, project, { consumers, user_id, before: list.before, take: list.take }),
       })
       return c.json(list.page(rows, present), 200)
     },
@@ -46,7 +55,7 @@ export const ssoIdentityRoutes = new Hono<HttpEnv>()
       id: 'deleteSsoIdentity',
       summary: 'Remove an identity',
       description:
-        'The user or consumer stays. The sessions that the identity has opened end. The person’s next sign-in is like a first one, so it may link the identity again.',
+        'The user or consumer stays. The sessions that the identity has opened end. The person’s next sign-in is treated as their first, so it may link the identity again.',
       tag,
       policy: { actors, scope: 'sso:write', project: true },
       responses: { 204: { description: 'Removed.' } },
@@ -60,6 +69,12 @@ export const ssoIdentityRoutes = new Hono<HttpEnv>()
       return c.body(null, 204)
     },
   )
+
+/** The ids of a consumer and of those that were merged into it. They are in the project's store. */
+async function withMerged(c: Context<HttpEnv>, id: string): Promise<string[]> {
+  const { merged } = await read(c, { merged: listMerged(c.get('rt').db, projectOf(c.get('actor')), { id }) })
+  return [id, ...merged.map((one) => one.id)]
+}
 
 function present(row: Identity) {
   return {

@@ -1,16 +1,30 @@
-import { and, desc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Directory } from '../../db/client'
+import { valuesOf } from '../../db/sql'
 import { sessions } from '../../sessions/schema'
 import { ssoConnections, ssoIdentities } from '../schema'
 
 export type Identity = typeof ssoIdentities.$inferSelect
-type Asked = { consumer?: string | undefined; user_id?: string | undefined; before: string | null; take: number }
+/** An identity, and what its connection is called. */
+export type NamedIdentity = ReturnType<typeof listIdentities>['_']['result'][number]
+type Asked = {
+  /** The ids of a consumer and of those that were merged into it: an identity keeps the one that it was linked to. */
+  consumers?: readonly string[] | undefined
+  user_id?: string | undefined
+  id?: string | undefined
+  before: string | null
+  take: number
+}
 
 /** Reads identities of a project's connections, newest first, starting after the identity `before`. */
-export function listIdentities(directory: Directory, projectId: string, { consumer, user_id, before, take }: Asked) {
+export function listIdentities(
+  directory: Directory,
+  projectId: string,
+  { consumers, user_id, id, before, take }: Asked,
+) {
   const live = directory
-    .select({ one: sql`1` })
+    .select({ name: ssoConnections.name })
     .from(ssoConnections)
     .where(
       and(
@@ -19,20 +33,26 @@ export function listIdentities(directory: Directory, projectId: string, { consum
         isNull(ssoConnections.deleted_at),
       ),
     )
-  return directory
-    .select()
-    .from(ssoIdentities)
-    .where(
-      and(
-        eq(ssoIdentities.project_id, projectId),
-        consumer === undefined ? undefined : eq(ssoIdentities.consumer_id, consumer),
-        user_id === undefined ? undefined : eq(ssoIdentities.user_id, user_id),
-        before === null ? undefined : lt(ssoIdentities.id, before),
-        sql`EXISTS ${live}`,
-      ),
-    )
-    .orderBy(desc(ssoIdentities.id))
-    .limit(take)
+  return (
+    directory
+      .select({ ...getTableColumns(ssoIdentities), connection: sql<string>`${live}`.as('connection') })
+      .from(ssoIdentities)
+      .where(
+        and(
+          eq(ssoIdentities.project_id, projectId),
+          // IS NOT NULL as the partial index has it.
+          consumers &&
+            and(isNotNull(ssoIdentities.consumer_id), inArray(ssoIdentities.consumer_id, valuesOf(consumers))),
+          id === undefined ? undefined : eq(ssoIdentities.id, id),
+          user_id === undefined ? undefined : eq(ssoIdentities.user_id, user_id),
+          before === null ? undefined : lt(ssoIdentities.id, before),
+          sql`EXISTS ${live}`,
+        ),
+      )
+      // One person has few identities. Without the plus, SQLite would look for them among all of the project, in order.
+      .orderBy(consumers || user_id !== undefined ? sql`+${ssoIdentities.id} DESC` : desc(ssoIdentities.id))
+      .limit(take)
+  )
 }
 
 /** Removes an identity, and ends the sessions of its user that its connection opened. @returns whether it was there */

@@ -19,6 +19,9 @@ export function callbackUrl(c: Context<HttpEnv>, connection: Pick<SsoConnection,
   return `${originOf(c, connection)}/sso/callback/${connection.id}`
 }
 
+/** The parameter of a link that a person has chosen to continue with: see `openLogin`. */
+export const ASKED = 'continue'
+
 /** The link that begins a login in a browser. */
 export function loginUrl(
   c: Context<HttpEnv>,

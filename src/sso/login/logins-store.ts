@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { batch, type Directory, run } from '../../db/client'
 import { findConnectionById, type SsoConnection } from '../connections/store'
 import { LOGIN_TTL } from '../limits'
@@ -37,30 +37,34 @@ export async function beginLogin(
 }
 
 /**
- * Opens the link of a login in a browser, which works once.
+ * Opens the link of a login in a browser, which works once. The link of a test run is sent around, and programs look at it
+ * before people do: it is opened only if somebody `asked` for that.
  *
- * @returns the login and its connection; null if it was opened before or has expired, or its connection is gone
+ * @returns the login and its connection, and whether it was opened now; null if it was opened before or has expired, or its
+ *   connection is gone
  */
 export async function openLogin(
   directory: Directory,
-  id: string,
+  { id, asked }: { id: string; asked: boolean },
   bound: Bound,
   now: number,
-): Promise<{ login: Login; connection: SsoConnection } | null> {
+): Promise<{ login: Login; connection: SsoConnection; opened: boolean } | null> {
   const unopened = and(eq(ssoLogins.id, id), isNull(ssoLogins.state_hash), gt(ssoLogins.expires_at, now))
-  const { opened, connections } = await batch(directory, {
+  const { opened, left, connections } = await batch(directory, {
     opened: directory
       .update(ssoLogins)
       .set({ ...bound, expires_at: now + LOGIN_TTL })
-      .where(unopened)
+      .where(and(unopened, asked ? undefined : ne(ssoLogins.mode, 'test')))
       .returning(),
+    left: directory.select().from(ssoLogins).where(unopened),
     connections: findConnectionById(
       directory,
       sql`(SELECT ${ssoLogins.connection_id} FROM ${ssoLogins} WHERE ${eq(ssoLogins.id, id)})`,
     ),
   })
-  const [[login], [connection]] = [opened, connections]
-  return login && connection ? { login, connection } : null
+  const [connection] = connections
+  const [login] = [...opened, ...left]
+  return login && connection ? { login, connection, opened: opened.length > 0 } : null
 }
 
 /**

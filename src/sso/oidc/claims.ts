@@ -31,11 +31,16 @@ export function ownChecks({ now }: Pick<Host, 'now'>, client: Pick<Client, 'clie
     },
     {
       claim: 'sub',
-      expected: `a text of 1 to ${MAX_SUBJECT} characters`,
+      expected: `a string of 1 to ${MAX_SUBJECT} characters without control characters`,
       got: length > MAX_SUBJECT ? `${length} characters` : worded(sub),
-      ok: length > 0 && length <= MAX_SUBJECT,
+      ok: length > 0 && length <= MAX_SUBJECT && isPlain(sub as string),
     },
   ]
+}
+
+/** Whether every program that stores or shows a text keeps it apart from others. */
+function isPlain(text: string): boolean {
+  return text.isWellFormed() && !/\p{Cc}/u.test(text)
 }
 
 /** What the claims of an ID token and of UserInfo say about a person. The ID token counts first: it is signed. */
@@ -49,7 +54,7 @@ export function personOf(
   return {
     email,
     email_verified: email !== null && [token, userinfo].some((claims) => vouchesFor(claims, email)),
-    name: (textOf(token[names.name]) ?? textOf(userinfo[names.name]))?.slice(0, MAX_NAME) ?? null,
+    name: cutTo(MAX_NAME, textOf(token[names.name]) ?? textOf(userinfo[names.name])),
     claims: kept({ ...userinfo, ...token }),
     sid: textOf(token.sid, MAX_SUBJECT),
   }
@@ -70,11 +75,21 @@ function kept(claims: Claims): Claims {
     bytes += more
     return true
   })
-  return Object.fromEntries(fitting)
+  return JSON.parse(wellFormed(JSON.stringify(Object.fromEntries(fitting)))) as Claims
+}
+
+/** JSON in which no text has half of a surrogate pair, which many programs refuse. Such halves are always escaped in JSON. */
+function wellFormed(json: string): string {
+  return json.replaceAll(/\\(\\|ud[89a-f][0-9a-f]{2})/gi, (all, after) => (after === '\\' ? all : '\\ufffd'))
+}
+
+/** The beginning of a text, without half of a character at its end. */
+function cutTo(length: number, text: string | null): string | null {
+  return text === null ? null : text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 }
 
 function textOf(value: unknown, max = Number.POSITIVE_INFINITY): string | null {
-  return typeof value === 'string' && value !== '' && value.length <= max ? value : null
+  return typeof value === 'string' && value !== '' && value.length <= max ? value.toWellFormed() : null
 }
 
 function ageOf(ms: number): string {

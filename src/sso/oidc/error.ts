@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import { OutsideRefusal } from '../../lib/fetch-outside'
-import { MAX_QUOTED } from './limits'
+import { withoutSecrets } from './secrets'
 
 /** What went wrong, for callers and for people. The codes are stable. */
 const SENTENCES = {
@@ -72,10 +72,4 @@ function statusOf({ message, cause }: Error): string {
 function saidBy(code: string, description: string | undefined, secrets: readonly string[]): string {
   const words = description ? `${code}: ${description}` : code
   return `It answered: ${withoutSecrets(words, secrets)}`
-}
-
-/** A provider's words without the secrets of the sign-in and without control characters, cut to their limit. */
-export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const clean = secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '…')), text)
-  return clean.replaceAll(/\p{C}+/gu, ' ').slice(0, MAX_QUOTED)
 }

@@ -2,9 +2,11 @@ import * as oauth from 'oauth4webapi'
 import { type Claims, ownChecks, personOf } from './claims'
 import type { Client, Host, Identified, Login, Recorder } from './client'
 import { SsoError } from './error'
+import { IDENTIFY_WITHIN } from './limits'
 import { type Metadata, metadataOf, outsideFetch } from './metadata'
 import { proofsOf } from './proofs'
 import { type Report, reportTo } from './report'
+import { spellingsOf, tokensIn, withoutSecrets } from './secrets'
 
 type Callback = Login & { callback: URL }
 
@@ -14,6 +16,8 @@ type Run = {
   client: Client
   login: Callback
   report: Report
+  /** What no message may repeat. It grows. */
+  secrets: string[]
   provider: Metadata
   own: oauth.Client
   options: ReturnType<typeof outsideFetch>
@@ -31,16 +35,27 @@ type Run = {
 export async function identify(rt: Host, client: Client, login: Callback, record?: Recorder): Promise<Identified> {
   const { nonce, verifier } = await proofsOf(rt, login.state)
   const code = login.callback.searchParams.getAll('code')
-  const secrets = [login.state, nonce, verifier, client.client_secret ?? '', ...code]
+  const secrets = [login.state, nonce, verifier, ...code]
   const report = reportTo(record, secrets)
   const provider = await report.step('Discovery', 'discovery_failed', client.issuer, () =>
     metadataOf(rt, client.issuer),
   )
-  const run = { rt, client, login, report, provider, own: { client_id: client.client_id }, options: outsideFetch(rt) }
+  secrets.push(...spellingsOf(client, provider))
+  const own = { client_id: client.client_id }
+  const run = {
+    rt,
+    client,
+    login,
+    report,
+    secrets,
+    provider,
+    own,
+    options: outsideFetch(rt, Date.now() + IDENTIFY_WITHIN),
+  }
 
   const response = await exchangeCode(run, verifier)
+  secrets.push(...(await tokensIn(response)))
   const { claims, accessToken } = await checkToken(run, response, nonce)
-  secrets.push(accessToken)
   const offered = provider.userinfo_endpoint ?? 'not offered'
   const userinfo = await report.step('UserInfo', 'userinfo_refused', offered, () =>
     fetchUserInfo(run, claims.sub, accessToken),
@@ -54,9 +69,11 @@ export async function identify(rt: Host, client: Client, login: Callback, record
 /** @returns the response of the token endpoint, which nobody has checked yet */
 async function exchangeCode(run: Run, verifier: string): Promise<Response> {
   const { client, login, report, provider, own, options } = run
-  const parameters = await report.step('Response', 'response_refused', 'the state and issuer of this sign-in', () =>
-    oauth.validateAuthResponse(provider, own, login.callback, login.state),
-  )
+  const parameters = await report.step('Response', 'response_refused', 'the state and issuer of this sign-in', () => {
+    if (login.callback.searchParams.has('response'))
+      throw new SsoError('response_refused', 'It answered with a JWT (JARM), which is not supported.')
+    return oauth.validateAuthResponse(provider, own, login.callback, login.state)
+  })
   return report.step('Token endpoint', 'token_refused', String(provider.token_endpoint), async () => {
     const by = authenticationOf(client)
     const { redirect_uri: address } = login
@@ -86,9 +103,9 @@ async function checkToken(run: Run, response: Response, nonce: string) {
   const { rt, client, report, provider, own, options } = run
   await report.token(response, { rt, client, provider, nonce })
   const tokens = await report.step('ID token', 'id_token_refused', 'every claim is valid', async () => {
-    const expected = { expectedNonce: nonce, requireIdToken: true }
-    const tokens = await oauth.processAuthorizationCodeResponse(provider, own, response, expected)
-    refuseByOwnChecks(rt, client, oauth.getValidatedIdTokenClaims(tokens) as Claims)
+    // With a nonce to compare, the library demands an ID token.
+    const tokens = await oauth.processAuthorizationCodeResponse(provider, own, response, { expectedNonce: nonce })
+    refuseByOwnChecks(run, oauth.getValidatedIdTokenClaims(tokens) as Claims)
     return tokens
   })
   // Without this call, the library takes the signature as given.
@@ -99,11 +116,11 @@ async function checkToken(run: Run, response: Response, nonce: string) {
   return { claims, accessToken: tokens.access_token }
 }
 
-function refuseByOwnChecks(rt: Host, client: Client, claims: Claims): void {
+function refuseByOwnChecks({ rt, client, secrets }: Run, claims: Claims): void {
   const failed = ownChecks(rt, client, claims).find(({ ok }) => !ok)
   if (!failed) return
   const { claim, expected, got } = failed
-  throw new SsoError('id_token_refused', `"${claim}" must be ${expected}. It is ${got}.`)
+  throw new SsoError('id_token_refused', `"${claim}" must be ${expected}. It is ${withoutSecrets(got, secrets)}.`)
 }
 
 /** The claims of UserInfo: none where the provider has no such endpoint. */

@@ -1,8 +1,9 @@
 import { SECOND } from '../../lib/time'
 import { type Claims, ownChecks, type personOf, worded } from './claims'
 import type { Client, Host, Recorder } from './client'
-import { during, type SsoError, type SsoReason, withoutSecrets } from './error'
+import { during, type SsoError, type SsoReason } from './error'
 import type { Metadata } from './metadata'
+import { withoutSecrets } from './secrets'
 
 export type Report = {
   /** Waits for a step, records how it ended, and throws what it throws. */
@@ -42,7 +43,7 @@ export function reportTo(record: Recorder | undefined, secrets: readonly string[
           claim: 'alg',
           expected: `${algorithms.join(', ').slice(0, 200)}; not none, not HS*`,
           got: worded(header.alg),
-          ok: algorithms.includes(header.alg as string) && !/^(none|HS)/.test(String(header.alg)),
+          ok: algorithms.includes(header.alg as string) && !/^(none|HS)/.test(worded(header.alg)),
         },
         { claim: 'kid', expected: 'a key of the provider', got: worded(header.kid), ok: true },
         { claim: 'iss', expected: provider.issuer, got: worded(iss), ok: iss === provider.issuer },
@@ -62,7 +63,7 @@ export function reportTo(record: Recorder | undefined, secrets: readonly string[
         ...ownChecks(rt, client, claims),
       ]
       for (const { claim, ...row } of rows)
-        record({ name: `ID token: ${claim}`, ...row, got: withoutSecrets(row.got, [...secrets, expected.nonce]) })
+        record({ name: `ID token: ${claim}`, ...row, got: withoutSecrets(row.got, secrets) })
     },
 
     person({ claims }, { email, email_verified, name }) {

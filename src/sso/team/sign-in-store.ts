@@ -122,7 +122,10 @@ export async function openWithSso(
     logged: sessionEvent(db, { ...by, type: 'sso_sign_in' }, eq(sessions.id, session.id)),
     ...noteBrowser(db, { session: session.id, browser, newUser }, now),
     ...sessionReplaced(db, { replaces, by: session.id }, by),
-    used: db.update(ssoIdentities).set({ last_used_at: now }).where(and(identity, isOpen)),
+    used: db
+      .update(ssoIdentities)
+      .set({ last_used_at: now })
+      .where(and(identity, lt(ssoIdentities.last_used_at, now - MINUTE), isOpen)),
     usedConnection: db
       .update(ssoConnections)
       .set({ last_used_at: now, end_session_endpoint })

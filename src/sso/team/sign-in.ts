@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import * as z from 'zod'
 import { type Browser, browserHash } from '../../accounts/browser'
 import { byOf } from '../../accounts/client'
 import { sendNotice } from '../../accounts/notices'
@@ -10,7 +9,7 @@ import { signInNotice } from '../../mail/notices'
 import { newSessionToken, sessionEnd } from '../../sessions/secret'
 import type { Finishing } from '../login/finishing'
 import { SignInRefused } from '../login/refused'
-import { admit } from './admission'
+import { admit, withUsableEmail } from './admission'
 import { openWithSso } from './sign-in-store'
 
 /**
@@ -26,8 +25,7 @@ export async function signInWithSso(
   { browser, replaces, proved }: { browser: Browser; replaces: string | null; proved: string | null },
 ): Promise<string> {
   const rt = c.get('rt')
-  // It becomes the address of a user, to whom emails are sent.
-  const identified = { ...said, email: z.email().max(254).safeParse(said.email).data ?? null }
+  const identified = withUsableEmail(said)
   const by = byOf(c)
   const token = newSessionToken()
   const expires_at = sessionEnd(rt.now, rt.now, true)

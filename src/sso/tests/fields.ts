@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { iso } from '../../lib/time'
-import { TEST_STATES } from '../values'
+import { SHOWN_TEST_STATES } from '../values'
+import { stateOf } from './state'
 import type { Test } from './tests-store'
 
 export const StartedTest = named(
@@ -10,7 +11,7 @@ export const StartedTest = named(
   z.object({
     test_id: z.string(),
     url: z.string().describe('Open it in a browser, and sign in at the provider. It works once.'),
-    expires_at: timestamp.describe('The sign-in must be finished by then.'),
+    expires_at: timestamp.describe('The browser must open it by then. The sign-in may take ten minutes from there.'),
   }),
   {
     test_id: SAMPLE.ssoTest,
@@ -25,7 +26,7 @@ const Step = named(
     name: z.string(),
     ok: z.boolean(),
     expected: z.string().nullable(),
-    got: z.string().nullable().describe('What came instead, or with it. It never holds a code, a token or a secret.'),
+    got: z.string().nullable().describe('What arrived. It never contains a code, a token or a secret.'),
   }),
   { name: 'ID token: aud', ok: false, expected: 'platform', got: 'another-client' },
 )
@@ -35,11 +36,11 @@ export const SsoTest = named(
   z.object({
     id: z.string(),
     connection_id: z.string(),
-    state: named('SsoTestState', z.enum(TEST_STATES)).describe(
-      '`waiting`: nobody has come back from the provider. `passed`: every step is `ok`.',
+    state: named('SsoTestState', z.enum(SHOWN_TEST_STATES)).describe(
+      '`waiting`: nobody has come back from the provider yet. `expired`: nobody came back in time, and the link no longer works. `passed`: every step is `ok`.',
     ),
-    steps: z.array(Step).readonly().describe('In their order. A step that was not reached is not there.'),
-    would: z.string().nullable().describe('What a real sign-in of this person would do. Null while waiting.'),
+    steps: z.array(Step).readonly().describe('In order. A step that was not reached is left out.'),
+    would: z.string().nullable().describe('What a real sign-in of this person would do. Null if nobody has come back.'),
     current: z.boolean().describe('Whether the connection still has the client and claims that were tested.'),
     created_at: timestamp,
   }),
@@ -55,14 +56,12 @@ export const SsoTest = named(
 )
 
 /** @param revision of the connection now */
-export function presentTest(
-  { id, connection_id, state, report, ...row }: Test,
-  revision: number,
-): z.infer<typeof SsoTest> {
+export function presentTest(test: Test, revision: number, now: number): z.infer<typeof SsoTest> {
+  const { id, connection_id, report, ...row } = test
   return {
     id,
     connection_id,
-    state,
+    state: stateOf(test, now),
     steps: report?.steps ?? [],
     would: report?.would ?? null,
     current: row.revision === revision,

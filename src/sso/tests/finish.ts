@@ -20,12 +20,12 @@ export type Tested = {
 /** How a test run has ended. */
 export type TestResult = { state: Exclude<TestState, 'waiting'>; report: Report }
 
-/** Ends a test run, and records what it found. It signs nobody in. */
+/** Ends a test run, and records what it found. It signs nobody in. @returns null if newer runs have taken its place */
 export async function finishTest(
   rt: Runtime,
   { login, connection, identify }: Tested,
   requestId: string,
-): Promise<TestResult> {
+): Promise<TestResult | null> {
   const steps: Step[] = []
   const would = await identify((step) => steps.push(step)).then(
     (identified) => wouldDo(rt, connection, identified),
@@ -44,6 +44,5 @@ export async function finishTest(
   const { project_id, connection_id, redirect_to: id } = login
   // The browser need not be of a member: whoever has the link can run the test.
   const change = { actor: { type: 'system', id: connection_id }, request_id: requestId, now: rt.now } as const
-  await endTest(rt.directory, { project_id, connection_id, id }, result, change)
-  return result
+  return (await endTest(rt.directory, { project_id, connection_id, id }, result, change)) ? result : null
 }

@@ -3,10 +3,11 @@ import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { readDirectory } from '../../http/read'
 import { route } from '../../http/route'
+import { DAY } from '../../lib/time'
 import { requireConnection } from '../connections/change'
 import { findConnection } from '../connections/store'
 import { presentTest, SsoTest, StartedTest } from './fields'
-import { KEPT_TESTS } from './limits'
+import { KEPT_TESTS, TESTS_KEPT_FOR } from './limits'
 import { requireTest, startTest } from './start'
 import { findTest } from './tests-store'
 
@@ -20,10 +21,10 @@ export const ssoTestRoutes = new Hono<HttpEnv>()
     route({
       id: 'testSsoConnection',
       summary: 'Begin a test run of a connection',
-      description: `Returns an address for a browser. Whoever opens it signs in at the provider, and nobody is signed in here: every step is recorded instead. A connection needs a passed test run to be activated. The last ${KEPT_TESTS} runs of a connection are kept.`,
+      description: `Returns a URL for a browser. Whoever opens it signs in at the provider, but is not signed in here: every step is recorded instead. A connection can only be activated after a passed test run. The last ${KEPT_TESTS} runs of a connection are kept, for ${TESTS_KEPT_FOR / DAY} days.`,
       tag,
       policy: { actors, scope: 'sso:write', project: true },
-      responses: { 201: { description: 'Where the browser must go.', schema: StartedTest } },
+      responses: { 201: { description: 'Where to send the browser.', schema: StartedTest } },
       faults: ['not_found', 'public_origin_missing'],
     }),
     async (c) => c.json(await startTest(c, c.req.param('id')), 201),
@@ -40,7 +41,7 @@ export const ssoTestRoutes = new Hono<HttpEnv>()
       faults: ['not_found'],
     }),
     async (c) => {
-      const { directory } = c.get('rt')
+      const { directory, now } = c.get('rt')
       const project_id = projectOf(c.get('actor'))
       const connection_id = c.req.param('id')
       const { connections, tests } = await readDirectory(c, {
@@ -48,6 +49,6 @@ export const ssoTestRoutes = new Hono<HttpEnv>()
         tests: findTest(directory, { project_id, connection_id, id: c.req.param('test') }),
       })
       const { revision } = requireConnection(connections[0])
-      return c.json(presentTest(requireTest(tests[0]), revision), 200)
+      return c.json(presentTest(requireTest(tests[0]), revision, now), 200)
     },
   )

@@ -4,11 +4,12 @@ import { changeOf, projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
-import { iso } from '../../lib/time'
+import { DAY, iso } from '../../lib/time'
 import { requireConnection } from '../connections/change'
 import { findConnection } from '../connections/store'
 import { LOGIN_TTL } from '../limits'
 import { loginUrl } from '../login/address'
+import { KEPT_TESTS, TESTS_KEPT_FOR } from './limits'
 import { beginTest, type Test } from './tests-store'
 
 /**
@@ -33,5 +34,8 @@ export async function startTest(c: Context<HttpEnv>, connection_id: string) {
 /** @throws {Fault} `not_found` */
 export function requireTest(row: Test | undefined): Test {
   if (row) return row
-  throw new Fault('not_found', 'No test run of this connection has this id. The last ten are kept.')
+  throw new Fault(
+    'not_found',
+    `This connection has no test run with this id. Only the last ${KEPT_TESTS} are kept, for ${TESTS_KEPT_FOR / DAY} days.`,
+  )
 }

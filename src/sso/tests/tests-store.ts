@@ -1,6 +1,7 @@
-import { and, desc, eq, notInArray, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, notInArray, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
-import { batch, type Directory } from '../../db/client'
+import { batch, type Directory, run } from '../../db/client'
+import { deleteSome } from '../../db/delete-some'
 import { insertFrom } from '../../db/insert-from'
 import { insertWhere } from '../../db/insert-where'
 import { live } from '../connections/store'
@@ -8,7 +9,7 @@ import { entry } from '../connections/write-store'
 import { loginRow, type NewLogin } from '../login/logins-store'
 import { ssoConnections, ssoLogins, ssoTests } from '../schema'
 import type { Report, TestState } from '../values'
-import { KEPT_TESTS } from './limits'
+import { KEPT_TESTS, TESTS_KEPT_FOR } from './limits'
 
 export type Test = typeof ssoTests.$inferSelect
 type Of = Pick<Test, 'project_id' | 'connection_id' | 'id'>
@@ -62,20 +63,32 @@ export async function beginTest(directory: Directory, of: Of, loginId: string, c
   return logins.length > 0
 }
 
-/** Ends a test run. If it has passed, its connection is tested, unless the connection has changed since the run began. */
+/** Deletes test runs that began more than {@link TESTS_KEPT_FOR} ago. @returns how many; at most `most` */
+export async function purgeTests(directory: Directory, now: number, most: number): Promise<number> {
+  const key = [ssoTests.project_id, ssoTests.connection_id, ssoTests.id]
+  const old = lt(ssoTests.created_at, now - TESTS_KEPT_FOR)
+  return (await run(directory, deleteSome(directory, ssoTests, key, old, most))).length
+}
+
+/**
+ * Ends a test run. If it has passed, its connection is tested, unless the connection has changed since the run began.
+ *
+ * @returns whether it is still kept
+ */
 export async function endTest(
   directory: Directory,
   of: Of,
   { state, report }: { state: Exclude<TestState, 'waiting'>; report: Report },
   change: Change,
-): Promise<void> {
+): Promise<boolean> {
   const { project_id, connection_id, id } = of
   const tested = sql`(SELECT ${ssoTests.revision} FROM ${ssoTests} WHERE ${isTest(of)} AND ${ssoTests.state} = 'passed')`
-  await batch(directory, {
+  const { ended } = await batch(directory, {
     ended: directory
       .update(ssoTests)
       .set({ state, report })
-      .where(and(isTest(of), eq(ssoTests.state, 'waiting'))),
+      .where(and(isTest(of), eq(ssoTests.state, 'waiting')))
+      .returning({ id: ssoTests.id }),
     ...audited(
       directory,
       change,
@@ -86,4 +99,5 @@ export async function endTest(
         .where(and(live(project_id, connection_id), eq(ssoConnections.revision, tested))),
     ),
   })
+  return ended.length > 0
 }

@@ -22,12 +22,9 @@ export function findPerson(
   const isKnown = and(eq(connection_id, id), eq(by, issuer), eq(who, subject))
   const known = directory.select({ user_id }).from(ssoIdentities).where(isKnown)
   const isPerson = sql`${users.id} = coalesce((${known}), (SELECT ${users.id} FROM ${users} WHERE ${users.email} = ${email}))`
-  return {
-    known,
-    person: directory
-      .select({ email: users.email, role: members.role })
-      .from(users)
-      .leftJoin(members, and(eq(members.user_id, users.id), eq(members.project_id, project_id)))
-      .where(isPerson),
-  }
+  return directory
+    .select({ email: users.email, role: members.role })
+    .from(users)
+    .leftJoin(members, and(eq(members.user_id, users.id), eq(members.project_id, project_id)))
+    .where(isPerson)
 }

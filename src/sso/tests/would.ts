@@ -3,11 +3,14 @@ import { batch, run } from '../../db/client'
 import { notBound, type Runtime } from '../../env'
 import { storeOfProject } from '../../lib/ids'
 import type { SsoConnection } from '../connections/store'
+import { addressOf } from '../customers/address'
 import { findByAddress } from '../customers/consumers-store'
-import { findIdentity } from '../customers/identities-store'
+import { findIdentity, vouchesFor } from '../customers/identities-store'
 import { choose, REFUSALS, refusalOf } from '../customers/resolve'
-import { domainOf } from '../email-domain'
+import { SignInRefused } from '../login/refused'
 import type { Identified } from '../oidc/client'
+import { admit, doubtAbout, withUsableEmail } from '../team/admission'
+import { type Facts, selectFacts } from '../team/admission-store'
 import { findPerson } from './would-store'
 
 /** What a sign-in of this person with the connection would do, as a sentence. It only reads. */
@@ -15,53 +18,62 @@ export async function wouldDo(rt: Runtime, connection: SsoConnection, identified
   return connection.audience === 'team' ? ofTeam(rt, connection, identified) : ofCustomers(rt, connection, identified)
 }
 
-async function ofTeam({ directory }: Runtime, connection: SsoConnection, identified: Identified): Promise<string> {
+async function ofTeam({ directory, now }: Runtime, connection: SsoConnection, said: Identified): Promise<string> {
+  const identified = withUsableEmail(said)
   const email = identified.email?.toLowerCase() ?? null
-  const { known, person } = await batch(directory, findPerson(directory, connection, identified, email))
-  const [identity] = known
+  const { facts, person } = await batch(directory, {
+    // This browser has proved nothing: whoever has the link of a test run can open it.
+    facts: selectFacts(directory, connection, identified, null, now),
+    person: findPerson(directory, connection, identified, email),
+  })
   const [user] = person
-  const doubt = doubtAbout(connection, identified)
-  if (!identity && doubt) return refused(doubt)
   const who = user?.email ?? email ?? identified.subject
-  if (user?.role === 'owner' && !identity) {
-    return `${who} would be signed in if they have just signed in with a code or a passkey in the same browser. They are an owner.`
+  try {
+    // A draft is tested before it is active.
+    const role = admit(connection.settings, identified, { ...(facts[0] as Facts), active: true })
+    if (role) return accepted(connection, `${who} would become a member of the project, and be signed in: ${role}.`)
+  } catch (error) {
+    if (!(error instanceof SignInRefused)) throw error
+    return refused(error.message, who)
   }
-  if (user?.role) return `${who} would be signed in. They are a member already: ${user.role}.`
-  const { default_role } = connection.settings
-  if (default_role) return `${who} would become a member of the project, and be signed in: ${default_role}.`
-  return refused(`${who} is not a member of the project, and the connection adds nobody. Invite them first.`)
+  const standing = user?.role ? `They are already a member: ${user.role}.` : 'They could then accept their invitation.'
+  return accepted(connection, `${who} would be signed in. ${standing}`)
 }
 
 async function ofCustomers(rt: Runtime, connection: SsoConnection, identified: Identified): Promise<string> {
+  const { directory } = rt
   const { project_id, id: connection_id, settings } = connection
-  const { issuer, subject, email } = identified
-  const [identity] = await run(rt.directory, findIdentity(rt.directory, { connection_id, issuer, subject }))
+  const { issuer, subject } = identified
+  const address = addressOf(identified)
+  const found = await batch(directory, {
+    identity: findIdentity(directory, { connection_id, issuer, subject }),
+    vouched: vouchesFor(directory, connection, address?.hostname ?? ''),
+  })
+  const [identity] = found.identity
   const { db } = storeOf(rt, project_id)
   if (identity) {
     const [consumer] = await run(db, findSurvivor(db, project_id, identity.consumer_id ?? ''))
     const refusal = consumer && refusalOf(consumer)
     if (refusal) return refused(REFUSALS[refusal])
-    return `The consumer ${consumer?.id ?? identity.consumer_id} would be signed in, as before.`
+    return accepted(connection, `The consumer ${consumer?.id ?? identity.consumer_id} would be signed in, as before.`)
   }
-  const doubt = doubtAbout(connection, identified)
-  const same = doubt || email === null ? [] : await run(db, findByAddress(db, project_id, email.toLowerCase()))
+  const owned = found.vouched.length > 0
+  const doubt = doubtAbout(identified, owned)?.message
+  const email = address && owned ? address.email : null
+  const same = email === null ? [] : await run(db, findByAddress(db, project_id, email))
   const chosen = choose(same, settings.create_consumers)
   if ('refused' in chosen) return refused([doubt, REFUSALS[chosen.refused]].filter(Boolean).join(' '))
-  if (chosen.id) return `The consumer ${chosen.id} would be signed in. It has the address ${email}.`
-  return `A new consumer would be created and signed in.${doubt ? ` It would have no email address. ${doubt}` : ''}`
+  if (chosen.id)
+    return accepted(connection, `The consumer ${chosen.id} would be signed in. It has the address ${email}.`)
+  const without = email === null ? ` It would have no email address. ${doubt ?? ''}`.trimEnd() : ''
+  return accepted(connection, `A new consumer would be created and signed in.${without}`)
 }
 
-/** Why the address of somebody new says nothing about who they are; null if it does. */
-function doubtAbout({ domains }: SsoConnection, { email, email_verified }: Identified): string | null {
-  if (email === null) return 'The provider gives no email address.'
-  if (!email_verified) return `The provider does not say that ${email} is verified.`
-  const hostname = domainOf(email) ?? email
-  const domain = domains.find((one) => one.hostname === hostname)
-  if (!domain) return `${hostname} is not a domain of this connection.`
-  return domain.verified ? null : `The domain ${hostname} is not verified.`
-}
+const refused = (why: string, who?: string) => `A real sign-in${who ? ` of ${who}` : ''} would be refused. ${why}`
 
-const refused = (why: string) => `A real sign-in would be refused. ${why}`
+function accepted({ state }: SsoConnection, what: string): string {
+  return state === 'active' ? what : `${what} The connection must be activated first.`
+}
 
 function storeOf(rt: Runtime, projectId: string): Runtime {
   const store = storeOfProject(projectId) ?? 0

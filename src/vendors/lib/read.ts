@@ -85,7 +85,7 @@ export function flag(value: unknown): boolean | null {
 
 /** The part of a string before the first separator: `invoice` of `invoice.paid`. */
 export function before(value: string, separator: string): string {
-  return value.split(separator, 1)[0] as string
+  return value.split(separator, 1)[0] || value
 }
 
 /** A copy of an object that lacks these fields. */

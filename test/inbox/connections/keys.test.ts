@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Env } from '../../../src/env'
 import { MINUTE } from '../../../src/lib/time'
 import { call, STRIPE_SECRET, stripeEvent } from '../../harness'
+import { insertConnection } from '../../sso/rows'
 import {
   advance,
   captureLog,
@@ -97,6 +98,31 @@ describe('a changed encryption key', () => {
     expect(code(await post(path, { signing_secret: 'whsec_0123456789' }))).toEqual(UNAVAILABLE)
     expect(await secretsOf(world.connection.id)).toEqual(before)
     expect(await rows('SELECT id FROM connections')).toHaveLength(1)
+  })
+
+  it.each<[string, string, string, object]>([
+    ['the key of entitlement tokens that comes with a plan', 'POST', '/billing/plans', { key: 'pro', name: 'Pro' }],
+    ['another key of entitlement tokens', 'POST', '/billing/entitlement-keys/rotate', {}],
+    [
+      'the client secret of a new connection',
+      'POST',
+      '/sso/connections',
+      { audience: 'team', name: 'A', issuer: 'https://a.plain.dev', client_id: 'rp', client_secret: 's3cret' },
+    ],
+    [
+      'a new client secret',
+      'PATCH',
+      '/sso/connections/:id',
+      { client_secret: 's3cret', auth_method: 'client_secret_basic' },
+    ],
+  ])('does not seal %s', async (_, method, path, json) => {
+    const { project, owner } = await newWorld()
+    const { id } = await insertConnection(project)
+    const url = `/platform/v1${path.replace(':id', id)}`
+    const ask = (bindings: Partial<Env>) => call(url, { method, project, token: owner.token, json, bindings })
+    expect(code(await ask(CHANGED))).toEqual(UNAVAILABLE)
+    const { status } = await ask({})
+    expect(status).toBeLessThan(300)
   })
 
   it('is not what the cron seals under anew', async () => {

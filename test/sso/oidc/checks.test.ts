@@ -26,6 +26,7 @@ describe('a sign-in', () => {
     ['with ES256', { alg: 'ES256' }, 'passes'],
     ['with EdDSA', { alg: 'EdDSA' }, 'passes'],
     ['without a kid, with one key', { kid: null }, 'passes'],
+    ['with keys of their own media type', { keys_type: 'application/jwk-set+json' }, 'passes'],
     ['without UserInfo', { discovery: { userinfo_endpoint: null } }, 'passes'],
     ['with azp, and one audience', { claims: { azp: 'rp' } }, 'passes'],
     ['with two audiences and azp', { claims: { aud: ['rp', 'other'], azp: 'rp' } }, 'passes'],
@@ -61,6 +62,16 @@ describe('a sign-in', () => {
       { pages: { '/.well-known/openid-configuration': { trouble: 'endless' } } },
       'discovery_failed',
     ],
+    [
+      'with a text for its algorithms',
+      { discovery: { id_token_signing_alg_values_supported: 'RS256' } },
+      'discovery_failed',
+    ],
+    [
+      'with odd values among its algorithms',
+      { discovery: { id_token_signing_alg_values_supported: [1, {}, 'RS256'] } },
+      'passes',
+    ],
     ['without a token endpoint', { discovery: { token_endpoint: null } }, 'discovery_failed'],
     ['without keys', { discovery: { jwks_uri: null } }, 'discovery_failed'],
     [
@@ -88,6 +99,16 @@ describe('a sign-in', () => {
     [
       'with an end of sessions at another port',
       { discovery: { end_session_endpoint: 'https://idp.acme.dev:8443/' } },
+      'discovery_failed',
+    ],
+    [
+      'with an end of sessions that is too long',
+      { discovery: { end_session_endpoint: `https://idp.acme.dev/${'x'.repeat(2000)}` } },
+      'discovery_failed',
+    ],
+    [
+      'with an end of sessions that is a list',
+      { discovery: { end_session_endpoint: ['https://idp.acme.dev/'] } },
       'discovery_failed',
     ],
     // The authorization response.
@@ -140,6 +161,12 @@ describe('a sign-in', () => {
     ['of an empty subject', { claims: { sub: '' }, userinfo: { sub: '' } }, 'id_token_refused'],
     ['of a number', { claims: { sub: 1 } }, 'id_token_refused'],
     [
+      'of a sub with half a character',
+      { claims: { sub: 'a\ud800' }, userinfo: { sub: 'a\ud800' } },
+      'id_token_refused',
+    ],
+    ['of a sub with NUL', { claims: { sub: 'a\0' }, userinfo: { sub: 'a\0' } }, 'id_token_refused'],
+    [
       'of a sub of 256 characters',
       { claims: { sub: 's'.repeat(256) }, userinfo: { sub: 's'.repeat(256) } },
       'id_token_refused',
@@ -149,6 +176,16 @@ describe('a sign-in', () => {
     ['with an HMAC', { alg: 'HS256' }, 'signature_refused'],
     ['without a signature', { alg: 'none' }, 'signature_refused'],
     [
+      'with an HMAC, which is not announced',
+      { alg: 'HS256', discovery: { id_token_signing_alg_values_supported: ['RS256'] } },
+      'id_token_refused',
+    ],
+    [
+      'without a signature, which is not announced',
+      { alg: 'none', discovery: { id_token_signing_alg_values_supported: ['RS256'] } },
+      'id_token_refused',
+    ],
+    [
       'with an algorithm that is not announced',
       { alg: 'ES256', discovery: { id_token_signing_alg_values_supported: ['RS256'] } },
       'id_token_refused',
@@ -157,6 +194,7 @@ describe('a sign-in', () => {
     ['without a kid, with two keys', { kid: null, kids: ['k1', 'k2'] }, 'signature_refused'],
     ['with two keys of one kid', { kids: ['k1', 'k1'] }, 'signature_refused'],
     ['with no keys', { kids: [] }, 'signature_refused'],
+    ['with more than 128 KB of keys', { kids: MANY.slice(0, 400) }, 'signature_refused'],
     ['with 2,000 keys', { kids: MANY }, 'signature_refused'],
     ['with a page for keys', { pages: { '/jwks': html } }, 'signature_refused'],
     ['with keys elsewhere', { pages: { '/jwks': redirect } }, 'signature_refused'],

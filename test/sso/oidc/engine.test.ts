@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
+import { openRuntime } from '../../../src/env'
 import { MINUTE } from '../../../src/lib/time'
 import { authorizationUrl } from '../../../src/sso/oidc/authorize'
 import type { Client, Step } from '../../../src/sso/oidc/client'
-import { discover } from '../../../src/sso/oidc/metadata'
+import { discover, metadataOf } from '../../../src/sso/oidc/metadata'
+import { proofsOf } from '../../../src/sso/oidc/proofs'
 import { advance, stopClock } from '../../clock'
-import { newHost, seenBy, setHost } from '../../harness'
+import { bound, newHost, seenBy, setHost } from '../../harness'
 import type { Faults } from '../../outside/faulty'
 import { CALLBACK, clientOf, faultyHost, runtime, signIn } from './sign-in'
 
@@ -68,6 +70,15 @@ describe('the address at the provider', () => {
     expect(await proofs('one')).toEqual(first)
     for (const proof of await proofs('two')) expect(first).not.toContain(proof)
   })
+
+  it('shows the nonce and not the verifier, which only this deployment can make', async () => {
+    const { nonce, verifier } = await proofsOf(runtime(), 'a state')
+    expect(verifier).not.toBe(nonce)
+    const others = openRuntime({ ...bound, CODE_PEPPER: 'the pepper of another deployment' }, { waitUntil: () => {} })
+    const { nonce: otherNonce, verifier: otherVerifier } = await proofsOf(others, 'a state')
+    expect([otherNonce, otherVerifier]).not.toEqual(expect.arrayContaining([nonce]))
+    expect([otherNonce, otherVerifier]).not.toEqual(expect.arrayContaining([verifier]))
+  })
 })
 
 it.each<[Client['auth_method'], Partial<Client>, object]>([
@@ -108,6 +119,24 @@ describe('who it is', () => {
       { claims: { email_verified: 'true' }, userinfo: { email_verified: null } },
       { email_verified: false },
     ],
+    ['nor is 1', { claims: { email_verified: 1 }, userinfo: { email_verified: null } }, { email_verified: false }],
+    [
+      'false is not',
+      { claims: { email_verified: false }, userinfo: { email_verified: null } },
+      { email_verified: false },
+    ],
+    [
+      'an address that is empty is none',
+      { claims: { email: '' }, userinfo: { email: '' } },
+      { email: null, email_verified: false },
+    ],
+    ['a long name is cut', { claims: { name: 'n'.repeat(300) } }, { name: 'n'.repeat(200) }],
+    ['a long session is none', { claims: { sid: 's'.repeat(256) } }, { sid: null }],
+    [
+      'the claims of the ID token count',
+      { claims: { team: 'blue' }, userinfo: { team: 'red', floor: 2 } },
+      { claims: expect.objectContaining({ team: 'blue', floor: 2 }) },
+    ],
     [
       'nobody vouches',
       { claims: { email_verified: null }, userinfo: { email_verified: null } },
@@ -136,15 +165,34 @@ describe('who it is', () => {
       upn,
     ],
     ['the session', { claims: { sid: 's1' } }, { sid: 's1' }],
+    [
+      'a name that is cut holds whole characters',
+      { claims: { name: `${'a'.repeat(199)}😀` }, userinfo: { name: null } },
+      { name: 'a'.repeat(199) },
+    ],
+    [
+      'halves of characters are replaced, and backslashes are not',
+      { claims: { name: 'A\ud83d', deep: ['\udc00', '\\ud800', '😀'] } },
+      { name: 'A\ufffd', claims: { deep: ['\ufffd', '\\ud800', '😀'] } },
+    ],
   ])('%s', async (_, faults, person, changes) => {
     expect(await signIn(clientOf(await faultyHost(faults), changes))).toMatchObject(person)
   })
 
   it('has the claims that fit into 8 KB, and none that prove the sign-in', async () => {
-    const host = await faultyHost({ claims: { groups: ['x'.repeat(9000)], team: 'blue', at_hash: 'x' } })
+    const proofs = { at_hash: 'x', c_hash: 'x', s_hash: 'x', jti: 'x' }
+    const host = await faultyHost({ claims: { groups: ['x'.repeat(9000)], team: 'blue', ...proofs } })
     const { claims } = await signIn(clientOf(host))
     expect(claims).toMatchObject({ sub: 'u1', team: 'blue' })
-    for (const name of ['groups', 'nonce', 'at_hash']) expect(claims).not.toHaveProperty(name)
+    for (const name of ['groups', 'nonce', ...Object.keys(proofs)]) expect(claims).not.toHaveProperty(name)
+  })
+
+  it('has claims of 8 KB in all, in bytes', async () => {
+    const many = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`claim_${i}`, 'ü'.repeat(600)]))
+    const { claims } = await signIn(clientOf(await faultyHost({ claims: many })))
+    const { byteLength } = new TextEncoder().encode(JSON.stringify(claims))
+    expect(byteLength).toBeGreaterThan(6000)
+    expect(byteLength).toBeLessThanOrEqual(8192)
   })
 })
 
@@ -192,12 +240,31 @@ describe('the memory of an isolate', () => {
   it('does not keep a document that cannot be used', async () => {
     const host = await faultyHost({ discovery: { token_endpoint: null } })
     const { issuer } = clientOf(host)
+    await expect(metadataOf(runtime(), issuer)).rejects.toThrow('token_endpoint')
+    await expect(metadataOf(runtime(), issuer)).rejects.toThrow('token_endpoint')
     expect(await discover(runtime(), issuer)).toEqual({ ok: false, detail: expect.stringContaining('token_endpoint') })
     await setHost(host, {})
     expect(await discover(runtime(), issuer)).toEqual({ ok: true, detail: null })
     await signIn(clientOf(host))
     await discover(runtime(), issuer)
     expect(await askedFor(host, DISCOVERY)).toBe(2)
+  })
+})
+
+describe('what is kept of providers', () => {
+  it('is what is read of their documents', async () => {
+    const host = await faultyHost({ discovery: { claims_supported: ['sub'], mtls_endpoint_aliases: {} } })
+    const metadata = await metadataOf(runtime(), clientOf(host).issuer)
+    expect(metadata).toHaveProperty('token_endpoint')
+    for (const name of ['claims_supported', 'mtls_endpoint_aliases']) expect(metadata).not.toHaveProperty(name)
+  })
+
+  it('is that of the last 32', async () => {
+    const hosts = await Promise.all(Array.from({ length: 33 }, () => faultyHost({})))
+    for (const host of hosts) await metadataOf(runtime(), clientOf(host).issuer)
+    for (const host of [hosts[32], hosts[0]] as string[]) await metadataOf(runtime(), clientOf(host).issuer)
+    expect(await askedFor(hosts[32] as string, DISCOVERY)).toBe(1)
+    expect(await askedFor(hosts[0] as string, DISCOVERY)).toBe(2)
   })
 })
 
@@ -215,6 +282,40 @@ describe('a provider that is', () => {
     }
     expect(new Set(limits)).toEqual(new Set([5000]))
   })
+
+  it('slow in each of its responses has ten seconds for all of them', async () => {
+    stopClock()
+    const { timeout } = AbortSignal
+    const limits: number[] = []
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      limits.push(ms)
+      advance(4500)
+      return timeout.call(AbortSignal, 5000)
+    })
+    await signIn(clientOf(await faultyHost({})))
+    // The discovery document comes before the browser does; then the tokens, the keys and UserInfo.
+    expect(limits).toEqual([5000, 5000, 5000, 1000])
+  })
+})
+
+it.each(['?x=1', '#x', '?', '#'])('An issuer with %s is refused, though its document has the same', async (rest) => {
+  const host = newHost('faulty.dev')
+  const issuer = `https://${host}/${rest}`
+  await setHost(host, { discovery: { issuer } })
+  expect(await discover(runtime(), issuer)).toMatchObject({ ok: false })
+  expect(await requestsOf(host)).toEqual([])
+})
+
+it('Each endpoint is asked for the media type that is read from it', async () => {
+  const host = await faultyHost({})
+  await signIn(clientOf(host))
+  const asked = (await seenBy(host)).map(({ url, headers }) => [new URL(url).pathname, headers.accept])
+  expect(Object.fromEntries(asked)).toMatchObject({
+    [DISCOVERY]: 'application/json',
+    '/token': 'application/json',
+    '/jwks': 'application/json, application/jwk-set+json',
+    '/userinfo': 'application/json',
+  })
 })
 
 it.each([
@@ -226,44 +327,4 @@ it.each([
   'idp',
 ])('An issuer is refused before anything is fetched: %s', async (issuer) => {
   expect(await discover(runtime(), issuer)).toMatchObject({ ok: false })
-})
-
-describe('a record', () => {
-  it('says of every claim whether it is right, though the library stops at the first that is wrong', async () => {
-    const steps: Step[] = []
-    const claims = {
-      iss: 'https://evil.faulty.dev',
-      aud: 'another',
-      nonce: 'another',
-      exp: -60,
-      iat: -7200,
-      azp: 'x',
-      sub: '',
-    }
-    await expect(signIn(clientOf(await faultyHost({ claims })), { steps })).rejects.toThrow('"exp"')
-    const wrong = steps.filter(({ ok }) => !ok).map(({ name }) => name)
-    expect(wrong).toEqual(
-      ['iss', 'aud', 'exp', 'nonce', 'azp', 'iat', 'sub'].map((name) => `ID token: ${name}`).concat('ID token'),
-    )
-    expect(steps.find(({ name }) => name.endsWith('aud'))).toMatchObject({ expected: 'rp', got: 'another' })
-  })
-
-  it('and messages repeat no secret, even where the provider does', async () => {
-    const steps: Step[] = []
-    let secrets: string[] = []
-    const echo = (code: string) => ({
-      status: 400,
-      body: JSON.stringify({ error: 'invalid_grant', error_description: `The code ${code} with s3cret is used.` }),
-    })
-    const host = await faultyHost({ response: { code: 'thecode' }, pages: { '/token': echo('thecode') } })
-    const back = (url: URL) => {
-      secrets = ['thecode', 's3cret', String(url.searchParams.get('state'))]
-    }
-    const error = await signIn(clientOf(host), { steps, back }).catch((error: Error) => error)
-    expect(error).toMatchObject({
-      reason: 'token_refused',
-      message: expect.stringContaining('The code … with … is used'),
-    })
-    for (const secret of secrets) expect(JSON.stringify([steps, String(error), { ...error }])).not.toContain(secret)
-  })
 })

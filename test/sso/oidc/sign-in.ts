@@ -30,12 +30,12 @@ export async function faultyHost(faults: Faults): Promise<string> {
 /** Signs in from beginning to end. `steps` collects what is recorded. `back` changes the address that the browser comes back to. */
 export async function signIn(
   client: Client,
-  { steps, back }: { steps?: Step[]; back?: (url: URL) => void } = {},
+  { steps, back }: { steps?: Step[]; back?: (url: URL) => void | Promise<void> } = {},
 ): Promise<Identified> {
   const state = crypto.randomUUID() + crypto.randomUUID()
   const login = { state, redirect_uri: CALLBACK }
   const url = await authorizationUrl(runtime(), client, { ...login, login_hint: null })
   const callback = await browse(url, 'platform.test')
-  back?.(callback)
+  await back?.(callback)
   return identify(runtime(), client, { ...login, callback }, steps && ((step) => void steps.push(step)))
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Answer, addMember, call, DIRECTORY, freshProject, mailbox, unconfirm } from '../../harness'
+import { end, restore } from '../../projects/ending'
 import { passTest } from '../rows'
 import { CONNECTIONS, enforced, ssoMember, team } from './team'
 
@@ -93,6 +94,41 @@ describe('break-glass access', () => {
     expect(told(await change(project, owner.token, owner.user))).toEqual([409, 'break_glass_missing'])
     await give(project, owner.token, second.user)
     expect((await change(project, owner.token, owner.user)).status).toBeLessThan(300)
+  })
+
+  it('of a deleted project ends with the account of the last one who has it, and so does enforcing: others can restore it', async () => {
+    const { project, owner, connection, sso } = await enforced()
+    const second = await addMember(project, 'owner')
+    const deleted = await end({ project, owner })
+    expect(deleted.status).toBe(200)
+    expect(told(await restore({ project, owner: second }))).toEqual([403, 'sso_required'])
+    expect((await call('/auth/user', { method: 'DELETE', token: owner.token })).status).toBe(204)
+    expect((await restore({ project, owner: second })).status).toBe(200)
+    const { body } = await call(`${CONNECTIONS}/${connection}`, { project, token: second.token })
+    expect(body).toMatchObject({ enforce: false, state: 'active' })
+    expect((await call(`${CONNECTIONS}/${connection}`, { project, token: sso.token })).status).toBe(200)
+    const log = await call(`/platform/v1/audit-log?object_id=${connection}`, { project, token: second.token })
+    expect(log.body.data[0]).toMatchObject({
+      action: 'sso_connection.updated',
+      actor: { type: 'user', id: owner.user },
+      details: { enforce: false },
+    })
+  })
+
+  it('of a deleted project restores it, whatever became of the domain, and single sign-on stays enforced', async () => {
+    const { project, owner, domainId } = await enforced()
+    const second = await addMember(project, 'owner')
+    await give(project, owner.token, second.user)
+    await end({ project, owner })
+    await DIRECTORY.prepare("UPDATE domains SET state = 'failed', next_check_at = NULL WHERE id = ?")
+      .bind(domainId)
+      .run()
+    expect((await call('/auth/user', { method: 'DELETE', token: owner.token })).status).toBe(204)
+    expect((await restore({ project, owner: second })).status).toBe(200)
+    expect(told(await call(MEMBERS, { project, token: (await addMember(project, 'owner')).token }))).toEqual([
+      403,
+      'sso_required',
+    ])
   })
 
   it('used in a sign-in by code is in the audit log, and the owners get an email', async () => {

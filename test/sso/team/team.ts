@@ -6,9 +6,15 @@ export const CONNECTIONS = '/platform/v1/sso/connections'
 
 export type Team = Awaited<ReturnType<typeof team>>
 
-/** A project with an active connection for its team, at a provider of its own, and with a verified domain of its own. */
-export async function team(fields: Record<string, unknown> = {}) {
-  const { project, owner } = await freshProject()
+type Owned = { project: string; owner: { user: string; email: string; token: string } }
+
+/**
+ * A project with an active connection for its team, at a provider of its own, and with a verified domain of its own.
+ *
+ * @param of a new project by default; one that has such a connection gets another one
+ */
+export async function team(fields: Record<string, unknown> = {}, of?: Owned) {
+  const { project, owner } = of ?? (await freshProject())
   const host = newHost('faulty.dev')
   const domain = `${host.split('.')[0]}.dev`
   const domainId = await insertDomain(project, domain)
@@ -68,7 +74,9 @@ const cookieHeader = (jar: Record<string, string>) =>
 
 /** Begins a sign-in in a browser with these cookies. @returns the address at the provider, and the cookies then */
 export async function start(query: string, jar: Record<string, string> = {}, options: RequestOptions = {}) {
-  const answer = await call(`/auth/sso/start?${query}`, { headers: { Cookie: cookieHeader(jar) }, ...options })
+  // As from a page of the console.
+  const headers = { Cookie: cookieHeader(jar), 'Sec-Fetch-Site': 'same-origin' }
+  const answer = await call(`/auth/sso/start?${query}`, { headers, ...options })
   return { answer, url: answer.headers.get('Location') ?? '', jar: { ...jar, ...cookiesOf(answer.headers) } }
 }
 

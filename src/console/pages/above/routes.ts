@@ -15,6 +15,8 @@ const ABOVE: [path: string, segments: number][] = [
   ['/p/:project/platform/billing/connections/:id/secrets/:secret', 2],
   ['/p/:project/platform/consumers/:consumer/devices', 1],
   ['/p/:project/platform/consumers/:consumer/devices/:device', 2],
+  ['/p/:project/platform/consumers/:consumer/identities', 1],
+  ['/p/:project/platform/consumers/:consumer/identities/:identity', 2],
   ['/p/:project/platform/consumers/:consumer/grants/:grant', 1],
   ['/p/:project/platform/billing/features/:key', 1],
   ['/p/:project/platform/billing/customers', 1],

@@ -4,7 +4,7 @@ import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
 import { userOf } from '../../session'
-import { Field, Post, Wrong } from '../../ui/controls'
+import { Field, Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { presetsFor } from './access'
@@ -60,14 +60,7 @@ export function createPage(
           hint="After that, calls with the key fail with status 401. Rotating the key does not change when it expires."
           mistake={mistakes.expires_at}
         />
-        <div class="choice">
-          <button type="submit" class="primary">
-            Create API key
-          </button>
-          <a class="button" href={keys}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel label="Create API key" back={keys} />
       </Post>
     </>,
   )

@@ -4,7 +4,7 @@ import type { KeyRow } from '../../../api-keys/store'
 import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
-import { Field, Post, Wrong } from '../../ui/controls'
+import { Field, Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { exact } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
@@ -39,14 +39,7 @@ export function editPage(c: Context<HttpEnv>, row: KeyRow, entered: Entered, { m
           mistake={mistakes.expires_at}
         />
         <p class="hint">The scopes of a key never change. For other scopes, create another key.</p>
-        <div class="choice">
-          <button type="submit" class="primary">
-            Save
-          </button>
-          <a class="button" href={path}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel label="Save" back={path} />
       </Post>
     </>,
   )

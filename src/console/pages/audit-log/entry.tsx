@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { Named } from '../../../audit/objects-store'
 import type { AuditRow as Row } from '../../../audit/read-store'
 import type { HttpEnv } from '../../../http/context'
+import { toUnicode } from '../../../lib/punycode'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 
@@ -43,6 +44,18 @@ export function About({ c, row }: { c: Context<HttpEnv>; row: AuditRow }) {
       return (
         <>
           <a href={ended ? undefined : `${paths.connections}/${id}`}>{name}</a> {ended && <Badge of="deleted" />}
+        </>
+      )
+    case 'domain':
+      return (
+        <>
+          <a href={`${paths.domains}/${id}`}>{toUnicode(name)}</a> {ended && <Badge of="deleted" />}
+        </>
+      )
+    case 'sso_connection':
+      return (
+        <>
+          <a href={ended ? undefined : `${paths.sso}/${id}`}>{name}</a> {ended && <Badge of="deleted" />}
         </>
       )
     case 'consumer':

@@ -18,6 +18,8 @@ const KINDS = [
   ['feature.*', 'All changes to features'],
   ['plan.*', 'All changes to plans'],
   ['grant.*', 'All changes to grants'],
+  ['domain.*', 'All changes to domains'],
+  ['sso*', 'All changes to single sign-on'],
   ['connection.*', 'All changes to connections'],
   ['event*', 'All replays'],
 ] as const

@@ -12,7 +12,7 @@ export async function readNames(rt: Runtime, project: string, rows: readonly Lis
   const [people, objects] = await Promise.all([
     readAddresses(rt, [...actorsOf(rows), ...rows.map(({ object_id }) => object_id ?? '')]),
     readNamed(
-      rt.db,
+      rt,
       project,
       rows.flatMap(({ object_id }) => object_id ?? []),
     ),

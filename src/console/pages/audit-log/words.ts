@@ -71,17 +71,24 @@ export const ACTIONS: Record<string, Action> = {
     more: (details) => (details.with_member ? 'because the member who sent it lost their role' : offered(details)),
   },
   'invitation.declined': { did: 'Declined an invitation', more: offered },
-  'member.joined': { did: 'Joined the project', more: offered },
+  'member.joined': {
+    did: 'Joined the project',
+    more: (details) => [offered(details), details.sso_connection && 'by single sign-on'].filter(Boolean).join(', '),
+  },
   'member.break_glass_given': { did: 'Gave an owner break-glass access' },
   'member.break_glass_taken': { did: 'Took break-glass access from an owner' },
   'sso.bypassed': { did: 'Signed in without the single sign-on that is enforced' },
-  'sso_connection.created': { did: 'Created a single sign-on connection' },
-  'sso_connection.updated': { did: 'Changed a single sign-on connection' },
+  'sso_connection.created': { did: 'Created a single sign-on connection', more: ({ issuer }) => words(issuer) },
+  'sso_connection.updated': { did: 'Changed a single sign-on connection', more: ssoChanged },
   'sso_connection.activated': { did: 'Activated a single sign-on connection' },
   'sso_connection.test_started': { did: 'Started a test run of single sign-on' },
   'sso_connection.tested': { did: 'Single sign-on passed a test run' },
   'sso_connection.disabled': { did: 'Disabled a single sign-on connection' },
   'sso_connection.deleted': { did: 'Deleted a single sign-on connection' },
+  'sso.identity_linked': {
+    did: 'Linked an identity of single sign-on',
+    more: ({ consumer, created }) => `to ${created === true ? 'the new consumer' : 'the consumer'} ${words(consumer)}`,
+  },
   'sso_identity.deleted': { did: 'Removed an identity of single sign-on' },
   'member.role_changed': {
     did: 'Changed the role of a member',
@@ -134,6 +141,12 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Replayed events',
     more: ({ matched }) => (typeof matched === 'number' ? `${plural(matched, 'event')} matched` : ''),
   },
+}
+
+/** What was changed of a single sign-on connection: what is enforced in words, other fields by their names. */
+function ssoChanged({ enforce, ...rest }: Details): string {
+  const enforced = enforce === true ? 'enforced' : enforce === false ? 'no longer enforced' : ''
+  return [enforced, ...Object.keys(rest).map((name) => name.replaceAll('_', ' '))].filter(Boolean).join(', ')
 }
 
 function domainNamed({ hostname, purpose }: Details): string {

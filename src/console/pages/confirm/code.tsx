@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { userOf } from '../../session'
 import { CodeField, CodeSent } from '../../ui/code'
-import { Post } from '../../ui/controls'
+import { Post, SubmitOrCancel } from '../../ui/controls'
 import { show } from '../../ui/layout'
 
 /** Asks for the code that was sent. @param wrong whether the code that was entered did not work */
@@ -17,14 +17,7 @@ export function codePage(c: Context<HttpEnv>, { next, challenge }: { next: strin
         <input type="hidden" name="next" value={next} />
         <input type="hidden" name="challenge" value={challenge} />
         <CodeField wrong={wrong} />
-        <div class="choice">
-          <button type="submit" class="primary">
-            Confirm
-          </button>
-          <a class="button" href={next}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel label="Confirm" back={next} />
       </Post>
       <Post c={c} to="/console/confirm/code" class="instead">
         <input type="hidden" name="next" value={next} />

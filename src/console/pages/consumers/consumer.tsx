@@ -10,6 +10,7 @@ import { EntitlementsSection, GrantsSection } from '../entitlements/section'
 import { Customers, Latest } from './belongings'
 import { Devices } from './devices'
 import { Erased } from './erase'
+import { Identities } from './identities'
 import type { Shown } from './read'
 import { titleOf } from './words'
 
@@ -40,6 +41,7 @@ export function consumerPage(c: Context<HttpEnv>, of: Shown) {
             </>
           )}
           <Devices c={c} of={of} />
+          <Identities c={c} of={of} />
           <Customers c={c} of={of} />
           <Latest c={c} of={of} kind="subscriptions" />
           <Latest c={c} of={of} kind="invoices" />

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
-import { Post, Wrong } from '../../ui/controls'
+import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { sentence } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
@@ -28,14 +28,7 @@ export function createPage(c: Context<HttpEnv>, entered: Entered = BLANK, { mist
         <ExternalIdField entered={entered} mistakes={mistakes} label="Your ID" hint={EXTERNAL_ID_HINT} />
         <PersonFields entered={entered} mistakes={mistakes} />
         <MetadataFields entered={entered} mistakes={mistakes} />
-        <div class="choice">
-          <button type="submit" class="primary">
-            Create consumer
-          </button>
-          <a class="button" href={consumers}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel label="Create consumer" back={consumers} />
       </Post>
     </>,
   )

@@ -4,7 +4,7 @@ import type { HttpEnv } from '../../../http/context'
 import { etagOf } from '../../../http/etag'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
-import { Post, Wrong } from '../../ui/controls'
+import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { type Entered, ExternalIdField, MetadataFields, PersonFields } from './fields'
@@ -29,14 +29,7 @@ export function editPage(c: Context<HttpEnv>, row: Consumer, entered: Entered, {
           label="Add another ID of yours"
           hint={`The consumer keeps the IDs that it has${row.external_ids.length > 0 ? `: ${row.external_ids.slice(0, 3).join(', ')}` : ''}${row.external_ids.length > 3 ? ', …' : ''}. An ID cannot be removed.`}
         />
-        <div class="choice">
-          <button type="submit" class="primary">
-            Save
-          </button>
-          <a class="button" href={path}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel label="Save" back={path} />
       </Post>
     </>,
   )

@@ -9,7 +9,7 @@ import { type Erasure, findErasure } from '../../../consumers/erase-store'
 import { MAX_CUSTOMERS } from '../../../consumers/limits'
 import { customersOf, type Link } from '../../../consumers/links-store'
 import { type ConsumerRef, noConsumer, refOf } from '../../../consumers/ref'
-import { type Consumer, countMerged, findConsumer } from '../../../consumers/store'
+import { type Consumer, countMerged, findConsumer, listMerged } from '../../../consumers/store'
 import { batch, type Query, run } from '../../../db/client'
 import { withCap } from '../../../devices/cap'
 import { countDevices, type Device, findDevice, listDevices } from '../../../devices/store'
@@ -18,6 +18,7 @@ import { factsOf } from '../../../entitlements/store'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
+import { listIdentities, type NamedIdentity } from '../../../sso/identities/store'
 import { can } from '../../page'
 import type { AuditRow } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
@@ -35,6 +36,9 @@ const [ACTIVE, REVOKED] = [20, 5]
 /** Grants that the page shows. */
 const GRANTS = 5
 
+/** Identities that the page shows. */
+const IDENTITIES = 10
+
 /** Objects of one kind of a consumer's customers, the latest change first. `more`: there are, or may be, others. */
 export type Latest = { data: Presented[]; more: boolean }
 
@@ -50,6 +54,8 @@ export type Shown = {
   entitlements: Entitlements | null
   /** The newest grants, ended ones too. `more`: there are others. */
   grants: { data: Grant[]; more: boolean }
+  /** With whom they sign in with single sign-on, the newest first; none if the user may not see them. `more`: there are others. */
+  identities: { data: NamedIdentity[]; more: boolean }
   /** Null for a consumer that was not erased. */
   erasure: Erasure | null
   /** The newest entries of the audit log about the consumer; null if the user may not read the log. */
@@ -83,15 +89,17 @@ export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
     active: listDevices(db, project, ref, { state: 'active', before: null, take: ACTIVE }),
     revoked: listDevices(db, project, ref, { state: 'revoked', before: null, take: REVOKED + 1 }),
     erasure: findErasure(db, project, ref),
+    merged: listMerged(db, project, ref),
     given: listGrants(db, project, ref, { before: null, take: GRANTS + 1 }),
     ...factsOf(db, project, [ref], null),
   })
   const [row] = found.rows
   if (!row) throw noConsumer()
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
-  const [{ subscriptions, invoices }, entries] = await Promise.all([
+  const [{ subscriptions, invoices }, entries, identities] = await Promise.all([
     can(c, 'billing:read') ? latestOf(c, found.customers) : { subscriptions: NONE, invoices: NONE },
     can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
+    identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }),
   ])
   const history = entries && list.page(entries, await readPeople(rt, null, entries)).data
   const [counted] = found.counts
@@ -101,7 +109,11 @@ export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
   const [erasure = null] = found.erasure
   const grants = { data: found.given.slice(0, GRANTS), more: found.given.length > GRANTS }
   const entitlements = entitlementsIn(found)
-  return { row, customers: found.customers, subscriptions, invoices, devices, entitlements, grants, erasure, history }
+  const signIns = { data: identities.slice(0, IDENTITIES), more: identities.length > IDENTITIES }
+  return {
+    ...{ row, customers: found.customers, subscriptions, invoices, devices, entitlements, grants, erasure, history },
+    identities: signIns,
+  }
 }
 
 const NONE: Latest = { data: [], more: false }
@@ -133,6 +145,30 @@ export async function readDevice(c: Context<HttpEnv>, { id }: Consumer): Promise
   const [device] = await run(db, findDevice(db, projectOf(c.get('actor')), { id }, c.req.param('device') ?? ''))
   if (!device) throw new Fault('not_found', 'Device not found.')
   return device
+}
+
+/** Reads an identity of the consumer in the path. @throws {Fault} `not_found` */
+export async function readIdentity(c: Context<HttpEnv>, { id }: Consumer): Promise<NamedIdentity> {
+  const { db } = c.get('rt')
+  const merged = await run(db, listMerged(db, projectOf(c.get('actor')), { id }))
+  const [identity] = await identitiesOf(c, [{ id }, ...merged], { id: c.req.param('identity') ?? '', take: 1 })
+  if (!identity) throw new Fault('not_found', 'Identity not found at this consumer.')
+  return identity
+}
+
+/** Reads the identities of consumers, the newest first; none if the user may not see them. */
+async function identitiesOf(
+  c: Context<HttpEnv>,
+  consumers: readonly { id: string }[],
+  asked: { id?: string; take: number },
+): Promise<NamedIdentity[]> {
+  if (!can(c, 'sso:read')) return []
+  const { directory } = c.get('rt')
+  const ids = consumers.map(({ id }) => id)
+  return run(
+    directory,
+    listIdentities(directory, projectOf(c.get('actor')), { ...asked, consumers: ids, before: null }),
+  )
 }
 
 /** Reads what a merge of the consumer would move. */

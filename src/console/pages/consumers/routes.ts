@@ -10,6 +10,7 @@ import { insertConsumer, updateConsumer } from '../../../consumers/write-store'
 import { revokeDevice } from '../../../devices/revoke-store'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { deleteIdentity } from '../../../sso/identities/store'
 import { parse } from '../../form'
 import { page, pathsOf } from '../../page'
 import type { NoticeName } from '../../ui/notice'
@@ -21,9 +22,10 @@ import { editPage } from './edit'
 import { erasePage, typedFor } from './erase'
 import { enteredFrom, enteredIn, metadataIn } from './fields'
 import { findTyped, listFound } from './find'
+import { removeIdentityPage } from './identities'
 import { listPage } from './list'
 import { confirmMergePage, mergePage } from './merge'
-import { readConsumer, readDevice, readMoving, readShown } from './read'
+import { readConsumer, readDevice, readIdentity, readMoving, readShown } from './read'
 import { refusedBecause } from './refusal'
 
 /** Consumers: find, create, look at, edit, block, merge. */
@@ -103,6 +105,15 @@ export const consumerPages = new Hono<HttpEnv>()
   .post('/:consumer/devices/:device/revoke', page('consumers:write'), async (c) => {
     await revokeDevice(c.get('rt').db, { ...named(c), id: c.req.param('device') }, changeOf(c))
     return toConsumer(c, c.req.param('consumer'), 'device_revoked')
+  })
+  .get('/:consumer/identities/:identity/remove', page('sso:write'), async (c) => {
+    const row = await readConsumer(c)
+    return removeIdentityPage(c, row, await readIdentity(c, row))
+  })
+  .post('/:consumer/identities/:identity/remove', page('sso:write'), async (c) => {
+    const { id } = await readIdentity(c, await readConsumer(c))
+    await deleteIdentity(c.get('rt').directory, projectOf(c.get('actor')), id, changeOf(c))
+    return toConsumer(c, c.req.param('consumer'), 'identity_removed')
   })
   .get('/:consumer/erase', page('consumers:erase'), async (c) => erasePage(c, await readLiving(c)))
   .post('/:consumer/erase', page('consumers:erase'), async (c) => {

@@ -1,9 +1,11 @@
 import type { Context } from 'hono'
 import type { Seen } from '../../../domains/evidence'
+import { ABSENT_CHECKS, GRACE_FOR } from '../../../domains/limits'
 import { isProof, recordName, recordValue } from '../../../domains/record'
 import type { Domain } from '../../../domains/store'
 import type { HttpEnv } from '../../../http/context'
 import { toUnicode } from '../../../lib/punycode'
+import { DAY } from '../../../lib/time'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Confirm } from '../../ui/confirm'
@@ -30,6 +32,12 @@ export function domainPage(c: Context<HttpEnv>, row: Domain, refused?: string) {
     <>
       <Head title={name}>{mayChange(c, row) && row.state !== 'released' && <Actions c={c} row={row} />}</Head>
       <Wrong>{refused}</Wrong>
+      {isMissed(row) && (
+        <p class="warning" role="note">
+          The last check did not find your record. The domain still counts as yours. After {ABSENT_CHECKS} such checks
+          over at least a day, you have {plural(GRACE_FOR / DAY, 'day')} to set the record again.
+        </p>
+      )}
       <dl class="facts">
         <Fact name="State">
           <Badge of={row.state} /> <span class="quiet">{STATE_WORDS[row.state]}</span>
@@ -55,7 +63,7 @@ export function domainPage(c: Context<HttpEnv>, row: Domain, refused?: string) {
         )}
       </dl>
       <h2>TXT record</h2>
-      <p>Set this record in the DNS of {name}. Other values may stand beside it.</p>
+      <p>Add this record to the DNS of {name}. The name may have other values too.</p>
       <p class="quiet">Name</p>
       <Copyable id="record-name" label="Name">
         {recordName(row.hostname)}
@@ -75,6 +83,11 @@ export function domainPage(c: Context<HttpEnv>, row: Domain, refused?: string) {
   )
 }
 
+/** Whether the record of a verified domain was not there in the last check. */
+function isMissed({ state, evidence }: Domain): boolean {
+  return state === 'verified' && (evidence?.status === 'missing' || evidence?.status === 'wrong')
+}
+
 /** Whether the user may check and delete the domain. */
 function mayChange(c: Context<HttpEnv>, { purpose }: Domain): boolean {
   return can(c, 'domains:write') && (purpose !== 'sso' || can(c, 'sso:write'))
@@ -85,7 +98,7 @@ function Actions({ c, row }: { c: Context<HttpEnv>; row: Domain }) {
   return (
     <>
       <Post c={c} to={`${path}/verify`} class="once">
-        <button type="submit" class="primary">
+        <button type="submit" class={row.state === 'verified' ? undefined : 'primary'}>
           {row.state === 'failed' ? 'Try again' : 'Check now'}
         </button>
       </Post>
@@ -110,7 +123,7 @@ function columnsFor(expected: string): Column<Seen>[] {
           </div>
         )),
     ],
-    ['Signed', ({ authenticated }) => (authenticated ? 'yes' : 'no')],
+    ['DNSSEC', ({ authenticated }) => (authenticated ? 'yes' : 'no')],
   ]
 }
 
@@ -134,9 +147,9 @@ export function deletePage(c: Context<HttpEnv>, row: Domain, refused?: string) {
     <Confirm c={c} title={`Delete ${name}?`} to={`${path}/delete`} verb="Delete domain" back={path} danger>
       <p>
         {row.purpose === 'sso'
-          ? 'Connections no longer sign in people with addresses of this domain.'
+          ? 'Connections no longer sign in people whose email addresses are in this domain.'
           : 'The host stops serving pages of this project within a minute.'}{' '}
-        You can add the name again. It then gets a new record.
+        You can add the name again, with a new record.
       </p>
       <Wrong>{refused}</Wrong>
     </Confirm>,

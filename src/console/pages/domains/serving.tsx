@@ -10,7 +10,7 @@ export function Serving({ c, row }: { c: Context<HttpEnv>; row: Domain }) {
     return (
       <>
         <h2>Host</h2>
-        <p class="quiet">This deployment serves no hosts of projects. You can prove the name all the same.</p>
+        <p class="quiet">This deployment does not serve project hosts. You can still verify the name.</p>
       </>
     )
   }
@@ -18,14 +18,15 @@ export function Serving({ c, row }: { c: Context<HttpEnv>; row: Domain }) {
     <>
       <h2>Host</h2>
       <p>
-        Let the name lead here with a CNAME record. The operator of the service must add it too, for its certificate.
+        Point the name here with a CNAME record. The operator of this service must also add the name, so that it gets a
+        certificate.
       </p>
       <Copyable id="cname" label="CNAME record">
         {`${row.hostname} CNAME ${settings.surfaceTarget}`}
       </Copyable>
       <dl class="facts">
         <Fact name="Serves">
-          {row.serving === null ? 'Nobody has looked yet.' : row.serving ? 'Yes' : `No. ${row.serving_detail}`}{' '}
+          {row.serving === null ? 'Not checked yet.' : row.serving ? 'Yes' : `No. ${row.serving_detail}`}{' '}
           {row.serving_at !== null && (
             <span class="quiet">
               <Time at={row.serving_at} now={now} />

@@ -7,7 +7,7 @@ import type { HttpEnv } from '../../../http/context'
 import { invalidField } from '../../../http/validate'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
-import { Field, Post, Select, Wrong } from '../../ui/controls'
+import { Field, Post, Select, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { titleOf } from '../consumers/words'
@@ -103,7 +103,7 @@ export function grantPage(
           </div>
         </div>
         <div class="of-plan">
-          <Field name="plan" label="Plan" hint="It counts with one seat." mistakes={mistakes}>
+          <Field name="plan" label="Plan" hint="It counts as one seat." mistakes={mistakes}>
             <Select
               name="plan"
               value={entered.plan}
@@ -137,14 +137,7 @@ export function grantPage(
           hint="For your team. It is deleted when the consumer is erased."
           mistakes={mistakes}
         />
-        <div class="choice">
-          <button type="submit" class="primary">
-            Save
-          </button>
-          <a class="button" href={path}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel label="Save" back={path} />
       </Post>
     </>,
   )

@@ -69,7 +69,7 @@ export function GrantsSection({ c, consumer, rows, more }: GrantsProps) {
       {rows.length > 0 ? (
         <GrantsTable c={c} consumer={consumer} rows={rows} />
       ) : (
-        <p class="quiet">Nothing is granted or denied to this consumer beside what it pays for.</p>
+        <p class="quiet">Nothing is granted or denied to this consumer beyond what it pays for.</p>
       )}
       {more && (
         <p>

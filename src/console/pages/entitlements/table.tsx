@@ -47,7 +47,7 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
 
 function Value({ of }: { of: unknown }) {
   const text = shownValue(of)
-  return typeof of === 'object' ? <code>{text}</code> : <span>{text}</span>
+  return typeof of === 'object' ? <code>{text}</code> : <span class="value">{text}</span>
 }
 
 type SourcesProps = Omit<Props, 'rows'> & { from: readonly Source[] }
@@ -112,7 +112,7 @@ function Facts({ c, of, plan }: { c: Context<HttpEnv>; of: Source; plan: string 
     ),
     of.price !== null && <code>{of.price}</code>,
     of.seats !== null && plural(of.seats, 'seat'),
-    of.value !== null && <>gives {shownValue(of.value)}</>,
+    of.value !== null && (of.value === true ? 'turns it on' : `gives ${shownValue(of.value)}`),
     until !== null && <>until {until}</>,
     of.event_id !== null && (
       <>

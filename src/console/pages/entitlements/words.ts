@@ -10,7 +10,7 @@ export const WHY: Record<Reason, string> = {
   expired: 'The subscription or the grant has ended',
   denied: 'A grant denies it',
   test_mode: 'Only a subscription in test mode would give it',
-  unknown_status: 'The vendor uses a status that is not known',
+  unknown_status: 'The vendor reports a status that we do not know',
   unknown_consumer: 'There is no such consumer',
   unknown_feature: 'There is no such feature',
   consumer_blocked: 'The consumer is blocked',

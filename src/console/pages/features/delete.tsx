@@ -22,8 +22,8 @@ export function deletePage(c: Context<HttpEnv>, { key, name }: Feature, { mistak
       danger
     >
       <p>
-        Calls that ask for <code>{key}</code> get the reason <code>unknown_feature</code> from then on. A feature that a
-        plan or a live grant has cannot be deleted.
+        Calls that ask for <code>{key}</code> get the reason <code>unknown_feature</code> from then on. You cannot
+        delete a feature that a plan or a live grant includes.
       </p>
       <Wrong>{mistakes.form}</Wrong>
     </Confirm>,

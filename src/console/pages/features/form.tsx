@@ -5,7 +5,7 @@ import { COMBINES, FEATURE_TYPES } from '../../../catalog/values'
 import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
-import { Field, Post, Select, Wrong } from '../../ui/controls'
+import { Field, Post, Select, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
@@ -39,7 +39,7 @@ export function createPage(c: Context<HttpEnv>, entered: Entered = BLANK, { mist
           value={entered.key}
           required
           maxlength={MAX_KEY}
-          hint="Your code asks for this key: a to z, 0 to 9 and _ . - after a first letter. It cannot change."
+          hint="Your code asks for this key. It starts with a letter; after that, use a to z, 0 to 9 and _ . - only. It cannot change."
           mistakes={mistakes}
         />
         <Name value={entered.name} mistakes={mistakes} />
@@ -51,7 +51,7 @@ export function createPage(c: Context<HttpEnv>, entered: Entered = BLANK, { mist
             <Combine value={entered.combine} mistakes={mistakes} />
           </div>
         </div>
-        <Buttons verb="Create feature" back={features} />
+        <SubmitOrCancel label="Create feature" back={features} />
       </Post>
     </>,
   )
@@ -75,7 +75,7 @@ export function editPage(c: Context<HttpEnv>, feature: Feature, entered: Entered
         </dl>
         <Name value={entered.name} mistakes={mistakes} />
         {feature.type === 'quantity' && <Combine value={entered.combine} mistakes={mistakes} />}
-        <Buttons verb="Save" back={features} />
+        <SubmitOrCancel label="Save" back={features} />
       </Post>
     </>,
   )
@@ -92,23 +92,10 @@ function Combine({ value, mistakes }: PartProps) {
     <Field
       name="combine"
       label="If several sources give it"
-      hint="The sum is for add-ons. A change counts at once."
+      hint="Use the sum for add-ons. A change takes effect at once."
       mistakes={mistakes}
     >
       <Select name="combine" value={value} options={COMBINE_OPTIONS} />
     </Field>
-  )
-}
-
-function Buttons({ verb, back }: { verb: string; back: string }) {
-  return (
-    <div class="choice">
-      <button type="submit" class="primary">
-        {verb}
-      </button>
-      <a class="button" href={back}>
-        Cancel
-      </a>
-    </div>
   )
 }

@@ -39,7 +39,8 @@ export const featurePages = new Hono<HttpEnv>()
     try {
       if (!catalogKey.safeParse(entered.key).success) throw malformedKey()
       const [there] = await find(c, entered.key)
-      if (there) return createPage(c, entered, { mistakes: { key: 'Another feature has this key.' }, status: 409 })
+      if (there)
+        return createPage(c, entered, { mistakes: { key: 'Another feature already has this key.' }, status: 409 })
       await put(c, entered.key, entered)
       return toList(c, 'feature_created')
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { MAX_KEY } from '../../../catalog/limits'
 import type { HttpEnv } from '../../../http/context'
 import { MAX_CONSUMER_KEYS, MAX_DEVICES } from '../../../projects/limits'
 import type { Settings } from '../../../projects/settings'
@@ -8,11 +9,16 @@ import { Field, Post, Wrong } from '../../ui/controls'
 import { Fact } from '../../ui/parts'
 
 /** What the form of the settings of consumers was filled in with. */
-export type Entered = { link_hints: boolean; consumer_keys: string; max_devices: string }
+export type Entered = { link_hints: boolean; consumer_keys: string; max_devices: string; devices_feature: string }
 
 /** The form as it is opened. */
-export function enteredFrom({ link_hints, consumer_keys, max_devices }: Settings): Entered {
-  return { link_hints, consumer_keys: consumer_keys.join(', '), max_devices: String(max_devices) }
+export function enteredFrom({ link_hints, consumer_keys, max_devices, devices_feature }: Settings): Entered {
+  return {
+    link_hints,
+    consumer_keys: consumer_keys.join(', '),
+    max_devices: String(max_devices),
+    devices_feature: devices_feature ?? '',
+  }
 }
 
 export function enteredIn(form: URLSearchParams): Entered {
@@ -21,13 +27,19 @@ export function enteredIn(form: URLSearchParams): Entered {
     link_hints: form.get('link_hints') === 'true',
     consumer_keys: text('consumer_keys'),
     max_devices: text('max_devices'),
+    devices_feature: text('devices_feature'),
   }
 }
 
 /** What a form sets, as the API takes it. */
-export function settingsIn({ link_hints, consumer_keys, max_devices }: Entered) {
+export function settingsIn({ link_hints, consumer_keys, max_devices, devices_feature }: Entered) {
   const keys = consumer_keys.split(',').map((key) => key.trim())
-  return { link_hints, consumer_keys: keys.filter((key) => key !== ''), max_devices: Number(max_devices || Number.NaN) }
+  return {
+    link_hints,
+    consumer_keys: keys.filter((key) => key !== ''),
+    max_devices: Number(max_devices || Number.NaN),
+    devices_feature: devices_feature || null,
+  }
 }
 
 type Props = { c: Context<HttpEnv>; entered: Entered; mistakes: Mistakes }
@@ -42,7 +54,7 @@ export function ConsumerSettings({ c, entered, mistakes }: Props) {
   )
 }
 
-function Form({ c, entered: { link_hints, consumer_keys, max_devices }, mistakes }: Props) {
+function Form({ c, entered: { link_hints, consumer_keys, max_devices, devices_feature }, mistakes }: Props) {
   return (
     <Post c={c} to={`${pathsOf(c).general}/consumers`} class="form">
       <Wrong>{mistakes.form}</Wrong>
@@ -83,19 +95,35 @@ function Form({ c, entered: { link_hints, consumer_keys, max_devices }, mistakes
         hint={`From 1 to ${MAX_DEVICES.toLocaleString('en')}. A lower limit revokes no device, but a consumer that is over it cannot register another one.`}
         mistakes={mistakes}
       />
+      <Field
+        name="devices_feature"
+        label="Feature that sets the device limit (optional)"
+        value={devices_feature}
+        maxlength={MAX_KEY}
+        hint="The key of a quantity feature. Each consumer can then have as many active devices as its plans and grants give it of the feature, and the number above is ignored, unless a consumer has too much to look at. A consumer without the feature can have none."
+        mistakes={mistakes}
+      />
       <button type="submit">Save</button>
     </Post>
   )
 }
 
-function Shown({ of: { link_hints, consumer_keys, max_devices } }: { of: Entered }) {
+function Shown({ of: { link_hints, consumer_keys, max_devices, devices_feature } }: { of: Entered }) {
   return (
     <dl class="facts">
       <Fact name="Customers are linked by">
         {link_hints ? 'Their own metadata, checkouts, subscriptions and transactions' : 'Their own metadata only'}
       </Fact>
       <Fact name="Keys of metadata that hold your ID">{consumer_keys}</Fact>
-      <Fact name="Active devices of each consumer">up to {max_devices}</Fact>
+      <Fact name="Active devices of each consumer">
+        {devices_feature === '' ? (
+          `up to ${max_devices}`
+        ) : (
+          <>
+            as the feature <code>{devices_feature}</code> says
+          </>
+        )}
+      </Fact>
     </dl>
   )
 }

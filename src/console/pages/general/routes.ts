@@ -18,7 +18,12 @@ import { enteredIn as rulesEntered, settingsIn as rulesIn } from './entitlements
 import { generalPage } from './general'
 
 const OfEntitlements = ProjectSettings.pick({ grace_days: true, renewal_slack_hours: true, test_mode_counts: true })
-const OfConsumers = ProjectSettings.pick({ link_hints: true, consumer_keys: true, max_devices: true })
+const OfConsumers = ProjectSettings.pick({
+  link_hints: true,
+  consumer_keys: true,
+  max_devices: true,
+  devices_feature: true,
+})
 
 /** The project itself: its name, its id, where its data is kept, and its end. */
 export const generalPages = new Hono<HttpEnv>()
@@ -69,7 +74,10 @@ export const generalPages = new Hono<HttpEnv>()
       }
       return c.redirect(`${pathsOf(c).general}?done=settings_changed`, 303)
     } catch (error) {
-      const refusal = refusalOf(error)
+      const { mistakes, status } = refusalOf(error)
+      // The call takes the settings in a field of its own, which is where a feature that is not there is refused.
+      const { settings, ...rest } = mistakes
+      const refusal = { mistakes: settings === undefined ? rest : { devices_feature: settings, ...rest }, status }
       return generalPage(c, await read(c), { consumers, refusal })
     }
   })

@@ -22,7 +22,7 @@ export function choosePage(c: Context<HttpEnv>, price: Price, rows: readonly Pla
         </a>
       </Head>
       <p>
-        Which plan does <code>{price.ref}</code> of {vendorTitle(price.vendor)} belong to? You see who is affected
+        Which plan does <code>{price.ref}</code> of {vendorTitle(price.vendor)} belong to? You will see who is affected
         before anything changes.
       </p>
       {rows.length > 0 ? (
@@ -45,7 +45,7 @@ export function choosePage(c: Context<HttpEnv>, price: Price, rows: readonly Pla
           ]}
         />
       ) : (
-        <p class="quiet">There is no plan yet.</p>
+        <p class="quiet">There are no plans yet.</p>
       )}
     </>,
   )

@@ -21,7 +21,7 @@ export function PlanFields({ entered, mistakes }: Props) {
         value={entered.key}
         required
         maxlength={MAX_KEY}
-        hint="Your own name for the plan in code: a to z, 0 to 9 and _ . - after a first letter."
+        hint="The name of the plan in your code. It starts with a letter; after that, use a to z, 0 to 9 and _ . - only."
         mistakes={mistakes}
       />
       <Field name="name" label="Name" value={entered.name} required maxlength={2 * MAX_NAME} mistakes={mistakes} />
@@ -38,7 +38,7 @@ export function PlanFields({ entered, mistakes }: Props) {
         <Field
           name="state"
           label="State"
-          hint="Only a label: consumers who have an archived plan keep it."
+          hint="This is only a label: consumers who have an archived plan keep it."
           mistakes={mistakes}
         >
           <Select name="state" value={entered.state} options={PLAN_STATES.map((state) => [state, capital(state)])} />
@@ -59,7 +59,7 @@ export function FeatureFields({ entered, mistakes, catalog }: Props & { catalog:
         <p class="hint">The catalog has no features yet.</p>
       ) : (
         <p class="hint" id="features-hint">
-          What the plan gives. Leave a field empty if the plan does not include the feature. A quantity can also be
+          What the plan includes. Leave a field empty if the plan does not include the feature. A quantity can also be
           “unlimited”.
         </p>
       )}
@@ -71,7 +71,7 @@ export function FeatureFields({ entered, mistakes, catalog }: Props & { catalog:
         />
       ))}
       {lost.map((key) => (
-        <Wrong>The feature {key} was deleted. It is left out if you continue.</Wrong>
+        <Wrong>The feature {key} was deleted. If you continue, it is left out.</Wrong>
       ))}
       <Wrong>{mistakes.features}</Wrong>
     </fieldset>

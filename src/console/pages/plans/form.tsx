@@ -5,7 +5,7 @@ import type { HttpEnv } from '../../../http/context'
 import { etagOf } from '../../../http/etag'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
-import { Post, Wrong } from '../../ui/controls'
+import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import type { Entered } from './entered'
@@ -43,14 +43,7 @@ export function createPage(c: Context<HttpEnv>, { catalog, entered, price }: For
           {price ? <>You add {price.ref} in the next step</> : 'You add prices in the next step'}, and see who gets the
           plan with them.
         </p>
-        <div class="choice">
-          <button type="submit" class="primary">
-            Create plan
-          </button>
-          <a class="button" href={plans}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel label="Create plan" back={plans} />
       </Post>
     </>,
   )
@@ -79,14 +72,7 @@ export function editPage(
         <PlanFields entered={entered} mistakes={mistakes} />
         <FeatureFields entered={entered} mistakes={mistakes} catalog={catalog} />
         <PriceFields entered={entered} mistakes={mistakes} />
-        <div class="choice">
-          <button type="submit" class="primary">
-            Review change
-          </button>
-          <a class="button" href={path}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel label="Review change" back={path} />
       </Post>
     </>,
   )

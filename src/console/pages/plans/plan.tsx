@@ -61,7 +61,7 @@ export function planPage(c: Context<HttpEnv>, { plan, catalog, history }: Shown)
           ]}
         />
       ) : (
-        <p class="quiet">The plan gives no features.</p>
+        <p class="quiet">The plan includes no features.</p>
       )}
       <h2>Prices</h2>
       {prices.length > 0 ? (
@@ -75,9 +75,9 @@ export function planPage(c: Context<HttpEnv>, { plan, catalog, history }: Shown)
           ]}
         />
       ) : (
-        <p class="quiet">No price is mapped to the plan, so consumers have it only by grants.</p>
+        <p class="quiet">No price is mapped to the plan, so consumers can only have it through grants.</p>
       )}
-      {history && <History c={c} entries={history} none="The audit log has no entry about this plan." />}
+      {history && <History c={c} entries={history} none="The audit log has no entries about this plan." />}
     </>,
   )
 }

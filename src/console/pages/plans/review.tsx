@@ -34,7 +34,7 @@ export function reviewPage(c: Context<HttpEnv>, { plan, wanted, catalog, preview
           <Affected c={c} of={preview} catalog={catalog} continued={continued} />
         </>
       ) : (
-        <p class="notice">You changed nothing.</p>
+        <p class="notice">You have not changed anything.</p>
       )}
       <Post c={c} to={`${path}/edit`} class="once">
         {[...c.get('form')]
@@ -56,7 +56,7 @@ export function reviewPage(c: Context<HttpEnv>, { plan, wanted, catalog, preview
           </button>
           {preview.next_cursor !== null && (
             <button type="submit" name="step" value="continue">
-              Look at further subscriptions
+              Look at more subscriptions
             </button>
           )}
           <a class="button" href={path}>

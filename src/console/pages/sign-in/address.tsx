@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { UNSENT } from '../../form'
-import { Field, Wrong } from '../../ui/controls'
+import { Field } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { PasskeyForm } from '../../ui/passkey-form'
 import { Gate } from './gate'
@@ -16,6 +16,11 @@ export function addressPage(
     c,
     { title: 'Sign in', status: refused ? 401 : status, passkeys: true },
     <Gate title="Sign in">
+      {refused && (
+        <p class="warning" role="alert">
+          {refused}
+        </p>
+      )}
       {next.startsWith('/console/invitations/') && (
         <p>
           <strong>You are invited to a project.</strong> Sign in with the address that the invitation was sent to.
@@ -38,7 +43,6 @@ export function addressPage(
           Send code
         </button>
       </form>
-      <Wrong>{refused}</Wrong>
       <PasskeyForm
         c={c}
         does="get"

@@ -1,85 +1,85 @@
 import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
 import type { HttpEnv } from '../../../http/context'
-import { startPath } from '../../../sessions/reach'
 import type { SsoConnection } from '../../../sso/connections/store'
 import { pathsOf } from '../../page'
-import { userOf } from '../../session'
-import { Post } from '../../ui/controls'
+import { Confirm } from '../../ui/confirm'
 import { show } from '../../ui/layout'
-import { Head } from '../../ui/parts'
 
-/** Asks before a connection is enforced, or no longer. It names who keeps access without it. */
+type Ask = { title: string; to: string; verb: string; danger?: boolean; choice?: Child }
+
+/** Asks before a connection is enforced. It names who keeps access without it. */
 export function enforcePage(c: Context<HttpEnv>, row: SsoConnection, owners: readonly string[]) {
-  const path = `${pathsOf(c).sso}/${row.id}`
-  const title = row.enforced ? `Stop enforcing “${row.name}”?` : `Enforce “${row.name}”?`
-  const own = userOf(c).sso?.connection_id === row.id
-  return show(
+  return confirmPage(
     c,
-    { title, section: 'sso', above: [row.name, path] },
+    row,
+    {
+      title: `Enforce “${row.name}”?`,
+      to: 'enforce',
+      verb: 'Enforce',
+      choice: <input type="hidden" name="enforce" value="true" />,
+    },
     <>
-      <Head title={title} />
-      {row.enforced ? (
-        <p>Members can then sign in with a code or a passkey again.</p>
-      ) : (
-        <>
-          <p>
-            From then on, members must sign in with {row.name}. Other sessions have no access to this project. API keys
-            keep working.
-          </p>
-          {owners.length === 0 ? (
-            <p class="warning" role="note">
-              No owner has break-glass access. Give it to one on the page <a href={pathsOf(c).members}>Members</a>{' '}
-              first: otherwise nobody could sign in while the provider is down.
-            </p>
-          ) : (
-            <p>
-              Without it, only owners with break-glass access can sign in: <strong>{owners.join(', ')}</strong>.
-            </p>
-          )}
-          {!own && (
-            <p class="warning" role="note">
-              First <a href={startPath(row.id, `${path}/enforce`)}>sign in with {row.name}</a>. This proves that it
-              works for you.
-            </p>
-          )}
-        </>
-      )}
-      {(row.enforced || (own && owners.length > 0)) && (
-        <Post c={c} to={`${path}/enforce`}>
-          <input type="hidden" name="enforce" value={String(!row.enforced)} />
-          <button type="submit" class="primary">
-            {row.enforced ? 'Stop enforcing' : 'Enforce'}
-          </button>
-        </Post>
-      )}
       <p>
-        <a href={path}>Cancel</a>
+        Members must then sign in with {row.name}. Their other sessions can no longer open this project. API keys keep
+        working.
+      </p>
+      <p>
+        These owners have break-glass access, and can also sign in with a code or a passkey:{' '}
+        <strong>{owners.join(', ')}</strong>.
       </p>
     </>,
   )
 }
 
+/** Asks before a connection is no longer enforced. */
+export function releasePage(c: Context<HttpEnv>, row: SsoConnection) {
+  return confirmPage(
+    c,
+    row,
+    {
+      title: `Stop enforcing “${row.name}”?`,
+      to: 'enforce',
+      verb: 'Stop enforcing',
+      choice: <input type="hidden" name="enforce" value="false" />,
+    },
+    <p>Members can then sign in with a code or a passkey again.</p>,
+  )
+}
+
+/** Asks before a connection is disabled. */
+export function disablePage(c: Context<HttpEnv>, row: SsoConnection) {
+  return confirmPage(
+    c,
+    row,
+    { title: `Disable “${row.name}”?`, to: 'disable', verb: 'Disable connection', danger: true },
+    <p>
+      Nobody can sign in with it until you activate it again.
+      {row.audience === 'team' && ' Its sessions end at once.'}
+    </p>,
+  )
+}
+
 /** Asks before a connection is deleted. */
 export function deletePage(c: Context<HttpEnv>, row: SsoConnection) {
+  return confirmPage(
+    c,
+    row,
+    { title: `Delete “${row.name}”?`, to: 'delete', verb: 'Delete connection', danger: true },
+    <p>
+      Nobody can sign in with it any more{row.audience === 'team' && ', and its sessions end at once'}. Its client
+      secret is deleted. Members and consumers stay.
+    </p>,
+  )
+}
+
+function confirmPage(c: Context<HttpEnv>, row: SsoConnection, { title, to, ...ask }: Ask, what: Child) {
   const path = `${pathsOf(c).sso}/${row.id}`
-  const title = `Delete “${row.name}”?`
   return show(
     c,
     { title, section: 'sso', above: [row.name, path] },
-    <>
-      <Head title={title} />
-      <p>
-        Nobody can sign in with it any more, and its sessions end at once. Its client secret is deleted. Members and
-        consumers stay.
-      </p>
-      <Post c={c} to={`${path}/delete`}>
-        <button type="submit" class="danger">
-          Delete connection
-        </button>
-      </Post>
-      <p>
-        <a href={path}>Cancel</a>
-      </p>
-    </>,
+    <Confirm c={c} title={title} to={`${path}/${to}`} back={path} {...ask}>
+      {what}
+    </Confirm>,
   )
 }

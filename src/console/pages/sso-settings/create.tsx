@@ -1,23 +1,22 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import type { ConnectionDomain } from '../../../sso/connections/store'
+import type { OfferedDomain } from '../../../sso/connections/store'
 import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
-import { Field, Post, Wrong } from '../../ui/controls'
+import { Field, Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
+import { BEGINNING } from './entered'
 import { CommonFields } from './fields'
-
-const NOTHING = new URLSearchParams()
 
 /** The form for a new connection. Who signs in is chosen first, because the other fields depend on it. */
 export function createPage(
   c: Context<HttpEnv>,
-  domains: readonly ConnectionDomain[],
-  entered = NOTHING,
+  domains: readonly OfferedDomain[],
+  entered = BEGINNING,
   { mistakes, status } = UNSENT,
 ) {
-  const { sso } = pathsOf(c)
+  const { sso, domains: domainsPath } = pathsOf(c)
   const audience = (entered.get('audience') ?? c.req.query('audience')) === 'customers' ? 'customers' : 'team'
   const other = audience === 'team' ? 'customers' : 'team'
   return show(
@@ -33,7 +32,7 @@ export function createPage(
           {audience === 'team' ? 'Connect one for your customers' : 'Connect one for your team'}
         </a>
       </p>
-      <Post c={c} to={sso} class="stack">
+      <Post c={c} to={sso} class="form once">
         <input type="hidden" name="audience" value={audience} />
         <Field
           name="issuer"
@@ -42,13 +41,17 @@ export function createPage(
           value={entered.get('issuer') ?? ''}
           required
           mistakes={mistakes}
-          hint="The address that the provider calls its issuer, such as https://login.acme.com. It cannot be changed later."
+          hint="The issuer URL that the provider shows, such as https://login.acme.com. You cannot change it later."
         />
-        <CommonFields audience={audience} entered={entered} domains={domains} mistakes={mistakes} />
+        <CommonFields
+          audience={audience}
+          entered={entered}
+          domains={domains}
+          domainsPath={domainsPath}
+          mistakes={mistakes}
+        />
         <Wrong>{mistakes.form}</Wrong>
-        <button type="submit" class="primary">
-          Create connection
-        </button>
+        <SubmitOrCancel label="Create connection" back={sso} />
       </Post>
     </>,
   )

@@ -34,7 +34,7 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
           {add || <p>Ask an admin of this project to connect a provider.</p>}
         </section>
       ) : (
-        <Table label="Connections" rows={rows} columns={columnsOf(c)} />
+        <Table label="Connections" rows={rows} columns={columnsOf(c)} class="keys" />
       )}
       <Pager c={c} cursor={next_cursor} />
     </>,
@@ -44,7 +44,14 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
 function columnsOf(c: Context<HttpEnv>): Column<SsoConnection>[] {
   const { now } = c.get('rt')
   return [
-    ['Name', (row) => <a href={`${pathsOf(c).sso}/${row.id}`}>{row.name}</a>],
+    [
+      'Name',
+      (row) => (
+        <a class="name" href={`${pathsOf(c).sso}/${row.id}`}>
+          {row.name}
+        </a>
+      ),
+    ],
     ['Who signs in', ({ audience }) => AUDIENCE[audience]],
     ['Provider', ({ issuer }) => new URL(issuer).hostname],
     [

@@ -3,7 +3,7 @@ import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { ERRORS } from '../../../http/errors'
-import { Fault } from '../../../lib/fault'
+import { Fault, type FaultName } from '../../../lib/fault'
 import { breakGlassOwners } from '../../../members/store'
 import {
   changeConnection,
@@ -13,17 +13,18 @@ import {
   switchConnection,
 } from '../../../sso/connections/change'
 import { ChangeBody, CreateBody } from '../../../sso/connections/fields'
-import { emailDomains, findConnection, listConnections } from '../../../sso/connections/store'
+import { findConnection, listConnections, offeredDomains } from '../../../sso/connections/store'
 import { parse, type Refusal, refusalOf } from '../../form'
 import { readList } from '../../list'
 import { page, pathsOf } from '../../page'
 import { userOf } from '../../session'
 import type { NoticeName } from '../../ui/notice'
-import { deletePage, enforcePage } from './confirm'
+import { deletePage, disablePage, enforcePage, releasePage } from './confirm'
 import { connectionPage } from './connection'
 import { createPage } from './create'
 import { changesIn, fieldsIn } from './entered'
 import { listPage } from './list'
+import { preparePage } from './prepare'
 
 /** The single sign-on connections of a project. */
 export const ssoSettingsPages = new Hono<HttpEnv>()
@@ -44,15 +45,19 @@ export const ssoSettingsPages = new Hono<HttpEnv>()
     }
   })
   .get('/:id', page('sso:read'), (c) => shown(c))
-  .post('/:id', page('sso:write'), (c) =>
-    changing(c, 'sso_updated', async () => {
+  .post('/:id', page('sso:write'), async (c) => {
+    try {
       const changes = parse(ChangeBody, changesIn(c.get('form')))
       await changeConnection(c.get('rt'), userOf(c), addressed(c), changes, changeOf(c))
-    }),
-  )
+      return done(c, 'sso_updated')
+    } catch (error) {
+      return shown(c, refusedBecause(error), c.get('form'))
+    }
+  })
   .post('/:id/activate', page('sso:write'), (c) =>
     changing(c, 'sso_activated', () => switchConnection(c.get('rt'), addressed(c), true, changeOf(c))),
   )
+  .get('/:id/disable', page('sso:write'), async (c) => disablePage(c, await find(c)))
   .post('/:id/disable', page('sso:write'), (c) =>
     changing(c, 'sso_disabled', () => switchConnection(c.get('rt'), addressed(c), false, changeOf(c))),
   )
@@ -63,9 +68,13 @@ export const ssoSettingsPages = new Hono<HttpEnv>()
       rows: findConnection(directory, project_id, id),
       owners: breakGlassOwners(directory, project_id),
     })
+    const row = requireConnection(rows[0])
+    if (row.enforced) return releasePage(c, row)
+    const ready = { glass: owners.length > 0, own: userOf(c).sso?.connection_id === row.id }
+    if (!ready.glass || !ready.own) return preparePage(c, row, ready)
     return enforcePage(
       c,
-      requireConnection(rows[0]),
+      row,
       owners.map(({ email }) => email),
     )
   })
@@ -97,25 +106,36 @@ async function find(c: Context<HttpEnv>) {
 
 function domainsOf(c: Context<HttpEnv>) {
   const { directory } = c.get('rt')
-  return run(directory, emailDomains(directory, projectOf(c.get('actor'))))
+  return run(directory, offeredDomains(directory, projectOf(c.get('actor'))))
 }
 
-async function shown(c: Context<HttpEnv>, refusal?: Refusal) {
+async function shown(c: Context<HttpEnv>, refusal?: Refusal, entered?: URLSearchParams) {
   const [row, domains] = await Promise.all([find(c), domainsOf(c)])
-  return connectionPage(c, row, domains, refusal)
+  return connectionPage(c, { row, domains, entered }, refusal)
 }
 
-async function changing(c: Context<HttpEnv>, done: NoticeName, change: () => Promise<unknown>): Promise<Response> {
+function done(c: Context<HttpEnv>, what: NoticeName): Response {
+  return c.redirect(`${pathsOf(c).sso}/${c.req.param('id')}?done=${what}`, 303)
+}
+
+async function changing(c: Context<HttpEnv>, what: NoticeName, change: () => Promise<unknown>): Promise<Response> {
   try {
     await change()
-    return c.redirect(`${pathsOf(c).sso}/${c.req.param('id')}?done=${done}`, 303)
+    return done(c, what)
   } catch (error) {
     return shown(c, refusedBecause(error))
   }
 }
 
-/** Why a form was refused: a conflict in the words of the API. @throws the error itself if the form cannot explain it */
+/** Refusals whose usual words name calls. */
+const WORDS: Partial<Record<FaultName, string>> = {
+  connection_untested: 'The connection has not passed a test since the last change of its client. Test it first.',
+  break_glass_missing: 'No owner has break-glass access. Give it to one on the page “Members” first.',
+  sso_session_required: 'Sign in with this connection first. Otherwise you could lock yourself out.',
+}
+
+/** Why a form was refused: a conflict, mostly in the words of the API. @throws the error itself if the form cannot explain it */
 function refusedBecause(error: unknown): Refusal {
   const conflict = error instanceof Fault && ERRORS[error.fault].status === 409
-  return conflict ? { mistakes: { form: error.detail }, status: 409 } : refusalOf(error)
+  return conflict ? { mistakes: { form: WORDS[error.fault] ?? error.detail }, status: 409 } : refusalOf(error)
 }

@@ -6,7 +6,7 @@ import { Table } from '../../ui/table'
 export function Result({ state, report }: { state: TestState; report: Report }) {
   return (
     <>
-      <p class={state === 'failed' ? 'warning' : ''}>
+      <p class={state === 'failed' ? 'warning bad' : 'notice'}>
         {state === 'failed' ? 'The test run failed. ' : 'The test run passed. '}
         {report.would}
       </p>

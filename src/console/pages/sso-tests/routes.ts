@@ -1,13 +1,14 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { batch } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { requireConnection } from '../../../sso/connections/change'
 import { findConnection } from '../../../sso/connections/store'
 import { requireTest, startTest } from '../../../sso/tests/start'
+import { stateOf } from '../../../sso/tests/state'
 import { findTest } from '../../../sso/tests/tests-store'
 import { page, pathsOf } from '../../page'
-import { testPage } from './test'
+import { Run, testPage } from './test'
 
 /** Test runs of single sign-on connections. */
 export const ssoTestPages = new Hono<HttpEnv>()
@@ -17,13 +18,20 @@ export const ssoTestPages = new Hono<HttpEnv>()
     const login = url.slice(url.lastIndexOf('/') + 1)
     return c.redirect(`${pathsOf(c).sso}/${connection}/tests/${test_id}?login=${login}`, 303)
   })
-  .get('/:connection/tests/:test', page('sso:read'), async (c) => {
-    const { directory } = c.get('rt')
-    const project_id = projectOf(c.get('actor'))
-    const connection_id = c.req.param('connection') ?? ''
-    const { connections, tests } = await batch(directory, {
-      connections: findConnection(directory, project_id, connection_id),
-      tests: findTest(directory, { project_id, connection_id, id: c.req.param('test') ?? '' }),
-    })
-    return testPage(c, requireConnection(connections[0]), requireTest(tests[0]))
+  .get('/:connection/tests/:test', page('sso:read'), async (c) => testPage({ c, ...(await read(c)) }))
+  .get('/:connection/tests/:test/run', page('sso:read'), async (c) => {
+    const { connection, test } = await read(c)
+    if (c.req.query('seen') === stateOf(test, c.get('rt').now)) return c.body(null, 204)
+    return c.html(Run({ c, connection, test, fresh: true }))
   })
+
+async function read(c: Context<HttpEnv>) {
+  const { directory } = c.get('rt')
+  const project_id = projectOf(c.get('actor'))
+  const connection_id = c.req.param('connection') ?? ''
+  const { connections, tests } = await batch(directory, {
+    connections: findConnection(directory, project_id, connection_id),
+    tests: findTest(directory, { project_id, connection_id, id: c.req.param('test') ?? '' }),
+  })
+  return { connection: requireConnection(connections[0]), test: requireTest(tests[0]) }
+}

@@ -4,34 +4,28 @@ import { idPattern } from '../../../lib/ids'
 import { MINUTE } from '../../../lib/time'
 import type { SsoConnection } from '../../../sso/connections/store'
 import { LOGIN_TTL } from '../../../sso/limits'
-import { loginUrl } from '../../../sso/login/address'
+import { ASKED, loginUrl } from '../../../sso/login/address'
+import { stateOf } from '../../../sso/tests/state'
 import type { Test } from '../../../sso/tests/tests-store'
 import { can, pathsOf } from '../../page'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Fact, Head, Time } from '../../ui/parts'
+import { Copyable, Fact, Head, Time } from '../../ui/parts'
+import { Pending, Refresh, Said, waiting } from '../../ui/steps'
 import { Result } from './result'
 
+type RunProps = { c: Context<HttpEnv>; connection: SsoConnection; test: Test }
+
 /** A test run: the link that begins it, then what it found. */
-export function testPage(c: Context<HttpEnv>, connection: SsoConnection, test: Test) {
+export function testPage({ c, connection, test }: RunProps) {
   const { sso } = pathsOf(c)
   const { now } = c.get('rt')
   return show(
     c,
-    { title: 'Test run', above: [connection.name, `${sso}/${connection.id}`] },
+    { title: 'Test run', section: 'sso', above: [connection.name, `${sso}/${connection.id}`] },
     <>
-      <Head title={`Test run of ${connection.name}`}>
-        {can(c, 'sso:write') && test.state !== 'waiting' && (
-          <Post c={c} to={`${sso}/${connection.id}/test`}>
-            <button type="submit">Test again</button>
-          </Post>
-        )}
-      </Head>
-      {test.revision !== connection.revision && (
-        <p class="warning">The connection has changed since this test run. Test it again before you activate it.</p>
-      )}
-      {test.report ? <Result state={test.state} report={test.report} /> : <Begin c={c} connection={connection} />}
+      <Run c={c} connection={connection} test={test} />
       <h2>Run</h2>
       <dl class="facts">
         <Fact name="Started">
@@ -46,19 +40,62 @@ export function testPage(c: Context<HttpEnv>, connection: SsoConnection, test: T
   )
 }
 
+/**
+ * The part of the page that changes when the run ends, or can no longer end.
+ *
+ * @param fresh whether it replaces an older version on the page
+ */
+export function Run({ c, connection, test, fresh = false }: RunProps & { fresh?: boolean }) {
+  const path = `${pathsOf(c).sso}/${connection.id}`
+  const seen = stateOf(test, c.get('rt').now)
+  return (
+    <>
+      <div {...waiting({ id: 'run', at: seen === 'waiting' ? `${path}/tests/${test.id}/run` : null, seen })}>
+        <Head title={`Test run of ${connection.name}`}>
+          {can(c, 'sso:write') && seen !== 'waiting' && (
+            <Post c={c} to={`${path}/test`}>
+              <button type="submit">Test again</button>
+            </Post>
+          )}
+        </Head>
+        {test.revision !== connection.revision && (
+          <p class="warning" role="note">
+            The connection has changed since this test run. Test it again before you activate it.
+          </p>
+        )}
+        {test.report && <Result state={test.state} report={test.report} />}
+        {seen === 'waiting' && <Begin c={c} connection={connection} />}
+        {seen === 'expired' && (
+          <p>This test run has expired: nobody came back from the provider in time. Its link no longer works.</p>
+        )}
+      </div>
+      <Said said={SAID[seen]} fresh={fresh} />
+    </>
+  )
+}
+
+const SAID = {
+  waiting: 'Waiting for the sign-in at the provider.',
+  expired: 'The test run has expired.',
+  passed: 'The test run passed.',
+  failed: 'The test run failed.',
+} as const
+
 /** A link, not a form: the browser would not follow a form to another site. */
-function Begin({ c, connection }: { c: Context<HttpEnv>; connection: SsoConnection }) {
+function Begin({ c, connection }: Pick<RunProps, 'c' | 'connection'>) {
   const login = c.req.query('login') ?? ''
   const { sso } = pathsOf(c)
   if (!idPattern('slg').test(login)) {
     return (
       <>
-        <p>Nobody has come back from the provider yet. The link of a test run is shown once.</p>
+        <Pending>Waiting for the sign-in at the provider…</Pending>
+        <p class="quiet">The link to a test run is shown only once.</p>
         {can(c, 'sso:write') && (
           <Post c={c} to={`${sso}/${connection.id}/test`}>
             <button type="submit">Start another test run</button>
           </Post>
         )}
+        <Refresh />
       </>
     )
   }
@@ -69,11 +106,17 @@ function Begin({ c, connection }: { c: Context<HttpEnv>; connection: SsoConnecti
         in here: each step is recorded and shown on this page.
       </p>
       <p>
-        <a class="button primary" href={loginUrl(c, connection, login)}>
+        <a class="button primary" href={`${loginUrl(c, connection, login)}?${ASKED}`}>
           Continue to {connection.name}
         </a>
       </p>
-      <p class="quiet">The link works once, in any browser, within {plural(LOGIN_TTL / MINUTE, 'minute')}.</p>
+      <p>Or send this link to whoever manages the provider:</p>
+      <Copyable id="link" label="Link">
+        {loginUrl(c, connection, login)}
+      </Copyable>
+      <p class="quiet">It works once, in any browser, within {plural(LOGIN_TTL / MINUTE, 'minute')}.</p>
+      <Pending>Waiting for the sign-in at the provider…</Pending>
+      <Refresh at={`?login=${login}`} />
     </>
   )
 }

@@ -13,8 +13,8 @@ export function deadLoginPage(c: Context<HttpEnv>) {
     { title: 'Sign in', status: 400 },
     <Gate title="This sign-in cannot continue">
       <p>
-        It was begun in another browser, was already used, or is older than {plural(LOGIN_TTL / MINUTE, 'minute')}. Go
-        back to where you began, and sign in again.
+        It was started in another browser, has already been used, or is older than{' '}
+        {plural(LOGIN_TTL / MINUTE, 'minute')}. Go back to where you started, and sign in again.
       </p>
     </Gate>,
   )

@@ -9,19 +9,23 @@ import { domainOf } from '../../../sso/email-domain'
 import { elsewhere } from '../../../sso/login/address'
 import { bindBrowser } from '../../../sso/login/browser'
 import { beginLogin } from '../../../sso/login/logins-store'
+import { MAX_EMAIL } from '../../../sso/oidc/limits'
 import { connectionsFor } from '../../../sso/team/routing-store'
 import { localPath } from '../../local-path'
 import { page } from '../../page'
+import { visitorOf } from '../../session'
 import { choicePage } from './choice'
 import { depart } from './depart'
 
 /** Begins a sign-in of the team: with a connection, or with those that have the domain of an email address. */
 export const ssoStartPages = new Hono<HttpEnv>().get('/start', page('anyone'), async (c) => {
+  if (c.req.method === 'HEAD') return c.body(null)
   await limitSignIn(c)
   requirePublicOrigin(c)
   const away = elsewhere(c, publicOrigin(c) ?? '')
   if (away !== null) return c.redirect(away, 302)
-  const { connection, email = '' } = c.req.query()
+  const { connection, email: typed = '' } = c.req.query()
+  const email = typed.length > MAX_EMAIL ? '' : typed
   const next = localPath(c, c.req.query('next'))
   if (connection !== undefined) return begin(c, connection, next, null)
   const { directory } = c.get('rt')
@@ -38,8 +42,12 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
   if (connection?.audience !== 'team' || connection.state !== 'active') {
     return c.redirect(`/console/sign-in?${new URLSearchParams({ refused: 'connection_inactive', next })}`, 303)
   }
-  // Another site must not sign anybody in, nor lead to a provider in our name: whoever comes from there is asked first.
-  if (!isOurs(c)) return choicePage(c, { email: login_hint ?? '', next, connections: [connection] })
+  // No link of somebody else must sign anybody in, or in place of who is signed in: whoever follows one is asked first.
+  const from = originOfVisit(c)
+  const visitor = from === 'nobody' ? await visitorOf(c) : null
+  if (from === 'others' || visitor) {
+    return choicePage(c, { email: login_hint ?? '', next, connections: [connection], signedIn: visitor?.email })
+  }
   const { state, bound } = await bindBrowser(c)
   const login = {
     id: newId('slg', rt.now),
@@ -54,8 +62,15 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
   return depart(c, { login: begun, connection }, state)
 }
 
-/** Whether a page of ours, or nobody's page (an address that was typed or opened from an email), leads here. */
-function isOurs(c: Context<HttpEnv>): boolean {
-  const site = c.req.header('Sec-Fetch-Site')
-  return site === undefined || site === 'same-origin' || site === 'none'
+/** Whose page leads here: ours, one of others, or nobody's, as for an address that was typed or opened from an email. */
+function originOfVisit(c: Context<HttpEnv>): 'ours' | 'others' | 'nobody' {
+  const site = c.req.header('Sec-Fetch-Site') ?? siteOfReferer(c)
+  if (site === 'none') return 'nobody'
+  return site === 'same-origin' ? 'ours' : 'others'
+}
+
+/** For browsers that send no `Sec-Fetch-Site`: no other site can make one send our own address as the page before. */
+function siteOfReferer(c: Context<HttpEnv>): 'same-origin' | 'none' {
+  const before = URL.parse(c.req.header('Referer') ?? '')
+  return before?.origin === new URL(c.req.url).origin ? 'same-origin' : 'none'
 }

@@ -5,12 +5,14 @@ import { enterIfKnown } from '../../page'
 import { projectPaths } from '../../paths'
 import type { User } from '../../session'
 import { show } from '../../ui/layout'
+import { Gate } from '../sign-in/gate'
 import { Result } from '../sso-tests/result'
 
 /** Ends a test run, and shows what it found: a member on its page in the console, anybody else right here. */
 export async function testedPage(c: Context<HttpEnv>, tested: Tested) {
   const { connection, login } = tested
-  const { state, report } = await finishTest(c.get('rt'), tested, c.get('requestId'))
+  const result = await finishTest(c.get('rt'), tested, c.get('requestId'))
+  if (!result) return replacedPage(c, connection.name)
   await enterIfKnown(c, connection.project_id)
   const visitor = c.get('actor') as User | undefined
   if (visitor?.project_id === connection.project_id && visitor.scopes.includes('sso:read')) {
@@ -22,8 +24,19 @@ export async function testedPage(c: Context<HttpEnv>, tested: Tested) {
     { title: 'Test run', wide: true },
     <>
       <h1>Test run of {connection.name}</h1>
-      <Result state={state} report={report} />
+      <Result state={result.state} report={result.report} />
       <p class="quiet">Nobody was signed in. The team that sent you the link can see this too.</p>
     </>,
+  )
+}
+
+/** Only the last runs are kept. */
+function replacedPage(c: Context<HttpEnv>, name: string) {
+  return show(
+    c,
+    { title: 'Test run', status: 400 },
+    <Gate title="This test run is no longer kept">
+      <p>Newer test runs of {name} have taken its place. Ask the team that sent you the link for a new one.</p>
+    </Gate>,
   )
 }

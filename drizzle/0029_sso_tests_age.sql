@@ -1,0 +1,1 @@
+CREATE INDEX `sso_tests_created` ON `sso_tests` (`created_at`);

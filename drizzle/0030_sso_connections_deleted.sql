@@ -1,0 +1,1 @@
+CREATE INDEX `sso_connections_deleted` ON `sso_connections` (`deleted_at`) WHERE deleted_at IS NOT NULL;

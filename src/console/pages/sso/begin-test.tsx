@@ -1,0 +1,23 @@
+import type { Context } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import type { SsoConnection } from '../../../sso/connections/store'
+import { ASKED } from '../../../sso/login/address'
+import { show } from '../../ui/layout'
+import { Gate } from '../sign-in/gate'
+
+/** What the link of a test run opens. The test run begins with a click, because mail and chat programs open links too. */
+export function beginTestPage(c: Context<HttpEnv>, { connection }: { connection: SsoConnection }) {
+  return show(
+    c,
+    { title: 'Test run' },
+    <Gate title={`Test run of ${connection.name}`}>
+      <p>
+        You will sign in at your identity provider. You are not signed in here: each step is recorded, and shown to you
+        and to the team that sent you this link.
+      </p>
+      <a class="button primary wide" href={`?${ASKED}`}>
+        Continue to {connection.name}
+      </a>
+    </Gate>,
+  )
+}

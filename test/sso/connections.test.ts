@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest'
+import { DAY, HOUR } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { call, countingD1, DIRECTORY, tamperedD1 } from '../harness'
+import { keepHouse } from '../inbox/pipeline'
+import { customersWorld, SSO, verifiedDomain } from './customers'
+import { insertDomain, insertIdentity } from './rows'
+
+async function world() {
+  const made = await customersWorld()
+  const { project, owner, connection } = made
+  const path = `${SSO}/connections/${connection.id}`
+  const ask = (method: string, json?: object, bindings = {}) =>
+    call(path, { method, project, token: owner.token, bindings, ...(json && { json }) })
+  return { ...made, ask, change: (json: object, bindings?: object) => ask('PATCH', json, bindings) }
+}
+
+it('two changes at once both count: what one has removed does not come back with the other', async () => {
+  const { ask, change } = await world()
+  let other = 0
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (sql.includes('update "sso_connections"') && other === 0) {
+      other = -1
+      other = (await change({ redirect_uris: [], create_consumers: false })).status
+    }
+    return run()
+  })
+  expect((await change({ name: 'Renamed' }, { DB })).status).toBe(200)
+  expect(other).toBe(200)
+  expect((await ask('GET')).body).toMatchObject({ name: 'Renamed', redirect_uris: [], create_consumers: false })
+})
+
+it('a surface must be verified, and another one asks for a new test, as the provider must know its address', async () => {
+  const { project, owner, change } = await world()
+  const pending = await insertDomain(project, 'pending.acme.dev', { state: 'pending', purpose: 'surface' })
+  const refused = await change({ surface_id: pending })
+  expect([refused.status, refused.body.errors?.[0]?.pointer]).toEqual([422, '/surface_id'])
+  const surface = await verifiedDomain(project, `auth-${project.slice(-8)}.acme.dev`, 'surface')
+  const { body } = await change({ surface_id: surface })
+  expect(body.callback_url).toContain('https://auth-')
+  const post = (what: string) =>
+    call(`${SSO}/connections/${body.id}/${what}`, { method: 'POST', project, token: owner.token })
+  expect((await post('disable')).status).toBe(200)
+  expect(await post('activate')).toMatchObject({ status: 409, body: { code: 'connection_untested' } })
+})
+
+it('what was read can be sent back after a domain is lost or deleted', async () => {
+  const { project, ask, change } = await world()
+  const surface = await verifiedDomain(project, `auth2-${project.slice(-8)}.acme.dev`, 'surface')
+  const email = await verifiedDomain(project, 'acme.dev')
+  expect((await change({ surface_id: surface, domain_ids: [email] })).status).toBe(200)
+  await DIRECTORY.prepare("UPDATE domains SET state = 'failed', next_check_at = NULL WHERE id = ?").bind(surface).run()
+  await DIRECTORY.prepare("UPDATE domains SET state = 'released', next_check_at = NULL WHERE id = ?").bind(email).run()
+  const { body } = await ask('GET')
+  expect(body.domains).toEqual([])
+  const same = { surface_id: body.surface_id, domain_ids: body.domains.map(({ id }: { id: string }) => id) }
+  const sent = await change(same)
+  expect([sent.status, sent.body.surface_id]).toEqual([200, surface])
+})
+
+it('a connection that was deleted keeps no identity, and is gone after thirty days', async () => {
+  stopClock()
+  const { connection, ask, signIn } = await world()
+  await signIn({ subject: 'ada' })
+  const left = async (table: string, column: string) =>
+    DIRECTORY.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`).bind(connection.id).first('n')
+  expect((await ask('DELETE')).status).toBe(204)
+  advance(HOUR)
+  await keepHouse()
+  expect([await left('sso_identities', 'connection_id'), await left('sso_connections', 'id')]).toEqual([0, 1])
+  expect((await ask('DELETE')).status).toBe(204)
+  advance(31 * DAY)
+  await keepHouse()
+  expect(await left('sso_connections', 'id')).toBe(0)
+})
+
+it('the identities of one person are found without reading those of others', async () => {
+  const { project, secret, connection, signIn } = await world()
+  const { consumer } = await signIn({ subject: 'ada' })
+  for (let n = 0; n < 60; n++) await insertIdentity(project, connection.id, `csm_${n}`)
+  const { DB, count } = countingD1()
+  const options = { project, token: secret, bindings: { DB } }
+  const found = await call(`${SSO}/identities?consumer=${consumer.id}`, options)
+  expect(found.body.data.map(({ subject }: { subject: string }) => subject)).toEqual(['ada'])
+  expect(count.rows_read).toBeLessThan(30)
+})
