@@ -27,6 +27,6 @@ export function requireFound(rows: readonly Domain[]): Domain {
 export function hostnameInUse(hostname: string): Fault {
   return new Fault(
     'hostname_in_use',
-    `Your record was found, but another project serves ${hostname}, and its record is still there. Remove that record, and check again.`,
+    `Your record was found, but another project serves ${hostname}, and its record is still there. Remove the other project’s record, and check again.`,
   )
 }

@@ -26,7 +26,11 @@ it('a domain is added, checked and deleted', async () => {
   await zone(hostname, { 'dns.google': texts('platform-verify=old'), 'cloudflare-dns.com': { rcode: 'NXDOMAIN' } })
   expect((await submit(`${path}/verify`, owner.token)).status).toBe(303)
   const seen = (await visit(path, owner.token)).text
-  for (const words of ['1 value, not yours or an old one', 'platform-verify=old', 'No such name']) {
+  for (const words of [
+    '1 value, but not this one: an old record, or another project’s',
+    'platform-verify=old',
+    'No such name',
+  ]) {
     expect(seen).toContain(words)
   }
   const soon = await submit(`${path}/verify`, owner.token)

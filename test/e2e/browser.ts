@@ -43,6 +43,7 @@ export function watch(context: BrowserContext): Watch {
  * @param only the one rule to check, by default all of them
  */
 export async function violations(page: Page, only?: 'color-contrast'): Promise<string[]> {
+  await page.waitForLoadState() // its text may be there before its styles
   await page.evaluate(AXE)
   const rules = only ? `runOnly: ['${only}']` : `rules: { 'target-size': { enabled: true } }`
   const found = await page.evaluate<string>(

@@ -93,7 +93,7 @@ it('connects the provider, tests the connection and activates it', async () => {
   await page.getByLabel('Client ID').fill('rp')
   await page.getByLabel('Client secret').fill('s3cret')
   await page.getByRole('checkbox', { name: DOMAIN }).check()
-  await page.getByLabel('Role of new people').selectOption('Developer')
+  await page.getByLabel('Role for new members').selectOption('Developer')
   await press(page, 'Create connection')
   callback = (await page.locator('#callback').textContent()) ?? ''
   await pictures(page, 'sso-draft')
@@ -144,7 +144,7 @@ it('says on the sign-in page why it does not let somebody in', async () => {
   const { page } = owner
   await page.goto(`${home}/platform/settings/sso`)
   await follow(page, 'Acme ID')
-  await page.getByLabel('Role of new people').selectOption('Nobody: people must be invited')
+  await page.getByLabel('Role for new members').selectOption('None: people must be invited')
   await press(page, 'Save')
   await page.getByText('The connection was changed.').waitFor()
   expect(await refused({ sub: 'uninvited', email: `eve@${DOMAIN}` })).toContain('invite you')

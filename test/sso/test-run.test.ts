@@ -102,7 +102,7 @@ describe('a test run', () => {
     [
       'who is new, to a team that takes people',
       { domain: 'acme.dev', connection: { default_role: 'developer' } },
-      'ada@acme.dev would become a member of the project, and be signed in: developer',
+      'ada@acme.dev would be signed in, and become a member of the project with the role developer',
     ],
     [
       'who is new, to customers',

@@ -46,7 +46,7 @@ const NOTICES = {
   consumer_erased: 'The consumer was erased. What vendors have sent about its customers is being deleted.',
   device_revoked: 'The device was revoked. Its token is no longer valid.',
   identity_removed: 'The identity was removed. The person’s next sign-in is treated as their first.',
-  domain_added: 'The domain was added. Set its record; it is looked up from a minute from now on.',
+  domain_added: 'The domain was added. Set its record. The first check is in a minute.',
   domain_checked: 'The domain was checked.',
   domain_deleted: 'The domain was deleted.',
   customer_linked: 'The customer is linked to this consumer.',

@@ -138,7 +138,7 @@ function requirePersonFor(actor: Actor, { audience, state }: SsoConnection, { na
 function personRequired(): Fault {
   return new Fault(
     'console_session_required',
-    'Use the Bearer token of a console session. An API key cannot activate a connection for the team. Once it has been active, a key can only rename, disable or delete it.',
+    'Use the Bearer token of a console session. An API key cannot activate a connection for the team. Once such a connection has been active, a key can only rename, disable or delete it.',
   )
 }
 
@@ -217,7 +217,7 @@ async function sealed(rt: Runtime, of: Of, secret: string): Promise<Sealed> {
 /** To switch it on proves that the caller is not locked out; to switch it off takes what other such settings take. */
 function requireEnforceable(actor: Actor, row: SsoConnection, enforce: boolean): void {
   if (actor.type !== 'session') {
-    throw new Fault('console_session_required', 'Only a session can change what a project enforces.')
+    throw new Fault('console_session_required', 'Only a session can turn enforcement on or off.')
   }
   if (!enforce) {
     requireConfirmed(actor)

@@ -162,7 +162,7 @@ export const SsoConnectionShown = named(
     discovery: z
       .object({ ok: z.boolean(), detail: z.string().nullable(), checked_at: timestamp })
       .nullable()
-      .describe('What came of the last attempt to read the discovery document of the provider.'),
+      .describe('The result of the last attempt to read the discovery document of the provider.'),
     created_at: timestamp,
   }),
   {
@@ -197,13 +197,13 @@ export const IdentityShown = named(
     connection_id: z.string(),
     issuer: z.string(),
     subject: z.string().describe('The `sub` of the person at the provider.'),
-    user_id: z.string().nullable().describe('The user whom it stands for, of a connection for the team.'),
-    consumer_id: z.string().nullable().describe('The consumer whom it stands for, of a connection for customers.'),
+    user_id: z.string().nullable().describe('The user it belongs to, if the connection is for the team.'),
+    consumer_id: z.string().nullable().describe('The consumer it belongs to, if the connection is for customers.'),
     email: z
       .string()
       .nullable()
       .describe(
-        'What the provider said: for the team when the identity was linked, for customers at the last sign-in. Nobody else vouches for it.',
+        'The email address that the provider sent. For the team, it is from when the identity was linked; for customers, from the last sign-in. Only the provider vouches for it.',
       ),
     created_at: timestamp,
     authenticated_at: timestamp.describe('When it last signed in.'),

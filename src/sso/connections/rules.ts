@@ -26,7 +26,7 @@ export function requireTested(tested: boolean): void {
 /** @throws {Fault} `domain_unverified` for a connection of the team without a domain that is verified now */
 export function requireVerified({ audience, domains }: Pick<SsoConnection, 'audience' | 'domains'>): void {
   if (audience === 'customers' || domains.some(({ verified }) => verified)) return
-  throw new Fault('domain_unverified', 'A connection for the team needs a domain of the project that is verified now.')
+  throw new Fault('domain_unverified', 'A connection for the team must have a domain that is currently verified.')
 }
 
 /** @throws {Fault} `connection_enforced` */

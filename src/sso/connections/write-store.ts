@@ -194,7 +194,7 @@ async function refusingTaken<T>(sent: Promise<T>): Promise<T> {
     if (!refusedTwin(error, project_id, domain_id, audience)) throw error
     throw new Fault(
       'domain_taken',
-      'Another connection of this project with the same audience has one of these domains. A domain belongs to one of them.',
+      'Another connection of this project with the same audience has one of these domains. A domain can belong to only one connection for each audience.',
     )
   }
 }

@@ -72,7 +72,7 @@ const identity = z.object({
   email_verified: z
     .boolean()
     .describe(
-      'Whether the provider says that the address is verified. A provider can say so of any address: do not look accounts up by it. Use `consumer`.',
+      'Whether the provider says that the address is verified. A provider can claim this about any address, so do not look up accounts by it. Use `consumer`.',
     ),
   name: z.string().nullable(),
   claims: z.record(z.string(), z.unknown()).describe('What the provider says about the person.'),

@@ -49,7 +49,7 @@ export const SsoTest = named(
     connection_id: SAMPLE.ssoConnection,
     state: 'failed',
     steps: [exampleOf(Step)],
-    would: 'Be refused: the ID token is not valid.',
+    would: 'Nobody would be signed in. The ID token is not valid.',
     current: true,
     created_at: SAMPLE.time,
   },

@@ -31,7 +31,11 @@ async function ofTeam({ directory, now }: Runtime, connection: SsoConnection, sa
   try {
     // A draft is tested before it is active.
     const role = admit(connection.settings, identified, { ...(facts[0] as Facts), active: true })
-    if (role) return accepted(connection, `${who} would become a member of the project, and be signed in: ${role}.`)
+    if (role)
+      return accepted(
+        connection,
+        `${who} would be signed in, and become a member of the project with the role ${role}.`,
+      )
   } catch (error) {
     if (!(error instanceof SignInRefused)) throw error
     return refused(error.message, who)

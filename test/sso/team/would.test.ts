@@ -104,12 +104,12 @@ const CASES: Record<string, Case> = {
     does: { role: 'developer' },
   },
   'somebody new, with a default role': {
-    would: 'would become a member of the project, and be signed in: developer.',
+    would: 'would be signed in, and become a member of the project with the role developer.',
     does: { role: 'developer' },
   },
   'somebody who is invited, with a default role': {
     prepare: invite,
-    would: 'would become a member of the project, and be signed in: developer.',
+    would: 'would be signed in, and become a member of the project with the role developer.',
     does: { role: 'developer' },
   },
   'somebody who is invited, without a default role': {
@@ -159,6 +159,6 @@ it('a test run of a draft says what a sign-in does once the connection is active
   })
   const said = await wouldOf({ ...of, connection: draft.id }, ada(of))
   expect(said).toBe(
-    `ada@${of.domain} would become a member of the project, and be signed in: viewer. The connection must be activated first.`,
+    `ada@${of.domain} would be signed in, and become a member of the project with the role viewer. The connection must be activated first.`,
   )
 })

@@ -40,8 +40,8 @@ export function connectionPage(c: Context<HttpEnv>, { row, domains, entered }: S
         {callbackUrl(c, row)}
       </Copyable>
       <p class="quiet">
-        It must allow the scopes <code>{row.settings.scopes.join(' ')}</code>, and send the email address as{' '}
-        <code>{row.settings.claims.email}</code>, with <code>email_verified</code> true.
+        The application must allow the scopes <code>{row.settings.scopes.join(' ')}</code>, and send the email address
+        as <code>{row.settings.claims.email}</code>, with <code>email_verified</code> true.
       </p>
       {can(c, 'sso:write') && (
         <>

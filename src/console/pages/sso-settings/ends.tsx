@@ -50,7 +50,7 @@ function Disable({ c, row }: Props) {
       <p class="quiet">
         {active
           ? 'Nobody can sign in with a disabled connection until you activate it again. Deleting cannot be undone.'
-          : 'A deleted connection is gone. Members and consumers stay.'}
+          : 'Deleting a connection cannot be undone. Members and consumers stay.'}
       </p>
       <div class="choice">
         {active && (

@@ -8,7 +8,7 @@ import { Field, Select, Wrong } from '../../ui/controls'
 export type Entered = Pick<URLSearchParams, 'get' | 'getAll'>
 
 const ROLES = [
-  ['', 'Nobody: people must be invited'],
+  ['', 'None: people must be invited'],
   ['viewer', 'Viewer'],
   ['developer', 'Developer'],
 ] as const
@@ -72,12 +72,12 @@ export function CommonFields({
         <Wrong>{mistakes.domain_ids}</Wrong>
       </fieldset>
       {audience === 'team' ? (
-        <Field name="default_role" label="Role of new people" mistakes={mistakes}>
+        <Field name="default_role" label="Role for new members" mistakes={mistakes}>
           <Select name="default_role" value={value('default_role')} options={ROLES} />
         </Field>
       ) : (
         <>
-          <Field name="redirect_uris" label="Redirect addresses, one on each line" mistakes={mistakes}>
+          <Field name="redirect_uris" label="Redirect URIs, one per line" mistakes={mistakes}>
             <textarea id="redirect_uris" name="redirect_uris" rows={3}>
               {value('redirect_uris')}
             </textarea>
@@ -117,7 +117,7 @@ function SurfaceField({ value, domains, mistakes }: Given) {
       name="surface_id"
       label="Host of the sign-in"
       mistakes={mistakes}
-      hint="With another host, the redirect URI changes. Enter it at the provider, and test again."
+      hint="If you change the host, the redirect URI changes too. Enter the new one at the provider, and test again."
     >
       <Select name="surface_id" value={value} options={[['', 'The host of this service'], ...options]} />
     </Field>

@@ -130,7 +130,7 @@ async function changing(c: Context<HttpEnv>, what: NoticeName, change: () => Pro
 /** Refusals whose usual words name calls. */
 const WORDS: Partial<Record<FaultName, string>> = {
   connection_untested: 'The connection has not passed a test since the last change of its client. Test it first.',
-  break_glass_missing: 'No owner has break-glass access. Give it to one on the page “Members” first.',
+  break_glass_missing: 'No owner has break-glass access. Give it to an owner on the “Members” page first.',
   sso_session_required: 'Sign in with this connection first. Otherwise you could lock yourself out.',
 }
 

@@ -102,8 +102,8 @@ function Begin({ c, connection }: Pick<RunProps, 'c' | 'connection'>) {
   return (
     <>
       <p>
-        Sign in at the provider, as your {connection.audience === 'team' ? 'team' : 'customers'} would. Nobody is signed
-        in here: each step is recorded and shown on this page.
+        Sign in at the provider, as your {connection.audience === 'team' ? 'team' : 'customers'} would. This does not
+        sign anyone in here. Each step is recorded and shown on this page.
       </p>
       <p>
         <a class="button primary" href={`${loginUrl(c, connection, login)}?${ASKED}`}>

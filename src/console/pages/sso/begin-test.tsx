@@ -12,8 +12,8 @@ export function beginTestPage(c: Context<HttpEnv>, { connection }: { connection:
     { title: 'Test run' },
     <Gate title={`Test run of ${connection.name}`}>
       <p>
-        You will sign in at your identity provider. You are not signed in here: each step is recorded, and shown to you
-        and to the team that sent you this link.
+        You will sign in at your identity provider. This does not sign you in here. Each step is recorded, and shown to
+        you and to the team that sent you this link.
       </p>
       <a class="button primary wide" href={`?${ASKED}`}>
         Continue to {connection.name}
