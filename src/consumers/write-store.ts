@@ -101,21 +101,27 @@ export async function insertConsumer(
 /**
  * Creates a consumer under an id that another row names already, unless it is there. It can be repeated.
  *
- * @returns the consumer as it is then; of one that was merged, the survivor
+ * @returns the consumer as it is then; of one that was merged, the survivor. `created`: whether it was not there before
  */
-export async function ensureConsumer(db: Db, of: Own, fields: Fields, now: number): Promise<Consumer> {
-  const { rows } = await batch(
+export async function ensureConsumer(
+  db: Db,
+  of: Own,
+  fields: Fields,
+  now: number,
+): Promise<{ consumer: Consumer; created: boolean }> {
+  const { inserted, rows } = await batch(
     db,
     {
       inserted: db
         .insert(consumers)
         .values(newRow(of, fields, now))
-        .onConflictDoNothing(),
+        .onConflictDoNothing()
+        .returning({ id: consumers.id }),
       rows: findSurvivor(db, of.project_id, of.id),
     },
     { idempotent: true },
   )
-  return rows[0] as Consumer
+  return { consumer: rows[0] as Consumer, created: inserted.length > 0 }
 }
 
 /**

@@ -2,6 +2,7 @@ import { and, eq, exists, inArray, isNotNull, lte, ne, type SQL, sql } from 'dri
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedEach, auditedFrom, type Change } from '../audit/store'
 import { batch, ConstraintError, type Directory } from '../db/client'
+import { insertFrom } from '../db/insert-from'
 import { ROLES, type Role, rankOf } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { projects } from '../projects/schema'
@@ -9,7 +10,7 @@ import { type Authority, requireManager, requireReach } from './authority'
 import { hasAuthority, rankIn, selectRole } from './authority-store'
 import { isOpenIn } from './invited-store'
 import { MAX_PENDING } from './limits'
-import { invitations, members } from './schema'
+import { formerMembers, invitations, members } from './schema'
 import { findMember, type Member } from './store'
 import { unprovenRemoved } from './unlink-store'
 
@@ -95,6 +96,12 @@ export async function removeMember(directory: Directory, removal: MemberChange, 
       }),
       ...offersEnded(directory, { project_id, user_id, condition, kept: -1 }, change),
       ...enforcementEnded(directory, { project_id, user_id, condition }, change),
+      former: insertFrom(
+        directory,
+        formerMembers,
+        { project_id: members.project_id, user_id: members.user_id },
+        sql`FROM ${members} WHERE ${condition} ON CONFLICT DO NOTHING`,
+      ),
       removed: directory.delete(members).where(condition),
     }),
   )

@@ -9,7 +9,7 @@ import { projects } from '../projects/schema'
 import { sessions, signInCodes, users } from '../sessions/schema'
 import { ssoIdentities } from '../sso/schema'
 import { isOnlyBreakGlass } from './change-store'
-import { invitations, members } from './schema'
+import { formerMembers, invitations, members } from './schema'
 
 /** The user who is erased. */
 export type Erased = { user_id: string; email: string }
@@ -83,7 +83,7 @@ export async function forgetMinter(db: Db, userId: string): Promise<void> {
 
 /**
  * Removes the user's address from the directory, with the sessions, sign-in codes, passkeys, recovery codes,
- * identities of single sign-on, the log of the account and known browsers, if the user is no member of any project. The user's row keeps its id, which is also in place of the address: so the address can sign up again.
+ * identities of single sign-on, former memberships, the log of the account and known browsers, if the user is no member of any project. The user's row keeps its id, which is also in place of the address: so the address can sign up again.
  *
  * @returns whether the user is erased
  */
@@ -106,6 +106,7 @@ export async function forgetUser(directory: Directory, { user_id, email }: Erase
     passkeys: directory.delete(passkeys).where(and(eq(passkeys.user_id, user_id), erased)),
     recoveryCodes: directory.delete(recoveryCodes).where(and(eq(recoveryCodes.user_id, user_id), erased)),
     identities: directory.delete(ssoIdentities).where(and(eq(ssoIdentities.user_id, user_id), erased)),
+    former: directory.delete(formerMembers).where(and(eq(formerMembers.user_id, user_id), erased)),
     sessions: directory.delete(sessions).where(and(eq(sessions.user_id, user_id), erased)),
   })
   return user.length > 0

@@ -30,6 +30,19 @@ export const members = sqliteTable(
   ],
 )
 
+/**
+ * Users who were members of a project and have left or were removed. Single sign-on does not make them members again: an
+ * invitation does.
+ */
+export const formerMembers = sqliteTable(
+  'former_members',
+  {
+    project_id: text().notNull(),
+    user_id: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.project_id, t.user_id] }), index('former_members_user').on(t.user_id)],
+)
+
 /** The states that are stored. A pending invitation whose time is over is shown as expired. */
 export const INVITATION_STATES = ['pending', 'accepted', 'declined', 'revoked'] as const
 

@@ -12,7 +12,7 @@ import { entitlementKeys, grants } from '../entitlements/schema'
 import { connections } from '../inbox/connections/schema'
 import { attempts, bodies, events, minutes, payloads, refs, replays, totals } from '../inbox/schema'
 import { CHUNK_EVENTS, CHUNK_OBJECTS, CHUNK_PAYLOADS, CHUNK_ROWS } from '../inbox/upkeep/limits'
-import { invitations, members } from '../members/schema'
+import { formerMembers, invitations, members } from '../members/schema'
 import { ssoConnectionDomains, ssoConnections, ssoIdentities, ssoTests } from '../sso/schema'
 import { projects } from './schema'
 
@@ -79,6 +79,7 @@ const PARTS: Record<string, Part> = {
   invitations: partOf(invitations, [invitations.project_id, invitations.id], CHUNK_ROWS),
   domains: partOf(domains, [domains.project_id, domains.id], CHUNK_OBJECTS),
   members: partOf(members, [members.project_id, members.user_id], CHUNK_ROWS),
+  former_members: partOf(formerMembers, [formerMembers.project_id, formerMembers.user_id], CHUNK_ROWS),
   audit_log: partOf(auditLog, [auditLog.project_id, auditLog.id], CHUNK_ROWS),
   retired_secrets: retiredSecretsOf(LIVE),
   retired_secrets_of_revoked: retiredSecretsOf(REVOKED),

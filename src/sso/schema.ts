@@ -25,7 +25,7 @@ export const ssoConnections = sqliteTable(
     /** The newest revision that passed a test run, and when (ms); null if none has. */
     tested_revision: integer(),
     tested_at: integer(),
-    /** What the provider's discovery document was like when it was last read; null before that. */
+    /** What the provider's discovery document was like, at the creation or in the last test run. */
     discovery: text({ mode: 'json' }).$type<Discovery>(),
     /** Where the provider signs people out, as it said at the last sign-in; null if it said nothing. */
     end_session_endpoint: text(),

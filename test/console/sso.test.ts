@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { call, freshKey, newHost, setHost } from '../harness'
+import { call, DIRECTORY, freshKey, newHost, setHost } from '../harness'
 import { insertDomain } from '../sso/rows'
 import { submit, visit } from './visit'
 
@@ -73,6 +73,56 @@ it('a connection for customers is created and changed in every setting', async (
     create_consumers: true,
   })
 })
+
+it('a form sends what the user has changed: what somebody else has changed meanwhile stays', async () => {
+  const json = {
+    audience: 'customers',
+    name: 'Acme',
+    issuer: `https://${host}`,
+    client_id: 'rp',
+    client_secret: 'secret',
+  }
+  const { body } = await call('/platform/v1/sso/connections', { method: 'POST', project, token: owner.token, json })
+  const path = `${pages}/${body.id}`
+  const opened = (await visit(path, owner.token)).text
+  const before = unescaped(/name="before" value="([^"]*)"/.exec(opened)?.[1] ?? '')
+  const form = { ...Object.fromEntries(new URLSearchParams(before)), before, client_secret: '' }
+  const meanwhile = { redirect_uris: ['https://acme.dev/new'], create_consumers: true }
+  await call(`/platform/v1/sso/connections/${body.id}`, {
+    method: 'PATCH',
+    project,
+    token: owner.token,
+    json: meanwhile,
+  })
+  await submit(path, owner.token, { ...form, name: 'Renamed' })
+  expect(await shown(body.id)).toMatchObject({ name: 'Renamed', has_secret: true, ...meanwhile })
+  const log = await call(`/platform/v1/audit-log?object_id=${body.id}`, { project, token: owner.token })
+  expect(log.body.data[0].details).toEqual({ name: 'Renamed' })
+  await submit(path, owner.token, form)
+  expect((await shown(body.id)).name).toBe('Renamed')
+  await submit(path, owner.token, { ...form, auth_method: 'none' })
+  expect(await shown(body.id)).toMatchObject({ auth_method: 'none', has_secret: false })
+})
+
+it('a connection of the team whose domain was lost is still changed: its secret, for example', async () => {
+  const lost = await insertDomain(project, `team.${host}`)
+  const json = { audience: 'team', name: 'Team', issuer: `https://${host}`, client_id: 'rp', domain_ids: [lost] }
+  const { body } = await call('/platform/v1/sso/connections', { method: 'POST', project, token: owner.token, json })
+  await DIRECTORY.prepare("UPDATE sso_connections SET state = 'active', tested_revision = 1 WHERE id = ?")
+    .bind(body.id)
+    .run()
+  await DIRECTORY.prepare("UPDATE domains SET state = 'failed', next_check_at = NULL WHERE id = ?").bind(lost).run()
+  const change = { domain_ids: [lost], auth_method: 'client_secret_post', client_secret: 'new' }
+  const options = { method: 'PATCH', project, token: owner.token, json: change }
+  expect((await call(`/platform/v1/sso/connections/${body.id}`, options)).body.has_secret).toBe(true)
+  const path = `${pages}/${body.id}`
+  const before = unescaped(/name="before" value="([^"]*)"/.exec((await visit(path, owner.token)).text)?.[1] ?? '')
+  const form = { ...Object.fromEntries(new URLSearchParams(before)), before, client_secret: '', name: 'Mine' }
+  expect((await submit(path, owner.token, form)).status).toBe(303)
+  expect((await shown(body.id)).name).toBe('Mine')
+})
+
+const unescaped = (html: string) => html.replaceAll('&amp;', '&')
 
 it.each([
   ['scopes', { scopes: 'email' }, 'must include openid'],

@@ -76,15 +76,15 @@ describe('the cost of', () => {
     expect(await cost((bindings) => accept(person, id, { bindings }))).toEqual({ trips: SESSION + 1, written: 0 })
   })
 
-  it('removing: a trip, the member and the audit row (D1 counts no index here); with keys two trips more, and three rows a key', async () => {
+  it('removing: a trip, the member, the former member with an index, and the audit row; with keys two trips more, and three rows a key', async () => {
     const { project, owner } = await freshProject()
     const { remove } = as(project, owner.token)
     const first = await addMember(project, 'developer')
-    expect(await cost((bindings) => remove(first.user, '', { bindings }))).toEqual({ trips: SESSION + 1, written: 2 })
+    expect(await cost((bindings) => remove(first.user, '', { bindings }))).toEqual({ trips: SESSION + 1, written: 4 })
     const second = await addMember(project, 'developer')
     for (const _ of 'two') await mint(second.token, project)
     const withKeys = await cost((bindings) => remove(second.user, '?revoke_keys=true', { bindings }))
     expect(withKeys.trips).toBe(SESSION + 3)
-    expect(withKeys.written).toBe(2 + 3 * 3)
+    expect(withKeys.written).toBe(4 + 3 * 3)
   })
 })

@@ -152,6 +152,7 @@ describe('deleting an account', () => {
           VALUES ('psk_1', ?, 'credential', 'key', 0, '[]', 'Mine', 1, 0)`,
         `INSERT INTO sso_identities (id, project_id, connection_id, issuer, subject, user_id, created_at, last_used_at)
           VALUES ('idn_1', 'prj_1', 'sso_1', 'issuer', 'subject', ?, 1, 1)`,
+        "INSERT INTO former_members VALUES ('prj_1', ?)",
         "INSERT INTO recovery_codes (user_id, hash, created_at) VALUES (?, 'hash', 1)",
       ].map((statement) => DIRECTORY.prepare(statement).bind(user.user)),
     )

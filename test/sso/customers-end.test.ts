@@ -114,6 +114,36 @@ it('of two first sign-ins at once, one says that it has created the consumer', a
   expect(answers.map(({ created }) => created)).toEqual([false, true])
 })
 
+it('of two first sign-ins at once, the one that creates the consumer says so, though the identity is of the other', async () => {
+  const { authorize, token } = await customersWorld()
+  const [at, later] = [await open((await authorize()).body.url), await open((await authorize()).body.url)]
+  const back = (to: typeof at, DB: D1Database) =>
+    comeBack(to, ADA, { bindings: { DB }, headers: { Cookie: to.cookie } })
+  // Both find nobody. The later one records its identity after the other, and creates the consumer before it.
+  const [recorded, created] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const first = back(
+    at,
+    tamperedD1(async ({ sql, run }) => {
+      if (!sql.startsWith('insert into "consumers"')) return run()
+      recorded.resolve()
+      await created.promise
+      return run()
+    }),
+  )
+  const second = await back(
+    later,
+    tamperedD1(async ({ sql, run }) => {
+      if (/insert into "sso_identities"/i.test(sql)) await recorded.promise
+      return run()
+    }),
+  )
+  created.resolve()
+  const answers = [await token(arrived(await first).code ?? ''), await token(arrived(second).code ?? '')].map(
+    ({ body }) => body,
+  )
+  expect(answers.map(({ created }) => created)).toEqual([false, true])
+})
+
 describe('the cost of', () => {
   const KEY = 1
   const cost = async (work: (options: RequestOptions) => Promise<unknown>) => {

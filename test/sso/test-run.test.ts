@@ -177,6 +177,30 @@ describe('a test run', () => {
     expect(await ask(`/${id}/activate`, 'POST')).toMatchObject({ status: 409 })
   })
 
+  it('passes without an address for customers, unless a domain is to say who somebody is', async () => {
+    const nobody = { faults: { claims: { email: null }, userinfo: { email: null } } }
+    const connection = { audience: 'customers', create_consumers: true }
+    expect((await (await world({ connection, ...nobody })).tested()).state).toBe('passed')
+    expect((await (await world({ connection, ...nobody, domain: newDomain() })).tested()).state).toBe('failed')
+  })
+
+  it('notes what the discovery document is like then', async () => {
+    const { id, ask, start, run, host } = await world()
+    const now = stopClock()
+    const discovery = async () => (await ask(`/${id}`)).body.discovery
+    await setHost(host, { discovery: { token_endpoint: null } })
+    stopClock(now + 601_000)
+    await call(`${(await start()).url}?continue`)
+    expect(await discovery()).toEqual({
+      ok: false,
+      detail: expect.stringContaining('token_endpoint'),
+      checked_at: new Date(now + 601_000).toISOString(),
+    })
+    await setHost(host, { now: now + 601_000 })
+    await run((await start()).url)
+    expect(await discovery()).toMatchObject({ ok: true, detail: null })
+  })
+
   it('counts for the client that it tested, and for no other', async () => {
     const { id, ask, start, run } = await world({ connection: { audience: 'customers' } })
     const { test_id, url } = await start()

@@ -186,10 +186,10 @@ async function updateOf(
   const has = client_secret === undefined ? row.secret !== null : client_secret !== null
   requireSecretFor(auth_method ?? row.auth_method, has)
   const domains = requireEmailDomains(found, domain_ids)
-  if (domain_ids && row.state === 'active') requireVerified({ audience: row.audience, domains })
-  // One that was lost since stays: what was read can be sent back.
+  // Those that were lost since stay: what was read can be sent back.
+  const sameDomains = isSame(domain_ids?.toSorted(), row.domains.map(({ id }) => id).sort())
+  if (!sameDomains && row.state === 'active') requireVerified({ audience: row.audience, domains })
   if (changes.surface_id !== row.settings.surface_id) requireSurface(found, changes.surface_id)
-  const isSame = <T>(next: T | undefined, now: T) => next === undefined || JSON.stringify(next) === JSON.stringify(now)
   const sameClient =
     client_secret === undefined &&
     isSame(client_id, row.client_id) &&
@@ -240,6 +240,11 @@ function requireIssuer(rt: Runtime, issuer: string): void {
     const why = error instanceof SsoError ? error.detail : (error as Error).message
     throw invalidField('/issuer', 'malformed', `must be a public https address without a query (${why})`)
   }
+}
+
+/** Whether a change leaves a value as it is. */
+function isSame<T>(next: T | undefined, now: T): boolean {
+  return next === undefined || JSON.stringify(next) === JSON.stringify(now)
 }
 
 /** Without what was not sent. */

@@ -20,7 +20,9 @@ export async function clientOf({ settings }: Runtime, connection: SsoConnection)
   const client_secret =
     connection.secret &&
     (await unseal(settings.encryptionKeys, connection.secret, secretContext(connection)).catch(lost))
-  return { issuer, client_id, client_secret, auth_method, scopes, claims }
+  // Without a domain, customers' addresses say nothing of who somebody is.
+  const needs_email = connection.audience === 'team' || connection.domains.length > 0
+  return { issuer, client_id, client_secret, auth_method, scopes, claims, needs_email }
 }
 
 function lost(cause: unknown): never {

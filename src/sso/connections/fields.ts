@@ -162,7 +162,9 @@ export const SsoConnectionShown = named(
     discovery: z
       .object({ ok: z.boolean(), detail: z.string().nullable(), checked_at: timestamp })
       .nullable()
-      .describe('The result of the last attempt to read the discovery document of the provider.'),
+      .describe(
+        'Whether the discovery document of the provider could be used: when the connection was created, or in the last test run.',
+      ),
     created_at: timestamp,
   }),
   {

@@ -1,6 +1,6 @@
 import { and, eq, exists, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change, entriesOf } from '../../audit/store'
-import { batch, ConstraintError, type Directory, run } from '../../db/client'
+import { batch, ConstraintError, type Directory } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { insertWhere } from '../../db/insert-where'
 import { refusedNull, refusedTwin } from '../../db/refused'
@@ -10,7 +10,7 @@ import { Fault } from '../../lib/fault'
 import { projects } from '../../projects/schema'
 import { MAX_CONNECTIONS } from '../limits'
 import { ssoConnectionDomains, ssoConnections } from '../schema'
-import type { Audience } from '../values'
+import type { Audience, Discovery } from '../values'
 import { findConnection, holdsDomain, isHeld, live, type SsoConnection } from './store'
 
 type Row = typeof ssoConnections.$inferSelect
@@ -46,9 +46,7 @@ export async function insertConnection(
 }
 
 /** What a change sets of a connection. `domain_ids` and `enforce`: undefined leaves them. */
-export type Update = Partial<
-  Pick<Row, 'name' | 'client_id' | 'secret' | 'auth_method' | 'settings' | 'state' | 'discovery'>
-> & {
+export type Update = Partial<Pick<Row, 'name' | 'client_id' | 'secret' | 'auth_method' | 'settings' | 'state'>> & {
   domain_ids?: readonly string[] | undefined
   enforce?: boolean | undefined
   /** Whether it asks for a new test. */
@@ -143,13 +141,9 @@ export async function deleteConnection(directory: Directory, { project_id, id }:
   return { existed: before.length > 0, enforced: enforced.length > 0 }
 }
 
-/** Keeps what the discovery document of a connection's provider was like. */
-export async function noteDiscovery(
-  directory: Directory,
-  { project_id, id }: Of,
-  discovery: NonNullable<Row['discovery']>,
-): Promise<void> {
-  await run(directory, directory.update(ssoConnections).set({ discovery }).where(live(project_id, id)))
+/** Keeps what the discovery document of a connection's provider was like when it was last read. */
+export function discoveryNoted(directory: Directory, { project_id, id }: Of, discovery: Discovery) {
+  return directory.update(ssoConnections).set({ discovery }).where(live(project_id, id))
 }
 
 function domainsAdded(

@@ -5,6 +5,11 @@ import { idFloor } from '../../lib/ids'
 import { HOUR } from '../../lib/time'
 import { ssoCodes, ssoLogins } from '../schema'
 
+/** Says of a code whether its sign-in has created the consumer. */
+export function markCreated(directory: Directory, hash: string, created: boolean) {
+  return directory.update(ssoCodes).set({ created }).where(eq(ssoCodes.hash, hash))
+}
+
 /**
  * Takes a code: it is deleted and returned. Of a code of the project that is expired, or bound to another address, `left` says
  * what is wrong with it.

@@ -14,6 +14,7 @@ import type { Finishing } from '../login/finishing'
 import { SignInRefused } from '../login/refused'
 import type { Identified } from '../oidc/client'
 import { addressOf } from './address'
+import { markCreated } from './codes-store'
 import { findByAddress } from './consumers-store'
 import type { SignedInIdentity } from './fields'
 import { commitSignIn, findIdentity, type IdentityKey, vouchesFor } from './identities-store'
@@ -57,6 +58,7 @@ async function signIn(rt: Runtime, { login, connection, identified }: Finishing,
 
   const id = known?.id ?? newId('idn', now)
   const code = randomHex(CODE_BYTES)
+  const hash = await sha256Hex(code)
   const named = await commitSignIn(
     directory,
     {
@@ -64,7 +66,7 @@ async function signIn(rt: Runtime, { login, connection, identified }: Finishing,
       key,
       identity: { id, isNew: !known, consumer_id: whose.id, email: identified.email },
       code: {
-        hash: await sha256Hex(code),
+        hash,
         redirect_uri: login.redirect_to,
         created: !whose.isThere,
         identity: described(identified, { id, connection_id, now }),
@@ -73,9 +75,13 @@ async function signIn(rt: Runtime, { login, connection, identified }: Finishing,
     { actor: { type: 'system', id: connection_id }, request_id, now },
   )
   if (named === null) throw refusal('sign_in_ended')
-  if (whose.isThere && named === whose.id) return code
+  const isOurs = named === whose.id
+  if (whose.isThere && isOurs) return code
   const fields = { email, name: nameOf(identified) }
-  requireLiving(await ensureConsumer(db, { project_id, id: named }, fields, now))
+  const { consumer, created } = await ensureConsumer(db, { project_id, id: named }, fields, now)
+  requireLiving(consumer)
+  // The code says that this sign-in has created the consumer if the identity is its own. Another one may have been faster.
+  if (created !== (isOurs && !whose.isThere)) await run(directory, markCreated(directory, hash, created))
   return code
 }
 

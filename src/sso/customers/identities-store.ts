@@ -100,7 +100,7 @@ export async function commitSignIn(
         created: sql`${i.id} = ${id} AND ${code.created ? 1 : 0}`,
         identity_id: i.id,
         identity: sql`${JSON.stringify(code.identity)}`,
-        expires_at: sql`${now + CODE_TTL}`,
+        expires_at: sql`${Date.now() + CODE_TTL}`,
       },
       sql`FROM ${ssoIdentities} ${i} WHERE ${isKey(key, i)} AND ${i.consumer_id} IS NOT NULL AND ${active}`,
     ),

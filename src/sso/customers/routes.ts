@@ -85,9 +85,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       const refused = consumer ? refusalOf(consumer) : 'no_consumer'
       if (!consumer || refused) throw new Fault('invalid_grant', `${refused}: ${REFUSALS[refused ?? 'no_consumer']}`)
       const identity = taken.identity as SignedInIdentity
-      // Of two first sign-ins at once, only one has created the consumer.
-      const created = taken.created && iso(consumer.created_at) === identity.authenticated_at
-      return c.json({ consumer: present(consumer), created, identity }, 200)
+      return c.json({ consumer: present(consumer), created: taken.created, identity }, 200)
     },
   )
 

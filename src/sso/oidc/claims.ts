@@ -1,7 +1,7 @@
 import { utf8 } from '../../lib/crypto'
 import { SECOND } from '../../lib/time'
 import type { Client, Host, Identified } from './client'
-import { MAX_CLAIMS, MAX_EMAIL, MAX_NAME, MAX_SUBJECT, MAX_TOKEN_AGE, MAX_TOKEN_AHEAD } from './limits'
+import { MAX_CLAIMS, MAX_EMAIL, MAX_SUBJECT, MAX_TOKEN_AGE, MAX_TOKEN_AHEAD } from './limits'
 
 export type Claims = Record<string, unknown>
 
@@ -54,7 +54,7 @@ export function personOf(
   return {
     email,
     email_verified: email !== null && [token, userinfo].some((claims) => vouchesFor(claims, email)),
-    name: cutTo(MAX_NAME, textOf(token[names.name]) ?? textOf(userinfo[names.name])),
+    name: textOf(token[names.name]) ?? textOf(userinfo[names.name]),
     claims: kept({ ...userinfo, ...token }),
     sid: textOf(token.sid, MAX_SUBJECT),
   }
@@ -84,7 +84,7 @@ function wellFormed(json: string): string {
 }
 
 /** The beginning of a text, without half of a character at its end. */
-function cutTo(length: number, text: string | null): string | null {
+export function cutTo(length: number, text: string | null): string | null {
   return text === null ? null : text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 }
 
@@ -97,8 +97,8 @@ function ageOf(ms: number): string {
   return ms < 0 ? `${seconds} s ahead` : `${seconds} s ago`
 }
 
-/** A value from a provider, for people. */
+/** A value from a provider, for people. It is whole: a secret in it can only be found before it is cut. */
 export function worded(value: unknown): string {
   if (value === undefined) return 'absent'
-  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MAX_NAME)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -10,6 +10,8 @@ export type Client = {
   scopes: readonly string[]
   /** The names of the claims that hold the email address and the name. */
   claims: { email: string; name: string }
+  /** Whether a test run fails for somebody without a verified address. */
+  needs_email: boolean
 }
 
 /** One sign-in: the state that was sent with it, and the address that the provider sends the browser back to. */

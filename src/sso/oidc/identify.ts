@@ -1,8 +1,8 @@
 import * as oauth from 'oauth4webapi'
-import { type Claims, ownChecks, personOf } from './claims'
+import { type Claims, cutTo, ownChecks, personOf } from './claims'
 import type { Client, Host, Identified, Login, Recorder } from './client'
 import { SsoError } from './error'
-import { IDENTIFY_WITHIN } from './limits'
+import { IDENTIFY_WITHIN, MAX_NAME } from './limits'
 import { type Metadata, metadataOf, outsideFetch } from './metadata'
 import { proofsOf } from './proofs'
 import { type Report, reportTo } from './report'
@@ -63,7 +63,7 @@ export async function identify(rt: Host, client: Client, login: Callback, record
   const person = personOf(client, claims, userinfo)
   report.person(client, person)
   const { issuer, end_session_endpoint = null } = provider
-  return { issuer, subject: claims.sub, ...person, end_session_endpoint }
+  return { issuer, subject: claims.sub, ...person, name: cutTo(MAX_NAME, person.name), end_session_endpoint }
 }
 
 /** @returns the response of the token endpoint, which nobody has checked yet */

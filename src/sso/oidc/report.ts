@@ -66,11 +66,12 @@ export function reportTo(record: Recorder | undefined, secrets: readonly string[
         record({ name: `ID token: ${claim}`, ...row, got: withoutSecrets(row.got, secrets) })
     },
 
-    person({ claims }, { email, email_verified, name }) {
+    person({ claims, needs_email }, { email, email_verified, name }) {
       const tell = (row: string, expected: string, got: string | null, ok: boolean) =>
         record?.({ name: row, expected, got: withoutSecrets(got ?? 'absent', secrets), ok })
-      tell('Email address', `the claim "${claims.email}"`, email, email !== null)
-      tell('Email address verified', 'true', String(email_verified), email_verified)
+      const needed = needs_email ? '' : ', if there is one'
+      tell('Email address', `the claim "${claims.email}"${needed}`, email, email !== null || !needs_email)
+      tell('Email address verified', `true${needed}`, String(email_verified), email_verified || !needs_email)
       tell('Name', `the claim "${claims.name}", if there is one`, name, true)
     },
   }

@@ -29,9 +29,16 @@ function plain(json: string): string {
 
 /** A provider's words without the secrets of the sign-in and without control characters, cut to their limit. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const spelled = secrets.filter((secret) => secret !== '').flatMap((secret) => [secret, encoded(secret)])
+  const spelled = secrets
+    .filter((secret) => secret !== '')
+    .flatMap((secret) => [secret, encoded(secret), escaped(secret)])
   const clean = spelled.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
   return clean.replaceAll(/\p{C}+/gu, ' ').slice(0, MAX_QUOTED)
+}
+
+/** As JSON has it. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
 }
 
 /** As a form has it. */

@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Directory } from '../../db/client'
 import { domains } from '../../domains/schema'
 import { isOpen } from '../../members/invited-store'
-import { invitations, members } from '../../members/schema'
+import { formerMembers, invitations, members } from '../../members/schema'
 import { isDeleted } from '../../projects/ended-store'
 import { users } from '../../sessions/schema'
 import { holdsDomain, live, type SsoConnection } from '../connections/store'
@@ -22,7 +22,7 @@ export function selectFacts(
   now: number,
 ) {
   const all = conditions(db, connection, identified, proved, now)
-  const { active, holds, owned, known, byAddress, unproven, isMember, isInvited } = all
+  const { active, holds, owned, known, byAddress, unproven, isMember, isFormer, isInvited } = all
   const user = sql`coalesce(${known}, ${byAddress})`
   const flag = (condition: SQL, name: string) => sql<boolean>`${condition}`.mapWith(Boolean).as(name)
   return db
@@ -33,6 +33,7 @@ export function selectFacts(
       unproven: flag(unproven, 'unproven'),
       linked: flag(sql`${known} IS NOT NULL`, 'linked'),
       member: flag(isMember(user), 'member'),
+      former: flag(isFormer(user), 'former'),
       invited: flag(isInvited(user), 'invited'),
     })
     .from(sql`(SELECT 1)`)
@@ -66,6 +67,11 @@ export function conditions(
       .select(one)
       .from(members)
       .where(and(eq(members.project_id, project_id), eq(members.user_id, user)))}`
+  const isFormer = (user: SQL) =>
+    sql`EXISTS ${db
+      .select(one)
+      .from(formerMembers)
+      .where(and(eq(formerMembers.project_id, project_id), eq(formerMembers.user_id, user)))}`
   const isOwner = (user: SQL) =>
     sql`EXISTS ${db
       .select(one)
@@ -87,6 +93,8 @@ export function conditions(
     known,
     byAddress,
     isMember,
+    /** Whether the user has left the project or was removed. It stays so if they come back by an invitation. */
+    isFormer,
     /**
      * Whether the identity would be linked to an owner who has not proved to be one. Without that, whoever sets up a provider
      * could become owner.

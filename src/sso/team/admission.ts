@@ -20,7 +20,7 @@ export function withUsableEmail(identified: Identified): Identified {
 export function admit(
   { default_role }: ConnectionSettings,
   identified: Identified,
-  { active, holds, owned, unproven, linked, member, invited }: Facts,
+  { active, holds, owned, unproven, linked, member, former, invited }: Facts,
 ): ConnectionSettings['default_role'] {
   if (!active) throw new SignInRefused('connection_inactive', 'The connection is not active.')
   if (!holds) throw new SignInRefused('domain_unverified', 'The connection has no verified domain.')
@@ -29,8 +29,8 @@ export function admit(
   if (unproven)
     throw new SignInRefused('owner_unproven', 'An owner must have signed in with a code or a passkey first.')
   if (member) return null
-  // Somebody who was linked has left or was removed since: an admin decides whether they come back.
-  if (!linked && default_role !== null) return default_role
+  // Somebody has left or was removed: an admin decides whether they come back. Of removals before they were noted, the link tells.
+  if (!linked && !former && default_role !== null) return default_role
   if (invited) return null
   throw new SignInRefused('not_invited', 'They are not a member of this project, and must be invited.')
 }

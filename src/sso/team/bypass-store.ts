@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import { countNotices } from '../../accounts/notices-store'
 import { auditedEach, type Change } from '../../audit/store'
 import { batch, type Directory } from '../../db/client'
@@ -13,7 +13,7 @@ export type Bypassed = { id: string; name: string }
 
 /**
  * Reads the projects that enforce single sign-on and to which the user of a session has break-glass access, for the batch that
- * opens the session by other means.
+ * opens the session by other means. A deleted project counts, because the session may restore it.
  */
 export function bypassedBy(db: Directory, sessionId: string) {
   return db
@@ -21,7 +21,7 @@ export function bypassedBy(db: Directory, sessionId: string) {
     .from(sessions)
     .innerJoin(members, and(eq(members.user_id, sessions.user_id), eq(members.break_glass, true)))
     .innerJoin(projects, eq(projects.id, members.project_id))
-    .where(and(eq(sessions.id, sessionId), isNotNull(projects.sso_enforced_by), isNull(projects.deleted_at)))
+    .where(and(eq(sessions.id, sessionId), isNotNull(projects.sso_enforced_by)))
     .limit(MAX_OWNED_PROJECTS)
 }
 

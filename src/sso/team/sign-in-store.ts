@@ -41,10 +41,11 @@ export async function openWithSso(
   const { project_id, id: connection_id, settings } = connection
   const { issuer, subject, email, email_verified, sid, end_session_endpoint } = identified
   const all = conditions(db, connection, identified, proved, now)
-  const { address, identity, active, holds, owned, known, byAddress, unproven, isMember, isInvited } = all
+  const { address, identity, active, holds, owned, known, byAddress, unproven, isMember, isFormer, isInvited } = all
   const [newUser, newIdentity] = [newId('usr', now), newId('idn', now)]
   const { default_role } = settings
-  const admitted = default_role === null ? sql`(${isMember(byAddress)} OR ${isInvited(byAddress)})` : sql`1`
+  const joins = default_role === null ? sql`0` : sql`NOT ${isFormer(byAddress)}`
+  const admitted = sql`(${joins} OR ${isMember(byAddress)} OR ${isInvited(byAddress)})`
   const linkable = and(
     email === null || !email_verified ? sql`0` : sql`${known} IS NULL`,
     active,
@@ -58,7 +59,7 @@ export async function openWithSso(
       .from(ssoIdentities)
       .where(and(eq(ssoIdentities.project_id, project_id), eq(ssoIdentities.id, newIdentity))),
   )
-  const joining = and(default_role === null ? sql`0` : undefined, linked, sql`NOT ${isMember(known)}`)
+  const joining = and(joins, linked, sql`NOT ${isMember(known)}`)
   const member = {
     project_id,
     user_id: known,

@@ -3,9 +3,9 @@ import type { SsoConnection } from '../connections/store'
 import type { Login } from '../login/logins-store'
 import { isUnfinished } from '../login/refused'
 import type { Identified, Recorder } from '../oidc/client'
-import type { Report, Step, TestState } from '../values'
+import type { Step } from '../values'
 import { fitted } from './report'
-import { endTest } from './tests-store'
+import { endTest, type TestResult } from './tests-store'
 import { wouldDo } from './would'
 
 /** A test run that a browser has come back from, or that did not get to the provider. */
@@ -16,9 +16,6 @@ export type Tested = {
   /** Checks what the browser came back with. @throws {SsoError} or {@link SignInRefused} */
   identify: (record?: Recorder) => Promise<Identified>
 }
-
-/** How a test run has ended. */
-export type TestResult = { state: Exclude<TestState, 'waiting'>; report: Report }
 
 /** Ends a test run, and records what it found. It signs nobody in. @returns null if newer runs have taken its place */
 export async function finishTest(
@@ -40,9 +37,15 @@ export async function finishTest(
   const result: TestResult = {
     state: steps.every(({ ok }) => ok) ? 'passed' : 'failed',
     report: fitted({ steps, would }),
+    discovery: discoveryIn(steps),
   }
   const { project_id, connection_id, redirect_to: id } = login
   // The browser need not be of a member: whoever has the link can run the test.
   const change = { actor: { type: 'system', id: connection_id }, request_id: requestId, now: rt.now } as const
   return (await endTest(rt.directory, { project_id, connection_id, id }, result, change)) ? result : null
+}
+
+function discoveryIn(steps: readonly Step[]): TestResult['discovery'] {
+  const step = steps.find(({ name }) => name === 'Discovery')
+  return step ? { ok: step.ok, detail: step.ok ? null : step.got } : null
 }

@@ -5,10 +5,10 @@ import { deleteSome } from '../../db/delete-some'
 import { insertFrom } from '../../db/insert-from'
 import { insertWhere } from '../../db/insert-where'
 import { live } from '../connections/store'
-import { entry } from '../connections/write-store'
+import { discoveryNoted, entry } from '../connections/write-store'
 import { loginRow, type NewLogin } from '../login/logins-store'
 import { ssoConnections, ssoLogins, ssoTests } from '../schema'
-import type { Report, TestState } from '../values'
+import type { Discovery, Report, TestState } from '../values'
 import { KEPT_TESTS, TESTS_KEPT_FOR } from './limits'
 
 export type Test = typeof ssoTests.$inferSelect
@@ -18,6 +18,14 @@ function ofConnection({ project_id, connection_id }: Pick<Of, 'project_id' | 'co
   return and(eq(ssoTests.project_id, project_id), eq(ssoTests.connection_id, connection_id))
 }
 const isTest = (of: Of) => and(ofConnection(of), eq(ssoTests.id, of.id))
+
+/** How a test run has ended. */
+export type TestResult = {
+  state: Exclude<TestState, 'waiting'>
+  report: Report
+  /** What the discovery document of the provider was like; null if the run did not get to it. */
+  discovery: Omit<Discovery, 'checked_at'> | null
+}
 
 /** Reads a test run of a connection. */
 export function findTest(directory: Directory, of: Of) {
@@ -78,7 +86,7 @@ export async function purgeTests(directory: Directory, now: number, most: number
 export async function endTest(
   directory: Directory,
   of: Of,
-  { state, report }: { state: Exclude<TestState, 'waiting'>; report: Report },
+  { state, report, discovery }: TestResult,
   change: Change,
 ): Promise<boolean> {
   const { project_id, connection_id, id } = of
@@ -89,6 +97,9 @@ export async function endTest(
       .set({ state, report })
       .where(and(isTest(of), eq(ssoTests.state, 'waiting')))
       .returning({ id: ssoTests.id }),
+    ...(discovery && {
+      discovery: discoveryNoted(directory, { project_id, id: connection_id }, { ...discovery, checked_at: change.now }),
+    }),
     ...audited(
       directory,
       change,

@@ -48,9 +48,9 @@ describe('a message', () => {
       'The signature of the ID token is not valid.',
     ],
     [
-      'quotes 200 characters of a claim',
+      'quotes 300 characters of a claim',
       { claims: { azp: 'x'.repeat(1000) } },
-      `The ID token is not valid. "azp" must be absent, or rp. It is ${'x'.repeat(200)}.`,
+      `The ID token is not valid. "azp" must be absent, or rp. It is ${'x'.repeat(300)}.`,
     ],
   ])('%s', async (_, faults, message, changes) => {
     await expect(signIn(clientOf(await faultyHost(faults), changes))).rejects.toMatchObject({ message })
@@ -140,8 +140,13 @@ describe('a record', () => {
     for (const secret of secrets) expect(JSON.stringify([steps, String(error), { ...error }])).not.toContain(secret)
   })
 
+  const long = 't0ken'.repeat(80)
+  const quoted = 't0ken"and\\t0ken'
   it.each<[string, Faults]>([
     ['in the ID token', { claims: { azp: 's3cret' } }],
+    ['in the ID token, and that is cut', { tokens: { access_token: long }, claims: { azp: long } }],
+    ['in the name, and that is cut', { tokens: { access_token: long }, claims: { name: long } }],
+    ['in an object of the ID token', { tokens: { access_token: quoted }, claims: { azp: { of: quoted } } }],
     ['in the name', { claims: { name: 'Ada s3cret' } }],
     ['as the subject', { claims: { sub: 's3cret' }, userinfo: { sub: 's3cret' } }],
     [
@@ -160,8 +165,8 @@ describe('a record', () => {
     const steps: Step[] = []
     const message = await signIn(clientOf(await faultyHost(faults)), { steps }).then(() => '', String)
     expect(steps.length).toBeGreaterThan(3)
-    for (const secret of ['s3cret', 'an access/token']) expect(JSON.stringify(steps)).not.toContain(secret)
-    for (const secret of ['s3cret', 'an access/token']) expect(message).not.toContain(secret)
+    for (const secret of ['s3cret', 't0ken', 'an access/token']) expect(JSON.stringify(steps)).not.toContain(secret)
+    for (const secret of ['s3cret', 't0ken', 'an access/token']) expect(message).not.toContain(secret)
   })
   it('repeats the secret neither as HTTP Basic nor as forms have it', async () => {
     for (const auth_method of ['client_secret_basic', 'client_secret_post'] as const) {

@@ -17,6 +17,7 @@ export const clientOf = (host: string, changes: Partial<Client> = {}): Client =>
   auth_method: 'client_secret_basic',
   scopes: ['openid', 'email', 'profile'],
   claims: { email: 'email', name: 'name' },
+  needs_email: true,
   ...changes,
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Answer, addMember, call, DIRECTORY, freshProject, mailbox, unconfirm } from '../../harness'
 import { end, restore } from '../../projects/ending'
+import { signIn as byCode } from '../../sessions/signing-in'
 import { passTest } from '../rows'
 import { CONNECTIONS, enforced, ssoMember, team } from './team'
 
@@ -145,5 +146,14 @@ describe('break-glass access', () => {
     expect(log.body.data).toMatchObject([{ actor: { type: 'user', id: owner.user } }])
     const told = mail.mails.filter(({ subject }) => subject === 'A sign-in without single sign-on')
     expect(told.map(({ to }) => to).sort()).toEqual([owner.email, second.email].sort())
+  })
+
+  it('is in the audit log of a deleted project too, which the session can restore', async () => {
+    const { project, owner } = await enforced()
+    expect((await end({ project, owner })).status).toBe(200)
+    const { token, user } = await byCode(owner.email)
+    expect((await restore({ project, owner: { token } })).status).toBe(200)
+    const log = await call('/platform/v1/audit-log?action=sso.bypassed', { project, token })
+    expect(log.body.data).toMatchObject([{ actor: { type: 'user', id: user.id } }])
   })
 })

@@ -134,7 +134,7 @@ it('of a test run', async () => {
   expect({ begun: begun.cost, opened: [opened.trips, opened.rows], ended: [ended.trips, ended.rows] }).toEqual({
     begun: [2, 2 + 2],
     opened: [1, 2],
-    ended: [3, 1 + 1 + 2],
+    ended: [3, 1 + 1 + 1 + 2],
   })
 })
 

@@ -27,14 +27,18 @@ const ada = ({ domain }: Team): Person => ({ sub: 'ada', email: `ada@${domain}` 
 
 /** Ada is linked, and then removed from the project. */
 async function removed(of: Team) {
-  const { user } = await ssoMember(of)
-  await call(`/platform/v1/members/${user}`, { method: 'DELETE', project: of.project, token: of.owner.token })
+  await remove(of, (await ssoMember(of)).user)
+}
+
+async function remove({ project, owner }: Team, user: string) {
+  await call(`/platform/v1/members/${user}`, { method: 'DELETE', project, token: owner.token })
 }
 
 /** Ada is a member, and has never signed in with the connection. */
 async function member(of: Team, role: 'admin' | 'owner') {
   const { user } = await addMember(of.project, role)
   await DIRECTORY.prepare('UPDATE users SET email = ? WHERE id = ?').bind(ada(of).email, user).run()
+  return user
 }
 
 const invite = async (of: Team) => {
@@ -125,6 +129,27 @@ const CASES: Record<string, Case> = {
   },
   'somebody who was removed, with a default role': {
     prepare: removed,
+    would: 'They are not a member of this project, and must be invited.',
+    does: { refused: 'not_invited' },
+  },
+  'a member who was removed without ever signing in with it, with a default role': {
+    prepare: async (of) => remove(of, await member(of, 'admin')),
+    would: 'They are not a member of this project, and must be invited.',
+    does: { refused: 'not_invited' },
+  },
+  'a member who was removed without ever signing in with it, and is invited again': {
+    prepare: async (of) => {
+      await remove(of, await member(of, 'admin'))
+      await invite(of)
+    },
+    would: 'would be signed in. They could then accept their invitation.',
+    does: { role: null },
+  },
+  'somebody who was removed, and whose identity was deleted, with a default role': {
+    prepare: async (of) => {
+      await removed(of)
+      await DIRECTORY.prepare('DELETE FROM sso_identities WHERE project_id = ?').bind(of.project).run()
+    },
     would: 'They are not a member of this project, and must be invited.',
     does: { refused: 'not_invited' },
   },

@@ -111,14 +111,16 @@ type SettingsProps = Shown & { c: Context<HttpEnv>; mistakes: Mistakes }
 
 function Settings({ c, row, domains, entered, mistakes }: SettingsProps) {
   const paths = pathsOf(c)
+  const stored = enteredOf(row, domains)
   return (
     <>
       <h2>Settings</h2>
       <Post c={c} to={`${paths.sso}/${row.id}`} class="form">
         <input type="hidden" name="audience" value={row.audience} />
+        <input type="hidden" name="before" value={entered?.get('before') ?? String(stored)} autocomplete="off" />
         <CommonFields
           audience={row.audience}
-          entered={entered ?? enteredOf(row)}
+          entered={entered ?? stored}
           domains={domains}
           domainsPath={paths.domains}
           mistakes={mistakes}

@@ -1,4 +1,4 @@
-import type { SsoConnection } from '../../../sso/connections/store'
+import type { OfferedDomain, SsoConnection } from '../../../sso/connections/store'
 
 /** The fields of a form for a new connection, as the API takes them. */
 export function fieldsIn(form: URLSearchParams): Record<string, unknown> {
@@ -25,27 +25,38 @@ export function fieldsIn(form: URLSearchParams): Record<string, unknown> {
   }
 }
 
-/** The fields of a form that changes a connection. An empty secret leaves the one that is stored. */
+/**
+ * What a user has changed in the form of a connection: the fields that differ from those that the form began with, so that it
+ * undoes no change of somebody else. An empty secret leaves the one that is stored, unless the client is to have none.
+ */
 export function changesIn(form: URLSearchParams): Record<string, unknown> {
-  const { audience, issuer, ...changes } = fieldsIn(form)
-  return changes
+  const before = fieldsIn(new URLSearchParams(form.get('before') ?? ''))
+  const { audience, issuer, ...fields } = fieldsIn(form)
+  const differs = ([name, value]: [string, unknown]) => JSON.stringify(value) !== JSON.stringify(before[name])
+  const changes = Object.fromEntries(Object.entries(fields).filter(differs))
+  return { ...(changes.auth_method === 'none' && { client_secret: null }), ...changes }
 }
 
-/** The settings of a connection as its form has them. */
-export function enteredOf({ name, client_id, auth_method, settings, domains }: SsoConnection): URLSearchParams {
+/** The settings of a connection as its form has them. @param domains which the form offers, in its order */
+export function enteredOf(
+  { audience, name, client_id, auth_method, settings, domains: own }: SsoConnection,
+  domains: readonly OfferedDomain[],
+): URLSearchParams {
   const { scopes, claims, default_role, redirect_uris, create_consumers, surface_id } = settings
+  const ofConnection = domains.filter(({ id }) => own.some((one) => one.id === id))
   return new URLSearchParams([
+    ['audience', audience],
     ['name', name],
     ['client_id', client_id],
     ['default_role', default_role ?? ''],
     ['redirect_uris', redirect_uris.join('\n')],
     ['create_consumers', String(create_consumers)],
-    ['surface_id', surface_id ?? ''],
+    ['surface_id', domains.find(({ id }) => id === surface_id)?.id ?? ''],
     ['auth_method', auth_method],
     ['scopes', scopes.join(' ')],
     ['claim_email', claims.email],
     ['claim_name', claims.name],
-    ...domains.map(({ id }): [string, string] => ['domain_ids', id]),
+    ...ofConnection.map(({ id }): [string, string] => ['domain_ids', id]),
   ])
 }
 

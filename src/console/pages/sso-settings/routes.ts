@@ -47,8 +47,11 @@ export const ssoSettingsPages = new Hono<HttpEnv>()
   .get('/:id', page('sso:read'), (c) => shown(c))
   .post('/:id', page('sso:write'), async (c) => {
     try {
-      const changes = parse(ChangeBody, changesIn(c.get('form')))
-      await changeConnection(c.get('rt'), userOf(c), addressed(c), changes, changeOf(c))
+      const changed = changesIn(c.get('form'))
+      if (Object.keys(changed).length > 0) {
+        const changes = parse(ChangeBody, changed)
+        await changeConnection(c.get('rt'), userOf(c), addressed(c), changes, changeOf(c))
+      }
       return done(c, 'sso_updated')
     } catch (error) {
       return shown(c, refusedBecause(error), c.get('form'))

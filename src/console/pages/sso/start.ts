@@ -13,7 +13,7 @@ import { MAX_EMAIL } from '../../../sso/oidc/limits'
 import { connectionsFor } from '../../../sso/team/routing-store'
 import { localPath } from '../../local-path'
 import { page } from '../../page'
-import { visitorOf } from '../../session'
+import { type User, visitorOf } from '../../session'
 import { choicePage } from './choice'
 import { depart } from './depart'
 
@@ -32,7 +32,7 @@ export const ssoStartPages = new Hono<HttpEnv>().get('/start', page('anyone'), a
   const found = await run(directory, connectionsFor(directory, domainOf(email) ?? ''))
   const [only] = found
   if (only && found.length === 1) return begin(c, only.id, next, email)
-  if (only) return choicePage(c, { email, next, connections: found })
+  if (only) return choicePage(c, { email, next, connections: found, signedIn: (await strangersVisitor(c))?.email })
   return c.redirect(`/console/sign-in?${new URLSearchParams({ email, next })}`, 303)
 })
 
@@ -43,9 +43,8 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
     return c.redirect(`/console/sign-in?${new URLSearchParams({ refused: 'connection_inactive', next })}`, 303)
   }
   // No link of somebody else must sign anybody in, or in place of who is signed in: whoever follows one is asked first.
-  const from = originOfVisit(c)
-  const visitor = from === 'nobody' ? await visitorOf(c) : null
-  if (from === 'others' || visitor) {
+  const visitor = await strangersVisitor(c)
+  if (visitor || originOfVisit(c) === 'others') {
     return choicePage(c, { email: login_hint ?? '', next, connections: [connection], signedIn: visitor?.email })
   }
   const { state, bound } = await bindBrowser(c)
@@ -62,6 +61,11 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
   return depart(c, { login: begun, connection }, state)
 }
 
+/** Who is signed in already, unless a page of ours leads here: that one knows. */
+async function strangersVisitor(c: Context<HttpEnv>): Promise<User | null> {
+  return originOfVisit(c) === 'ours' ? null : visitorOf(c)
+}
+
 /** Whose page leads here: ours, one of others, or nobody's, as for an address that was typed or opened from an email. */
 function originOfVisit(c: Context<HttpEnv>): 'ours' | 'others' | 'nobody' {
   const site = c.req.header('Sec-Fetch-Site') ?? siteOfReferer(c)
@@ -69,8 +73,12 @@ function originOfVisit(c: Context<HttpEnv>): 'ours' | 'others' | 'nobody' {
   return site === 'same-origin' ? 'ours' : 'others'
 }
 
-/** For browsers that send no `Sec-Fetch-Site`: no other site can make one send our own address as the page before. */
-function siteOfReferer(c: Context<HttpEnv>): 'same-origin' | 'none' {
-  const before = URL.parse(c.req.header('Referer') ?? '')
-  return before?.origin === new URL(c.req.url).origin ? 'same-origin' : 'none'
+/**
+ * For browsers that send no `Sec-Fetch-Site`: no other site can make one send our own address as the page before. But it can
+ * make one send none at all, as if the address had been typed.
+ */
+function siteOfReferer(c: Context<HttpEnv>): 'same-origin' | 'cross-site' | 'none' {
+  const before = c.req.header('Referer')
+  if (!before) return 'none'
+  return URL.parse(before)?.origin === new URL(c.req.url).origin ? 'same-origin' : 'cross-site'
 }
