@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './paths.ts'
 
@@ -17,8 +17,7 @@ const SETTINGS: Record<string, () => string> = { SIGN_UP: () => 'open', SIGN_IN_
 
 /** Adds missing settings and secrets to .dev.vars and keeps the existing ones. @returns the names that were added */
 export function ensureDevVars(path = join(ROOT, '.dev.vars')): string[] {
-  const isNew = !existsSync(path)
-  const before = isNew ? HEADER : readFileSync(path, 'utf8')
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : HEADER
   const wanted = { ...SECRETS, ...SETTINGS }
   const missing = Object.keys(wanted).filter(
     (name) => !new RegExp(`^\\s*(export\\s+)?${name}\\s*=\\s*\\S`, 'm').test(before),
@@ -26,25 +25,8 @@ export function ensureDevVars(path = join(ROOT, '.dev.vars')): string[] {
   if (missing.length > 0) {
     const start = before === '' || before.endsWith('\n') ? before : `${before}\n`
     const added = missing.map((name) => `${name}=${wanted[name]?.()}\n`).join('')
-    const draft = `${path}.${process.pid}`
-    writeFileSync(draft, start + added, { mode: 0o600 })
-    // Another server of this checkout may be starting for the first time too: both get the secrets of the first one.
-    if (!isNew) renameSync(draft, path)
-    else if (!linked(draft, path)) return ensureDevVars(path)
+    writeFileSync(path, start + added, { mode: 0o600 })
   }
   chmodSync(path, 0o600)
   return missing
-}
-
-/** Gives a draft its name, unless another file has it. @returns whether it has the name now */
-function linked(draft: string, path: string): boolean {
-  try {
-    linkSync(draft, path)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    return false
-  } finally {
-    rmSync(draft)
-  }
 }
