@@ -14,16 +14,17 @@ const [, config = './wrangler.toml'] = localConfig({ stores: STORES }, resolve('
 const OF_SEVERAL = STORES === '1' ? ['test/stores/!(ids|places).test.ts'] : []
 
 const PACKAGES_TO_BUNDLE = ['@simplewebauthn/server', '@simplewebauthn/server/helpers']
-// What these show is the same with any number of stores: vendors' formats, what HTTP says of a request and of a response,
-// what providers and resolvers say, and that one database holds the same whatever the order of the facts. Other tests ask the same routes and the same
-// statements in each store. CI runs these with one store only.
+// What these show is the same with any number of stores: vendors' formats, what HTTP says of a request and of a response, who
+// may ask, what an isolate remembers of a key, what providers and resolvers say, and that one database holds the same whatever
+// the order of the facts. Other tests ask the same routes and the same statements in each store. CI runs these with one store.
 const OF_NO_STORE = [
   'test/vendors/*.test.ts',
   'test/lib/*.test.ts',
   'test/sso/oidc/*.test.ts',
   'test/domains/{lookup,walk}.test.ts',
-  'test/http/{bodies,refusals,responses}.test.ts',
-  'test/console/headers.test.ts',
+  'test/http/{authorization,bodies,known-credentials,lists,refusals,responses}.test.ts',
+  'test/openapi.test.ts',
+  'test/console/{headers,roles}.test.ts',
   'test/billing/{convergence,lives,oddities,oddities-values,ordering}.test.ts',
   'test/consumers/links-order.test.ts',
   'test/devices/any-order.test.ts',

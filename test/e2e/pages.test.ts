@@ -49,8 +49,8 @@ let browser: Browser
 let token: string
 let project: string
 let empty: string
-const context: Record<string, BrowserContext> = {}
-const seen: Record<string, Watch> = {}
+let context: BrowserContext
+let seen: Watch
 /** The paths of all pages, by name. */
 let paths: Record<string, string>
 
@@ -157,12 +157,9 @@ beforeAll(async () => {
     reference: `/console/p/${project}/reference`,
     missing: '/console/nothing/here',
   }
-  for (const scheme of ['light', 'dark'] as const) {
-    const made = await browser.newContext({ colorScheme: scheme, viewport: WIDE })
-    await made.addCookies([sessionCookie(token)])
-    seen[scheme] = watch(made)
-    context[scheme] = made
-  }
+  context = await browser.newContext({ viewport: WIDE })
+  await context.addCookies([sessionCookie(token)])
+  seen = watch(context)
 }, 120_000)
 afterAll(() => browser?.close())
 
@@ -171,49 +168,49 @@ async function settle(page: Page, name: string): Promise<void> {
   if (name === 'reference') await page.getByText('Mint an API key').waitFor({ timeout: 60_000 })
 }
 
-it.concurrent.each(['light', 'dark'] as const)(
-  'every page, %s: has no violations that axe finds, fits into 360 px and more, and loads nothing from other origins',
-  async (scheme) => {
-    const made = context[scheme] as BrowserContext
-    const page = await made.newPage()
-    const wrong: string[] = []
-    for (const [name, path] of Object.entries(paths)) {
-      await page.setViewportSize(WIDE)
-      if (name === 'sign-in') await made.clearCookies()
-      await page.goto(URL_OF_CONSOLE + path)
-      if (name === 'sign-in') await made.addCookies([sessionCookie(token)])
-      await settle(page, name)
-      await picture(page, `${name}-${scheme}`, name !== 'reference')
+it('every page has no violations that axe finds, light and dark, fits into 360 px and more, and loads nothing from other origins', async () => {
+  const page = await context.newPage()
+  const wrong: string[] = []
+  for (const [name, path] of Object.entries(paths)) {
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize(WIDE)
+    if (name === 'sign-in') await context.clearCookies()
+    await page.goto(URL_OF_CONSOLE + path)
+    if (name === 'sign-in') await context.addCookies([sessionCookie(token)])
+    await settle(page, name)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await picture(page, `${name}-${colorScheme}`, name !== 'reference')
       // In the dark, a page differs in its colors alone.
-      const only = scheme === 'dark' ? 'color-contrast' : undefined
-      wrong.push(...(await violations(page, only)).map((what) => `${name}: ${what}`))
-      await page.setViewportSize(NARROW)
-      await picture(page, `${name}-${scheme}-360`, name !== 'reference')
-      if (scheme === 'light' && NARROW_TOO.includes(name))
-        wrong.push(...(await violations(page)).map((what) => `${name}, narrow: ${what}`))
-      for (const width of [NARROW.width, ...TIGHT]) {
-        await page.setViewportSize({ ...NARROW, width })
-        const taken = await page.evaluate<number>('document.documentElement.scrollWidth')
-        if (taken > width) wrong.push(`${name}: ${taken} px wide at ${width} px`)
-        const cut = await page.evaluate<boolean>(
-          `[...document.querySelectorAll('.rows')].some((rows) => rows.scrollWidth > rows.clientWidth)`,
-        )
-        if (cut) wrong.push(`${name}: columns out of view at ${width} px`)
-      }
+      const only = colorScheme === 'dark' ? 'color-contrast' : undefined
+      wrong.push(...(await violations(page, only)).map((what) => `${name}, ${colorScheme}: ${what}`))
     }
-    await page.close()
-    const { problems, foreign } = seen[scheme] as Watch
-    // A dead sign-in link and a refused sign-in are a 401, and no other page is.
-    const stated = (text: string) =>
-      /status of (404|422)/.test(text) || (/refused=|auth.sign-in/.test(text) && text.includes('status of 401'))
-    const unexpected = problems.filter((text) => !stated(text))
-    expect({ wrong, unexpected, foreign }).toEqual({ wrong: [], unexpected: [], foreign: [] })
-  },
-  400_000,
-)
+    await page.setViewportSize(NARROW)
+    await picture(page, `${name}-dark-360`, name !== 'reference')
+    await page.emulateMedia({ colorScheme: 'light' })
+    await picture(page, `${name}-light-360`, name !== 'reference')
+    if (NARROW_TOO.includes(name)) wrong.push(...(await violations(page)).map((what) => `${name}, narrow: ${what}`))
+    for (const width of [NARROW.width, ...TIGHT]) {
+      await page.setViewportSize({ ...NARROW, width })
+      const taken = await page.evaluate<number>('document.documentElement.scrollWidth')
+      if (taken > width) wrong.push(`${name}: ${taken} px wide at ${width} px`)
+      const cut = await page.evaluate<boolean>(
+        `[...document.querySelectorAll('.rows')].some((rows) => rows.scrollWidth > rows.clientWidth)`,
+      )
+      if (cut) wrong.push(`${name}: columns out of view at ${width} px`)
+    }
+  }
+  await page.close()
+  const { problems, foreign } = seen
+  // A dead sign-in link and a refused sign-in are a 401, and no other page is.
+  const stated = (text: string) =>
+    /status of (404|422)/.test(text) || (/refused=|auth.sign-in/.test(text) && text.includes('status of 401'))
+  const unexpected = problems.filter((text) => !stated(text))
+  expect({ wrong, unexpected, foreign }).toEqual({ wrong: [], unexpected: [], foreign: [] })
+}, 400_000)
 
 it('the pages after a form have no violations either', async () => {
-  const page = await (context.light as BrowserContext).newPage()
+  const page = await context.newPage()
   await page.goto(URL_OF_CONSOLE + (paths['new-key'] as string))
   await page.getByLabel('Name').fill('One more')
   for (const box of await page.getByRole('checkbox').all()) await box.uncheck()
@@ -280,7 +277,7 @@ it('the HTML of a page is under 60 KB, and the script and style sheet are under 
 })
 
 it('paints quickly', async () => {
-  const page = await (context.light as BrowserContext).newPage()
+  const page = await context.newPage()
   const times: number[] = []
   for (const name of ['keys', 'events', 'event', 'health']) {
     await page.goto(URL_OF_CONSOLE + (paths[name] as string))
@@ -296,7 +293,7 @@ it('paints quickly', async () => {
 })
 
 it('has its headings in one place, its controls at one height, and the titles of the chart in view', async () => {
-  const page = await (context.light as BrowserContext).newPage()
+  const page = await context.newPage()
   await page.setViewportSize(WIDE)
   const tops: Record<string, number> = {}
   const tall: string[] = []
@@ -321,7 +318,7 @@ it('has its headings in one place, its controls at one height, and the titles of
 })
 
 it('works with the keyboard only', async () => {
-  const page = await (context.light as BrowserContext).newPage()
+  const page = await context.newPage()
   await page.goto(URL_OF_CONSOLE + (paths.keys as string))
   const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()')
   const tabTo = async (text: string) => {
