@@ -109,6 +109,7 @@ export async function ensureConsumer(
   fields: Fields,
   now: number,
 ): Promise<{ consumer: Consumer; created: boolean }> {
+  const trips = db.meter.trips
   const { inserted, rows } = await batch(
     db,
     {
@@ -121,7 +122,10 @@ export async function ensureConsumer(
     },
     { idempotent: true },
   )
-  return { consumer: rows[0] as Consumer, created: inserted.length > 0 }
+  const consumer = rows[0] as Consumer
+  // Sent again after an error, it finds what it may have created the first time: then the time tells.
+  const wasRepeated = db.meter.trips - trips > 1
+  return { consumer, created: inserted.length > 0 || (wasRepeated && consumer.created_at === now) }
 }
 
 /**

@@ -27,7 +27,7 @@ it('a domain is added, checked and deleted', async () => {
   expect((await submit(`${path}/verify`, owner.token)).status).toBe(303)
   const seen = (await visit(path, owner.token)).text
   for (const words of [
-    '1 value, but not this one: an old record, or another project’s',
+    '1 value, but not this one. Perhaps an old record, or another project’s',
     'platform-verify=old',
     'No such name',
   ]) {

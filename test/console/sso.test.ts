@@ -98,7 +98,7 @@ it('a form sends what the user has changed: what somebody else has changed meanw
   expect(await shown(body.id)).toMatchObject({ name: 'Renamed', has_secret: true, ...meanwhile })
   const log = await call(`/platform/v1/audit-log?object_id=${body.id}`, { project, token: owner.token })
   expect(log.body.data[0].details).toEqual({ name: 'Renamed' })
-  await submit(path, owner.token, form)
+  expect((await submit(path, owner.token, form)).headers.get('Location')).toBe(`${path}?done=sso_unchanged`)
   expect((await shown(body.id)).name).toBe('Renamed')
   await submit(path, owner.token, { ...form, auth_method: 'none' })
   expect(await shown(body.id)).toMatchObject({ auth_method: 'none', has_secret: false })

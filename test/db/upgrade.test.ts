@@ -41,6 +41,16 @@ beforeAll(async () => {
   const seeds: Tables = { ...ROWS, api_keys: ROWS.api_keys.map((key) => ({ ...key, hash })) }
   for (const [table, list] of Object.entries(seeds)) for (const row of list) await insert(table, row)
   for (const rotation of ROTATED) await insertRotated(rotation)
+  for (const [n, [action, object_id]] of GONE.entries()) {
+    await insert('audit_log', {
+      ...ENTRY,
+      project_id: 'prj_gone',
+      id: `aud_${n}`,
+      action,
+      object_type: 'member',
+      object_id,
+    })
+  }
   before = await dump()
   await applyD1Migrations(DIRECTORY, TEST_MIGRATIONS)
   after = await dump()
@@ -55,6 +65,15 @@ const ROTATED = [
   { key: 'key_both', by: ['key_other', 'key_both'], issuedTo: 'key_both', lineage: '["key_other"]' },
 ]
 
+/** Members of another project who are gone, as its audit log tells. */
+const GONE = [
+  ['member.removed', 'usr_one'],
+  ['member.left', 'usr_two'],
+  ['member.left', 'usr_one'],
+  ['member.role_changed', 'usr_three'],
+] as const
+const ENTRY = { actor_type: 'user', actor_id: 'usr_four', request_id: 'req_x' }
+
 async function insertRotated({ key, by }: (typeof ROTATED)[number]) {
   const [sample] = ROWS.api_keys
   await insert('api_keys', { ...sample, id: key, project_id: 'prj_rotated', hash: key, created_by: 'usr_one' })
@@ -62,12 +81,12 @@ async function insertRotated({ key, by }: (typeof ROTATED)[number]) {
     await insert('audit_log', {
       project_id: 'prj_rotated',
       id: `aud_${key}_${i}`,
+      ...ENTRY,
       actor_type: actor.startsWith('key_') ? 'api_key' : 'user',
       actor_id: actor,
       action: 'api_key.rotated',
       object_type: 'api_key',
       object_id: key,
-      request_id: 'req_x',
     })
   }
 }
@@ -126,6 +145,11 @@ it('tells from the audit log whom the secret of each key was handed to', () => {
     const row = after.api_keys?.find(({ id }) => id === key)
     expect([key, row?.secret_issued_to, row?.secret_lineage]).toEqual([key, issuedTo, lineage])
   }
+})
+
+it('tells from the audit log who is no longer a member', () => {
+  const gone = ['usr_one', 'usr_two'].map((user_id) => ({ project_id: 'prj_gone', user_id }))
+  expect(after.former_members).toEqual(gone)
 })
 
 it.each(['before its payloads move', 'within the hour of the deploy', 'after they have moved'])(

@@ -4,6 +4,7 @@ import { advance, stopClock } from '../clock'
 import {
   call,
   countingD1,
+  D1_LOST,
   DIRECTORY,
   lossyQueue,
   type RequestOptions,
@@ -142,6 +143,21 @@ it('of two first sign-ins at once, the one that creates the consumer says so, th
     ({ body }) => body,
   )
   expect(answers.map(({ created }) => created)).toEqual([false, true])
+})
+
+it('says that it has created the consumer, if the database lost its answer and was asked again', async () => {
+  const { authorize, token } = await customersWorld()
+  const at = await open((await authorize()).body.url)
+  let lost = false
+  const DB = tamperedD1(async ({ sql, run }) => {
+    const result = await run()
+    if (!sql.startsWith('insert into "consumers"') || lost) return result
+    lost = true
+    throw new Error(D1_LOST)
+  })
+  const { code } = arrived(await comeBack(at, ADA, { bindings: { DB }, headers: { Cookie: at.cookie } }))
+  expect(lost).toBe(true)
+  expect((await token(code ?? '')).body.created).toBe(true)
 })
 
 describe('the cost of', () => {

@@ -182,6 +182,10 @@ describe('a test run', () => {
     const connection = { audience: 'customers', create_consumers: true }
     expect((await (await world({ connection, ...nobody })).tested()).state).toBe('passed')
     expect((await (await world({ connection, ...nobody, domain: newDomain() })).tested()).state).toBe('failed')
+    const { project, id, ask, tested } = await world({ connection, ...nobody })
+    await tested()
+    await ask(`/${id}`, 'PATCH', { domain_ids: [await verifiedDomain(project, newDomain())] })
+    expect(await ask(`/${id}/activate`, 'POST')).toMatchObject({ body: { code: 'connection_untested' } })
   })
 
   it('notes what the discovery document is like then', async () => {

@@ -66,6 +66,7 @@ const NOTICES = {
   sso_created:
     'The connection was created as a draft. Enter its redirect URI at your provider, test it, and activate it.',
   sso_updated: 'The connection was changed.',
+  sso_unchanged: 'You changed nothing in the form. These are the current settings.',
   sso_activated: 'The connection is active. People can sign in with it.',
   sso_disabled: 'The connection is disabled, and its sessions have ended.',
   sso_enforced: 'Members must now sign in with this connection.',

@@ -197,7 +197,9 @@ async function updateOf(
     isSame(changes.scopes, row.settings.scopes) &&
     isSame(changes.claims, row.settings.claims) &&
     // The provider must know the other callback address.
-    isSame(changes.surface_id, row.settings.surface_id)
+    isSame(changes.surface_id, row.settings.surface_id) &&
+    // Without a domain, a test of a connection for customers passes without an address.
+    (row.audience === 'team' || row.domains.length > 0 || !domain_ids?.length)
   if (enforce) requireTested(sameClient)
   const secret = client_secret ? await sealed(rt, row, client_secret) : null
   return {

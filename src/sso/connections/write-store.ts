@@ -141,9 +141,16 @@ export async function deleteConnection(directory: Directory, { project_id, id }:
   return { existed: before.length > 0, enforced: enforced.length > 0 }
 }
 
-/** Keeps what the discovery document of a connection's provider was like when it was last read. */
-export function discoveryNoted(directory: Directory, { project_id, id }: Of, discovery: Discovery) {
-  return directory.update(ssoConnections).set({ discovery }).where(live(project_id, id))
+/**
+ * Keeps what the discovery document of a connection's provider was like. An isolate remembers a document for ten minutes.
+ *
+ * @param condition under which it is kept
+ */
+export function discoveryNoted(directory: Directory, { project_id, id }: Of, discovery: Discovery, condition: SQL) {
+  return directory
+    .update(ssoConnections)
+    .set({ discovery })
+    .where(and(live(project_id, id), condition))
 }
 
 function domainsAdded(

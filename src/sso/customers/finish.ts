@@ -81,7 +81,8 @@ async function signIn(rt: Runtime, { login, connection, identified }: Finishing,
   const { consumer, created } = await ensureConsumer(db, { project_id, id: named }, fields, now)
   requireLiving(consumer)
   // The code says that this sign-in has created the consumer if the identity is its own. Another one may have been faster.
-  if (created !== (isOurs && !whose.isThere)) await run(directory, markCreated(directory, hash, created))
+  const said = isOurs && !whose.isThere
+  if (created !== said) await run(directory, markCreated(directory, hash, created))
   return code
 }
 

@@ -29,7 +29,7 @@ export function admit(
   if (unproven)
     throw new SignInRefused('owner_unproven', 'An owner must have signed in with a code or a passkey first.')
   if (member) return null
-  // Somebody has left or was removed: an admin decides whether they come back. Of removals before they were noted, the link tells.
+  // Somebody who has left or was removed: an admin decides whether they come back.
   if (!linked && !former && default_role !== null) return default_role
   if (invited) return null
   throw new SignInRefused('not_invited', 'They are not a member of this project, and must be invited.')

@@ -98,7 +98,12 @@ export async function endTest(
       .where(and(isTest(of), eq(ssoTests.state, 'waiting')))
       .returning({ id: ssoTests.id }),
     ...(discovery && {
-      discovery: discoveryNoted(directory, { project_id, id: connection_id }, { ...discovery, checked_at: change.now }),
+      discovery: discoveryNoted(
+        directory,
+        { project_id, id: connection_id },
+        { ...discovery, checked_at: change.now },
+        sql`EXISTS (SELECT 1 FROM ${ssoTests} WHERE ${isTest(of)})`,
+      ),
     }),
     ...audited(
       directory,

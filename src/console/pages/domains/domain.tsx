@@ -134,7 +134,7 @@ function said({ rcode, values }: Seen, expected: string): string {
   if (values.includes(expected)) return 'The value was found'
   if (values.length === 0) return 'No such record'
   const others = values.filter(isProof).length
-  return `${plural(values.length, 'value')}, but not this one${others > 0 ? ': an old record, or another project’s' : ''}`
+  return `${plural(values.length, 'value')}, but not this one${others > 0 ? '. Perhaps an old record, or another project’s' : ''}`
 }
 
 /** Asks before a domain is deleted. */

@@ -27,10 +27,10 @@ export function fieldsIn(form: URLSearchParams): Record<string, unknown> {
 
 /**
  * What a user has changed in the form of a connection: the fields that differ from those that the form began with, so that it
- * undoes no change of somebody else. An empty secret leaves the one that is stored, unless the client is to have none.
+ * undoes no change of another field by somebody else. An empty secret leaves the one that is stored, unless the client is to have none.
  */
 export function changesIn(form: URLSearchParams): Record<string, unknown> {
-  const before = fieldsIn(new URLSearchParams(form.get('before') ?? ''))
+  const before = form.has('before') ? fieldsIn(new URLSearchParams(form.get('before') ?? '')) : {}
   const { audience, issuer, ...fields } = fieldsIn(form)
   const differs = ([name, value]: [string, unknown]) => JSON.stringify(value) !== JSON.stringify(before[name])
   const changes = Object.fromEntries(Object.entries(fields).filter(differs))

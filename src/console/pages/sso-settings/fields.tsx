@@ -50,7 +50,11 @@ export function CommonFields({
         type="password"
         autocomplete="new-password"
         mistakes={mistakes}
-        hint={hasSecret ? 'Leave it empty to keep the stored secret.' : 'It is stored encrypted and never shown again.'}
+        hint={
+          hasSecret
+            ? 'Leave it empty to keep the stored secret. With the client authentication “None”, the stored secret is deleted.'
+            : 'It is stored encrypted and never shown again.'
+        }
       />
       <fieldset>
         <legend>Email domains</legend>

@@ -48,10 +48,9 @@ export const ssoSettingsPages = new Hono<HttpEnv>()
   .post('/:id', page('sso:write'), async (c) => {
     try {
       const changed = changesIn(c.get('form'))
-      if (Object.keys(changed).length > 0) {
-        const changes = parse(ChangeBody, changed)
-        await changeConnection(c.get('rt'), userOf(c), addressed(c), changes, changeOf(c))
-      }
+      if (Object.keys(changed).length === 0) return done(c, 'sso_unchanged')
+      const changes = parse(ChangeBody, changed)
+      await changeConnection(c.get('rt'), userOf(c), addressed(c), changes, changeOf(c))
       return done(c, 'sso_updated')
     } catch (error) {
       return shown(c, refusedBecause(error), c.get('form'))
