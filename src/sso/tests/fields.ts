@@ -37,7 +37,7 @@ export const SsoTest = named(
     id: z.string(),
     connection_id: z.string(),
     state: named('SsoTestState', z.enum(SHOWN_TEST_STATES)).describe(
-      '`waiting`: nobody has come back from the provider yet. `expired`: nobody came back in time, and the link no longer works. `passed`: every step is `ok`.',
+      '`waiting`: nobody has returned from the provider yet. `expired`: nobody returned in time, and the link no longer works. `passed`: every step is `ok`.',
     ),
     steps: z.array(Step).readonly().describe('In order. A step that was not reached is left out.'),
     would: z.string().nullable().describe('What a real sign-in of this person would do. Null if nobody has come back.'),

@@ -57,6 +57,15 @@ type Case = {
   would: string
   does: object
 }
+const NOT_INVITED = {
+  would: 'They are not a member of this project, and must be invited.',
+  does: { refused: 'not_invited' },
+}
+const MAY_ACCEPT = { would: 'would be signed in. They could then accept their invitation.', does: { role: null } }
+const JOINS = {
+  would: 'would be signed in, and become a member of the project with the role developer.',
+  does: { role: 'developer' },
+}
 const CASES: Record<string, Case> = {
   'no address': {
     person: () => ({ sub: 'ada', email: null }),
@@ -108,58 +117,49 @@ const CASES: Record<string, Case> = {
     does: { role: 'developer' },
   },
   'somebody new, with a default role': {
-    would: 'would be signed in, and become a member of the project with the role developer.',
-    does: { role: 'developer' },
+    ...JOINS,
   },
   'somebody who is invited, with a default role': {
     prepare: invite,
-    would: 'would be signed in, and become a member of the project with the role developer.',
-    does: { role: 'developer' },
+    ...JOINS,
   },
   'somebody who is invited, without a default role': {
     prepare: invite,
     settings: { default_role: null },
-    would: 'would be signed in. They could then accept their invitation.',
-    does: { role: null },
+    ...MAY_ACCEPT,
   },
   'somebody new, without a default role': {
     settings: { default_role: null },
-    would: 'They are not a member of this project, and must be invited.',
-    does: { refused: 'not_invited' },
+    ...NOT_INVITED,
   },
   'somebody who was removed, with a default role': {
     prepare: removed,
-    would: 'They are not a member of this project, and must be invited.',
-    does: { refused: 'not_invited' },
+    ...NOT_INVITED,
   },
   'a member who was removed without ever signing in with it, with a default role': {
     prepare: async (of) => remove(of, await member(of, 'admin')),
-    would: 'They are not a member of this project, and must be invited.',
-    does: { refused: 'not_invited' },
+    ...NOT_INVITED,
   },
   'a member who was removed without ever signing in with it, and is invited again': {
     prepare: async (of) => {
       await remove(of, await member(of, 'admin'))
       await invite(of)
     },
-    would: 'would be signed in. They could then accept their invitation.',
-    does: { role: null },
+    ...MAY_ACCEPT,
   },
   'somebody who was removed, and whose identity was deleted, with a default role': {
     prepare: async (of) => {
       await removed(of)
       await DIRECTORY.prepare('DELETE FROM sso_identities WHERE project_id = ?').bind(of.project).run()
     },
-    would: 'They are not a member of this project, and must be invited.',
-    does: { refused: 'not_invited' },
+    ...NOT_INVITED,
   },
   'somebody who was removed, and is invited again': {
     prepare: async (of) => {
       await removed(of)
       await invite(of)
     },
-    would: 'would be signed in. They could then accept their invitation.',
-    does: { role: null },
+    ...MAY_ACCEPT,
   },
 }
 

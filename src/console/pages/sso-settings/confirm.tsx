@@ -32,7 +32,7 @@ export function enforcePage(c: Context<HttpEnv>, row: SsoConnection, owners: rea
   )
 }
 
-/** Asks before a connection is no longer enforced. */
+/** Asks before the project stops enforcing a connection. */
 export function releasePage(c: Context<HttpEnv>, row: SsoConnection) {
   return confirmPage(
     c,

@@ -26,8 +26,9 @@ export function fieldsIn(form: URLSearchParams): Record<string, unknown> {
 }
 
 /**
- * What a user has changed in the form of a connection: the fields that differ from those that the form began with, so that it
- * undoes no change of another field by somebody else. An empty secret leaves the one that is stored, unless the client is to have none.
+ * The fields of a connection's form that the user has changed, compared with what the form showed first. The others are not
+ * sent, so they keep what somebody else has changed meanwhile. An empty secret keeps the stored one, unless the client is to
+ * have none.
  */
 export function changesIn(form: URLSearchParams): Record<string, unknown> {
   const before = form.has('before') ? fieldsIn(new URLSearchParams(form.get('before') ?? '')) : {}

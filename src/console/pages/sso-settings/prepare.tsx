@@ -9,7 +9,7 @@ import { Step, Steps, statesOf } from '../../ui/steps'
 
 type Done = { glass: boolean; own: boolean }
 
-/** What is left to do before a connection can be enforced, so that nobody locks themselves out. */
+/** The steps that are left before a connection can be enforced. They keep owners from locking themselves out. */
 export function preparePage(c: Context<HttpEnv>, row: SsoConnection, { glass, own }: Done) {
   const { sso, members } = pathsOf(c)
   const path = `${sso}/${row.id}`

@@ -66,7 +66,7 @@ export function Run({ c, connection, test, fresh = false }: RunProps & { fresh?:
         {test.report && <Result state={test.state} report={test.report} />}
         {seen === 'waiting' && <Begin c={c} connection={connection} />}
         {seen === 'expired' && (
-          <p>This test run has expired: nobody came back from the provider in time. Its link no longer works.</p>
+          <p>This test run has expired because nobody returned from the provider in time. Its link no longer works.</p>
         )}
       </div>
       <Said said={SAID[seen]} fresh={fresh} />

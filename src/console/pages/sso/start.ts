@@ -32,7 +32,7 @@ export const ssoStartPages = new Hono<HttpEnv>().get('/start', page('anyone'), a
   const found = await run(directory, connectionsFor(directory, domainOf(email) ?? ''))
   const [only] = found
   if (only && found.length === 1) return begin(c, only.id, next, email)
-  if (only) return choicePage(c, { email, next, connections: found, signedIn: (await strangersVisitor(c))?.email })
+  if (only) return choicePage(c, { email, next, connections: found, signedIn: (await visitorFromElsewhere(c))?.email })
   return c.redirect(`/console/sign-in?${new URLSearchParams({ email, next })}`, 303)
 })
 
@@ -42,9 +42,9 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
   if (connection?.audience !== 'team' || connection.state !== 'active') {
     return c.redirect(`/console/sign-in?${new URLSearchParams({ refused: 'connection_inactive', next })}`, 303)
   }
-  // No link of somebody else must sign anybody in, or in place of who is signed in: whoever follows one is asked first.
-  const visitor = await strangersVisitor(c)
-  if (visitor || originOfVisit(c) === 'others') {
+  // A link from elsewhere must not sign anybody in, or end the session that is there, without asking.
+  const visitor = await visitorFromElsewhere(c)
+  if (visitor || originOfVisit(c) === 'elsewhere') {
     return choicePage(c, { email: login_hint ?? '', next, connections: [connection], signedIn: visitor?.email })
   }
   const { state, bound } = await bindBrowser(c)
@@ -61,21 +61,21 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
   return depart(c, { login: begun, connection }, state)
 }
 
-/** Who is signed in already, unless a page of ours leads here: that one knows. */
-async function strangersVisitor(c: Context<HttpEnv>): Promise<User | null> {
+/** The user who is signed in here. Not asked for if the link is on one of our own pages, because they chose to leave it. */
+async function visitorFromElsewhere(c: Context<HttpEnv>): Promise<User | null> {
   return originOfVisit(c) === 'ours' ? null : visitorOf(c)
 }
 
-/** Whose page leads here: ours, one of others, or nobody's, as for an address that was typed or opened from an email. */
-function originOfVisit(c: Context<HttpEnv>): 'ours' | 'others' | 'nobody' {
+/** Where the link is: on our own pages, on another site, or on no page, if the address was typed or opened from an email. */
+function originOfVisit(c: Context<HttpEnv>): 'ours' | 'elsewhere' | 'no page' {
   const site = c.req.header('Sec-Fetch-Site') ?? siteOfReferer(c)
-  if (site === 'none') return 'nobody'
-  return site === 'same-origin' ? 'ours' : 'others'
+  if (site === 'none') return 'no page'
+  return site === 'same-origin' ? 'ours' : 'elsewhere'
 }
 
 /**
- * For browsers that send no `Sec-Fetch-Site`: no other site can make one send our own address as the page before. But it can
- * make one send none at all, as if the address had been typed.
+ * For browsers that do not send `Sec-Fetch-Site`. Another site cannot make a browser send our own address as the `Referer`. But
+ * it can make it send none, as if the address had been typed.
  */
 function siteOfReferer(c: Context<HttpEnv>): 'same-origin' | 'cross-site' | 'none' {
   const before = c.req.header('Referer')
