@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
@@ -7,6 +8,10 @@ import { localConfig } from './scripts/lib/local-config.ts'
 import { outside } from './test/outside/outside.ts'
 
 buildAssets() // the folder that wrangler.toml names must exist
+
+/** Where Linux has a disk in memory. Half of the tests' time is D1 writing its files, which no test needs afterwards. */
+const RAM_DISK = '/dev/shm'
+if (isWritable(RAM_DISK)) process.env.TMPDIR = RAM_DISK
 
 // With STORES=3, the same tests run with the projects in the last of three stores, and those of several stores run too.
 const { STORES = '1' } = process.env
@@ -87,3 +92,12 @@ export default defineConfig({
     ],
   },
 })
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false // another system, or a container without one: the tests use the disk
+  }
+}
