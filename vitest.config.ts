@@ -1,4 +1,3 @@
-import { accessSync, constants } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
@@ -6,12 +5,11 @@ import { defineConfig } from 'vitest/config'
 import { buildAssets } from './scripts/assets.ts'
 import { localConfig } from './scripts/lib/local-config.ts'
 import { outside } from './test/outside/outside.ts'
+import { fastFolder } from './test/system/ram-disk.ts'
 
 buildAssets() // the folder that wrangler.toml names must exist
 
-/** Where Linux has a disk in memory. Half of the tests' time is D1 writing its files, which no test needs afterwards. */
-const RAM_DISK = '/dev/shm'
-if (isWritable(RAM_DISK)) process.env.TMPDIR = RAM_DISK
+process.env.TMPDIR = fastFolder() // D1's files
 
 // With STORES=3, the same tests run with the projects in the last of three stores, and those of several stores run too.
 const { STORES = '1' } = process.env
@@ -92,12 +90,3 @@ export default defineConfig({
     ],
   },
 })
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK)
-    return true
-  } catch {
-    return false // another system, or a container without one: the tests use the disk
-  }
-}

@@ -3,8 +3,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { freePort } from '../scripts/lib/server.ts'
 import { sleep } from '../scripts/lib/terminal.ts'
+import { freePort } from '../test/system/server.ts'
 
 export type Postgres = { url: string; close: () => Promise<void> }
 

@@ -2,7 +2,7 @@
  * npm run deploy -- --public-origin https://api.your-domain.example --email-from sign-in@your-domain.example [--dry-run]
  *
  * UNTESTED against a real Cloudflare account. `npm run smoke` walks it with the real wrangler against a stand-in for
- * Cloudflare's API (scripts/lib/deploy/). --dry-run prints every command and changes nothing.
+ * Cloudflare's API (test/system/deploy/). --dry-run prints every command and changes nothing.
  *
  * Each step first checks what exists, so the script can be run again. Queues, databases and namespace must exist before
  * the Worker that binds them: a database and a queue for each store in wrangler.toml. Every store is migrated before the

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Json, misfits, resolve } from '../scripts/lib/json-schema'
 import { app } from '../src/app'
 import { codeOf, ERRORS } from '../src/http/errors'
 import { SCOPES } from '../src/lib/access'
 import { call, ORIGIN } from './harness'
+import { type Json, misfits, resolve } from './harness/json-schema'
 import { callRoute, nameOf, ROUTES, tokenFor, worldsByRoute } from './routes'
 
 /** Calls of /auth that take no credentials, although others with their beginning do. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { temporaryState } from '../../scripts/lib/temporary-state.ts'
 import { startOutside } from '../outside/server.ts'
+import { temporaryState } from '../system/temporary-state.ts'
 
 // All tests come from one address, and together they sign in more often than the ten times a minute that one address may.
 const LIMITS = { LOCAL_RATE_LIMIT: '100000' }
@@ -9,7 +9,7 @@ const LIMITS = { LOCAL_RATE_LIMIT: '100000' }
 export default async function setup(): Promise<() => Promise<void>> {
   // The tests read sign-in codes from there too, as the scripts do.
   const { remove } = temporaryState('e2e')
-  const { freePort, killServer, startServer } = await import('../../scripts/lib/server.ts')
+  const { freePort, killServer, startServer } = await import('../system/server.ts')
   const port = await freePort()
   process.env.CONSOLE_URL = `http://localhost:${port}`
   const outside = await startOutside()

@@ -1,4 +1,4 @@
-import { type Answer, ask, type Call } from '../api.ts'
+import { type Answer, ask, type Call } from '../../../scripts/lib/api.ts'
 
 /** Sends one request once. @returns status 0 if there was no response: whether it had an effect is unknown */
 export async function call<T = unknown>(url: string, options: Call = {}): Promise<Answer<T>> {

@@ -1,4 +1,4 @@
-import { type Json, misfits } from '../json-schema.ts'
+import { type Json, misfits } from '../../harness/json-schema.ts'
 import type { Aimed } from './aim.ts'
 import { type Operation, operationOf } from './operations.ts'
 import type { Reply, Wire } from './send.ts'

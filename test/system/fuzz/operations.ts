@@ -1,4 +1,4 @@
-import type { Json } from '../json-schema.ts'
+import type { Json } from '../../harness/json-schema.ts'
 
 /** An operation of the document. `segments`: the parts of its path, with parameters in braces. */
 export type Operation = { method: string; template: string; segments: string[]; spec: Json }

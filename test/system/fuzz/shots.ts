@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import { GENERATED_VENDORS } from '../generated.ts'
-import type { Json } from '../json-schema.ts'
+import { GENERATED_VENDORS } from '../../../scripts/lib/generated.ts'
+import type { Json } from '../../harness/json-schema.ts'
 import { isParameter, type Operation } from './operations.ts'
 import { fitting, hostileJson, hostileText, refTo, type Value } from './values.ts'
 

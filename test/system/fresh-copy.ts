@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from './paths.ts'
+import { ROOT } from '../../scripts/lib/paths.ts'
+import { sleep } from '../../scripts/lib/terminal.ts'
 import { freePort } from './server.ts'
-import { sleep } from './terminal.ts'
 
 /** What a checkout consists of, as far as a server and a test need it. */
 const COPIED = [

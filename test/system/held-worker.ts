@@ -1,11 +1,11 @@
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import type { Database } from '../../bench/seed.ts'
 import { bundle, COMPATIBILITY_DATE, migrate, PLATFORM } from '../../bench/worker.ts'
-import { must } from './api.ts'
-import type { Inbox } from './deliver.ts'
-import { localInboxes } from './inbox.ts'
-import { rememberCode, SIGN_IN_LINK, startSignInLog } from './server-log.ts'
-import { sleep } from './terminal.ts'
+import { must } from '../../scripts/lib/api.ts'
+import type { Inbox } from '../../scripts/lib/deliver.ts'
+import { localInboxes } from '../../scripts/lib/inbox.ts'
+import { rememberCode, SIGN_IN_LINK, startSignInLog } from '../../scripts/lib/server-log.ts'
+import { sleep } from '../../scripts/lib/terminal.ts'
 
 /**
  * Stands before the Worker in the same isolate. It holds the database's answers and stops the clock, so that nothing

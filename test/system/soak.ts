@@ -7,8 +7,9 @@
  * of each store is checked too.
  */
 import { randomBytes } from 'node:crypto'
-import { readFlags } from './lib/flags.ts'
-import { temporaryState } from './lib/temporary-state.ts'
+import { tmpdir } from 'node:os'
+import { readFlags } from '../../scripts/lib/flags.ts'
+import { temporaryState } from './temporary-state.ts'
 
 const { values } = readFlags({
   usage: 'npm run soak [-- --minutes N] [--stores N]',
@@ -21,19 +22,19 @@ const { values } = readFlags({
 // The server and the modules below read this too.
 process.env.STORES = values.stores
 // This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
-const { remove } = temporaryState('soak')
-const { freePort, killServer, portFree, startServer } = await import('./lib/server.ts')
-const { connect } = await import('./lib/inbox.ts')
-const { must } = await import('./lib/api.ts')
-const { signIn } = await import('./lib/sign-in.ts')
-const { newSigningSecret } = await import('./lib/sign.ts')
-const { load } = await import('./lib/soak/load.ts')
-const { check, openOf, settled } = await import('./lib/soak/check.ts')
-const { checkStores, closeOthers, storeOf } = await import('./lib/soak/stores.ts')
-const { printTable, sleep } = await import('./lib/terminal.ts')
-type Run = import('./lib/soak/load.ts').Run
-type Tenant = import('./lib/soak/ledger.ts').Tenant
-type Server = import('./lib/server.ts').Server
+const { remove } = temporaryState('soak', tmpdir())
+const { freePort, killServer, portFree, startServer } = await import('./server.ts')
+const { connect } = await import('../../scripts/lib/inbox.ts')
+const { must } = await import('../../scripts/lib/api.ts')
+const { signIn } = await import('../../scripts/lib/sign-in.ts')
+const { newSigningSecret } = await import('../../scripts/lib/sign.ts')
+const { load } = await import('./soak/load.ts')
+const { check, openOf, settled } = await import('./soak/check.ts')
+const { checkStores, closeOthers, storeOf } = await import('./soak/stores.ts')
+const { printTable, sleep } = await import('../../scripts/lib/terminal.ts')
+type Run = import('./soak/load.ts').Run
+type Tenant = import('./soak/ledger.ts').Tenant
+type Server = import('./server.ts').Server
 
 const MIN_TENANTS = 3
 const LIMITS = { LOCAL_RATE_LIMIT: '100000000' }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { must } from '../api.ts'
-import { awaitFinal, deliver, type Inbox, isReceipt } from '../deliver.ts'
-import { GENERATED_VENDORS } from '../generated.ts'
-import { connect } from '../inbox.ts'
-import { newSigningSecret } from '../sign.ts'
-import { signIn } from '../sign-in.ts'
-import { story } from '../story.ts'
+import { must } from '../../../scripts/lib/api.ts'
+import { awaitFinal, deliver, type Inbox, isReceipt } from '../../../scripts/lib/deliver.ts'
+import { GENERATED_VENDORS } from '../../../scripts/lib/generated.ts'
+import { connect } from '../../../scripts/lib/inbox.ts'
+import { newSigningSecret } from '../../../scripts/lib/sign.ts'
+import { signIn } from '../../../scripts/lib/sign-in.ts'
+import { story } from '../../../scripts/lib/story.ts'
 
 type Minted = { key: { id: string }; secret: string }
 /** `mark` is in every name and payload of the tenant, and nowhere else. */

@@ -1,10 +1,19 @@
+/*
+ * npm run aborts: requests that end in the middle of a shared recording trip, in a real workerd. The database's answers are
+ * held, so that it is known where each request ends: see held-worker.ts.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
-import { must } from './api.ts'
-import type { EventRecord, Inbox, Receipt } from './deliver.ts'
+import { join } from 'node:path'
+import { must } from '../../scripts/lib/api.ts'
+import type { EventRecord, Inbox, Receipt } from '../../scripts/lib/deliver.ts'
+import { signedHeaders } from '../../scripts/lib/sign.ts'
+import { fail, run, sleep } from '../../scripts/lib/terminal.ts'
 import { type Held, startHeldWorker, tell } from './held-worker.ts'
-import { signedHeaders } from './sign.ts'
-import { sleep } from './terminal.ts'
+import { fastFolder } from './ram-disk.ts'
 
+/** Longer than the whole takes on a busy machine (ms). */
+const LIMIT_MS = 180_000
 /** Every caller who stays has an answer by then (ms). */
 const PATIENCE = 20_000
 /** A delivery that has waited this long goes alone, as src/inbox/receive/limits.ts says (ms). */
@@ -17,13 +26,23 @@ const NOTICED = 200
 type Sent = { name: string; answer: Promise<Answer>; reset: () => void }
 type Answer = { status: number; ids: string[] } | 'cut off'
 
+await run(async () => {
+  const folder = mkdtempSync(join(fastFolder(), 'aborts-'))
+  const limit = setTimeout(() => fail('It did not end in time.'), LIMIT_MS)
+  const { answers, cutOff } = await aborts(folder)
+  console.log(`${answers} callers got their own event; ${cutOff} requests were aborted or cut off`)
+  clearTimeout(limit)
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(0)
+})
+
 /**
  * Requests that end in the middle of a shared trip: aborted by the runtime, or cut off by a TCP reset, while they wait,
  * while they are on another's trip, and while they lead one. Every other caller is answered with its own event.
  *
  * @throws where one is not, or where an event is recorded twice
  */
-export async function aborts(folder: string): Promise<{ answers: number; cutOff: number }> {
+async function aborts(folder: string): Promise<{ answers: number; cutOff: number }> {
   const { inbox, stop } = await startHeldWorker(folder)
   try {
     const runs = [await aborted(inbox), await abortedInTheQueue(inbox), await hungUp(inbox)]

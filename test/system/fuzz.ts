@@ -4,8 +4,8 @@
  * change to that tenant's data, and an error in the server's log.
  */
 import * as fc from 'fast-check'
-import { readFlags } from './lib/flags.ts'
-import { temporaryState } from './lib/temporary-state.ts'
+import { readFlags } from '../../scripts/lib/flags.ts'
+import { temporaryState } from './temporary-state.ts'
 
 const { values } = readFlags({
   usage: 'npm run fuzz [-- OPTIONS]',
@@ -17,20 +17,20 @@ const { values } = readFlags({
 })
 // This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
 const { remove } = temporaryState('fuzz')
-const { freePort, killServer, startServer } = await import('./lib/server.ts')
-const { ask, must } = await import('./lib/api.ts')
-const { aim } = await import('./lib/fuzz/aim.ts')
-const { findingOf } = await import('./lib/fuzz/judge.ts')
-const { operationsOf } = await import('./lib/fuzz/operations.ts')
-const { curlOf, send } = await import('./lib/fuzz/send.ts')
-const { shots } = await import('./lib/fuzz/shots.ts')
-const { loneSessions, newTenant, remember, spareSessions, stateOf } = await import('./lib/fuzz/world.ts')
-const { sleep } = await import('./lib/terminal.ts')
-type World = import('./lib/fuzz/aim.ts').World
-type Shot = import('./lib/fuzz/shots.ts').Shot
-type Json = import('./lib/json-schema.ts').Json
-type Reply = import('./lib/fuzz/send.ts').Reply
-type Server = import('./lib/server.ts').Server
+const { freePort, killServer, startServer } = await import('./server.ts')
+const { ask, must } = await import('../../scripts/lib/api.ts')
+const { aim } = await import('./fuzz/aim.ts')
+const { findingOf } = await import('./fuzz/judge.ts')
+const { operationsOf } = await import('./fuzz/operations.ts')
+const { curlOf, send } = await import('./fuzz/send.ts')
+const { shots } = await import('./fuzz/shots.ts')
+const { loneSessions, newTenant, remember, spareSessions, stateOf } = await import('./fuzz/world.ts')
+const { sleep } = await import('../../scripts/lib/terminal.ts')
+type World = import('./fuzz/aim.ts').World
+type Shot = import('./fuzz/shots.ts').Shot
+type Json = import('../harness/json-schema.ts').Json
+type Reply = import('./fuzz/send.ts').Reply
+type Server = import('./server.ts').Server
 
 /** Concurrent workers, so that requests meet each other's changes. */
 const WORKERS = 4

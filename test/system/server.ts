@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
-import { ROOT, readLocal } from './paths.ts'
-import { isAlive } from './running.ts'
-import { sleep } from './terminal.ts'
+import { ROOT, readLocal } from '../../scripts/lib/paths.ts'
+import { isAlive } from '../../scripts/lib/running.ts'
+import { sleep } from '../../scripts/lib/terminal.ts'
 
 /** A server that a script started with npm start, and its output so far. */
 export type Server = { process: ChildProcess; said: () => string }

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
-import { must } from './api.ts'
-import { deliver, type EventRecord, type Inbox, isReceipt } from './deliver.ts'
-import { signedHeaders } from './sign.ts'
+import { must } from '../../scripts/lib/api.ts'
+import { deliver, type EventRecord, type Inbox, isReceipt } from '../../scripts/lib/deliver.ts'
+import { signedHeaders } from '../../scripts/lib/sign.ts'
 
 const ROUNDS = 6
 const DELIVERIES = 40

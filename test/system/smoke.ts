@@ -7,25 +7,25 @@ import { spawn } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Server } from './lib/server.ts'
-import { temporaryState } from './lib/temporary-state.ts'
+import type { Server } from './server.ts'
+import { temporaryState } from './temporary-state.ts'
 
 const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
 // This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
 const { folder, remove } = temporaryState('smoke')
-const { ROOT, readLocal } = await import('./lib/paths.ts')
-const { crowd } = await import('./lib/crowd.ts')
-const { walks } = await import('./lib/deploy/walks.ts')
-const { walksOfStores } = await import('./lib/deploy/walks-of-stores.ts')
-const { copyOf } = await import('./lib/first-hour.ts')
-const { awaitFinal, deliver, isReceipt } = await import('./lib/deliver.ts')
-const { GENERATED_VENDORS, writeEvents } = await import('./lib/generated.ts')
-const { localInboxes } = await import('./lib/inbox.ts')
-const { lintOpenApi } = await import('./lib/lint-openapi.ts')
-const { isAlive } = await import('./lib/running.ts')
-const { freePort, killServer, portFree, startServer } = await import('./lib/server.ts')
-const { sleep } = await import('./lib/terminal.ts')
-const { tryGeneratedTypes, tryPackedClient } = await import('./lib/try-client.ts')
+const { ROOT, readLocal } = await import('../../scripts/lib/paths.ts')
+const { crowd } = await import('./crowd.ts')
+const { walks } = await import('./deploy/walks.ts')
+const { walksOfStores } = await import('./deploy/walks-of-stores.ts')
+const { copyOf } = await import('./fresh-copy.ts')
+const { awaitFinal, deliver, isReceipt } = await import('../../scripts/lib/deliver.ts')
+const { GENERATED_VENDORS, writeEvents } = await import('../../scripts/lib/generated.ts')
+const { localInboxes } = await import('../../scripts/lib/inbox.ts')
+const { lintOpenApi } = await import('./lint-openapi.ts')
+const { isAlive } = await import('../../scripts/lib/running.ts')
+const { freePort, killServer, portFree, startServer } = await import('./server.ts')
+const { sleep } = await import('../../scripts/lib/terminal.ts')
+const { tryGeneratedTypes, tryPackedClient } = await import('./try-client.ts')
 
 const SECOND = 1000
 const port = await freePort()

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { type Json, resolve } from '../json-schema.ts'
+import { type Json, resolve } from '../../harness/json-schema.ts'
 
 /** A placeholder for an id of a tenant. It is replaced when the request is sent. */
 export type Ref = { ref: 'own' | 'other'; pool: string; index: number }

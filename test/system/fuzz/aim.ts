@@ -1,4 +1,4 @@
-import { signedHeaders } from '../sign.ts'
+import { signedHeaders } from '../../../scripts/lib/sign.ts'
 import { isParameter } from './operations.ts'
 import type { Wire } from './send.ts'
 import type { Caller, Shot } from './shots.ts'

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Inbox } from '../deliver.ts'
+import type { Inbox } from '../../../scripts/lib/deliver.ts'
 
 /** One event as the vendor sent it. `version` counts the changes of its object; the highest is its last state. */
 export type Sent = {

@@ -1,4 +1,4 @@
-import { ROOT } from '../paths.ts'
+import { ROOT } from '../../../scripts/lib/paths.ts'
 import { Account } from './account.ts'
 import { checkoutAt, consumersOf, creationsOf, must, NAME, names, same } from './walking.ts'
 

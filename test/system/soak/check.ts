@@ -1,5 +1,5 @@
-import { must } from '../api.ts'
-import { sleep } from '../terminal.ts'
+import { must } from '../../../scripts/lib/api.ts'
+import { sleep } from '../../../scripts/lib/terminal.ts'
 import { digest, lastOf, type Tenant } from './ledger.ts'
 import { mustBeDead, mustNotSign, type Run } from './load.ts'
 

@@ -1,6 +1,6 @@
-import { deliver, isReceipt } from '../deliver.ts'
-import { newSigningSecret } from '../sign.ts'
-import { sleep } from '../terminal.ts'
+import { deliver, isReceipt } from '../../../scripts/lib/deliver.ts'
+import { newSigningSecret } from '../../../scripts/lib/sign.ts'
+import { sleep } from '../../../scripts/lib/terminal.ts'
 import { call } from './call.ts'
 import { nextBulk, nextEvent, type Sent, type Tenant } from './ledger.ts'
 

@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildClient, CLIENT, generateTypes } from './build-client.ts'
-import { command } from './command.ts'
-import { ROOT } from './paths.ts'
-import { findCode } from './server-log.ts'
+import { buildClient, CLIENT, generateTypes } from '../../scripts/lib/build-client.ts'
+import { command } from '../../scripts/lib/command.ts'
+import { ROOT } from '../../scripts/lib/paths.ts'
+import { findCode } from '../../scripts/lib/server-log.ts'
 
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
 /** What the example prints when all of it has worked. */
