@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { app } from '../src/app'
-import { codeOf, ERRORS } from '../src/http/errors'
 import { SCOPES } from '../src/lib/access'
+import { codeOf, ERRORS } from '../src/lib/faults'
 import { call, ORIGIN } from './harness'
 import { type Json, misfits, resolve } from './harness/json-schema'
 import { callRoute, nameOf, ROUTES, tokenFor, worldsByRoute } from './routes'

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { Scope } from '../lib/access'
-import type { FaultName } from '../lib/fault'
+import type { FaultName } from '../lib/faults'
 import type { Policy } from './policy'
 
 /** The metadata of a route: its policy, its documentation, its schemas. */

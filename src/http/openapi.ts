@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
 import type * as z from 'zod'
-import type { FaultName } from '../lib/fault'
+import type { FaultName } from '../lib/faults'
 import type { CredentialKind } from './auth'
 import type { HttpEnv } from './context'
 import { META, type Meta, type Operation, TAGS, type Tag } from './meta'

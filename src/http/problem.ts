@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { FAULTS, type FaultName, FIELD_CODES } from '../lib/fault'
-import { codeOf, ERRORS } from './errors'
+import { FIELD_CODES } from '../lib/fault'
+import { codeOf, ERRORS, FAULTS, type FaultName } from '../lib/faults'
 import { named } from './fields'
 import { SAMPLE } from './samples'
 

@@ -1,5 +1,4 @@
-import type { FaultName } from '../lib/fault'
-import { codeOf, ERRORS } from './errors'
+import { codeOf, ERRORS, type FaultName } from '../lib/faults'
 import type { Operation } from './meta'
 import { problemExample } from './problem'
 import { SAMPLE } from './samples'

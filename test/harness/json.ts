@@ -1,6 +1,6 @@
 import type { ExtractSchema } from 'hono/types'
 import type { App } from '../../src/app'
-import type { FaultName } from '../../src/lib/fault'
+import type { FaultName } from '../../src/lib/faults'
 
 /**
  * The JSON body of any answer of the API, typed by the routes themselves: it has every field that some route answers,

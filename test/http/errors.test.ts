@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ADVICE } from '../../src/http/advice'
-import { codeOf, ERRORS } from '../../src/http/errors'
-import type { FaultName } from '../../src/lib/fault'
+import { codeOf, ERRORS, type FaultName } from '../../src/lib/faults'
 import { SECOND } from '../../src/lib/time'
 import { stopClock } from '../clock'
 import { call, freshKey, ORIGIN, type RequestOptions, STORE, signStripe, stripeEvent } from '../harness'
@@ -63,7 +61,8 @@ describe('every fault', () => {
     expect(new Set(ids).size).toBe(ids.length)
     const row = text.split('<tr>').find((row) => row.includes('id="key_revoked"'))
     expect(row).toContain('>401, 409<')
-    expect(row).toContain(ADVICE.key_revoked)
+    expect(row).toContain('A revoked key cannot be restored.')
+    expect(text).toContain('until its data is removed, 30 days after the deletion.')
   })
 
   it('has a title, and a code, of its own', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import type { Role } from '../../src/lib/access'
-import type { FaultName } from '../../src/lib/fault'
+import type { FaultName } from '../../src/lib/faults'
 import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'

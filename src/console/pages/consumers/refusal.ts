@@ -1,4 +1,5 @@
-import { Fault, type FaultName } from '../../../lib/fault'
+import { Fault } from '../../../lib/fault'
+import type { FaultName } from '../../../lib/faults'
 import { type Refusal, refusalOf } from '../../form'
 
 /** Refusals that the forms explain, each at the field it is about. */

@@ -1,11 +1,25 @@
 import type { Context } from 'hono'
-import { ADVICE } from '../../../http/advice'
 import type { HttpEnv } from '../../../http/context'
-import { codeOf, ERRORS } from '../../../http/errors'
-import { FAULTS, type FaultName } from '../../../lib/fault'
+import { BODY_DEADLINE } from '../../../http/limits'
+import { adviceOf, codeOf, ERRORS, FAULTS, type FaultName, type Periods } from '../../../lib/faults'
+import { DAY, MINUTE, SECOND } from '../../../lib/time'
+import { CHALLENGE_TTL } from '../../../passkeys/limits'
+import { RESTORABLE_FOR } from '../../../projects/limits'
+import { CODE_TTL, CONFIRMED_FOR } from '../../../sessions/limits'
+import { CODE_TTL as GRANT_TTL } from '../../../sso/customers/limits'
+import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
+
+const PERIODS: Periods = {
+  body: plural(BODY_DEADLINE / SECOND, 'second'),
+  challenge: plural(CHALLENGE_TTL / MINUTE, 'minute'),
+  code: plural(CODE_TTL / MINUTE, 'minute'),
+  confirmation: plural(CONFIRMED_FOR / MINUTE, 'minute'),
+  grant: plural(GRANT_TTL / SECOND, 'second'),
+  restore: plural(RESTORABLE_FOR / DAY, 'day'),
+}
 
 /** The error codes, each with what to do. The `type` of every error points to a row here. */
 export function errorsPage(c: Context<HttpEnv>) {
@@ -13,7 +27,7 @@ export function errorsPage(c: Context<HttpEnv>) {
   const rows = [...Map.groupBy(FAULTS, codeOf)].map(([code, faults]) => {
     const [first] = faults as [FaultName]
     const status = [...new Set(faults.map((fault) => ERRORS[fault].status))].join(', ')
-    return { status, code, title: ERRORS[first].title, advice: ADVICE[first] }
+    return { status, code, title: ERRORS[first].title, advice: adviceOf(first, PERIODS) }
   })
   rows.sort((a, b) => (a.status < b.status ? -1 : 1))
   return show(

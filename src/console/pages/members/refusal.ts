@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { HttpEnv } from '../../../http/context'
-import { ERRORS } from '../../../http/errors'
-import { Fault, type FaultName } from '../../../lib/fault'
+import { Fault } from '../../../lib/fault'
+import { ERRORS, type FaultName } from '../../../lib/faults'
 import { type Mistakes, refusalOf } from '../../form'
 
 /** A form of the page that was refused: which one, why, and the status of the page that shows it again. */

@@ -2,8 +2,8 @@ import { type Context, Hono } from 'hono'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { ERRORS } from '../../../http/errors'
-import { Fault, type FaultName } from '../../../lib/fault'
+import { Fault } from '../../../lib/fault'
+import { ERRORS, type FaultName } from '../../../lib/faults'
 import { breakGlassOwners } from '../../../members/store'
 import {
   changeConnection,

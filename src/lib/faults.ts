@@ -1,0 +1,254 @@
+/** A line of the table below. */
+type Line = {
+  status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503
+  title: string
+  /** Set where callers see a different code from the fault's name. */
+  code?: string
+}
+
+const TABLE = {
+  invalid_json: { status: 400, title: 'The body is not valid JSON' },
+  invalid_cursor: { status: 400, title: 'The cursor does not belong to this list' },
+  body_incomplete: { status: 400, title: 'The body is incomplete' },
+  invalid_grant: { status: 400, title: 'The code of a sign-in cannot be exchanged' },
+  project_required: { status: 400, title: 'The X-Project-Id header is missing' },
+  missing_credentials: { status: 401, title: 'Credentials are missing' },
+  malformed_credentials: { status: 401, title: 'The credentials are malformed' },
+  unknown_key: { status: 401, title: 'Unknown API key' },
+  key_rotated: { status: 401, title: 'This secret was replaced by a rotation' },
+  key_revoked: { status: 401, title: 'This API key was revoked' },
+  key_expired: { status: 401, title: 'This API key has expired' },
+  wrong_project: { status: 401, title: 'The API key belongs to another project' },
+  unknown_session: { status: 401, title: 'Unknown session' },
+  session_expired: { status: 401, title: 'The session has expired' },
+  invalid_code: { status: 401, title: 'The sign-in code is not valid' },
+  invalid_passkey: { status: 401, title: 'The passkey could not be verified' },
+  invalid_recovery_code: { status: 401, title: 'The recovery code is not valid' },
+  insufficient_scope: { status: 403, title: 'The API key lacks a required scope' },
+  insufficient_role: { status: 403, title: 'The role does not allow this' },
+  key_expires_first: { status: 403, title: 'The API key expires before the key that it would rotate' },
+  console_session_required: { status: 403, title: 'A console session is required' },
+  api_key_required: { status: 403, title: 'An API key is required' },
+  not_a_member: { status: 403, title: 'Not a member of this project' },
+  role_escalation: { status: 403, title: 'The role is higher than the caller may give or change' },
+  confirmation_required: { status: 403, title: 'The session must be confirmed first' },
+  passkey_required: { status: 403, title: 'A passkey is required' },
+  sso_required: { status: 403, title: 'The project requires its own single sign-on' },
+  sso_session_limited: { status: 403, title: 'A session from single sign-on cannot make this call' },
+  https_required: { status: 403, title: 'HTTPS is required' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  body_timeout: { status: 408, title: 'The body did not arrive in time' },
+  passkey_exists: { status: 409, title: 'The passkey is registered already' },
+  passkey_limit_reached: { status: 409, title: 'The user has reached their limit of passkeys' },
+  project_limit_reached: { status: 409, title: 'The user has reached their limit of projects' },
+  project_purged: { status: 409, title: 'The project can no longer be restored' },
+  key_limit_reached: { status: 409, title: 'The project has reached its limit of live API keys' },
+  last_owner: { status: 409, title: 'The project would have no owner' },
+  not_an_owner: { status: 409, title: 'The member is not an owner' },
+  break_glass_missing: { status: 409, title: 'Nobody could sign in without the single sign-on that is enforced' },
+  domain_taken: { status: 409, title: 'Another connection has the domain' },
+  domain_unverified: { status: 409, title: 'The connection has no verified domain' },
+  connection_inactive: { status: 409, title: 'The connection is not active' },
+  connection_untested: { status: 409, title: 'The connection has not passed a test since its last change' },
+  connection_enforced: { status: 409, title: 'The project enforces the connection' },
+  sso_session_required: { status: 409, title: 'A session of this connection is required' },
+  already_member: { status: 409, title: 'The address belongs to a member of the project' },
+  already_invited: { status: 409, title: 'The address has a pending invitation to the project' },
+  invitation_limit_reached: { status: 409, title: 'The project has reached its limit of pending invitations' },
+  invitation_not_pending: { status: 409, title: 'The invitation is no longer pending' },
+  invitation_expired: { status: 409, title: 'The invitation has expired' },
+  rotation_conflict: { status: 409, title: 'Another call rotated or revoked this API key first' },
+  rotation_of_revoked_key: { status: 409, title: 'This API key was revoked', code: 'key_revoked' },
+  rotation_of_expired_key: { status: 409, title: 'This API key has expired', code: 'key_expired' },
+  external_id_taken: { status: 409, title: 'Another consumer has this external id' },
+  external_id_limit_reached: { status: 409, title: 'The consumer has reached its limit of external ids' },
+  merge_limit_reached: { status: 409, title: 'The merge would exceed a limit of the consumer' },
+  pin_limit_reached: { status: 409, title: 'The consumer has reached its limit of pinned customers' },
+  consumer_merged: { status: 409, title: 'The consumer was merged into another one' },
+  consumer_erased: { status: 409, title: 'The consumer was erased' },
+  consumer_blocked: { status: 409, title: 'The consumer is blocked' },
+  device_revoked: { status: 409, title: 'The device was revoked' },
+  device_limit_reached: { status: 409, title: 'The consumer has reached its limit of active devices' },
+  feature_type_fixed: { status: 409, title: 'The type of a feature cannot change' },
+  feature_in_use: { status: 409, title: 'A plan, a grant or a setting has the feature' },
+  feature_limit_reached: { status: 409, title: 'The project has reached its limit of features' },
+  plan_key_taken: { status: 409, title: 'Another plan has this key' },
+  plan_limit_reached: { status: 409, title: 'The project has reached its limit of plans' },
+  price_mapped: { status: 409, title: 'The price or product is mapped to another plan' },
+  grant_limit_reached: { status: 409, title: 'The consumer has reached its limit of live grants' },
+  domain_exists: { status: 409, title: 'The project has this domain already' },
+  domain_limit_reached: { status: 409, title: 'The project has reached its limit of domains' },
+  hostname_in_use: { status: 409, title: 'Another project serves this host' },
+  domain_released: { status: 409, title: 'The domain was deleted' },
+  domain_enforced: { status: 409, title: 'Single sign-on needs the domain' },
+  precondition_failed: { status: 412, title: 'The object has changed since it was read' },
+  connection_limit_reached: { status: 409, title: 'The project has reached its limit of connections' },
+  secret_exists: { status: 409, title: 'The connection already has this signing secret' },
+  secret_limit_reached: { status: 409, title: 'The connection has reached its limit of signing secrets' },
+  payload_gone: { status: 409, title: 'The payload of this event is no longer stored' },
+  payload_too_large: { status: 413, title: 'The body is too large' },
+  too_many_events: { status: 413, title: 'The delivery has too many events' },
+  unsupported_media_type: { status: 415, title: 'The content type is not supported' },
+  unsupported_encoding: { status: 415, title: 'The content encoding is not supported' },
+  validation_failed: { status: 422, title: 'The request has invalid fields' },
+  registration_refused: { status: 422, title: 'The new passkey could not be verified' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  signature_missing: { status: 401, title: 'The signature header is missing' },
+  signature_malformed: { status: 401, title: 'The signature header cannot be parsed' },
+  signature_mismatch: { status: 401, title: 'The signature does not match any live secret' },
+  signature_timestamp: { status: 401, title: 'The timestamp of the signature is too far from the current time' },
+  unknown_connection: { status: 404, title: 'Connection not found' },
+  connection_disabled: { status: 403, title: 'The connection is disabled' },
+  database_unavailable: { status: 503, title: 'The database is unavailable' },
+  database_full: { status: 503, title: 'The database is full' },
+  not_configured: { status: 503, title: 'The deployment lacks a setting' },
+  not_migrated: { status: 503, title: 'The database lacks a migration' },
+  encryption_key_unavailable: { status: 503, title: 'The encryption key is missing or wrong' },
+  overloaded: { status: 503, title: 'The service is handling too much at once' },
+  public_origin_missing: { status: 503, title: 'The deployment does not know its public address' },
+  internal_error: { status: 500, title: 'Internal server error' },
+} satisfies Record<string, Line>
+
+/** A failure that callers are told about. */
+export type FaultName = keyof typeof TABLE
+
+/** Every failure that callers are told about: its status, its title, and its code. GET /errors shows them to people. */
+export const ERRORS: Record<FaultName, Line> = TABLE
+
+export const FAULTS = Object.keys(TABLE) as FaultName[]
+
+/** The code that callers see for a fault. */
+export function codeOf(fault: FaultName): string {
+  return ERRORS[fault].code ?? fault
+}
+
+/** Periods in words, such as `30 days`. Rooms above decide them, so whoever shows advice passes them in. */
+export type Periods = Record<'body' | 'challenge' | 'code' | 'confirmation' | 'grant' | 'restore', string>
+
+/** What a caller can do about each failure, in general. A response's `detail` says what is wrong with that one call. */
+const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
+  invalid_json: 'Send one JSON value in UTF-8, with Content-Type: application/json.',
+  invalid_cursor:
+    'Start the list again without a cursor. A cursor works only with the list and the filters that it came from.',
+  body_incomplete: 'Send the body again. The connection ended before all of it had arrived.',
+  invalid_grant: ({ grant }) =>
+    `Begin another sign-in. A code works once, within ${grant}, for the project and the address that it was made for.`,
+  project_required: 'Send the id of the project in the header X-Project-Id, with an API key too.',
+  missing_credentials: 'Send the header Authorization: Bearer, with an API key or a session token.',
+  malformed_credentials: 'Copy the whole secret again: it is svc_v1_ followed by 96 hexadecimal characters.',
+  unknown_key: 'Check that the secret is from this deployment. Mint another key if it is lost.',
+  key_rotated: 'Use the secret that the rotation returned. If nobody has it, rotate the key again.',
+  key_revoked:
+    'Use another API key. A revoked key cannot be restored. If the project was deleted, its keys work again once an owner restores it.',
+  key_expired: 'Mint another API key. An expired key cannot be renewed.',
+  wrong_project: 'Send the id of the key’s own project in X-Project-Id.',
+  unknown_session: 'Sign in again. The session was ended, or the token is not from this deployment.',
+  session_expired: 'Sign in again.',
+  invalid_code: ({ code }) => `Request another code. A code works once, for ${code}.`,
+  invalid_passkey: ({ challenge }) =>
+    `Ask for a new challenge and use the passkey again. A challenge works once, for ${challenge}.`,
+  invalid_recovery_code: 'Use another recovery code. Each code works once, and new codes replace the old ones.',
+  insufficient_scope: 'Use a key with the scope that the response names, or mint one.',
+  insufficient_role: 'Ask an admin or an owner of the project to do it, or to change your role.',
+  key_expires_first: 'Rotate the other key with a session, or with a key that does not expire before the other key.',
+  console_session_required: 'Use a session token: sign in through /auth. An API key cannot make this call.',
+  api_key_required: 'Use an API key. This call describes the key that makes it.',
+  not_a_member: 'Check X-Project-Id. If it is right, ask an admin of the project to invite you.',
+  role_escalation: 'Ask a member whose role is at least as high as the role that the call would give or change.',
+  confirmation_required: ({ confirmation }) =>
+    `Request a code for your own address with POST /auth/codes, send it to POST /auth/session/confirm, or use a passkey with POST /auth/session/passkey. Then repeat the call within ${confirmation}.`,
+  passkey_required:
+    'Sign in with your passkey, or use it or a recovery code in this session. If you have no passkey, add one first.',
+  sso_required:
+    'Open the address that the response names in a browser, and sign in there. An owner with break-glass access can sign in with a code.',
+  sso_session_limited:
+    'Sign in with a code or a passkey. A session from single sign-on reaches only the project of its connection.',
+  https_required: 'Use https://. If a secret was sent over plain HTTP, rotate it.',
+  not_found: 'Check the path and the id, and that the id belongs to this project.',
+  method_not_allowed: 'Use a method that the header Allow lists.',
+  body_timeout: ({ body }) => `Send the body again. All of it must arrive within ${body}.`,
+  passkey_exists: 'Use the passkey that is there. An authenticator keeps one passkey for each account.',
+  passkey_limit_reached: 'Delete a passkey that you no longer use, and try again.',
+  project_limit_reached: ({ restore }) =>
+    `Use one of the existing projects. A deleted project counts until its data is removed, ${restore} after the deletion.`,
+  project_purged: 'Create another project. The data of this one cannot be brought back.',
+  key_limit_reached: 'Revoke keys that nobody uses, and try again.',
+  last_owner: 'Make another member an owner first. A project always has one.',
+  not_an_owner: 'Make the member an owner first. Only owners can have break-glass access.',
+  break_glass_missing: 'Give break-glass access to another owner first, or stop enforcing single sign-on.',
+  domain_taken: 'Use the connection that has the domain, or take the domain out of it.',
+  domain_unverified: 'Add a domain of the project to the connection, and verify it.',
+  connection_inactive: 'Activate the connection: Settings → Single sign-on. It needs a passed test run.',
+  connection_untested: 'Run a test of the connection, and try again once it has passed.',
+  connection_enforced: 'Stop enforcing the connection first.',
+  sso_session_required:
+    'Sign in with this connection, and repeat the call in that session. This proves that it works for you.',
+  already_member: 'Change the role of the member instead.',
+  already_invited: 'Resend the pending invitation, or revoke it and invite the address again.',
+  invitation_limit_reached: 'Revoke invitations that nobody will accept, and try again.',
+  invitation_not_pending: 'Read the invitation: it was accepted, declined or revoked.',
+  invitation_expired: 'Ask for the invitation to be sent again.',
+  rotation_conflict: 'Read the key again. If somebody else rotated it, they have the new secret.',
+  rotation_of_revoked_key: 'Mint another API key. A revoked key cannot be restored.',
+  rotation_of_expired_key: 'Mint another API key. An expired key cannot be renewed.',
+  external_id_taken: 'Use the consumer that has the external id, or merge the two consumers.',
+  external_id_limit_reached: 'Use one of the external ids that the consumer has.',
+  merge_limit_reached: 'Merge into another consumer, or remove pins or grants that are no longer needed.',
+  pin_limit_reached: 'Remove pins that nobody needs. What events say then counts again.',
+  consumer_merged: 'Use the consumer that the response names.',
+  consumer_erased:
+    'Create another consumer. An erased one cannot be brought back, and its customers cannot be linked again.',
+  consumer_blocked: 'Unblock the consumer if it may connect again.',
+  device_revoked:
+    'A revoked installation stays revoked. Let the app make a new installation id, and register that one.',
+  device_limit_reached: 'Revoke a device that is not used, or send `when_full` as `replace_oldest`.',
+  feature_type_fixed: 'Create another feature with a key of its own.',
+  feature_in_use: 'Take the feature out of all plans and revoke its grants, and try again.',
+  feature_limit_reached: 'Delete features that nothing uses, and try again.',
+  plan_key_taken: 'Use the plan that has the key, or choose another key.',
+  plan_limit_reached: 'Change a plan that is no longer used.',
+  price_mapped: 'Take the price out of the plan that the response names, and try again.',
+  grant_limit_reached: 'Revoke grants that the consumer no longer needs, or grant a plan.',
+  domain_exists: 'Use the domain that the response names. If it has failed, check it again.',
+  domain_limit_reached: 'Delete domains that nothing uses, and try again.',
+  hostname_in_use: 'Remove the TXT record of the other project, and check the domain again.',
+  domain_released: 'Add the domain again. It gets a new record.',
+  domain_enforced: 'Stop requiring single sign-on, or take the domain out of the connection, and try again.',
+  precondition_failed: 'Read the object again, and send its current ETag in If-Match.',
+  connection_limit_reached: 'Delete connections that nothing uses, and try again.',
+  secret_exists: 'Do nothing: the connection already has this secret.',
+  secret_limit_reached: 'Remove a secret that the vendor no longer signs with, and try again.',
+  payload_gone: 'The event cannot be replayed. Its summary and its results are still there.',
+  payload_too_large: 'Send less in one call. The response names the limit.',
+  too_many_events: 'Make the vendor send fewer events in one delivery. The response names the limit.',
+  unsupported_media_type: 'Send Content-Type: application/json.',
+  unsupported_encoding: 'Send the body without Content-Encoding.',
+  validation_failed: 'Correct the fields that errors lists. Each entry has a JSON Pointer, a code and a message.',
+  registration_refused: ({ challenge }) =>
+    `Ask for new options and register the passkey again. The options work once, for ${challenge}.`,
+  rate_limited: 'Wait for the number of seconds in Retry-After, and call less often.',
+  signature_missing: 'Send the vendor’s signature header. Check that no proxy removes it.',
+  signature_malformed: 'Check that the connection is for this vendor, and that no proxy changes headers.',
+  signature_mismatch: 'Copy the signing secret of this endpoint from the vendor again, and add it to the connection.',
+  signature_timestamp: 'Check the sender’s clock, and that nothing on the way delays deliveries.',
+  unknown_connection: 'Copy the ingest URL of the connection again, and enter it at the vendor.',
+  connection_disabled: 'Enable the connection in the console or with the API. The vendor then sends again.',
+  database_unavailable: 'Try again after Retry-After. A change is made completely or not at all.',
+  database_full: 'Tell the operator: the project’s database needs room. Reading still works.',
+  not_configured: 'Tell the operator: the response names the setting that is missing.',
+  not_migrated: 'Tell the operator: the database lacks a migration. /healthz names it.',
+  encryption_key_unavailable:
+    'Tell the operator: the deployment lacks the key that the signing secrets were encrypted with.',
+  overloaded:
+    'Try again after Retry-After, with fewer requests at once. The service holds as many bodies or payloads as it can, or many calls change the same object.',
+  public_origin_missing: 'Tell the operator to set PUBLIC_ORIGIN.',
+  internal_error:
+    'Try again later. If the error remains, give the request_id to the operator: the cause is in the log.',
+}
+
+/** What a caller can do about a failure. */
+export function adviceOf(fault: FaultName, periods: Periods): string {
+  const advice = ADVICE[fault]
+  return typeof advice === 'string' ? advice : advice(periods)
+}
