@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { EVENT_ERROR_CODES } from '../vendors/event-errors'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
 import type { DecodedSummary } from './process/decide'
 
@@ -42,6 +43,8 @@ export const events = sqliteTable(
     last_differing_at: integer(),
     processed_at: integer(),
     last_error: text(),
+    /** Null also for an error from before codes were recorded. */
+    last_error_code: text({ enum: EVENT_ERROR_CODES }),
     replay_id: text(),
     /** The decoded view; null until the event has been processed. */
     summary: text({ mode: 'json' }).$type<DecodedSummary>(),

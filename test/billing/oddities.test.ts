@@ -226,12 +226,12 @@ describe.each(THINGS)('$of', ({ list, make, eventOf, shows }) => {
   ])('fails with the id %j, says why, and writes no object', async (id) => {
     const objects = await world.objects()
     const [event] = (await world.deliver(eventOf(make({ id })))) as [string]
-    const { status, last_error, decoded_summary } = await world.event(event)
+    const { status, last_error, last_error_code, decoded_summary } = await world.event(event)
     expect([status, decoded_summary]).toEqual(['failed', null])
-    expect(last_error).toEqual(
+    expect([last_error, last_error_code]).toEqual(
       typeof id === 'string' && id !== ''
-        ? 'the id of its billing object is not valid'
-        : expect.stringMatching(/^the payload has no data(\.object)?\.id$/),
+        ? ['the id of its billing object is not valid', 'object_id_invalid']
+        : [expect.stringMatching(/^the payload has no data(\.object)?\.id$/), 'payload_invalid'],
     )
     expect(await world.objects()).toEqual(objects)
   })

@@ -75,6 +75,7 @@ describe('a worker whose object another one has changed since it was read', () =
     expect(await world.event(own?.id as string)).toMatchObject({
       status: 'retrying',
       last_error: 'the database rejected its effects: other workers kept changing the same object',
+      last_error_code: 'object_busy',
     })
     expect((await world.one('subscriptions', id)).status).toBe('unpaid')
     await settle(world)

@@ -75,13 +75,14 @@ describe('billing webhook events', () => {
   it('[events.6] last_error says why processing did not succeed, and is null when it did', async () => {
     const good = await freshEvent()
     await good.process()
-    expect(await good.read()).toMatchObject({ status: 'processed', last_error: null })
+    expect(await good.read()).toMatchObject({ status: 'processed', last_error: null, last_error_code: null })
     const bad = await freshEvent('{"object":"event", cut short')
     await bad.process()
     expect(await bad.read()).toMatchObject({
       status: 'failed',
       processed_at: null,
       last_error: expect.stringMatching(/\w{3}/),
+      last_error_code: 'payload_invalid',
     })
   })
 

@@ -51,6 +51,12 @@ beforeAll(async () => {
       object_id,
     })
   }
+  for (const { error, status } of FAILED) {
+    const id = `evt_${crypto.randomUUID()}`
+    const keys = { project_id: 'prj_failed', connection_id: 'con_failed', vendor_event_id: id, id }
+    const due_at = status === 'failed' ? null : Number.MAX_SAFE_INTEGER
+    await insert('events', { ...ROWS.events[0], ...keys, status, due_at, last_error: error })
+  }
   before = await dump()
   await applyD1Migrations(DIRECTORY, TEST_MIGRATIONS)
   after = await dump()
@@ -73,6 +79,25 @@ const GONE = [
   ['member.role_changed', 'usr_three'],
 ] as const
 const ENTRY = { actor_type: 'user', actor_id: 'usr_four', request_id: 'req_x' }
+
+/** Events of another project that failed, and the code that the upgrade makes of each error. */
+const REJECTED = 'the database rejected its effects'
+const FAILED = [
+  { error: 'this version does not support the vendor acme', status: 'failed', code: 'vendor_unknown' },
+  { error: 'the payload is no longer kept: its retention period has ended', status: 'failed', code: 'payload_gone' },
+  { error: 'the form has no bt_payload in base64', status: 'failed', code: 'payload_invalid' },
+  { error: 'an event of the payload is not a JSON object', status: 'failed', code: 'payload_invalid' },
+  { error: 'the id of its billing object is not valid', status: 'failed', code: 'object_id_invalid' },
+  { error: 'its billing object is too large', status: 'failed', code: 'object_too_large' },
+  { error: `${REJECTED}: its billing objects are too large`, status: 'failed', code: 'object_too_large' },
+  { error: `${REJECTED}: other workers kept changing the same object`, status: 'failed', code: 'object_busy' },
+  { error: `${REJECTED}: CHECK constraint failed`, status: 'failed', code: 'effects_rejected' },
+  { error: 'worker_died: 8 workers in a row did not finish it', status: 'failed', code: 'worker_died' },
+  { error: 'x is not a function', status: 'failed', code: 'internal_error' },
+  { error: 'x is not a function', status: 'retrying', code: null },
+]
+
+const byError = (a: Row, b: Row) => `${a.error} ${a.status}`.localeCompare(`${b.error} ${b.status}`)
 
 async function insertRotated({ key, by }: (typeof ROTATED)[number]) {
   const [sample] = ROWS.api_keys
@@ -138,6 +163,16 @@ it('leaves an audit row alone that has no filter, or has an object', async () =>
 it('counts a session that is there as confirmed when it was opened', () => {
   expect(after.sessions?.length).toBeGreaterThan(0)
   for (const { confirmed_at, created_at } of after.sessions ?? []) expect(confirmed_at).toBe(created_at)
+})
+
+it('tells from the error of a failed event its code', () => {
+  const upgraded = after.events?.filter(({ project_id }) => project_id === 'prj_failed')
+  const found = upgraded?.map(({ last_error, status, last_error_code }) => ({
+    error: last_error,
+    status,
+    code: last_error_code,
+  }))
+  expect(found?.toSorted(byError)).toEqual(FAILED.toSorted(byError))
 })
 
 it('tells from the audit log whom the secret of each key was handed to', () => {

@@ -6,6 +6,7 @@ import type { Verdict } from '../../src/inbox/process/verdict'
 import { recordDelivery } from '../../src/inbox/receive/store'
 import { newId } from '../../src/lib/ids'
 import { iso } from '../../src/lib/time'
+import { fail } from '../../src/vendors/event-errors'
 import { type Json, STORE } from '../harness'
 
 import type { Reader } from './seeding'
@@ -55,7 +56,7 @@ export async function happen(project: string, connection: string, stories: reado
       return {
         event,
         status,
-        error: status === 'failed' ? 'an error' : null,
+        error: status === 'failed' ? fail('internal_error', 'an error') : null,
         due_at: null,
         trigger: 'ingest',
         started_at: at,

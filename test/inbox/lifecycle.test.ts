@@ -133,7 +133,12 @@ describe('retries', () => {
     for (const [index, base] of RETRY_DELAYS_MS.entries()) {
       const [result] = await deliverBatch([message])
       const event = await world.event(id)
-      expect(event).toMatchObject({ status: 'retrying', last_error: 'a bug of ours', processing_attempts: index + 1 })
+      expect(event).toMatchObject({
+        status: 'retrying',
+        last_error_code: 'internal_error',
+        processing_attempts: index + 1,
+      })
+      expect(event.last_error).toBe('a bug of ours')
       const wait = Date.parse(event.next_attempt_at) - Date.now()
       expect(wait).toBeGreaterThanOrEqual(base * 0.8)
       expect(wait).toBeLessThanOrEqual(base * 1.2)

@@ -6,6 +6,7 @@ import { finish } from '../../src/inbox/process/finish'
 import { MAX_TRIES } from '../../src/inbox/process/limits'
 import { takeDead } from '../../src/inbox/upkeep/store'
 import { HOUR, MINUTE } from '../../src/lib/time'
+import { fail } from '../../src/vendors/event-errors'
 import { call, STORE } from '../harness'
 import { memoryQueue, type Rows, rows, stopClock } from './pipeline'
 import { freshReader, insertConnection, insertEvents, insertPayload, seedEvent } from './seeding'
@@ -64,8 +65,9 @@ const MADE: Record<Move, { of?: (at: number) => Same; by: (events: Events) => Pr
     by: async ({ keys }) => {
       const held = await run(db, selectClaimed(db, keys, HELD))
       expect(held).toHaveLength(STATUSES.length)
+      const error = fail('internal_error', 'an error')
       const verdicts = held.map((event) => ({
-        ...{ event, status: 'failed' as const, error: 'an error', due_at: null, trigger: 'ingest' as const },
+        ...{ event, status: 'failed' as const, error, due_at: null, trigger: 'ingest' as const },
         ...{ started_at: now, summary: null, snapshots: [], claims: [] },
       }))
       expect(await finish(db, { verdicts, projections: [], lease: HELD, now })).toBe('written')

@@ -2,6 +2,7 @@ import { type Env, openRuntime } from '../../src/env'
 import { FINAL_STATUSES, type Status } from '../../src/inbox/lifecycle'
 import { newId } from '../../src/lib/ids'
 import { seal, sealContext } from '../../src/lib/seal'
+import type { EventErrorCode } from '../../src/vendors/event-errors'
 import { type Answer, bound, call, freshKey, STORE } from '../harness'
 
 /** An event to be put into the database as the pipeline would have left it. */
@@ -14,6 +15,7 @@ export type Seed = {
   status: Status
   attempts: number
   last_error: string | null
+  last_error_code: EventErrorCode | null
   replay_id: string | null
   refs: string[]
   lease_until: number | null
@@ -31,6 +33,7 @@ export function seedEvent(fields: Partial<Seed> & Pick<Seed, 'connection' | 'rec
     status: 'processed',
     attempts: 1,
     last_error: null,
+    last_error_code: null,
     replay_id: null,
     refs: [],
     lease_until: null,
@@ -51,10 +54,12 @@ export async function insertEvents(project: string, events: readonly Seed[]): Pr
     await STORE.batch([
       STORE.prepare(
         `INSERT INTO events (project_id, id, connection_id, vendor_event_id, event_type, payload_id, status, due_at, lease_token,
-          lease_until, attempts, last_delivered_at, processed_at, last_error, replay_id)
+          lease_until, attempts, last_delivered_at, processed_at, last_error,
+          last_error_code, replay_id)
         SELECT ?1, value->>'id', value->>'connection', value->>'vendor_event_id', value->>'event_type', value->>'payload_id',
           value->>'status', value->>'due_at', CASE WHEN value->>'lease_until' IS NOT NULL THEN 'lse_seed' END, value->>'lease_until',
-          value->>'attempts', value->>'received_at', value->>'processed_at', value->>'last_error', value->>'replay_id' FROM json_each(?2)`,
+          value->>'attempts', value->>'received_at', value->>'processed_at', value->>'last_error',
+          value->>'last_error_code', value->>'replay_id' FROM json_each(?2)`,
       ).bind(project, list),
       STORE.prepare(
         `INSERT INTO refs SELECT ?1, r.value, e.value->>'id' FROM json_each(?2) e CROSS JOIN json_each(e.value, '$.refs') r`,

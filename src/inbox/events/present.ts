@@ -4,12 +4,14 @@ import { count, exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull } from '../../lib/time'
+import { EVENT_ERROR_CODES } from '../../vendors/event-errors'
 import { STATUSES } from '../lifecycle'
 import { bytesOf, isKept } from '../payload'
 import type { AttemptRow, EventRow } from './store'
 
 const nullable = z.string().nullable()
 export const EventStatus = named('EventStatus', z.enum(STATUSES))
+const EventErrorCode = named('EventErrorCode', z.enum(EVENT_ERROR_CODES))
 
 const Summary = named(
   'DecodedSummary',
@@ -60,6 +62,9 @@ export const BillingEvent = named(
     received_at: timestamp,
     processed_at: timestamp.nullable().describe('When processing first completed.'),
     last_error: nullable.describe('Why the last attempt failed; null after a successful one.'),
+    last_error_code: EventErrorCode.nullable().describe(
+      'The kind of `last_error`. Null also for an error from before codes were recorded.',
+    ),
     raw_payload_b64: nullable.describe(
       'The payload as received, base64-encoded; null in `view=summary`, after its retention period, and if its consumer was erased.',
     ),
@@ -86,6 +91,7 @@ export const BillingEvent = named(
     received_at: SAMPLE.time,
     processed_at: SAMPLE.later,
     last_error: null,
+    last_error_code: null,
     raw_payload_b64: 'eyJpZCI6ImV2dF8xUVo0a05KMmVadktZbG8yIn0=',
     decoded_summary: exampleOf(Summary),
     vendor: 'stripe',
@@ -136,6 +142,8 @@ export function presentEvent(row: EventRow) {
     received_at: iso(idTime(row.id)),
     processed_at: isoOrNull(row.processed_at),
     last_error: row.last_error,
+    // A version from before codes clears the error alone.
+    last_error_code: row.last_error === null ? null : row.last_error_code,
     raw_payload_b64: isKept(row) ? bytesOf(row).toBase64() : null,
     decoded_summary: row.summary,
     vendor: row.vendor,

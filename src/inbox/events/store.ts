@@ -41,6 +41,7 @@ const shown = {
   last_differing_at: events.last_differing_at,
   processed_at: events.processed_at,
   last_error: events.last_error,
+  last_error_code: events.last_error_code,
   replay_id: events.replay_id,
   summary: events.summary,
 }

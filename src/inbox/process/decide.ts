@@ -4,6 +4,7 @@ import { utf8 } from '../../lib/crypto'
 import type { LinkSettings } from '../../projects/settings'
 import { vendorOf } from '../../vendors'
 import type { Claim } from '../../vendors/claim'
+import { type EventError, fail } from '../../vendors/event-errors'
 import { isId } from '../../vendors/lib/read'
 import { MAX_OBJECT_BYTES } from '../../vendors/limits'
 import type { Snapshot } from '../../vendors/snapshot'
@@ -30,14 +31,14 @@ export type DecodedSummary = {
 /** How processing an event ends: a pure function of what was recorded. */
 export type Outcome =
   | { status: 'processed' | 'ignored'; summary: DecodedSummary; snapshots: Snapshot[]; claims: Claim[]; error: null }
-  | { status: 'failed'; summary: null; snapshots: []; claims: []; error: string }
+  | { status: 'failed'; summary: null; snapshots: []; claims: []; error: EventError }
 
 /** What a payload says. Where it says nothing that can be used, `error` is why, and no retry can fix it. */
 export type Contents = {
   events: readonly DecodedEvent[]
   snapshots: Snapshot[]
   claims: Claim[]
-  error: string | null
+  error: EventError | null
 }
 
 /**
@@ -50,10 +51,12 @@ export type Contents = {
  */
 export function contentsOf(vendor: string, payload: Payload | undefined, settings: LinkSettings): Contents {
   const known = vendorOf(vendor)
-  if (!known) return useless(`this version does not support the vendor ${vendor}`)
-  if (!payload)
-    return useless('the payload is no longer kept: its retention period has ended, or its consumer was erased')
-  if (payload.text === null) return useless('the payload is not UTF-8 text')
+  if (!known) return useless(fail('vendor_unknown', `this version does not support the vendor ${vendor}`))
+  if (!payload) {
+    const gone = 'the payload is no longer kept: its retention period has ended, or its consumer was erased'
+    return useless(fail('payload_gone', gone))
+  }
+  if (payload.text === null) return useless(fail('payload_invalid', 'the payload is not UTF-8 text'))
   try {
     const events = known.decode(payload.text, payload.headers ?? {})
     const content = events[0]?.content
@@ -65,9 +68,9 @@ export function contentsOf(vendor: string, payload: Payload | undefined, setting
       error: null,
     }
   } catch (error) {
-    if (error instanceof Undecodable) return useless(error.message)
+    if (error instanceof Undecodable) return useless(fail('payload_invalid', error.message))
     if (error instanceof RangeError && /call stack/i.test(error.message)) {
-      return useless('the payload is nested too deeply')
+      return useless(fail('payload_invalid', 'the payload is nested too deeply'))
     }
     throw error
   }
@@ -80,10 +83,12 @@ export function decide(
 ): Outcome {
   if (error !== null) return failed(error)
   const event = findEvent(events, vendor_event_id)
-  if (!event) return failed('the payload contains no event')
-  if (snapshots.some(({ id }) => !isId(id))) return failed('the id of its billing object is not valid')
+  if (!event) return failed(fail('payload_invalid', 'the payload contains no event'))
+  if (snapshots.some(({ id }) => !isId(id))) {
+    return failed(fail('object_id_invalid', 'the id of its billing object is not valid'))
+  }
   if (snapshots.some(({ body }) => utf8(JSON.stringify(body)).byteLength > MAX_OBJECT_BYTES)) {
-    return failed('its billing object is too large')
+    return failed(fail('object_too_large', 'its billing object is too large'))
   }
   const status = event.state || claims.length > 0 ? 'processed' : 'ignored'
   return { status, summary: summaryOf(vendor, event), snapshots, claims, error: null }
@@ -106,11 +111,11 @@ function findEvent(decoded: readonly DecodedEvent[], storedId: string): DecodedE
   return named ?? decoded[Number(/^[0-9a-f]{64}:(\d+)$/.exec(storedId)?.[1] ?? 0)]
 }
 
-function useless(error: string): Contents {
+function useless(error: EventError): Contents {
   return { events: [], snapshots: [], claims: [], error }
 }
 
-function failed(error: string): Outcome {
+function failed(error: EventError): Outcome {
   return { status: 'failed', summary: null, snapshots: [], claims: [], error }
 }
 

@@ -12,6 +12,7 @@ import { addUp, addUpCounts } from '../../db/upsert'
 import { utf8 } from '../../lib/crypto'
 import { idTime } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
+import { type EventError, fail } from '../../vendors/event-errors'
 import { binOf } from '../histogram'
 import { FINAL_STATUSES, leftBy } from '../lifecycle'
 import { attempts, events, minutes, refs, replays, totals } from '../schema'
@@ -30,11 +31,10 @@ export type Finish = {
 }
 
 /**
- * `stale`: another worker has changed a billing object since it was read. `refused`: the message of the
- * constraint that refused the write, or that there is too much to write at once. Nothing was written unless the result
- * is `written`.
+ * `stale`: another worker has changed a billing object since it was read. `refused`: which constraint refused the
+ * write, or that there is too much to write at once. Nothing was written unless the result is `written`.
  */
-export type Finished = 'written' | 'stale' | { refused: string }
+export type Finished = 'written' | 'stale' | { refused: EventError }
 
 /**
  * Writes the verdicts of a batch with what they do to billing objects: set-based statements in one transaction, each
@@ -45,14 +45,14 @@ export type Finished = 'written' | 'stale' | { refused: string }
 export async function finish(db: Db, what: Finish): Promise<Finished> {
   const lists = listsOf(what)
   if (what.verdicts.length > 1 && utf8(lists.whole).byteLength > MAX_LIST_BYTES) {
-    return { refused: 'its verdict is too large' }
+    return { refused: fail('effects_rejected', 'its verdict is too large') }
   }
   try {
     await batch(db, finishQueries(db, what, lists))
     return 'written'
   } catch (error) {
     if (isStale(error)) return 'stale'
-    if (error instanceof ConstraintError) return { refused: error.message }
+    if (error instanceof ConstraintError) return { refused: fail('effects_rejected', error.message) }
     throw error
   }
 }
@@ -98,6 +98,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
         lease_token: null,
         lease_until: null,
         last_error: field('error'),
+        last_error_code: field('error_code'),
         summary: sql`coalesce(${field('summary')}, ${events.summary})`,
         processed_at: sql`coalesce(${events.processed_at},
           CASE WHEN ${field('due_at')} IS NULL AND ${field('error')} IS NULL THEN ${now} END)`,
@@ -195,7 +196,8 @@ function listed(
     project_id: event.project_id,
     event_id: event.id,
     status,
-    error: error?.slice(0, MAX_ERROR_LENGTH) ?? null,
+    error: error?.message.slice(0, MAX_ERROR_LENGTH) ?? null,
+    error_code: error?.code ?? null,
     due_at,
     trigger,
     started_at,

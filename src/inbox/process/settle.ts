@@ -3,6 +3,7 @@ import type { Effect } from '../../billing/effect'
 import { effectOf } from '../../consumers/claims'
 import { isErased } from '../../consumers/erased-store'
 import type { Db } from '../../db/client'
+import { type EventError, fail } from '../../vendors/event-errors'
 import { finish } from './finish'
 import { MAX_ROUNDS } from './limits'
 import { retried, type Verdict } from './verdict'
@@ -31,24 +32,24 @@ async function write(
   db: Db,
   verdicts: readonly Verdict[],
   lease: string,
-): Promise<{ written: Verdict[] } | { refused: string }> {
+): Promise<{ written: Verdict[] } | { refused: EventError }> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const result = await applyAll(db, verdicts.map(sourceOf), isErased)
-    if (!result) return { refused: 'its billing objects are too large' }
+    if (!result) return { refused: fail('object_too_large', 'its billing objects are too large') }
     const applied = verdicts.map((verdict) => withEffects(verdict, result.effects.get(verdict.event.id)))
     const what = { verdicts: applied, projections: result.projections, lease, now: Date.now() }
     const finished = await finish(db, what)
     if (finished === 'written') return { written: applied }
     if (finished !== 'stale') return finished
   }
-  return { refused: 'other workers kept changing the same object' }
+  return { refused: fail('object_busy', 'other workers kept changing the same object') }
 }
 
 /** Writes a verdict that the database refused as a failed attempt, without effects. */
-async function writeFailure(db: Db, verdict: Verdict, refused: string, lease: string): Promise<Verdict> {
-  const failure = retried(verdict, `the database rejected its effects: ${refused}`)
+async function writeFailure(db: Db, verdict: Verdict, refused: EventError, lease: string): Promise<Verdict> {
+  const failure = retried(verdict, fail(refused.code, `the database rejected its effects: ${refused.message}`))
   const finished = await finish(db, { verdicts: [failure], projections: [], lease, now: Date.now() })
-  if (finished !== 'written') throw new Error(`event ${verdict.event.id} cannot be finished: ${refused}`)
+  if (finished !== 'written') throw new Error(`event ${verdict.event.id} cannot be finished: ${refused.message}`)
   return failure
 }
 

@@ -1,6 +1,7 @@
 import { writeLog } from '../../http/log'
 import { settingsOf } from '../../projects/settings'
 import type { Claim } from '../../vendors/claim'
+import { type EventError, fail } from '../../vendors/event-errors'
 import type { Snapshot } from '../../vendors/snapshot'
 import type { Status } from '../lifecycle'
 import type { Claimed } from './claim'
@@ -12,7 +13,7 @@ import { retryDelay } from './retry'
 export type Verdict = {
   event: Claimed
   status: Extract<Status, 'processed' | 'ignored' | 'failed' | 'retrying'>
-  error: string | null
+  error: EventError | null
   /** When the next attempt is due (ms). Null exactly when the status is final. */
   due_at: number | null
   trigger: 'ingest' | 'retry' | 'sweep' | 'replay'
@@ -41,14 +42,14 @@ export function judge(
   } catch (error) {
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined }
     for (const { id } of events) writeLog('error', 'processing_failed', { event_id: id, error: stack ?? message })
-    return attempts.map((attempt) => retried(attempt, message))
+    return attempts.map((attempt) => retried(attempt, fail('internal_error', message)))
   }
 }
 
 /** The verdict on an attempt that failed: another one is due later, or the event has failed because its tries are used up. */
 export function retried(
   { event, trigger, started_at }: Pick<Verdict, 'event' | 'trigger' | 'started_at'>,
-  error: string,
+  error: EventError,
 ): Verdict {
   const delay = retryDelay(event.tries, Math.random())
   const failed = { event, trigger, started_at, error, summary: null, snapshots: [], claims: [] }

@@ -9,6 +9,7 @@ import { BillingEvent } from '../events/present'
 import { FINAL_STATUSES } from '../lifecycle'
 import { searchFields } from '../search/filters'
 import { MAX_REPLAYED } from './limits'
+import type { Preview } from './preview'
 import type { ReplayRow } from './store'
 
 export const Replayed = named(
@@ -95,6 +96,10 @@ export const ReplayProgress = named(
     failed: 1,
   },
 )
+
+export function presentPreview({ event_id, status, error, effects }: Preview): z.infer<typeof ReplayPreview> {
+  return { dry_run: true, event_id, status, error: error?.message ?? null, effects }
+}
 
 export function presentReplay({ id, actor, event_id, filter, queued, ...ended }: ReplayRow) {
   const { processed, ignored, failed } = ended

@@ -1,5 +1,5 @@
-import type * as z from 'zod'
 import { applyAll } from '../../billing/apply'
+import type { Effect } from '../../billing/effect'
 import { effectOf } from '../../consumers/claims'
 import { isErased } from '../../consumers/erased-store'
 import { type Db, run } from '../../db/client'
@@ -7,9 +7,11 @@ import type { Runtime } from '../../env'
 import { inRoom } from '../../http/answering'
 import { settingsOf } from '../../projects/settings'
 import { findRecorded } from '../events/store'
-import { contentsOf, decide } from '../process/decide'
+import { contentsOf, decide, type Outcome } from '../process/decide'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
-import type { ReplayPreview } from './present'
+
+/** How processing an event now would end, and what it would do. */
+export type Preview = Pick<Outcome, 'status' | 'error'> & { event_id: string; effects: Effect[] }
 
 /**
  * Predicts the result of processing an event now. It writes nothing.
@@ -17,15 +19,11 @@ import type { ReplayPreview } from './present'
  * @returns null if the project has no such event
  * @throws {Fault} `overloaded` if there is no room for its payload
  */
-export async function previewReplay(
-  rt: Runtime,
-  projectId: string,
-  eventId: string,
-): Promise<z.infer<typeof ReplayPreview> | null> {
+export async function previewReplay(rt: Runtime, projectId: string, eventId: string): Promise<Preview | null> {
   return inRoom(rt, projectId, MAX_DELIVERY_BYTES, () => preview(rt.db, projectId, eventId))
 }
 
-async function preview(db: Db, projectId: string, eventId: string) {
+async function preview(db: Db, projectId: string, eventId: string): Promise<Preview | null> {
   const [row] = await run(db, findRecorded(db, projectId, eventId))
   if (!row) return null
   const { vendor, vendor_event_id, kept, text, headers, settings } = row
@@ -36,5 +34,5 @@ async function preview(db: Db, projectId: string, eventId: string) {
   const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, customer, snapshots, earlier: [] }
   const applied = await applyAll(db, [source], isErased)
   const effects = [...(applied?.effects.get(eventId) ?? []), ...claims.map(effectOf)]
-  return { dry_run: true as const, event_id: eventId, status, error, effects }
+  return { event_id: eventId, status, error, effects }
 }

@@ -11,7 +11,15 @@ import { iso } from '../../lib/time'
 import { presentEvent } from '../events/present'
 import { eventNotFound } from '../events/store'
 import { MAX_REPLAYED, REPLAYED_PER_SECOND } from './limits'
-import { BulkReplay, BulkReplayBody, presentReplay, Replayed, ReplayPreview, ReplayProgress } from './present'
+import {
+  BulkReplay,
+  BulkReplayBody,
+  presentPreview,
+  presentReplay,
+  Replayed,
+  ReplayPreview,
+  ReplayProgress,
+} from './present'
 import { previewReplay } from './preview'
 import { requestBulkReplay, requestReplay } from './replay'
 import { findReplay, listReplays, type ReplayRow, replayNotFound } from './store'
@@ -108,7 +116,7 @@ export const replayRoutes = new Hono<HttpEnv>()
       if (c.req.valid('query').dry_run) {
         const preview = await previewReplay(rt, project, event_id)
         if (!preview) throw eventNotFound()
-        return c.json(preview, 200)
+        return c.json(presentPreview(preview), 200)
       }
       const replayed = await requestReplay(rt, project, event_id, changeOf(c))
       if (!replayed) throw eventNotFound()

@@ -2,6 +2,7 @@ import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { newId } from '../../lib/ids'
 import { within } from '../../lib/within'
+import { fail } from '../../vendors/event-errors'
 import { sendEvents } from '../messages'
 import type { Claimed } from '../process/claim'
 import { LEASE_MS } from '../process/limits'
@@ -42,7 +43,7 @@ function diedWithWorkers(event: Claimed, now: number): Verdict {
   return {
     event,
     status: 'failed',
-    error: `worker_died: ${event.tries} workers in a row did not finish it within their lease`,
+    error: fail('worker_died', `worker_died: ${event.tries} workers in a row did not finish it within their lease`),
     due_at: null,
     trigger: 'retry',
     started_at: now,

@@ -57,6 +57,7 @@ function checkEvent(event: Event, attempts: Attempt[], same: Same): void {
   if (!running) {
     const failed = last !== undefined && !SUCCESS.includes(last.outcome)
     same(`last_error set ${of}`, event.last_error !== null, failed)
+    same(`last_error_code set ${of}`, event.last_error_code !== null, failed)
     if (last) same(`last_error ${of}`, event.last_error, last.error)
   }
   if (final) same(`last outcome ${of}`, last?.outcome, event.status)

@@ -203,6 +203,7 @@ describe('an event that kills its worker', () => {
     const event = await world.event(killer)
     expect(event).toMatchObject({ status: 'failed', processing_attempts: MAX_TRIES, processed_at: null })
     expect(event.last_error).toMatch(/^worker_died: 8 workers in a row/)
+    expect(event.last_error_code).toBe('worker_died')
     expect((await world.attempts(killer)).map(({ outcome, trigger }) => [outcome, trigger])).toEqual([
       ['died', 'ingest'],
       ...Array(MAX_TRIES - 2).fill(['died', 'retry']),
@@ -265,6 +266,7 @@ describe('a constraint that refuses one event of a batch', () => {
     const failed = await world.event(bad)
     expect(failed).toMatchObject({ status: 'failed', processing_attempts: MAX_TRIES, processed_at: null })
     expect(failed.last_error).toMatch(/^the database rejected its effects: .*not this one/)
+    expect(failed.last_error_code).toBe('effects_rejected')
     const attempts = await world.attempts(bad)
     expect(attempts.map(({ outcome }) => outcome)).toEqual([...Array(MAX_TRIES - 1).fill('retrying'), 'failed'])
     expect(await rows('SELECT * FROM refs WHERE event_id = ?', bad)).toEqual([])

@@ -197,6 +197,7 @@ describe('a signed body that cannot be read', () => {
       occurred_at: '2026-01-01T00:00:00Z',
       status: 'failed',
       last_error,
+      last_error_code: 'payload_invalid',
       decoded_summary: null,
     }
     for (const search of ['event_type=customer.subscription.*', 'vendor_event_id=evt_hollow']) {

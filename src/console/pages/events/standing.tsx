@@ -1,8 +1,8 @@
 import type { EventRow } from '../../../inbox/events/store'
 import { vendorOf } from '../../../vendors'
+import { adviceOn } from '../../../vendors/event-errors'
 import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { adviceOn } from './advice'
 
 /** What the status of an event means, in a sentence. Above it, what went wrong, if anything did. */
 export function Standing({ row, now }: { row: EventRow; now: number }) {
@@ -46,7 +46,7 @@ function wordsFor(row: EventRow, now: number) {
 
 /** An error: first as it was recorded, because that is what happened to this event; then what it means and what to do. */
 function Trouble({ row, error }: { row: EventRow; error: string }) {
-  const { what, todo, mayPass } = adviceOn(error, vendorTitle(row.vendor))
+  const { what, todo, mayPass } = adviceOn(row.last_error_code, vendorTitle(row.vendor))
   const waits = row.status !== 'failed' && mayPass
   return (
     <section class="trouble" aria-label="Error">

@@ -1,10 +1,10 @@
 import type { Context } from 'hono'
-import type * as z from 'zod'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import type { EventRow } from '../../../inbox/events/store'
-import type { ReplayPreview } from '../../../inbox/replay/present'
+import type { Preview } from '../../../inbox/replay/preview'
 import { idTime } from '../../../lib/ids'
+import { adviceOn } from '../../../vendors/event-errors'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Confirm } from '../../ui/confirm'
@@ -12,10 +12,7 @@ import { Effects } from '../../ui/effects'
 import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { adviceOn } from '../events/advice'
 import { isOpen } from '../events/row'
-
-type Preview = z.infer<typeof ReplayPreview>
 
 /** Asks before an event is replayed, and shows what the replay would do. With JavaScript it opens in a dialog. */
 export function dryRunPage(c: Context<HttpEnv>, row: EventRow, preview: Preview & { kept: boolean }) {
@@ -48,10 +45,10 @@ type OutlookProps = { row: EventRow; preview: Preview; project: string }
 /** What a replay would do. Where it would fail, or the last attempt did, the cause comes first. */
 function Outlook({ row: { vendor, last_error }, preview, project }: OutlookProps) {
   if (preview.error !== null) {
-    const { what, todo } = adviceOn(preview.error, vendorTitle(vendor))
+    const { what, todo } = adviceOn(preview.error.code, vendorTitle(vendor))
     return (
       <>
-        <p class="warning">It would fail: {preview.error}</p>
+        <p class="warning">It would fail: {preview.error.message}</p>
         <p>
           {what} {todo}
         </p>
