@@ -153,6 +153,13 @@ describe('knowledge', () => {
     const silent = routes.filter(({ meta }) => meta.operation?.policy === undefined && meta.page === undefined)
     expect(silent.map(nameOf).sort()).toEqual([...DESCRIPTIONS].sort())
   })
+
+  it('of what a route answers is in its operation: answer() takes nothing else', () => {
+    expectOf(
+      SOURCES.filter(({ imports }) => imports.some(({ target }) => target === 'http/route')),
+      found(/\bc\.json\(|\bc\.body\(null/g),
+    )
+  })
 })
 
 it('only the door for outside fetches, and the look-up at DNS resolvers, fetch anything', () => {

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { run } from '../db/client'
+import { answer } from '../http/answer'
 import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
@@ -77,7 +78,7 @@ export const accountRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { directory } = c.get('rt')
       const [user] = await run(directory, findUser(directory, sessionOf(c).user_id))
-      return c.json(presentUser(user), 200)
+      return answer(c, presentUser(user), 200)
     },
   )
   .patch(
@@ -91,7 +92,7 @@ export const accountRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The account.', schema: Account } },
     }),
     body(ChangeAccount),
-    async (c) => c.json(presentUser(await changeNotices(c, c.req.valid('json').notices)), 200),
+    async (c) => answer(c, presentUser(await changeNotices(c, c.req.valid('json').notices)), 200),
   )
   .get(
     '/events',
@@ -109,7 +110,7 @@ export const accountRoutes = new Hono<HttpEnv>()
       const { directory } = c.get('rt')
       const list = paging('account_events', c.req.valid('query'))
       const rows = await run(directory, listEvents(directory, sessionOf(c).user_id, list))
-      return c.json(list.page(rows, present), 200)
+      return answer(c, list.page(rows, present), 200)
     },
   )
 

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { noticeKey } from '../accounts/notices'
+import { answer } from '../http/answer'
 import { changeOf, projectOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, flagOrFalse, named } from '../http/fields'
@@ -78,7 +79,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       noticeKey(c, row)
       const { email, role } = sessionOf(c)
       const minter: Roles = new Map(role === null ? [] : [[row.created_by, { email, role }]])
-      return c.json({ key: present(row, minter), secret }, 201)
+      return answer(c, { key: present(row, minter), secret }, 201)
     },
   )
   .get(
@@ -101,7 +102,8 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         membersOf(directory, project),
       )
       const people = rolesIn(beside)
-      return c.json(
+      return answer(
+        c,
         list.page(found.rows, (row) => present(row, people)),
         200,
       )
@@ -131,7 +133,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const [owner] = projects
       if (!row || !owner) throw keyRevoked()
       // A key does not depend on the directory, so a call that describes the key does not ask it.
-      return c.json({ key: present(row, null), project: { id: project, name: owner.name } }, 200)
+      return answer(c, { key: present(row, null), project: { id: project, name: owner.name } }, 200)
     },
   )
   .get(
@@ -153,7 +155,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         (directory) => membersOf(directory, project),
       )
       if (!found.rows[0]) throw notFound()
-      return c.json(present(found.rows[0], rolesIn(beside)), 200)
+      return answer(c, present(found.rows[0], rolesIn(beside)), 200)
     },
   )
   .patch(
@@ -176,7 +178,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         changeKey(rt, key, c.req.valid('json'), changeOf(c)),
         readRoles(rt, key.project_id),
       ])
-      return c.json(present(row, people), 200)
+      return answer(c, present(row, people), 200)
     },
   )
   .post(
@@ -206,7 +208,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         rotateKey(rt.db, key, secret, changeOf(c)),
         readRoles(rt, key.project_id),
       ])
-      return c.json({ key: present(row, people), secret: secret.secret }, 200)
+      return answer(c, { key: present(row, people), secret: secret.secret }, 200)
     },
   )
   .delete(
@@ -229,8 +231,9 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const { issued } = c.req.valid('query')
       const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id'), issued }
       const connections = await revokeKey(c.get('rt').db, key, changeOf(c))
-      if (!issued) return c.body(null, 204)
-      return c.json(
+      if (!issued) return answer(c, null, 204)
+      return answer(
+        c,
         { connections: connections.map(({ id, secrets }) => ({ id, secret_ids: secrets.map((secret) => secret.id) })) },
         200,
       )

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import type { Query } from '../db/client'
+import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
@@ -68,7 +69,8 @@ export const auditRoutes = new Hono<HttpEnv>().get(
     const own = async (rows: Query<ListRow[]>) => (await read(c, { rows })).rows
     const rows = await readAudit(c.get('rt'), own, project, list)
     const people = await readAddresses(c.get('rt'), actorsOf(rows))
-    return c.json(
+    return answer(
+      c,
       list.page(rows, (row) => present(row, people)),
       200,
     )

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { listOf, pageFields, paging } from '../http/page'
@@ -31,7 +32,7 @@ export const featureRoutes = new Hono<HttpEnv>()
     async (c) => {
       const list = paging('features', c.req.valid('query'), ({ key }: { key: string }) => key)
       const { rows } = await read(c, { rows: listFeatures(c.get('rt').db, projectOf(c.get('actor')), list) })
-      return c.json(list.page(rows, presentFeature), 200)
+      return answer(c, list.page(rows, presentFeature), 200)
     },
   )
   .put(
@@ -54,7 +55,7 @@ export const featureRoutes = new Hono<HttpEnv>()
       if (!catalogKey.safeParse(key).success) throw malformedKey()
       const of = { project_id: projectOf(c.get('actor')), key }
       const { feature, created } = await putFeature(c.get('rt').db, of, c.req.valid('json'), changeOf(c))
-      return c.json(presentFeature(feature), created ? 201 : 200)
+      return answer(c, presentFeature(feature), created ? 201 : 200)
     },
   )
   .delete(
@@ -72,6 +73,6 @@ export const featureRoutes = new Hono<HttpEnv>()
       const key = c.req.param('key')
       if (!catalogKey.safeParse(key).success) throw noFeature()
       await deleteFeature(c.get('rt').db, { project_id: projectOf(c.get('actor')), key }, changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )

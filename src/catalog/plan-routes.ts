@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { etagOf } from '../http/etag'
@@ -35,7 +36,7 @@ export const planRoutes = new Hono<HttpEnv>()
     body(CreatePlanBody),
     async (c) => {
       const fields = planFieldsOf(c.req.valid('json')) as PlanFields
-      return c.json(tagged(c, await createPlan(c.get('rt'), projectOf(c.get('actor')), fields, changeOf(c))), 201)
+      return answer(c, tagged(c, await createPlan(c.get('rt'), projectOf(c.get('actor')), fields, changeOf(c))), 201)
     },
   )
   .get(
@@ -54,7 +55,7 @@ export const planRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const list = paging('plans', c.req.valid('query'))
       const { rows, refs } = await read(c, { rows: listPlans(db, project, list), refs: refsOf(db, project) })
-      return c.json(list.page(withPrices(rows, refs), presentPlan), 200)
+      return answer(c, list.page(withPrices(rows, refs), presentPlan), 200)
     },
   )
   .get(
@@ -75,7 +76,7 @@ export const planRoutes = new Hono<HttpEnv>()
       const { rows, refs } = await read(c, { rows: findPlan(db, project, id), refs: refsOf(db, project, id) })
       const [plan] = withPrices(rows, refs)
       if (!plan) throw noPlan()
-      return c.json(tagged(c, plan), 200)
+      return answer(c, tagged(c, plan), 200)
     },
   )
   .patch(
@@ -96,7 +97,7 @@ export const planRoutes = new Hono<HttpEnv>()
       const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
       const fields = planFieldsOf(c.req.valid('json'))
       const plan = await updatePlan(c.get('rt').db, of, fields, c.req.header('If-Match'), changeOf(c))
-      return c.json(tagged(c, plan), 200)
+      return answer(c, tagged(c, plan), 200)
     },
   )
 

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import type { CustomerKey } from '../billing/customers/read'
+import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { boundedListOf, paging } from '../http/page'
@@ -43,7 +44,7 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
         }),
       })
       const end = rows.find((row) => !isLink(row))
-      return c.json(list.stopped(list.page(rows.filter(isLink), present), end ? keyOf(end) : null), 200)
+      return answer(c, list.stopped(list.page(rows.filter(isLink), present), end ? keyOf(end) : null), 200)
     },
   )
   .put(
@@ -66,7 +67,7 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
         consumer === null
           ? await pinToNobody(db, of, changeOf(c))
           : await pinCustomer(db, of, refToChange(consumer), changeOf(c))
-      return c.json(present(link), 200)
+      return answer(c, present(link), 200)
     },
   )
   .delete(
@@ -83,7 +84,7 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
     async (c) => {
       const of = { project_id: projectOf(c.get('actor')), customer: customerIn(c) }
       await unpin(c.get('rt').db, of, changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
 

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { withCap } from '../devices/cap'
 import { countDevices } from '../devices/store'
+import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { etagOf } from '../http/etag'
@@ -61,7 +62,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { db, now } = c.get('rt')
       const row = await insertConsumer(db, projectOf(c.get('actor')), fieldsOf(c.req.valid('json')), now)
-      return c.json(tagged(c, row), 201)
+      return answer(c, tagged(c, row), 201)
     },
   )
   .get(
@@ -89,7 +90,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
         end?.part === 'over' && last
           ? { ...list.upTo(consumers.map(present), last.id), truncated: false }
           : list.stopped(list.page(consumers, present), end?.id ?? null)
-      return c.json(page, 200)
+      return answer(c, page, 200)
     },
   )
   .get(
@@ -115,7 +116,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       const customers = found.customers.map(({ vendor, id, linked_by }) => ({ vendor, id, linked_by }))
       const consumer = tagged(c, required(found.rows))
       const devices = found.devices[0] && (await withCap(db, project, ref, found.devices[0]))
-      return c.json({ ...consumer, customers, devices }, 200)
+      return answer(c, { ...consumer, customers, devices }, 200)
     },
   )
   .put(
@@ -136,7 +137,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       const external = externalIdIn(c.req.param('consumer'))
       const fields = fieldsOf(c.req.valid('json'))
       const { consumer, created } = await upsertConsumer(db, projectOf(c.get('actor')), external, fields, now)
-      return c.json(tagged(c, consumer), created ? 201 : 200)
+      return answer(c, tagged(c, consumer), created ? 201 : 200)
     },
   )
   .patch(
@@ -162,7 +163,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { db, now } = c.get('rt')
       const how = { ifMatch: c.req.header('If-Match'), now }
-      return c.json(tagged(c, await updateConsumer(db, named(c), fieldsOf(c.req.valid('json')), how)), 200)
+      return answer(c, tagged(c, await updateConsumer(db, named(c), fieldsOf(c.req.valid('json')), how)), 200)
     },
   )
   .post(
@@ -181,7 +182,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { reason = null } = c.req.valid('json')
       const row = await setBlocked(c.get('rt').db, named(c), { blocked: true, reason }, changeOf(c))
-      return c.json(tagged(c, row), 200)
+      return answer(c, tagged(c, row), 200)
     },
   )
   .post(
@@ -199,7 +200,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { reason = null } = c.req.valid('json')
       const row = await setBlocked(c.get('rt').db, named(c), { blocked: false, reason }, changeOf(c))
-      return c.json(tagged(c, row), 200)
+      return answer(c, tagged(c, row), 200)
     },
   )
   .post(
@@ -217,7 +218,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     body(MergeBody),
     async (c) => {
       const into = refToChange(c.req.valid('json').into)
-      return c.json(tagged(c, await mergeConsumer(c.get('rt').db, named(c), into, changeOf(c))), 200)
+      return answer(c, tagged(c, await mergeConsumer(c.get('rt').db, named(c), into, changeOf(c))), 200)
     },
   )
   .delete(
@@ -232,7 +233,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       responses: { 202: { description: 'The erasure.', schema: Erasure } },
       faults: ['not_found', 'consumer_merged'],
     }),
-    async (c) => c.json(presentErasure(await erase(c.get('rt'), named(c), changeOf(c))), 202),
+    async (c) => answer(c, presentErasure(await erase(c.get('rt'), named(c), changeOf(c))), 202),
   )
   .get(
     '/:consumer/erasure',
@@ -253,7 +254,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       required(found.rows)
       const [erasure] = found.erasure
       if (!erasure) throw notErased()
-      return c.json(presentErasure(erasure), 200)
+      return answer(c, presentErasure(erasure), 200)
     },
   )
 

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { refOf, refToChange } from '../consumers/ref'
 import { findConsumer, required } from '../consumers/store'
+import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { listOf, pageFields, paging } from '../http/page'
@@ -49,7 +50,7 @@ export const deviceRoutes = new Hono<HttpEnv>()
         rows: listDevices(db, project, ref, { state: sent.state, before, take }),
       })
       required(found.consumer)
-      return c.json(page(found.rows, present), 200)
+      return answer(c, page(found.rows, present), 200)
     },
   )
   .put(
@@ -83,7 +84,7 @@ export const deviceRoutes = new Hono<HttpEnv>()
       }
       const how = { replace: when_full === 'replace_oldest', renew: new_token, token: await newToken() }
       const { device, token, created } = await registerDevice(c.get('rt').db, of, fields, how, changeOf(c))
-      return c.json({ device: present(device), token }, created ? 201 : 200)
+      return answer(c, { device: present(device), token }, created ? 201 : 200)
     },
   )
   .delete(
@@ -105,6 +106,6 @@ export const deviceRoutes = new Hono<HttpEnv>()
         id: c.req.param('device'),
       }
       await revokeDevice(c.get('rt').db, of, changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )

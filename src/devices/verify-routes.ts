@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { presentAsked } from '../entitlements/explain'
 import { factsIn } from '../entitlements/store'
+import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { read } from '../http/read'
@@ -28,7 +29,7 @@ export const verifyRoutes = new Hono<HttpEnv>().post(
   body(VerifyBody),
   async (c) => {
     const { token, features } = c.req.valid('json')
-    if (!isToken(token)) return c.json(UNKNOWN, 200)
+    if (!isToken(token)) return answer(c, UNKNOWN, 200)
     const rt = c.get('rt')
     const project = projectOf(c.get('actor'))
     const hash = await sha256Hex(token)
@@ -38,15 +39,15 @@ export const verifyRoutes = new Hono<HttpEnv>().post(
       : { ...(await read(c, statements)), who: null }
     const [device] = found.devices
     const [consumer] = found.consumers
-    if (!device || !consumer) return c.json(UNKNOWN, 200)
+    if (!device || !consumer) return answer(c, UNKNOWN, 200)
     const reason = reasonOf(device, consumer)
     if (reason === null) recordSeen(rt, project, device, hash)
     const { id, external_ids, state } = consumer
     const whose = { id, external_id: external_ids[0] ?? null, external_ids, state }
     // Nothing is allowed to a device that is not valid, whatever its consumer has.
     const checked = reason === null && features && found.who !== null ? checkedIn(found, features) : null
-    const answer = { valid: reason === null, reason, device: present(device), consumer: whose, features: checked }
-    return c.json(answer, 200)
+    const verified = { valid: reason === null, reason, device: present(device), consumer: whose, features: checked }
+    return answer(c, verified, 200)
   },
 )
 

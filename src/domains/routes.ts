@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { listOf, pageFields, paging } from '../http/page'
@@ -37,7 +38,7 @@ export const domainRoutes = new Hono<HttpEnv>()
     body(AddBody),
     async (c) => {
       const row = await addDomain(c, c.req.valid('json'))
-      return c.json(present(row, c.get('rt').settings), 201)
+      return answer(c, present(row, c.get('rt').settings), 201)
     },
   )
   .get(
@@ -59,7 +60,8 @@ export const domainRoutes = new Hono<HttpEnv>()
       const { rows } = await readDirectory(c, {
         rows: listDomains(directory, projectOf(c.get('actor')), { purpose, state, before, take }),
       })
-      return c.json(
+      return answer(
+        c,
         page(rows, (row) => present(row, settings)),
         200,
       )
@@ -81,7 +83,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       const { rows } = await readDirectory(c, {
         rows: findDomain(directory, projectOf(c.get('actor')), c.req.param('id')),
       })
-      return c.json(present(requireFound(rows), settings), 200)
+      return answer(c, present(requireFound(rows), settings), 200)
     },
   )
   .post(
@@ -95,7 +97,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The domain, checked just now.', schema: Domain } },
       faults: ['not_found', 'hostname_in_use', 'domain_released'],
     }),
-    async (c) => c.json(present(await verifyDomain(c, c.req.param('id')), c.get('rt').settings), 200),
+    async (c) => answer(c, present(await verifyDomain(c, c.req.param('id')), c.get('rt').settings), 200),
   )
   .delete(
     '/:id',
@@ -110,6 +112,6 @@ export const domainRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       await removeDomain(c, c.req.param('id'))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { refOf, refToChange } from '../consumers/ref'
+import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { listOf, paging } from '../http/page'
@@ -31,7 +32,7 @@ export const grantRoutes = new Hono<HttpEnv>()
       const sent = c.req.valid('json')
       const grant = grantOf(sent, now)
       const to = refToChange(sent.consumer)
-      return c.json(presentGrant(await insertGrant(db, projectOf(c.get('actor')), to, grant, changeOf(c))), 201)
+      return answer(c, presentGrant(await insertGrant(db, projectOf(c.get('actor')), to, grant, changeOf(c))), 201)
     },
   )
   .get(
@@ -50,7 +51,7 @@ export const grantRoutes = new Hono<HttpEnv>()
       const list = paging('grants', sent)
       const consumer = sent.consumer === undefined ? undefined : (refOf(sent.consumer) ?? undefined)
       const { rows } = await read(c, { rows: listGrants(c.get('rt').db, projectOf(c.get('actor')), consumer, list) })
-      return c.json(list.page(rows, presentGrant), 200)
+      return answer(c, list.page(rows, presentGrant), 200)
     },
   )
   .delete(
@@ -66,6 +67,6 @@ export const grantRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       await revokeGrant(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id'), changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { run } from '../db/client'
 import { addressOf } from '../http/address'
+import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { limit, overLimit } from '../http/rate-limit'
@@ -37,7 +38,7 @@ export const keyRoutes = new Hono<HttpEnv>().post(
       ? { rows: await replaceKeys(rt.db, project, made, changeOf(c)), rotated: true }
       : await rotateKeys(rt.db, project, made, changeOf(c))
     if (!rotated) throw rotatedTooOften(rows, rt.now)
-    return c.json({ data: rows.map(presentKey) }, 200)
+    return answer(c, { data: rows.map(presentKey) }, 200)
   },
 )
 
@@ -67,7 +68,7 @@ export const jwksRoutes = new Hono<HttpEnv>().get(
       kid === null || point === null ? [] : [{ kid, public: point }],
     )
     c.header('Cache-Control', `public, max-age=${JWKS_MAX_AGE_S}`)
-    return c.json({ keys: keys.map(jwkOf) }, 200)
+    return answer(c, { keys: keys.map(jwkOf) }, 200)
   },
 )
 

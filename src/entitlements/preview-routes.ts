@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { PreviewPlanBody, planFieldsOf } from '../catalog/fields'
+import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { read } from '../http/read'
@@ -25,6 +26,6 @@ export const previewRoutes = new Hono<HttpEnv>().post(
     const { cursor, ...sent } = c.req.valid('json')
     const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
     const preview = await previewPlan(c.get('rt').db, (queries) => read(c, queries), of, planFieldsOf(sent), cursor)
-    return c.json(preview, 200)
+    return answer(c, preview, 200)
   },
 )

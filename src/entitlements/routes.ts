@@ -3,6 +3,7 @@ import { present as presentLink } from '../consumers/customer-fields'
 import { customersOf } from '../consumers/links-store'
 import { type ConsumerRef, refOf } from '../consumers/ref'
 import { findConsumer, required } from '../consumers/store'
+import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { etagOfContents, isUnchanged } from '../http/etag'
@@ -41,7 +42,7 @@ export const checkRoutes = new Hono<HttpEnv>().post(
       consumer_id: holder.id,
       features: presentAsked(features, holder, catalog, now),
     }))
-    return c.json({ as_of: iso(now), data }, 200)
+    return answer(c, { as_of: iso(now), data }, 200)
   },
 )
 
@@ -82,8 +83,8 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
     }
     const etag = await etagOfContents(contents)
     c.header('ETag', etag)
-    if (isUnchanged(c.req.header('If-None-Match'), etag)) return c.body(null, 304)
-    return c.json({ as_of: iso(now), ...contents }, 200)
+    if (isUnchanged(c.req.header('If-None-Match'), etag)) return answer(c, null, 304)
+    return answer(c, { as_of: iso(now), ...contents }, 200)
   },
 )
 

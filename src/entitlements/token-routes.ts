@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { refOf } from '../consumers/ref'
 import { changeable, findConsumer } from '../consumers/store'
 import { findDevice } from '../devices/store'
+import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { publicUrl, requirePublicOrigin } from '../http/origin'
@@ -71,7 +72,7 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
     const starts = holder.grants.map(({ starts_at }) => starts_at).filter((at) => at !== null && at > now)
     const key = found.keys[0] ?? (await makeFirstKey(rt, project))
     const { token, expires_at } = await signToken(rt, key, said, { now, ttl_s, changes_at: earliest(starts) })
-    return c.json({ token, expires_at: iso(expires_at) }, 201)
+    return answer(c, { token, expires_at: iso(expires_at) }, 201)
   },
 )
 

@@ -39,7 +39,13 @@ export type Tag = keyof typeof TAGS
  */
 export type PagePolicy = 'anyone' | 'user' | 'account' | Scope
 
-export type Operation = {
+/**
+ * What a route answers, by status. `etag`: whether the response has an `ETag`; `cached`: whether it may be cached. A status
+ * without a schema has no body.
+ */
+export type Responses = Record<number, { description: string; schema?: z.ZodType; etag?: true; cached?: true }>
+
+export type Operation<R extends Responses = Responses> = {
   /** The operationId: unique, camelCase. */
   id: string
   summary: string
@@ -47,8 +53,7 @@ export type Operation = {
   tag: Tag
   /** Null for a route that takes no credentials. */
   policy: Policy | null
-  /** `etag`: whether the response has an `ETag`; `cached`: whether it may be cached. */
-  responses: Record<number, { description: string; schema?: z.ZodType; etag?: true; cached?: true }>
+  responses: R
   /** Further faults. Those of credentials, validation and rate limits follow from the policy. */
   faults?: readonly FaultName[]
   /** The media type of a body that is not parsed as JSON. */

@@ -1,5 +1,5 @@
 import { codeOf, ERRORS, type FaultName } from '../lib/faults'
-import type { Operation } from './meta'
+import type { Operation, Responses } from './meta'
 import { problemExample } from './problem'
 import { SAMPLE } from './samples'
 import { type Components, type Json, media } from './schemas'
@@ -78,7 +78,7 @@ const BY_STATUS: Record<number, Record<string, keyof typeof HEADERS>> = {
   503: { 'Retry-After': 'RetryAfter' },
 }
 
-type Special = Pick<Operation['responses'][number], 'etag' | 'cached'>
+type Special = Pick<Responses[number], 'etag' | 'cached'>
 
 function headersOf(path: string, status: number, { etag, cached }: Special = {}): Json {
   const names: Record<string, keyof typeof HEADERS> = {

@@ -1,16 +1,18 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
+import type { Answering } from './answer'
 import { authenticate } from './auth'
 import type { HttpEnv } from './context'
-import { type Operation, remember } from './meta'
+import { type Operation, type Responses, remember } from './meta'
 import { settle } from './read'
 import { invalid, jsonBody, requireNoBody, takes } from './validate'
 
 /**
  * The first middleware of every route. It documents the route and enforces its policy in this order: credentials,
- * permission, then no query and no body on a route that takes none. Validators follow it.
+ * permission, then no query and no body on a route that takes none. Validators follow it, and a handler that replies with
+ * {@link answer}.
  */
-export function route(operation: Operation): MiddlewareHandler<HttpEnv> {
+export function route<R extends Responses>(operation: Operation<R>): MiddlewareHandler<HttpEnv, string, Answering<R>> {
   const middleware: MiddlewareHandler<HttpEnv> = async (c, next) => {
     const { policy } = operation
     if (!policy) return handle(c, operation, next)

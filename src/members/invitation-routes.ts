@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { Holder } from '../api-keys/holder'
+import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
@@ -85,7 +86,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
         changeOf(c),
       )
       mailInvitation(c, row)
-      return c.json(present(row, row.created_at), 201)
+      return answer(c, present(row, row.created_at), 201)
     },
   )
   .get(
@@ -107,7 +108,8 @@ export const invitationRoutes = new Hono<HttpEnv>()
       const { rows } = await readDirectory(c, {
         rows: listInvitations(directory, projectOf(c.get('actor')), page, now),
       })
-      return c.json(
+      return answer(
+        c,
         list.page(rows, (row) => present(row, now)),
         200,
       )
@@ -130,7 +132,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
         rows: findInvitation(directory, projectOf(c.get('actor')), c.req.param('id')),
       })
       if (!rows[0]) throw invitationNotFound()
-      return c.json(present(rows[0], now), 200)
+      return answer(c, present(rows[0], now), 200)
     },
   )
   .post(
@@ -153,7 +155,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
     async (c) => {
       const row = await renewInvitation(c.get('rt').directory, addressed(c), changeOf(c))
       mailInvitation(c, row)
-      return c.json(present(row, c.get('rt').now), 202)
+      return answer(c, present(row, c.get('rt').now), 202)
     },
   )
   .delete(
@@ -170,7 +172,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       await revokeInvitation(c.get('rt').directory, addressed(c), changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
 

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { Holder } from '../api-keys/holder'
 import { run } from '../db/client'
+import { answer } from '../http/answer'
 import { changeOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
@@ -61,7 +62,7 @@ export const ownInvitationRoutes = new Hono<HttpEnv>()
       const { directory, now } = c.get('rt')
       const list = paging('own-invitations', c.req.valid('query'))
       const rows = await run(directory, listOwn(directory, sessionOf(c), list, now))
-      return c.json(list.page(rows, present), 200)
+      return answer(c, list.page(rows, present), 200)
     },
   )
   .post(
@@ -80,7 +81,7 @@ export const ownInvitationRoutes = new Hono<HttpEnv>()
       const invitation = await acceptInvitation(c.get('rt').directory, c.req.param('id'), sessionOf(c), changeOf(c))
       const { project, own_role: role } = requireAnswered(invitation, c.get('rt').now, 'accepted')
       if (role === null) throw notPending('accepted')
-      return c.json({ project, role }, 200)
+      return answer(c, { project, role }, 200)
     },
   )
   .post(
@@ -97,7 +98,7 @@ export const ownInvitationRoutes = new Hono<HttpEnv>()
     async (c) => {
       const invitation = await declineInvitation(c.get('rt').directory, c.req.param('id'), sessionOf(c), changeOf(c))
       requireAnswered(invitation, c.get('rt').now, 'declined')
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
 

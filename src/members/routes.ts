@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { flagOrFalse, named, timestamp } from '../http/fields'
@@ -74,7 +75,7 @@ export const memberRoutes = new Hono<HttpEnv>()
       const { rows } = await readDirectory(c, {
         rows: listMembers(c.get('rt').directory, projectOf(c.get('actor')), page),
       })
-      return c.json(list.page(rows, present), 200)
+      return answer(c, list.page(rows, present), 200)
     },
   )
   .get(
@@ -93,7 +94,7 @@ export const memberRoutes = new Hono<HttpEnv>()
         rows: findMember(c.get('rt').directory, projectOf(c.get('actor')), c.req.param('user_id')),
       })
       if (!rows[0]) throw new Fault('not_found', 'Member not found in this project.')
-      return c.json(present(rows[0]), 200)
+      return answer(c, present(rows[0]), 200)
     },
   )
   .patch(
@@ -117,7 +118,7 @@ export const memberRoutes = new Hono<HttpEnv>()
         authority: authorityOf(actor),
       }
       const row = await changeRole(c.get('rt').directory, member, c.req.valid('json'), changeOf(c))
-      return c.json(present(row), 200)
+      return answer(c, present(row), 200)
     },
   )
   .delete(
@@ -142,7 +143,7 @@ export const memberRoutes = new Hono<HttpEnv>()
       if (revoke_keys) requireScopes(actor, ['api_keys:write'])
       if (revoke_keys) await removeWithKeys(rt, removal, changeOf(c))
       else await removeMember(rt.directory, removal, changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
   .put(
@@ -159,7 +160,7 @@ export const memberRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       await setBreakGlass(c.get('rt').directory, memberOf(c), true, changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
   .delete(
@@ -176,7 +177,7 @@ export const memberRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       await setBreakGlass(c.get('rt').directory, memberOf(c), false, changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
 

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { run } from '../db/client'
+import { answer } from '../http/answer'
 import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { route } from '../http/route'
@@ -28,7 +29,7 @@ export const factorRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The options.', schema: RequestOptions } },
       faults: ['not_found', 'public_origin_missing'],
     }),
-    async (c) => c.json({ options: { ...(await beginProof(c, sessionOf(c))) } }, 200),
+    async (c) => answer(c, { options: { ...(await beginProof(c, sessionOf(c))) } }, 200),
   )
   .post(
     '/session/passkey',
@@ -46,7 +47,7 @@ export const factorRoutes = new Hono<HttpEnv>()
     async (c) => {
       await limitSignIn(c)
       await provePasskey(c, sessionOf(c), c.req.valid('json').credential)
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
   .post(
@@ -65,7 +66,7 @@ export const factorRoutes = new Hono<HttpEnv>()
     async (c) => {
       await limitSignIn(c)
       await useRecoveryCode(c, sessionOf(c), c.req.valid('json').code)
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
   .get(
@@ -82,7 +83,7 @@ export const factorRoutes = new Hono<HttpEnv>()
       const { directory } = c.get('rt')
       const [counted] = await run(directory, codesLeft(directory, sessionOf(c).user_id))
       const { left = 0, created_at = null } = counted ?? {}
-      return c.json({ left, created_at: created_at === null ? null : iso(created_at) }, 200)
+      return answer(c, { left, created_at: created_at === null ? null : iso(created_at) }, 200)
     },
   )
   .post(
@@ -97,5 +98,5 @@ export const factorRoutes = new Hono<HttpEnv>()
       responses: { 201: { description: 'The codes.', schema: NewRecoveryCodes } },
       faults: ['not_found', 'passkey_required'],
     }),
-    async (c) => c.json({ recovery_codes: await renewRecoveryCodes(c, sessionOf(c)) }, 201),
+    async (c) => answer(c, { recovery_codes: await renewRecoveryCodes(c, sessionOf(c)) }, 201),
   )

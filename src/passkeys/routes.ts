@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { clientOf } from '../accounts/client'
 import { run } from '../db/client'
+import { answer } from '../http/answer'
 import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { listOf } from '../http/page'
@@ -44,7 +45,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { directory } = c.get('rt')
       const own = await run(directory, passkeysOf(directory, sessionOf(c).user_id))
-      return c.json({ data: own.map(present), has_more: false, next_cursor: null }, 200)
+      return answer(c, { data: own.map(present), has_more: false, next_cursor: null }, 200)
     },
   )
   .post(
@@ -59,7 +60,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The options.', schema: CreationOptions } },
       faults: ['passkey_required', 'passkey_limit_reached', 'public_origin_missing'],
     }),
-    async (c) => c.json({ options: { ...(await beginRegistration(c, sessionOf(c))) } }, 200),
+    async (c) => answer(c, { options: { ...(await beginRegistration(c, sessionOf(c))) } }, 200),
   )
   .post(
     '/passkeys',
@@ -82,7 +83,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     body(RegisterBody),
     async (c) => {
       const { passkey, codes } = await finishRegistration(c, sessionOf(c), c.req.valid('json'))
-      return c.json({ passkey: present(passkey), recovery_codes: codes }, 201)
+      return answer(c, { passkey: present(passkey), recovery_codes: codes }, 201)
     },
   )
   .post(
@@ -99,7 +100,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       await limitSignIn(c)
-      return c.json({ options: { ...(await beginSignIn(c)) } }, 200)
+      return answer(c, { options: { ...(await beginSignIn(c)) } }, 200)
     },
   )
   .post(
@@ -120,7 +121,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
       const { token, expires_at, user } = await signInWithPasskey(c, c.req.valid('json').credential, {
         browser: clientOf(c),
       })
-      return c.json({ token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
+      return answer(c, { token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )
   .patch(
@@ -137,7 +138,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     body(RenameBody),
     async (c) => {
       const { name } = c.req.valid('json')
-      return c.json(present(await namePasskey(c, sessionOf(c), c.req.param('id'), name)), 200)
+      return answer(c, present(await namePasskey(c, sessionOf(c), c.req.param('id'), name)), 200)
     },
   )
   .delete(
@@ -154,6 +155,6 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       await removePasskey(c, sessionOf(c), c.req.param('id'))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )

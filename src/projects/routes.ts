@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { run } from '../db/client'
+import { answer } from '../http/answer'
 import { type Actor, changeOf, sessionOf, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, named, timestamp } from '../http/fields'
@@ -96,7 +97,7 @@ export const projectRoutes = new Hono<HttpEnv>()
         )
       }
       const project = await createProject(rt, c.req.valid('json').name, owner, changeOf(c))
-      return c.json(present(project, actor.type === 'session' ? 'owner' : null), 201)
+      return answer(c, present(project, actor.type === 'session' ? 'owner' : null), 201)
     },
   )
   .get(
@@ -117,10 +118,11 @@ export const projectRoutes = new Hono<HttpEnv>()
       const list = paging('projects', c.req.valid('query'))
       if (actor.type === 'api_key') {
         const { rows } = await read(c, { rows: findProject(rt.db, actor.project_id) })
-        return c.json({ data: rows.map((row) => listed(row, null, false)), has_more: false, next_cursor: null }, 200)
+        return answer(c, { data: rows.map((row) => listed(row, null, false)), has_more: false, next_cursor: null }, 200)
       }
       const rows = await run(rt.directory, listMemberProjects(rt.directory, actor, list.before, list.take))
-      return c.json(
+      return answer(
+        c,
         list.page(rows, (row) => listed(row, row.role, isElsewhere(actor.sso, row))),
         200,
       )
@@ -140,7 +142,7 @@ export const projectRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { rows } = await read(c, { rows: findProject(c.get('rt').db, c.req.param('id')) })
       if (!rows[0]) throw projectNotFound()
-      return c.json(present(rows[0], roleOf(c.get('actor'))), 200)
+      return answer(c, present(rows[0], roleOf(c.get('actor'))), 200)
     },
   )
   .patch(
@@ -164,7 +166,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       const settled = settings && (await changeSettingsEverywhere(rt, c.get('actor'), id, settings, changeOf(c)))
       const project = name === undefined ? settled : await renameEverywhere(rt, id, name, changeOf(c))
       if (!project) throw projectNotFound()
-      return c.json(present(project, roleOf(c.get('actor'))), 200)
+      return answer(c, present(project, roleOf(c.get('actor'))), 200)
     },
   )
   .delete(
@@ -182,7 +184,7 @@ export const projectRoutes = new Hono<HttpEnv>()
     async (c) => {
       const of = { id: c.req.param('id'), session: sessionOf(c) }
       const project = await deleteProject(c.get('rt'), of, c.req.valid('query').name, changeOf(c))
-      return c.json(present(project, project.role), 200)
+      return answer(c, present(project, project.role), 200)
     },
   )
   .post(
@@ -200,7 +202,7 @@ export const projectRoutes = new Hono<HttpEnv>()
     async (c) => {
       const of = { id: c.req.param('id'), session: sessionOf(c) }
       const project = await restoreProject(c.get('rt'), of, changeOf(c))
-      return c.json(present(project, project.role), 200)
+      return answer(c, present(project, project.role), 200)
     },
   )
 

@@ -3,7 +3,7 @@ export type LinkSettings = {
   /** Whether claims that a buyer may have chosen are recorded. */
   link_hints: boolean
   /** The keys of metadata or custom data that hold the external id of a consumer, the most important one first. */
-  consumer_keys: readonly string[]
+  consumer_keys: string[]
 }
 
 /** The settings that the project's store decides, because they are read there. */
@@ -28,7 +28,7 @@ export type Settings = StoreSettings & {
    */
   require_passkey: boolean
   /** Single sign-on connections of other projects whose sessions act in this one too. The directory decides, as above. */
-  trusted_connections: readonly string[]
+  trusted_connections: string[]
 }
 
 /** The settings that the directory decides. */

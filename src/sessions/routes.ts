@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { clientOf } from '../accounts/client'
 import { run } from '../db/client'
+import { answer } from '../http/answer'
 import { changeOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, flagOrFalse, named, timestamp } from '../http/fields'
@@ -99,7 +100,7 @@ export const authRoutes = new Hono<HttpEnv>()
     async (c) => {
       await limitSignIn(c)
       const { challenge, expires_at } = await requestCode(c, c.req.valid('json').email)
-      return c.json({ challenge, expires_at: iso(expires_at) }, 202)
+      return answer(c, { challenge, expires_at: iso(expires_at) }, 202)
     },
   )
   .post(
@@ -120,7 +121,7 @@ export const authRoutes = new Hono<HttpEnv>()
     async (c) => {
       await limitSignIn(c)
       const { token, expires_at, user } = await signIn(c, c.req.valid('json'), { browser: clientOf(c) })
-      return c.json({ token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
+      return answer(c, { token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )
   .get(
@@ -140,7 +141,8 @@ export const authRoutes = new Hono<HttpEnv>()
       const actor = sessionOf(c)
       const list = paging('sessions', c.req.valid('query'))
       const rows = await run(rt.directory, listSessions(rt.directory, actor, rt.now, list))
-      return c.json(
+      return answer(
+        c,
         list.page(rows, (row) => present(row, actor.id)),
         200,
       )
@@ -161,7 +163,7 @@ export const authRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { keep_current } = c.req.valid('query')
       c.get('log').sessions_ended = await deleteSessions(c.get('rt').directory, endingOf(c), keep_current)
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
   .get(
@@ -179,7 +181,7 @@ export const authRoutes = new Hono<HttpEnv>()
       const { directory } = c.get('rt')
       const [session] = await run(directory, findSession(directory, actor.user_id, actor.id))
       if (!session) throw new Fault('unknown_session', 'This session has just ended. Sign in again.')
-      return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
+      return answer(c, { session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
     },
   )
   .post(
@@ -199,7 +201,7 @@ export const authRoutes = new Hono<HttpEnv>()
       await limitSignIn(c)
       const actor = sessionOf(c)
       const session = await confirmByCode(c.get('rt'), actor, c.req.valid('json'), clientOf(c))
-      return c.json({ session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
+      return answer(c, { session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
     },
   )
   .delete(
@@ -214,7 +216,7 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       await deleteSession(c.get('rt').directory, sessionOf(c).id, endingOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
   .delete(
@@ -237,7 +239,7 @@ export const authRoutes = new Hono<HttpEnv>()
     query(EraseQuery),
     async (c) => {
       const erased = await eraseUser(c.get('rt'), sessionOf(c), c.req.valid('query').revoke_keys, changeOf(c))
-      return c.body(null, erased ? 204 : 202)
+      return answer(c, null, erased ? 204 : 202)
     },
   )
   .delete(
@@ -255,7 +257,7 @@ export const authRoutes = new Hono<HttpEnv>()
       if (!(await deleteSession(c.get('rt').directory, c.req.param('id'), endingOf(c)))) {
         throw new Fault('not_found', 'Session not found among your sessions.')
       }
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
 

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { versionId } from '../env'
+import { answer } from '../http/answer'
 import type { HttpEnv } from '../http/context'
 import { count, named } from '../http/fields'
 import { requirePublicOrigin } from '../http/origin'
@@ -65,7 +66,7 @@ export const healthRoutes = new Hono<HttpEnv>().get(
     requirePublicOrigin(c)
     const stores = rows.map((row) => present(row, rt))
     const failing = stores.filter(({ state }) => state === 'failing').map(({ number }) => number)
-    return c.json({ status: 'ok' as const, version: versionId(), stores, failing }, 200)
+    return answer(c, { status: 'ok' as const, version: versionId(), stores, failing }, 200)
   },
 )
 

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import type * as z from 'zod'
+import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { boundedListOf } from '../../http/page'
@@ -43,7 +44,7 @@ export function listRoute<Row extends z.ZodType, Query extends ListQuery>(kind: 
       const list = listing(kind, c.req.valid('query' as never) as z.infer<Query>)
       const { rows } = await read(c, { rows: listObjects(c.get('rt').db, project, kind, list) })
       const page = list.page(rows)
-      return c.json({ ...page, data: page.data as z.infer<Row>[] }, 200)
+      return answer(c, { ...page, data: page.data as z.infer<Row>[] }, 200)
     },
   )
 }

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { answer } from '../../http/answer'
 import { changeOf, projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { listOf, pageFields, paging } from '../../http/page'
@@ -35,7 +36,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       const project = projectOf(c.get('actor'))
       const row = await connect(rt, project, c.req.valid('json'), changeOf(c))
-      return c.json(present(c, row), 201)
+      return answer(c, present(c, row), 201)
     },
   )
   .get(
@@ -53,7 +54,8 @@ export const connectionRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const list = paging('connections', c.req.valid('query'))
       const { rows } = await read(c, { rows: listConnections(c.get('rt').db, project, list.before, list.take) })
-      return c.json(
+      return answer(
+        c,
         list.page(rows, (row) => present(c, row)),
         200,
       )
@@ -73,7 +75,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     async (c) => {
       const project = projectOf(c.get('actor'))
       const { rows } = await read(c, { rows: findConnection(c.get('rt').db, project, c.req.param('id')) })
-      return c.json(present(c, required(rows)), 200)
+      return answer(c, present(c, required(rows)), 200)
     },
   )
   .patch(
@@ -92,7 +94,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     async (c) => {
       const connection = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
       const row = await changeConnection(c.get('rt'), connection, c.req.valid('json'), changeOf(c))
-      return c.json(present(c, row), 200)
+      return answer(c, present(c, row), 200)
     },
   )
   .delete(
@@ -108,7 +110,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       await deleteConnection(c.get('rt').db, projectOf(c.get('actor')), c.req.param('id'), changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
   .post(
@@ -128,7 +130,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       const { signing_secret } = c.req.valid('json')
       const connection = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
       const row = await addSigningSecret(c.get('rt'), connection, signing_secret, changeOf(c))
-      return c.json(present(c, row), 201)
+      return answer(c, present(c, row), 201)
     },
   )
   .delete(
@@ -146,6 +148,6 @@ export const connectionRoutes = new Hono<HttpEnv>()
       const { id, secret_id } = c.req.param()
       const connection = { project_id: projectOf(c.get('actor')), id }
       await removeSecret(c.get('rt').db, connection, secret_id, changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )

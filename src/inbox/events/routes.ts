@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { listOf, pageFields, paging } from '../../http/page'
@@ -43,7 +44,7 @@ export const eventRoutes = new Hono<HttpEnv>()
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
       const rows = async (view: View) => (await read(c, { rows: listEvents(db, project, view, position) })).rows
-      return answerEvents(c, asked.view, rows, (rows) => c.json(list.page(rows, presentEvent, fitting(rows)), 200))
+      return answerEvents(c, asked.view, rows, (rows) => answer(c, list.page(rows, presentEvent, fitting(rows)), 200))
     },
   )
   .get(
@@ -64,7 +65,7 @@ export const eventRoutes = new Hono<HttpEnv>()
       const event = async (view: View) => (await read(c, { event: findEvent(db, project, view, id) })).event
       return answerEvents(c, 'full', event, ([row]) => {
         if (!row) throw eventNotFound()
-        return c.json(presentEvent(row), 200)
+        return answer(c, presentEvent(row), 200)
       })
     },
   )
@@ -90,6 +91,6 @@ export const eventRoutes = new Hono<HttpEnv>()
         rows: listAttempts(db, project, id, { after: Number(list.before ?? 0), limit: list.take }),
       })
       if (event.length === 0) throw eventNotFound()
-      return c.json(list.page(rows, presentAttempt), 200)
+      return answer(c, list.page(rows, presentAttempt), 200)
     },
   )

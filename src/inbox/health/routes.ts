@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { read } from '../../http/read'
@@ -22,7 +23,8 @@ export const inboxHealthRoutes = new Hono<HttpEnv>()
       policy,
       responses: { 200: { description: 'A snapshot.', schema: Health } },
     }),
-    async (c) => c.json(await readHealth(c.get('rt'), projectOf(c.get('actor')), (queries) => read(c, queries)), 200),
+    async (c) =>
+      answer(c, await readHealth(c.get('rt'), projectOf(c.get('actor')), (queries) => read(c, queries)), 200),
   )
   .get(
     '/lag-timeseries',
@@ -39,6 +41,6 @@ export const inboxHealthRoutes = new Hono<HttpEnv>()
     query(LagQuery),
     async (c) => {
       const project = projectOf(c.get('actor'))
-      return c.json(await readLag(c.get('rt'), project, c.req.valid('query'), (queries) => read(c, queries)), 200)
+      return answer(c, await readLag(c.get('rt'), project, c.req.valid('query'), (queries) => read(c, queries)), 200)
     },
   )

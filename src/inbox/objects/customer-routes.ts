@@ -7,6 +7,7 @@ import { noObject } from '../../billing/names'
 import { include } from '../../billing/read/fields'
 import { linkOf } from '../../consumers/customer-fields'
 import { findLink } from '../../consumers/links-store'
+import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { read } from '../../http/read'
@@ -41,7 +42,8 @@ export const customerRoutes = new Hono<HttpEnv>().get(
       })
       const customer = customerOf({ vendor, id }, found, link[0]?.recorded)
       if (!customer) throw noObject('customer')
-      return c.json(
+      return answer(
+        c,
         { ...customer, ...linkOf(link[0]), ...included(vendor, include, source) } as z.infer<typeof Customer>,
         200,
       )

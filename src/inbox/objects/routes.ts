@@ -7,6 +7,7 @@ import { include, vendorName } from '../../billing/read/fields'
 import { present } from '../../billing/read/present'
 import { findObject } from '../../billing/read/store'
 import { Subscription } from '../../billing/subscriptions/subscription'
+import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { read } from '../../http/read'
@@ -51,7 +52,7 @@ function objectRoute<Row extends z.ZodType>(kind: ObjectKind, Row: Row) {
         })
         const [row] = rows
         if (!row) throw noObject(kind)
-        return c.json({ ...present(row), ...included(row.vendor, include, source) } as z.infer<Row>, 200)
+        return answer(c, { ...present(row), ...included(row.vendor, include, source) } as never, 200)
       })
     },
   )

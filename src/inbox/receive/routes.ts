@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { answer } from '../../http/answer'
 import type { HttpEnv } from '../../http/context'
 import { named } from '../../http/fields'
 import { route } from '../../http/route'
@@ -44,5 +45,5 @@ export const ingestRoutes = new Hono<HttpEnv>().post(
       'rate_limited',
     ],
   }),
-  async (c) => c.json(await receive(c), 200),
+  async (c) => answer(c, await receive(c), 200),
 )

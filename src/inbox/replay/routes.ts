@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { answer } from '../../http/answer'
 import { changeOf, projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { flagOrFalse } from '../../http/fields'
@@ -52,7 +53,7 @@ export const replayRoutes = new Hono<HttpEnv>()
       const dry_run = asked.dry_run || c.req.valid('query').dry_run
       const project = projectOf(c.get('actor'))
       const replay = await requestBulkReplay(c.get('rt'), project, { ...asked, dry_run }, changeOf(c))
-      return c.json(replay, dry_run ? 200 : 202)
+      return answer(c, replay, dry_run ? 200 : 202)
     },
   )
   .get(
@@ -69,7 +70,7 @@ export const replayRoutes = new Hono<HttpEnv>()
     async (c) => {
       const list = paging<ReplayRow>('webhooks/replays', c.req.valid('query'))
       const { rows } = await read(c, { rows: listReplays(c.get('rt').db, projectOf(c.get('actor')), list) })
-      return c.json(list.page(rows, presentReplay), 200)
+      return answer(c, list.page(rows, presentReplay), 200)
     },
   )
   .get(
@@ -87,7 +88,7 @@ export const replayRoutes = new Hono<HttpEnv>()
       const replay = findReplay(c.get('rt').db, projectOf(c.get('actor')), c.req.param('replay_id'))
       const [row] = (await read(c, { replay })).replay
       if (!row) throw replayNotFound()
-      return c.json(presentReplay(row), 200)
+      return answer(c, presentReplay(row), 200)
     },
   )
   .post(
@@ -116,12 +117,12 @@ export const replayRoutes = new Hono<HttpEnv>()
       if (c.req.valid('query').dry_run) {
         const preview = await previewReplay(rt, project, event_id)
         if (!preview) throw eventNotFound()
-        return c.json(presentPreview(preview), 200)
+        return answer(c, presentPreview(preview), 200)
       }
       const replayed = await requestReplay(rt, project, event_id, changeOf(c))
       if (!replayed) throw eventNotFound()
       const { opened, event } = replayed
       const replay = { id: event.replay_id, event_id, requested_at: iso(rt.now), deduplicated: !opened }
-      return c.json({ replay, event: presentEvent(event) }, 202)
+      return answer(c, { replay, event: presentEvent(event) }, 202)
     },
   )

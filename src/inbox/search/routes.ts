@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { boundedListOf, pageFields } from '../../http/page'
@@ -31,6 +32,6 @@ export const searchRoutes = new Hono<HttpEnv>().get(
   async (c) => {
     const { limit, cursor, view, ...fields } = c.req.valid('query')
     const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, { cursor, limit })
-    return answerEvents(c, view, page.read, (rows) => c.json(page.present(rows, presentEvent), 200))
+    return answerEvents(c, view, page.read, (rows) => answer(c, page.present(rows, presentEvent), 200))
   },
 )

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { NAMES, noObject } from '../../billing/names'
 import { findObject } from '../../billing/read/store'
+import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { listOf, pageFields, paging } from '../../http/page'
@@ -40,7 +41,7 @@ function timelineRoutes(kind: ObjectKind) {
       })
       if (objects.length === 0) throw noObject(kind)
       const { entries, resume } = timeline.page(rows)
-      return c.json(list.upTo(entries, resume), 200)
+      return answer(c, list.upTo(entries, resume), 200)
     },
   )
 }

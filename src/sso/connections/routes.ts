@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { answer } from '../../http/answer'
 import { changeOf, projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { listOf, pageFields, paging } from '../../http/page'
@@ -16,7 +17,7 @@ const tag = 'Single sign-on'
 const actors = ['session', 'api_key'] as const
 const mayRead = { actors, scope: 'sso:read', project: true, reads: true } as const
 const mayWrite = { actors, scope: 'sso:write', project: true } as const
-const answer = { 200: { description: 'The connection.', schema: SsoConnectionShown } }
+const shown = { 200: { description: 'The connection.', schema: SsoConnectionShown } }
 
 export const ssoConnectionRoutes = new Hono<HttpEnv>()
   .post(
@@ -33,7 +34,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
     body(CreateBody),
     async (c) => {
       const project = projectOf(c.get('actor'))
-      return c.json(present(c, await createConnection(c.get('rt'), project, c.req.valid('json'), changeOf(c))), 201)
+      return answer(c, present(c, await createConnection(c.get('rt'), project, c.req.valid('json'), changeOf(c))), 201)
     },
   )
   .get(
@@ -54,7 +55,8 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       const { rows } = await readDirectory(c, {
         rows: listConnections(c.get('rt').directory, project, list.before, list.take),
       })
-      return c.json(
+      return answer(
+        c,
         list.page(rows, (row) => present(c, row)),
         200,
       )
@@ -68,14 +70,14 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       description: 'The client secret is never returned.',
       tag,
       policy: mayRead,
-      responses: answer,
+      responses: shown,
       faults: ['not_found', 'public_origin_missing'],
     }),
     async (c) => {
       const { rows } = await readDirectory(c, {
         rows: findConnection(c.get('rt').directory, projectOf(c.get('actor')), c.req.param('id')),
       })
-      return c.json(present(c, requireConnection(rows[0])), 200)
+      return answer(c, present(c, requireConnection(rows[0])), 200)
     },
   )
   .patch(
@@ -87,7 +89,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
         'After a change of the client, the scopes, the claims or the surface, run the test again; an active connection keeps working in the meantime. An API key can only change the name of a connection for the team that is or was active. `enforce` takes a session. To switch it on, the session must come from this connection, which must be active, tested and have a verified domain, and an owner must have break-glass access. To switch it off, the session must be confirmed.',
       tag,
       policy: mayWrite,
-      responses: answer,
+      responses: shown,
       faults: [
         'not_found',
         'console_session_required',
@@ -106,7 +108,11 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
     async (c) => {
       const actor = c.get('actor')
       const of = { project_id: projectOf(actor), id: c.req.param('id') }
-      return c.json(present(c, await changeConnection(c.get('rt'), actor, of, c.req.valid('json'), changeOf(c))), 200)
+      return answer(
+        c,
+        present(c, await changeConnection(c.get('rt'), actor, of, c.req.valid('json'), changeOf(c))),
+        200,
+      )
     },
   )
   .delete(
@@ -123,7 +129,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       await removeConnection(c.get('rt'), { project_id: projectOf(c.get('actor')), id: c.req.param('id') }, changeOf(c))
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
   .post(
@@ -135,7 +141,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
         'People can sign in with it from then on. It must have passed a test since its last change. A connection for the team must have a verified domain. Activating it again changes nothing.',
       tag,
       policy: mayWrite,
-      responses: answer,
+      responses: shown,
       faults: [
         'not_found',
         'console_session_required',
@@ -146,7 +152,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
-      return c.json(present(c, await switchConnection(c.get('rt'), of, true, changeOf(c))), 200)
+      return answer(c, present(c, await switchConnection(c.get('rt'), of, true, changeOf(c))), 200)
     },
   )
   .post(
@@ -157,11 +163,11 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       description: 'Nobody can sign in with it, and its sessions end at once. Disabling it again changes nothing.',
       tag,
       policy: mayWrite,
-      responses: answer,
+      responses: shown,
       faults: ['not_found', 'connection_enforced', 'public_origin_missing'],
     }),
     async (c) => {
       const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
-      return c.json(present(c, await switchConnection(c.get('rt'), of, false, changeOf(c))), 200)
+      return answer(c, present(c, await switchConnection(c.get('rt'), of, false, changeOf(c))), 200)
     },
   )

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { present } from '../../consumers/fields'
 import { findSurvivor } from '../../consumers/store'
 import { run } from '../../db/client'
+import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { route } from '../../http/route'
@@ -59,7 +60,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       const login = { id, project_id, connection_id: connection.id, mode: 'customers' as const }
       const about = { redirect_to: redirect_uri, app_state: state, login_hint: login_hint ?? email ?? null }
       await beginLogin(directory, { ...login, ...about }, null, now)
-      return c.json({ url, expires_at: iso(now + LOGIN_TTL) }, 201)
+      return answer(c, { url, expires_at: iso(now + LOGIN_TTL) }, 201)
     },
   )
   .post(
@@ -85,7 +86,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       const refused = consumer ? refusalOf(consumer) : 'no_consumer'
       if (!consumer || refused) throw new Fault('invalid_grant', `${refused}: ${REFUSALS[refused ?? 'no_consumer']}`)
       const identity = taken.identity as SignedInIdentity
-      return c.json({ consumer: present(consumer), created: taken.created, identity }, 200)
+      return answer(c, { consumer: present(consumer), created: taken.created, identity }, 200)
     },
   )
 

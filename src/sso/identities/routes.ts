@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { listMerged } from '../../consumers/store'
+import { answer } from '../../http/answer'
 import { changeOf, projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { listOf, pageFields, paging } from '../../http/page'
@@ -46,7 +47,7 @@ export const ssoIdentityRoutes = new Hono<HttpEnv>()
       const { rows } = await readDirectory(c, {
         rows: listIdentities(directory, project, { consumers, user_id, before: list.before, take: list.take }),
       })
-      return c.json(list.page(rows, present), 200)
+      return answer(c, list.page(rows, present), 200)
     },
   )
   .delete(
@@ -66,7 +67,7 @@ export const ssoIdentityRoutes = new Hono<HttpEnv>()
       if (!(await deleteIdentity(c.get('rt').directory, project, c.req.param('id'), changeOf(c)))) {
         throw new Fault('not_found', 'Identity not found in this project.')
       }
-      return c.body(null, 204)
+      return answer(c, null, 204)
     },
   )
 

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { readDirectory } from '../../http/read'
@@ -27,7 +28,7 @@ export const ssoTestRoutes = new Hono<HttpEnv>()
       responses: { 201: { description: 'Where to send the browser.', schema: StartedTest } },
       faults: ['not_found', 'public_origin_missing'],
     }),
-    async (c) => c.json(await startTest(c, c.req.param('id')), 201),
+    async (c) => answer(c, await startTest(c, c.req.param('id')), 201),
   )
   .get(
     '/:id/tests/:test',
@@ -49,6 +50,6 @@ export const ssoTestRoutes = new Hono<HttpEnv>()
         tests: findTest(directory, { project_id, connection_id, id: c.req.param('test') }),
       })
       const { revision } = requireConnection(connections[0])
-      return c.json(presentTest(requireTest(tests[0]), revision, now), 200)
+      return answer(c, presentTest(requireTest(tests[0]), revision, now), 200)
     },
   )

@@ -1,0 +1,33 @@
+import type { Context, TypedResponse } from 'hono'
+import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status'
+import type * as z from 'zod'
+import type { HttpEnv } from './context'
+import type { Responses } from './meta'
+
+/** What the middleware of a route says to its handler: what the route answers. */
+export type Answering<R extends Responses> = { in: object; out: { responses: R } }
+
+/** What the schema of a response describes; null for a response without a body. */
+type BodyOf<R> = R extends { schema: infer S extends z.ZodType } ? z.output<S> : null
+
+/** A body that fits every status in `S`: a handler may choose the status as it runs. */
+type Body<R extends Responses, S extends keyof R> = {
+  [Status in S]: (body: BodyOf<R[Status]>) => void
+}[S] extends (body: infer B) => void
+  ? B
+  : never
+
+/**
+ * Answers with a status that the route declares, and a body that its schema describes. Another status, a missing field and
+ * a field of another type do not compile.
+ *
+ * @param body null for a response without a body
+ */
+export function answer<R extends Responses, S extends keyof R & StatusCode>(
+  c: Context<HttpEnv, string, Answering<R>>,
+  body: Body<R, S>,
+  status: S,
+): Response & TypedResponse<BodyOf<R[S]>, S, 'json'> {
+  const sent = body === null ? c.body(null, status) : c.json<unknown>(body, status as ContentfulStatusCode)
+  return sent as Response & TypedResponse<BodyOf<R[S]>, S, 'json'>
+}
