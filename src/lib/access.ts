@@ -65,10 +65,7 @@ const ADMIN: Scope[] = [
   'sso:write',
 ]
 
-/**
- * The scopes of each role. A viewer reads; a developer also mints, rotates, revokes, replays, signs consumers in, and
- * changes consumers, the catalog, grants and domains; an admin also manages, sets up single sign-on, and erases consumers.
- */
+/** The scopes of each role. access-words.ts says what they are for. */
 export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
   viewer: VIEWER,
   developer: DEVELOPER,

@@ -1,38 +1,9 @@
 import { missingScopes, SCOPES, type Scope } from '../../../lib/access'
-import { capital } from '../../ui/format'
+import { AREAS, type Area } from '../../../lib/access-words'
 
-type Words = { label: string; hint: string }
+export type Resource = { name: Area; label: string; hint: string; scopes: readonly Scope[] }
 
-/** What each resource is called, and what its scopes are for. A resource that is not listed is shown by its name. */
-const WORDS: Record<string, Words> = {
-  projects: { label: 'Project', hint: 'Its name. Write also creates projects for the user who created the key.' },
-  members: { label: 'Members', hint: 'The people of the project.' },
-  api_keys: { label: 'API keys', hint: 'Write renames, rotates and revokes keys. Only people create keys.' },
-  billing: { label: 'Events and billing', hint: 'Events, health, subscriptions, invoices. Write replays events.' },
-  connections: { label: 'Connections', hint: 'Write also adds and removes signing secrets.' },
-  consumers: {
-    label: 'Consumers',
-    hint: 'The end users of your product. Write also blocks and merges them. Erase removes them for good.',
-  },
-  catalog: { label: 'Catalog', hint: 'Features, plans and the prices that stand for them.' },
-  entitlements: {
-    label: 'Entitlements',
-    hint: 'What consumers may do. Read also verifies the tokens of devices. Write grants and denies.',
-  },
-  domains: {
-    label: 'Domains',
-    hint: 'Names that the project proves to be its own. Write adds, checks and deletes them.',
-  },
-  sso: {
-    label: 'Single sign-on',
-    hint: 'Connections to identity providers. Use signs consumers in. Write changes connections, and domains for them.',
-  },
-  audit_log: { label: 'Audit log', hint: 'Who changed what.' },
-}
-
-export type Resource = Words & { name: string; scopes: readonly Scope[] }
-
-const resourceOf = (scope: Scope) => scope.slice(0, scope.indexOf(':'))
+const resourceOf = (scope: Scope) => scope.slice(0, scope.indexOf(':')) as Area
 export const verbOf = (scope: Scope) => scope.slice(scope.indexOf(':') + 1)
 
 /** The verbs of scopes, which are the columns of the matrix: read, write, and any other. */
@@ -43,7 +14,7 @@ export function resourcesOf(scopes: readonly Scope[]): Resource[] {
   const names = [...new Set(SCOPES.filter((scope) => scopes.includes(scope)).map(resourceOf))]
   return names.map((name) => ({
     name,
-    ...(WORDS[name] ?? { label: capital(name.replaceAll('_', ' ')), hint: '' }),
+    ...AREAS[name],
     scopes: SCOPES.filter((scope) => resourceOf(scope) === name),
   }))
 }

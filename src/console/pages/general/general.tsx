@@ -3,6 +3,7 @@ import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import type { HttpEnv } from '../../../http/context'
 import { RATE_LIMITS } from '../../../http/limits'
 import { MAX_CONNECTIONS } from '../../../inbox/connections/limits'
+import { roleWords } from '../../../lib/access-words'
 import { MAX_NAME } from '../../../projects/limits'
 import { settingsOf } from '../../../projects/settings'
 import type { Project } from '../../../projects/store'
@@ -16,16 +17,6 @@ import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 import { ConsumerSettings, type Entered, enteredFrom } from './consumers'
 import { RESTORABLE } from './delete'
 import { type Entered as EnteredRules, EntitlementSettings, enteredFrom as rulesFrom } from './entitlements'
-
-/** What each role may do, in words. */
-const ROLES: Record<string, string> = {
-  viewer: 'You can see everything except the audit log, and change nothing.',
-  developer:
-    'You can see everything except the audit log, manage API keys, change the catalog, consumers, their devices and grants, and replay events.',
-  admin:
-    'You can do everything that a developer can, invite people and change their roles, rename the project, change its settings, manage its connections, erase consumers, and read the audit log.',
-  owner: 'You can do everything in this project.',
-}
 
 /** The forms of the page, as they were sent; a form that was not sent is filled in from the project. */
 type Sent = { name?: string; consumers?: Entered; rules?: EnteredRules; refusal?: Refusal }
@@ -90,7 +81,7 @@ export function generalPage(
         <Fact name="Your role">
           {capital(role ?? 'none')}{' '}
           <span class="hint">
-            {role && ROLES[role]} You are signed in as {email}.
+            {role && roleWords(role, 'You can')} You are signed in as {email}.
           </span>
         </Fact>
       </dl>

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { HttpEnv } from '../../../http/context'
+import { roleWords } from '../../../lib/access-words'
 import { stateOf } from '../../../members/invitations-store'
 import type { OwnInvitation } from '../../../members/own-store'
 import type { UNSENT } from '../../form'
@@ -9,7 +10,6 @@ import { Post, Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { ExactTime, Fact, Head } from '../../ui/parts'
-import { ROLE_WORDS } from '../../ui/roles'
 import { Answers, inviterOf } from './own'
 
 /** Why an invitation can no longer be accepted. */
@@ -35,7 +35,7 @@ export function invitationPage(c: Context<HttpEnv>, row: OwnInvitation, { mistak
       <Wrong>{mistakes.form}</Wrong>
       <dl class="facts">
         <Fact name="Role">
-          {capital(row.role)} <span class="hint">{ROLE_WORDS[row.role]}</span>
+          {capital(row.role)} <span class="hint">{roleWords(row.role, 'Can')}</span>
         </Fact>
         <Fact name="Invited by">{inviterOf(row)}</Fact>
         <Fact name="Invited address">{userOf(c).email}</Fact>

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import type { Role } from '../../../lib/access'
+import { roleWords } from '../../../lib/access-words'
 import type { Invitation } from '../../../members/invitations-store'
 import type { Member } from '../../../members/store'
 import { pathsOf } from '../../page'
@@ -10,7 +11,6 @@ import { Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { ROLE_WORDS } from '../../ui/roles'
 import { Consequences, MintedKeys } from './consequences'
 import type { Affected } from './read'
 import type { Refused } from './refusal'
@@ -47,7 +47,7 @@ export function demotePage(c: Context<HttpEnv>, of: Of, role: Role) {
         {own ? 'You are' : 'The member is'} {member.role} now. The new role takes effect with the next request.
       </p>
       <p>
-        <strong>{capital(role)}</strong>: {ROLE_WORDS[role]}
+        <strong>{capital(role)}</strong>: {roleWords(role, 'Can')}
       </p>
       {own && <p>You cannot undo this yourself: somebody else must give you the role again.</p>}
       <Consequences c={c} of={of} kept={role} whose={own ? 'you' : 'they'} />

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { ROLES } from '../../../lib/access'
+import { roleWords } from '../../../lib/access-words'
 import { isPrinted } from '../../../mail/deliver'
 import { MAX_EMAIL, OPEN_DAYS } from '../../../members/limits'
 import type { Mistakes } from '../../form'
@@ -8,7 +9,7 @@ import { pathsOf } from '../../page'
 import { userOf } from '../../session'
 import { Field, Post, Select, Wrong } from '../../ui/controls'
 import { capital, plural } from '../../ui/format'
-import { ROLE_WORDS, rolesUpTo } from '../../ui/roles'
+import { rolesUpTo } from '../../ui/roles'
 
 /** What the form was filled in with. */
 export type Entered = { email: string; role: string; days: string }
@@ -74,7 +75,7 @@ export function RolesExplained() {
         {ROLES.map((role) => (
           <div>
             <dt>{capital(role)}</dt>
-            <dd>{ROLE_WORDS[role]}</dd>
+            <dd>{roleWords(role, 'Can')}</dd>
           </div>
         ))}
       </dl>

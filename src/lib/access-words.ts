@@ -1,0 +1,68 @@
+import { ROLE_SCOPES, ROLES, type Role, rankOf, type Scope } from './access'
+
+/** What a scope is about: `api_keys` of `api_keys:read`. */
+export type Area = Scope extends `${infer A}:${string}` ? A : never
+type Reading = Exclude<Extract<Scope, `${string}:read`>, 'audit_log:read'>
+
+/** What each area is called, and what its scopes are for. The console shows this, and docs/api.md is tested against it. */
+export const AREAS: Record<Area, { label: string; hint: string }> = {
+  projects: {
+    label: 'Project',
+    hint: 'Its name and its settings. Write also creates projects for the user who created the key.',
+  },
+  members: { label: 'Members', hint: 'The people of the project.' },
+  api_keys: { label: 'API keys', hint: 'Write renames, rotates and revokes keys. Only people create keys.' },
+  billing: { label: 'Events and billing', hint: 'Events, health, subscriptions, invoices. Write replays events.' },
+  connections: { label: 'Connections', hint: 'Write also adds and removes signing secrets.' },
+  audit_log: { label: 'Audit log', hint: 'Who changed what.' },
+  consumers: {
+    label: 'Consumers',
+    hint: 'The end users of your product. Write also blocks and merges them. Erase removes them for good.',
+  },
+  catalog: { label: 'Catalog', hint: 'Features, plans and the prices that stand for them.' },
+  entitlements: {
+    label: 'Entitlements',
+    hint: 'What consumers may do. Read also verifies the tokens of devices. Write grants and denies.',
+  },
+  domains: {
+    label: 'Domains',
+    hint: 'Names that the project proves to be its own. Write adds, checks and deletes them.',
+  },
+  sso: {
+    label: 'Single sign-on',
+    hint: 'Connections to identity providers. Use signs consumers in. Write changes connections, and domains for them.',
+  },
+}
+
+/** What a person may do by each scope. Every role may read what the scopes of a viewer name. */
+const ABILITIES: Record<Exclude<Scope, Reading>, string> = {
+  'projects:write': 'rename the project and change its settings',
+  'members:write': 'invite people and manage members up to admin',
+  'api_keys:write': 'manage API keys',
+  'billing:write': 'replay events',
+  'connections:write': 'manage connections',
+  'audit_log:read': 'read the audit log',
+  'consumers:write': 'change consumers and their devices',
+  'consumers:erase': 'erase consumers',
+  'catalog:write': 'change the catalog',
+  'entitlements:write': 'give and take grants',
+  'domains:write': 'manage domains for hosts',
+  'sso:use': 'sign consumers in with single sign-on',
+  'sso:write': 'set up single sign-on and its domains',
+}
+
+/**
+ * What a role may do, in sentences. The console shows them, and docs/api.md is tested against them.
+ *
+ * @param may whom the sentences are about, and “can”
+ */
+export function roleWords(role: Role, may: 'Can' | 'You can'): string {
+  if (role === 'viewer') return `${may} see everything except the audit log, and change nothing.`
+  if (role === 'owner') {
+    return `${may} do everything in this project. Only an owner can make somebody an owner, remove an owner, or delete the project.`
+  }
+  const below = ROLES[rankOf(role) - 1] as Role
+  const added = ROLE_SCOPES[role].filter((scope) => !ROLE_SCOPES[below].includes(scope))
+  const abilities = added.map((scope) => ABILITIES[scope as keyof typeof ABILITIES])
+  return `${may} do what a ${below} can. ${may} also ${new Intl.ListFormat('en').format(abilities)}.`
+}
