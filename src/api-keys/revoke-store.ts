@@ -2,9 +2,10 @@ import { and, eq, isNull, or } from 'drizzle-orm'
 import { audited, auditedEach, type Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
 import { type AddedSecrets, findSecretsAddedBy } from '../inbox/connections/secrets-store'
+import { notFound } from '../lib/fault'
 import { MAX_LIVE_KEYS } from './limits'
 import { apiKeys } from './schema'
-import { entry, handedThrough, notFound, ofProject } from './store'
+import { entry, handedThrough, ofProject } from './store'
 
 /**
  * Revokes a key. Revoking it again changes nothing.
@@ -30,7 +31,7 @@ export async function revokeKey(
   const { found, added } = issued
     ? await batch(db, { ...own, ...revokedWith(db, { project_id, id }, change) })
     : { ...(await batch(db, own)), added: [] }
-  if (found.length === 0) throw notFound()
+  if (found.length === 0) throw notFound('API key')
   return added
 }
 

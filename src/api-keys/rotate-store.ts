@@ -4,11 +4,11 @@ import { audited, type Change } from '../audit/store'
 import { batch, type Db, type Query, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { ADMINISTRATIVE, missingScopes, type Scope } from '../lib/access'
-import { Fault } from '../lib/fault'
+import { Fault, notFound } from '../lib/fault'
 import { keyRevoked, keyRotated, rotationOfExpired, rotationOfRevoked } from './faults'
 import { apiKeys, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
-import { entry, type KeyRow, notFound, ofProject, selectKeys } from './store'
+import { entry, type KeyRow, ofProject, selectKeys } from './store'
 
 type Stored = typeof apiKeys.$inferSelect
 /** The API key that makes the call, as it is in the statement that writes. */
@@ -99,7 +99,7 @@ async function foundAfter<T>(db: Db, query: Query<T[]>, error: unknown): Promise
 /** The key, if the caller may rotate it now. */
 function rotatable(rows: Stored[], { id, held }: { id: string; held: readonly Scope[] }, now: number): Stored {
   const current = rows.find((row) => row.id === id)
-  if (!current) throw notFound()
+  if (!current) throw notFound('API key')
   if (current.revoked_at !== null) throw rotationOfRevoked()
   if (current.expires_at !== null && current.expires_at <= now) {
     throw rotationOfExpired()

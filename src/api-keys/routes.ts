@@ -10,6 +10,7 @@ import { read, readBeside } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
+import { requireFound } from '../lib/fault'
 import { type Roles, readRoles, rolesIn } from '../members/people'
 import { membersOf } from '../members/store'
 import { findProject } from '../projects/store'
@@ -20,7 +21,7 @@ import { ApiKey, present } from './present'
 import { revokeKey } from './revoke-store'
 import { rotateKey } from './rotate-store'
 import { newSecret } from './secret'
-import { findKey, listKeys, notFound } from './store'
+import { findKey, listKeys } from './store'
 import { changeKey, UpdateBody } from './update'
 
 const tag = 'API keys'
@@ -154,8 +155,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         { rows: findKey(c.get('rt').db, project, c.req.param('id')) },
         (directory) => membersOf(directory, project),
       )
-      if (!found.rows[0]) throw notFound()
-      return answer(c, present(found.rows[0], rolesIn(beside)), 200)
+      return answer(c, present(requireFound(found.rows, 'API key'), rolesIn(beside)), 200)
     },
   )
   .patch(

@@ -171,7 +171,3 @@ export function ofProject(projectId: string, id: string) {
 
 /** An audit entry about a key. */
 export const entry = entriesOf('api_key')
-
-export function notFound(): Fault {
-  return new Fault('not_found', 'API key not found in this project.')
-}

@@ -1,9 +1,10 @@
 import { and, gt, gte, isNull, ne, or } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
+import { requireFound } from '../lib/fault'
 import { iso } from '../lib/time'
 import { apiKeys } from './schema'
-import { entry, findKey, type KeyRow, notFound, ofProject } from './store'
+import { entry, findKey, type KeyRow, ofProject } from './store'
 
 /**
  * Changes a live key. The same values again change nothing, and neither does an expiry that is later than the current
@@ -30,6 +31,5 @@ export async function updateKey(
     ...audited(db, change, entry(project_id, id, 'api_key.updated', details), changed),
     rows: findKey(db, project_id, id),
   })
-  if (!rows[0]) throw notFound()
-  return rows[0]
+  return requireFound(rows, 'API key')
 }

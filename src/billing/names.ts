@@ -1,4 +1,4 @@
-import { Fault } from '../lib/fault'
+import { type Fault, notFound } from '../lib/fault'
 
 /** What an object of each kind is called: in operation ids, and in sentences. */
 export const NAMES = {
@@ -11,5 +11,5 @@ export const NAMES = {
 /** The 404 of an object of this kind. */
 export function noObject(kind: keyof typeof NAMES): Fault {
   const { noun } = NAMES[kind]
-  return new Fault('not_found', `${noun.charAt(0).toUpperCase()}${noun.slice(1)} not found in this project.`)
+  return notFound(noun.charAt(0).toUpperCase() + noun.slice(1))
 }

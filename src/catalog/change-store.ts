@@ -9,8 +9,9 @@ import { firstKeyInserted } from '../entitlements/keys-store'
 import type { SigningKey } from '../entitlements/signing'
 import { requireMatch, revisionsIn } from '../http/etag'
 import { invalidFields } from '../http/validate'
+import { requireFound } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { noPlan, planKeyTaken, priceMapped, tooManyPlans } from './faults'
+import { planKeyTaken, priceMapped, tooManyPlans } from './faults'
 import { featuresAmong } from './features-store'
 import { MAX_PLANS, MAX_REVISIONS } from './limits'
 import { findPlan, type Plan, type Price, pairsIn, plansOfPrices, refsOf, withPrices } from './plans-store'
@@ -110,8 +111,7 @@ export async function updatePlan(
       rows: findPlan(db, of.project_id, of.id),
       refs: refsOf(db, of.project_id, of.id),
     })
-    const [plan] = withPrices(rows, refs)
-    if (!plan) throw noPlan()
+    const plan = requireFound(withPrices(rows, refs), 'Plan')
     // Without a difference, nothing has checked the header yet.
     if (before[0]?.revision === plan.revision) requireMatch(ifMatch, plan.revision, 'plan')
     return plan

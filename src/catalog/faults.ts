@@ -2,19 +2,11 @@ import { Fault } from '../lib/fault'
 import { MAX_FEATURES, MAX_PLANS } from './limits'
 import { KEY_RULE } from './values'
 
-export function noFeature(): Fault {
-  return new Fault('not_found', 'Feature not found in this project.')
-}
-
 /** The key in the path of a feature that is to be created. */
 export function malformedKey(): Fault {
   return new Fault('validation_failed', `The key in the path ${KEY_RULE}.`, {
     errors: [{ pointer: '', code: 'malformed', message: KEY_RULE }],
   })
-}
-
-export function noPlan(): Fault {
-  return new Fault('not_found', 'Plan not found in this project.')
 }
 
 export function typeFixed(type: string): Fault {

@@ -7,7 +7,8 @@ import { listOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { malformedKey, noFeature } from './faults'
+import { notFound } from '../lib/fault'
+import { malformedKey } from './faults'
 import { deleteFeature, listFeatures, putFeature } from './features-store'
 import { catalogKey, Feature, PutFeatureBody, presentFeature } from './fields'
 import { MAX_FEATURES } from './limits'
@@ -71,7 +72,7 @@ export const featureRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const key = c.req.param('key')
-      if (!catalogKey.safeParse(key).success) throw noFeature()
+      if (!catalogKey.safeParse(key).success) throw notFound('Feature')
       await deleteFeature(c.get('rt').db, { project_id: projectOf(c.get('actor')), key }, changeOf(c))
       return answer(c, null, 204)
     },

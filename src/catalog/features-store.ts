@@ -6,8 +6,9 @@ import { insertWhere } from '../db/insert-where'
 import { valuesOf } from '../db/sql'
 import { isLive } from '../entitlements/live-store'
 import { grants } from '../entitlements/schema'
+import { notFound } from '../lib/fault'
 import { projects } from '../projects/schema'
-import { featureInUse, noFeature, tooManyFeatures, typeFixed } from './faults'
+import { featureInUse, tooManyFeatures, typeFixed } from './faults'
 import { MAX_FEATURES, MAX_GRANTS_WALKED } from './limits'
 import { features, plans } from './schema'
 import type { Combine, FeatureType } from './values'
@@ -138,7 +139,7 @@ export async function deleteFeature(
       ),
       rows: findFeature(db, project_id, key),
     })
-    if (before.length === 0) throw noFeature()
+    if (before.length === 0) throw notFound('Feature')
     if (rows.length === 0) return
     const [part] = walked
     if (!part || part.used || part.n < MAX_GRANTS_WALKED) throw featureInUse()

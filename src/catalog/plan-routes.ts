@@ -8,9 +8,9 @@ import { listOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
+import { requireFound } from '../lib/fault'
 import { type PlanFields, updatePlan } from './change-store'
 import { createPlan } from './create'
-import { noPlan } from './faults'
 import { CreatePlanBody, Plan, planFieldsOf, presentPlan, UpdatePlanBody } from './fields'
 import { MAX_PLANS } from './limits'
 import { findPlan, listPlans, type Plan as Row, refsOf, withPrices } from './plans-store'
@@ -74,8 +74,7 @@ export const planRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const id = c.req.param('id')
       const { rows, refs } = await read(c, { rows: findPlan(db, project, id), refs: refsOf(db, project, id) })
-      const [plan] = withPrices(rows, refs)
-      if (!plan) throw noPlan()
+      const plan = requireFound(withPrices(rows, refs), 'Plan')
       return answer(c, tagged(c, plan), 200)
     },
   )

@@ -8,7 +8,7 @@ import { newId } from '../lib/ids'
 import { IDENTITIES_AFTER } from './limits'
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers, customerLinks, customerMoves, type ErasureCursor, erasures } from './schema'
-import { findConsumer, idOf, listMerged, mergedInto, required } from './store'
+import { findConsumer, idOf, listMerged, mergedInto, requireConsumer } from './store'
 import { fenced, untilCurrent } from './write-store'
 
 const c = alias(consumers, 'c')
@@ -60,7 +60,7 @@ export async function eraseConsumer(
       erasure: findErasure(db, project_id, ref),
       merged: listMerged(db, project_id, ref),
     })
-    const before = required(found.rows)
+    const before = requireConsumer(found.rows)
     const [earlier] = found.erasure
     if (earlier) return { erasure: earlier, erased: [] }
     const { now } = change

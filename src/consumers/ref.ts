@@ -45,7 +45,3 @@ export function externalIdIn(text: string): string {
 function noName(): Fault {
   return new Fault('not_found', `Name the consumer by its id (csm_…), or by ${EXTERNAL} and your own id.`)
 }
-
-export function noConsumer(): Fault {
-  return new Fault('not_found', 'Consumer not found in this project.')
-}

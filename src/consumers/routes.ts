@@ -30,7 +30,7 @@ import { MAX_EXTERNAL_IDS } from './limits'
 import { customersOf } from './links-store'
 import { type ConsumerRef, externalIdIn, refOf, refToChange } from './ref'
 import { mergeConsumer, setBlocked } from './state-store'
-import { findConsumer, isConsumer, listConsumers, type Consumer as Row, required } from './store'
+import { findConsumer, isConsumer, listConsumers, type Consumer as Row, requireConsumer } from './store'
 import { insertConsumer, updateConsumer, upsertConsumer } from './write-store'
 
 const tag = 'Consumers'
@@ -114,7 +114,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
         devices: countDevices(db, project, ref),
       })
       const customers = found.customers.map(({ vendor, id, linked_by }) => ({ vendor, id, linked_by }))
-      const consumer = tagged(c, required(found.rows))
+      const consumer = tagged(c, requireConsumer(found.rows))
       const devices = found.devices[0] && (await withCap(db, project, ref, found.devices[0]))
       return answer(c, { ...consumer, customers, devices }, 200)
     },
@@ -251,7 +251,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
       const found = await read(c, { rows: findConsumer(db, project, ref), erasure: findErasure(db, project, ref) })
-      required(found.rows)
+      requireConsumer(found.rows)
       const [erasure] = found.erasure
       if (!erasure) throw notErased()
       return answer(c, presentErasure(erasure), 200)

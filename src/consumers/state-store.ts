@@ -11,7 +11,7 @@ import { pinnedTo } from './links-store'
 import { countPins, movePins } from './pins-store'
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers } from './schema'
-import { type Consumer, changeable, countMerged, findConsumer, mergedInto, required } from './store'
+import { type Consumer, changeable, countMerged, findConsumer, mergedInto, requireConsumer } from './store'
 import { fenced, requireRoom, untilCurrent } from './write-store'
 
 type Of = { project_id: string; ref: ConsumerRef }
@@ -39,7 +39,7 @@ export async function setBlocked(
       ...audited(db, change, entry(project_id, before.id, action, reason === null ? undefined : { reason }), changed),
       rows: findConsumer(db, project_id, before),
     })
-    return required(rows)
+    return requireConsumer(rows)
   })
 }
 
@@ -108,7 +108,7 @@ export async function mergeConsumer(
       grants: grantsMoved(db, project_id, from.id, survivor.id),
       rows: findConsumer(db, project_id, survivor),
     })
-    return required(rows)
+    return requireConsumer(rows)
   })
 }
 

@@ -2,10 +2,10 @@ import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../db/client'
 import { json } from '../db/sql'
-import { Fault } from '../lib/fault'
+import { Fault, requireFound } from '../lib/fault'
 import { MAX_LOOKED_AT, MAX_PAGE_BYTES } from './limits'
 import { withEnd } from './page-store'
-import { type ConsumerRef, noConsumer } from './ref'
+import type { ConsumerRef } from './ref'
 import { type ConsumerState, consumerIds, consumers } from './schema'
 
 const c = alias(consumers, 'c')
@@ -74,9 +74,8 @@ export function findSurvivor(db: Db, projectId: string, id: string) {
  *
  * @throws {Fault} `not_found`, `consumer_merged`
  */
-export function required(rows: readonly Consumer[]): Consumer {
-  const [row] = rows
-  if (!row) throw noConsumer()
+export function requireConsumer(rows: readonly Consumer[]): Consumer {
+  const row = requireFound(rows, 'Consumer')
   if (row.merged_into !== null) {
     throw new Fault('consumer_merged', `This consumer was merged into ${row.merged_into}. Use that one.`)
   }
@@ -89,7 +88,7 @@ export function required(rows: readonly Consumer[]): Consumer {
  * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`
  */
 export function changeable(rows: readonly Consumer[]): Consumer {
-  const row = required(rows)
+  const row = requireConsumer(rows)
   if (row.state === 'erased') throw new Fault('consumer_erased', 'This consumer was erased. It cannot be changed.')
   return row
 }

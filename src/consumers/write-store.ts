@@ -10,7 +10,7 @@ import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
 
 import type { ConsumerRef } from './ref'
 import { consumerIds, consumers, type Metadata } from './schema'
-import { type Consumer, changeable, findConsumer, findSurvivor, required } from './store'
+import { type Consumer, changeable, findConsumer, findSurvivor, requireConsumer } from './store'
 
 /** What a caller sets of a consumer; undefined stays as it is, null is cleared. The email address is in lower case. */
 export type Fields = { email?: string | null; name?: string | null; metadata?: Metadata }
@@ -44,7 +44,7 @@ export async function upsertConsumer(
     },
     { idempotent: true },
   )
-  const consumer = required(rows)
+  const consumer = requireConsumer(rows)
   return { consumer, created: consumer.id === id }
 }
 
@@ -92,7 +92,7 @@ export async function insertConsumer(
       ...(external_id !== undefined && { id: db.insert(consumerIds).values(idRow(of, external_id, 0, now)) }),
       rows: findConsumer(db, projectId, of),
     })
-    return required(rows)
+    return requireConsumer(rows)
   } catch (error) {
     throw isTaken(error) ? taken() : error
   }
@@ -155,7 +155,7 @@ export async function updateConsumer(
         ...(added !== undefined && { id: db.insert(consumerIds).values(idRow(of, added, position, now)) }),
         rows: findConsumer(db, project_id, of),
       })
-      return required(rows)
+      return requireConsumer(rows)
     } catch (error) {
       throw isTaken(error) ? taken() : error
     }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
 import type { ConsumerRef } from '../consumers/ref'
-import { findConsumer, idOf, required } from '../consumers/store'
+import { findConsumer, idOf, requireConsumer } from '../consumers/store'
 import { batch, type Db, raw } from '../db/client'
 import { Fault } from '../lib/fault'
 import { byHash, forgotten } from './move-store'
@@ -42,7 +42,7 @@ export async function revokeDevice(
     consumer: findConsumer(db, project_id, ref),
     forgotten: forgotten(db, project_id, owner),
   })
-  required(consumer)
+  requireConsumer(consumer)
   if (!device[0])
     throw new Fault(
       'not_found',

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { refOf, refToChange } from '../consumers/ref'
-import { findConsumer, required } from '../consumers/store'
+import { findConsumer, requireConsumer } from '../consumers/store'
 import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -49,7 +49,7 @@ export const deviceRoutes = new Hono<HttpEnv>()
         consumer: findConsumer(db, project, ref),
         rows: listDevices(db, project, ref, { state: sent.state, before, take }),
       })
-      required(found.consumer)
+      requireConsumer(found.consumer)
       return answer(c, page(found.rows, present), 200)
     },
   )

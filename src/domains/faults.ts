@@ -17,12 +17,6 @@ export function requirePurpose(actor: Actor, { purpose }: Pick<Domain, 'purpose'
   if (purpose === 'sso') requireScopes(actor, FOR_SSO)
 }
 
-/** @throws {Fault} `not_found` */
-export function requireFound(rows: readonly Domain[]): Domain {
-  if (!rows[0]) throw new Fault('not_found', 'The project has no such domain.')
-  return rows[0]
-}
-
 /** For a name that another project holds, whose record is still there. */
 export function hostnameInUse(hostname: string): Fault {
   return new Fault(

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { Fault } from '../lib/fault'
-import { mayChangeSso, requireFound, requirePurpose } from './faults'
+import { Fault, requireFound } from '../lib/fault'
+import { mayChangeSso, requirePurpose } from './faults'
 import { releaseDomain } from './release-store'
 
 /**
@@ -14,7 +14,7 @@ export async function removeDomain(c: Context<HttpEnv>, id: string): Promise<voi
   const actor = c.get('actor')
   const of = { project_id: projectOf(actor), id, mayChangeSso: mayChangeSso(actor) }
   const { rows, needed } = await releaseDomain(c.get('rt').directory, of, changeOf(c))
-  const row = requireFound(rows)
+  const row = requireFound(rows, 'Domain')
   requirePurpose(actor, row)
   if (row.state === 'released') return
   throw new Fault(

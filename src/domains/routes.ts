@@ -7,9 +7,9 @@ import { listOf, pageFields, paging } from '../http/page'
 import { readDirectory } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
+import { requireFound } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import { addDomain } from './add'
-import { requireFound } from './faults'
 import { AddBody, Domain, PurposeName, present, StateName } from './fields'
 import { MAX_DOMAINS, VERIFY_EVERY } from './limits'
 import { removeDomain } from './remove'
@@ -83,7 +83,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       const { rows } = await readDirectory(c, {
         rows: findDomain(directory, projectOf(c.get('actor')), c.req.param('id')),
       })
-      return answer(c, present(requireFound(rows), settings), 200)
+      return answer(c, present(requireFound(rows, 'Domain'), settings), 200)
     },
   )
   .post(

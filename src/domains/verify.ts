@@ -3,11 +3,11 @@ import { run } from '../db/client'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { overLimit } from '../http/rate-limit'
-import { Fault } from '../lib/fault'
+import { Fault, requireFound } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import { check, settle } from './check'
 import { claimDomain } from './claim-store'
-import { hostnameInUse, mayChangeSso, requireFound, requirePurpose } from './faults'
+import { hostnameInUse, mayChangeSso, requirePurpose } from './faults'
 import { VERIFY_EVERY } from './limits'
 import { type Domain, findDomain } from './store'
 
@@ -22,7 +22,7 @@ export async function verifyDomain(c: Context<HttpEnv>, id: string): Promise<Dom
   const actor = c.get('actor')
   const of = { project_id: projectOf(actor), id, mayChangeSso: mayChangeSso(actor) }
   const { claimed, retried, rows, holders } = await claimDomain(rt.directory, of, changeOf(c))
-  const row = requireFound(rows)
+  const row = requireFound(rows, 'Domain')
   requirePurpose(actor, row)
   if (row.state === 'released') throw new Fault('domain_released', `The domain ${row.id} was deleted. Add it again.`)
   if (retried.length > 0) return row
@@ -31,7 +31,7 @@ export async function verifyDomain(c: Context<HttpEnv>, id: string): Promise<Dom
   const { rows: written, held } = await settle(rt, [checked], changeOf(c))
   if (held || checked.inUse) throw hostnameInUse(row.hostname)
   // Whoever has changed it meanwhile was first: then their result counts.
-  return written[0] ?? requireFound(await run(rt.directory, findDomain(rt.directory, row.project_id, row.id)))
+  return written[0] ?? requireFound(await run(rt.directory, findDomain(rt.directory, row.project_id, row.id)), 'Domain')
 }
 
 function tooSoon({ checked_at }: Domain, now: number): Fault {

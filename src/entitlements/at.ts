@@ -1,7 +1,7 @@
 import { MAX_REVISIONS } from '../catalog/limits'
 import { MAX_CUSTOMERS } from '../consumers/limits'
 import type { ConsumerRef } from '../consumers/ref'
-import { required } from '../consumers/store'
+import { requireConsumer } from '../consumers/store'
 import { type Ask, batch, type Db, type Results } from '../db/client'
 import { invalidField } from '../http/validate'
 import { DAY, iso } from '../lib/time'
@@ -32,7 +32,7 @@ export function timeAsked(text: string, now: number): number {
  */
 export async function holderAt(db: Db, ask: Ask, projectId: string, ref: ConsumerRef, at: number, keptSince: number) {
   const found = await ask(pastOf(db, projectId, ref, at))
-  const consumer = required(found.consumer)
+  const consumer = requireConsumer(found.consumer)
   const now = subscriptionsIn(found.subscriptions)
   if (found.grants.length > MAX_SOURCES) throw tooMuch()
   const changes = found.changes.filter(({ bears }) => bears)

@@ -11,7 +11,7 @@ import { changeable, findConsumer, idOf } from '../consumers/store'
 import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { invalidField, invalidFields } from '../http/validate'
-import { Fault } from '../lib/fault'
+import { Fault, notFound } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { MAX_GRANTS } from './limits'
 import { isLive } from './live-store'
@@ -176,7 +176,7 @@ export async function revokeGrant(db: Db, projectId: string, id: string, change:
     revoked: db.update(grants).set({ revoked_at: change.now, revoked_by: change.actor.id }).where(live),
     rows: findGrant(db, projectId, id),
   })
-  if (rows.length === 0) throw new Fault('not_found', 'Grant not found in this project.')
+  if (rows.length === 0) throw notFound('Grant')
 }
 
 /** Counts the live grants of a consumer, as a subquery. */

@@ -7,7 +7,7 @@ import type { HttpEnv } from '../http/context'
 import { limit, overLimit } from '../http/rate-limit'
 import { route } from '../http/route'
 import { body } from '../http/validate'
-import { Fault } from '../lib/fault'
+import { type Fault, notFound } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
 import { HOUR, SECOND } from '../lib/time'
 import { findPublished, type KeyRow, replaceKeys, rotateKeys } from './keys-store'
@@ -60,10 +60,10 @@ export const jwksRoutes = new Hono<HttpEnv>().get(
     const project = c.req.param('project')
     const store = storeOfProject(project)
     const rt = store === null ? null : at(store)
-    if (!rt) throw noProject()
+    if (!rt) throw notFound('Project', 'in this deployment')
     c.set('rt', rt)
     const rows = await run(rt.db, findPublished(rt.db, project))
-    if (rows.length === 0) throw noProject()
+    if (rows.length === 0) throw notFound('Project', 'in this deployment')
     const keys = rows.flatMap(({ kid, public: point }) =>
       kid === null || point === null ? [] : [{ kid, public: point }],
     )
@@ -81,8 +81,4 @@ function rotatedTooOften(rows: readonly KeyRow[], now: number): Fault {
     `The key was rotated ${MAX_RETIRED} times in ${RETIRED_FOR / HOUR} hours, and tokens of the old keys may still be valid. Wait ${seconds} seconds, or send \`compromised\` to end all tokens.`,
     seconds,
   )
-}
-
-function noProject(): Fault {
-  return new Fault('not_found', 'There is no such project.')
 }

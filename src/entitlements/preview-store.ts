@@ -1,7 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
-import { noPlan } from '../catalog/faults'
 import { featuresAmong } from '../catalog/features-store'
 import { findPlan, type Price, pairsIn, refsOf } from '../catalog/plans-store'
 import { planRefs } from '../catalog/schema'
@@ -9,6 +8,7 @@ import { misfits } from '../catalog/values'
 import { consumerId, linksOf } from '../consumers/links-store'
 import { type Ask, batch, type Db, type Results, raw } from '../db/client'
 import { invalidFields } from '../http/validate'
+import { requireFound } from '../lib/fault'
 import { MAX_PREVIEW_READS, MAX_PREVIEWED, MAX_WALKED } from './limits'
 import { isLive } from './live-store'
 import type { PlanChange } from './preview'
@@ -58,8 +58,7 @@ export async function readConcerned(
     granted: walkGrants(db, of, start),
   })
 
-  const [plan] = found.plans
-  if (!plan) throw noPlan()
+  const plan = requireFound(found.plans, 'Plan')
   const wrong = misfits(features, found.known)
   if (wrong.length > 0) throw invalidFields(wrong)
   const { steps, more } = stepsIn(found)

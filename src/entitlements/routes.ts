@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono'
 import { present as presentLink } from '../consumers/customer-fields'
 import { customersOf } from '../consumers/links-store'
 import { type ConsumerRef, refOf } from '../consumers/ref'
-import { findConsumer, required } from '../consumers/store'
+import { findConsumer, requireConsumer } from '../consumers/store'
 import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -97,7 +97,7 @@ async function readNow(c: Context<HttpEnv>, ref: ConsumerRef) {
     consumer: findConsumer(db, project, ref),
     links: customersOf(db, project, ref),
   })
-  const { id } = required(found.consumer)
+  const { id } = requireConsumer(found.consumer)
   const { now, catalog, holders } = factsIn(found, 1)
   const [holder = { id, state: null, subscriptions: [], grants: [] }] = holders
   return { id, links: found.links, holder, catalog, now, missing: undefined }

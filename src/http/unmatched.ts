@@ -14,7 +14,12 @@ export function allowedMethods(app: Hono<HttpEnv>, path: string): string[] {
 
 /** The fault for a request that matches no route. */
 export function notFoundOrMethod(allowed: readonly string[]): Fault {
-  if (allowed.length === 0) return new Fault('not_found', 'Path not found. /openapi.json lists the paths of this API.')
+  if (allowed.length === 0) return noPath()
   const Allow = allowed.join(', ')
   return new Fault('method_not_allowed', `This path supports ${Allow}.`, { headers: { Allow } })
+}
+
+/** For a path that this deployment does not have. */
+export function noPath(): Fault {
+  return new Fault('not_found', 'Path not found. /openapi.json lists the paths of this API.')
 }

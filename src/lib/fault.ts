@@ -44,7 +44,7 @@ export function notFound(noun: string, where = 'in this project'): Fault {
 }
 
 /** The row that a read by id found. @throws {Fault} `not_found` */
-export function required<T>([row]: readonly T[], noun: string, where?: string): T {
+export function requireFound<T>([row]: readonly T[], noun: string, where?: string): T {
   if (row === undefined) throw notFound(noun, where)
   return row
 }

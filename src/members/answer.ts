@@ -1,4 +1,4 @@
-import { Fault } from '../lib/fault'
+import { Fault, notFound } from '../lib/fault'
 import { notPending } from './faults'
 import { type Invitation, stateOf } from './invitations-store'
 
@@ -12,7 +12,7 @@ export function requireAnswered<T extends Pick<Invitation, 'state' | 'expires_at
   now: number,
   answer: 'accepted' | 'declined',
 ): T {
-  if (!invitation) throw new Fault('not_found', 'No such invitation for your address.')
+  if (!invitation) throw notFound('Invitation', 'for your address')
   const state = stateOf(invitation, now)
   if (state === 'pending' || state === answer) return invitation
   if (state === 'expired') throw new Fault('invitation_expired', 'The invitation has expired. Ask for a new one.')

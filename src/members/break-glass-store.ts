@@ -1,7 +1,7 @@
 import { and, eq, ne, sql } from 'drizzle-orm'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
-import { Fault } from '../lib/fault'
+import { Fault, requireFound } from '../lib/fault'
 import { type Authority, requireManager, requireReach } from './authority'
 import { hasAuthority, selectRole } from './authority-store'
 import { type MemberChange, refusingTriggers } from './change-store'
@@ -42,8 +42,8 @@ export async function setBreakGlass(
     }),
   )
   requireOwner(authority, by[0]?.role ?? null)
-  if (!member[0]) throw new Fault('not_found', 'Member not found in this project.')
-  if (member[0].role !== 'owner' && on) {
+  const { role } = requireFound(member, 'Member')
+  if (role !== 'owner' && on) {
     throw new Fault('not_an_owner', 'Only an owner can have break-glass access. Make the member an owner first.')
   }
 }

@@ -4,7 +4,7 @@ import { auditedEach, auditedFrom, type Change } from '../audit/store'
 import { batch, ConstraintError, type Directory } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { ROLES, type Role, rankOf } from '../lib/access'
-import { Fault } from '../lib/fault'
+import { Fault, notFound, requireFound } from '../lib/fault'
 import { projects } from '../projects/schema'
 import { type Authority, requireManager, requireReach } from './authority'
 import { hasAuthority, rankIn, selectRole } from './authority-store'
@@ -63,8 +63,7 @@ export async function changeRole(
   )
   const manager = by[0]?.role ?? null
   requireManager(authority, manager)
-  const [member] = before
-  if (!member) throw notFound()
+  const member = requireFound(before, 'Member')
   requireReach(authority, manager, [role, member.role])
   return known === undefined || known === member.role
     ? { ...member, role, break_glass: role === 'owner' && member.break_glass }
@@ -122,7 +121,7 @@ export function beforeRemoval(directory: Directory, { project_id, user_id, autho
  */
 export function requireRemovable(removal: MemberChange, by: Role | null, member: Member | undefined): void {
   if (!leaves(removal)) requireManager(removal.authority, by)
-  if (!member) throw notFound()
+  if (!member) throw notFound('Member')
   requireReach(removal.authority, by, [member.role])
 }
 
@@ -249,10 +248,6 @@ export function lastBreakGlass(): Fault {
     'break_glass_missing',
     'The project enforces single sign-on, and this is the only owner with break-glass access. Give it to another owner first, or stop enforcing single sign-on.',
   )
-}
-
-function notFound(): Fault {
-  return new Fault('not_found', 'Member not found in this project.')
 }
 
 function entry(action: string, object_id: string) {

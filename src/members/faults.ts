@@ -53,10 +53,6 @@ export function ownSignInRequired(): Fault {
   )
 }
 
-export function invitationNotFound(): Fault {
-  return new Fault('not_found', 'Invitation not found in this project.')
-}
-
 /** @param state why it is not pending */
 export function notPending(state: string): Fault {
   return new Fault('invitation_not_pending', `The invitation is ${state}. This works only with a pending invitation.`)

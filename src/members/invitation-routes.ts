@@ -10,9 +10,9 @@ import { readDirectory } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
+import { requireFound } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
 import { authorityOf } from './authority'
-import { invitationNotFound } from './faults'
 import { InviteBody, RoleName } from './fields'
 import { findInvitation, type Invitation as InvitationRow, listInvitations, stateOf } from './invitations-store'
 import { mailInvitation } from './invite'
@@ -131,8 +131,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
       const { rows } = await readDirectory(c, {
         rows: findInvitation(directory, projectOf(c.get('actor')), c.req.param('id')),
       })
-      if (!rows[0]) throw invitationNotFound()
-      return answer(c, present(rows[0], now), 200)
+      return answer(c, present(requireFound(rows, 'Invitation'), now), 200)
     },
   )
   .post(

@@ -1,10 +1,11 @@
 import { and, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
+import { notFound } from '../lib/fault'
 import { DAY } from '../lib/time'
 import { type Authority, requireManager, requireReach } from './authority'
 import { hasAuthority, selectRole } from './authority-store'
-import { invitationNotFound, mailTooSoon, notPending, requireMails, requireRoom } from './faults'
+import { mailTooSoon, notPending, requireMails, requireRoom } from './faults'
 import { entry, findInvitation, type Invitation, ofProject, stateOf } from './invitations-store'
 import { refusedWithoutReason, selectCounts } from './invite-store'
 import { MAIL_EVERY, MAILS_WITHIN, MAX_PENDING } from './limits'
@@ -60,7 +61,7 @@ export async function renewInvitation(
   const [invitation] = before
   const manager = by[0]?.role ?? null
   requireManager(authority, manager)
-  if (!invitation) throw invitationNotFound()
+  if (!invitation) throw notFound('Invitation')
   if (invitation.state !== 'pending') throw notPending(invitation.state)
   requireReach(authority, manager, [invitation.role])
   const [had] = counted
@@ -93,7 +94,7 @@ export async function revokeInvitation(
     revoked: directory.update(invitations).set({ state: 'revoked', closed_by: change.actor.id }).where(condition),
   })
   requireManager(authority, by[0]?.role ?? null)
-  if (!before[0]) throw invitationNotFound()
+  if (!before[0]) throw notFound('Invitation')
   if (before[0].state === 'accepted') throw notPending('accepted')
 }
 

@@ -10,7 +10,7 @@ import { readDirectory } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
-import { Fault } from '../lib/fault'
+import { requireFound } from '../lib/fault'
 import { iso } from '../lib/time'
 import { authorityOf } from './authority'
 import { setBreakGlass } from './break-glass-store'
@@ -93,8 +93,7 @@ export const memberRoutes = new Hono<HttpEnv>()
       const { rows } = await readDirectory(c, {
         rows: findMember(c.get('rt').directory, projectOf(c.get('actor')), c.req.param('user_id')),
       })
-      if (!rows[0]) throw new Fault('not_found', 'Member not found in this project.')
-      return answer(c, present(rows[0]), 200)
+      return answer(c, present(requireFound(rows, 'Member')), 200)
     },
   )
   .patch(

@@ -1,6 +1,7 @@
 import type { Change } from '../audit/store'
 import { run } from '../db/client'
 import { notBound, type Runtime } from '../env'
+import { noProject } from '../http/policy'
 import { invalidField } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
@@ -26,7 +27,7 @@ export async function deleteProject(rt: Runtime, { id, session }: Of, typed: str
   const own = await readOwned(rt, { id, session })
   const home = homeOf(rt, own)
   const project = await markDeleted(home.db, { id, name: typed, purge_at: change.now + RESTORABLE_FOR }, change)
-  if (!project) throw projectNotFound()
+  if (!project) throw noProject()
   if (project.name !== typed) throw invalidField('/name', 'not_one_of', "must be the project's name, exactly")
   if (project.store !== 0) await copyMarks(rt.directory, project)
   return { ...project, role: own.role }
@@ -51,7 +52,7 @@ export async function restoreProject(rt: Runtime, { id, session }: Of, change: C
   }
   if (project.store !== 0 && !(await copyMarks(rt.directory, project))) {
     await copyAllMarks(db, [own])
-    throw projectNotFound()
+    throw noProject()
   }
   return { ...project, role: own.role, break_glass: own.break_glass }
 }
@@ -59,7 +60,7 @@ export async function restoreProject(rt: Runtime, { id, session }: Of, change: C
 /** A project that the user of the session owns, deleted or not. */
 async function readOwned(rt: Runtime, { id, session }: Of): Promise<MemberProject> {
   const [own] = await run(rt.directory, findMemberProject(rt.directory, id, session.user_id))
-  if (!own) throw projectNotFound()
+  if (!own) throw noProject()
   requireReach(rt, session.sso, id, own)
   if (own.role !== 'owner') throw new Fault('insufficient_role', 'This call requires the role owner.')
   requireSecondFactor({ ...own, second_factor: session.second_factor })
@@ -70,8 +71,4 @@ function homeOf(rt: Runtime, { store }: MemberProject): Runtime {
   const home = rt.at(store)
   if (!home) throw notBound(store)
   return home
-}
-
-export function projectNotFound(): Fault {
-  return new Fault('not_found', 'Project not found, or you are not a member of it.')
 }

@@ -6,6 +6,7 @@ import { type Actor, changeOf, sessionOf, userOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
+import { noProject } from '../http/policy'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
@@ -18,7 +19,7 @@ import { isElsewhere } from '../sessions/reach'
 import { changeSettingsEverywhere } from './change-settings'
 import { createProject } from './create'
 import { findMemberProject, listMemberProjects } from './directory-store'
-import { deleteProject, projectNotFound, restoreProject } from './end'
+import { deleteProject, restoreProject } from './end'
 import { ChangeProjectBody, ProjectBody, ProjectSettings } from './fields'
 import { MAX_OWNED_PROJECTS, RESTORABLE_FOR } from './limits'
 import { renameEverywhere } from './rename'
@@ -141,7 +142,7 @@ export const projectRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const { rows } = await read(c, { rows: findProject(c.get('rt').db, c.req.param('id')) })
-      if (!rows[0]) throw projectNotFound()
+      if (!rows[0]) throw noProject()
       return answer(c, present(rows[0], roleOf(c.get('actor'))), 200)
     },
   )
@@ -165,7 +166,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       // The settings first: their change may be refused.
       const settled = settings && (await changeSettingsEverywhere(rt, c.get('actor'), id, settings, changeOf(c)))
       const project = name === undefined ? settled : await renameEverywhere(rt, id, name, changeOf(c))
-      if (!project) throw projectNotFound()
+      if (!project) throw noProject()
       return answer(c, present(project, roleOf(c.get('actor'))), 200)
     },
   )

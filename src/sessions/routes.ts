@@ -10,7 +10,7 @@ import { listOf, pageFields, paging } from '../http/page'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
-import { Fault } from '../lib/fault'
+import { Fault, notFound } from '../lib/fault'
 import { iso } from '../lib/time'
 import { eraseUser } from '../members/erase'
 import { NewSession, User } from './answer'
@@ -255,7 +255,7 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       if (!(await deleteSession(c.get('rt').directory, c.req.param('id'), endingOf(c)))) {
-        throw new Fault('not_found', 'Session not found among your sessions.')
+        throw notFound('Session', 'among your sessions')
       }
       return answer(c, null, 204)
     },

@@ -7,12 +7,13 @@ import { listOf, pageFields, paging } from '../../http/page'
 import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
+import { requireFound } from '../../lib/fault'
 import { addSigningSecret, changeConnection, connect } from './connect'
 import { CreateBody, SecretBody, UpdateBody } from './fields'
 import { MAX_CONNECTIONS } from './limits'
 import { Connection, present } from './present'
 import { removeSecret } from './secrets-store'
-import { deleteConnection, findConnection, listConnections, required } from './store'
+import { deleteConnection, findConnection, listConnections } from './store'
 
 const tag = 'Billing connections'
 const actors = ['session', 'api_key'] as const
@@ -75,7 +76,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     async (c) => {
       const project = projectOf(c.get('actor'))
       const { rows } = await read(c, { rows: findConnection(c.get('rt').db, project, c.req.param('id')) })
-      return answer(c, present(c, required(rows)), 200)
+      return answer(c, present(c, requireFound(rows, 'Connection')), 200)
     },
   )
   .patch(

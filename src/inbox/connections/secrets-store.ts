@@ -2,10 +2,10 @@ import { and, asc, desc, eq, gt, isNull, lte, type SQL, type SQLWrapper, sql } f
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { json } from '../../db/sql'
-import { Fault } from '../../lib/fault'
+import { Fault, notFound, requireFound } from '../../lib/fault'
 import { MAX_SECRETS, SECRET_USED_EVERY } from './limits'
 import { connections, type StoredSecret } from './schema'
-import { type Connection, type ConnectionRow, entry, findConnection, live, nextVersion, required } from './store'
+import { type Connection, type ConnectionRow, entry, findConnection, live, nextVersion } from './store'
 
 /**
  * Adds a secret to a connection, if the connection has not changed since it was read.
@@ -30,7 +30,7 @@ export async function addSecret(
     ...audited(db, change, entry(project_id, id, 'connection.secret_added', { secret_id: secret.id }), added),
     rows: findConnection(db, project_id, id),
   })
-  const row = required(rows)
+  const row = requireFound(rows, 'Connection')
   if (row.secrets.some(({ id: known }) => known === secret.id)) return row
   if (row.secrets.length < MAX_SECRETS) return null
   throw new Fault('secret_limit_reached', `A connection can have ${MAX_SECRETS} live secrets. Remove one first.`)
@@ -54,7 +54,7 @@ export async function removeSecret(
     .returning({ id: connections.id })
   const about = entry(project_id, id, 'connection.secret_removed', { secret_id: secretId })
   const { changed } = await batch(db, audited(db, change, about, removed))
-  if (changed.length === 0) throw new Fault('not_found', 'Signing secret not found on this connection.')
+  if (changed.length === 0) throw notFound('Signing secret', 'on this connection')
 }
 
 /** A connection, and the signing secrets in it that certain API keys added. */

@@ -2,7 +2,7 @@ import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from 'drizz
 import { audited, type Change, entriesOf } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
-import { Fault } from '../../lib/fault'
+import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isDeleted } from '../../projects/ended-store'
 import { events } from '../schema'
 import { MAX_CONNECTIONS } from './limits'
@@ -52,16 +52,9 @@ export function listModes(db: Db, projectId: string) {
     .where(and(eq(connections.project_id, projectId), isNull(connections.deleted_at)))
 }
 
-/** The connection that {@link findConnection} read. @throws {Fault} `not_found` */
-export function required(rows: readonly ConnectionRow[]): ConnectionRow {
-  const [row] = rows
-  if (!row) throw notFound()
-  return row
-}
-
 /** @throws {Fault} `not_found` */
 export async function readConnection(db: Db, projectId: string, id: string): Promise<ConnectionRow> {
-  return required(await run(db, findConnection(db, projectId, id)))
+  return requireFound(await run(db, findConnection(db, projectId, id)), 'Connection')
 }
 
 /** @throws {Fault} `connection_limit_reached` */
@@ -104,7 +97,7 @@ export async function updateConnection(
     ...audited(db, change, entry(project_id, id, 'connection.updated', changes), updated),
     rows: findConnection(db, project_id, id),
   })
-  return required(rows)
+  return requireFound(rows, 'Connection')
 }
 
 /** Ends a connection and deletes its secrets; its events stay. @throws {Fault} `not_found` */
@@ -115,7 +108,7 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
     .where(live(projectId, id))
     .returning({ id: connections.id })
   const { changed } = await batch(db, audited(db, change, entry(projectId, id, 'connection.deleted'), ended))
-  if (changed.length === 0) throw notFound()
+  if (changed.length === 0) throw notFound('Connection')
 }
 
 /** The `version` after a change that ingest depends on. */
@@ -137,8 +130,4 @@ function selectConnections(db: Db, condition: SQL | undefined) {
     .select({ ...getTableColumns(connections), last_event_id: sql<string | null>`(${newest})`.as('last_event_id') })
     .from(connections)
     .where(condition)
-}
-
-function notFound(): Fault {
-  return new Fault('not_found', 'Connection not found in this project.')
 }

@@ -7,19 +7,11 @@ import { listOf, pageFields, paging } from '../../http/page'
 import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
+import { notFound } from '../../lib/fault'
 import { answerEvents } from './answer'
 import { MAX_PAGE_BYTES } from './limits'
 import { Attempt, BillingEvent, presentAttempt, presentEvent, view } from './present'
-import {
-  type AttemptRow,
-  eventExists,
-  eventNotFound,
-  findEvent,
-  fitting,
-  listAttempts,
-  listEvents,
-  type View,
-} from './store'
+import { type AttemptRow, eventExists, findEvent, fitting, listAttempts, listEvents, type View } from './store'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
@@ -64,7 +56,7 @@ export const eventRoutes = new Hono<HttpEnv>()
       const [project, id] = [projectOf(c.get('actor')), c.req.param('event_id')]
       const event = async (view: View) => (await read(c, { event: findEvent(db, project, view, id) })).event
       return answerEvents(c, 'full', event, ([row]) => {
-        if (!row) throw eventNotFound()
+        if (!row) throw notFound('Event')
         return answer(c, presentEvent(row), 200)
       })
     },
@@ -90,7 +82,7 @@ export const eventRoutes = new Hono<HttpEnv>()
         event: eventExists(db, project, id),
         rows: listAttempts(db, project, id, { after: Number(list.before ?? 0), limit: list.take }),
       })
-      if (event.length === 0) throw eventNotFound()
+      if (event.length === 0) throw notFound('Event')
       return answer(c, list.page(rows, presentAttempt), 200)
     },
   )

@@ -1,7 +1,6 @@
 import { and, asc, type Column, desc, eq, exists, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db, Query } from '../../db/client'
 import { columnsOf, valuesOf } from '../../db/sql'
-import { Fault } from '../../lib/fault'
 import { settingsFor } from '../../projects/settings-store'
 import { connections } from '../connections/schema'
 import type { Body } from '../payload'
@@ -215,9 +214,4 @@ const sorted = (id: Column, order: 'asc' | 'desc') => (order === 'asc' ? asc(id)
 
 function ofProject(projectId: string, id: string) {
   return and(eq(events.project_id, projectId), eq(events.id, id))
-}
-
-/** For an event that does not exist and for one of another project alike. */
-export function eventNotFound(): Fault {
-  return new Fault('not_found', 'Event not found in this project.')
 }

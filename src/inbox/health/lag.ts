@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Ask, batch, type Query } from '../../db/client'
 import type { Runtime } from '../../env'
 import { count, named, timestamp } from '../../http/fields'
-import { Fault } from '../../lib/fault'
+import { notFound } from '../../lib/fault'
 import { iso, MINUTE } from '../../lib/time'
 import { lagPercentiles } from '../histogram'
 import { rangeOf } from './lag-range'
@@ -90,7 +90,7 @@ export async function readLag(
 async function readRows(ask: Ask, rows: Query<MinuteRow[]>, connection: Query<unknown[]> | null): Promise<MinuteRow[]> {
   if (connection === null) return (await ask({ rows })).rows
   const found = await ask({ rows, connection })
-  if (found.connection.length === 0) throw new Fault('not_found', 'Connection not found in this project.')
+  if (found.connection.length === 0) throw notFound('Connection')
   return found.rows
 }
 

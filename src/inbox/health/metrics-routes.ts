@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { type Runtime, versionId } from '../../env'
 import type { HttpEnv } from '../../http/context'
 import { route } from '../../http/route'
+import { noPath } from '../../http/unmatched'
 import { equalBytes, utf8 } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
 import { readDeployment } from './deployment'
@@ -35,7 +36,7 @@ export const metricsRoutes = new Hono<HttpEnv>().get(
 /** No I/O comes before this. @throws {Fault} 404 without the setting; 401 */
 function requireToken({ settings }: Runtime, header: string | undefined): void {
   if (settings.metricsToken === null) {
-    throw new Fault('not_found', 'Path not found. /openapi.json lists the paths of this API.')
+    throw noPath()
   }
   if (header === undefined)
     throw new Fault('missing_credentials', 'Send the setting METRICS_TOKEN as "Authorization: Bearer".')

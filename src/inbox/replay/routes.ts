@@ -8,9 +8,9 @@ import { listOf, pageFields, paging } from '../../http/page'
 import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
+import { notFound, requireFound } from '../../lib/fault'
 import { iso } from '../../lib/time'
 import { presentEvent } from '../events/present'
-import { eventNotFound } from '../events/store'
 import { MAX_REPLAYED, REPLAYED_PER_SECOND } from './limits'
 import {
   BulkReplay,
@@ -23,7 +23,7 @@ import {
 } from './present'
 import { previewReplay } from './preview'
 import { requestBulkReplay, requestReplay } from './replay'
-import { findReplay, listReplays, type ReplayRow, replayNotFound } from './store'
+import { findReplay, listReplays, type ReplayRow } from './store'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
@@ -86,8 +86,7 @@ export const replayRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const replay = findReplay(c.get('rt').db, projectOf(c.get('actor')), c.req.param('replay_id'))
-      const [row] = (await read(c, { replay })).replay
-      if (!row) throw replayNotFound()
+      const row = requireFound((await read(c, { replay })).replay, 'Replay')
       return answer(c, presentReplay(row), 200)
     },
   )
@@ -116,11 +115,11 @@ export const replayRoutes = new Hono<HttpEnv>()
       const event_id = c.req.param('event_id')
       if (c.req.valid('query').dry_run) {
         const preview = await previewReplay(rt, project, event_id)
-        if (!preview) throw eventNotFound()
+        if (!preview) throw notFound('Event')
         return answer(c, presentPreview(preview), 200)
       }
       const replayed = await requestReplay(rt, project, event_id, changeOf(c))
-      if (!replayed) throw eventNotFound()
+      if (!replayed) throw notFound('Event')
       const { opened, event } = replayed
       const replay = { id: event.replay_id, event_id, requested_at: iso(rt.now), deduplicated: !opened }
       return answer(c, { replay, event: presentEvent(event) }, 202)

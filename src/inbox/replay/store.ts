@@ -164,8 +164,3 @@ function isAmong(projectId: string, eventIds: readonly string[]) {
 function replayable(db: Db) {
   return and(inArray(events.status, leftBy('replay')), hasPayload(db, events))
 }
-
-/** For a replay that does not exist and for one of another project alike. */
-export function replayNotFound(): Fault {
-  return new Fault('not_found', 'Replay not found in this project.')
-}

@@ -5,7 +5,7 @@ import type { Actor } from '../../http/auth'
 import { requireConfirmed } from '../../http/policy'
 import { invalidField } from '../../http/validate'
 import { requireSealingKey } from '../../inbox/connections/readable'
-import { Fault } from '../../lib/fault'
+import { Fault, notFound } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { type Sealed, seal } from '../../lib/seal'
 import { SsoError } from '../oidc/error'
@@ -145,7 +145,7 @@ function personRequired(): Fault {
 /** Deletes a connection, which ends its sessions. Again: nothing. @throws {Fault} `not_found`, `connection_enforced` */
 export async function removeConnection({ directory }: Runtime, of: Of, change: Change): Promise<void> {
   const { existed, enforced } = await deleteConnection(directory, of, change)
-  if (!existed) throw noConnection()
+  if (!existed) throw notFound('Single sign-on connection')
   if (enforced) {
     throw new Fault('connection_enforced', 'The project enforces this connection. Stop enforcing it first.')
   }
@@ -153,12 +153,8 @@ export async function removeConnection({ directory }: Runtime, of: Of, change: C
 
 /** @throws {Fault} `not_found` */
 export function requireConnection(row: SsoConnection | undefined): SsoConnection {
-  if (!row) throw noConnection()
+  if (!row) throw notFound('Single sign-on connection')
   return row
-}
-
-function noConnection(): Fault {
-  return new Fault('not_found', 'Single sign-on connection not found in this project.')
 }
 
 /** Reads and writes, again if another call has changed the connection in between. */

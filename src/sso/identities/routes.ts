@@ -8,7 +8,7 @@ import { listOf, pageFields, paging } from '../../http/page'
 import { read, readDirectory } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
-import { Fault } from '../../lib/fault'
+import { notFound } from '../../lib/fault'
 import { iso } from '../../lib/time'
 import { IdentityShown } from '../connections/fields'
 import { deleteIdentity, type Identity, listIdentities } from './store'
@@ -65,7 +65,7 @@ export const ssoIdentityRoutes = new Hono<HttpEnv>()
     async (c) => {
       const project = projectOf(c.get('actor'))
       if (!(await deleteIdentity(c.get('rt').directory, project, c.req.param('id'), changeOf(c)))) {
-        throw new Fault('not_found', 'Identity not found in this project.')
+        throw notFound('Identity')
       }
       return answer(c, null, 204)
     },

@@ -14,7 +14,7 @@ import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { requireScopes } from '../../../http/policy'
 import { dormantScopes } from '../../../lib/access'
-import { Fault } from '../../../lib/fault'
+import { Fault, requireFound } from '../../../lib/fault'
 import { readMembers, readRoles } from '../../../members/people'
 import { idIn, onceOf } from '../../csrf'
 import { parse, refusalOf } from '../../form'
@@ -80,7 +80,7 @@ export const apiKeyPages = new Hono<HttpEnv>()
       log,
       readRoles(rt, project),
     ])
-    const row = required(keys)
+    const row = requireFound(keys, 'API key')
     const people = roles && new Map([...roles].map(([user, { email }]) => [user, email]))
     const dormant = roles ? dormantScopes(row.scopes, roles.get(row.created_by)?.role ?? null) : []
     const history = entries && list.page(entries, await readPeople(rt, people, entries)).data
@@ -133,7 +133,7 @@ export const apiKeyPages = new Hono<HttpEnv>()
     })
     return revokePage(
       c,
-      required(keys),
+      requireFound(keys, 'API key'),
       issued.filter((row) => row.id !== id), // a key that rotated itself
       added,
     )
@@ -159,10 +159,5 @@ function toKey(c: Context<HttpEnv>, id: string, done: NoticeName) {
 
 async function readKey(c: Context<HttpEnv>): Promise<KeyRow> {
   const { db } = c.get('rt')
-  return required(await run(db, findKey(db, projectOf(c.get('actor')), c.req.param('id') ?? '')))
-}
-
-function required([row]: KeyRow[]): KeyRow {
-  if (!row) throw new Fault('not_found', 'API key not found.')
-  return row
+  return requireFound(await run(db, findKey(db, projectOf(c.get('actor')), c.req.param('id') ?? '')), 'API key')
 }

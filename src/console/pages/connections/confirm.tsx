@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { HttpEnv } from '../../../http/context'
 import type { ConnectionRow } from '../../../inbox/connections/store'
-import { Fault } from '../../../lib/fault'
+import { notFound } from '../../../lib/fault'
 import { Confirm } from '../../ui/confirm'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -50,7 +50,7 @@ export function disablePage(c: Context<HttpEnv>, row: ConnectionRow) {
 /** Asks before a signing secret is removed. */
 export function removeSecretPage(c: Context<HttpEnv>, row: ConnectionRow, id: string) {
   const secret = row.secrets.find((one) => one.id === id)
-  if (!secret) throw new Fault('not_found', 'Signing secret not found.')
+  if (!secret) throw notFound('Signing secret')
   const others = row.secrets.length - 1
   const title = `Remove the ${secretName(secret.hint)}?`
   return confirmPage(

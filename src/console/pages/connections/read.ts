@@ -2,10 +2,11 @@ import type { Context } from 'hono'
 import { batch } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { type ConnectionRow, findConnection, listConnections, required } from '../../../inbox/connections/store'
+import { type ConnectionRow, findConnection, listConnections } from '../../../inbox/connections/store'
 import { type EventRow, lastEventOf } from '../../../inbox/events/store'
 import { type Refusal, readMinutes, readRefusals } from '../../../inbox/health/store'
 import { type Traffic, trafficOf } from '../../../inbox/health/traffic'
+import { requireFound } from '../../../lib/fault'
 import { DAY, HOUR, MINUTE } from '../../../lib/time'
 import { namesOf } from '../events/store'
 import { localSecret } from './local'
@@ -38,7 +39,7 @@ export async function readArrivals(c: Context<HttpEnv>): Promise<Omit<Shown, 'na
     minutes: readMinutes(db, project_id, { from: to - HOUR / MINUTE, to }, id),
     refusals: readRefusals(db, project_id, { from: to - DAY / MINUTE, to }, id),
   })
-  const row = required(rows)
+  const row = requireFound(rows, 'Connection')
   return { row, event: events[0] ?? null, hour: trafficOf(minutes), refusals, example: await localSecret(c, row) }
 }
 

@@ -8,7 +8,7 @@ import { type ListRow, listObjects } from '../../../billing/read/store'
 import { type Erasure, findErasure } from '../../../consumers/erase-store'
 import { MAX_CUSTOMERS } from '../../../consumers/limits'
 import { customersOf, type Link } from '../../../consumers/links-store'
-import { type ConsumerRef, noConsumer, refOf } from '../../../consumers/ref'
+import { type ConsumerRef, refOf } from '../../../consumers/ref'
 import { type Consumer, countMerged, findConsumer, listMerged } from '../../../consumers/store'
 import { batch, type Query, run } from '../../../db/client'
 import { withCap } from '../../../devices/cap'
@@ -17,7 +17,7 @@ import { type Grant, listGrants } from '../../../entitlements/grants-store'
 import { factsOf } from '../../../entitlements/store'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { Fault } from '../../../lib/fault'
+import { requireFound } from '../../../lib/fault'
 import { listIdentities, type NamedIdentity } from '../../../sso/identities/store'
 import { can } from '../../page'
 import type { AuditRow } from '../audit-log/entry'
@@ -71,9 +71,7 @@ export function refIn(c: Context<HttpEnv>): ConsumerRef {
 /** Reads the consumer in the path, a merged one too. @throws {Fault} `not_found` */
 export async function readConsumer(c: Context<HttpEnv>): Promise<Consumer> {
   const { db } = c.get('rt')
-  const [row] = await run(db, findConsumer(db, projectOf(c.get('actor')), refIn(c)))
-  if (!row) throw noConsumer()
-  return row
+  return requireFound(await run(db, findConsumer(db, projectOf(c.get('actor')), refIn(c))), 'Consumer')
 }
 
 /** Reads what the page of a consumer shows: the consumer first, then what belongs to its customers. */
@@ -93,8 +91,7 @@ export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
     given: listGrants(db, project, ref, { before: null, take: GRANTS + 1 }),
     ...factsOf(db, project, [ref], null),
   })
-  const [row] = found.rows
-  if (!row) throw noConsumer()
+  const row = requireFound(found.rows, 'Consumer')
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
   const [{ subscriptions, invoices }, entries, identities] = await Promise.all([
     can(c, 'billing:read') ? latestOf(c, found.customers) : { subscriptions: NONE, invoices: NONE },
@@ -142,18 +139,21 @@ async function latestOf(c: Context<HttpEnv>, customers: Link[]) {
 /** Reads a device of the consumer in the path. @throws {Fault} `not_found` */
 export async function readDevice(c: Context<HttpEnv>, { id }: Consumer): Promise<Device> {
   const { db } = c.get('rt')
-  const [device] = await run(db, findDevice(db, projectOf(c.get('actor')), { id }, c.req.param('device') ?? ''))
-  if (!device) throw new Fault('not_found', 'Device not found.')
-  return device
+  return requireFound(
+    await run(db, findDevice(db, projectOf(c.get('actor')), { id }, c.req.param('device') ?? '')),
+    'Device',
+  )
 }
 
 /** Reads an identity of the consumer in the path. @throws {Fault} `not_found` */
 export async function readIdentity(c: Context<HttpEnv>, { id }: Consumer): Promise<NamedIdentity> {
   const { db } = c.get('rt')
   const merged = await run(db, listMerged(db, projectOf(c.get('actor')), { id }))
-  const [identity] = await identitiesOf(c, [{ id }, ...merged], { id: c.req.param('identity') ?? '', take: 1 })
-  if (!identity) throw new Fault('not_found', 'Identity not found at this consumer.')
-  return identity
+  return requireFound(
+    await identitiesOf(c, [{ id }, ...merged], { id: c.req.param('identity') ?? '', take: 1 }),
+    'Identity',
+    'at this consumer',
+  )
 }
 
 /** Reads the identities of consumers, the newest first; none if the user may not see them. */

@@ -1,14 +1,13 @@
 import { type Context, Hono } from 'hono'
 import { run } from '../../../db/client'
 import { addDomain } from '../../../domains/add'
-import { requireFound } from '../../../domains/faults'
 import { AddBody } from '../../../domains/fields'
 import { removeDomain } from '../../../domains/remove'
 import { type Domain, findDomain } from '../../../domains/store'
 import { verifyDomain } from '../../../domains/verify'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { Fault } from '../../../lib/fault'
+import { Fault, requireFound } from '../../../lib/fault'
 import type { FaultName } from '../../../lib/faults'
 import { parse, refusalOf } from '../../form'
 import { page, pathsOf } from '../../page'
@@ -55,7 +54,7 @@ export const domainPages = new Hono<HttpEnv>()
 async function readDomain(c: Context<HttpEnv>): Promise<Domain> {
   const { directory } = c.get('rt')
   const id = c.req.param('domain') ?? ''
-  return requireFound(await run(directory, findDomain(directory, projectOf(c.get('actor')), id)))
+  return requireFound(await run(directory, findDomain(directory, projectOf(c.get('actor')), id)), 'Domain')
 }
 
 /** What a refusal says, if it is one of these. */

@@ -2,7 +2,6 @@ import { type Context, Hono } from 'hono'
 import { listFeatures } from '../../../catalog/features-store'
 import { MAX_FEATURES, MAX_PLANS } from '../../../catalog/limits'
 import { listPlans, withPrices } from '../../../catalog/plans-store'
-import { noConsumer } from '../../../consumers/ref'
 import { type Consumer, changeable, findConsumer } from '../../../consumers/store'
 import { batch, run } from '../../../db/client'
 import { GrantBody, grantOf } from '../../../entitlements/grant-fields'
@@ -10,7 +9,7 @@ import { findGrant, type Grant, insertGrant, listGrants, revokeGrant } from '../
 import { factsOf } from '../../../entitlements/store'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { Fault } from '../../../lib/fault'
+import { notFound, requireFound } from '../../../lib/fault'
 import { parse } from '../../form'
 import { readList } from '../../list'
 import { page, pathsOf } from '../../page'
@@ -28,8 +27,7 @@ export const entitlementPages = new Hono<HttpEnv>().get('/', page('entitlements:
   const project = projectOf(c.get('actor'))
   const ref = refIn(c)
   const found = await batch(db, { ...factsOf(db, project, [ref], null), rows: findConsumer(db, project, ref) })
-  const [row] = found.rows
-  if (!row) throw noConsumer()
+  const row = requireFound(found.rows, 'Consumer')
   const at = c.req.query('at') ?? ''
   try {
     const of = at === '' ? entitlementsIn(found) : await readEntitlementsAt(c, { id: row.id }, utc(at))
@@ -101,7 +99,7 @@ async function readLiving(c: Context<HttpEnv>): Promise<Consumer> {
 async function readGrant(c: Context<HttpEnv>, { id }: Consumer): Promise<Grant> {
   const { db } = c.get('rt')
   const [grant] = await run(db, findGrant(db, projectOf(c.get('actor')), c.req.param('grant') ?? ''))
-  if (grant?.consumer_id !== id) throw new Fault('not_found', 'Grant not found.')
+  if (grant?.consumer_id !== id) throw notFound('Grant')
   return grant
 }
 

@@ -4,12 +4,12 @@ import { inRoom, sendInRoom } from '../../../http/answering'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { listConnectionNames } from '../../../inbox/connections/store'
-import { eventNotFound, findEvent, findKept, listLastAttempts, type View } from '../../../inbox/events/store'
+import { findEvent, findKept, listLastAttempts, type View } from '../../../inbox/events/store'
 import { bytesOf, isKept } from '../../../inbox/payload'
 import { MAX_DELIVERY_BYTES } from '../../../inbox/receive/limits'
 import type { SearchFields } from '../../../inbox/search/filters'
 import { findPage } from '../../../inbox/search/page'
-import { Fault } from '../../../lib/fault'
+import { Fault, requireFound } from '../../../lib/fault'
 import { type Mistakes, refusalOf } from '../../form'
 import { pageAsked } from '../../list'
 import { page, pathsOf } from '../../page'
@@ -76,8 +76,7 @@ async function readShown(c: Context<HttpEnv>, view: View): Promise<Shown> {
     kept: findKept(db, project, id),
     attempts: listLastAttempts(db, project, id, ATTEMPTS),
   })
-  const [row] = event
-  if (!row) throw eventNotFound()
+  const row = requireFound(event, 'Event')
   const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
   const [names, links] = await Promise.all([namesOf(rt, project, requestedBy), linksOf(db, row)])
   const { bytes = null, headers = null } = kept[0] ?? {}

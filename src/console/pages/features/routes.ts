@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { malformedKey, noFeature } from '../../../catalog/faults'
+import { malformedKey } from '../../../catalog/faults'
 import { deleteFeature, type Feature, findFeature, listFeatures, putFeature } from '../../../catalog/features-store'
 import { catalogKey, PutFeatureBody } from '../../../catalog/fields'
 import { MAX_PLANS } from '../../../catalog/limits'
@@ -8,7 +8,7 @@ import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { paging } from '../../../http/page'
-import { Fault } from '../../../lib/fault'
+import { Fault, requireFound } from '../../../lib/fault'
 import { parse, type Refusal, refusalOf } from '../../form'
 import { pageAsked } from '../../list'
 import { page, pathsOf } from '../../page'
@@ -94,9 +94,7 @@ function find(c: Context<HttpEnv>, key: string) {
 
 /** Reads the feature in the path. @throws {Fault} `not_found` */
 async function read(c: Context<HttpEnv>): Promise<Feature> {
-  const [feature] = await find(c, c.req.param('key') ?? '')
-  if (!feature) throw noFeature()
-  return feature
+  return requireFound(await find(c, c.req.param('key') ?? ''), 'Feature')
 }
 
 function toList(c: Context<HttpEnv>, done: NoticeName) {

@@ -2,10 +2,10 @@ import { type Context, Hono } from 'hono'
 import { run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { requireConfirmed } from '../../../http/policy'
+import { noProject, requireConfirmed } from '../../../http/policy'
 import { Fault } from '../../../lib/fault'
 import { changeSettingsEverywhere } from '../../../projects/change-settings'
-import { deleteProject, projectNotFound } from '../../../projects/end'
+import { deleteProject } from '../../../projects/end'
 import { ProjectBody, ProjectSettings } from '../../../projects/fields'
 import { renameEverywhere } from '../../../projects/rename'
 import { findProject, type Project } from '../../../projects/store'
@@ -34,7 +34,7 @@ export const generalPages = new Hono<HttpEnv>()
     const name = c.get('form').get('name') ?? ''
     try {
       const fields = parse(ProjectBody, { name })
-      if (!(await renameEverywhere(rt, id, fields.name, changeOf(c)))) throw projectNotFound()
+      if (!(await renameEverywhere(rt, id, fields.name, changeOf(c)))) throw noProject()
       return c.redirect(`${pathsOf(c).general}?done=project_renamed`, 303)
     } catch (error) {
       const refusal = refusalOf(error)
@@ -60,7 +60,7 @@ export const generalPages = new Hono<HttpEnv>()
     const require_passkey = c.get('form').get('require_passkey') === 'true'
     const user = userOf(c)
     if (!(await changeSettingsEverywhere(c.get('rt'), user, projectOf(user), { require_passkey }, changeOf(c)))) {
-      throw projectNotFound()
+      throw noProject()
     }
     return c.redirect(`${pathsOf(c).general}?done=settings_changed`, 303)
   })
@@ -70,7 +70,7 @@ export const generalPages = new Hono<HttpEnv>()
     try {
       const settings = parse(OfConsumers, settingsIn(consumers))
       if (!(await changeSettingsEverywhere(c.get('rt'), user, projectOf(user), settings, changeOf(c)))) {
-        throw projectNotFound()
+        throw noProject()
       }
       return c.redirect(`${pathsOf(c).general}?done=settings_changed`, 303)
     } catch (error) {
@@ -87,7 +87,7 @@ export const generalPages = new Hono<HttpEnv>()
     try {
       const settings = parse(OfEntitlements, rulesIn(rules))
       if (!(await changeSettingsEverywhere(c.get('rt'), user, projectOf(user), settings, changeOf(c)))) {
-        throw projectNotFound()
+        throw noProject()
       }
       return c.redirect(`${pathsOf(c).general}?done=settings_changed`, 303)
     } catch (error) {
@@ -100,7 +100,7 @@ export const generalPages = new Hono<HttpEnv>()
 async function read(c: Context<HttpEnv>): Promise<Project> {
   const { db } = c.get('rt')
   const [project] = await run(db, findProject(db, projectOf(c.get('actor'))))
-  if (!project) throw projectNotFound()
+  if (!project) throw noProject()
   return project
 }
 

@@ -5,12 +5,11 @@ import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { requireConfirmed, requireScopes } from '../../../http/policy'
 import { rankOf } from '../../../lib/access'
-import { Fault } from '../../../lib/fault'
+import { notFound, requireFound } from '../../../lib/fault'
 import { isPrinted } from '../../../mail/deliver'
 import { authorityOf, requireReach } from '../../../members/authority'
 import { setBreakGlass } from '../../../members/break-glass-store'
 import { changeRole, lastOwner, type MemberChange, removeMember, requireRemovable } from '../../../members/change-store'
-import { invitationNotFound } from '../../../members/faults'
 import { InviteBody, RoleName } from '../../../members/fields'
 import { findInvitation } from '../../../members/invitations-store'
 import { mailInvitation } from '../../../members/invite'
@@ -175,16 +174,14 @@ function addressed(c: Context<HttpEnv>) {
 
 async function required(c: Context<HttpEnv>, userId: string) {
   const { member, ...rest } = (await readAffected(c, userId)) as Affected
-  if (!member) throw new Fault('not_found', 'Member not found in this project.')
+  if (!member) throw notFound('Member')
   return { ...rest, member }
 }
 
 async function readInvitation(c: Context<HttpEnv>) {
   const { directory } = c.get('rt')
   const { project_id, id } = addressed(c)
-  const [row] = await run(directory, findInvitation(directory, project_id, id))
-  if (!row) throw invitationNotFound()
-  return row
+  return requireFound(await run(directory, findInvitation(directory, project_id, id)), 'Invitation')
 }
 
 function toList(c: Context<HttpEnv>, done?: NoticeName) {

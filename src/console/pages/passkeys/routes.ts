@@ -2,8 +2,8 @@ import { type Context, Hono } from 'hono'
 import { batch, run } from '../../../db/client'
 import type { HttpEnv } from '../../../http/context'
 import { requireConfirmed } from '../../../http/policy'
-import { Fault } from '../../../lib/fault'
-import { namePasskey, passkeyNotFound, removePasskey } from '../../../passkeys/change'
+import { Fault, notFound } from '../../../lib/fault'
+import { namePasskey, removePasskey } from '../../../passkeys/change'
 import { factorRequired } from '../../../passkeys/faults'
 import { RegisterBody, RenameBody } from '../../../passkeys/fields'
 import { renewOnce } from '../../../passkeys/recovery'
@@ -104,7 +104,7 @@ function ownOf(c: Context<HttpEnv>) {
 async function named(c: Context<HttpEnv>) {
   const own = await ownOf(c)
   const passkey = own.find(({ id }) => id === c.req.param('id'))
-  if (!passkey) throw passkeyNotFound()
+  if (!passkey) throw notFound('Passkey', 'among your passkeys')
   return { passkey, own }
 }
 

@@ -1,13 +1,14 @@
 import type { Context } from 'hono'
 import { auditPaging } from '../../../audit/list'
 import { listAudit } from '../../../audit/read-store'
-import { noPlan, priceMapped } from '../../../catalog/faults'
+import { priceMapped } from '../../../catalog/faults'
 import { type Feature, listFeatures } from '../../../catalog/features-store'
 import { findPlan, type Plan, type Price, plansOfPrices, refsOf, withPrices } from '../../../catalog/plans-store'
 import { batch, run } from '../../../db/client'
 import { previewPlan } from '../../../entitlements/preview-plan'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { requireFound } from '../../../lib/fault'
 import { can } from '../../page'
 import type { AuditRow } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
@@ -36,8 +37,7 @@ export async function readPlan(c: Context<HttpEnv>): Promise<{ plan: Plan; catal
     refs: refsOf(db, project, id),
     catalog: listFeatures(db, project),
   })
-  const [plan] = withPrices(rows, refs)
-  if (!plan) throw noPlan()
+  const plan = requireFound(withPrices(rows, refs), 'Plan')
   return { plan, catalog }
 }
 

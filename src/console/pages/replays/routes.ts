@@ -3,11 +3,12 @@ import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { listConnectionNames } from '../../../inbox/connections/store'
-import { eventNotFound, findEvent, findKept } from '../../../inbox/events/store'
+import { findEvent, findKept } from '../../../inbox/events/store'
 import { BulkReplayBody } from '../../../inbox/replay/present'
 import { previewReplay } from '../../../inbox/replay/preview'
 import { requestBulkReplay, requestReplay } from '../../../inbox/replay/replay'
-import { findReplay, listReplays, type ReplayRow, replayNotFound } from '../../../inbox/replay/store'
+import { findReplay, listReplays, type ReplayRow } from '../../../inbox/replay/store'
+import { notFound, requireFound } from '../../../lib/fault'
 import { parse } from '../../form'
 import { readList } from '../../list'
 import { page, pathsOf } from '../../page'
@@ -54,8 +55,10 @@ export const replayPages = new Hono<HttpEnv>()
   })
   .get('/replays/:replay', page('billing:read'), async (c) => {
     const { db } = c.get('rt')
-    const [replay] = await run(db, findReplay(db, projectOf(c.get('actor')), c.req.param('replay') ?? ''))
-    if (!replay) throw replayNotFound()
+    const replay = requireFound(
+      await run(db, findReplay(db, projectOf(c.get('actor')), c.req.param('replay') ?? '')),
+      'Replay',
+    )
     const sent = new URL(c.req.url).searchParams
     const { cursor } = cursorIn(sent)
     const rest = readSearch(sent, c.get('rt').now).query
@@ -69,13 +72,13 @@ export const replayPages = new Hono<HttpEnv>()
     const reads = { event: findEvent(db, project, 'summary', id), kept: findKept(db, project, id) }
     const [preview, { event, kept }] = await Promise.all([previewReplay(c.get('rt'), project, id), batch(db, reads)])
     const [row] = event
-    if (!preview || !row) throw eventNotFound()
+    if (!preview || !row) throw notFound('Event')
     return dryRunPage(c, row, { ...preview, kept: (kept[0]?.bytes ?? null) !== null })
   })
   .post('/:event/replay', page('billing:write'), async (c) => {
     const id = c.req.param('event') ?? ''
     const replayed = await requestReplay(c.get('rt'), projectOf(c.get('actor')), id, changeOf(c))
-    if (!replayed) throw eventNotFound()
+    if (!replayed) throw notFound('Event')
     const { status, attempts } = replayed.event
     // An attempt that is running has already been counted: the page waits for its result.
     const before = status === 'processing' ? attempts - 1 : attempts

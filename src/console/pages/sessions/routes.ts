@@ -7,7 +7,7 @@ import { changeOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { paging } from '../../../http/page'
 import { requireConfirmed } from '../../../http/policy'
-import { Fault } from '../../../lib/fault'
+import { Fault, notFound } from '../../../lib/fault'
 import { eraseUser } from '../../../members/erase'
 import { endingOf } from '../../../sessions/ending'
 import { deleteSession, deleteSessions, listSessions, type Session } from '../../../sessions/store'
@@ -82,8 +82,7 @@ export const sessionPages = new Hono<HttpEnv>()
   .post('/:id/end', page('user'), async (c) => {
     const user = userOf(c)
     const id = c.req.param('id')
-    if (!(await deleteSession(c.get('rt').directory, id, endingOf(c))))
-      throw new Fault('not_found', 'Session not found.')
+    if (!(await deleteSession(c.get('rt').directory, id, endingOf(c)))) throw notFound('Session')
     if (id !== user.id) return c.redirect('/console/sessions?done=session_ended', 303)
     forgetSession(c)
     return c.redirect('/console/sign-in?done=signed_out', 303)
