@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
+import journal from '../../drizzle/meta/_journal.json'
 import { DIRECTORY, STORE } from '../harness'
 
+const snapshots = Object.keys(import.meta.glob('../../drizzle/meta/*_snapshot.json'))
 const migrations = import.meta.glob('../../drizzle/*.sql', { query: '?raw', import: 'default', eager: true }) as Record<
   string,
   string
@@ -18,6 +20,11 @@ it('knows no statement that binds a million bytes: the suite refuses it', () => 
   const bind = (bytes: number) => () => DIRECTORY.prepare('SELECT ?').bind('é'.repeat(bytes / 2))
   expect(bind(1_000_000)).not.toThrow()
   expect(bind(1_000_002)).toThrow(/binds/)
+})
+
+it('has the snapshot of the newest migration alone: drizzle-kit compares the schema with no other', () => {
+  const newest = journal.entries.at(-1)?.tag.slice(0, 4)
+  expect(snapshots).toEqual([`../../drizzle/meta/${newest}_snapshot.json`])
 })
 
 it('drops no table in a migration: a rebuild would lose what hangs on it', () => {
