@@ -27,3 +27,15 @@ export async function readList<Row extends { id: string }>(
   const { before, take, page } = paging(`console/${list}`, pageAsked(c, rows))
   return page(await read(before, take), (row) => row)
 }
+
+/**
+ * Adds the filled-in fields of a filter form to a query, from the address that the form leads to. A time without a zone
+ * is in UTC.
+ */
+export function addFilled(query: URLSearchParams, sent: URLSearchParams, names: readonly string[]): void {
+  for (const name of names) {
+    const text = sent.get(name)?.trim() ?? ''
+    const local = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text)
+    if (text !== '') query.set(name, local ? `${text.padEnd(19, ':00')}Z` : text)
+  }
+}

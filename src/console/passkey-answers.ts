@@ -4,8 +4,8 @@ import type { HttpEnv } from '../http/context'
 import { invalidField } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { ERRORS } from '../lib/faults'
-import { parse } from './form'
 import { needsConfirmation, needsPasskey } from './lead'
+import { parse } from './refusal'
 import { isNotSignedIn } from './session'
 
 /** Responds with options for the browser, or with a sentence on why there are none. The script of passkeys reads it. */

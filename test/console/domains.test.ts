@@ -34,7 +34,7 @@ it('a domain is added, checked and deleted', async () => {
     expect(seen).toContain(words)
   }
   const soon = await submit(`${path}/verify`, owner.token)
-  expect([soon.status, soon.text.includes('was checked a moment ago')]).toEqual([409, true])
+  expect([soon.status, soon.text.includes('was checked a moment ago')]).toEqual([429, true])
   await forgetCheck(body.id)
   await publish(body)
   await submit(`${path}/verify`, owner.token)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { addMember, call, freshProject, unconfirm } from '../harness'
 import { prove, withPasskey } from '../passkeys/people'
 import { freshEmail, redeem, sent, signIn, wrong } from '../sessions/signing-in'
+import { enforced } from '../sso/team/team'
 import { submit, visit } from './visit'
 
 const UA = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
@@ -100,5 +101,14 @@ describe('deleting the account', () => {
     for (const answer of [await visit(at, owner.token), await submit(at, owner.token, { email: owner.email })]) {
       expect([answer.status, answer.headers.get('Location')?.startsWith('/console/confirm?next=')]).toEqual([303, true])
     }
+  })
+
+  it('says on the form that nobody else could sign in without the single sign-on that is enforced', async () => {
+    const { project, owner } = await enforced()
+    await addMember(project, 'owner')
+    const { status, text } = await submit(at, owner.token, { email: owner.email })
+    const wrong = /role="alert">([^<]*)/.exec(text)?.[1]
+    expect([status, wrong]).toEqual([409, expect.stringContaining('You are the only owner with break-glass access to')])
+    expect(text).toContain('Delete your account?')
   })
 })

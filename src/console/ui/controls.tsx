@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { Child, PropsWithChildren } from 'hono/jsx'
 import type { HttpEnv } from '../../http/context'
-import type { Mistakes } from '../form'
+import type { Mistakes } from '../refusal'
 
 /** A form that posts, with the token that proves it belongs to this session. */
 export function Post(props: PropsWithChildren<{ c: Context<HttpEnv>; to: string; class?: string }>) {

@@ -1,4 +1,4 @@
-import type { Mistakes } from '../form'
+import type { Mistakes } from '../refusal'
 import { Field } from './controls'
 
 /** What a filter form was filled in with: the query of the address, and what is wrong with it. */

@@ -3,8 +3,8 @@ import type { Child } from 'hono/jsx'
 import type { KeyRow } from '../../../api-keys/store'
 import type { HttpEnv } from '../../../http/context'
 import type { AddedSecrets } from '../../../inbox/connections/secrets-store'
-import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
+import { UNSENT } from '../../refusal'
 import { Confirm } from '../../ui/confirm'
 import { Wrong } from '../../ui/controls'
 import { inFull, plural } from '../../ui/format'
@@ -85,7 +85,7 @@ function Added({ c, rows }: { c: Context<HttpEnv>; rows: AddedSecrets[] }) {
 
 type Ask = {
   verb: string
-  status: 200 | 409 | 422
+  status: typeof UNSENT.status
   danger?: boolean
   mistake?: string | undefined
   what: string

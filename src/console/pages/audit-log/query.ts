@@ -1,5 +1,6 @@
 import { AuditFilters } from '../../../audit/filters'
-import { addFilled, type Mistakes, parse, refusalOf } from '../../form'
+import { addFilled } from '../../list'
+import { type Mistakes, parse, refusalOf } from '../../refusal'
 
 const NAMES = ['actor_id', 'action', 'object_type', 'object_id', 'created_after', 'created_before'] as const
 

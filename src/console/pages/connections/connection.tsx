@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import { UNSENT } from '../../form'
 import { can, pathsOf } from '../../page'
+import { UNSENT } from '../../refusal'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { Facts, Standing } from './facts'

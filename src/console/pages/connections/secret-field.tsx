@@ -1,6 +1,6 @@
 import { MAX_SECRET_LENGTH } from '../../../inbox/connections/limits'
 import { vendorOf } from '../../../vendors'
-import type { Mistakes } from '../../form'
+import type { Mistakes } from '../../refusal'
 import { Field } from '../../ui/controls'
 import { sentence } from '../../ui/format'
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import { UNSENT } from '../../form'
 import { pathsOf } from '../../page'
+import { UNSENT } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { sentence } from '../../ui/format'
 import { show } from '../../ui/layout'

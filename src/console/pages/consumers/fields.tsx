@@ -2,7 +2,7 @@ import { MAX_EMAIL, MAX_EXTERNAL_ID, MAX_METADATA, MAX_METADATA_KEY, MAX_NAME } 
 import type { Metadata } from '../../../consumers/schema'
 import type { Consumer } from '../../../consumers/store'
 import { Fault } from '../../../lib/fault'
-import type { Mistakes } from '../../form'
+import type { Mistakes } from '../../refusal'
 import { Field, Wrong } from '../../ui/controls'
 
 /** What a form about a consumer was filled in with. */

@@ -1,6 +1,6 @@
 import { Fault } from '../../../lib/fault'
 import type { FaultName } from '../../../lib/faults'
-import { type Refusal, refusalOf } from '../../form'
+import { type Refusal, refusalOf } from '../../refusal'
 
 /** Refusals that the forms explain, each at the field it is about. */
 const FIELDS: Partial<Record<FaultName, string>> = {

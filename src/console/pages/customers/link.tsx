@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import type { Consumer } from '../../../consumers/store'
 import type { HttpEnv } from '../../../http/context'
-import type { Mistakes } from '../../form'
 import { pathsOf } from '../../page'
+import type { Mistakes, Refusal } from '../../refusal'
 import { Field, Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
@@ -23,7 +23,7 @@ export type Forms = {
   /** The consumer to create. */
   entered: Entered
   mistakes: Mistakes
-  status: 200 | 409 | 422
+  status: Refusal['status']
 }
 
 /** The forms as they are opened: filled in with what is known of the customer. */

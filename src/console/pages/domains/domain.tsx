@@ -2,36 +2,47 @@ import type { Context } from 'hono'
 import type { Seen } from '../../../domains/evidence'
 import { ABSENT_CHECKS, GRACE_FOR } from '../../../domains/limits'
 import { isProof, recordName, recordValue } from '../../../domains/record'
+import type { DomainState, Purpose } from '../../../domains/schema'
 import type { Domain } from '../../../domains/store'
 import type { HttpEnv } from '../../../http/context'
 import { toUnicode } from '../../../lib/punycode'
 import { DAY } from '../../../lib/time'
 import { can, pathsOf } from '../../page'
+import type { Refusal } from '../../refusal'
 import { Badge } from '../../ui/badge'
-import { Confirm } from '../../ui/confirm'
 import { Post, Wrong } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
+import { Copyable, ExactTime, Fact, Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { Serving } from './serving'
-import { PURPOSE_WORDS, STATE_WORDS } from './words'
+
+export const PURPOSE_WORDS: Record<Purpose, string> = {
+  sso: 'Single sign-on',
+  surface: 'Host for pages',
+}
+
+/** What each state means, in a sentence. */
+const STATE_WORDS: Record<DomainState, string> = {
+  pending: 'The record has not been found yet. We keep looking for seven days.',
+  verified: 'The domain is yours. Keep the record: we check it every day.',
+  grace: 'The record is gone. The domain still works for now.',
+  failed: 'The domain no longer has any effect. Try again to get a new record.',
+  released: 'The domain was deleted.',
+}
 
 /**
  * One domain: its record, what each resolver has seen of it, and, for a host, whether it serves.
- *
- * @param refused why a check that the user asked for was refused
  */
-export function domainPage(c: Context<HttpEnv>, row: Domain, refused?: string) {
+export function domainPage(c: Context<HttpEnv>, row: Domain, { mistakes, status }: Refusal) {
   const { now } = c.get('rt')
   const { domains } = pathsOf(c)
   const name = toUnicode(row.hostname)
   return show(
     c,
-    { title: name, section: 'domains', above: ['Domains', domains], status: refused ? 409 : 200 },
+    { title: name, section: 'domains', above: ['Domains', domains], status },
     <>
       <Head title={name}>{mayChange(c, row) && row.state !== 'released' && <Actions c={c} row={row} />}</Head>
-      <Wrong>{refused}</Wrong>
+      <Wrong>{mistakes.form}</Wrong>
       {isMissed(row) && (
         <p class="warning" role="note">
           The last check did not find your record. The domain still counts as yours. After {ABSENT_CHECKS} such checks
@@ -137,21 +148,37 @@ function said({ rcode, values }: Seen, expected: string): string {
   return `${plural(values.length, 'value')}, but not this one${others > 0 ? '. Perhaps an old record, or another project’s' : ''}`
 }
 
-/** Asks before a domain is deleted. */
-export function deletePage(c: Context<HttpEnv>, row: Domain, refused?: string) {
-  const path = `${pathsOf(c).domains}/${row.id}`
-  const name = toUnicode(row.hostname)
-  return show(
-    c,
-    { title: 'Delete domain', section: 'domains', above: [name, path], status: refused ? 409 : 200 },
-    <Confirm c={c} title={`Delete ${name}?`} to={`${path}/delete`} verb="Delete domain" back={path} danger>
+/** How the host of a surface leads here, and whether it does. */
+function Serving({ c, row }: { c: Context<HttpEnv>; row: Domain }) {
+  const { settings, now } = c.get('rt')
+  if (settings.surfaceTarget === null) {
+    return (
+      <>
+        <h2>Host</h2>
+        <p class="quiet">This deployment does not serve project hosts. You can still verify the name.</p>
+      </>
+    )
+  }
+  return (
+    <>
+      <h2>Host</h2>
       <p>
-        {row.purpose === 'sso'
-          ? 'Connections no longer sign in people whose email addresses are in this domain.'
-          : 'The host stops serving pages of this project within a minute.'}{' '}
-        You can add the name again, with a new record.
+        Point the name here with a CNAME record. The operator of this service must also add the name, so that it gets a
+        certificate.
       </p>
-      <Wrong>{refused}</Wrong>
-    </Confirm>,
+      <Copyable id="cname" label="CNAME record">
+        {`${row.hostname} CNAME ${settings.surfaceTarget}`}
+      </Copyable>
+      <dl class="facts">
+        <Fact name="Serves">
+          {row.serving === null ? 'Not checked yet.' : row.serving ? 'Yes' : `No. ${row.serving_detail}`}{' '}
+          {row.serving_at !== null && (
+            <span class="quiet">
+              <Time at={row.serving_at} now={now} />
+            </span>
+          )}
+        </Fact>
+      </dl>
+    </>
   )
 }

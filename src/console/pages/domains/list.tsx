@@ -1,26 +1,34 @@
 import type { Context } from 'hono'
 import { run } from '../../../db/client'
+import { AddBody } from '../../../domains/fields'
 import { MAX_DOMAINS } from '../../../domains/limits'
 import { PURPOSES, type Purpose } from '../../../domains/schema'
 import { type Domain, listDomains } from '../../../domains/store'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { toUnicode } from '../../../lib/punycode'
-import { type Refusal, UNSENT } from '../../form'
+import { choice, form, text } from '../../form'
 import { can, pathsOf } from '../../page'
+import type { Sent } from '../../refusal'
 import { Badge } from '../../ui/badge'
-import { Field, Post, Select, Wrong } from '../../ui/controls'
+import { Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { PURPOSE_WORDS } from './words'
+import { PURPOSE_WORDS } from './domain'
+
+export const DOMAIN = form(AddBody, {
+  hostname: text('Name', {
+    required: true,
+    maxlength: 300,
+    hint: 'The part of your email addresses after the @, such as example.com, or a host, such as auth.example.com.',
+  }),
+  purpose: choice('Use it for', [], { required: true }),
+})
 
 /** The domains of the project, and the form that adds one. */
-export async function listPage(
-  c: Context<HttpEnv>,
-  { mistakes, status }: Refusal = UNSENT,
-  entered: { hostname: string; purpose: string } = { hostname: '', purpose: '' },
-) {
+export async function listPage(c: Context<HttpEnv>, sent: Sent) {
+  const { mistakes, status } = sent
   const { directory } = c.get('rt')
   const page = { before: null, take: MAX_DOMAINS }
   const rows = await run(directory, listDomains(directory, projectOf(c.get('actor')), page))
@@ -40,18 +48,8 @@ export async function listPage(
           <h2>Add a domain</h2>
           <Post c={c} to={pathsOf(c).domains} class="form once">
             <Wrong>{mistakes.form}</Wrong>
-            <Field
-              name="hostname"
-              label="Name"
-              value={entered.hostname}
-              maxlength={300}
-              required
-              hint="The part of your email addresses after the @, such as example.com, or a host, such as auth.example.com."
-              mistakes={mistakes}
-            />
-            <Field name="purpose" label="Use it for" mistakes={mistakes}>
-              <Select name="purpose" value={entered.purpose} options={offered(c)} required />
-            </Field>
+            {DOMAIN.field('hostname', sent)}
+            {DOMAIN.field('purpose', sent, { options: offered(c) })}
             <button type="submit" class="primary">
               Add domain
             </button>

@@ -1,6 +1,7 @@
 import { type SearchFields, SearchQuery } from '../../../inbox/search/filters'
 import { DAY, HOUR, iso } from '../../../lib/time'
-import { addFilled, type Mistakes, parse, refusalOf } from '../../form'
+import { addFilled } from '../../list'
+import { type Mistakes, parse, refusalOf } from '../../refusal'
 
 const LISTS = ['event_type', 'status'] as const
 /** The filters that have their own place on the page. The others are under “More filters”. */

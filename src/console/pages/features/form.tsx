@@ -1,31 +1,49 @@
 import type { Context } from 'hono'
 import type { Feature } from '../../../catalog/features-store'
+import { catalogKey, PutFeatureBody } from '../../../catalog/fields'
 import { MAX_KEY, MAX_NAME } from '../../../catalog/limits'
-import { COMBINES, FEATURE_TYPES } from '../../../catalog/values'
+import { COMBINES, type Combine, FEATURE_TYPES, type FeatureType } from '../../../catalog/values'
 import type { HttpEnv } from '../../../http/context'
-import { UNSENT } from '../../form'
+import { choice, form, text } from '../../form'
 import { pathsOf } from '../../page'
-import { Field, Post, Select, SubmitOrCancel, Wrong } from '../../ui/controls'
+import type { Sent } from '../../refusal'
+import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
-import { COMBINED, TYPES } from './words'
 
-/** What a form about a feature was filled in with. */
-export type Entered = { key: string; name: string; type: string; combine: string }
-export const BLANK: Entered = { key: '', name: '', type: 'boolean', combine: 'max' }
-
-export function enteredIn(form: URLSearchParams): Entered {
-  const text = (name: string) => (form.get(name) ?? '').trim()
-  return { key: text('key'), name: text('name'), type: text('type'), combine: text('combine') }
+/** What each type of feature is, in words. */
+export const TYPES: Record<FeatureType, string> = {
+  boolean: 'On or off',
+  quantity: 'A quantity',
+  config: 'JSON of your own',
 }
+
+/** How the quantities of several sources become one, in words. */
+export const COMBINED: Record<Combine, string> = { max: 'the greatest counts', sum: 'they are added up' }
 
 const TYPE_OPTIONS = FEATURE_TYPES.map((type) => [type, TYPES[type]] as const)
 const COMBINE_OPTIONS = COMBINES.map((combine) => [combine, capital(COMBINED[combine])] as const)
 
+export const FEATURE = form(PutFeatureBody.safeExtend({ key: catalogKey }), {
+  key: text('Key', {
+    required: true,
+    maxlength: MAX_KEY,
+    hint: 'Your code asks for this key. It starts with a letter; after that, use a to z, 0 to 9 and _ . - only. It cannot change.',
+  }),
+  name: text('Name', { required: true, maxlength: 2 * MAX_NAME }),
+  type: choice('Type', TYPE_OPTIONS, { hint: 'It cannot change.' }),
+  combine: choice('If several sources give it', COMBINE_OPTIONS, {
+    hint: 'Use the sum for add-ons. A change takes effect at once.',
+    // The style sheet hides the choice for other types.
+    when: (sent) => sent.get('type') === 'quantity',
+  }),
+})
+
 /** The form of a new feature. The style sheet shows how quantities are combined only for a quantity. */
-export function createPage(c: Context<HttpEnv>, entered: Entered = BLANK, { mistakes, status } = UNSENT) {
+export function createPage(c: Context<HttpEnv>, sent: Sent) {
   const { features } = pathsOf(c)
+  const { mistakes, status } = sent
   return show(
     c,
     { title: 'New feature', section: 'features', above: ['Features', features], status },
@@ -33,23 +51,11 @@ export function createPage(c: Context<HttpEnv>, entered: Entered = BLANK, { mist
       <Head title="New feature" />
       <Post c={c} to={features} class="form once">
         <Wrong>{mistakes.form}</Wrong>
-        <Field
-          name="key"
-          label="Key"
-          value={entered.key}
-          required
-          maxlength={MAX_KEY}
-          hint="Your code asks for this key. It starts with a letter; after that, use a to z, 0 to 9 and _ . - only. It cannot change."
-          mistakes={mistakes}
-        />
-        <Name value={entered.name} mistakes={mistakes} />
+        {FEATURE.field('key', sent)}
+        {FEATURE.field('name', sent)}
         <div class="pair of-type">
-          <Field name="type" label="Type" hint="It cannot change." mistakes={mistakes}>
-            <Select name="type" value={entered.type} options={TYPE_OPTIONS} />
-          </Field>
-          <div class="of-quantity">
-            <Combine value={entered.combine} mistakes={mistakes} />
-          </div>
+          {FEATURE.field('type', sent)}
+          <div class="of-quantity">{FEATURE.field('combine', sent)}</div>
         </div>
         <SubmitOrCancel label="Create feature" back={features} />
       </Post>
@@ -58,8 +64,9 @@ export function createPage(c: Context<HttpEnv>, entered: Entered = BLANK, { mist
 }
 
 /** The form that changes the name of a feature, and how its quantities are combined. */
-export function editPage(c: Context<HttpEnv>, feature: Feature, entered: Entered, { mistakes, status } = UNSENT) {
+export function editPage(c: Context<HttpEnv>, feature: Feature, { mistakes, status, entered }: Sent) {
   const { features } = pathsOf(c)
+  const sent = { mistakes, entered: entered ?? FEATURE.opened(feature) }
   return show(
     c,
     { title: 'Edit feature', section: 'features', above: ['Features', features], status },
@@ -73,29 +80,10 @@ export function editPage(c: Context<HttpEnv>, feature: Feature, entered: Entered
           </Fact>
           <Fact name="Type">{TYPES[feature.type]}</Fact>
         </dl>
-        <Name value={entered.name} mistakes={mistakes} />
-        {feature.type === 'quantity' && <Combine value={entered.combine} mistakes={mistakes} />}
+        {FEATURE.field('name', sent)}
+        {feature.type === 'quantity' && FEATURE.field('combine', sent)}
         <SubmitOrCancel label="Save" back={features} />
       </Post>
     </>,
-  )
-}
-
-type PartProps = { value: string; mistakes: (typeof UNSENT)['mistakes'] }
-
-function Name({ value, mistakes }: PartProps) {
-  return <Field name="name" label="Name" value={value} required maxlength={2 * MAX_NAME} mistakes={mistakes} />
-}
-
-function Combine({ value, mistakes }: PartProps) {
-  return (
-    <Field
-      name="combine"
-      label="If several sources give it"
-      hint="Use the sum for add-ons. A change takes effect at once."
-      mistakes={mistakes}
-    >
-      <Select name="combine" value={value} options={COMBINE_OPTIONS} />
-    </Field>
   )
 }

@@ -8,7 +8,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { COMBINED, TYPES } from './words'
+import { COMBINED, TYPES } from './form'
 
 /** How many plans of a feature the list names. */
 const NAMED = 3

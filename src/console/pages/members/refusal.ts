@@ -3,7 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
 import { ERRORS, type FaultName } from '../../../lib/faults'
-import { type Mistakes, refusalOf } from '../../form'
+import { type Mistakes, refusalOf } from '../../refusal'
 
 /** A form of the page that was refused: which one, why, and the status of the page that shows it again. */
 export type Refused = {

@@ -1,7 +1,7 @@
 import type { Feature } from '../../../catalog/features-store'
 import { MAX_KEY, MAX_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from '../../../catalog/limits'
 import { PLAN_STATES } from '../../../catalog/schema'
-import type { Mistakes } from '../../form'
+import type { Mistakes } from '../../refusal'
 import { Field, Select, Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { STATE_OPTIONS, vendorTitle } from '../../ui/vendor-titles'

@@ -1,6 +1,6 @@
 import { Fault } from '../../../lib/fault'
 import type { FaultName } from '../../../lib/faults'
-import { type Refusal, refusalOf } from '../../form'
+import { type Refusal, refusalOf } from '../../refusal'
 import { sentence } from '../../ui/format'
 
 /** Refusals that the forms explain, each at the field it is about. */

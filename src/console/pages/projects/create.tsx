@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { MAX_NAME } from '../../../projects/limits'
-import { type Mistakes, UNSENT } from '../../form'
+import { type Mistakes, UNSENT } from '../../refusal'
 import { Field, Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'

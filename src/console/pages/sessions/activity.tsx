@@ -6,13 +6,13 @@ import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { countryName } from '../../../lib/country'
 import { DAY } from '../../../lib/time'
+import { clientNamed } from '../../../lib/user-agent'
 import { userOf } from '../../session'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { clientName } from './client'
 
 /** Failed attempts, of which a row can have several. */
 const WRONG = { sign_in_failed: 'wrong code', recovery_code_failed: 'wrong recovery code' } as const
@@ -51,6 +51,11 @@ export function activityPage(c: Context<HttpEnv>, { data, next_cursor }: Page<Ac
       <Pager c={c} cursor={next_cursor} />
     </>,
   )
+}
+
+/** What to call the client with a user agent. */
+export function clientName(userAgent: string | null): string {
+  return clientNamed(userAgent) ?? userAgent ?? 'Unknown client'
 }
 
 /** Events of the user's account. */

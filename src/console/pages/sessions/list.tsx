@@ -14,8 +14,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { Activity } from './activity'
-import { clientName } from './client'
+import { Activity, clientName } from './activity'
 
 /** The list of the user's sessions, and what last happened to the account. */
 export function listPage(

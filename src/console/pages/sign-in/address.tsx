@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import { UNSENT } from '../../form'
+import { UNSENT } from '../../refusal'
 import { Field } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { PasskeyForm } from '../../ui/passkey-form'

@@ -4,27 +4,22 @@ import { toUnicode } from '../../../lib/punycode'
 import { isTested } from '../../../sso/connections/rules'
 import type { OfferedDomain, SsoConnection } from '../../../sso/connections/store'
 import { callbackUrl } from '../../../sso/login/address'
-import { type Mistakes, UNSENT } from '../../form'
 import { can, pathsOf } from '../../page'
+import type { Sent } from '../../refusal'
 import { Badge } from '../../ui/badge'
 import { Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 import { Ends } from './ends'
-import { enteredOf } from './entered'
-import { CommonFields } from './fields'
+import { CommonFields, enteredOf } from './fields'
 import { AUDIENCE } from './list'
 
-type Shown = {
-  row: SsoConnection
-  domains: readonly OfferedDomain[]
-  /** What was typed, if that was refused. */
-  entered?: URLSearchParams | undefined
-}
+type Shown = { row: SsoConnection; domains: readonly OfferedDomain[] }
 
 /** A connection: what to enter at the provider, what is missing, and its settings. */
-export function connectionPage(c: Context<HttpEnv>, { row, domains, entered }: Shown, { mistakes, status } = UNSENT) {
+export function connectionPage(c: Context<HttpEnv>, { row, domains }: Shown, sent: Sent) {
   const { sso } = pathsOf(c)
+  const { mistakes, status } = sent
   return show(
     c,
     { title: row.name, section: 'sso', above: ['Single sign-on', sso], status },
@@ -45,7 +40,7 @@ export function connectionPage(c: Context<HttpEnv>, { row, domains, entered }: S
       </p>
       {can(c, 'sso:write') && (
         <>
-          <Settings c={c} row={row} domains={domains} entered={entered} mistakes={mistakes} />
+          <Settings c={c} row={row} domains={domains} sent={sent} />
           <Ends c={c} row={row} />
         </>
       )}
@@ -107,9 +102,9 @@ function Actions({ c, row }: { c: Context<HttpEnv>; row: SsoConnection }) {
   )
 }
 
-type SettingsProps = Shown & { c: Context<HttpEnv>; mistakes: Mistakes }
+type SettingsProps = Shown & { c: Context<HttpEnv>; sent: Sent }
 
-function Settings({ c, row, domains, entered, mistakes }: SettingsProps) {
+function Settings({ c, row, domains, sent: { entered, mistakes } }: SettingsProps) {
   const paths = pathsOf(c)
   const stored = enteredOf(row, domains)
   return (
@@ -120,10 +115,9 @@ function Settings({ c, row, domains, entered, mistakes }: SettingsProps) {
         <input type="hidden" name="before" value={entered?.get('before') ?? String(stored)} autocomplete="off" />
         <CommonFields
           audience={row.audience}
-          entered={entered ?? stored}
+          sent={{ mistakes, entered: entered ?? stored }}
           domains={domains}
           domainsPath={paths.domains}
-          mistakes={mistakes}
           hasSecret={row.secret !== null}
         />
         <button type="submit">Save</button>

@@ -3,6 +3,8 @@ import type { HttpEnv } from '../../../http/context'
 import { startPath } from '../../../sessions/reach'
 import type { SsoConnection } from '../../../sso/connections/store'
 import { pathsOf } from '../../page'
+import type { Refusal } from '../../refusal'
+import { Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { Step, Steps, statesOf } from '../../ui/steps'
@@ -10,16 +12,22 @@ import { Step, Steps, statesOf } from '../../ui/steps'
 type Done = { glass: boolean; own: boolean }
 
 /** The steps that are left before a connection can be enforced. They keep owners from locking themselves out. */
-export function preparePage(c: Context<HttpEnv>, row: SsoConnection, { glass, own }: Done) {
+export function preparePage(
+  c: Context<HttpEnv>,
+  row: SsoConnection,
+  { glass, own }: Done,
+  { mistakes, status }: Refusal,
+) {
   const { sso, members } = pathsOf(c)
   const path = `${sso}/${row.id}`
   const title = `Enforce “${row.name}”`
   const [first, second, last] = statesOf([glass, own, false])
   return show(
     c,
-    { title, section: 'sso', above: [row.name, path] },
+    { title, section: 'sso', above: [row.name, path], status },
     <>
       <Head title={title} />
+      <Wrong>{mistakes.form}</Wrong>
       <p>Members must then sign in with {row.name} to open this project. API keys keep working.</p>
       <Steps>
         <Step state={first ?? 'later'} title="Give an owner break-glass access" level="h2">

@@ -1,0 +1,158 @@
+import type { Child } from 'hono/jsx'
+import type * as z from 'zod'
+import { type Mistakes, parse, type Sent } from './refusal'
+import { Field, Select } from './ui/controls'
+
+/** How a field is shown. A page can say some of it where it shows the form. */
+type Look = {
+  label: string
+  hint?: Child
+  type?: string
+  required?: boolean
+  maxlength?: number
+  autocomplete?: string
+  autofocus?: boolean
+  /** The rows of a text with several lines. */
+  rows?: number
+  options?: readonly (readonly [value: string, label: string])[]
+}
+
+type Shown = Look & { name: string; value: string; mistakes: Mistakes }
+
+/** A field of a form: one line of its declaration. */
+type FieldOf = {
+  look: Look
+  /** What its text stands for, as the API takes it; undefined if the body then lacks it. */
+  read: (text: string, sent: URLSearchParams, name: string) => unknown
+  /** Whether the form has the field; by default always. */
+  when?: ((sent: URLSearchParams) => boolean) | undefined
+  /** The text of a stored value. */
+  show: (value: unknown) => string
+  Control: (props: Shown) => Child
+}
+
+type More = Omit<Look, 'label'> & {
+  when?: FieldOf['when']
+  /** What an empty text stands for. By default: itself in a field that is required, and else nothing. */
+  empty?: null | ''
+}
+
+const asText = (value: unknown) => String(value ?? '')
+
+/** A line of text. */
+export function text(label: string, { empty, when, ...look }: More = {}): FieldOf {
+  const none = look.required ? '' : empty
+  return { look: { label, ...look }, when, read: (sent) => (sent === '' ? none : sent), show: asText, Control: Line }
+}
+
+/** A number. An empty one is null, unless it is required. */
+export function number(label: string, look: Omit<Look, 'label'> = {}): FieldOf {
+  const read = (sent: string) => (sent === '' ? (look.required ? Number.NaN : null) : Number(sent))
+  return { look: { label, type: 'number', ...look }, read, show: asText, Control: Line }
+}
+
+/** A choice from a list. */
+export function choice(label: string, options: NonNullable<Look['options']>, more: More = {}): FieldOf {
+  return { ...text(label, { ...more, options }), Control: Choice }
+}
+
+/** A box to tick. */
+export function tick(label: string, { when, hint }: Pick<More, 'when' | 'hint'> = {}): FieldOf {
+  return { look: { label, hint }, when, read: (sent) => sent === 'true', show: asText, Control: Tick }
+}
+
+/** Several texts in one field. @param between what is between them */
+export function list(label: string, between: ' ' | '\n' | ', ', { when, ...look }: More = {}): FieldOf {
+  const parts = between === ', ' ? /\s*,\s*/ : /\s+/
+  return {
+    look: { label, ...look },
+    when,
+    read: (sent) => sent.split(parts).filter((one) => one !== ''),
+    show: (value) => (value as string[]).join(between),
+    Control: look.rows ? Area : Line,
+  }
+}
+
+/** A field that the page shows in its own way. */
+export function own(read: FieldOf['read'], when?: FieldOf['when']): FieldOf {
+  return { look: { label: '' }, when, read, show: asText, Control: () => null }
+}
+
+/**
+ * A form, as one declaration: its fields, and the schema of the call that takes them. A new field is a line here, and one
+ * where the page shows it.
+ */
+export function form<T extends z.ZodType, Names extends string>(schema: T, fields: Record<Names, FieldOf>) {
+  const all = Object.entries(fields) as [Names, FieldOf][]
+  /** The fields of a submitted form, as the API takes them. */
+  function read(sent: URLSearchParams): Record<string, unknown> {
+    const there = all.filter(([, { when }]) => when?.(sent) ?? true)
+    const values = there.map(([name, field]) => [name, field.read((sent.get(name) ?? '').trim(), sent, name)])
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+  }
+  return {
+    fields: read,
+    /** What a submitted form stands for. @param more fields that it does not have @throws {Fault} `validation_failed` */
+    body: (sent: URLSearchParams, more: object = {}): z.infer<T> => parse(schema, { ...read(sent), ...more }),
+    /** The form as it is opened for something stored. */
+    opened(stored: Partial<Record<Names, unknown>>): URLSearchParams {
+      return new URLSearchParams(
+        all.flatMap(([name, field]) => (name in stored ? [[name, field.show(stored[name])]] : [])),
+      )
+    },
+    /** A field with its label, as it was filled in, and what is wrong with it. @param look how else it is shown here */
+    field(name: Names, { entered, mistakes }: Pick<Sent, 'entered' | 'mistakes'>, look: Partial<Look> = {}) {
+      const { Control, look: usual } = fields[name]
+      return <Control {...usual} {...look} name={name} value={entered?.get(name) ?? ''} mistakes={mistakes} />
+    },
+  }
+}
+
+function Line({ options, rows, value, ...line }: Shown) {
+  // A password is never sent back.
+  return <Field value={line.type === 'password' ? undefined : value} {...line} />
+}
+
+function Choice({ name, label, value, hint, mistakes, required, options = [] }: Shown) {
+  return (
+    <Field name={name} label={label} hint={hint} mistakes={mistakes}>
+      <Select name={name} value={value} options={options} required={required ?? false} />
+    </Field>
+  )
+}
+
+function Area({ name, label, value, hint, mistakes, rows }: Shown) {
+  return (
+    <Field name={name} label={label} hint={hint} mistakes={mistakes}>
+      <textarea id={name} name={name} rows={rows}>
+        {value}
+      </textarea>
+    </Field>
+  )
+}
+
+function Tick({ name, label, value, hint }: Shown) {
+  const id = hint ? `${name}-hint` : undefined
+  return (
+    <div class="field">
+      <div class="checks one">
+        <label>
+          <input
+            type="checkbox"
+            name={name}
+            value="true"
+            checked={value === 'true'}
+            autocomplete="off"
+            aria-describedby={id}
+          />{' '}
+          {label}
+        </label>
+      </div>
+      {hint && (
+        <p class="hint" id={id}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
