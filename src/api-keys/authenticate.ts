@@ -1,6 +1,6 @@
 import { batch, run } from '../db/client'
 import type { Runtime } from '../env'
-import type { Actor, CredentialKind } from '../http/auth'
+import type { Actor, CredentialKind } from '../http/actor'
 import { writeLog } from '../http/log'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'

@@ -1,4 +1,4 @@
-import type { Actor } from '../http/auth'
+import type { Actor } from '../http/actor'
 import { requireScopes } from '../http/policy'
 import { missingScopes } from '../lib/access'
 import { Fault } from '../lib/fault'

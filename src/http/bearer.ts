@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { Fault } from '../lib/fault'
-import type { CredentialKind } from './auth'
+import type { CredentialKind } from './actor'
 import type { HttpEnv } from './context'
 
 /**

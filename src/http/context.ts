@@ -1,5 +1,5 @@
 import type { Env, Runtime } from '../env'
-import type { Actor, CredentialKind, Lookup } from './auth'
+import type { Actor, CredentialKind, Lookup } from './actor'
 
 /** What every handler finds in its context. */
 export type HttpEnv = {

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { versionId } from '../env'
 import { newId } from '../lib/ids'
 import { iso } from '../lib/time'
-import type { CredentialKind } from './auth'
+import type { CredentialKind } from './actor'
 import type { HttpEnv } from './context'
 
 /** A caller's own request id is taken if it matches this, because it ends up in logs and headers. */

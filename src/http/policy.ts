@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { missingScopes, type Scope, smallestRole } from '../lib/access'
 import { Fault } from '../lib/fault'
-import type { Actor, ActorType } from './auth'
+import type { Actor, ActorType } from './actor'
 import type { HttpEnv } from './context'
 
 /** What a route requires of its caller. */

@@ -1,4 +1,4 @@
-import type { Actor } from '../http/auth'
+import type { Actor } from '../http/actor'
 import { confirmationRequired } from '../http/policy'
 import { ROLE_SCOPES, type Role, rankOf, roleOfScopes } from '../lib/access'
 import { Fault } from '../lib/fault'

@@ -1,6 +1,6 @@
 import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
-import type { Actor } from '../http/auth'
+import type { Actor } from '../http/actor'
 import { requireConfirmed } from '../http/policy'
 import { Fault } from '../lib/fault'
 import { changeInDirectory } from './directory-store'

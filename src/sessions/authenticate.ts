@@ -1,5 +1,5 @@
 import type { Runtime } from '../env'
-import type { Actor, CredentialKind } from '../http/auth'
+import type { Actor, CredentialKind } from '../http/actor'
 import { writeLog } from '../http/log'
 import { ROLE_SCOPES } from '../lib/access'
 import { Fault } from '../lib/fault'

@@ -1,7 +1,7 @@
 import type { Change } from '../../audit/store'
 import { run } from '../../db/client'
 import type { Runtime } from '../../env'
-import type { Actor } from '../../http/auth'
+import type { Actor } from '../../http/actor'
 import { requireConfirmed } from '../../http/policy'
 import { invalidField } from '../../http/validate'
 import { requireSealingKey } from '../../inbox/connections/readable'
