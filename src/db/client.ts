@@ -1,7 +1,8 @@
-import { Column, type DriverValueDecoder, is, SQL, sql } from 'drizzle-orm'
-import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
+import { type Column, is, SQL, sql } from 'drizzle-orm'
+import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import journal from '../../drizzle/meta/_journal.json'
+import { builder, decoded, type Prepared, refuseTwins, rowsOf } from './drizzle-internals'
 import { type Meter, type MeteredD1, metered, noCost, type Sending } from './metered'
 
 export { ConstraintError } from './answered'
@@ -23,7 +24,7 @@ export type Db = Database & { readonly [holds]: 'projects' }
 export type Directory = Database & { readonly [holds]: 'people' }
 
 /** A statement that has not been sent: one of Drizzle's builders, or what {@link raw} makes. */
-export type Query<T = unknown> = { readonly _: { readonly result: T } }
+export type Query<T = unknown> = { readonly _: { readonly result: T }; prepare(): Prepared }
 export type Queries = Record<string, Query>
 
 /** What each statement of a batch gives, by its name. */
@@ -34,22 +35,6 @@ export type Ask = <Q extends Queries>(queries: Q) => Promise<Results<Q>>
 
 /** Columns, and `sql<T>` expressions, by the name they are read under. */
 export type Fields = Record<string, Column | SQL | SQL.Aliased>
-
-/** What Drizzle's own `db.batch` asks of a statement; its type declarations leave it out. */
-type Prepared = {
-  getQuery(): { sql: string; params: unknown[] }
-  mapResult(result: D1Result<Record<string, unknown>>, isFromBatch: true): unknown
-  fields?: { field: unknown }[]
-}
-
-/**
- * Drizzle, once for each isolate, because it remembers the names of columns. It only builds statements: `run` and `batch`
- * send them over the binding of their own piece of work.
- */
-const builder = drizzle({
-  prepare: () => null,
-  batch: () => Promise.reject(new Error('send statements with run() or batch() of db/client.ts')),
-} as unknown as D1Database)
 
 /**
  * Opens the database for one request, batch or cron run.
@@ -72,7 +57,7 @@ export function openDb<D extends Database>(binding: D1Database): D {
 export async function run<T>(db: Database, query: Query<T>): Promise<T> {
   const prepared = prepare(query)
   const result = await bound(db, prepared).all<Record<string, unknown>>()
-  return prepared.mapResult(result, true) as T
+  return rowsOf(prepared, result) as T
 }
 
 /**
@@ -92,7 +77,7 @@ export async function batch<Q extends Queries>(db: Database, queries: Q, how: Se
   const named = Object.entries(queries).map(([name, query]) => ({ name, prepared: prepare(query) }))
   const statements = named.map(({ prepared }) => bound(db, prepared))
   const results = await db.d1.batch<Record<string, unknown>>(statements, how)
-  const mapped = named.map(({ name, prepared }, i) => [name, prepared.mapResult(results[i] as never, true)])
+  const mapped = named.map(({ name, prepared }, i) => [name, rowsOf(prepared, results[i] as D1Result)])
   return Object.fromEntries(mapped) as Results<Q>
 }
 
@@ -128,25 +113,27 @@ export function raw<F extends Fields>(
   const list = Object.entries(fields).map(([name, field]) => sql`${expression(field)} AS ${sql.identifier(name)}`)
   const text = statement(sql.join(list, sql`, `))
   const read = (row: Record<string, unknown>) =>
-    Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, decoded(field, row[name])]))
-  return queryOf({
-    getQuery: () => db.all(text).getQuery(),
-    mapResult: ({ results }) => results.map(read),
-  })
+    Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, decoded(expression(field), row[name])]))
+  return queryOf(db, text, ({ results }) => results.map(read))
 }
 
 /** A statement in SQL that returns nothing. */
 export function rawWrite(db: Database, statement: SQL): Query<void> {
-  return queryOf({ getQuery: () => db.all(statement).getQuery(), mapResult: () => undefined })
+  return queryOf(db, statement, () => undefined)
 }
 
-function queryOf<T>(prepared: Prepared): Query<T> {
-  return { _prepare: () => prepared } as unknown as Query<T>
+function queryOf<T>(
+  db: Database,
+  text: SQL,
+  mapResult: (result: D1Result<Record<string, unknown>>) => unknown,
+): Query<T> {
+  const prepared = { getQuery: () => db.all(text).getQuery(), mapResult }
+  return { prepare: () => prepared } as unknown as Query<T>
 }
 
 function prepare(query: Query): Prepared {
-  const prepared = (query as unknown as { _prepare(): Prepared })._prepare()
-  refuseTwins(prepared.fields ?? [])
+  const prepared = query.prepare()
+  refuseTwins(prepared)
   return prepared
 }
 
@@ -155,21 +142,4 @@ function bound(db: Database, prepared: Prepared): D1PreparedStatement {
   return db.d1.prepare(text).bind(...params)
 }
 
-const expression = (field: Column | SQL | SQL.Aliased) => (is(field, SQL.Aliased) ? field.sql : field)
-
-/** As a builder decodes it: by the column's type, or by what the expression was given with `mapWith`. */
-function decoded(field: Fields[string], value: unknown): unknown {
-  if (value === null) return null
-  const source = expression(field)
-  const decoder = is(source, Column)
-    ? source
-    : (source as unknown as { decoder: DriverValueDecoder<unknown, unknown> }).decoder
-  return decoder.mapFromDriverValue(value)
-}
-
-/** D1 gives rows by column name, so of two selected columns of one name the first would be lost without a word. */
-function refuseTwins(fields: readonly { field: unknown }[]): void {
-  const names = fields.map(({ field }) => (is(field, Column) ? field.name : is(field, SQL.Aliased) && field.fieldAlias))
-  const twin = names.find((name, i) => name && names.indexOf(name) !== i)
-  if (twin) throw new Error(`select one of the columns "${twin}" under another name: sql\`…\`.as(…)`)
-}
+const expression = (field: Fields[string]) => (is(field, SQL.Aliased) ? field.sql : field)
