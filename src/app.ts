@@ -4,7 +4,7 @@ import { etag } from 'hono/etag'
 import { accountRoutes } from './accounts/routes'
 import { apiKeyCredential } from './api-keys/authenticate'
 import { apiKeyRoutes } from './api-keys/routes'
-import { auditRoutes } from './audit/routes'
+import { auditRoutes } from './audit-log/routes'
 import { invoiceRoutes } from './billing/invoices/routes'
 import { paymentMethodRoutes } from './billing/payment-methods/routes'
 import { subscriptionRoutes } from './billing/subscriptions/routes'
@@ -13,16 +13,19 @@ import { planRoutes } from './catalog/plan-routes'
 import { consoleRoutes, errorRoutes, linkRoutes, ssoRoutes, ssoStartRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
+import { consumerRoute } from './devices/consumer-route'
 import { deviceRoutes } from './devices/routes'
 import { verifyRoutes } from './devices/verify-routes'
 import { domainRoutes } from './domains/routes'
 import { hostRouting } from './domains/surface'
 import { grantRoutes } from './entitlements/grant-routes'
-import { jwksRoutes, keyRoutes } from './entitlements/key-routes'
 import { previewRoutes } from './entitlements/preview-routes'
 import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { tokenRoutes } from './entitlements/token-routes'
 import { type Env, openRuntime } from './env'
+import { healthRoutes } from './health/healthz'
+import { metricsRoutes } from './health/metrics-routes'
+import { inboxHealthRoutes } from './health/routes'
 import type { HttpEnv } from './http/context'
 import { problem } from './http/errors'
 import { front } from './http/front'
@@ -34,14 +37,13 @@ import { requestMetrics } from './http/request-metrics'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
 import { connectionRoutes } from './inbox/connections/routes'
 import { eventRoutes } from './inbox/events/routes'
-import { metricsRoutes } from './inbox/health/metrics-routes'
-import { inboxHealthRoutes } from './inbox/health/routes'
 import { customerRoutes } from './inbox/objects/customer-routes'
 import { invoiceRoute, paymentMethodRoute, subscriptionRoute } from './inbox/objects/routes'
 import { ingestRoutes } from './inbox/receive/routes'
 import { replayRoutes } from './inbox/replay/routes'
 import { searchRoutes } from './inbox/search/routes'
 import { invoiceTimelineRoutes, paymentMethodTimelineRoutes, subscriptionTimelineRoutes } from './inbox/timeline/routes'
+import { eraseRoute } from './members/erase-route'
 import { invitationRoutes } from './members/invitation-routes'
 import { ownInvitationRoutes } from './members/own-routes'
 import { memberRoutes } from './members/routes'
@@ -54,7 +56,7 @@ import { ssoConnectionRoutes } from './sso/connections/routes'
 import { ssoCustomerRoutes } from './sso/customers/routes'
 import { ssoIdentityRoutes } from './sso/identities/routes'
 import { ssoTestRoutes } from './sso/tests/routes'
-import { healthRoutes } from './stores/routes'
+import { jwksRoutes, keyRoutes } from './token-keys/routes'
 
 /** The kinds of credentials that a Bearer token can be. */
 export const CREDENTIALS = [apiKeyCredential, sessionCredential]
@@ -83,6 +85,7 @@ const app = base
   .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/consumers', consumerRoutes)
+  .route('/platform/v1/consumers', consumerRoute)
   .route('/platform/v1/consumers', deviceRoutes)
   .route('/platform/v1/devices', verifyRoutes)
   .route('/platform/v1/consumers', consumerEntitlementRoutes)
@@ -119,6 +122,7 @@ const app = base
   .route('/platform/v1/sso/identities', ssoIdentityRoutes)
   // Sign-in for people, and the endpoint that vendors call.
   .route('/auth', authRoutes)
+  .route('/auth', eraseRoute)
   .route('/auth', accountRoutes)
   .route('/auth', passkeyRoutes)
   .route('/auth', factorRoutes)

@@ -1,7 +1,7 @@
 import { app } from './app'
 import { type Env, openRuntime } from './env'
 import { handleBatch } from './inbox/process/queue'
-import { upkeep } from './inbox/upkeep/upkeep'
+import { upkeep } from './upkeep/upkeep'
 
 export default {
   fetch: app.fetch,

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../http/context'
-import type { By } from './events-store'
 import { MAX_USER_AGENT } from './limits'
 
 /** The client that sent a request, as the log of an account keeps it: no more of its place than the country. */
@@ -20,3 +19,6 @@ export function clientOf(c: Context<HttpEnv>): Client {
     country: /^(?!XX)[A-Z]{2}$/.test(country) ? country : null, // XX: unknown; T1: Tor
   }
 }
+
+/** The client of a request, and its time (ms). */
+export type By = { client: Client; now: number }

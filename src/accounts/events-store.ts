@@ -5,15 +5,12 @@ import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
 import { idFloor, newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
-import { sessions, signInCodes, users } from '../sessions/schema'
-import type { Client } from './client'
+import type { By, Client } from './client'
 import { EVENTS_KEPT } from './limits'
-import { accountEvents, type EventType } from './schema'
+import { accountEvents, type EventType, sessions, signInCodes, users } from './schema'
 
 export type AccountEvent = typeof accountEvents.$inferSelect
 
-/** The client of a request, and its time (ms). */
-export type By = { client: Client; now: number }
 /** An event to write. */
 export type Happened = By & { type: EventType }
 

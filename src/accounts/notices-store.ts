@@ -4,12 +4,11 @@ import { deleteSome } from '../db/delete-some'
 import { insertFrom } from '../db/insert-from'
 import { bare } from '../db/sql'
 import { DAY } from '../lib/time'
-import { sessions, users } from '../sessions/schema'
-import type { User } from '../sessions/store'
 import type { Client } from './client'
 import { sessionEvent } from './events-store'
 import { BROWSER_KEPT, NOTICES_A_DAY, NOTICES_A_DAY_IN_ALL } from './limits'
-import { accountBrowsers } from './schema'
+import type { User } from './schema'
+import { accountBrowsers, sessions, users } from './schema'
 
 /**
  * Counts a notice to a user, unless they have turned notices off or have had those of the day. It returns a row if the

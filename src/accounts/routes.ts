@@ -11,11 +11,11 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
-import type { User } from '../sessions/store'
 import { type AccountEvent as EventRow, listEvents } from './events-store'
 import { NOTICES_A_DAY } from './limits'
 import { changeNotices } from './notices'
 import { findUser } from './notices-store'
+import type { User } from './schema'
 import { EVENT_TYPES } from './schema'
 
 const AccountEvent = named(

@@ -1,6 +1,6 @@
 import type { Change } from '../audit/store'
-import { makeSigningKey } from '../entitlements/make-key'
 import type { Runtime } from '../env'
+import { makeSigningKey } from '../token-keys/make-key'
 import { insertPlan, type PlanFields } from './change-store'
 import type { Plan } from './plans-store'
 

@@ -1,6 +1,6 @@
 import type { Effect } from '../billing/effect'
 import { nanoseconds } from '../billing/reduce'
-import type { LinkSettings } from '../projects/settings'
+import type { LinkSettings } from '../tenancy/settings'
 import type { Claim } from '../vendors/claim'
 import { isId, type Json } from '../vendors/lib/read'
 import { STEPS, type Step } from '../vendors/snapshot'

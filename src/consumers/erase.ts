@@ -1,7 +1,7 @@
 import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
 import { ifAnswered } from '../http/read'
-import { identitiesGone } from '../sso/customers/identities-store'
+import { identitiesGone } from '../identities/identities'
 import { type Erasure, eraseConsumer } from './erase-store'
 import type { ConsumerRef } from './ref'
 

@@ -38,3 +38,9 @@ export const MAX_CUSTOMERS_LOOKED_AT = 500
 export const MAX_LOOKED_AT = 5_000
 /** Bytes of the consumers on one page of a list, about as JSON. The last consumer may go beyond. */
 export const MAX_PAGE_BYTES = 256 * 1024
+
+/** Live grants of one consumer. The write itself enforces the limit. */
+export const MAX_GRANTS = 100
+
+/** Revoked devices that are kept for each consumer. The ones that were registered first are deleted. */
+export const MAX_REVOKED = 1_000

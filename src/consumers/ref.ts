@@ -45,3 +45,8 @@ export function externalIdIn(text: string): string {
 function noName(): Fault {
   return new Fault('not_found', `Name the consumer by its id (csm_…), or by ${EXTERNAL} and your own id.`)
 }
+
+/** The consumer that the path of a read names. A name that is neither is read like an unknown id. */
+export function refToRead(name: string): ConsumerRef {
+  return refOf(name) ?? { id: name }
+}

@@ -1,15 +1,13 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import { withCap } from '../devices/cap'
-import { countDevices } from '../devices/store'
 import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { etagOf } from '../http/etag'
 import { boundedListOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
+import { shown, tagged } from './answer'
 import { erase } from './erase'
 import { findErasure } from './erase-store'
 import { Erasure, notErased, presentErasure } from './erasure'
@@ -27,8 +25,7 @@ import {
   UpdateBody,
 } from './fields'
 import { MAX_EXTERNAL_IDS } from './limits'
-import { customersOf } from './links-store'
-import { type ConsumerRef, externalIdIn, refOf, refToChange } from './ref'
+import { externalIdIn, refToChange, refToRead } from './ref'
 import { mergeConsumer, setBlocked } from './state-store'
 import { findConsumer, isConsumer, listConsumers, type Consumer as Row, requireConsumer } from './store'
 import { insertConsumer, updateConsumer, upsertConsumer } from './write-store'
@@ -38,7 +35,6 @@ const actors = ['session', 'api_key'] as const
 const mayRead = { actors, scope: 'consumers:read', project: true, reads: true } as const
 const mayErase = { actors, scope: 'consumers:erase', project: true } as const
 const mayWrite = { actors, scope: 'consumers:write', project: true } as const
-const shown = (description: string) => ({ description, schema: Consumer, etag: true }) as const
 const ListQuery = z.strictObject({
   ...pageFields,
   email: email.optional().describe('Without regard to case.'),
@@ -91,32 +87,6 @@ export const consumerRoutes = new Hono<HttpEnv>()
           ? { ...list.upTo(consumers.map(present), last.id), truncated: false }
           : list.stopped(list.page(consumers, present), end?.id ?? null)
       return answer(c, page, 200)
-    },
-  )
-  .get(
-    '/:consumer',
-    route({
-      id: 'getConsumer',
-      summary: 'Get a consumer',
-      description: 'By its id, or by `ext:` and its external id.',
-      tag,
-      policy: mayRead,
-      responses: { 200: shown('The consumer.') },
-      faults: ['not_found', 'consumer_merged'],
-    }),
-    async (c) => {
-      const ref = refToRead(c)
-      const { db } = c.get('rt')
-      const project = projectOf(c.get('actor'))
-      const found = await read(c, {
-        rows: findConsumer(db, project, ref),
-        customers: customersOf(db, project, ref),
-        devices: countDevices(db, project, ref),
-      })
-      const customers = found.customers.map(({ vendor, id, linked_by }) => ({ vendor, id, linked_by }))
-      const consumer = tagged(c, requireConsumer(found.rows))
-      const devices = found.devices[0] && (await withCap(db, project, ref, found.devices[0]))
-      return answer(c, { ...consumer, customers, devices }, 200)
     },
   )
   .put(
@@ -247,7 +217,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       faults: ['not_found', 'consumer_merged'],
     }),
     async (c) => {
-      const ref = refToRead(c)
+      const ref = refToRead(c.req.param('consumer'))
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
       const found = await read(c, { rows: findConsumer(db, project, ref), erasure: findErasure(db, project, ref) })
@@ -258,19 +228,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     },
   )
 
-/** The consumer that the path of a read names. A name that is neither is read like an unknown id. */
-function refToRead(c: Context<HttpEnv>): ConsumerRef {
-  const name = c.req.param('consumer') ?? ''
-  return refOf(name) ?? { id: name }
-}
-
 /** The consumer that the path of a change names. */
 function named(c: Context<HttpEnv>) {
   return { project_id: projectOf(c.get('actor')), ref: refToChange(c.req.param('consumer') ?? '') }
-}
-
-/** A consumer as the API shows it. Sets the `ETag` of the response. */
-function tagged(c: Context<HttpEnv>, row: Row) {
-  c.header('ETag', etagOf(row.revision))
-  return present(row)
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { check, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 /** The states of a consumer. A merged one stays merged until the consumer that it was merged into is erased. */
 export const CONSUMER_STATES = ['active', 'blocked', 'merged', 'erased'] as const
@@ -148,5 +148,77 @@ export const erasures = sqliteTable(
     primaryKey({ columns: [t.project_id, t.id] }),
     index('erasures_first').on(t.due_at).where(sql`finished_at IS NULL`),
     index('erasures_due').on(t.due_at).where(sql`due_at IS NOT NULL`),
+  ],
+)
+
+/** The states of a device. A revoked one stays revoked. */
+export const DEVICE_STATES = ['active', 'revoked'] as const
+export type DeviceState = (typeof DEVICE_STATES)[number]
+export const PLATFORMS = ['ios', 'android', 'web', 'desktop', 'server', 'other'] as const
+
+/** The installations of a project's product from which its consumers connect. */
+export const devices = sqliteTable(
+  'devices',
+  {
+    project_id: text().notNull(),
+    /** SHA-256 of the current token, in hex. */
+    token_hash: text().notNull(),
+    id: text().notNull(),
+    consumer_id: text().notNull(),
+    /** The app's own id of this installation. */
+    installation_id: text().notNull(),
+    platform: text({ enum: PLATFORMS }).notNull(),
+    name: text(),
+    model: text(),
+    os_version: text(),
+    app_version: text(),
+    state: text({ enum: DEVICE_STATES }).notNull(),
+    /** When the device was last registered or verified (ms), to the hour. */
+    last_seen_at: integer().notNull(),
+    created_at: integer().notNull(),
+    revoked_at: integer(),
+  },
+  (t) => [
+    // By the token, which every verification looks up. So a registration writes three rows, and not four.
+    primaryKey({ columns: [t.project_id, t.token_hash] }),
+    uniqueIndex('devices_installation').on(t.project_id, t.consumer_id, t.installation_id),
+    // By state before id, so that counting the active devices reads no revoked one.
+    index('devices_consumer').on(t.project_id, t.consumer_id, t.state, t.id),
+    check('devices_revoked_at', sql`(${t.state} = 'revoked') = (${t.revoked_at} IS NOT NULL)`),
+  ],
+)
+
+export const EFFECTS = ['allow', 'deny'] as const
+
+export type Effect = (typeof EFFECTS)[number]
+
+/** What people give to a consumer beside what it pays for, or take from it. */
+export const grants = sqliteTable(
+  'grants',
+  {
+    project_id: text().notNull(),
+    consumer_id: text().notNull(),
+    id: text().notNull(),
+    /** The key of a feature; null if a plan is granted. */
+    feature: text(),
+    plan_id: text(),
+    effect: text({ enum: EFFECTS }).notNull(),
+    /** Of an allowed feature: what its type allows. Null otherwise. */
+    value: text({ mode: 'json' }).$type<unknown>(),
+    /** Milliseconds; null: since it was made. */
+    starts_at: integer(),
+    /** Milliseconds; null: it does not expire. */
+    expires_at: integer(),
+    reason: text(),
+    /** Who made it. */
+    actor: text().notNull(),
+    revoked_at: integer(),
+    revoked_by: text(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.consumer_id, t.id] }),
+    unique('grants_id').on(t.project_id, t.id),
+    check('grants_one', sql`(${t.feature} IS NULL) <> (${t.plan_id} IS NULL)`),
+    check('grants_deny', sql`${t.effect} = 'allow' OR ${t.feature} IS NOT NULL`),
   ],
 )

@@ -3,7 +3,7 @@ import type { ConsumerRef } from '../consumers/ref'
 import { batch, type Db } from '../db/client'
 import { resolve } from '../entitlements/resolve'
 import { factsIn, factsOf, unlessTooMuch } from '../entitlements/store'
-import { MAX_DEVICES } from '../projects/limits'
+import { MAX_DEVICES } from '../tenancy/limits'
 
 /**
  * How many active devices a consumer can have where a feature says so: what its plans and grants give it of the feature now, at

@@ -1,12 +1,12 @@
 import * as z from 'zod'
+import type { Device as Row } from '../consumers/devices'
 import { Consumer } from '../consumers/fields'
+import { DEVICE_STATES, PLATFORMS } from '../consumers/schema'
 import { askedFeatures, Entitlement, SAMPLE_ENTITLEMENT } from '../entitlements/fields'
 import { exampleOf, flagOrFalse, named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso, isoOrNull } from '../lib/time'
 import { MAX_TEXT, MAX_TOKEN } from './limits'
-import { DEVICE_STATES, PLATFORMS } from './schema'
-import type { Device as Row } from './store'
 import { REASONS } from './verify'
 
 export const StateName = named('DeviceState', z.enum(DEVICE_STATES))

@@ -2,13 +2,15 @@ import { HOUR } from '../lib/time'
 
 /** Characters of an installation id. */
 export const MAX_INSTALLATION_ID = 128
+
 /** Characters (code points) of each of the texts that describe a device. */
 export const MAX_TEXT = 100
+
 /** Characters of a token in a body: room for one that is not ours, which is answered and not refused. */
 export const MAX_TOKEN = 1_000
+
 /** Time between two writes of `last_seen_at` of a device (ms). */
 export const LAST_SEEN_EVERY = HOUR
+
 /** Devices that one registration can revoke to make room. */
 export const MAX_REPLACED = 20
-/** Revoked devices that are kept for each consumer. The ones that were registered first are deleted. */
-export const MAX_REVOKED = 1_000

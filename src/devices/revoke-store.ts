@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
+import { byHash, forgotten } from '../consumers/devices'
 import type { ConsumerRef } from '../consumers/ref'
+import { devices } from '../consumers/schema'
 import { findConsumer, idOf, requireConsumer } from '../consumers/store'
 import { batch, type Db, raw } from '../db/client'
 import { Fault } from '../lib/fault'
-import { byHash, forgotten } from './move-store'
-import { devices } from './schema'
 
 const d = alias(devices, 'd')
 

@@ -1,11 +1,11 @@
 import { and, eq, lte, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { shown } from '../consumers/devices'
+import { devices } from '../consumers/schema'
 import { consumerWithId } from '../consumers/store'
 import { type Db, raw, run } from '../db/client'
 import { factsOfId } from '../entitlements/store'
 import { LAST_SEEN_EVERY } from './limits'
-import { devices } from './schema'
-import { shown } from './store'
 
 const d = alias(devices, 'd')
 

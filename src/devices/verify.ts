@@ -1,7 +1,7 @@
+import type { Device } from '../consumers/devices'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { LAST_SEEN_EVERY } from './limits'
-import type { Device } from './store'
 import { touchDevice } from './verify-store'
 
 /** Why a token is not valid, in the order in which they are looked at. */

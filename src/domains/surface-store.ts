@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Directory } from '../db/client'
-import { projects } from '../projects/schema'
+import { projects } from '../tenancy/schema'
 import { domains } from './schema'
 import { HELD } from './store'
 

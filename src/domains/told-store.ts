@@ -1,8 +1,8 @@
 import { and, eq, inArray, not } from 'drizzle-orm'
+import { users } from '../accounts/schema'
 import type { Directory } from '../db/client'
-import { members } from '../members/schema'
-import { isDeleted } from '../projects/ended-store'
-import { users } from '../sessions/schema'
+import { isDeleted } from '../tenancy/ended'
+import { members } from '../tenancy/schema'
 import { MAX_TOLD } from './limits'
 
 /** Reads the email addresses of a project's owners and admins: nobody's, if the project was deleted. */

@@ -1,5 +1,5 @@
 import type { FeatureType, PlanFeatures } from '../catalog/values'
-import type { Effect } from './schema'
+import type { Effect } from '../consumers/schema'
 import type { Rules, Timing } from './window'
 
 /*

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { catalogKey, featureValue } from '../catalog/fields'
 import { consumerName } from '../consumers/customer-fields'
+import { EFFECTS } from '../consumers/schema'
 import { named, timestamp, visibleText } from '../http/fields'
 import { pageFields } from '../http/page'
 import { SAMPLE } from '../http/samples'
@@ -9,7 +10,6 @@ import { idTime } from '../lib/ids'
 import { iso, isoOrNull } from '../lib/time'
 import type { NewGrant, Grant as Row } from './grants-store'
 import { MAX_REASON } from './limits'
-import { EFFECTS } from './schema'
 
 const EffectName = named('GrantEffect', z.enum(EFFECTS))
 const time = z.iso.datetime({ offset: true })

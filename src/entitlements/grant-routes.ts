@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { MAX_GRANTS } from '../consumers/limits'
 import { refOf, refToChange } from '../consumers/ref'
 import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
@@ -9,7 +10,6 @@ import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { Grant, GrantBody, GrantQuery, grantOf, presentGrant } from './grant-fields'
 import { insertGrant, listGrants, revokeGrant } from './grants-store'
-import { MAX_GRANTS } from './limits'
 
 const tag = 'Entitlements'
 const actors = ['session', 'api_key'] as const

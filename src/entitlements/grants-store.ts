@@ -1,21 +1,20 @@
-import { and, desc, eq, isNotNull, isNull, lt, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lt, ne, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
 import { fitting } from '../catalog/change-store'
 import { featuresAmong } from '../catalog/features-store'
 import { features, plans } from '../catalog/schema'
 import { misfit } from '../catalog/values'
+import { liveCount } from '../consumers/grants'
+import { MAX_GRANTS } from '../consumers/limits'
 import type { ConsumerRef } from '../consumers/ref'
-import { consumers } from '../consumers/schema'
+import { consumers, type Effect, grants } from '../consumers/schema'
 import { changeable, findConsumer, idOf } from '../consumers/store'
 import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { invalidField, invalidFields } from '../http/validate'
 import { Fault, notFound } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { MAX_GRANTS } from './limits'
-import { isLive } from './live-store'
-import { type Effect, grants } from './schema'
 
 /** A grant, with the key of its plan. */
 export type Grant = ReturnType<typeof findGrant>['_']['result'][number]
@@ -34,7 +33,7 @@ const shown = {
   revoked_at: grants.revoked_at,
   revoked_by: grants.revoked_by,
 }
-const owned = alias(grants, 'owned')
+
 const c = alias(consumers, 'c')
 
 function select(db: Db) {
@@ -179,31 +178,6 @@ export async function revokeGrant(db: Db, projectId: string, id: string, change:
   if (rows.length === 0) throw notFound('Grant')
 }
 
-/** Counts the live grants of a consumer, as a subquery. */
-export function liveCount(projectId: string, of: ConsumerRef, now: number): SQL {
-  return sql`(SELECT count(*) FROM ${grants} ${owned} NOT INDEXED
-    WHERE ${owned.project_id} = ${projectId} AND ${owned.consumer_id} = ${idOf(projectId, of)} AND ${isLive(owned, now)})`
-}
-
-/** Reads how many live grants a consumer has. */
-export function countGrants(db: Db, projectId: string, of: ConsumerRef, now: number) {
-  const n = sql<number>`${liveCount(projectId, of, now)}`.as('n')
-  return db.select({ n }).from(sql`(SELECT 1)`)
-}
-
-/** Gives all grants of a consumer to another one. */
-export function grantsMoved(db: Db, projectId: string, from: string, to: string) {
-  return db.update(grants).set({ consumer_id: to }).where(ofConsumer(projectId, from))
-}
-
-/** Removes the reasons of a consumer's grants, which may name the person: for the erasure of the consumer. */
-export function reasonsErased(db: Db, projectId: string, consumerId: string) {
-  return db
-    .update(grants)
-    .set({ reason: null })
-    .where(and(ofConsumer(projectId, consumerId), isNotNull(grants.reason)))
-}
-
 /** The audit row of a grant. It has no reason, because it is kept when the reason is erased. */
 function audited(db: Db, change: Change, action: string, which: SQL | undefined) {
   const { consumer_id, feature, plan_id, effect } = grants
@@ -221,8 +195,4 @@ function audited(db: Db, change: Change, action: string, which: SQL | undefined)
 
 function isGrant(projectId: string, id: string): SQL | undefined {
   return and(eq(grants.project_id, projectId), eq(grants.id, id))
-}
-
-function ofConsumer(projectId: string, id: string): SQL | undefined {
-  return and(eq(grants.project_id, projectId), eq(grants.consumer_id, id))
 }

@@ -1,10 +1,10 @@
 import { batch } from '../db/client'
 import type { Runtime } from '../env'
 import { SECOND } from '../lib/time'
-import { findSigningKey, firstKeyInserted } from './keys-store'
-import { makeSigningKey } from './make-key'
+import { findSigningKey, firstKeyInserted } from '../token-keys/keys-store'
+import { makeSigningKey } from '../token-keys/make-key'
+import { type SigningKey, signClaims } from '../token-keys/signing'
 import type { Entitlement } from './resolve'
-import { type SigningKey, signClaims } from './signing'
 import { earliest } from './window'
 
 /** The type of a token, in its header. */

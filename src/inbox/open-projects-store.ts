@@ -1,8 +1,8 @@
 import { not, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { isDeleted } from '../projects/ended-store'
+import { isDeleted } from '../tenancy/ended'
+import { MAX_SWEPT_PROJECTS } from './limits'
 import { events } from './schema'
-import { MAX_SWEPT_PROJECTS } from './upkeep/limits'
 
 const i = alias(events, 'i')
 

@@ -2,8 +2,8 @@ import { and, eq, gte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Directory } from '../db/client'
 import { ROLES, type Role, rankOf } from '../lib/access'
+import { members } from '../tenancy/schema'
 import type { Authority } from './authority'
-import { members } from './schema'
 
 /** The member with whose authority a statement writes. */
 const by = alias(members, 'by_authority')

@@ -2,10 +2,10 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { Fault, requireFound } from '../lib/fault'
+import { members } from '../tenancy/schema'
 import { type Authority, requireManager, requireReach } from './authority'
 import { hasAuthority, selectRole } from './authority-store'
 import { type MemberChange, refusingTriggers } from './change-store'
-import { members } from './schema'
 import { findMember } from './store'
 
 /**

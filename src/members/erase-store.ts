@@ -1,15 +1,13 @@
 import { and, eq, isNull, ne, notExists, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { accountBrowsers, accountEvents } from '../accounts/schema'
+import { accountBrowsers, accountEvents, sessions, signInCodes, users } from '../accounts/schema'
 import { apiKeys } from '../api-keys/schema'
 import { auditedEach, type Change } from '../audit/store'
 import { batch, type Db, type Directory, run } from '../db/client'
+import { ssoIdentities } from '../identities/schema'
 import { passkeys, recoveryCodes } from '../passkeys/schema'
-import { projects } from '../projects/schema'
-import { sessions, signInCodes, users } from '../sessions/schema'
-import { ssoIdentities } from '../sso/schema'
+import { formerMembers, invitations, members, projects } from '../tenancy/schema'
 import { isOnlyBreakGlass } from './change-store'
-import { formerMembers, invitations, members } from './schema'
 
 /** The user who is erased. */
 export type Erased = { user_id: string; email: string }

@@ -1,7 +1,7 @@
 import { and, desc, eq, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { type Directory, run } from '../db/client'
-import { isOpenIn } from './invited-store'
-import { type INVITATION_STATES, invitations } from './schema'
+import { isOpenIn } from '../tenancy/invited'
+import { type INVITATION_STATES, invitations } from '../tenancy/schema'
 
 export type Invitation = typeof invitations.$inferSelect
 /** A state as shown: a pending invitation whose time is over has expired. */

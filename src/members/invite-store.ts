@@ -1,4 +1,5 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
+import { users } from '../accounts/schema'
 import { audited, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
@@ -6,15 +7,14 @@ import type { Role } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { DAY } from '../lib/time'
-import { users } from '../sessions/schema'
+import { isOpen } from '../tenancy/invited'
+import { invitations, members } from '../tenancy/schema'
 import { type Authority, requireManager, requireReach } from './authority'
 import { hasAuthority, selectRole } from './authority-store'
 import { requireMails, requireRoom } from './faults'
 import { entry, findInvitation, type Invitation } from './invitations-store'
-import { isOpen } from './invited-store'
 import { MAX_PENDING } from './limits'
 import { countsOf, mayMail } from './mail-limits-store'
-import { invitations, members } from './schema'
 
 /** Who is invited, with which role, and for how long (days). */
 export type Wanted = { email: string; role: Role; open_days: number }

@@ -3,10 +3,10 @@ import { run } from '../db/client'
 import type { HttpEnv } from '../http/context'
 import { writeLog } from '../http/log'
 import { deliver, deliveryOf } from '../mail/deliver'
-import { invitationMail } from '../mail/texts'
-import { findCopy } from '../projects/directory-store'
+import { findCopy } from '../tenancy/project'
 import { type Invitation, noteMail } from './invitations-store'
 import { MAX_SEND_ERROR } from './limits'
+import { invitationMail } from './mails'
 
 /**
  * Sends the email of an invitation after the response, and records the outcome in the invitation. A failure is logged

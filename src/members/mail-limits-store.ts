@@ -1,9 +1,9 @@
 import { eq, gt, type SQL, sql } from 'drizzle-orm'
 import type { Directory } from '../db/client'
 import { DAY } from '../lib/time'
-import { isOpenIn } from './invited-store'
+import { isOpenIn } from '../tenancy/invited'
+import { invitations } from '../tenancy/schema'
 import { MAILS_FROM_PROJECT, MAILS_TO_ADDRESS, MAILS_WITHIN, MAX_PENDING, MIN_OPEN_DAYS } from './limits'
-import { invitations } from './schema'
 
 /** What the limits of invitations count, each up to its limit. */
 export type Counted = { pending: number; to_address: number; from_project: number }

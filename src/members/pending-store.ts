@@ -3,6 +3,7 @@ import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { notFound } from '../lib/fault'
 import { DAY } from '../lib/time'
+import { invitations } from '../tenancy/schema'
 import { type Authority, requireManager, requireReach } from './authority'
 import { hasAuthority, selectRole } from './authority-store'
 import { mailTooSoon, notPending, requireMails, requireRoom } from './faults'
@@ -10,7 +11,6 @@ import { entry, findInvitation, type Invitation, ofProject, stateOf } from './in
 import { refusedWithoutReason, selectCounts } from './invite-store'
 import { MAIL_EVERY, MAILS_WITHIN, MAX_PENDING } from './limits'
 import { countsOf, mayMail } from './mail-limits-store'
-import { invitations } from './schema'
 
 /** An invitation of a project, and with whose authority it is changed. */
 type InvitationChange = { project_id: string; id: string; authority: Authority }

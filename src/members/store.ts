@@ -1,31 +1,11 @@
-import { and, desc, eq, inArray, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { users } from '../accounts/schema'
 import type { Directory } from '../db/client'
-import { valuesOf } from '../db/sql'
 import type { Role } from '../lib/access'
-import { users } from '../sessions/schema'
-import { members } from './schema'
+import { members } from '../tenancy/schema'
 
-/** A user of a project, or one who did something in it. */
-export type Person = { user_id: string; email: string }
 /** A member of a project, as shown. */
 export type Member = Awaited<ReturnType<typeof findMember>>[number]
-
-/** Reads the members of a project with their addresses. */
-export function membersOf(directory: Directory, projectId: string) {
-  return directory
-    .select({ user_id: members.user_id, email: users.email, role: members.role })
-    .from(members)
-    .innerJoin(users, eq(users.id, members.user_id))
-    .where(eq(members.project_id, projectId))
-}
-
-/** Reads the addresses of users. Ids that are not of users are ignored, and so are users who were erased. */
-export function addressesOf(directory: Directory, ids: readonly string[]) {
-  return directory
-    .select({ user_id: users.id, email: users.email })
-    .from(users)
-    .where(and(inArray(users.id, valuesOf(ids)), ne(users.email, users.id)))
-}
 
 /** Reads one member of a project. */
 export function findMember(directory: Directory, projectId: string, userId: string) {

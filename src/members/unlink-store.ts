@@ -1,8 +1,8 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { sessions } from '../accounts/schema'
 import { auditedEach, type Change } from '../audit/store'
 import type { Directory } from '../db/client'
-import { sessions } from '../sessions/schema'
-import { ssoIdentities } from '../sso/schema'
+import { ssoIdentities } from '../identities/schema'
 import { MAX_UNLINKED_NAMED } from './limits'
 
 /**

@@ -1,6 +1,6 @@
 import { and, eq, exists, gt, isNotNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { sessions } from '../accounts/schema'
 import type { Directory } from '../db/client'
-import { sessions } from '../sessions/schema'
 
 /** The session that a user acts in. */
 export type Acting = { id: string; user_id: string }

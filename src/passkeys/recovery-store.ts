@@ -1,9 +1,10 @@
 import { and, eq, exists, isNull, not, notExists, type SQL, sql } from 'drizzle-orm'
-import { type By, sessionEvent, wrongRecoveryCodeEvent } from '../accounts/events-store'
+import type { By } from '../accounts/client'
+import { sessionEvent, wrongRecoveryCodeEvent } from '../accounts/events-store'
 import { type NoticeOf, noticeOf } from '../accounts/notices-store'
+import { sessions } from '../accounts/schema'
 import { batch, type Directory } from '../db/client'
 import { insertFrom } from '../db/insert-from'
-import { sessions } from '../sessions/schema'
 import { type Acting, isProven, isSession, othersUnproven } from './acting-store'
 import { passkeys, recoveryCodes } from './schema'
 

@@ -3,9 +3,10 @@ import type { Runtime } from '../env'
 import type { Actor } from '../http/actor'
 import { requireConfirmed } from '../http/policy'
 import { Fault } from '../lib/fault'
+import type { Project } from '../tenancy/project'
+import { type DirectoryChange, ofDirectory, ofStore, type SettingsChange, type StoreChange } from '../tenancy/settings'
 import { changeInDirectory } from './directory-store'
-import { type DirectoryChange, ofDirectory, ofStore, type SettingsChange, type StoreChange } from './settings'
-import { changeInStore, copySettings, type Project } from './store'
+import { changeInStore, copySettings } from './store'
 
 /**
  * Changes settings of a project. `require_passkey` and `trusted_connections` count in the directory, and are changed first,

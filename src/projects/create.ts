@@ -6,10 +6,11 @@ import { Fault } from '../lib/fault'
 import { newProjectId } from '../lib/ids'
 import { placesFor } from '../stores/places'
 import { readStores } from '../stores/store'
+import { MAX_OWNED_PROJECTS } from '../tenancy/limits'
+import type { Project } from '../tenancy/project'
 import { findMemberProject, mayOwnMore, ownerAdded, ownsFewer, projectCopied } from './directory-store'
 import { halfMadeDeleted } from './half-made-store'
-import { MAX_OWNED_PROJECTS } from './limits'
-import { type Project, projectCreated } from './store'
+import { projectCreated } from './store'
 
 const NOT_DELETED = { deleted_at: null, purge_at: null, purging_since: null }
 

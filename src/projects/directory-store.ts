@@ -12,17 +12,16 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
+import { sessions } from '../accounts/schema'
 import { audited, type Change } from '../audit/store'
 import { batch, type Directory, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
-import { members } from '../members/schema'
-import type { Viewer } from '../sessions/reach'
-import { reaches } from '../sessions/reach-store'
-import { sessions } from '../sessions/schema'
-import { MAX_OWNED_PROJECTS } from './limits'
-import { projects } from './schema'
-import type { DirectoryChange } from './settings'
-import { type Project, patched, settingsEntry } from './store'
+import { MAX_OWNED_PROJECTS } from '../tenancy/limits'
+import type { Project } from '../tenancy/project'
+import { reaches, type Viewer } from '../tenancy/reach'
+import { members, projects } from '../tenancy/schema'
+import type { DirectoryChange } from '../tenancy/settings'
+import { patched, settingsEntry } from './store'
 
 /** A project as one of its members sees it. */
 export type MemberProject = Awaited<ReturnType<typeof listMemberProjects>>[number]
@@ -96,11 +95,6 @@ export function ownerAdded(directory: Directory, project: Project) {
 /** Copies a new project of another store, if its user may own one more. */
 export function projectCopied(directory: Directory, project: Project) {
   return insertWhere(directory, projects, project, ownsFewer(directory, project.created_by))
-}
-
-/** Reads a project as the directory has it. */
-export function findCopy(directory: Directory, id: string) {
-  return directory.select({ id: projects.id, name: projects.name }).from(projects).where(eq(projects.id, id))
 }
 
 /** Who changes a setting of a project: the user of a session. */

@@ -1,9 +1,10 @@
 import { and, eq, gt, isNull, type SQL } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, type Directory, run } from '../db/client'
+import { findProject, type Project } from '../tenancy/project'
+import { projects } from '../tenancy/schema'
 import { hasOwner } from './directory-store'
-import { projects } from './schema'
-import { entry, findProject, type Project } from './store'
+import { entry } from './store'
 
 /** The marks of a project in its store. Both are null if the project is not deleted. */
 export type Marked = Pick<Project, 'id' | 'deleted_at' | 'purge_at'>

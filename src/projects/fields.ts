@@ -2,16 +2,16 @@ import * as z from 'zod'
 import { catalogKey } from '../catalog/fields'
 import { named, visibleText } from '../http/fields'
 import { idPattern } from '../lib/ids'
+import { MAX_DEVICES } from '../tenancy/limits'
+import { DEFAULTS } from '../tenancy/settings'
 import {
   MAX_CONSUMER_KEY,
   MAX_CONSUMER_KEYS,
-  MAX_DEVICES,
   MAX_GRACE_DAYS,
   MAX_NAME,
   MAX_RENEWAL_SLACK_HOURS,
   MAX_TRUSTED_CONNECTIONS,
 } from './limits'
-import { DEFAULTS } from './settings'
 
 const name = visibleText(MAX_NAME)
 /** Stripe allows no square brackets. */

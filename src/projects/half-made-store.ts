@@ -4,7 +4,7 @@ import { auditLog } from '../audit/schema'
 import type { Db, Directory } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { connections } from '../inbox/connections/schema'
-import { projects } from './schema'
+import { projects } from '../tenancy/schema'
 
 /** Reads ids of a store's own projects, in their order, from one id up to another (exclusive), starting after `after`. */
 export function projectsBetween(

@@ -1,9 +1,9 @@
 import { and, eq, gt, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import { type Database, type Db, type Directory, run } from '../db/client'
 import { valuesOf } from '../db/sql'
+import { projects } from '../tenancy/schema'
 import { hasOwner } from './directory-store'
 import type { Marked } from './end-store'
-import { projects } from './schema'
 
 const marks = { id: projects.id, deleted_at: projects.deleted_at, purge_at: projects.purge_at }
 

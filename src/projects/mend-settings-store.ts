@@ -1,8 +1,8 @@
 import { and, eq, gt, inArray, sql } from 'drizzle-orm'
 import { type Database, type Db, type Directory, run } from '../db/client'
 import { valuesOf } from '../db/sql'
-import { projects } from './schema'
-import type { SettingsChange } from './settings'
+import { projects } from '../tenancy/schema'
+import type { SettingsChange } from '../tenancy/settings'
 
 /** The settings of a project as they are stored, as text. */
 const columns = { id: projects.id, text: sql<string>`${projects.settings}`.as('text') }

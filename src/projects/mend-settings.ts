@@ -1,8 +1,8 @@
 import { run } from '../db/client'
 import type { Runtime } from '../env'
 import { ifAnswered } from '../http/read'
+import { ofDirectory, ofStore, settingsOf } from '../tenancy/settings'
 import { type Copy, copyAll, listSettings, settingsInDirectory } from './mend-settings-store'
-import { ofDirectory, ofStore, settingsOf } from './settings'
 
 /** Projects that one step looks at. */
 const AT_ONCE = 1000

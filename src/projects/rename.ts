@@ -1,7 +1,8 @@
 import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
+import type { Project } from '../tenancy/project'
 import { renameCopy } from './directory-store'
-import { type Project, renameProject } from './store'
+import { renameProject } from './store'
 
 /**
  * Renames a project in its store, and then its copy in the directory. The same name again repairs a copy that the last

@@ -4,15 +4,9 @@ import { featuresAmong, isQuantity } from '../catalog/features-store'
 import { batch, type Database, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { invalidField } from '../http/validate'
-import { projects } from './schema'
-import type { SettingsChange, StoreChange } from './settings'
-
-export type Project = typeof projects.$inferSelect
-
-/** Reads a project of this store. */
-export function findProject(db: Db, id: string) {
-  return db.select().from(projects).where(eq(projects.id, id))
-}
+import { findProject, type Project } from '../tenancy/project'
+import { projects } from '../tenancy/schema'
+import type { SettingsChange, StoreChange } from '../tenancy/settings'
 
 /** Inserts a project with its audit row, for a batch. */
 export function projectCreated(db: Db, project: Project, change: Change, condition: SQL | undefined) {

@@ -1,16 +1,17 @@
 import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
-import { type By, sessionEvent, wrongCodeEvent } from '../accounts/events-store'
+import type { By } from '../accounts/client'
+import { sessionEvent, wrongCodeEvent } from '../accounts/events-store'
 import { noteBrowser } from '../accounts/notices-store'
+import { sessions, signInCodes, type User, users } from '../accounts/schema'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
-import { isInvited } from '../members/invited-store'
-import { type Bypassed, bypassedBy } from '../sso/team/bypass-store'
+import { isInvited } from '../tenancy/invited'
 import type { Requester } from './budget'
+import { type Bypassed, bypassedBy } from './bypass'
 import { CODE_TRIES, CODES_FOR_EACH, CODES_PER_HOUR, CODES_PER_REQUESTER, CODES_PER_SITE } from './limits'
-import { sessions, signInCodes, users } from './schema'
-import { type Session, sessionReplaced, type User } from './store'
+import { type Session, sessionReplaced } from './store'
 
 type NewCode = {
   id: string

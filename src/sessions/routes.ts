@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { clientOf } from '../accounts/client'
 import { run } from '../db/client'
 import { answer } from '../http/answer'
-import { changeOf, sessionOf } from '../http/auth'
+import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, flagOrFalse, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
@@ -12,7 +12,6 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault, notFound } from '../lib/fault'
 import { iso } from '../lib/time'
-import { eraseUser } from '../members/erase'
 import { NewSession, User } from './answer'
 import { endingOf } from './ending'
 import { CONFIRMED_FOR } from './limits'
@@ -72,11 +71,6 @@ const CurrentSession = named('CurrentSession', z.object({ session: Session, user
 })
 const EndAllQuery = z.strictObject({
   keep_current: flagOrFalse.describe('Whether to keep the session that makes the call.'),
-})
-const EraseQuery = z.strictObject({
-  revoke_keys: flagOrFalse.describe(
-    'Whether to revoke the API keys that you minted, or whose current secret you were handed, in all of your projects. Otherwise they keep working, as those of any member who leaves.',
-  ),
 })
 const sessionOnly = { actors: ['session'], scope: null, project: false } as const
 const bounded = { ...sessionOnly, bounded: true } as const
@@ -217,29 +211,6 @@ export const authRoutes = new Hono<HttpEnv>()
     async (c) => {
       await deleteSession(c.get('rt').directory, sessionOf(c).id, endingOf(c))
       return answer(c, null, 204)
-    },
-  )
-  .delete(
-    '/user',
-    route({
-      id: 'eraseUser',
-      summary: 'Delete your account',
-      description:
-        'Removes your address from the service, and ends your sessions. You leave all projects. Pending invitations to you are declined. The audit logs keep your user id. You can sign up again with the same address, as a new user. This cannot be undone. The session must be confirmed. While you are the only owner of a project that is not deleted, the response is 409 `last_owner`.',
-      tag,
-      policy: { ...sessionOnly, confirmed: true },
-      responses: {
-        202: {
-          description: 'You have left 100 projects, but are still a member of others. Repeat the call to continue.',
-        },
-        204: { description: 'Deleted. The session has ended.' },
-      },
-      faults: ['last_owner', 'break_glass_missing', 'passkey_required'],
-    }),
-    query(EraseQuery),
-    async (c) => {
-      const erased = await eraseUser(c.get('rt'), sessionOf(c), c.req.valid('query').revoke_keys, changeOf(c))
-      return answer(c, null, erased ? 204 : 202)
     },
   )
   .delete(

@@ -1,21 +1,20 @@
 import { and, desc, eq, exists, gt, lt, ne, not, sql } from 'drizzle-orm'
-import { type By, purgeEvents, sessionEvent } from '../accounts/events-store'
+import type { By } from '../accounts/client'
+import { purgeEvents, sessionEvent } from '../accounts/events-store'
 import { forgetBrowsers, purgeBrowsers } from '../accounts/notices-store'
+import { sessions, signInCodes, users } from '../accounts/schema'
 import { batch, type Directory, run } from '../db/client'
 import { deleteSome } from '../db/delete-some'
+import { ssoConnections } from '../identities/schema'
 import { idFloor } from '../lib/ids'
 import { DAY } from '../lib/time'
-import { members } from '../members/schema'
-import { isDeleted } from '../projects/ended-store'
-import { projects } from '../projects/schema'
-import { ssoConnections } from '../sso/schema'
+import { isDeleted } from '../tenancy/ended'
+import { reachesSession, type SsoSession, type Viewer } from '../tenancy/reach'
+import { members, projects } from '../tenancy/schema'
 import { SESSION_MAX } from './limits'
-import type { SsoSession, Viewer } from './reach'
-import { reachesSession } from './reach-store'
-import { sessions, signInCodes, users } from './schema'
 
-export type User = typeof users.$inferSelect
 export type Session = typeof sessions.$inferSelect
+
 /** `role`: null if the request names no project, or the user is not a member of it. */
 export type SessionCredential = Awaited<ReturnType<typeof byHash>>[number]
 

@@ -15,3 +15,26 @@ export const stores = sqliteTable('stores', {
   /** Whether an operator has closed it to new projects. */
   closed: integer({ mode: 'boolean' }).notNull().default(false),
 })
+
+const NAMES = [
+  /** When the sweep last ran (ms). */
+  'last_sweep_at',
+  /** The number of the encryption key under which every secret was found to be sealed. */
+  'sealed_under',
+  /** How many messages have come through the dead-letter queue. */
+  'dead_letters',
+  /** In the directory, if one run does not reach all stores: the store with which the last run of the cron ended. */
+  'stores_until',
+  /** When housekeeping begins to move `payloads` to `bodies` (ms). The previous version reads only `payloads`. */
+  'payloads_move_from',
+  /** In the directory: how many passes have looked for addresses in old entries of the audit log. */
+  'address_passes',
+] as const
+
+export type StateName = (typeof NAMES)[number]
+
+/** What a store remembers about itself. In the directory, it also has what exists once for the whole deployment. */
+export const state = sqliteTable('state', {
+  name: text({ enum: NAMES }).primaryKey(),
+  value: integer().notNull(),
+})

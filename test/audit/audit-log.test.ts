@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_LOOKED_AT } from '../../src/audit/limits'
+import { MAX_LOOKED_AT } from '../../src/audit-log/filters'
 import { newId } from '../../src/lib/ids'
 import { iso, MINUTE } from '../../src/lib/time'
 import { type Answer, BESIDE, call, countingD1, freshKey, mint, STORE } from '../harness'

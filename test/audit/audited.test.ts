@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { type AuditEntry, audited } from '../../src/audit/store'
 import { batch, type Db, openDb } from '../../src/db/client'
-import { projects } from '../../src/projects/schema'
+import { projects } from '../../src/tenancy/schema'
 import { freshProject, STORE } from '../harness'
 import { rows } from '../inbox/pipeline'
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { contentsOf, decide } from '../../src/inbox/process/decide'
-import { settingsOf } from '../../src/projects/settings'
+import { settingsOf } from '../../src/tenancy/settings'
 import {
   anId,
   type Fields,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { saidOf } from '../../src/console/pages/audit-log/words'
-import { DEFAULTS } from '../../src/projects/settings'
+import { DEFAULTS } from '../../src/tenancy/settings'
 import { addMember, call, freshProject, mint, newHost, stripeConnection } from '../harness'
 import { visit } from './visit'
 

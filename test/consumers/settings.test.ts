@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR } from '../../src/lib/time'
-import { DEFAULTS } from '../../src/projects/settings'
+import { DEFAULTS } from '../../src/tenancy/settings'
 import { billingWorld } from '../billing/world'
 import { advance, stopClock } from '../clock'
 import { addMember, call, countingD1, DIRECTORY, STORE, STORE_NUMBER } from '../harness'

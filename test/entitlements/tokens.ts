@@ -1,6 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyOptions, jwtVerify } from 'jose'
 import type * as z from 'zod'
-import type { Keys, Token } from '../../src/entitlements/token-fields'
+import type { Token } from '../../src/entitlements/token-fields'
+import type { Keys } from '../../src/token-keys/fields'
 import { call, ORIGIN, type RequestOptions } from '../harness'
 import { type EntitlementWorld, entitlementWorld, sellPlans } from './world'
 

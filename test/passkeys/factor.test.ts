@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Role } from '../../src/lib/access'
-import { DEFAULTS } from '../../src/projects/settings'
+import { DEFAULTS } from '../../src/tenancy/settings'
 import { submit } from '../console/visit'
 import {
   addMember,

@@ -1,11 +1,11 @@
 import type * as z from 'zod'
 import { openRuntime } from '../../src/env'
+import type { ConnectionSettings } from '../../src/identities/values'
 import { newId } from '../../src/lib/ids'
 import { seal } from '../../src/lib/seal'
 import { DAY } from '../../src/lib/time'
 import { secretContext } from '../../src/sso/connections/client'
 import type { SsoSignIn } from '../../src/sso/customers/fields'
-import type { ConnectionSettings } from '../../src/sso/values'
 import { as } from '../consumers/consumers'
 import { bound, browse, call, DIRECTORY, freshKey, newHost, ORIGIN, type RequestOptions, setHost } from '../harness'
 

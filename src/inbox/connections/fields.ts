@@ -1,15 +1,16 @@
 import * as z from 'zod'
 import { named, visibleText } from '../../http/fields'
-import { VENDOR_NAMES } from '../../vendors'
+import { VendorField } from '../../vendors/field'
 import { MAX_NAME, MAX_SECRET_LENGTH } from './limits'
 
-export const VendorField = named('Vendor', z.enum(VENDOR_NAMES))
 export const ConnectionStatus = named('ConnectionStatus', z.enum(['active', 'disabled']))
+
 const signing_secret = z
   .string()
   .min(1)
   .max(MAX_SECRET_LENGTH)
   .describe('The secret as the vendor shows it, as one string. Write-only.')
+
 export const livemode = z
   .boolean()
   .describe(

@@ -3,8 +3,8 @@ import { notBound, type Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { measure } from '../../http/measure'
 import { storeOfProject } from '../../lib/ids'
+import { addToState } from '../../stores/state'
 import { SpooledMessage, sendSpooled } from '../messages'
-import { addToState } from '../upkeep/store'
 import { DEAD_LETTER_WAIT_S } from './limits'
 
 const OfProject = z.object({ project_id: z.string() })

@@ -1,7 +1,7 @@
 import type { Effect } from '../../billing/effect'
 import { claimsIn } from '../../consumers/claims'
 import { utf8 } from '../../lib/crypto'
-import type { LinkSettings } from '../../projects/settings'
+import type { LinkSettings } from '../../tenancy/settings'
 import { vendorOf } from '../../vendors'
 import type { Claim } from '../../vendors/claim'
 import { type EventError, fail } from '../../vendors/event-errors'

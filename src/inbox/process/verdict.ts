@@ -1,5 +1,5 @@
 import { writeLog } from '../../http/log'
-import { settingsOf } from '../../projects/settings'
+import { settingsOf } from '../../tenancy/settings'
 import type { Claim } from '../../vendors/claim'
 import { type EventError, fail } from '../../vendors/event-errors'
 import type { Snapshot } from '../../vendors/snapshot'

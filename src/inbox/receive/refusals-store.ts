@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, run } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { addUpCounts } from '../../db/upsert'
-import { projects } from '../../projects/schema'
+import { projects } from '../../tenancy/schema'
 import { minutes } from '../schema'
 
 /** Deliveries of a connection that were refused in a minute (since the epoch), for one cause. */

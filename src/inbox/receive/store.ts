@@ -4,10 +4,10 @@ import { insertFrom } from '../../db/insert-from'
 import { bare } from '../../db/sql'
 import { addUp } from '../../db/upsert'
 import { MINUTE } from '../../lib/time'
-import { isDeleted } from '../../projects/ended-store'
+import { isDeleted } from '../../tenancy/ended'
 import { connections } from '../connections/schema'
+import { FIRST_DUE_MS } from '../limits'
 import { events, minutes } from '../schema'
-import { FIRST_DUE_MS } from '../upkeep/limits'
 import { bodyStatements } from './body-store'
 
 /** An event of a delivery, to be recorded. */

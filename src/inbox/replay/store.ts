@@ -6,9 +6,9 @@ import { valuesOf } from '../../db/sql'
 import { Fault } from '../../lib/fault'
 import { type EventRow, findEvent } from '../events/store'
 import { isFinal, leftBy } from '../lifecycle'
+import { FIRST_DUE_MS } from '../limits'
 import { hasPayload } from '../payload-store'
 import { events, replays, totals } from '../schema'
-import { FIRST_DUE_MS } from '../upkeep/limits'
 
 export type ReplayRow = typeof replays.$inferSelect
 /** No event of a new replay has ended yet. */

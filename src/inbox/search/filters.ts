@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { flag, named, wholeNumber } from '../../http/fields'
 import { invalidField } from '../../http/validate'
-import { VendorField } from '../connections/fields'
+import { VendorField } from '../../vendors/field'
 import { EventStatus } from '../events/present'
 import type { Status } from '../lifecycle'
 import {

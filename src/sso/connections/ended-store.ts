@@ -1,8 +1,8 @@
 import { and, eq, isNotNull, lt, notExists, type SQL, sql } from 'drizzle-orm'
 import { type Directory, run } from '../../db/client'
 import { deleteSome } from '../../db/delete-some'
+import { ssoConnections, ssoIdentities } from '../../identities/schema'
 import { DELETED_KEPT_FOR } from '../limits'
-import { ssoConnections, ssoIdentities } from '../schema'
 
 /** Deletes the identities of connections that were deleted: no sign-in adds one to those. @returns how many; at most `most` */
 export async function purgeIdentities(directory: Directory, _now: number, most: number): Promise<number> {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { exampleOf, named, timestamp, visibleText } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
+import { AUDIENCES, AUTH_METHODS, CONNECTION_STATES, DEFAULT_ROLES } from '../../identities/values'
 import { idPattern } from '../../lib/ids'
 import {
   MAX_CLAIM,
@@ -14,7 +15,6 @@ import {
   MAX_SCOPE,
   MAX_SCOPES,
 } from '../limits'
-import { AUDIENCES, AUTH_METHODS, CONNECTION_STATES, DEFAULT_ROLES } from '../values'
 
 const audience = named('SsoAudience', z.enum(AUDIENCES)).describe(
   'Who signs in: `team`, people to the console and the API of this project; `customers`, the users of your product.',

@@ -1,6 +1,6 @@
 import { invalidField } from '../../http/validate'
+import type { Audience, AuthMethod } from '../../identities/values'
 import { Fault } from '../../lib/fault'
-import type { Audience, AuthMethod } from '../values'
 import type { SsoConnection } from './store'
 
 /** Whether a test has passed since what it depends on last changed. */

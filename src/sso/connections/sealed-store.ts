@@ -1,7 +1,7 @@
 import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { type Directory, run } from '../../db/client'
+import { ssoConnections } from '../../identities/schema'
 import type { Sealed } from '../../lib/seal'
-import { ssoConnections } from '../schema'
 
 /** A connection whose client secret is sealed. */
 export type SealedConnection = { project_id: string; id: string; secret: Sealed | null }

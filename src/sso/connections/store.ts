@@ -4,9 +4,9 @@ import type { Directory } from '../../db/client'
 import { json, valuesOf } from '../../db/sql'
 import { domains } from '../../domains/schema'
 import { HELD } from '../../domains/store'
-import { isDeleted } from '../../projects/ended-store'
-import { projects } from '../../projects/schema'
-import { ssoConnectionDomains, ssoConnections } from '../schema'
+import { ssoConnectionDomains, ssoConnections } from '../../identities/schema'
+import { isDeleted } from '../../tenancy/ended'
+import { projects } from '../../tenancy/schema'
 
 /**
  * A connection. `surface_host`: the host that shows its sign-in; null for the deployment's own. `enforced`: whether its

@@ -1,9 +1,9 @@
 import { and, eq, gt, lt, lte } from 'drizzle-orm'
 import { batch, type Directory, run } from '../../db/client'
 import { deleteSome } from '../../db/delete-some'
+import { ssoCodes, ssoLogins } from '../../identities/schema'
 import { idFloor } from '../../lib/ids'
 import { HOUR } from '../../lib/time'
-import { ssoCodes, ssoLogins } from '../schema'
 
 /** Says of a code whether its sign-in has created the consumer. */
 export function markCreated(directory: Directory, hash: string, created: boolean) {

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Directory } from '../../db/client'
 import { holdersOfEmailDomain } from '../../domains/store'
+import { ssoConnectionDomains } from '../../identities/schema'
 import { findConnection } from '../connections/store'
-import { ssoConnectionDomains } from '../schema'
 
 const d = alias(ssoConnectionDomains, 'd')
 

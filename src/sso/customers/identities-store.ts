@@ -1,16 +1,17 @@
-import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change, entriesOf } from '../../audit/store'
 import { batch, type Directory, raw } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { insertWhere } from '../../db/insert-where'
-import { valuesOf } from '../../db/sql'
 import { holdersOfEmailDomain } from '../../domains/store'
-import { ssoCodes, ssoConnectionDomains, ssoConnections, ssoIdentities } from '../schema'
+import { ssoCodes, ssoConnectionDomains, ssoConnections, ssoIdentities } from '../../identities/schema'
 import { CODE_TTL } from './limits'
 
 const d = alias(ssoConnectionDomains, 'd')
+
 const i = alias(ssoIdentities, 'i')
+
 const s = alias(ssoConnections, 's')
 
 /** What tells a person of a provider from all others. Never the email address. */
@@ -114,12 +115,4 @@ const entryOf = entriesOf('sso_identity')
 function isActive(projectId: string, connectionId: string): SQL {
   return sql`EXISTS (SELECT 1 FROM ${ssoConnections} ${s} WHERE ${s.project_id} = ${projectId}
     AND ${s.id} = ${connectionId} AND ${s.state} = 'active')`
-}
-
-/** A deletion of the identities of consumers, after an erasure. */
-export function identitiesGone(directory: Directory, projectId: string, consumerIds: readonly string[]) {
-  const { project_id, consumer_id } = ssoIdentities
-  const isTheirs = inArray(consumer_id, valuesOf(consumerIds))
-  // IS NOT NULL as the partial index has it.
-  return directory.delete(ssoIdentities).where(and(eq(project_id, projectId), isNotNull(consumer_id), isTheirs))
 }

@@ -1,9 +1,9 @@
 import { and, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { sessions } from '../../accounts/schema'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Directory } from '../../db/client'
 import { valuesOf } from '../../db/sql'
-import { sessions } from '../../sessions/schema'
-import { ssoConnections, ssoIdentities } from '../schema'
+import { ssoConnections, ssoIdentities } from '../../identities/schema'
 
 export type Identity = typeof ssoIdentities.$inferSelect
 /** An identity, and what its connection is called. */

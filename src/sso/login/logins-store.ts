@@ -1,8 +1,8 @@
 import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { batch, type Directory, run } from '../../db/client'
+import { ssoLogins } from '../../identities/schema'
 import { findConnectionById, type SsoConnection } from '../connections/store'
 import { LOGIN_TTL } from '../limits'
-import { ssoLogins } from '../schema'
 
 /** A sign-in that is under way. */
 export type Login = typeof ssoLogins.$inferSelect

@@ -1,5 +1,5 @@
 import type { Runtime } from '../../env'
-import type { AuthMethod } from '../values'
+import type { AuthMethod } from '../../identities/values'
 
 /** The client that a provider knows us as, with its secret in the clear: never store or log it. */
 export type Client = {

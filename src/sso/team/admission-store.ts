@@ -1,14 +1,14 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { users } from '../../accounts/schema'
 import type { Directory } from '../../db/client'
 import { domains } from '../../domains/schema'
-import { isOpen } from '../../members/invited-store'
-import { formerMembers, invitations, members } from '../../members/schema'
-import { isDeleted } from '../../projects/ended-store'
-import { users } from '../../sessions/schema'
+import { ssoConnections, ssoIdentities } from '../../identities/schema'
+import { isDeleted } from '../../tenancy/ended'
+import { isOpen } from '../../tenancy/invited'
+import { formerMembers, invitations, members } from '../../tenancy/schema'
 import { holdsDomain, live, type SsoConnection } from '../connections/store'
 import { domainOf } from '../email-domain'
 import type { Identified } from '../oidc/client'
-import { ssoConnections, ssoIdentities } from '../schema'
 
 /** What decides whether somebody may sign in. */
 export type Facts = Awaited<ReturnType<typeof selectFacts>>[number]

@@ -1,9 +1,9 @@
 import { and, eq, not, sql } from 'drizzle-orm'
 import type { Directory } from '../../db/client'
 import { domains } from '../../domains/schema'
-import { isDeleted } from '../../projects/ended-store'
+import { ssoConnectionDomains, ssoConnections } from '../../identities/schema'
+import { isDeleted } from '../../tenancy/ended'
 import { isHeld } from '../connections/store'
-import { ssoConnectionDomains, ssoConnections } from '../schema'
 
 /** Connections that a page offers for one domain. */
 const MOST = 10

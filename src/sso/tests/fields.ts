@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
+import { SHOWN_TEST_STATES } from '../../identities/values'
 import { iso } from '../../lib/time'
-import { SHOWN_TEST_STATES } from '../values'
 import { stateOf } from './state'
 import type { Test } from './tests-store'
 

@@ -1,5 +1,5 @@
+import type { Report, Step } from '../../identities/values'
 import { utf8 } from '../../lib/crypto'
-import type { Report, Step } from '../values'
 import { MAX_REPORT, MAX_TEXT } from './limits'
 
 /** A report with its texts cut so that it fits into {@link MAX_REPORT}. */

@@ -1,4 +1,4 @@
-import type { SHOWN_TEST_STATES } from '../values'
+import type { SHOWN_TEST_STATES } from '../../identities/values'
 import { TEST_TTL } from './limits'
 import type { Test } from './tests-store'
 

@@ -4,11 +4,11 @@ import { batch, type Directory, run } from '../../db/client'
 import { deleteSome } from '../../db/delete-some'
 import { insertFrom } from '../../db/insert-from'
 import { insertWhere } from '../../db/insert-where'
+import { ssoConnections, ssoLogins, ssoTests } from '../../identities/schema'
+import type { Discovery, Report, TestState } from '../../identities/values'
 import { live } from '../connections/store'
 import { discoveryNoted, entry } from '../connections/write-store'
 import { loginRow, type NewLogin } from '../login/logins-store'
-import { ssoConnections, ssoLogins, ssoTests } from '../schema'
-import type { Discovery, Report, TestState } from '../values'
 import { KEPT_TESTS, TESTS_KEPT_FOR } from './limits'
 
 export type Test = typeof ssoTests.$inferSelect

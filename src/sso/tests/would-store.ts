@@ -1,10 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm'
+import { users } from '../../accounts/schema'
 import type { Directory } from '../../db/client'
-import { members } from '../../members/schema'
-import { users } from '../../sessions/schema'
+import { ssoIdentities } from '../../identities/schema'
+import { members } from '../../tenancy/schema'
 import type { SsoConnection } from '../connections/store'
 import type { Identified } from '../oidc/client'
-import { ssoIdentities } from '../schema'
 
 /**
  * Reads whom a sign-in for the team would be: the user of the identity, or the one with the address, with their role in the

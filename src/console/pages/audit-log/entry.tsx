@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import type { Named } from '../../../audit/objects-store'
-import type { AuditRow as Row } from '../../../audit/read-store'
+import type { Named } from '../../../audit-log/objects-store'
+import type { AuditRow as Row } from '../../../audit-log/read-store'
 import type { HttpEnv } from '../../../http/context'
 import { toUnicode } from '../../../lib/punycode'
 import { pathsOf } from '../../page'

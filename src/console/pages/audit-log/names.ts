@@ -1,8 +1,8 @@
-import { actorsOf } from '../../../audit/list'
-import { readNamed } from '../../../audit/objects-store'
-import type { ListRow, AuditRow as Row } from '../../../audit/read-store'
+import { actorsOf } from '../../../audit-log/list'
+import { readNamed } from '../../../audit-log/objects-store'
+import type { ListRow, AuditRow as Row } from '../../../audit-log/read-store'
 import type { Runtime } from '../../../env'
-import { type People, readAddresses } from '../../../members/people'
+import { type People, readAddresses } from '../../../tenancy/people'
 import type { AuditRow } from './entry'
 
 type Present = (row: Row) => AuditRow

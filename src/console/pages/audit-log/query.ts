@@ -1,4 +1,4 @@
-import { AuditFilters } from '../../../audit/filters'
+import { AuditFilters } from '../../../audit-log/filters'
 import { addFilled } from '../../list'
 import { type Mistakes, parse, refusalOf } from '../../refusal'
 

@@ -1,4 +1,4 @@
-import type { Settings } from '../../../projects/settings'
+import type { Settings } from '../../../tenancy/settings'
 import { plural, words } from '../../ui/format'
 import { vendorTitle } from '../../ui/vendor-titles'
 

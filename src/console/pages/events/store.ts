@@ -3,7 +3,7 @@ import { apiKeys } from '../../../api-keys/schema'
 import { type Db, run } from '../../../db/client'
 import { valuesOf } from '../../../db/sql'
 import type { Runtime } from '../../../env'
-import { readAddresses } from '../../../members/people'
+import { readAddresses } from '../../../tenancy/people'
 
 /** The names of API keys, revoked ones too, and the addresses of users, by id. */
 export async function namesOf(rt: Runtime, project: string, ids: readonly string[]): Promise<Map<string, string>> {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
+import type { readHealth } from '../../../health/health'
 import type { HttpEnv } from '../../../http/context'
-import type { readHealth } from '../../../inbox/health/health'
 import { OPEN_STATUSES } from '../../../inbox/lifecycle'
 import { HOUR, iso } from '../../../lib/time'
 import { pathsOf } from '../../page'

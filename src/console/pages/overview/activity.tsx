@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
+import type { HourRow } from '../../../health/store'
 import type { HttpEnv } from '../../../http/context'
-import type { HourRow } from '../../../inbox/health/store'
 import { HOUR, iso } from '../../../lib/time'
 import { pathsOf } from '../../page'
 import { plural, took } from '../../ui/format'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
+import { isMissed } from '../../../health/assess'
 import type { HttpEnv } from '../../../http/context'
-import { isMissed } from '../../../inbox/health/assess'
 import { DAY } from '../../../lib/time'
 import { can, pathsOf } from '../../page'
 import { plural, sentence } from '../../ui/format'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import { auditPaging } from '../../../audit/list'
-import { listAudit } from '../../../audit/read-store'
+import { auditPaging } from '../../../audit-log/list'
+import { listAudit } from '../../../audit-log/read-store'
 import { priceMapped } from '../../../catalog/faults'
 import { type Feature, listFeatures } from '../../../catalog/features-store'
 import { findPlan, type Plan, type Price, plansOfPrices, refsOf, withPrices } from '../../../catalog/plans-store'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import { startPath } from '../../../sessions/reach'
 import type { SsoConnection } from '../../../sso/connections/store'
+import { startPath } from '../../../tenancy/reach'
 import { pathsOf } from '../../page'
 import type { Refusal } from '../../refusal'
 import { Wrong } from '../../ui/controls'

@@ -1,4 +1,4 @@
-import type { Report, TestState } from '../../../sso/values'
+import type { Report, TestState } from '../../../identities/values'
 import { Badge } from '../../ui/badge'
 import { Table } from '../../ui/table'
 

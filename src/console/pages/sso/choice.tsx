@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import { startPath } from '../../../sessions/reach'
+import { startPath } from '../../../tenancy/reach'
 import { show } from '../../ui/layout'
 import { Gate } from '../sign-in/gate'
 

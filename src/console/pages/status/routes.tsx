@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
+import { readHealth } from '../../../health/health'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { readHealth } from '../../../inbox/health/health'
 import { page, pathsOf } from '../../page'
 import { Status } from '../../ui/frame/status'
 

@@ -1,4 +1,4 @@
-import type { readLag } from '../../../inbox/health/lag'
+import type { readLag } from '../../../health/lag'
 import { plural, took } from '../format'
 
 export type Series = Awaited<ReturnType<typeof readLag>>

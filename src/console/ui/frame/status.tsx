@@ -1,4 +1,4 @@
-import type { PipelineStatus } from '../../../inbox/health/health'
+import type { PipelineStatus } from '../../../health/health'
 
 const WORDS: Record<PipelineStatus, string> = { ok: 'Healthy', degraded: 'Degraded', failing: 'Failing' }
 

@@ -1,0 +1,157 @@
+import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { type Db, raw } from '../db/client'
+import { projects } from '../tenancy/schema'
+import { settingsOf } from '../tenancy/settings'
+import { MAX_REVOKED } from './limits'
+import type { ConsumerRef } from './ref'
+import { DEVICE_STATES, type DeviceState, devices } from './schema'
+import { idOf } from './store'
+
+const d = alias(devices, 'd')
+const p = alias(projects, 'p')
+const other = alias(devices, 'o')
+
+/**
+ * The devices with these hashes, for an update or a deletion. SQLite may not find its rows by another index than the primary
+ * key, and then it would read all devices of the project.
+ *
+ * @param hashes a subquery
+ */
+export function byHash(projectId: string, hashes: SQL) {
+  return and(eq(devices.project_id, projectId), sql`${devices.token_hash} IN ${hashes}`)
+}
+
+/** The devices of a consumer, for an update or a deletion. */
+function ofConsumer(projectId: string, consumerId: string | SQL, which = sql`1`) {
+  const hashes = sql`(SELECT ${d.token_hash} FROM ${devices} ${d} INDEXED BY devices_installation
+    WHERE ${d.project_id} = ${projectId} AND ${d.consumer_id} = ${consumerId} AND ${which})`
+  return byHash(projectId, hashes)
+}
+
+/**
+ * Moves the devices of a consumer to another one, for the batch of a merge. Of two with one installation id, the one that
+ * was seen later stays, and the other is deleted. The limit of the project may be exceeded then.
+ */
+export function movedDevices(db: Db, projectId: string, from: string, to: string) {
+  const hasTwin = (consumerId: string, seen = sql`1`) => sql`EXISTS (
+    SELECT 1 FROM ${devices} ${other} INDEXED BY devices_installation
+    WHERE ${other.project_id} = ${projectId} AND ${other.consumer_id} = ${consumerId}
+      AND ${other.installation_id} = ${d.installation_id} AND ${seen})`
+  const seenNoEarlier = sql`${other.last_seen_at} >= ${d.last_seen_at}`
+  return {
+    twins_of_survivor: db.delete(devices).where(ofConsumer(projectId, from, hasTwin(to, seenNoEarlier))),
+    twins_of_moving: db.delete(devices).where(ofConsumer(projectId, to, hasTwin(from))),
+    moved_devices: db.update(devices).set({ consumer_id: to }).where(ofConsumer(projectId, from)),
+    forgotten_devices: forgotten(db, projectId, to),
+  }
+}
+
+/** Deletes the devices of a consumer, whatever their state, for the batch of an erasure. Their tokens are then unknown. */
+export function deleteDevices(db: Db, projectId: string, consumerId: string | SQL) {
+  return db.delete(devices).where(ofConsumer(projectId, consumerId))
+}
+
+/**
+ * Deletes the revoked devices of a consumer beyond {@link MAX_REVOKED}, so that their number is limited. It comes after the
+ * statement that adds to them, and reads none if that has changed nothing.
+ */
+export function forgotten(db: Db, projectId: string, consumerId: string | SQL) {
+  const beyond = sql`(SELECT ${d.token_hash} FROM ${devices} ${d} INDEXED BY devices_consumer
+    WHERE ${d.project_id} = ${projectId} AND ${d.consumer_id} = ${consumerId} AND ${d.state} = 'revoked'
+    ORDER BY ${d.id} DESC LIMIT CASE WHEN changes() > 0 THEN -1 ELSE 0 END OFFSET ${MAX_REVOKED})`
+  return db.delete(devices).where(byHash(projectId, beyond))
+}
+
+/** What is shown of a device: all but its token's hash. */
+export const shown = {
+  id: d.id,
+  installation_id: d.installation_id,
+  platform: d.platform,
+  name: d.name,
+  model: d.model,
+  os_version: d.os_version,
+  app_version: d.app_version,
+  state: d.state,
+  last_seen_at: d.last_seen_at,
+  created_at: d.created_at,
+  revoked_at: d.revoked_at,
+}
+
+/** A device as it is listed. */
+export type Device = ReturnType<typeof listDevices>['_']['result'][number]
+
+/** How many active devices the setting `max_devices` allows each consumer, as an expression. */
+export function maxDevices(projectId: string): SQL<number> {
+  return sql`coalesce(${settingIn(projectId, 'max_devices')}, ${settingsOf(null).max_devices})`
+}
+
+/** The feature that says how many active devices a consumer can have, as an expression. NULL: `max_devices` says so. */
+export function featureOf(projectId: string): SQL<string | null> {
+  return sql`${settingIn(projectId, 'devices_feature')}`
+}
+
+function settingIn(projectId: string, name: 'max_devices' | 'devices_feature'): SQL {
+  return sql`(SELECT ${p.settings} ->> ${name} FROM ${projects} ${p} WHERE ${p.id} = ${projectId})`
+}
+
+/**
+ * How many active devices a consumer can have, as an expression.
+ *
+ * @param cap what the feature allows. Null if it is not known: where a feature decides, the expression is then NULL, which no
+ *   number is less than.
+ */
+export function limitOf(projectId: string, cap: number | null): SQL<number> {
+  if (cap !== null) return sql`${cap}`
+  return sql`(CASE WHEN ${featureOf(projectId)} IS NULL THEN ${maxDevices(projectId)} END)`
+}
+
+/** How many active devices a consumer has, as an expression. */
+export function activeOf(projectId: string, consumerId: SQL): SQL<number> {
+  return sql`(SELECT count(*) FROM ${devices} ${d} INDEXED BY devices_consumer
+    WHERE ${d.project_id} = ${projectId} AND ${d.consumer_id} = ${consumerId} AND ${d.state} = 'active')`
+}
+
+/**
+ * Reads how many active devices a consumer has, and how many `max_devices` allows. `feature`: if it is not null, it says how
+ * many the consumer can have. There always is a row.
+ */
+export function countDevices(db: Db, projectId: string, ref: ConsumerRef) {
+  const counted = {
+    active: activeOf(projectId, idOf(projectId, ref)),
+    limit: maxDevices(projectId),
+    feature: featureOf(projectId),
+  }
+  return raw(db, counted, (fields) => sql`SELECT ${fields}`)
+}
+
+/** Reads a device of a consumer. */
+export function findDevice(db: Db, projectId: string, ref: ConsumerRef, id: string) {
+  const isOne = and(eq(d.project_id, projectId), sql`${d.consumer_id} = ${idOf(projectId, ref)}`, eq(d.id, id))
+  const inState = DEVICE_STATES.map(
+    (state) => sql`SELECT * FROM ${devices} ${d} INDEXED BY devices_consumer WHERE ${isOne} AND ${d.state} = ${state}`,
+  )
+  return raw(db, shown, (fields) => sql`SELECT ${fields} FROM (${sql.join(inState, sql` UNION ALL `)}) ${d}`)
+}
+
+/** Reads the devices of a consumer, newest first, starting after the device `before`. */
+export function listDevices(
+  db: Db,
+  projectId: string,
+  ref: ConsumerRef,
+  { state, before, take }: { state?: DeviceState | undefined; before: string | null; take: number },
+) {
+  const start = before === null ? undefined : lt(d.id, before)
+  // The index has the devices of each state in their order.
+  const part = (one: DeviceState) => sql`SELECT * FROM (
+    SELECT * FROM ${devices} ${d} INDEXED BY devices_consumer
+    WHERE ${and(eq(d.project_id, projectId), sql`${d.consumer_id} = ${idOf(projectId, ref)}`, eq(d.state, one), start)}
+    ORDER BY ${desc(d.id)} LIMIT ${take})`
+  const parts = (state === undefined ? DEVICE_STATES : [state]).map(part)
+  return raw(
+    db,
+    shown,
+    (fields) => sql`SELECT ${fields} FROM (${sql.join(parts, sql` UNION ALL `)}) ${d}
+      ORDER BY ${desc(d.id)} LIMIT ${take}`,
+  )
+}

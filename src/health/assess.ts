@@ -1,0 +1,79 @@
+import type { Runtime } from '../env'
+import { isFull } from '../http/database-full'
+import { countUnreadable } from '../inbox/connections/readable'
+import { STATUSES, type Status } from '../inbox/lifecycle'
+import { idTime } from '../lib/ids'
+import { sealingKey } from '../lib/seal'
+import { MINUTE } from '../lib/time'
+import { MAX_STORE_BYTES } from '../stores/limits'
+import { type Snapshot, snapshot } from './store'
+import { refusingEverything, type Traffic, trafficOf } from './traffic'
+import type { Facts } from './verdict'
+import { windowOf } from './window'
+
+/** The statements that {@link assess} needs the results of. */
+export function healthQueries({ db, now, settings, store }: Runtime, projectId: string) {
+  const newest_key = sealingKey(settings.encryptionKeys)
+  return snapshot(db, projectId, { since_minute: Math.floor(now / MINUTE) - 59, now, newest_key, store })
+}
+
+/** What a project's health depends on, and its connections, oldest first, with what each received. */
+export async function assess(rt: Runtime, found: Snapshot) {
+  const { now, db } = rt
+  const thisMinute = Math.floor(now / MINUTE)
+  const full = await isFull(rt) // not before the caller is confirmed
+  const byConnection = Map.groupBy(found.minutes, (row) => row.connection_id)
+  const connections = found.connections.toReversed().map((row) => {
+    const minutes = byConnection.get(row.id) ?? []
+    const recent = minutes.filter(({ minute }) => minute > thisMinute - 5)
+    return { ...row, last_5m: trafficOf(recent), last_60m: trafficOf(minutes) }
+  })
+  const active = connections.filter(({ status }) => status === 'active')
+  const last_sweep_at = found.swept[0]?.at ?? null
+  const facts: Facts & { last_60m: ReturnType<typeof windowOf> } = {
+    ...openFacts(found.open, now),
+    last_60m: windowOf(found.minutes),
+    store: { number: rt.store, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES, full },
+    unreadable: await unreadableOf(rt, connections),
+    sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
+    without_secret: active.filter(isMissed).map(({ name }) => name),
+    refusing: refusingEverything(active.filter(({ secrets }) => secrets.length > 0)),
+  }
+  return { connections, facts }
+}
+
+type Waiting = Pick<Snapshot['connections'][number], 'secrets' | 'last_event_id'> & { last_60m: Traffic }
+
+/**
+ * Whether deliveries are refused because the connection has no signing secret. A new connection, to which nothing has been
+ * sent yet, is only not set up.
+ */
+export function isMissed({ secrets, last_event_id, last_60m }: Waiting): boolean {
+  return secrets.length === 0 && (last_event_id !== null || Object.keys(last_60m.refused).length > 0)
+}
+
+/** The active connections that have secrets which no encryption key opens. */
+async function unreadableOf({ settings }: Runtime, connections: Snapshot['connections']) {
+  const active = connections.filter(({ status }) => status === 'active')
+  const counted = active.map(async (row) => ({
+    name: row.name,
+    n: await countUnreadable(settings.encryptionKeys, row),
+  }))
+  return (await Promise.all(counted)).filter(({ n }) => n > 0)
+}
+
+/** Events by status. */
+export function countsOf({ finals, open }: Pick<Snapshot, 'finals' | 'open'>): Record<Status, number> {
+  const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>
+  for (const { status, n } of [...finals, ...open]) counts[status] += n
+  return counts
+}
+
+/** The age of the oldest open event (ms; null if none is open), and how many leases have expired. */
+export function openFacts(open: Snapshot['open'], now: number) {
+  const opened = open.flatMap((row) => [row.oldest_event, row.oldest_replay].filter((id) => id !== null).map(idTime))
+  return {
+    oldest_pending_age_ms: opened.length === 0 ? null : Math.max(0, now - Math.min(...opened)),
+    expired_leases: open.reduce((sum, { expired }) => sum + expired, 0),
+  }
+}

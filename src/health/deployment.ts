@@ -1,0 +1,55 @@
+import { batch } from '../db/client'
+import type { Runtime } from '../env'
+import { writeLog } from '../http/log'
+import type { StateName } from '../stores/schema'
+import { newestMigration } from '../stores/store'
+import { countsOf, openFacts } from './assess'
+import { backlogOf } from './health'
+import { deployment } from './store'
+
+/**
+ * The figures of a store, over all of its projects, in one round trip. Only a limited number of open events is counted,
+ * and the oldest one is the oldest of these.
+ *
+ * @param rt at the store
+ * @throws {Fault} `database_unavailable`
+ */
+export async function readFigures(rt: Runtime) {
+  const { db, now } = rt
+  const statements = { ...deployment(db, now), migration: newestMigration(db) }
+  const [found, queue_backlog] = await Promise.all([batch(db, statements), backlogOf(rt)])
+  const noted = (name: StateName) => found.noted.find((row) => row.name === name)?.value
+  return {
+    store: rt.store,
+    ...openFacts(found.open, now),
+    counts: countsOf(found),
+    open: found.open.reduce((sum, { n }) => sum + n, 0),
+    /** For the whole deployment. Only the directory knows it; null for any other store. */
+    dead_letters: rt.store === 0 ? (noted('dead_letters') ?? 0) : null,
+    /** Milliseconds since the epoch; null if the sweep has never run. */
+    last_sweep_at: noted('last_sweep_at') ?? null,
+    database_bytes: db.meter.size_bytes,
+    migration: found.migration[0]?.name ?? null,
+    queue_backlog,
+  }
+}
+
+export type Figures = Awaited<ReturnType<typeof readFigures>>
+
+/**
+ * The figures of every store. `down`: the stores that do not answer.
+ *
+ * @throws {Fault} `database_unavailable` if none answers
+ */
+export async function readDeployment(rt: Runtime): Promise<{ up: Figures[]; down: number[] }> {
+  const read = rt.stores.map((store) => readFigures(rt.at(store) as Runtime))
+  const results = await Promise.allSettled(read)
+  const up = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const down = rt.stores.filter((_, i) => results[i]?.status === 'rejected')
+  const failed = results.find((one) => one.status === 'rejected')
+  if (up.length === 0 && failed) throw failed.reason
+  if (failed) writeLog('warn', 'stores_not_read', { stores: down, error: String(failed.reason) })
+  return { up, down }
+}
+
+export type Deployment = Awaited<ReturnType<typeof readDeployment>>

@@ -1,0 +1,76 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { versionId } from '../env'
+import { answer } from '../http/answer'
+import type { HttpEnv } from '../http/context'
+import { count, named } from '../http/fields'
+import { requirePublicOrigin } from '../http/origin'
+import { route } from '../http/route'
+import { requireKeys } from '../inbox/connections/readable'
+import { MAX_STORE_BYTES } from '../stores/limits'
+import { STORE_STATES, stateOf } from '../stores/places'
+import { readService, type StoreRow } from '../stores/store'
+
+const Store = named(
+  'Store',
+  z.object({
+    number: count,
+    state: named('StoreState', z.enum(STORE_STATES)).describe(
+      '`opening`: it was added a few minutes ago and does not take projects yet. `closed`: an operator closed it to new projects. `unbound`: this deployment has no binding for it.',
+    ),
+    size_bytes: count.nullable(),
+    limit_bytes: count,
+  }),
+  { number: 0, state: 'open', size_bytes: 151_552_000, limit_bytes: MAX_STORE_BYTES },
+)
+
+/**
+ * Health of the deployment: 200 when it is configured, the directory answers in time and has the newest migration, and
+ * the encryption keys are the right ones; otherwise 503. It returns the stores as the cron last saw them.
+ */
+export const healthRoutes = new Hono<HttpEnv>().get(
+  '/',
+  route({
+    id: 'getHealth',
+    summary: 'Check the health of the service',
+    description:
+      'Needs no credentials. Returns 503 when the directory does not answer or lacks a migration, when the encryption keys do not open the stored secrets, or when a setting is missing, `PUBLIC_ORIGIN` among them. If a store fails, it is named in `failing`, and the projects in other stores are not affected.',
+    tag: 'Service',
+    faults: ['encryption_key_unavailable', 'public_origin_missing', 'not_migrated'],
+    policy: null,
+    responses: {
+      200: {
+        description: 'The service is up and reaches its directory.',
+        schema: named(
+          'ServiceHealth',
+          z.object({
+            status: z.literal('ok'),
+            version: z.string().nullable().describe('The id of the deployed version; null if the platform gives none.'),
+            stores: z.array(Store).describe('As the cron saw them in its last run; none before its first.'),
+            failing: z.array(count).describe('The numbers of the stores that failed, or did not answer, in that run.'),
+          }),
+          {
+            status: 'ok',
+            version: '4c1f7d1e-8f0b-4b8a-9a0e-2f6f3f1c9b55',
+            stores: [{ number: 0, state: 'open', size_bytes: 151_552_000, limit_bytes: MAX_STORE_BYTES }],
+            failing: [],
+          },
+        ),
+      },
+    },
+  }),
+  async (c) => {
+    const rt = c.get('rt')
+    const rows = await readService(rt.directory)
+    await requireKeys(rt)
+    requirePublicOrigin(c)
+    const stores = rows.map((row) => present(row, rt))
+    const failing = stores.filter(({ state }) => state === 'failing').map(({ number }) => number)
+    return answer(c, { status: 'ok' as const, version: versionId(), stores, failing }, 200)
+  },
+)
+
+function present(row: StoreRow, rt: { stores: readonly number[]; now: number }) {
+  const state = stateOf(row, rt.stores, rt.now)
+  return { number: row.number, state, size_bytes: row.size_bytes, limit_bytes: MAX_STORE_BYTES }
+}

@@ -1,0 +1,170 @@
+import { and, eq, getTableColumns, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { countMarked } from '../billing/store'
+import { type Db, type Directory, type Query, type Results, raw } from '../db/client'
+import { MAX_CONNECTIONS } from '../inbox/connections/limits'
+import { connections } from '../inbox/connections/schema'
+import { listConnections } from '../inbox/connections/store'
+import { leftBy } from '../inbox/lifecycle'
+import { isOpenProject, openProjects } from '../inbox/open-projects-store'
+import { events, minutes, totals } from '../inbox/schema'
+import { state } from '../stores/schema'
+import { MAX_COUNTED } from './limits'
+import { type SealedColumn, sealedIn } from './sealed'
+
+export type MinuteRow = typeof minutes.$inferSelect
+export type Snapshot = Results<ReturnType<typeof snapshot>>
+
+const open = alias(events, 'open')
+
+/** Reads what health is made of. */
+export function snapshot(
+  db: Db,
+  projectId: string,
+  { since_minute, now, newest_key, store }: { since_minute: number; now: number; newest_key: number; store: number },
+) {
+  return {
+    finals: db.select({ status: totals.status, n: totals.n }).from(totals).where(eq(totals.project_id, projectId)),
+    open: countOpen(db, { from: sql`${events} INDEXED BY events_open`, where: eq(events.project_id, projectId) }, now),
+    minutes: db
+      .select()
+      .from(minutes)
+      .where(and(eq(minutes.project_id, projectId), gte(minutes.minute, since_minute))),
+    connections: listConnections(db, projectId, null, MAX_CONNECTIONS),
+    swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
+    ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
+    incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
+    unknown: countMarked(db, projectId, 'unknown', MAX_COUNTED),
+    to_reseal: countToReseal(db, sealedIn(store), projectId, newest_key),
+  }
+}
+
+/** Counts the secrets of a project, in these columns, that are sealed under another encryption key than this one. */
+export function countToReseal<D extends Db | Directory>(
+  db: D,
+  columns: readonly SealedColumn[],
+  projectId: string,
+  key: number,
+) {
+  const counts = columns.map(({ count }) => count(projectId, key))
+  return raw(db, { n: sql<number>`${sql.join(counts, sql` + `)}` }, (fields) => sql`SELECT ${fields}`)
+}
+
+/** Reads the numbers of the whole deployment, over all projects. Open events of deleted projects do not count. */
+export function deployment(db: Db, now: number) {
+  const from = sql`p CROSS JOIN ${events} INDEXED BY events_open`
+  const where = sql`${isOpenProject} AND ${events.project_id} = p.id`
+  return {
+    finals: db
+      .select({ status: totals.status, n: sql<number>`sum(${totals.n})` })
+      .from(totals)
+      .groupBy(totals.status),
+    open: countOpen(db, { walk: sql`WITH RECURSIVE ${openProjects}`, from, where }, now),
+    noted: db.select().from(state),
+  }
+}
+
+/**
+ * Counts open events by status: the first so many of them, in the order of their index.
+ *
+ * @param among which events. `walk`: what comes before the SELECT
+ */
+function countOpen(db: Db, among: { walk?: SQL; from: SQL; where: SQL }, now: number) {
+  const { walk = sql``, from, where } = among
+  const expired = and(inArray(open.status, leftBy('take_over')), lte(open.lease_until, now))
+  return raw(
+    db,
+    {
+      status: open.status,
+      n: sql<number>`count(*)`,
+      /**
+       * The first of the events that no replay opened, and the first of the replays that opened the others: ids contain
+       * a time.
+       */
+      oldest_event: sql<string | null>`min(${open.id}) FILTER (WHERE ${open.replay_id} IS NULL)`,
+      oldest_replay: sql<string | null>`min(${open.replay_id})`,
+      expired: sql<number>`sum(coalesce(${expired}, 0))`,
+    },
+    (fields) => sql`${walk} SELECT ${fields} FROM (
+      SELECT ${events.status}, ${events.id}, ${events.replay_id}, ${events.lease_until} FROM ${from}
+      WHERE ${where} AND ${events.due_at} IS NOT NULL LIMIT ${MAX_COUNTED}) open
+      GROUP BY ${open.status}`,
+  )
+}
+
+/** Reads whether the project has, or had, this connection: a row if so. */
+export function connectionExists(db: Db, projectId: string, id: string) {
+  return db
+    .select({ id: connections.id })
+    .from(connections)
+    .where(and(eq(connections.id, id), eq(connections.project_id, projectId)))
+}
+
+/** Reads the rollups of a range of minutes, `to` exclusive, for one connection or for all. */
+export function readMinutes(
+  db: Db,
+  projectId: string,
+  range: { from: number; to: number },
+  connectionId: string | null,
+): Query<MinuteRow[]> {
+  const { from, to } = range
+  if (connectionId === null) {
+    const within = and(eq(minutes.project_id, projectId), gte(minutes.minute, from), lt(minutes.minute, to))
+    return db.select().from(minutes).where(within).orderBy(minutes.minute)
+  }
+  // The key is (project, minute, connection): each minute is looked up by itself, or one connection of many would cost
+  // the rows of all.
+  return raw(
+    db,
+    getTableColumns(minutes),
+    (fields) => sql`WITH RECURSIVE t(minute) AS (
+        SELECT CAST(${from} AS INTEGER) UNION ALL SELECT minute + 1 FROM t WHERE minute + 1 < ${to})
+      SELECT ${fields} FROM t CROSS JOIN ${minutes} ON ${minutes.project_id} = ${projectId}
+        AND ${minutes.minute} = t.minute AND ${minutes.connection_id} = ${connectionId}`,
+  )
+}
+
+/** Refused deliveries of a connection for one cause. `minute`: the last minute in which there were any. */
+export type Refusal = { cause: string; n: number; minute: number }
+
+/**
+ * Reads the refused deliveries of a connection in a range of minutes, `to` exclusive, by cause. Each minute is looked up
+ * by itself, as in {@link readMinutes}.
+ */
+export function readRefusals(
+  db: Db,
+  projectId: string,
+  { from, to }: { from: number; to: number },
+  connectionId: string,
+): Query<Refusal[]> {
+  const fields = {
+    cause: sql<string>`j.key`,
+    n: sql<number>`sum(j.value)`,
+    minute: sql<number>`max(${minutes.minute})`,
+  }
+  return raw(
+    db,
+    fields,
+    (list) => sql`WITH RECURSIVE t(minute) AS (
+        SELECT CAST(${from} AS INTEGER) UNION ALL SELECT minute + 1 FROM t WHERE minute + 1 < ${to})
+      SELECT ${list} FROM t CROSS JOIN ${minutes} ON ${minutes.project_id} = ${projectId}
+        AND ${minutes.minute} = t.minute AND ${minutes.connection_id} = ${connectionId}
+      CROSS JOIN json_each(${minutes.refused}) j GROUP BY j.key ORDER BY 2 DESC`,
+  )
+}
+
+/** What a project received in an hour. `hour`: hours since the epoch. */
+export type HourRow = { hour: number; received: number; failed: number; refused: number }
+
+/** Reads what a project received and refused in each hour of a range of hours, `to` exclusive. Quiet hours have no row. */
+export function readHours(db: Db, projectId: string, { from, to }: { from: number; to: number }): Query<HourRow[]> {
+  const refused = sql`(SELECT sum(value) FROM json_each(${minutes.refused}))`
+  const fields = {
+    hour: sql<number>`${minutes.minute} / 60`,
+    received: sql<number>`sum(${minutes.received})`,
+    failed: sql<number>`sum(${minutes.failed})`,
+    refused: sql<number>`coalesce(sum(CASE WHEN ${minutes.refused} <> '{}' THEN ${refused} END), 0)`,
+  }
+  const within = and(eq(minutes.project_id, projectId), gte(minutes.minute, from * 60), lt(minutes.minute, to * 60))
+  return raw(db, fields, (list) => sql`SELECT ${list} FROM ${minutes} WHERE ${within} GROUP BY 1`)
+}

@@ -1,0 +1,107 @@
+import { HOUR, MINUTE, SECOND } from '../lib/time'
+import { THRESHOLDS } from './limits'
+
+/** What the verdict depends on. Ages are in milliseconds. */
+export type Facts = {
+  oldest_pending_age_ms: number | null
+  expired_leases: number
+  /** Null if the sweep has never run. */
+  sweep_age_ms: number | null
+  last_60m: { received: number; failed: number }
+  /** Names of active connections without a signing secret, to which something was sent. */
+  without_secret: readonly string[]
+  /** Names of active connections with signing secrets that no encryption key opens, and how many each has. */
+  unreadable: readonly { name: string; n: number }[]
+  /** `full`: whether the database has recently refused a write because it is full. */
+  store: { number: number; size_bytes: number | null; limit_bytes: number; full: boolean }
+  /** Sentences about connections that refused every delivery. */
+  refusing: readonly string[]
+}
+export type Verdict = { status: 'ok' | 'degraded' | 'failing'; reasons: string[] }
+
+/** The worst status that any fact causes, with the reasons for it. */
+export function verdictOf(facts: Facts): Verdict {
+  const checks = checksOf(facts)
+  for (const status of ['failing', 'degraded'] as const) {
+    const reasons = checks.flatMap((check) => (check[status] ? [check.reason] : []))
+    if (reasons.length > 0) return { status, reasons }
+  }
+  return { status: 'ok', reasons: [] }
+}
+
+/** What a check is about. */
+type About = 'pending' | 'sweep' | 'failed' | 'leases' | 'secret' | 'unreadable' | 'store' | 'refusing'
+type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
+
+/** Everything that is wrong, including what is less severe than the status: the failing checks first. */
+export function findingsOf(facts: Facts): { about: About; reason: string; failing: boolean }[] {
+  const wrong = checksOf(facts).filter(({ degraded, failing }) => degraded || failing)
+  const findings = wrong.map(({ about, reason, failing }) => ({ about, reason, failing: failing === true }))
+  return findings.sort((a, b) => Number(b.failing) - Number(a.failing))
+}
+
+function checksOf(facts: Facts): Check[] {
+  const { oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret, unreadable, refusing, store } =
+    facts
+  const { degraded, failing } = THRESHOLDS
+  const { failed, received } = last_60m
+  const age = oldest_pending_age_ms ?? 0
+  const swept = sweep_age_ms ?? 0
+  return [
+    {
+      about: 'pending',
+      reason: `the oldest open event has waited for ${span(age)}`,
+      degraded: age > degraded.oldest_pending_age_ms,
+      failing: age > failing.oldest_pending_age_ms,
+    },
+    {
+      about: 'sweep',
+      reason: `the job that picks up waiting events last ran ${span(swept)} ago`,
+      degraded: swept > degraded.sweep_age_ms,
+      failing: swept > failing.sweep_age_ms,
+    },
+    { about: 'sweep', reason: 'the job that picks up waiting events has not run yet', degraded: sweep_age_ms === null },
+    {
+      about: 'failed',
+      reason: `${failed} of ${received} events received in the last hour failed`,
+      degraded: failed >= degraded.failed_last_60m,
+      failing: received > 0 && failed / received >= failing.failed_share_last_60m,
+    },
+    {
+      about: 'leases',
+      reason: `expired leases: ${expired_leases} (a worker died while it was processing an event)`,
+      degraded: expired_leases >= degraded.expired_leases,
+    },
+    ...without_secret.map((name) => ({
+      about: 'secret' as const,
+      reason: `the connection ${name} has no signing secret and refuses every delivery`,
+      degraded: true,
+    })),
+    ...unreadable.map(({ name, n }) => ({
+      about: 'unreadable' as const,
+      reason: `no encryption key opens ${n === 1 ? 'a signing secret' : `${n} signing secrets`} of the connection ${name}: restore the ENCRYPTION_KEY_… that encrypted them, or remove the secrets and add them again`,
+      degraded: true,
+      failing: n >= failing.unreadable_secrets,
+    })),
+    {
+      about: 'store',
+      reason: `database ${store.number} is full and refuses new rows`,
+      degraded: store.full,
+      failing: store.full,
+    },
+    {
+      about: 'store',
+      reason: `database ${store.number} is ${Math.floor(share(store) * 100)} % full`,
+      degraded: share(store) >= degraded.store_share,
+    },
+    ...refusing.map((reason) => ({ about: 'refusing' as const, reason, degraded: true })),
+  ]
+}
+
+const share = ({ size_bytes, limit_bytes }: Facts['store']) => (size_bytes ?? 0) / limit_bytes
+
+/** A time in whole units: the largest of which there are at least two. */
+function span(ms: number): string {
+  if (ms < 2 * MINUTE) return `${Math.round(ms / SECOND)} s`
+  return ms < 2 * HOUR ? `${Math.round(ms / MINUTE)} min` : `${Math.round(ms / HOUR)} h`
+}

@@ -1,0 +1,62 @@
+import { and, eq, inArray, ne } from 'drizzle-orm'
+import { users } from '../accounts/schema'
+import type { Directory } from '../db/client'
+import { valuesOf } from '../db/sql'
+import type { Runtime } from '../env'
+import { ifAnswered } from '../http/read'
+import type { Role } from '../lib/access'
+import { members } from './schema'
+
+/** Addresses of users by their ids. */
+export type People = ReadonlyMap<string, string>
+/** Members of a project by the ids of their users. */
+export type Roles = ReadonlyMap<string, { email: string; role: Role }>
+
+/** @param rows null if the directory did not answer; the result is then null too */
+export function rolesIn(rows: readonly (Person & { role: Role })[] | null): Roles | null {
+  return rows && new Map(rows.map(({ user_id, email, role }) => [user_id, { email, role }]))
+}
+
+/** The members of a project with their roles; null if the directory does not answer. */
+export async function readRoles({ directory }: Runtime, projectId: string): Promise<Roles | null> {
+  return rolesIn(await ifAnswered(directory, membersOf(directory, projectId)))
+}
+
+function peopleIn(rows: readonly Person[] | null): People | null {
+  return rows && new Map(rows.map(({ user_id, email }) => [user_id, email]))
+}
+
+/** The addresses of the members of a project; null if the directory does not answer. */
+export async function readMembers({ directory }: Runtime, projectId: string): Promise<People | null> {
+  return peopleIn(await ifAnswered(directory, membersOf(directory, projectId)))
+}
+
+/**
+ * The addresses of users, whether or not they are members. It has none if the directory does not answer, and none for
+ * ids of other things.
+ */
+export async function readAddresses({ directory }: Runtime, ids: readonly string[]): Promise<People> {
+  const users = [...new Set(ids.filter((id) => id.startsWith('usr_')))]
+  if (users.length === 0) return new Map()
+  return peopleIn(await ifAnswered(directory, addressesOf(directory, users))) ?? new Map()
+}
+
+/** A user of a project, or one who did something in it. */
+export type Person = { user_id: string; email: string }
+
+/** Reads the members of a project with their addresses. */
+export function membersOf(directory: Directory, projectId: string) {
+  return directory
+    .select({ user_id: members.user_id, email: users.email, role: members.role })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.user_id))
+    .where(eq(members.project_id, projectId))
+}
+
+/** Reads the addresses of users. Ids that are not of users are ignored, and so are users who were erased. */
+export function addressesOf(directory: Directory, ids: readonly string[]) {
+  return directory
+    .select({ user_id: users.id, email: users.email })
+    .from(users)
+    .where(and(inArray(users.id, valuesOf(ids)), ne(users.email, users.id)))
+}

@@ -1,0 +1,168 @@
+import type { Effect } from '../billing/effect'
+import { forgottenEffect } from '../billing/forget'
+import { forgetObjects } from '../billing/forget-store'
+import type { ObjectKey } from '../billing/store'
+import { START } from '../consumers/erase-store'
+import { IDENTITIES_AFTER } from '../consumers/limits'
+import type { ErasureCursor } from '../consumers/schema'
+import { batch, run } from '../db/client'
+import type { Runtime } from '../env'
+import { writeLog } from '../http/log'
+import { identitiesGone } from '../identities/identities'
+import { idFloor } from '../lib/ids'
+import { DAY, MINUTE } from '../lib/time'
+import { purgeCodes } from '../sso/customers/codes-store'
+import {
+  deletePayloads,
+  type Erasure,
+  moveTo,
+  nextDue,
+  selectCustomers,
+  selectEvents,
+  selectObjectsOf,
+} from './erasures-store'
+import { CHUNK_ERASED, CHUNK_ROWS, ERASED_DAYS_BACK } from './limits'
+import type { Step } from './progress-store'
+
+/*
+ * What vendors have sent about the customers of erased consumers. The first pass of an erasure goes through the customers, their
+ * objects, and the events that refer to them. Then come the identities of single sign-on. Later passes, one a day, delete the
+ * payloads of events that have come since.
+ * The projection keeps what is about a person out of billing objects by itself: see billing/apply.ts.
+ */
+
+/**
+ * One step of one erasure that is due: a chunk of rows. Erasures take turns, because a step makes its erasure the last one
+ * in the order of `due_at`.
+ *
+ * @param failed is told of an erasure whose step failed. It is tried again a minute later, and the others continue.
+ * @returns `after` is null once none is due
+ */
+export async function eraseSome(rt: Runtime, failed: (error: unknown) => void): Promise<Step> {
+  const { db, now } = rt
+  const [erasure] = await run(db, nextDue(db, now))
+  if (!erasure) return { done: 0, after: null }
+  try {
+    await advance(rt, erasure)
+    return { done: 1, after: '' }
+  } catch (error) {
+    const { project_id, id } = erasure
+    writeLog('error', 'erasure_failed', { project_id, erasure_id: id, error: String(error) })
+    failed(error)
+    await run(db, moveTo(db, erasure, { cursor: erasure.cursor, due_at: now + MINUTE }))
+    return { done: 0, after: '' }
+  }
+}
+
+async function advance(rt: Runtime, erasure: Erasure): Promise<void> {
+  const at = erasure.cursor ?? { ...START, phase: erasure.finished_at === null ? 'customers' : 'events' }
+  const { finished_at } = erasure
+  if (at.consumers && finished_at !== null) return eraseIdentities(rt, erasure, at.consumers, finished_at)
+  if (at.phase === 'customers') return eraseCustomers(rt, erasure, at)
+  if (at.phase === 'objects') return eraseObjects(rt, erasure, at)
+  return eraseEvents(rt, erasure, at)
+}
+
+async function eraseCustomers(rt: Runtime, erasure: Erasure, at: ErasureCursor): Promise<void> {
+  const { db } = rt
+  const rows = await run(db, selectCustomers(db, erasure, at))
+  await forgetObjects(
+    db,
+    rows.map(({ customer, vendor }) => keyOf(erasure, vendor, 'customer', customer)),
+  )
+  await go(rt, erasure, next(at, rows) ?? begin('objects', at))
+}
+
+async function eraseObjects(rt: Runtime, erasure: Erasure, at: ErasureCursor): Promise<void> {
+  const { db } = rt
+  const rows = await run(db, selectObjectsOf(db, erasure, at))
+  await forgetObjects(
+    db,
+    rows.flatMap(({ vendor, kind, id }) => withCard(keyOf(erasure, vendor, kind, id))),
+  )
+  await go(rt, erasure, next(at, rows) ?? begin('events', at))
+}
+
+async function eraseEvents(rt: Runtime, erasure: Erasure, at: ErasureCursor): Promise<void> {
+  const { db, now, settings } = rt
+  const isFirst = erasure.finished_at === null
+  // Later passes look for payloads only, and older events have none.
+  const since = isFirst ? 0 : now - (settings.payloadRetentionDays + ERASED_DAYS_BACK) * DAY
+  const rows = await run(db, selectEvents(db, erasure, at, idFloor('evt', since)))
+  const ids = rows.filter(({ blocked }) => !blocked).map(({ id }) => id)
+  const left = at.left + rows.length - ids.length
+  if (isFirst) {
+    const touched = rows.flatMap(({ vendor, effects }) =>
+      (effects ?? []).flatMap(({ kind, id }) => (kind === 'customer_link' ? [] : [keyOf(erasure, vendor, kind, id)])),
+    )
+    await forgetObjects(db, touched)
+  }
+  const rewritten = isFirst
+    ? rows.flatMap(({ id, attempts, effects }) => {
+        const forgotten = (effects ?? []).map(forgottenEffect)
+        return isSame(forgotten, effects ?? []) ? [] : [{ id, attempts, effects: forgotten }]
+      })
+    : []
+  const deleted = deletePayloads(db, erasure, { ids, rewritten })
+  const cursor = next({ ...at, left }, rows)
+  const then = cursor ? { cursor, due_at: now } : afterPass(erasure, { ...at, left }, now)
+  await batch(db, { ...deleted, moved: moveTo(db, erasure, then) })
+}
+
+/** After a pass: the next one is a minute later if open events still needed their payloads, else a day later. */
+function afterPass({ finished_at }: Erasure, { left, consumers }: ErasureCursor, now: number) {
+  const again = consumers ? { ...START, consumers } : null
+  if (left > 0 && finished_at === null) return { cursor: again, due_at: now + MINUTE }
+  if (again) return { cursor: again, due_at: now + IDENTITIES_AFTER, finished_at: now }
+  return { cursor: null, due_at: now + DAY, finished_at: finished_at ?? now }
+}
+
+/**
+ * Deletes the identities of the consumers once more: a sign-in that was under way may have recorded one after the call. Codes
+ * from that time have expired. Without customers, nothing is left to do then.
+ */
+async function eraseIdentities(
+  rt: Runtime,
+  erasure: Erasure,
+  consumers: readonly string[],
+  finishedAt: number,
+): Promise<void> {
+  const { db, directory, now } = rt
+  await run(directory, identitiesGone(directory, erasure.project_id, consumers))
+  await purgeCodes(directory, now, CHUNK_ROWS)
+  const customers = await run(db, selectCustomers(db, erasure, START))
+  await run(db, moveTo(db, erasure, { cursor: null, due_at: customers.length > 0 ? finishedAt + DAY : null }))
+}
+
+/** The first step of a phase. */
+function begin(phase: ErasureCursor['phase'], { consumers }: ErasureCursor): ErasureCursor {
+  return { ...START, phase, ...(consumers && { consumers }) }
+}
+
+/** Where the next step of the phase begins: after the last row. Null if there are no more rows. */
+function next(
+  at: ErasureCursor,
+  rows: readonly { customer: string; vendor: string; kind?: string; id?: string }[],
+): ErasureCursor | null {
+  const last = rows.at(-1)
+  if (!last || rows.length < CHUNK_ERASED) return null
+  const { customer, vendor, kind = '', id = '' } = last
+  return { ...at, customer, vendor, kind, id }
+}
+
+function go({ db, now }: Runtime, erasure: Erasure, cursor: ErasureCursor): Promise<unknown> {
+  return run(db, moveTo(db, erasure, { cursor, due_at: now }))
+}
+
+function keyOf({ project_id }: Erasure, vendor: string, kind: ObjectKey['kind'], vendor_id: string): ObjectKey {
+  return { project_id, vendor, kind, vendor_id }
+}
+
+/** A payment method has its card in a row of its own, if the vendor's payments report it. */
+function withCard(key: ObjectKey): ObjectKey[] {
+  return key.kind === 'payment_method' ? [key, { ...key, kind: 'payment_card' }] : [key]
+}
+
+function isSame(some: readonly Effect[], others: readonly Effect[]): boolean {
+  return JSON.stringify(some) === JSON.stringify(others)
+}

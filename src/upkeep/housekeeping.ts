@@ -1,0 +1,152 @@
+import { removeAddresses } from '../audit-log/addresses-store'
+import { batch, run } from '../db/client'
+import type { Runtime } from '../env'
+import { writeLog } from '../http/log'
+import { bodies, payloads } from '../inbox/schema'
+import { DAY, HOUR } from '../lib/time'
+import { purgeSpent } from '../passkeys/store'
+import { removeHalfMade } from '../projects/half-made'
+import { mendMarks } from '../projects/marks'
+import { mendSettings } from '../projects/mend-settings'
+import { purgeEnded } from '../sessions/store'
+import { purgeConnections, purgeIdentities } from '../sso/connections/ended-store'
+import { purgeCodes, purgeLogins } from '../sso/customers/codes-store'
+import { purgeTests } from '../sso/tests/tests-store'
+import { addToState, readState, writeState } from '../stores/state'
+import { type Budget, hasRoom } from './budget'
+import { renewKeys } from './entitlement-keys'
+import { eraseSome } from './erasures'
+import { nextDue } from './erasures-store'
+import { purgeGrants } from './grants-store'
+import { CHUNK_ROWS } from './limits'
+import { foldMinutes } from './minutes-store'
+import { movePayloads } from './moving-store'
+import { type Progress, readProgress, type Step, writeProgress } from './progress-store'
+import { purgeProjects } from './purge'
+import { purgeEvents, purgeMinutes, purgeMoves, purgePayloads, purgeReplays } from './retention'
+
+/**
+ * One step of a task, beginning after the project that it has come to. `failed` is for a project that the step could not do
+ * and has passed over.
+ */
+type Task = (rt: Runtime, progress: Progress, failed: (error: unknown) => void) => Promise<Step>
+
+/** The task that does not wait for the next hour. */
+const ERASURES = 'erasures'
+
+/** The tasks of every store. */
+const TASKS: Record<string, Task> = {
+  payloads: (rt, progress) => purgePayloads(rt.db, bodies, startOf(rt, progress), payloadsBefore(rt)),
+  earlier_payloads: (rt, progress) => purgePayloads(rt.db, payloads, startOf(rt, progress), payloadsBefore(rt)),
+  moved_payloads: ({ db, now }) => movePayloads(db, now),
+  records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  grants: (rt, progress) => purgeGrants(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  customer_moves: (rt, progress) => purgeMoves(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
+  purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
+  entitlement_keys: (rt) => renewKeys(rt),
+  [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
+  // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
+  reseal_again: async ({ db }) => {
+    await writeState(db, 'sealed_under', 0)
+    return { done: 0, after: null }
+  },
+}
+
+/** An isolate of the previous deployment may write an address during the first pass. The second one is an hour later. */
+const ADDRESS_PASSES = 2
+
+/** The tasks of the directory, which is in store 0. */
+const OF_DIRECTORY: Record<string, Task> = {
+  sign_in: async ({ directory, now }) => {
+    const gone = [...(await purgeEnded(directory, now, CHUNK_ROWS)), await purgeSpent(directory, now, CHUNK_ROWS)]
+    return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
+  },
+  sso: async ({ directory, now }) => {
+    const gone: number[] = []
+    const purges = [purgeCodes, purgeLogins, purgeTests, purgeIdentities, purgeConnections]
+    for (const purge of purges) gone.push(await purge(directory, now, CHUNK_ROWS))
+    return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
+  },
+  audited_addresses: async ({ directory }, { after }) => {
+    const [passes] = await run(directory, readState(directory, 'address_passes'))
+    if ((passes?.value ?? 0) >= ADDRESS_PASSES) return { done: 0, after: null }
+    const step = await removeAddresses(directory, after)
+    if (step.after === null) await addToState(directory, 'address_passes', 1)
+    return step
+  },
+}
+
+/** The tasks of a store that is not the directory. */
+const OF_OTHERS: Record<string, Task> = {
+  half_made: (rt, { after }) => removeHalfMade(rt, after),
+  project_marks: (rt, { after }) => mendMarks(rt, after),
+  project_settings: (rt, { after }) => mendSettings(rt, after),
+}
+
+const startOf = ({ store }: Runtime, { after }: Progress) => ({ store, after })
+
+/** A payload does not outlive its record. */
+function payloadsBefore({ now, settings }: Runtime): number {
+  return now - Math.min(settings.payloadRetentionDays, settings.recordRetentionDays) * DAY
+}
+
+/** Whole hours, because old rollups are by the hour: an event and its share of the rollup go together. */
+function recordsBefore({ now, settings }: Runtime): number {
+  return Math.floor((now - settings.recordRetentionDays * DAY) / HOUR) * HOUR
+}
+
+/**
+ * Deletes payloads and records of a store past their retention, and folds old rollups. Each task passes over all
+ * projects once an hour, in steps. The tasks take turns until they are done or the budget is spent; the next run
+ * continues from there. Erasures are looked for in every run. A run in an hour whose passes are done costs one round trip.
+ *
+ * @param failed is told of a task that failed. The others continue, and the next run tries it again.
+ */
+export async function housekeep(
+  rt: Runtime,
+  budget: Budget,
+  failed: (task: string, error: unknown) => void,
+): Promise<void> {
+  const { db, now, store } = rt
+  const hour = Math.floor(now / HOUR)
+  const tasks = { ...TASKS, ...(store === 0 ? OF_DIRECTORY : OF_OTHERS) }
+  const { rows, erasures } = await batch(db, { rows: readProgress(db), erasures: nextDue(db, now) })
+  const known = new Map(rows.map((row) => [row.task, row]))
+  const progress = Object.keys(tasks).map((task) => known.get(task) ?? { task, hour: 0, after: '' })
+  const waits = (task: string) => task === ERASURES && erasures.length > 0
+  const due = new Set(progress.filter((row) => row.hour !== hour || row.after !== '' || waits(row.task)))
+  const moved = new Set<Progress>()
+  const done: Record<string, number> = {}
+  while (due.size > 0 && hasRoom(db, budget)) {
+    for (const row of due) {
+      if (!hasRoom(db, budget)) break
+      try {
+        const result = await (tasks[row.task] as Task)(rt, row, (error) => failed(row.task, error))
+        done[row.task] = (done[row.task] ?? 0) + result.done
+        moved.add(row)
+        row.after = result.after ?? ''
+        if (result.after !== null) continue
+        row.hour = hour
+      } catch (error) {
+        failed(row.task, error)
+      }
+      due.delete(row)
+    }
+  }
+  if (moved.size > 0) await writeProgress(db, [...moved])
+  const { trips, statements, rows_read, rows_written } = db.meter
+  if (moved.size > 0) {
+    writeLog('info', 'housekeeping', {
+      store,
+      ...done,
+      left: due.size,
+      d1_trips: trips,
+      d1_statements: statements,
+      rows_read,
+      rows_written,
+    })
+  }
+}
