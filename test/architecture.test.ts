@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { app } from '../src/app'
 import { routeTable } from '../src/http/openapi'
-import { nameOf } from './routes'
+import { nameOf } from './routes/of-app'
 import { fileOf, SOURCES, type Source, TEST_LINES } from './sources'
 
 /** The rooms of src/, from the ground up. A file imports from its own room and from those before it. */

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { call } from './harness'
-import { ROUTES } from './routes'
+import { ROUTES } from './routes/of-app'
 
 type Document = { servers: { url: string }[] }
 

@@ -4,7 +4,9 @@ import { SCOPES } from '../src/lib/access'
 import { codeOf, ERRORS } from '../src/lib/faults'
 import { call, ORIGIN } from './harness'
 import { type Json, misfits, resolve } from './harness/json-schema'
-import { callRoute, nameOf, ROUTES, tokenFor, worldsByRoute } from './routes'
+import { nameOf, ROUTES } from './routes/of-app'
+import { callRoute, tokenFor } from './routes/walk'
+import { worldsByRoute } from './routes/world'
 
 /** Calls of /auth that take no credentials, although others with their beginning do. */
 const PUBLIC = ['POST /auth/sessions', 'POST /auth/sessions/passkey', 'POST /auth/passkeys/challenge']

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { GUIDES } from '../../src/console/pages/connections/guides'
 import { call, deliver, failingD1, lossyQueue, mint, settled, stripeEvent } from '../harness'
-import { type Cast, formToken, nameOf, newCast, PAGES, pathIn, submit, visit } from './visit'
+import { nameOf } from '../routes/of-app'
+import { type Cast, formToken, newCast, PAGES, pageIn, submit, visit } from './visit'
 
 const INSTRUCTIONS = Object.values(GUIDES).map(({ docs }) => docs)
 let cast: Cast
@@ -34,7 +35,7 @@ describe('every page', () => {
 
   it('has the security headers for every user and status', async () => {
     for (const page of PAGES) {
-      const path = pathIn(cast.world, page)
+      const path = pageIn(cast.world, page)
       for (const token of [null, cast.viewer, cast.owner]) {
         if (page.path.includes('sign-out') || page.path.endsWith('/end')) continue
         const answer = await visit(path, token, page.method === 'POST' ? { form: {} } : {})
@@ -49,7 +50,7 @@ describe('every page', () => {
 
   it('has no inline script, style or handler', async () => {
     for (const page of PAGES.filter(({ method }) => method === 'GET')) {
-      const { text } = await visit(pathIn(cast.world, page), cast.owner)
+      const { text } = await visit(pageIn(cast.world, page), cast.owner)
       expect(text).not.toMatch(/<script(?![^>]* src="\/assets\/)|<style|\sstyle="|\son\w+="|javascript:/i)
       // The vendors' own instructions are elsewhere: links only, and nothing is sent along.
       const own = text.replaceAll(/<a href="(https:[^"]+)" target="_blank" rel="noreferrer">/g, (link, to) =>
@@ -77,7 +78,7 @@ describe('every page', () => {
 
   it('has an address above which every other leads somewhere', async () => {
     const above = PAGES.filter(({ method }) => method === 'GET').flatMap((entry) => {
-      const parts = pathIn(cast.world, entry).split('/')
+      const parts = pageIn(cast.world, entry).split('/')
       return parts.map((_, at) => parts.slice(0, at).join('/')).filter((path) => path.startsWith('/console'))
     })
     const lost: string[] = []

@@ -1,13 +1,14 @@
 import { app } from '../../src/app'
 import { type RouteEntry, routeTable } from '../../src/http/openapi'
 import { type Answer, addMember, call, lossyQueue, ORIGIN, type RequestOptions, STORE, signedIn } from '../harness'
-import { newWorld, type World } from '../routes'
+import { nameOf } from '../routes/of-app'
+import { PAGE_ROWS } from '../routes/table'
+import { newWorld, pathIn, type World } from '../routes/world'
 
 /** All pages of the console, from the app's own route table. */
 export const PAGES = routeTable(app).filter(
   ({ path, meta }) => path.startsWith('/console') || path === '/auth/sign-in' || meta.page !== undefined,
 )
-export const nameOf = ({ method, path }: RouteEntry) => `${method} ${path}`
 
 export type Visit = RequestOptions & { form?: Record<string, string> | URLSearchParams | undefined }
 
@@ -39,35 +40,8 @@ export async function submit(path: string, token: string, fields: Record<string,
 }
 
 /** The path of a page in a world, with its parameters filled in. */
-export function pathIn(world: World, { path }: RouteEntry): string {
-  const ids: Record<string, string> = {
-    'api-keys': world.other.key.id,
-    connections: world.connection.id,
-    secrets: world.connection.secrets[0]?.id ?? '',
-    webhooks: world.event,
-    replays: world.replay,
-    members: path.endsWith('/break-glass') ? world.coOwner.user : world.member.user,
-    sso: world.sso.id,
-    tests: world.sso.test,
-    invitations: world.invitation.id,
-    sessions: world.session,
-    subscriptions: 'sub_sample',
-    invoices: 'in_sample',
-    'payment-methods': 'pm_sample',
-    consumers: world.consumer,
-    devices: world.device,
-    identities: world.identity,
-    plans: world.plan,
-    features: 'unused',
-    grants: world.grant,
-    domains: world.domain,
-    customers: 'stripe',
-    ':vendor': 'cus_1',
-    p: world.project,
-    projects: world.project,
-  }
-  const parts = path.split('/')
-  return parts.map((part, at) => (part.startsWith(':') ? (ids[parts[at - 1] as string] ?? 'none') : part)).join('/')
+export function pageIn(world: World, page: RouteEntry): string {
+  return pathIn(world, page.path, PAGE_ROWS[nameOf(page)]?.at)
 }
 
 /** A world, and one member of each role. */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { setClock, stopClock } from '../clock'
 import { bound, call, countingD1, freshKey, freshProject, mint, STORE } from '../harness'
-import { callRoute, expectSampled, nameOf, newWorld, ROUTES } from '../routes'
+import { nameOf, ROUTES } from '../routes/of-app'
+import { callRoute, expectSampled } from '../routes/walk'
+import { newWorld } from '../routes/world'
 import { KEYS, PROJECTS, rowOf, WEBHOOKS } from './api'
 
 describe('authentication', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call, freshKey, freshProject } from '../harness'
-import { ROUTES } from '../routes'
+import { ROUTES } from '../routes/of-app'
 import { PROJECTS } from './api'
 
 describe('the plane', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call, freshKey } from '../harness'
-import { newWorld } from '../routes'
+import { newWorld } from '../routes/world'
 import { answerOf, KEYS, PROJECTS, WEBHOOKS } from './api'
 
 describe('projects', () => {

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addMember, call, DIRECTORY, mint } from '../harness'
-import { enforce } from '../http/faults-of-domains'
 import {
   actionsOf,
   as,
@@ -14,7 +13,7 @@ import {
   verified,
   zone,
 } from './domains'
-import { failDomain } from './rows'
+import { enforceDomain, failDomain } from './rows'
 
 let project: string
 let owner: { token: string }
@@ -214,7 +213,7 @@ it('a developer changes surfaces; a domain for single sign-on needs an admin', a
 it('a domain stays while the connection that the team must use needs it', async () => {
   const { api, project, owner } = await newApi()
   const domain = await verified(api)
-  await enforce(project, domain.id)
+  await enforceDomain(project, domain.id)
   const refused = await api.remove(domain.id)
   expect(refused).toMatchObject({ status: 409, body: { code: 'domain_enforced' } })
   expect(refused.body.detail).toContain('sso_1')

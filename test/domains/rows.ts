@@ -24,3 +24,14 @@ export async function failDomain(id: string): Promise<void> {
     .bind(id)
     .run()
 }
+
+/** Makes the team of a project sign in through a connection that needs a domain. */
+export async function enforceDomain(project: string, domain: string) {
+  await DIRECTORY.batch([
+    DIRECTORY.prepare('UPDATE members SET break_glass = 1 WHERE project_id = ?').bind(project),
+    DIRECTORY.prepare(
+      "INSERT INTO sso_connection_domains (project_id, domain_id, audience, connection_id) VALUES (?, ?, 'team', 'sso_1')",
+    ).bind(project, domain),
+    DIRECTORY.prepare("UPDATE projects SET sso_enforced_by = 'sso_1' WHERE id = ?").bind(project),
+  ])
+}

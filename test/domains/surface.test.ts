@@ -3,7 +3,7 @@ import { app } from '../../src/app'
 import { routeTable } from '../../src/http/openapi'
 import { advance, stopClock } from '../clock'
 import { call, countingD1, DIRECTORY, deliver, signStripe, stripeConnection, stripeEvent } from '../harness'
-import { nameOf } from '../routes'
+import { nameOf } from '../routes/of-app'
 import { MARK, newApi, newName, verified } from './domains'
 
 /* A project's own host: what it serves, and above all what it does not. */

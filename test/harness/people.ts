@@ -47,6 +47,12 @@ export async function addMember(project: string, role: Role) {
   return member
 }
 
+/** Makes the user the owner of `n` more projects, or gives them another role there. */
+export async function owning(user: string, n: number, role: Role = 'owner') {
+  const insert = DIRECTORY.prepare('INSERT INTO members (project_id, user_id, role, created_at) VALUES (?, ?, ?, 0)')
+  await DIRECTORY.batch(Array.from({ length: n }, () => insert.bind(newId('prj', Date.now()), user, role)))
+}
+
 /** An address that no other test has used. */
 export function freshEmail() {
   return `${newId('usr', Date.now()).slice(-10)}@example.com`

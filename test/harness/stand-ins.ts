@@ -68,6 +68,9 @@ export function countingD1() {
 /** How D1 says that it cannot be reached. */
 export const D1_LOST = 'D1_ERROR: Network connection lost.'
 
+/** How D1 refuses a statement with a mistake in it. */
+export const OUR_MISTAKE = 'D1_ERROR: no such column: hash_of_the_secret at offset 7: SQLITE_ERROR'
+
 /** How D1 says that it has reached its size limit. */
 export const D1_FULL = 'D1_ERROR: Exceeded maximum DB size'
 

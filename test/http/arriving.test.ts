@@ -4,11 +4,10 @@ import { MAX_DELIVERY_BYTES } from '../../src/inbox/receive/limits'
 import { utf8 } from '../../src/lib/crypto'
 import { SECOND } from '../../src/lib/time'
 import { advance, stopTimers } from '../clock'
-import { type Answer, call, deliverBytes, lossyQueue, stripeEvent } from '../harness'
+import { type Answer, call, deliverBytes, freshConnection, KEYS, lossyQueue, PROJECTS, stripeEvent } from '../harness'
 import { captureLog } from '../inbox/pipeline'
 import { until } from '../inbox/receive/until'
 import { CROWD, crowd, openBody, stalled } from './arriving'
-import { freshConnection, KEYS, PROJECTS } from './faults'
 
 let world: Awaited<ReturnType<typeof freshConnection>>
 beforeAll(async () => {

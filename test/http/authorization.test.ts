@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import { app } from '../../src/app'
 import { routeTable } from '../../src/http/openapi'
-import { ROLES, type Role, SCOPES, type Scope } from '../../src/lib/access'
+import { ROLES, SCOPES } from '../../src/lib/access'
 import { HOUR } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import {
@@ -16,164 +16,9 @@ import {
   STORE,
   signedIn,
 } from '../harness'
+import { nameOf, ROUTES } from '../routes/of-app'
+import { ROWS } from '../routes/table'
 
-/** Who may call what, written by hand: the routes' own policies are compared with this. */
-type Stated = {
-  /** Whether an API key may. */
-  key: boolean
-  /** Whether a session may, from which role on; null: any signed-in user, whatever the project. */
-  session: Role | null | false
-  scope: Scope | null
-  /** The status for the session of a user who is no member of the project; 403 by default. */
-  stranger?: number
-}
-const READ = (scope: Scope): Stated => ({ key: true, session: 'viewer', scope })
-const CONNECT: Stated = { key: true, session: 'admin', scope: 'connections:write' }
-const MANAGE: Stated = { key: true, session: 'admin', scope: 'members:write' }
-const CONSUMERS: Stated = { key: true, session: 'developer', scope: 'consumers:write' }
-const CATALOG: Stated = { key: true, session: 'developer', scope: 'catalog:write' }
-const GRANTS: Stated = { key: true, session: 'developer', scope: 'entitlements:write' }
-const SIGN_IN: Stated = { key: true, session: 'developer', scope: 'sso:use' }
-const DOMAINS: Stated = { key: true, session: 'developer', scope: 'domains:write' }
-const SSO: Stated = { key: true, session: 'admin', scope: 'sso:write' }
-const OWNER: Stated = { key: false, session: 'owner', scope: null }
-const OWN: Stated = { key: false, session: null, scope: null }
-
-const STATED: Record<string, Stated | 'public'> = {
-  'POST /platform/v1/api-keys': { key: false, session: 'developer', scope: 'api_keys:write' },
-  'GET /platform/v1/api-keys': READ('api_keys:read'),
-  'GET /platform/v1/api-keys/self': { key: true, session: false, scope: null },
-  'GET /platform/v1/api-keys/:id': READ('api_keys:read'),
-  'PATCH /platform/v1/api-keys/:id': { key: true, session: 'developer', scope: 'api_keys:write' },
-  'POST /platform/v1/api-keys/:id/rotate': { key: true, session: 'developer', scope: 'api_keys:write' },
-  'DELETE /platform/v1/api-keys/:id': { key: true, session: 'developer', scope: 'api_keys:write' },
-  'POST /platform/v1/projects': { key: true, session: null, scope: 'projects:write' },
-  'GET /platform/v1/projects': { key: true, session: null, scope: 'projects:read' },
-  'GET /platform/v1/projects/:id': { key: true, session: 'viewer', scope: 'projects:read', stranger: 404 },
-  'PATCH /platform/v1/projects/:id': { key: true, session: 'admin', scope: 'projects:write', stranger: 404 },
-  'GET /platform/v1/members': READ('members:read'),
-  'GET /platform/v1/members/:user_id': READ('members:read'),
-  'PATCH /platform/v1/members/:user_id': MANAGE,
-  'DELETE /platform/v1/members/:user_id': MANAGE,
-  'PUT /platform/v1/members/:user_id/break-glass': OWNER,
-  'DELETE /platform/v1/members/:user_id/break-glass': OWNER,
-  'POST /platform/v1/sso/connections': SSO,
-  'GET /platform/v1/sso/connections': READ('sso:read'),
-  'GET /platform/v1/sso/connections/:id': READ('sso:read'),
-  'PATCH /platform/v1/sso/connections/:id': SSO,
-  'DELETE /platform/v1/sso/connections/:id': SSO,
-  'POST /platform/v1/sso/connections/:id/activate': SSO,
-  'POST /platform/v1/sso/connections/:id/disable': SSO,
-  'GET /platform/v1/sso/identities': READ('sso:read'),
-  'DELETE /platform/v1/sso/identities/:id': SSO,
-  'POST /platform/v1/invitations': MANAGE,
-  'GET /platform/v1/invitations': READ('members:read'),
-  'GET /platform/v1/invitations/:id': READ('members:read'),
-  'POST /platform/v1/invitations/:id/resend': MANAGE,
-  'DELETE /platform/v1/invitations/:id': MANAGE,
-  'GET /platform/v1/audit-log': { key: true, session: 'admin', scope: 'audit_log:read' },
-  'POST /platform/v1/domains': DOMAINS,
-  'GET /platform/v1/domains': READ('domains:read'),
-  'GET /platform/v1/domains/:id': READ('domains:read'),
-  'POST /platform/v1/domains/:id/verify': DOMAINS,
-  'DELETE /platform/v1/domains/:id': DOMAINS,
-  'GET /platform/v1/billing/features': READ('catalog:read'),
-  'PUT /platform/v1/billing/features/:key': CATALOG,
-  'DELETE /platform/v1/billing/features/:key': CATALOG,
-  'POST /platform/v1/billing/plans': CATALOG,
-  'GET /platform/v1/billing/plans': READ('catalog:read'),
-  'GET /platform/v1/billing/plans/:id': READ('catalog:read'),
-  'PATCH /platform/v1/billing/plans/:id': CATALOG,
-  'POST /platform/v1/billing/plans/:id/preview': READ('catalog:read'),
-  'POST /platform/v1/billing/entitlements/check': READ('entitlements:read'),
-  'GET /platform/v1/consumers/:consumer/entitlements': READ('entitlements:read'),
-  'POST /platform/v1/consumers/:consumer/entitlements/token': READ('entitlements:read'),
-  'POST /platform/v1/billing/entitlement-keys/rotate': { key: false, session: 'admin', scope: 'projects:write' },
-  'GET /p/:project/jwks.json': 'public',
-  'POST /platform/v1/billing/grants': GRANTS,
-  'GET /platform/v1/billing/grants': READ('entitlements:read'),
-  'DELETE /platform/v1/billing/grants/:id': GRANTS,
-  'POST /platform/v1/sso/authorize': SIGN_IN,
-  'POST /platform/v1/sso/connections/:id/test': { key: true, session: 'admin', scope: 'sso:write' },
-  'GET /platform/v1/sso/connections/:id/tests/:test': READ('sso:read'),
-  'POST /platform/v1/sso/token': SIGN_IN,
-  'POST /platform/v1/consumers': CONSUMERS,
-  'GET /platform/v1/consumers': READ('consumers:read'),
-  'GET /platform/v1/consumers/:consumer': READ('consumers:read'),
-  'PUT /platform/v1/consumers/:consumer': CONSUMERS,
-  'PATCH /platform/v1/consumers/:consumer': CONSUMERS,
-  'POST /platform/v1/consumers/:consumer/block': CONSUMERS,
-  'POST /platform/v1/consumers/:consumer/unblock': CONSUMERS,
-  'POST /platform/v1/consumers/:consumer/merge': CONSUMERS,
-  'DELETE /platform/v1/consumers/:consumer': { key: true, session: 'admin', scope: 'consumers:erase' },
-  'GET /platform/v1/consumers/:consumer/erasure': READ('consumers:read'),
-  'GET /platform/v1/consumers/:consumer/devices': READ('consumers:read'),
-  'PUT /platform/v1/consumers/:consumer/devices/:device': CONSUMERS,
-  'DELETE /platform/v1/consumers/:consumer/devices/:device': CONSUMERS,
-  'POST /platform/v1/devices/verify': READ('entitlements:read'),
-  'POST /platform/v1/billing/connections': CONNECT,
-  'GET /platform/v1/billing/connections': READ('connections:read'),
-  'GET /platform/v1/billing/connections/:id': READ('connections:read'),
-  'PATCH /platform/v1/billing/connections/:id': CONNECT,
-  'DELETE /platform/v1/billing/connections/:id': CONNECT,
-  'POST /platform/v1/billing/connections/:id/secrets': CONNECT,
-  'DELETE /platform/v1/billing/connections/:id/secrets/:secret_id': CONNECT,
-  'GET /platform/v1/billing/webhooks': READ('billing:read'),
-  'GET /platform/v1/billing/webhooks/search': READ('billing:read'),
-  'GET /platform/v1/billing/webhooks/health': READ('billing:read'),
-  'GET /platform/v1/billing/webhooks/lag-timeseries': READ('billing:read'),
-  'POST /platform/v1/billing/webhooks/replay': { key: true, session: 'developer', scope: 'billing:write' },
-  'GET /platform/v1/billing/webhooks/replays': READ('billing:read'),
-  'GET /platform/v1/billing/webhooks/replays/:replay_id': READ('billing:read'),
-  'GET /platform/v1/billing/webhooks/:event_id': READ('billing:read'),
-  'GET /platform/v1/billing/webhooks/:event_id/attempts': READ('billing:read'),
-  'POST /platform/v1/billing/webhooks/:event_id/replay': { key: true, session: 'developer', scope: 'billing:write' },
-  'GET /platform/v1/billing/subscriptions': READ('billing:read'),
-  'GET /platform/v1/billing/subscriptions/:id': READ('billing:read'),
-  'GET /platform/v1/billing/subscriptions/:id/timeline': READ('billing:read'),
-  'GET /platform/v1/billing/invoices': READ('billing:read'),
-  'GET /platform/v1/billing/invoices/:id': READ('billing:read'),
-  'GET /platform/v1/billing/invoices/:id/timeline': READ('billing:read'),
-  'GET /platform/v1/billing/payment-methods': READ('billing:read'),
-  'GET /platform/v1/billing/payment-methods/:id': READ('billing:read'),
-  'GET /platform/v1/billing/payment-methods/:id/timeline': READ('billing:read'),
-  'GET /platform/v1/billing/customers': READ('billing:read'),
-  'GET /platform/v1/billing/customers/:vendor/:id': READ('billing:read'),
-  'PUT /platform/v1/billing/customers/:vendor/:id': CONSUMERS,
-  'DELETE /platform/v1/billing/customers/:vendor/:id/pin': CONSUMERS,
-  'POST /auth/codes': 'public',
-  'POST /auth/sessions': 'public',
-  'DELETE /platform/v1/projects/:id': OWN,
-  'POST /platform/v1/projects/:id/restore': { key: false, session: 'owner', scope: null, stranger: 404 },
-  'GET /auth/sessions': OWN,
-  'DELETE /auth/sessions': OWN,
-  'GET /auth/user': OWN,
-  'PATCH /auth/user': OWN,
-  'GET /auth/events': OWN,
-  'GET /auth/sessions/current': OWN,
-  'POST /auth/session/confirm': OWN,
-  'DELETE /auth/user': OWN,
-  'DELETE /auth/sessions/current': OWN,
-  'DELETE /auth/sessions/:id': OWN,
-  'GET /auth/passkeys': OWN,
-  'POST /auth/passkeys': OWN,
-  'POST /auth/passkeys/options': OWN,
-  'POST /auth/passkeys/challenge': 'public',
-  'PATCH /auth/passkeys/:id': OWN,
-  'DELETE /auth/passkeys/:id': OWN,
-  'POST /auth/sessions/passkey': 'public',
-  'POST /auth/session/passkey/options': OWN,
-  'POST /auth/session/passkey': OWN,
-  'POST /auth/session/recovery-code': OWN,
-  'GET /auth/recovery-codes': OWN,
-  'POST /auth/recovery-codes': OWN,
-  'GET /auth/invitations': OWN,
-  'POST /auth/invitations/:id/accept': OWN,
-  'POST /auth/invitations/:id/decline': OWN,
-  'POST /ingest/:connection_id': 'public',
-  'GET /healthz': 'public',
-  'GET /metrics': 'public',
-}
 /** Pages for people, and the description of the API: they have no policy. */
 const PAGES = ['GET /openapi.json', 'GET /errors', 'GET /']
 
@@ -221,15 +66,21 @@ describe('the authorization matrix', () => {
 
   it('states a policy for every route, and every stated route exists', () => {
     const routes = table
-      .filter(({ meta }) => meta.page === undefined) // test/console/roles.test.ts states those
+      .filter(({ meta }) => meta.page === undefined) // test/console/roles.test.ts asks those
       .map(({ method, path }) => `${method} ${path.replace(/(.)\/$/, '$1')}`)
       .filter((route) => !PAGES.includes(route))
-    expect(routes.sort()).toEqual(Object.keys(STATED).sort())
+    expect(routes.sort()).toEqual(Object.keys(ROWS).sort())
+  })
+
+  it('needs a confirmed session where this is stated', () => {
+    const stated = Object.entries(ROWS).filter(([, { who }]) => who !== 'public' && who.confirmed)
+    const confirmed = ROUTES.filter(({ meta }) => meta.operation?.policy?.confirmed)
+    expect(confirmed.map(nameOf).sort()).toEqual(stated.map(([name]) => name).sort())
   })
 
   for (const { method, path, meta } of table) {
     const name = `${method} ${path.replace(/(.)\/$/, '$1')}`
-    const stated = STATED[name]
+    const stated = ROWS[name]?.who
     if (!stated) continue
     if (stated === 'public') {
       it(`${name} takes no credential`, () => expect(meta.operation?.policy).toBeNull())

@@ -3,7 +3,10 @@ import type * as z from 'zod'
 import type { RouteEntry } from '../../src/http/openapi'
 import { MAX_BODY_BYTES } from '../../src/http/validate'
 import { type Answer, call, freshProject, NO_LIMIT, type RequestOptions, STORE } from '../harness'
-import { callRoute, nameOf, newWorld, QUERIES, ROUTES, SAMPLES, takesBody, tokenFor, type World } from '../routes'
+import { nameOf, ROUTES, takesBody } from '../routes/of-app'
+import { ROWS } from '../routes/table'
+import { callRoute, tokenFor } from '../routes/walk'
+import { newWorld, type World } from '../routes/world'
 
 const BODIES = ROUTES.filter(takesBody)
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -156,12 +159,12 @@ beforeAll(async () => {
 
 it('every route that takes a JSON body has a sample here', () => {
   expect(BODIES.length).toBeGreaterThan(5)
-  expect(BODIES.map(nameOf).filter((route) => !SAMPLES[route])).toEqual([])
+  expect(BODIES.map(nameOf).filter((route) => !ROWS[route]?.json)).toEqual([])
 })
 
 describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (path, route) => {
-  const sample = SAMPLES[path]?.json ?? {}
-  const good = SAMPLES[path]?.status ?? 0
+  const sample = ROWS[path]?.json ?? {}
+  const good = ROWS[path]?.status ?? 200
   const { shape } = route.meta.body as z.ZodObject
   const fields = Object.keys(shape)
   const required = fields.filter((field) => !(shape[field] as z.ZodType).safeParse(undefined).success)
@@ -376,14 +379,14 @@ describe('the path', () => {
       const others = ['/ingest/:connection_id', '/platform/v1/billing/features/:key']
       for (const route of ROUTES.filter(({ path }) => path.includes(':') && !others.includes(path))) {
         const path = route.path.replaceAll(/:\w+/g, id)
-        const json = SAMPLES[nameOf(route)]?.json
+        const json = ROWS[nameOf(route)]?.json
         const options = {
           method: route.method,
           token: tokenFor(unchanged, route),
           project: unchanged.project,
           ...(json && { json }),
         }
-        const query = QUERIES[nameOf(route)]
+        const query = ROWS[nameOf(route)]?.query
         const asked = query === undefined ? path : `${path}?${query}`
         problemOf(await call(asked, options), 404, 'not_found', nameOf(route))
       }

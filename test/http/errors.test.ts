@@ -2,8 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { codeOf, ERRORS, type FaultName } from '../../src/lib/faults'
 import { SECOND } from '../../src/lib/time'
 import { stopClock } from '../clock'
-import { call, freshKey, ORIGIN, type RequestOptions, STORE, signStripe, stripeEvent } from '../harness'
-import { freshConnection, KEYS, PRODUCERS, revoked, rotated } from './faults'
+import {
+  call,
+  freshConnection,
+  freshKey,
+  KEYS,
+  ORIGIN,
+  type RequestOptions,
+  revokedKey,
+  rotatedKey,
+  STORE,
+  signStripe,
+  stripeEvent,
+} from '../harness'
+import { nameOf, ROUTES } from '../routes/of-app'
+import { ROWS } from '../routes/table'
+import { PRODUCERS } from './faults'
 
 const FAULTS = Object.keys(ERRORS) as FaultName[]
 const BARE = 'Bearer realm="platform"'
@@ -25,8 +39,18 @@ describe('every fault', () => {
     expect(Object.keys(PRODUCERS).sort()).toEqual([...FAULTS].sort())
   })
 
+  it('in the row of a route is in the documentation of this route', () => {
+    const undocumented = ROUTES.flatMap((route) => {
+      const documented: readonly string[] = route.meta.operation?.faults ?? []
+      const stated = Object.keys(ROWS[nameOf(route)]?.faults ?? {})
+      return stated.filter((fault) => !documented.includes(fault)).map((fault) => `${nameOf(route)}: ${fault}`)
+    })
+    expect(undocumented).toEqual([])
+  })
+
   it.each(FAULTS)('%s is answered as problem+json', async (fault) => {
-    const answer = await PRODUCERS[fault]()
+    const meet = PRODUCERS[fault] ?? expect.unreachable('no request meets it')
+    const answer = await meet()
     const { status, title } = ERRORS[fault]
     const code = codeOf(fault)
     expect([answer.status, answer.body?.code], answer.text).toEqual([status, code])
@@ -78,7 +102,7 @@ describe('a credential that is refused', () => {
     ['expired since', 'expired', 'key_expired'],
     ['live', 'live', 'key_rotated'],
   ])('as the old secret of a key that is %s: %s', async (_, now, code) => {
-    const { project, owner, key, secret } = await rotated()
+    const { project, owner, key, secret } = await rotatedKey()
     if (now === 'revoked') await call(`${KEYS}/${key.id}`, { method: 'DELETE', token: owner.token, project })
     if (now === 'expired') await STORE.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(key.id).run()
     const answer = await call(KEYS, { token: secret, project })
@@ -87,7 +111,7 @@ describe('a credential that is refused', () => {
 
   it('as an API key where people alone may call, whatever project it names', async () => {
     const { secret, project } = await freshKey()
-    const other = await revoked()
+    const other = await revokedKey()
     for (const [method, path] of [
       ['GET', '/auth/sessions'],
       ['GET', '/auth/sessions/current'],

@@ -9,10 +9,12 @@ import {
   DIRECTORY,
   failingD1,
   freshKey,
+  KEYS,
   KV_OUT,
+  OUR_MISTAKE,
+  PROJECTS,
   tamperedD1,
 } from '../harness'
-import { KEYS, OUR_MISTAKE, PROJECTS } from './faults'
 
 describe('a database that fails', () => {
   const AWAY = [

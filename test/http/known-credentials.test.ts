@@ -20,7 +20,10 @@ import {
   tampered,
   tamperedD1,
 } from '../harness'
-import { callRoute, expectSampled, nameOf, newWorld, ROUTES, SAMPLES, takesBody } from '../routes'
+import { nameOf, ROUTES, takesBody } from '../routes/of-app'
+import { ROWS } from '../routes/table'
+import { callRoute, expectSampled } from '../routes/walk'
+import { newWorld } from '../routes/world'
 
 /*
  * Where this isolate has authenticated a key before, a route that only reads sends the key's own read and its statements
@@ -81,7 +84,7 @@ function addressOf(path: string): string {
 /** A request to a route that only reads, in this project. */
 function ask(route: (typeof ROUTES)[number], options: RequestOptions) {
   const { method, path } = route
-  return call(addressOf(path), { method, ...(takesBody(route) && { json: SAMPLES[nameOf(route)]?.json }), ...options })
+  return call(addressOf(path), { method, ...(takesBody(route) && { json: ROWS[nameOf(route)]?.json }), ...options })
 }
 
 describe.each(reads)('$method $path', (route) => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import wrangler from '../../wrangler.toml?raw'
-import { call, captureConsole, failingD1, freshProject, tamperedD1 } from '../harness'
-import { callRoute, nameOf, newWorld, ROUTES, tokenFor } from '../routes'
-import { OUR_MISTAKE } from './faults'
+import { call, captureConsole, failingD1, freshProject, OUR_MISTAKE, tamperedD1 } from '../harness'
+import { nameOf, ROUTES } from '../routes/of-app'
+import { callRoute, tokenFor } from '../routes/walk'
+import { newWorld } from '../routes/world'
 
 const SECRET = 'a-secret-in-a-query-string'
 

@@ -15,10 +15,10 @@ import {
   freshKey,
   freshProject,
   mailbox,
+  OUR_MISTAKE,
   stripeConnection,
   stripeEvent,
 } from '../harness'
-import { OUR_MISTAKE } from './faults'
 
 const KEYS = '/platform/v1/api-keys'
 const VERSION = { id: '7b1d2c3e-0000-4000-8000-00000000abcd', tag: '', timestamp: '2026-11-22T06:00:00.000Z' }

@@ -12,11 +12,12 @@ import {
   freshAddress,
   freshKey,
   freshProject,
+  KEYS,
   mint,
+  PROJECTS,
   STORE,
   signedIn,
 } from '../harness'
-import { KEYS, PROJECTS } from './faults'
 
 /* Several clients behind one address: the failures of one must not become the failures of another. */
 

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, call } from '../harness'
-import { callRoute, nameOf, newWorld, ROUTES, takesBody, tokenFor, type World } from '../routes'
+import { nameOf, ROUTES, takesBody } from '../routes/of-app'
+import { callRoute, tokenFor } from '../routes/walk'
+import { newWorld, type World } from '../routes/world'
 
 const WEBHOOKS = '/platform/v1/billing/webhooks'
 /** The codes of `errors` that docs/api.md states. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { call, head } from '../harness'
-import { callRoute, nameOf, pathIn, ROUTES, tokenFor, worldsByRoute } from '../routes'
+import { nameOf, ROUTES } from '../routes/of-app'
+import { addressIn, callRoute, tokenFor } from '../routes/walk'
+import { worldsByRoute } from '../routes/world'
 
 const worldOf = worldsByRoute()
 
@@ -42,7 +44,7 @@ describe('every response', () => {
   it.each(LISTED)('to HEAD is that of GET without a body: %s', async (name) => {
     const route = READS.find((one) => nameOf(one) === name)
     const world = await worldOf({ method: 'GET' })
-    const path = route ? pathIn(world, route) : name.slice(4)
+    const path = route ? addressIn(world, route) : name.slice(4)
     // Metrics have a token of their own, and are not there without one.
     const METRICS_TOKEN = 'm'.repeat(32)
     const options =

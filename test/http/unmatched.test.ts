@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { call } from '../harness'
-import { KEYS } from './faults'
+import { call, KEYS } from '../harness'
 
 describe('a method that a path does not take', () => {
   it.each([

@@ -9,6 +9,7 @@ import {
   freshProject,
   invite,
   invited,
+  KEYS,
   mailbox,
   mint,
   type RequestOptions,
@@ -17,7 +18,6 @@ import {
   tamperedD1,
   unconfirm,
 } from '../harness'
-import { KEYS } from '../http/faults'
 import { keepHouse } from '../inbox/pipeline'
 import { byCode, prove, withPasskey } from '../passkeys/people'
 import { end } from '../projects/ending'

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addMember, call, DIRECTORY, freshKey, freshProject, invite, mint, signedIn } from '../harness'
-import { callRoute, nameOf, newWorld, ROUTES } from '../routes'
+import { nameOf, ROUTES } from '../routes/of-app'
+import { callRoute } from '../routes/walk'
+import { newWorld } from '../routes/world'
 import { as, logged, losing, rolesIn, told } from './members'
 
 const KEYS = '/platform/v1/api-keys'

@@ -11,13 +11,14 @@ import {
   freshKey,
   freshProject,
   invited,
+  KEYS,
   mint,
+  PROJECTS,
   STORE_NUMBER,
   signedIn,
   stripeEvent,
   unconfirm,
 } from '../harness'
-import { KEYS, PROJECTS } from '../http/faults'
 import { cron, newWorld, rows, settle, stored } from '../inbox/pipeline'
 import { captureLog } from '../inbox/pipeline/log'
 import { told } from '../members/members'

@@ -1,7 +1,6 @@
 import { DAY, HOUR } from '../../src/lib/time'
 import { advance } from '../clock'
-import { call, databaseOf, freshKey, type RequestOptions, STORES, stripeConnection } from '../harness'
-import { PROJECTS } from '../http/faults'
+import { call, databaseOf, freshKey, PROJECTS, type RequestOptions, STORES, stripeConnection } from '../harness'
 import { keepHouse } from '../inbox/pipeline'
 
 /** How long a deleted project can be restored. */

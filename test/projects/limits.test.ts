@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { addMember, call, DIRECTORY, freshKey, mint, NO_LIMIT, STORE, signedIn } from '../harness'
-import { owning, PROJECTS } from '../http/faults'
+import { addMember, call, DIRECTORY, freshKey, mint, NO_LIMIT, owning, PROJECTS, STORE, signedIn } from '../harness'
 
 const create = (token: string, project?: string) =>
   call(PROJECTS, {

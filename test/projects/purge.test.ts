@@ -14,6 +14,7 @@ import {
   failingD1,
   freshProject,
   invited,
+  KEYS,
   lossyQueue,
   mint,
   STORE,
@@ -22,7 +23,6 @@ import {
   stripeEvent,
   tamperedD1,
 } from '../harness'
-import { KEYS } from '../http/faults'
 import { captureLog, cron, deliverBatch, keepHouse, newWorld, rowsOfAll, settle } from '../inbox/pipeline'
 import { insertEvents, insertMinutes, insertPayload, seedEvent } from '../inbox/seeding'
 import { told } from '../members/members'

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RouteEntry } from '../../../src/http/openapi'
-import { PAGES, pathIn as pageIn, visit } from '../../console/visit'
+import { PAGES, pageIn, visit } from '../../console/visit'
 import { addMember, call, DIRECTORY, freshProject, lossyQueue, NO_LIMIT } from '../../harness'
-import { nameOf, newWorld, ROUTES, type World } from '../../routes'
+import { nameOf, ROUTES } from '../../routes/of-app'
+import { newWorld, type World } from '../../routes/world'
 import { ssoMember, team } from './team'
 
 /*

@@ -1,0 +1,82 @@
+import { HOUR } from '../../src/lib/time'
+import { call, expiredKey, fillTable, freshKey, freshProject, mint, revokedKey, tamperedD1 } from '../harness'
+import { may, people, type Rows, read, times } from './row'
+import type { World } from './world'
+
+const KEYS = '/platform/v1/api-keys'
+const PAGES = '/console/p/:project/platform/settings/api-keys'
+const WRITE = may('developer', 'api_keys:write')
+const onKey = (what: string) => ({ action: `api_key.${what}`, object: (world: World) => world.other.key.id })
+
+export const API_KEYS: Rows = {
+  'POST /platform/v1/api-keys': {
+    who: people('developer', 'api_keys:write'),
+    json: { name: 'sample', scopes: ['billing:read'], expires_at: null },
+    status: 201,
+    audit: { action: 'api_key.minted', object: () => /^key_/ },
+    faults: {
+      key_limit_reached: async () => {
+        const { project, owner } = await freshKey()
+        await fillTable('api_keys', project, 99)
+        await mint(owner.token, project) // the hundredth
+        return call(KEYS, { method: 'POST', project, token: owner.token, json: { name: 'one too many' } })
+      },
+    },
+    console: {
+      [`GET ${PAGES}/new`]: {},
+      [`POST ${PAGES}`]: { fields: { name: 'By form', scope: 'billing:read' } },
+    },
+  },
+  'GET /platform/v1/api-keys': {
+    who: read('api_keys:read'),
+    list: { add: (world, n) => times(n, () => mint(world.owner.token, world.project)) },
+    console: { [`GET ${PAGES}`]: {} },
+  },
+  'GET /platform/v1/api-keys/self': {
+    who: { key: true, session: false, scope: null },
+  },
+  'GET /platform/v1/api-keys/:id': { who: read('api_keys:read'), console: { [`GET ${PAGES}/:id`]: {} } },
+  'PATCH /platform/v1/api-keys/:id': {
+    who: WRITE,
+    json: { name: 'sample' },
+    audit: onKey('updated'),
+    console: { [`GET ${PAGES}/:id/edit`]: {}, [`POST ${PAGES}/:id/edit`]: { fields: { name: 'By form' } } },
+  },
+  'POST /platform/v1/api-keys/:id/rotate': {
+    who: WRITE,
+    audit: onKey('rotated'),
+    faults: {
+      rotation_conflict: async () => {
+        const { project, owner, key } = await freshKey()
+        const path = `${KEYS}/${key.id}/rotate`
+        // Between this rotation's read and its write, another one goes all the way.
+        const DB = tamperedD1(async ({ statements, run }) => {
+          if (statements === 1) return run()
+          const other = await call(path, { method: 'POST', project, token: owner.token })
+          if (other.status !== 200) throw new Error(`the other rotation answered ${other.status}`)
+          return run()
+        })
+        return call(path, { method: 'POST', project, token: owner.token, bindings: { DB } })
+      },
+      rotation_of_revoked_key: async () => rotate(await revokedKey()),
+      rotation_of_expired_key: async () => rotate(await expiredKey()),
+      key_expires_first: async () => {
+        const { project, owner } = await freshProject()
+        const { key } = await mint(owner.token, project, { scopes: ['billing:read'] })
+        const { secret } = await mint(owner.token, project, { expires_at: new Date(Date.now() + HOUR).toISOString() })
+        return call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: secret })
+      },
+    },
+    // The key has an owner's scopes, so a developer may not rotate it.
+    console: { [`GET ${PAGES}/:id/rotate`]: { role: 'admin' }, [`POST ${PAGES}/:id/rotate`]: { role: 'admin' } },
+  },
+  'DELETE /platform/v1/api-keys/:id': {
+    who: WRITE,
+    audit: onKey('revoked'),
+    console: { [`GET ${PAGES}/:id/revoke`]: {}, [`POST ${PAGES}/:id/revoke`]: {} },
+  },
+}
+
+function rotate({ project, owner, key }: Awaited<ReturnType<typeof freshKey>>) {
+  return call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: owner.token })
+}

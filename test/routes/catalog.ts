@@ -1,0 +1,132 @@
+import { newId } from '../../src/lib/ids'
+import { insertFeatures, insertPlan } from '../catalog/rows'
+import { call, freshKey, STORE } from '../harness'
+import { may, type Rows, read, times } from './row'
+
+const FEATURES = '/platform/v1/billing/features'
+const PLANS = '/platform/v1/billing/plans'
+const PAGES = '/console/p/:project/platform/billing'
+const WRITE = may('developer', 'catalog:write')
+const onFeature = (what: string) => ({ action: `feature.${what}`, object: () => 'unused' })
+const PLAN_FIELDS = { key: 'sample', name: 'sample', rank: '1', state: 'active' }
+
+export const CATALOG: Rows = {
+  'GET /platform/v1/billing/features': {
+    who: read('catalog:read'),
+    list: {
+      id: (row) => row.key,
+      add: ({ project }, n) => times(n, () => insertFeatures(project, `z_${newId('evt', Date.now())}`)),
+      ascending: true,
+    },
+    console: { [`GET ${PAGES}/features`]: {}, [`GET ${PAGES}/features/:key`]: { policy: 'user' } },
+  },
+  'PUT /platform/v1/billing/features/:key': {
+    who: WRITE,
+    json: { name: 'sample', type: 'boolean' },
+    audit: onFeature('updated'),
+    faults: {
+      feature_type_fixed: async () => {
+        const { project, secret } = await freshKey()
+        await insertFeatures(project, 'sso')
+        const json = { name: 'SSO', type: 'config' }
+        return call(`${FEATURES}/sso`, { method: 'PUT', project, token: secret, json })
+      },
+      feature_limit_reached: async () => {
+        const { project, secret } = await freshKey()
+        await insertFeatures(project, ...Array.from({ length: 200 }, (_, n) => `f${n}`))
+        const json = { name: 'SSO', type: 'boolean' }
+        return call(`${FEATURES}/sso`, { method: 'PUT', project, token: secret, json })
+      },
+    },
+    console: {
+      [`GET ${PAGES}/features/new`]: {},
+      [`POST ${PAGES}/features`]: {
+        ...{ action: 'feature.created', object: () => 'sample' },
+        fields: { key: 'sample', name: 'sample', type: 'boolean' },
+      },
+      [`GET ${PAGES}/features/:key/edit`]: {},
+      [`POST ${PAGES}/features/:key/edit`]: { fields: { name: 'sample' } },
+    },
+  },
+  'DELETE /platform/v1/billing/features/:key': {
+    who: WRITE,
+    audit: onFeature('deleted'),
+    faults: {
+      feature_in_use: async () => {
+        const { project, secret } = await freshKey()
+        await insertFeatures(project, 'sso')
+        await insertPlan(project, 'pro')
+        return call(`${FEATURES}/sso`, { method: 'DELETE', project, token: secret })
+      },
+    },
+    console: { [`GET ${PAGES}/features/:key/delete`]: {}, [`POST ${PAGES}/features/:key/delete`]: {} },
+  },
+  'POST /platform/v1/billing/plans': {
+    who: WRITE,
+    json: {
+      key: 'sample',
+      name: 'sample',
+      rank: 1,
+      state: 'active',
+      features: { seats: { value: 5, per_seat: true } },
+      prices: [{ vendor: 'stripe', ref: 'price_sample' }],
+    },
+    status: 201,
+    audit: { action: 'plan.created', object: () => /^pln_/ },
+    faults: {
+      plan_key_taken: async () => {
+        const { project, secret } = await freshKey()
+        await insertPlan(project, 'pro')
+        return create(project, secret)
+      },
+      plan_limit_reached: async () => {
+        const { project, secret } = await freshKey()
+        await STORE.prepare(
+          `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 100)
+           INSERT INTO plans (project_id, id, key, name, rank, state, features, revision, updated_at)
+           SELECT ?, 'pln_' || v, 'p' || v, 'p', 0, 'archived', '{}', 1, 0 FROM n`,
+        )
+          .bind(project)
+          .run()
+        return create(project, secret)
+      },
+      price_mapped: async () => {
+        const { project, secret } = await freshKey()
+        await insertPlan(project, 'other', 'price_1')
+        return create(project, secret, [{ vendor: 'stripe', ref: 'price_1' }])
+      },
+    },
+    console: {
+      [`GET ${PAGES}/plans/new`]: {},
+      [`GET ${PAGES}/plans/add`]: {},
+      [`POST ${PAGES}/plans`]: { fields: PLAN_FIELDS },
+    },
+  },
+  'GET /platform/v1/billing/plans': {
+    who: read('catalog:read'),
+    list: { add: ({ project }, n) => times(n, () => insertPlan(project, newId('evt', Date.now()))) },
+    console: { [`GET ${PAGES}/plans`]: {} },
+  },
+  'GET /platform/v1/billing/plans/:id': {
+    who: read('catalog:read'),
+    console: { [`GET ${PAGES}/plans/:plan`]: {} },
+  },
+  'PATCH /platform/v1/billing/plans/:id': {
+    who: WRITE,
+    json: { key: 'sample', name: 'sample', rank: 1, state: 'archived', features: {}, prices: [] },
+    audit: { action: 'plan.updated', object: ({ plan }) => plan },
+    console: {
+      [`GET ${PAGES}/plans/:plan/edit`]: {},
+      [`POST ${PAGES}/plans/:plan/edit`]: { fields: { ...PLAN_FIELDS, step: 'save', etag: '"1"' } },
+    },
+  },
+  'POST /platform/v1/billing/plans/:id/preview': {
+    who: read('catalog:read'),
+    json: { rank: 2, features: {}, prices: [] },
+    audit: null,
+  },
+}
+
+function create(project: string, token: string, prices: { vendor: string; ref: string }[] = []) {
+  return call(PLANS, { method: 'POST', project, token, json: { key: 'pro', name: 'Pro', prices } })
+}

@@ -1,0 +1,84 @@
+import { call, fillTable, freshConnection, STRIPE_SECRET, stripeConnection } from '../harness'
+import { may, type Rows, read, times } from './row'
+import type { World } from './world'
+
+const CONNECTIONS = '/platform/v1/billing/connections'
+const PAGES = '/console/p/:project/platform/billing/connections'
+const WRITE = may('admin', 'connections:write')
+const onConnection = (what: string) => ({ action: `connection.${what}`, object: (world: World) => world.connection.id })
+const SECRET = { signing_secret: 'whsec_9876543210' }
+
+export const CONNECTION_ROWS: Rows = {
+  'POST /platform/v1/billing/connections': {
+    who: WRITE,
+    json: { vendor: 'stripe', name: 'sample', livemode: true, signing_secret: 'whsec_0123456789' },
+    status: 201,
+    audit: { action: 'connection.created', object: () => /^con_/ },
+    faults: {
+      connection_limit_reached: async () => {
+        const { project, secret } = await freshConnection()
+        await fillTable('connections', project, 49)
+        await stripeConnection(secret, project) // the fiftieth
+        const json = { vendor: 'stripe', name: 'one too many', livemode: true, signing_secret: 'whsec_0123456789' }
+        return call(CONNECTIONS, { method: 'POST', project, token: secret, json })
+      },
+    },
+    console: {
+      [`GET ${PAGES}/new`]: {},
+      [`POST ${PAGES}`]: { fields: { vendor: 'stripe', name: 'By form', livemode: 'true', ...SECRET } },
+    },
+  },
+  'GET /platform/v1/billing/connections': {
+    who: read('connections:read'),
+    list: { add: (world, n) => times(n, () => stripeConnection(world.owner.token, world.project)) },
+    console: { [`GET ${PAGES}`]: {} },
+  },
+  'GET /platform/v1/billing/connections/:id': {
+    who: read('connections:read'),
+    console: {
+      [`GET ${PAGES}/:id`]: {},
+      [`GET ${PAGES}/:id/first`]: {},
+      [`GET ${PAGES}/:id/secrets`]: { policy: 'user' },
+      [`GET ${PAGES}/:id/secrets/:secret`]: { policy: 'user' },
+    },
+  },
+  'PATCH /platform/v1/billing/connections/:id': {
+    who: WRITE,
+    json: { name: 'sample', status: 'active' },
+    audit: onConnection('updated'),
+    console: { [`POST ${PAGES}/:id`]: { fields: { name: 'By form' } }, [`GET ${PAGES}/:id/disable`]: {} },
+  },
+  'DELETE /platform/v1/billing/connections/:id': {
+    who: WRITE,
+    audit: onConnection('deleted'),
+    console: { [`GET ${PAGES}/:id/delete`]: {}, [`POST ${PAGES}/:id/delete`]: {} },
+  },
+  'POST /platform/v1/billing/connections/:id/secrets': {
+    who: WRITE,
+    json: SECRET,
+    status: 201,
+    audit: onConnection('secret_added'),
+    faults: {
+      secret_limit_reached: async () => {
+        const world = await freshConnection()
+        for (const n of [2, 3, 4, 5]) {
+          const { status } = await addSecret(world, `whsec_number_${n}`)
+          if (status !== 201) throw new Error(`secret ${n} was answered ${status}`)
+        }
+        return addSecret(world, 'whsec_number_6')
+      },
+      secret_exists: async () => addSecret(await freshConnection(), STRIPE_SECRET),
+    },
+    console: { [`POST ${PAGES}/:id/secrets`]: { fields: SECRET } },
+  },
+  'DELETE /platform/v1/billing/connections/:id/secrets/:secret_id': {
+    who: WRITE,
+    audit: onConnection('secret_removed'),
+    console: { [`GET ${PAGES}/:id/secrets/:secret/remove`]: {}, [`POST ${PAGES}/:id/secrets/:secret/remove`]: {} },
+  },
+}
+
+function addSecret({ project, secret, connection }: Awaited<ReturnType<typeof freshConnection>>, added: string) {
+  const json = { signing_secret: added }
+  return call(`${CONNECTIONS}/${connection.id}/secrets`, { method: 'POST', project, token: secret, json })
+}

@@ -1,0 +1,124 @@
+import { newId } from '../../src/lib/ids'
+import { call, deliver, freshConnection, lossyQueue, STORE, stripeEvent } from '../harness'
+import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipeline'
+import { type List, may, type Rows, read, times } from './row'
+import type { World } from './world'
+
+const PAGES = '/console/p/:project/platform/billing/webhooks'
+const WRITE = may('developer', 'billing:write')
+const newConnection = async () => (await freshConnection()).connection.id
+const deliverEvents: List['add'] = ({ connection }, n) =>
+  times(n, () => deliver(connection.id, stripeEvent('invoice.paid'), { bindings: { EVENTS: lossyQueue().EVENTS } }))
+
+export const INBOX: Rows = {
+  'POST /ingest/:connection_id': {
+    who: 'public',
+    status: 401, // its sample has no signature
+    faults: {
+      unknown_connection: () => deliver(newId('con', Date.now()), stripeEvent()),
+      connection_disabled: async () => {
+        const { connection, project, secret } = await freshConnection()
+        const path = `/platform/v1/billing/connections/${connection.id}`
+        await call(path, { method: 'PATCH', project, token: secret, json: { status: 'disabled' } })
+        return deliver(connection.id, stripeEvent())
+      },
+      signature_missing: async () => call(`/ingest/${await newConnection()}`, { method: 'POST', body: '{}' }),
+      signature_malformed: async () =>
+        deliver(await newConnection(), stripeEvent(), { headers: { 'Stripe-Signature': 'nonsense' } }),
+      signature_mismatch: async () =>
+        deliver(await newConnection(), stripeEvent(), { secret: 'whsec_of_somebody_else' }),
+      signature_timestamp: async () =>
+        deliver(await newConnection(), stripeEvent(), { at: Math.floor(Date.now() / 1000) - 600 }),
+      too_many_events: async () => {
+        const world = await newWorld()
+        const ids = Array.from({ length: 1001 }, (_, n) => `EV${n}`)
+        return sendGocardless(world, await gocardlessConnection(world), ids)
+      },
+      unsupported_encoding: async () =>
+        deliver(await newConnection(), stripeEvent(), { headers: { 'Content-Encoding': 'gzip' } }),
+      encryption_key_unavailable: async () =>
+        deliver(await newConnection(), stripeEvent(), { bindings: { ENCRYPTION_KEY_1: btoa('x'.repeat(32)) } }),
+    },
+  },
+  'GET /platform/v1/billing/webhooks': {
+    who: read('billing:read'),
+    list: { add: deliverEvents },
+  },
+  'GET /platform/v1/billing/webhooks/search': {
+    who: read('billing:read'),
+    list: {
+      add: deliverEvents,
+      filters: [
+        'event_type=invoice.*',
+        'event_type=invoice.paid',
+        'event_type=invoice.*&event_type=charge.*',
+        'event_type=invoice.*&status=received',
+        'event_type=invoice.*&order=asc',
+        'event_type=invoice.*&livemode=true',
+        'status=received',
+        '',
+      ],
+    },
+    console: { [`GET ${PAGES}`]: {}, [`GET ${PAGES}/live`]: {} },
+  },
+  'GET /platform/v1/billing/webhooks/health': {
+    who: read('billing:read'),
+    console: { [`GET ${PAGES}/health`]: {}, 'GET /console/p/:project/status': {} },
+  },
+  'GET /platform/v1/billing/webhooks/lag-timeseries': { who: read('billing:read') },
+  'POST /platform/v1/billing/webhooks/replay': {
+    who: WRITE,
+    json: { filter: {}, limit: 10, dry_run: true },
+    audit: { action: 'events.replayed', object: () => /^rpl_/ },
+    console: { [`GET ${PAGES}/replay`]: {}, [`POST ${PAGES}/replay`]: { fields: { search: '' } } },
+  },
+  'GET /platform/v1/billing/webhooks/replays': {
+    who: read('billing:read'),
+    list: {
+      add: ({ project, owner, event }, n) =>
+        times(n, () =>
+          STORE.prepare('INSERT INTO replays (project_id, id, actor, event_id, queued) VALUES (?, ?, ?, ?, 1)')
+            .bind(project, newId('rpl', Date.now()), owner.user, event)
+            .run(),
+        ),
+    },
+    console: { [`GET ${PAGES}/replays`]: {} },
+  },
+  'GET /platform/v1/billing/webhooks/replays/:replay_id': {
+    who: read('billing:read'),
+    console: { [`GET ${PAGES}/replays/:replay`]: {} },
+  },
+  'GET /platform/v1/billing/webhooks/:event_id': {
+    who: read('billing:read'),
+    console: { [`GET ${PAGES}/:event`]: {}, [`GET ${PAGES}/:event/payload`]: {} },
+  },
+  'GET /platform/v1/billing/webhooks/:event_id/attempts': {
+    who: read('billing:read'),
+    list: { id: (row) => row.number, add: addAttempts, ascending: true },
+  },
+  'POST /platform/v1/billing/webhooks/:event_id/replay': {
+    who: WRITE,
+    audit: { action: 'event.replayed', object: ({ event }) => event },
+    faults: {
+      payload_gone: async () => {
+        const { project, secret, connection } = await freshConnection()
+        const receipt = await deliver(connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
+        const id = receipt.body.event_ids[0]
+        await STORE.prepare("UPDATE events SET status = 'processed', due_at = NULL WHERE id = ?").bind(id).run()
+        await STORE.prepare('DELETE FROM bodies WHERE project_id = ?').bind(project).run()
+        return call(`/platform/v1/billing/webhooks/${id}/replay`, { method: 'POST', project, token: secret })
+      },
+    },
+    console: { [`GET ${PAGES}/:event/replay`]: {}, [`POST ${PAGES}/:event/replay`]: {} },
+  },
+}
+
+async function addAttempts({ event }: World, n: number) {
+  const last = await STORE.prepare('SELECT coalesce(max(number), 0) AS n FROM attempts WHERE event_id = ?')
+    .bind(event)
+    .first<{ n: number }>()
+  const insert = STORE.prepare(
+    `INSERT INTO attempts (event_id, number, trigger, started_at, finished_at, outcome) VALUES (?, ?, 'retry', 1, 2, 'retrying')`,
+  )
+  await STORE.batch(Array.from({ length: n }, (_, i) => insert.bind(event, (last?.n ?? 0) + 1 + i)))
+}

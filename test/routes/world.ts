@@ -1,0 +1,159 @@
+import type { RouteEntry } from '../../src/http/openapi'
+import { newId } from '../../src/lib/ids'
+import { insertObjects } from '../billing/rows'
+import { insertFeatures, insertPlan } from '../catalog/rows'
+import { insertConsumer, insertErased } from '../consumers/rows'
+import { insertDevice } from '../devices/rows'
+import { insertDomain } from '../domains/rows'
+import { insertGrants } from '../entitlements/rows'
+import {
+  addMember,
+  call,
+  DIRECTORY,
+  deliver,
+  freshKey,
+  invited,
+  lossyQueue,
+  mint,
+  ORDINARY,
+  STORE,
+  stripeConnection,
+  stripeEvent,
+} from '../harness'
+import { insertConnection, insertIdentity } from '../sso/rows'
+
+export type World = Awaited<ReturnType<typeof newWorld>>
+
+/** A project with one of each thing that a path can name. */
+export async function newWorld() {
+  const { project, owner, key, secret } = await freshKey()
+  const other = await mint(owner.token, project, { name: 'other', scopes: ORDINARY })
+  const connection = await stripeConnection(owner.token, project)
+  // The runner does not end while the real Queue has a batch on its way: this one loses the message.
+  const receipt = await deliver(connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
+  const sessions = await call('/auth/sessions', { token: owner.token })
+  const replay = newId('rpl', Date.now())
+  await STORE.prepare('INSERT INTO replays (project_id, id, actor, queued) VALUES (?, ?, ?, 0)')
+    .bind(project, replay, owner.user)
+    .run()
+  await Promise.all([
+    insertObjects(project, 'subscription', ['sub_sample']),
+    insertObjects(project, 'invoice', ['in_sample']),
+    insertObjects(project, 'payment_method', ['pm_sample']),
+  ])
+  const member = await addMember(project, 'developer')
+  const invitation = await invited(project)
+  const [consumer, survivor] = await Promise.all([
+    insertConsumer(project, 'sample'),
+    insertConsumer(project, 'survivor'),
+  ])
+  const erased = await insertErased(project)
+  const device = await insertDevice(project, consumer)
+  await insertFeatures(project, 'sso', 'seats', 'unused')
+  const plan = await insertPlan(project, 'pro')
+  const grant = await insertGrants(project, consumer)
+  const domain = await insertDomain(project)
+  const own = await invited(project, { email: owner.email }) // of a member: accepting it changes nothing
+  const passkey = await keptPasskey(owner.user)
+  const sso = await insertConnection(project, { tested_revision: 1, audience: 'customers' })
+  const identity = await insertIdentity(project, sso.id, consumer)
+  const coOwner = await addMember(project, 'owner')
+  return {
+    consumer,
+    survivor,
+    erased,
+    device,
+    plan,
+    grant,
+    domain,
+    passkey,
+    sso,
+    identity,
+    coOwner,
+    member,
+    invitation,
+    own,
+    replay,
+    project,
+    owner,
+    key,
+    secret,
+    other,
+    connection,
+    event: receipt.body.event_ids[0],
+    session: sessions.body.data[0].id,
+  }
+}
+
+/** The worlds of a file that walks the routes: all that only read share one, and each other gets one of its own. */
+export function worldsByRoute() {
+  let read: Promise<World> | undefined
+  return ({ method }: Pick<RouteEntry, 'method'>): Promise<World> => {
+    if (method !== 'GET') return newWorld()
+    read ??= newWorld()
+    return read
+  }
+}
+
+/** A passkey of a user, and sessions in which one was used, written to the database. No authenticator has it. */
+async function keptPasskey(user: string): Promise<string> {
+  const id = newId('psk', Date.now())
+  await DIRECTORY.batch([
+    DIRECTORY.prepare(
+      `INSERT INTO passkeys (id, user_id, credential_id, public_key, counter, transports, name, created_at, backed_up)
+       VALUES (?1, ?2, ?1, '', 0, '[]', 'sample', 1, 0)`,
+    ).bind(id, user),
+    DIRECTORY.prepare('UPDATE sessions SET second_factor_at = 1 WHERE user_id = ?').bind(user),
+  ])
+  return id
+}
+
+/** What a parameter of a path names, by what stands before it. The longer name counts first. */
+const NAMED: Record<string, (world: World) => string> = {
+  'api-keys': (world) => world.other.key.id,
+  projects: (world) => world.project,
+  p: (world) => world.project,
+  members: (world) => world.member.user,
+  invitations: (world) => world.invitation.id,
+  'auth/invitations': (world) => world.own.id,
+  sso: (world) => world.sso.id,
+  'sso/connections': (world) => world.sso.id,
+  tests: (world) => world.sso.test,
+  'sso/identities': (world) => world.sso.identity,
+  identities: (world) => world.identity,
+  'v1/consumers': () => 'ext:sample',
+  consumers: (world) => world.consumer,
+  devices: (world) => world.device,
+  features: () => 'unused',
+  plans: (world) => world.plan,
+  grants: (world) => world.grant,
+  domains: (world) => world.domain,
+  connections: (world) => world.connection.id,
+  ingest: (world) => world.connection.id,
+  secrets: (world) => world.connection.secrets[0]?.id ?? '',
+  webhooks: (world) => world.event,
+  replays: (world) => world.replay,
+  subscriptions: () => 'sub_sample',
+  invoices: () => 'in_sample',
+  'payment-methods': () => 'pm_sample',
+  customers: () => 'stripe',
+  'customers/:vendor': () => 'cus_1',
+  sessions: (world) => world.session,
+  passkeys: (world) => world.passkey,
+}
+
+/**
+ * The path of a route, its parameters filled in with ids that the world has.
+ *
+ * @param at what the last parameter names, if not what the world says for this place
+ */
+export function pathIn(world: World, path: string, at?: (world: World) => string): string {
+  const parts = path.split('/')
+  const last = parts.findLastIndex((part) => part.startsWith(':'))
+  const named = (index: number) => {
+    const before = parts.slice(0, index)
+    const find = index === last && at ? at : (NAMED[before.slice(-2).join('/')] ?? NAMED[before.at(-1) ?? ''])
+    return find?.(world) ?? 'none'
+  }
+  return parts.map((part, index) => (part.startsWith(':') ? named(index) : part)).join('/')
+}
