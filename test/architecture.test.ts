@@ -13,6 +13,14 @@ const ROOMS =
 const OUTSIDE = /^(globals\.d\.ts$|drizzle\/meta\/)/
 const floorOf = (path: string) => ROOMS.indexOf(path.split('/')[0]?.replace(/\.ts$/, '') ?? '')
 
+/** Files that stand in a circle of imports. The list may only become shorter. */
+const CIRCLES_LEFT = [
+  'accounts/client.ts',
+  'accounts/events-store.ts',
+  'accounts/notices-store.ts',
+  'sessions/store.ts',
+]
+
 /** Routes that describe the service itself: no credential, no operation of the API. */
 const DESCRIPTIONS = ['GET /openapi.json', 'GET /']
 
@@ -41,20 +49,19 @@ describe('imports', () => {
     })
   })
 
-  it('have no cycles', () => {
-    const cycles: string[] = []
-    const done = new Set<string>()
-    const visit = (file: Source, above: string[]) => {
-      if (above.includes(file.path)) cycles.push([...above.slice(above.indexOf(file.path)), file.path].join(' → '))
-      if (done.has(file.path) || above.includes(file.path)) return
-      for (const { target, typeOnly } of file.imports) {
-        const next = typeOnly ? undefined : fileOf(target)
-        if (next) visit(next, [...above, file.path])
+  it('go in no circle, even where they name types alone', () => {
+    const next = new Map(
+      SOURCES.map(({ path, imports }) => [path, imports.flatMap(({ target }) => fileOf(target)?.path ?? [])]),
+    )
+    const reached = (from: string) => {
+      const seen = new Set<string>()
+      const visit = (path: string) => {
+        for (const below of next.get(path) ?? []) if (seen.size < seen.add(below).size) visit(below)
       }
-      done.add(file.path)
+      visit(from)
+      return seen
     }
-    for (const file of SOURCES) visit(file, [])
-    expect(cycles).toEqual([])
+    expect([...next.keys()].filter((path) => reached(path).has(path))).toEqual(CIRCLES_LEFT)
   })
 
   it("name another folder's store or rules, never its routes", () => {

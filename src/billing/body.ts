@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Kind, ShownKind } from '../lib/billing-kinds'
-import { isObject } from '../vendors/lib/read'
+import { isObject } from '../vendors/lib/json'
 import { BODIES, type Bodies } from '../vendors/objects'
 import type { StoredBody } from './reduce'
 

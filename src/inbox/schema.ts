@@ -1,10 +1,26 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { Effect } from '../billing/effect'
 import { EVENT_ERROR_CODES } from '../vendors/event-errors'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
-import type { DecodedSummary } from './process/decide'
 
 const list = (values: readonly string[]) => sql.raw(values.map((value) => `'${value}'`).join(','))
+
+/** The decoded view of an event, as stored and shown. Null if the payload has no such value. */
+export type DecodedSummary = {
+  vendor: string
+  object: { type: string | null; id: string | null; status: string | null }
+  customer: string | null
+  subscription: string | null
+  invoice: string | null
+  amount: { value: number; currency: string } | null
+  occurred_at: string | null
+  livemode: boolean | null
+  api_version: string | null
+  refs: string[]
+  /** What it did to billing objects and links. Empty for an event that affects none. */
+  effects: Effect[]
+}
 
 /** One row per vendor event, small and often written; payloads have their own table, `bodies`. The id holds the time of receipt. */
 export const events = sqliteTable(

@@ -1,6 +1,7 @@
 import { fromBase64, fromHex, hmac } from '../lib/crypto'
+import { at, isObject, type Json, text, without } from './lib/json'
 import { money } from './lib/money'
-import { at, eventOf, isObject, type Json, parseObject, refsOf, required, text, without } from './lib/read'
+import { eventOf, parseObject, refsOf, required } from './lib/read'
 import { isoTime } from './lib/time'
 import { firstSecret, matched, matchSecret, refused, textOf } from './lib/verify'
 import { Undecodable, type Vendor } from './vendor'

@@ -1,17 +1,7 @@
 import { fromBase64 } from '../lib/crypto'
+import { isObject, type Json, objects, text, without } from './lib/json'
 import { cents } from './lib/money'
-import {
-  eventOf,
-  isObject,
-  type Json,
-  objects,
-  parseObject,
-  refsOf,
-  required,
-  subjectOf,
-  text,
-  without,
-} from './lib/read'
+import { eventOf, parseObject, refsOf, required, subjectOf } from './lib/read'
 import { isoSeconds } from './lib/time'
 import { refused, verifyShown } from './lib/verify'
 import type { Vendor } from './vendor'

@@ -1,4 +1,4 @@
-import { integer, isObject, text } from './lib/read'
+import { integer, isObject, text } from './lib/json'
 
 /**
  * What an event says about which end user one of the vendor's customers is, by the id that the project gives that user.

@@ -1,5 +1,6 @@
 import { fromHex } from '../lib/crypto'
-import { eventOf, isObject, type Json, parseObject, refsOf, required, text } from './lib/read'
+import { isObject, type Json, text } from './lib/json'
+import { eventOf, parseObject, refsOf, required } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendor'

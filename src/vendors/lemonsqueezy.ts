@@ -1,6 +1,7 @@
 import { fromHex } from '../lib/crypto'
+import { at, isObject, numericId, text } from './lib/json'
 import { cents } from './lib/money'
-import { at, eventOf, isObject, numericId, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { eventOf, parseObject, refsOf, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'

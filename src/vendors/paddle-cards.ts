@@ -1,5 +1,6 @@
 import { word } from './lib/bounded'
-import { at, integer, isId, isObject, type Json, objects, text } from './lib/read'
+import { at, integer, isObject, type Json, objects, text } from './lib/json'
+import { isId } from './lib/read'
 import { isoTime } from './lib/time'
 import { MAX_CARDS } from './limits'
 import type { PaymentCardBody } from './objects'

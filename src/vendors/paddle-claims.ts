@@ -1,5 +1,5 @@
 import { type Claim, claimsOf, valuesOf } from './claim'
-import { at, before, type Json, text } from './lib/read'
+import { at, before, type Json, text } from './lib/json'
 
 /** The statuses of a transaction that is paid. Opening a checkout costs a buyer nothing, so anybody can do it for any address. */
 const PAID = ['paid', 'completed']

@@ -1,8 +1,10 @@
 import { type Cut, fitted, metadataOf, prose, word } from './lib/bounded'
-import { type Json, required } from './lib/read'
+import type { Json } from './lib/json'
+import { required } from './lib/read'
 import { isoTime } from './lib/time'
 import { statusOf } from './objects'
 import { cards } from './paddle-cards'
+import type { Paddle } from './paddle-shared'
 import { subscription } from './paddle-subscription'
 import { transaction } from './paddle-transaction'
 import { canonical, type Made, type Snapshot, STEPS, type Step } from './snapshot'
@@ -33,24 +35,6 @@ export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snaps
   const body = fitted(made.body, cut)
   const snapshot = { ...base, ...made, body, incomplete: cut.any } as Snapshot
   return kind === 'invoice' ? [snapshot, ...cards(data, base.occurred_at)] : [snapshot]
-}
-
-/** What the functions for each kind get. */
-export type Paddle = {
-  type: string
-  data: Json
-  common: Common
-  /** Set where a list is not whole. */
-  cut: Cut
-}
-
-export type Common = {
-  customer: string | null
-  vendor_status: string | null
-  livemode: null
-  created_at: string | null
-  updated_at: string | null
-  metadata: ReturnType<typeof metadataOf>
 }
 
 function madeOf(kind: StateKind, from: Paddle) {

@@ -1,6 +1,24 @@
-import { word } from './lib/bounded'
-import { at } from './lib/read'
+import { type Cut, type metadataOf, word } from './lib/bounded'
+import { at, type Json } from './lib/json'
 import { isoTime } from './lib/time'
+
+/** What the functions for each kind get. */
+export type Paddle = {
+  type: string
+  data: Json
+  common: Common
+  /** Set where a list is not whole. */
+  cut: Cut
+}
+
+type Common = {
+  customer: string | null
+  vendor_status: string | null
+  livemode: null
+  created_at: string | null
+  updated_at: string | null
+  metadata: ReturnType<typeof metadataOf>
+}
 
 /** The same words for both vendors; null for an unknown word. */
 export function collectionOf(mode: unknown) {

@@ -1,11 +1,10 @@
 import { currencyOf, firstOf, prose, word } from './lib/bounded'
+import { at, integer, isObject, type Json } from './lib/json'
 import { money } from './lib/money'
-import { at, integer, isObject, type Json } from './lib/read'
 import { isoTime } from './lib/time'
 import { MAX_ITEMS } from './limits'
 import { statusOf } from './objects'
-import type { Paddle } from './paddle-objects'
-import { collectionOf, discountOf } from './paddle-shared'
+import { collectionOf, discountOf, type Paddle } from './paddle-shared'
 import type { Made } from './snapshot'
 
 const SUBSCRIPTION = {

@@ -1,11 +1,10 @@
 import { type Cut, currencyOf, firstOf, link, prose, word } from './lib/bounded'
+import { at, integer, isObject, type Json, objects } from './lib/json'
 import { money } from './lib/money'
-import { at, integer, isObject, type Json, objects } from './lib/read'
 import { isoTime } from './lib/time'
 import { MAX_LINE_TEXT_BYTES, MAX_LINES } from './limits'
 import { statusOf } from './objects'
-import type { Paddle } from './paddle-objects'
-import { collectionOf, discountOf } from './paddle-shared'
+import { collectionOf, discountOf, type Paddle } from './paddle-shared'
 import type { Made } from './snapshot'
 
 const TRANSACTION = {

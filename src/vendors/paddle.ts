@@ -1,19 +1,7 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
+import { at, before, isObject, objects, text, without } from './lib/json'
 import { money } from './lib/money'
-import {
-  at,
-  before,
-  eventOf,
-  isId,
-  isObject,
-  objects,
-  parseObject,
-  refsOf,
-  required,
-  subjectOf,
-  text,
-  without,
-} from './lib/read'
+import { eventOf, isId, parseObject, refsOf, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { paddleClaims } from './paddle-claims'

@@ -1,6 +1,7 @@
 import { hmac, utf8 } from '../lib/crypto'
+import { before, idOf, text } from './lib/json'
 import { cents } from './lib/money'
-import { before, eventOf, idOf, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { eventOf, parseObject, refsOf, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, matchedAt, matchSecret } from './lib/verify'
 import { attemptedAt, macOf, readSigned, STANDARD_HEADERS } from './standard'

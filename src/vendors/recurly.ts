@@ -1,5 +1,6 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
-import { eventOf, numericId, parseObject, refsOf, required, text } from './lib/read'
+import { numericId, text } from './lib/json'
+import { eventOf, parseObject, refsOf, required } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, matchedAt, matchSecret, refused } from './lib/verify'
 import type { Vendor } from './vendor'

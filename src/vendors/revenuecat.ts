@@ -1,5 +1,6 @@
+import { isObject, text } from './lib/json'
 import { decimal } from './lib/money'
-import { eventOf, isObject, parseObject, refsOf, required, text } from './lib/read'
+import { eventOf, parseObject, refsOf, required } from './lib/read'
 import { isoMillis } from './lib/time'
 import { checkPlain, refused, verifyShown } from './lib/verify'
 import { Undecodable, type Vendor } from './vendor'

@@ -1,6 +1,7 @@
 import { fromBase64 } from '../lib/crypto'
+import { at, before, isObject, numericId, text } from './lib/json'
 import { decimal } from './lib/money'
-import { at, before, eventOf, isObject, numericId, parseObject, refsOf, required, text } from './lib/read'
+import { eventOf, parseObject, refsOf, required } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'

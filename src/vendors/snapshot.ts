@@ -1,5 +1,5 @@
 import type { Kind } from '../lib/billing-kinds'
-import { isObject } from './lib/read'
+import { isObject } from './lib/json'
 import type { Bodies } from './objects'
 
 /** One object as one event describes it: the whole object, as it was after the event. Made by the vendors' files. */

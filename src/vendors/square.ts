@@ -1,6 +1,7 @@
 import { fromBase64 } from '../lib/crypto'
+import { at, isObject, type Json, text } from './lib/json'
 import { money } from './lib/money'
-import { at, eventOf, isObject, type Json, parseObject, refsOf, required, subjectOf, text } from './lib/read'
+import { eventOf, parseObject, refsOf, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'

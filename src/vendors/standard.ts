@@ -1,5 +1,6 @@
 import { concat, fromBase64, hmac } from '../lib/crypto'
-import { before, eventOf, flag, idOf, isObject, parseObject, refsOf, required, text } from './lib/read'
+import { before, flag, idOf, isObject, text } from './lib/json'
+import { eventOf, parseObject, refsOf, required } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
 import { firstSecret, isSeconds, matchedAt, matchSecret } from './lib/verify'
 import type { Delivery, Vendor, Verification } from './vendor'

@@ -1,5 +1,5 @@
 import { type Claim, claimsOf, valuesOf } from './claim'
-import { at, idOf, type Json, text } from './lib/read'
+import { at, idOf, type Json, text } from './lib/json'
 
 /** The events of a checkout that is completed. Others cost a buyer nothing, so anybody can cause them for any address. */
 const PAID = /^checkout\.session\.(completed|async_payment_succeeded)$/

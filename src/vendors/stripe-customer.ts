@@ -1,9 +1,9 @@
 import { addressOf, currencyOf, prose, word, wordOf } from './lib/bounded'
+import { at, flag, integer, isObject, type Json } from './lib/json'
 import { money } from './lib/money'
-import { at, flag, integer, isObject, type Json } from './lib/read'
 import type { Made } from './snapshot'
 import { discountsOf } from './stripe-discounts'
-import type { Stripe } from './stripe-objects'
+import type { Stripe } from './stripe-shared'
 
 /**
  * Attached exactly while it has a customer. When it is detached, the customer is only in the previous attributes.

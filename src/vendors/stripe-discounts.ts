@@ -1,6 +1,6 @@
 import { type Cut, currencyOf, word, wordOf } from './lib/bounded'
+import { at, isObject, type Json, number } from './lib/json'
 import { money } from './lib/money'
-import { at, isObject, type Json, number } from './lib/read'
 import { isoSeconds } from './lib/time'
 import { MAX_DISCOUNTS } from './limits'
 

@@ -1,13 +1,12 @@
 import { addressOf, type Cut, currencyOf, firstOf, link, noteMissing, prose, word, wordOf } from './lib/bounded'
+import { at, flag, integer, type Json, objects } from './lib/json'
 import { money } from './lib/money'
-import { at, flag, integer, type Json, objects } from './lib/read'
 import { isoSeconds } from './lib/time'
 import { MAX_LINE_TEXT_BYTES, MAX_LINES, MAX_TAX_IDS } from './limits'
 import { statusOf } from './objects'
 import type { Made } from './snapshot'
 import { discountsOf } from './stripe-discounts'
-import type { Stripe } from './stripe-objects'
-import { collectionOf } from './stripe-subscription'
+import { collectionOf, type Stripe } from './stripe-shared'
 
 const INVOICE = {
   draft: 'draft',

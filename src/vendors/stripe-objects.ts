@@ -1,9 +1,11 @@
 import { type Cut, fitted, metadataOf, word, wordOf } from './lib/bounded'
-import { at, flag, isObject, type Json, required, without } from './lib/read'
+import { at, flag, isObject, type Json, without } from './lib/json'
+import { required } from './lib/read'
 import { isoSeconds } from './lib/time'
 import { canonical, type Snapshot, STEPS, type Step, undo } from './snapshot'
 import { customer, paymentMethod } from './stripe-customer'
 import { invoice } from './stripe-invoice'
+import type { Stripe } from './stripe-shared'
 import { subscription } from './stripe-subscription'
 import type { StateKind } from './vendor'
 
@@ -35,25 +37,6 @@ export function stripeSnapshot(event: Json, object: Json, kind: StateKind): Snap
   // The last step, because it may cut more.
   const body = fitted(made.body, cut)
   return { ...base, ...made, body, incomplete: cut.any } as Snapshot
-}
-
-/** What the functions for each kind get. `previous`: the values that the event's change replaced. */
-export type Stripe = {
-  type: string
-  object: Json
-  previous: unknown
-  common: Common
-  /** Set where a list is not whole. */
-  cut: Cut
-}
-
-export type Common = {
-  customer: string | null
-  vendor_status: string | null
-  livemode: boolean | null
-  created_at: string | null
-  updated_at: string | null
-  metadata: ReturnType<typeof metadataOf>
 }
 
 function madeOf(kind: StateKind, from: Stripe) {

@@ -1,12 +1,12 @@
 import { currencyOf, firstOf, noteMissing, prose, word, wordOf } from './lib/bounded'
+import { at, flag, integer, isObject, type Json, number } from './lib/json'
 import { money } from './lib/money'
-import { at, flag, integer, isObject, type Json, number } from './lib/read'
 import { isoSeconds } from './lib/time'
 import { MAX_ITEMS } from './limits'
 import { statusOf } from './objects'
 import type { Made } from './snapshot'
 import { discountsOf } from './stripe-discounts'
-import type { Stripe } from './stripe-objects'
+import { collectionOf, type Stripe } from './stripe-shared'
 
 const SUBSCRIPTION = {
   trialing: 'trialing',
@@ -98,10 +98,4 @@ function cancellationOf(value: unknown) {
 
 function pauseOf(value: unknown) {
   return isObject(value) ? { behavior: word(value.behavior), resumes_at: isoSeconds(value.resumes_at) } : null
-}
-
-/** How the invoices are paid; null for an unknown word. */
-export function collectionOf(value: unknown): 'charge_automatically' | 'send_invoice' | null {
-  if (value === 'charge_automatically') return value
-  return value === 'send_invoice' ? value : null
 }

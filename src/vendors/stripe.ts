@@ -1,19 +1,7 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
+import { at, flag, idOf, isObject, text, without } from './lib/json'
 import { money } from './lib/money'
-import {
-  at,
-  eventOf,
-  flag,
-  idOf,
-  isId,
-  isObject,
-  parseObject,
-  refsOf,
-  required,
-  subjectOf,
-  text,
-  without,
-} from './lib/read'
+import { eventOf, isId, parseObject, refsOf, required, subjectOf } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { stripeClaims } from './stripe-claims'

@@ -1,5 +1,5 @@
 import type { Claim } from './claim'
-import type { Json } from './lib/read'
+import type { Json } from './lib/json'
 import type { Snapshot } from './snapshot'
 
 /** A delivery as it was received. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { vendorOf } from '../../src/vendors'
-import type { Json } from '../../src/vendors/lib/read'
+import type { Json } from '../../src/vendors/lib/json'
 
 const KEYS = ['first', 'second']
 const claims = (vendor: string, event: Json) => vendorOf(vendor)?.claims?.(event, KEYS)

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { at, idOf, numericId } from '../../src/vendors/lib/json'
 import { cents, decimal, decimalsOf, money } from '../../src/vendors/lib/money'
-import { at, idOf, numericId, refsOf } from '../../src/vendors/lib/read'
+import { refsOf } from '../../src/vendors/lib/read'
 import { isoMillis, isoSeconds, isoTime } from '../../src/vendors/lib/time'
 
 describe('times', () => {

@@ -1,4 +1,3 @@
-import type { Effect } from '../../billing/effect'
 import { claimsIn } from '../../consumers/claims'
 import { utf8 } from '../../lib/crypto'
 import type { LinkSettings } from '../../tenancy/settings'
@@ -9,24 +8,9 @@ import { isId } from '../../vendors/lib/read'
 import { MAX_OBJECT_BYTES } from '../../vendors/limits'
 import type { Snapshot } from '../../vendors/snapshot'
 import { type DecodedEvent, Undecodable } from '../../vendors/vendor'
+import type { DecodedSummary } from '../schema'
 import { MAX_VENDOR_EVENT_ID_LENGTH, MAX_WORD_BYTES } from './limits'
 import type { Payload } from './payloads-store'
-
-/** The decoded view of an event, as stored and shown. Null if the payload has no such value. */
-export type DecodedSummary = {
-  vendor: string
-  object: { type: string | null; id: string | null; status: string | null }
-  customer: string | null
-  subscription: string | null
-  invoice: string | null
-  amount: { value: number; currency: string } | null
-  occurred_at: string | null
-  livemode: boolean | null
-  api_version: string | null
-  refs: string[]
-  /** What it did to billing objects and links. Empty for an event that affects none. */
-  effects: Effect[]
-}
 
 /** How processing an event ends: a pure function of what was recorded. */
 export type Outcome =

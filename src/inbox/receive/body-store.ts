@@ -7,7 +7,7 @@ import { state } from '../../stores/schema'
 import { connections } from '../connections/schema'
 import { bodies, events, payloads } from '../schema'
 import { MAX_BODY_PART } from './limits'
-import type { Recording } from './store'
+import type { Recording } from './recording'
 
 /**
  * The statements that record a delivery's payload, by name. They come after its events, and write only if one of the

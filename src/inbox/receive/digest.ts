@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../lib/crypto'
-import { isObject, type Json } from '../../vendors/lib/read'
+import { isObject, type Json } from '../../vendors/lib/json'
 import { DIGEST_LENGTH } from './limits'
 
 /**

@@ -3,7 +3,8 @@ import type { Db } from '../../db/client'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { ALONE_AFTER, MAX_GROUP, MAX_GROUP_BYTES, MAX_TRIPS_OUT, ROW_BYTES } from './limits'
-import { type RecordedEvent, type Recording, recordDeliveries } from './store'
+import type { Recording } from './recording'
+import { type RecordedEvent, recordDeliveries } from './store'
 
 /** A round trip to the database that is in flight, and when it left (ms). */
 type Trip = { leftAt: number }

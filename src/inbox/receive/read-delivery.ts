@@ -6,7 +6,7 @@ import { asText } from '../payload'
 import { storedEventId } from '../process/decide'
 import { contentDigest } from './digest'
 import { MAX_DELIVERY_EVENTS, MAX_EVENT_TYPE, MAX_KEPT_HEADER } from './limits'
-import type { NewDelivery, NewEvent } from './store'
+import type { NewDelivery, NewEvent } from './recording'
 
 /**
  * Reads a verified delivery: its payload, the headers worth keeping, and its events.

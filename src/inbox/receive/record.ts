@@ -7,8 +7,9 @@ import { touchSecret } from '../connections/secrets-store'
 import { sendEvents } from '../messages'
 import { groupCommit } from './group-commit'
 import { readDelivery } from './read-delivery'
+import type { NewDelivery } from './recording'
 import { spool } from './spool'
-import type { NewDelivery, RecordedEvent } from './store'
+import type { RecordedEvent } from './store'
 import type { Verified } from './verify'
 
 /** The answer to a vendor. */

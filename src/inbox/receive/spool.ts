@@ -3,7 +3,7 @@ import { writeLog } from '../../http/log'
 import { measure } from '../../http/measure'
 import { type SpooledMessage, sendSpooled } from '../messages'
 import { MAX_SPOOLED_BYTES } from './limits'
-import type { NewDelivery } from './store'
+import type { NewDelivery } from './recording'
 import type { Verified } from './verify'
 
 /**

@@ -1,8 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { refs } from '../schema'
-import type { Filters } from './filters'
-import { i } from './indexes'
-import type { Facts } from './store'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { events, refs } from '../schema'
+import type { Facts, Filters } from './filters'
+
+/** The events that a search looks at. */
+export const i = alias(events, 'i')
 
 export type Condition = keyof ReturnType<typeof conditionsOf>
 

@@ -103,3 +103,15 @@ export function toFilters(fields: SearchFields): Filters {
     order: fields.order,
   }
 }
+
+/** What the database says of the filters, as far as the choice of an index depends on it. */
+export type Facts = {
+  /** The project's connections that match, deleted ones too; null if connections need not be known. */
+  connections: string[] | null
+  /** Whether these have few events in all. */
+  fewOfConnections: boolean
+  /** Whether the project has few open events. */
+  fewOpen: boolean
+  /** The types that match, with prefixes spelled out; null if every type does, or too many. */
+  types: string[] | null
+}

@@ -2,9 +2,8 @@ import { type Column, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { isFinal } from '../lifecycle'
 import { events, refs } from '../schema'
-import type { Condition } from './conditions'
-import type { Filters } from './filters'
-import type { Facts } from './store'
+import { type Condition, i } from './conditions'
+import type { Facts, Filters } from './filters'
 
 /*
  * SQLite's planner, left alone, reads far too much at a million rows. So each search names the index it reads: the first
@@ -27,7 +26,6 @@ export type Index = {
   short?: boolean
 }
 
-export const i = alias(events, 'i')
 const r = alias(refs, 'r')
 const key = sql`t.value`
 const ONE_LIST = ['']

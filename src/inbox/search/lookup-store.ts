@@ -4,7 +4,7 @@ import { connections } from '../connections/schema'
 import { eventExists } from '../events/store'
 import { findReplay } from '../replay/store'
 import { events, refs } from '../schema'
-import { i } from './indexes'
+import { i } from './conditions'
 
 /**
  * Reads what a text stands for in a project: one of its ids, a vendor's id, or an event type. Each statement looks up one

@@ -4,22 +4,10 @@ import { json } from '../../db/sql'
 import { connections } from '../connections/schema'
 import { isFinal } from '../lifecycle'
 import { events } from '../schema'
-import { isPrefix } from './conditions'
-import type { Filters } from './filters'
-import { type Index, i } from './indexes'
+import { i, isPrefix } from './conditions'
+import type { Facts, Filters } from './filters'
+import type { Index } from './indexes'
 import { FEW_EVENTS, MAX_TYPES } from './limits'
-
-/** What the database says of the filters, as far as the choice of an index depends on it. */
-export type Facts = {
-  /** The project's connections that match, deleted ones too; null if connections need not be known. */
-  connections: string[] | null
-  /** Whether these have few events in all. */
-  fewOfConnections: boolean
-  /** Whether the project has few open events. */
-  fewOpen: boolean
-  /** The types that match, with prefixes spelled out; null if every type does, or too many. */
-  types: string[] | null
-}
 
 /** Reads the facts: one round trip, or none. */
 export async function readFacts(db: Db, project: string, filters: Filters): Promise<Facts> {

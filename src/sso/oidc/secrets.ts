@@ -1,10 +1,9 @@
 import * as oauth from 'oauth4webapi'
 import type { Client } from './client'
 import { MAX_QUOTED } from './limits'
-import type { Metadata } from './metadata'
 
 /** The client secret as it can stand in a request: as it is, and as HTTP Basic has it, which anybody can read. */
-export function spellingsOf({ client_id, client_secret }: Client, provider: Metadata): string[] {
+export function spellingsOf({ client_id, client_secret }: Client, provider: oauth.AuthorizationServer): string[] {
   if (client_secret === null) return []
   const headers = new Headers()
   oauth.ClientSecretBasic(client_secret)(provider, { client_id }, new URLSearchParams(), headers)

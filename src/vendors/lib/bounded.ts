@@ -8,7 +8,7 @@ import {
   MAX_OBJECT_BYTES,
   MAX_URL_LENGTH,
 } from '../limits'
-import { at, idOf, isObject, type Json, objects, text, webUrl } from './read'
+import { at, idOf, isObject, type Json, objects, text, webUrl } from './json'
 
 /*
  * Values of a vendor's object with a bound on each, so that what is kept of the object always fits into its row. A value

@@ -1,4 +1,4 @@
-import { text } from './read'
+import { text } from './json'
 
 export type Money = { value: number; currency: string }
 
