@@ -115,12 +115,12 @@ export const accountRoutes = new Hono<HttpEnv>()
   )
 
 /** @throws {Fault} `unknown_session` if the user was removed after authentication */
-function presentUser(user: User | undefined) {
+function presentUser(user: User | undefined): z.infer<typeof Account> {
   if (!user) throw new Fault('unknown_session', 'Session not found. Sign in again.')
   return { id: user.id, email: user.email, created_at: iso(user.created_at), notices: user.notices }
 }
 
-function present(row: EventRow) {
+function present(row: EventRow): z.infer<typeof AccountEvent> {
   return {
     id: row.id,
     type: row.type,

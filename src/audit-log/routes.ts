@@ -77,7 +77,7 @@ export const auditRoutes = new Hono<HttpEnv>().get(
   },
 )
 
-function present(row: AuditRow, people: People) {
+function present(row: AuditRow, people: People): z.infer<typeof AuditEntry> {
   return {
     id: row.id,
     created_at: iso(idTime(row.id)),

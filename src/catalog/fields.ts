@@ -52,7 +52,7 @@ export const Feature = named(
   { key: 'seats', name: 'Seats', type: 'quantity', combine: 'max', created_at: SAMPLE.time },
 )
 
-export function presentFeature({ created_at, ...row }: FeatureRow) {
+export function presentFeature({ created_at, ...row }: FeatureRow): z.infer<typeof Feature> {
   return { ...row, created_at: iso(created_at) }
 }
 
@@ -183,6 +183,6 @@ export const Plan = named(
   },
 )
 
-export function presentPlan({ updated_at, ...row }: PlanRow) {
+export function presentPlan({ updated_at, ...row }: PlanRow): z.infer<typeof Plan> {
   return { ...row, updated_at: iso(updated_at) }
 }

@@ -52,7 +52,7 @@ export const PinBody = named(
 )
 
 /** A customer of the list as the API shows it. */
-export function present({ erased: _, recorded: __, ...link }: Link) {
+export function present({ erased: _, recorded: __, ...link }: Link): z.infer<typeof CustomerLink> {
   return link
 }
 

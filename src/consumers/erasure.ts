@@ -60,7 +60,7 @@ export const Erasure = named(
 )
 
 /** An erasure as the API shows it. */
-export function presentErasure({ removed, requested_at, finished_at, ...ids }: Row) {
+export function presentErasure({ removed, requested_at, finished_at, ...ids }: Row): z.infer<typeof Erasure> {
   return {
     ...ids,
     state: finished_at === null ? ('running' as const) : ('done' as const),

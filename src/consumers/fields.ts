@@ -157,7 +157,7 @@ export const Consumer = named(
 )
 
 /** A consumer as the API shows it. */
-export function present({ external_ids, revision: _, created_at, updated_at, ...row }: Row) {
+export function present({ external_ids, revision: _, created_at, updated_at, ...row }: Row): z.infer<typeof Consumer> {
   const { id, ...rest } = row
   return {
     id,

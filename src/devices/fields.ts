@@ -115,7 +115,7 @@ export const Verification = named(
 )
 
 /** A device as the API shows it. */
-export function present({ last_seen_at, created_at, revoked_at, ...row }: Row) {
+export function present({ last_seen_at, created_at, revoked_at, ...row }: Row): z.infer<typeof Device> {
   return {
     ...row,
     last_seen_at: iso(last_seen_at),

@@ -108,7 +108,7 @@ export const Domain = named(
 )
 
 /** A domain as the API shows it. */
-export function present(row: Row, { surfaceTarget }: Settings) {
+export function present(row: Row, { surfaceTarget }: Settings): z.infer<typeof Domain> {
   const { status = null, resolvers = [] } = row.evidence ?? {}
   return {
     id: row.id,

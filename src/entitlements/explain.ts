@@ -1,6 +1,8 @@
+import type * as z from 'zod'
 import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
 import type { Catalog, Grant, Holder } from './facts'
+import type { Entitlement } from './fields'
 import { MAX_EXPLAINED } from './limits'
 import { type Explained, type Reason, resolve } from './resolve'
 import { type Source, whyOf } from './sources'
@@ -77,7 +79,7 @@ function denial(grant: Grant, now: number) {
 }
 
 /** An entitlement as the API shows it. */
-export function presentEntitlement({ allowed, value, reason, valid_until }: Explained) {
+export function presentEntitlement({ allowed, value, reason, valid_until }: Explained): z.infer<typeof Entitlement> {
   return { allowed, value, reason, valid_until: valid_until === null ? null : iso(valid_until) }
 }
 

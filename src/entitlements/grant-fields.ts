@@ -101,7 +101,15 @@ export const Grant = named(
 )
 
 /** A grant as the API shows it. */
-export function presentGrant({ starts_at, expires_at, actor, revoked_at, revoked_by, reason, ...row }: Row) {
+export function presentGrant({
+  starts_at,
+  expires_at,
+  actor,
+  revoked_at,
+  revoked_by,
+  reason,
+  ...row
+}: Row): z.infer<typeof Grant> {
   const created = idTime(row.id)
   return {
     ...row,

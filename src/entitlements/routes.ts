@@ -72,7 +72,10 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
     if (explained) requireExplainable(catalog, holder)
     const features = catalog.features.map(({ key }) => {
       const one = resolve(key, holder, catalog, now)
-      return [key, { ...presentEntitlement(one), ...(explained && { sources: explain(key, one, holder, now) }) }]
+      return [
+        key,
+        { ...presentEntitlement(one), ...(explained && { sources: explain(key, one, holder, now) }) },
+      ] as const
     })
     const contents = {
       consumer,

@@ -70,7 +70,7 @@ export const healthRoutes = new Hono<HttpEnv>().get(
   },
 )
 
-function present(row: StoreRow, rt: { stores: readonly number[]; now: number }) {
+function present(row: StoreRow, rt: { stores: readonly number[]; now: number }): z.infer<typeof Store> {
   const state = stateOf(row, rt.stores, rt.now)
   return { number: row.number, state, size_bytes: row.size_bytes, limit_bytes: MAX_STORE_BYTES }
 }

@@ -8,14 +8,17 @@ import type { Responses } from './meta'
 export type Answering<R extends Responses> = { in: object; out: { responses: R } }
 
 /** What the schema of a response describes; null for a response without a body. */
-type BodyOf<R> = R extends { schema: infer S extends z.ZodType } ? z.output<S> : null
+type BodyOf<R extends Responses[number]> = 'schema' extends keyof R ? z.output<NonNullable<R['schema']>> : null
 
-/** A body that fits every status in `S`: a handler may choose the status as it runs. */
-type Body<R extends Responses, S extends keyof R> = {
-  [Status in S]: (body: BodyOf<R[Status]>) => void
-}[S] extends (body: infer B) => void
-  ? B
-  : never
+/**
+ * A body that fits every status in `S`, because a handler may choose the status as it runs. Of a handler that is behind no
+ * route nothing is known, so nothing fits.
+ */
+type Body<R extends Responses, S extends keyof R & number> = number extends keyof R
+  ? never
+  : { [Status in S]: (body: BodyOf<R[Status]>) => void }[S] extends (body: infer B) => void
+    ? B
+    : never
 
 /**
  * Answers with a status that the route declares, and a body that its schema describes. Another status, a missing field and

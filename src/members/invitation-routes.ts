@@ -181,7 +181,7 @@ function addressed(c: Context<HttpEnv>) {
   return { project_id: projectOf(actor), id: c.req.param('id') ?? '', authority: authorityOf(actor) }
 }
 
-function present(row: InvitationRow, now: number) {
+function present(row: InvitationRow, now: number): z.infer<typeof Invitation> {
   return {
     id: row.id,
     email: row.email,

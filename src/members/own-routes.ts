@@ -102,7 +102,7 @@ export const ownInvitationRoutes = new Hono<HttpEnv>()
     },
   )
 
-function present(row: OwnRow) {
+function present(row: OwnRow): z.infer<typeof OwnInvitation> {
   return {
     id: row.id,
     project: { id: row.project_id, name: row.project_name },

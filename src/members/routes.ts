@@ -186,7 +186,7 @@ function memberOf(c: Context<HttpEnv>) {
   return { project_id: projectOf(actor), user_id: c.req.param('user_id') ?? '', authority: authorityOf(actor) }
 }
 
-function present(row: MemberRow) {
+function present(row: MemberRow): z.infer<typeof Member> {
   return {
     user_id: row.user_id,
     email: row.email,

@@ -122,7 +122,14 @@ export const RecoveryCodesLeft = named(
 )
 
 /** A passkey as it is shown. */
-export function present({ id, name, backed_up, transports, created_at, last_used_at }: Passkey) {
+export function present({
+  id,
+  name,
+  backed_up,
+  transports,
+  created_at,
+  last_used_at,
+}: Passkey): z.infer<typeof PasskeyShown> {
   return {
     id,
     name,

@@ -214,12 +214,12 @@ function roleOf(actor: Actor): Role | null {
 }
 
 /** @param elsewhere whether the project requires another sign-in: then, its name is all that the session learns */
-function listed(project: ProjectRow, role: Role | null, elsewhere: boolean) {
+function listed(project: ProjectRow, role: Role | null, elsewhere: boolean): z.infer<typeof ListedProject> {
   const shown = { ...present(project, role), sso_required: null }
   return elsewhere ? { ...shown, settings: null, role: null, sso_required: project.sso_enforced_by } : shown
 }
 
-function present(project: ProjectRow, role: Role | null) {
+function present(project: ProjectRow, role: Role | null): z.infer<typeof Project> {
   const { id, name, created_at, settings, deleted_at, purge_at } = project
   return {
     id,

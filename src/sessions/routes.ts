@@ -232,7 +232,7 @@ export const authRoutes = new Hono<HttpEnv>()
     },
   )
 
-function present(row: SessionRow, currentId: string) {
+function present(row: SessionRow, currentId: string): z.infer<typeof Session> {
   return {
     id: row.id,
     created_at: iso(row.created_at),

@@ -48,7 +48,7 @@ export const Keys = named(
   { data: [{ kid: SAMPLE_KID, state: 'current', created_at: SAMPLE.time }] },
 )
 
-export function presentKey({ created_at, state_at: _, ...row }: KeyRow) {
+export function presentKey({ created_at, state_at: _, ...row }: KeyRow): z.infer<typeof Keys>['data'][number] {
   return { ...row, created_at: iso(created_at) }
 }
 

@@ -66,7 +66,7 @@ export function ingestUrl(c: Context<HttpEnv>, connectionId: string): string {
 }
 
 /** A connection as the API shows it: only the hints of its secrets. */
-export function present(c: Context<HttpEnv>, row: ConnectionRow) {
+export function present(c: Context<HttpEnv>, row: ConnectionRow): z.infer<typeof Connection> {
   return {
     id: row.id,
     vendor: row.vendor as VendorName,

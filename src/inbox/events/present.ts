@@ -133,7 +133,7 @@ export const view = named('EventView', z.enum(['full', 'summary']))
   .default('full')
   .describe('`summary` omits the payload: `raw_payload_b64` is null.')
 
-export function presentEvent(row: EventRow) {
+export function presentEvent(row: EventRow): z.infer<typeof BillingEvent> {
   return {
     id: row.id,
     event_type: row.event_type,
@@ -158,7 +158,7 @@ export function presentEvent(row: EventRow) {
   }
 }
 
-export function presentAttempt(row: AttemptRow) {
+export function presentAttempt(row: AttemptRow): z.infer<typeof Attempt> {
   return {
     number: row.number,
     trigger: row.trigger,

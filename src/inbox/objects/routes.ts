@@ -52,7 +52,7 @@ function objectRoute<Row extends z.ZodType>(kind: ObjectKind, Row: Row) {
         })
         const [row] = rows
         if (!row) throw noObject(kind)
-        return answer(c, { ...present(row), ...included(row.vendor, include, source) } as never, 200)
+        return answer(c, { ...present(row), ...included(row.vendor, include, source) } as z.infer<Row>, 200)
       })
     },
   )

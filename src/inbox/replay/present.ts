@@ -101,7 +101,14 @@ export function presentPreview({ event_id, status, error, effects }: Preview): z
   return { dry_run: true, event_id, status, error: error?.message ?? null, effects }
 }
 
-export function presentReplay({ id, actor, event_id, filter, queued, ...ended }: ReplayRow) {
+export function presentReplay({
+  id,
+  actor,
+  event_id,
+  filter,
+  queued,
+  ...ended
+}: ReplayRow): z.infer<typeof ReplayProgress> {
   const { processed, ignored, failed } = ended
   const counts = { queued, open: openOf({ queued, ...ended }), processed, ignored, failed }
   return { id, requested_at: iso(idTime(id)), requested_by: actor, event_id, filter, ...counts }

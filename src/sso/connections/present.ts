@@ -1,12 +1,14 @@
 import type { Context } from 'hono'
+import type * as z from 'zod'
 import type { HttpEnv } from '../../http/context'
 import { iso, isoOrNull } from '../../lib/time'
 import { callbackUrl } from '../login/address'
+import type { SsoConnectionShown } from './fields'
 import { isTested } from './rules'
 import type { SsoConnection } from './store'
 
 /** A connection as the API shows it. */
-export function present(c: Context<HttpEnv>, row: SsoConnection) {
+export function present(c: Context<HttpEnv>, row: SsoConnection): z.infer<typeof SsoConnectionShown> {
   const { settings, discovery } = row
   const customers = row.audience === 'customers'
   return {

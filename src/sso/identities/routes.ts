@@ -77,7 +77,7 @@ async function withMerged(c: Context<HttpEnv>, id: string): Promise<string[]> {
   return [id, ...merged.map((one) => one.id)]
 }
 
-function present(row: Identity) {
+function present(row: Identity): z.infer<typeof IdentityShown> {
   return {
     id: row.id,
     connection_id: row.connection_id,
