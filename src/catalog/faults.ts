@@ -1,6 +1,6 @@
+import { KEY_RULE } from '../lib/catalog-key'
 import { Fault } from '../lib/fault'
 import { MAX_FEATURES, MAX_PLANS } from './limits'
-import { KEY_RULE } from './values'
 
 /** The key in the path of a feature that is to be created. */
 export function malformedKey(): Fault {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { named, timestamp, visibleText, wholeNumber } from '../http/fields'
+import { catalogKey, named, timestamp, visibleText, wholeNumber } from '../http/fields'
 import { pageFields } from '../http/page'
 import { SAMPLE } from '../http/samples'
 import { iso } from '../lib/time'
@@ -10,10 +10,7 @@ import type { Feature as FeatureRow } from './features-store'
 import { MAX_CONFIG_BYTES, MAX_FEATURES_OF_PLAN, MAX_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from './limits'
 import type { Plan as PlanRow } from './plans-store'
 import { PLAN_STATES } from './schema'
-import { COMBINES, CONFIG_RULE, FEATURE_TYPES, isConfig, KEY, KEY_RULE } from './values'
-
-/** The key of a feature or a plan. */
-export const catalogKey = z.string().regex(KEY, KEY_RULE)
+import { COMBINES, CONFIG_RULE, FEATURE_TYPES, isConfig } from './values'
 
 const FeatureTypeName = named('FeatureType', z.enum(FEATURE_TYPES))
 const CombineName = named('Combine', z.enum(COMBINES))

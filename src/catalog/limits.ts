@@ -12,8 +12,6 @@ export const MAX_FEATURES_OF_PLAN = 100
 export const MAX_PRICES_OF_PLAN = 50
 /** Characters (code points) of the name of a feature or a plan. */
 export const MAX_NAME = 100
-/** Characters of the key of a feature or a plan. */
-export const MAX_KEY = 64
 /** The highest rank of a plan. */
 export const MAX_RANK = 1000
 /** Bytes of the value of a config feature, as JSON. */

@@ -1,14 +1,10 @@
 import { utf8 } from '../lib/crypto'
 import type { FieldFault } from '../lib/fault'
-import { MAX_CONFIG_BYTES, MAX_CONFIG_DEPTH, MAX_KEY } from './limits'
+import { MAX_CONFIG_BYTES, MAX_CONFIG_DEPTH } from './limits'
 
 /*
- * The keys and types of features, and the values that a plan or a grant can give them.
+ * The types of features, and the values that a plan or a grant can give them.
  */
-
-/** The key of a feature or a plan. */
-export const KEY = new RegExp(`^[a-z][a-z0-9_.-]{0,${MAX_KEY - 1}}$`)
-export const KEY_RULE = `must have at most ${MAX_KEY} characters, begin with a letter from a to z, and have only a to z, 0 to 9 and _ . - after it`
 
 export const FEATURE_TYPES = ['boolean', 'quantity', 'config'] as const
 export type FeatureType = (typeof FEATURE_TYPES)[number]

@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { MAX_KEY } from '../catalog/limits'
 import { CustomerLink } from '../consumers/customer-fields'
 import { MAX_CUSTOMERS, MAX_EXTERNAL_ID } from '../consumers/limits'
 import { EXTERNAL } from '../consumers/ref'
 import { flagOrFalse, named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
+import { MAX_KEY } from '../lib/catalog-key'
 import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_BACK } from './limits'
 import { REASONS } from './resolve'
 

@@ -1,7 +1,8 @@
 import * as z from 'zod'
-import { MAX_FEATURES, MAX_KEY } from '../catalog/limits'
+import { MAX_FEATURES } from '../catalog/limits'
 import { named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
+import { MAX_KEY } from '../lib/catalog-key'
 import { DEFAULT_TTL_S, MAX_TTL_S, MIN_TTL_S } from './limits'
 
 export const TokenBody = named(

@@ -4,19 +4,25 @@ import type { Actor } from '../http/actor'
 import { requireConfirmed } from '../http/policy'
 import { Fault } from '../lib/fault'
 import type { Project } from '../tenancy/project'
-import { type DirectoryChange, ofDirectory, ofStore, type SettingsChange, type StoreChange } from '../tenancy/settings'
+import {
+  type DirectoryChange,
+  ofDirectory,
+  ofStore,
+  requires,
+  type SettingsChange,
+  type StoreChange,
+} from '../tenancy/settings'
 import { changeInDirectory } from './directory-store'
 import { changeInStore, copySettings } from './store'
 
 /**
- * Changes settings of a project. `require_passkey` and `trusted_connections` count in the directory, and are changed first,
- * because that may be refused. The others count in the project's store. Each is copied to the other database, which only shows it. The same call again
- * repairs a copy that the last one did not reach, and so does the cron.
+ * Changes settings of a project. Those that the directory decides are changed first, because that may be refused. Each is
+ * copied to the other database, which only shows it. The same call again repairs a copy that the last one did not reach,
+ * and so does the cron.
  *
  * @returns null if there is no such project
  * @throws {Fault} `console_session_required` for an API key, `insufficient_role` for a user who is not an owner,
- *   `passkey_required` where the session lacks the second factor that it would require, `confirmation_required` where an
- *   unconfirmed session stops requiring it, or changes whom the project trusts
+ *   `passkey_required` and `confirmation_required` where a setting requires what the session lacks
  */
 export async function changeSettingsEverywhere(
   rt: Runtime,
@@ -44,14 +50,14 @@ async function changeOwned(
     throw new Fault('console_session_required', 'Only an owner can change this setting. Use the session of one.')
   }
   if (actor.role !== 'owner') throw ownersOnly()
-  const required = settings.require_passkey === true
-  if (required && !actor.second_factor) throw factorFirst()
-  if (settings.require_passkey === false || settings.trusted_connections) requireConfirmed(actor)
+  const proving = requires('proved', settings)
+  if (proving && !actor.second_factor) throw factorFirst()
+  if (requires('confirmed', settings)) requireConfirmed(actor)
   const done = await changeInDirectory(directory, actor, id, settings, change)
   if (!done) return null
   const { project, proved } = done
   if (project.role !== 'owner') throw ownersOnly()
-  if (required && !proved) throw factorFirst()
+  if (proving && !proved) throw factorFirst()
   if (store !== 0) await copySettings(db, id, settings)
   return project
 }

@@ -20,7 +20,7 @@ import { MAX_OWNED_PROJECTS } from '../tenancy/limits'
 import type { Project } from '../tenancy/project'
 import { reaches, type Viewer } from '../tenancy/reach'
 import { members, projects } from '../tenancy/schema'
-import type { DirectoryChange } from '../tenancy/settings'
+import { type DirectoryChange, requires } from '../tenancy/settings'
 import { patched, settingsEntry } from './store'
 
 /** A project as one of its members sees it. */
@@ -101,8 +101,8 @@ export function projectCopied(directory: Directory, project: Project) {
 export type Settler = { id: string; user_id: string }
 
 /**
- * Changes settings of a project that the directory decides, if the user of the session is an owner. A session that switches
- * `require_passkey` on must have its second factor: so nobody locks themselves out.
+ * Changes settings of a project that the directory decides, if the user of the session is an owner, and the session has its
+ * second factor where a setting requires that.
  *
  * @returns the project as the user sees it then, with the session's second factor; null if the user is no member
  */
@@ -114,7 +114,6 @@ export async function changeInDirectory(
   change: Change,
 ): Promise<{ project: MemberProject; proved: boolean } | null> {
   const one = { one: sql`1` }
-  const required = settings.require_passkey === true
   const after = patched(settings)
   const owner = and(eq(members.project_id, projectId), eq(members.user_id, user_id), eq(members.role, 'owner'))
   const proven = and(eq(sessions.id, id), isNotNull(sessions.second_factor_at))
@@ -122,7 +121,7 @@ export async function changeInDirectory(
     eq(projects.id, projectId),
     sql`${after} <> ${projects.settings}`,
     exists(directory.select(one).from(members).where(owner)),
-    required ? exists(directory.select(one).from(sessions).where(proven)) : undefined,
+    requires('proved', settings) ? exists(directory.select(one).from(sessions).where(proven)) : undefined,
   )
   const { project, session } = await batch(directory, {
     ...audited(

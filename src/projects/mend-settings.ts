@@ -8,9 +8,8 @@ import { type Copy, copyAll, listSettings, settingsInDirectory } from './mend-se
 const AT_ONCE = 1000
 
 /**
- * Copies settings to where they are only shown, if the call that changed them did not get that far: `require_passkey` and
- * `trusted_connections` from the directory to the store, and the others from the store to the directory. This is one step over the projects
- * of the store, starting after the project `after`.
+ * Copies settings from the database that decides to the one that only shows them, if the call that changed them did not get
+ * that far. This is one step over the projects of the store, starting after the project `after`.
  *
  * @returns the project after which the next step continues; null once all are done
  */

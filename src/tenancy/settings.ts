@@ -1,57 +1,173 @@
-/** How events link a vendor's customers to consumers. */
-export type LinkSettings = {
-  /** Whether claims that a buyer may have chosen are recorded. */
-  link_hints: boolean
-  /** The keys of metadata or custom data that hold the external id of a consumer, the most important one first. */
-  consumer_keys: string[]
+import * as z from 'zod'
+import { catalogKey, named } from '../http/fields'
+import { idPattern } from '../lib/ids'
+import {
+  MAX_CONSUMER_KEY,
+  MAX_CONSUMER_KEYS,
+  MAX_DEVICES,
+  MAX_GRACE_DAYS,
+  MAX_RENEWAL_SLACK_HOURS,
+  MAX_TRUSTED_CONNECTIONS,
+} from './limits'
+
+type Setting<S extends z.ZodType> = {
+  /** Its values, and what it means. */
+  schema: S
+  /** The value of a project that never set it. */
+  default: z.output<S>
+  /** What the audit log says of a change to a value. */
+  said: (value: z.output<S>) => string
 }
 
-/** The settings that the project's store decides, because they are read there. */
-export type StoreSettings = LinkSettings & {
-  /** How many active devices each consumer can have, unless `devices_feature` says so. */
-  max_devices: number
-  /** The key of the quantity feature that says how many active devices a consumer can have; null: `max_devices` says so. */
-  devices_feature: string | null
-  /** How long a subscription that is past due still gives access (days); null: as long as the vendor says that it is past due. */
-  grace_days: number | null
-  /** How long a subscription gives access after its period, until the event about the renewal is here (hours). */
-  renewal_slack_hours: number
-  /** Whether subscriptions in a vendor's test mode give access. */
-  test_mode_counts: boolean
+type OwnersSetting<S extends z.ZodType> = Setting<S> & {
+  /** Whether a change to a value requires a confirmed session. */
+  confirmed: (value: z.output<S>) => boolean
+  /** Whether a change to a value requires the second factor of the session. */
+  proved: (value: z.output<S>) => boolean
 }
 
-/** What can be set for a project. */
-export type Settings = StoreSettings & {
-  /**
-   * Whether admins and owners must have used a passkey or a recovery code in their session. The directory decides, because
-   * sessions are read there.
-   */
-  require_passkey: boolean
-  /** Single sign-on connections of other projects whose sessions act in this one too. The directory decides, as above. */
-  trusted_connections: string[]
+/** A setting that everyone with `projects:write` changes. The project's store decides, because it is read there. */
+function inStore<S extends z.ZodType>(setting: Setting<S>) {
+  return { ...setting, decides: 'store' as const }
 }
 
-/** The settings that the directory decides. */
-export const OF_DIRECTORY = ['require_passkey', 'trusted_connections'] as const
-export type DirectoryChange = { [Name in (typeof OF_DIRECTORY)[number]]?: Settings[Name] | undefined }
+/** A setting that only the session of an owner changes. The directory decides, because sessions are read there. */
+function inDirectory<S extends z.ZodType>(setting: OwnersSetting<S>) {
+  return { ...setting, decides: 'directory' as const }
+}
 
+/** Stripe allows no square brackets. */
+const consumerKey = z
+  .string()
+  .min(1)
+  .max(MAX_CONSUMER_KEY)
+  .regex(/^[A-Za-z0-9._:-]+$/, 'must have only letters, digits and characters of . _ : -')
+
+/**
+ * What can be set for a project. All that is known of a setting is said here: the API, the audit log and the rules of its
+ * change are made from it.
+ */
+export const SETTINGS = {
+  require_passkey: inDirectory({
+    schema: z
+      .boolean()
+      .describe('Whether admins and owners must have used a passkey or a recovery code in their session.'),
+    default: false,
+    // Whoever requires a passkey must have used theirs: so nobody locks themselves out.
+    proved: (required) => required,
+    confirmed: (required) => !required,
+    said: (required) => (required ? 'a passkey is required of admins and owners' : 'no passkey is required'),
+  }),
+  trusted_connections: inDirectory({
+    schema: z
+      .array(z.string().regex(idPattern('sso'), 'must be the id of a single sign-on connection'))
+      .max(MAX_TRUSTED_CONNECTIONS)
+      .describe(
+        'Single sign-on connections of other projects. Whoever signs in with one of them can act in this project too, in the role that they have here. Empty: only those of this project.',
+      ),
+    default: [],
+    proved: () => false,
+    confirmed: () => true,
+    said: (ids) =>
+      ids.length > 0
+        ? `whoever signs in with these connections of other projects can act in this one: ${ids.join(', ')}`
+        : 'no single sign-on connection of another project is trusted',
+  }),
+  link_hints: inStore({
+    schema: z
+      .boolean()
+      .describe(
+        'Whether a checkout, a subscription or a transaction can link a customer to a consumer. A change applies to events that are processed from then on.',
+      ),
+    default: true,
+    said: (count) => `checkouts ${count ? 'can' : 'cannot'} link customers to consumers`,
+  }),
+  consumer_keys: inStore({
+    schema: z
+      .array(consumerKey)
+      .min(1)
+      .max(MAX_CONSUMER_KEYS)
+      .refine((keys) => new Set(keys).size === keys.length, 'must not name a key twice')
+      .describe(
+        'The keys of metadata or custom data that hold the external id of a consumer, the most important one first. A change applies to events that are processed from then on.',
+      ),
+    default: ['consumer_external_id'],
+    said: (keys) => `keys of consumers: ${keys.join(', ')}`,
+  }),
+  max_devices: inStore({
+    schema: z
+      .int()
+      .min(1)
+      .max(MAX_DEVICES)
+      .describe(
+        'How many active devices each consumer can have, unless `devices_feature` is set and can be read for the consumer.',
+      ),
+    default: 100,
+    said: (most) => `at most ${most} devices for each consumer`,
+  }),
+  devices_feature: inStore({
+    schema: catalogKey
+      .nullable()
+      .describe(
+        `The key of a quantity feature that says how many active devices a consumer can have, instead of \`max_devices\`. \`"unlimited"\` and more than ${MAX_DEVICES} count as ${MAX_DEVICES}.`,
+      ),
+    default: null,
+    said: (key) => `number of devices by ${key === null ? 'no feature' : `the feature ${key}`}`,
+  }),
+  grace_days: inStore({
+    schema: z
+      .int()
+      .min(0)
+      .max(MAX_GRACE_DAYS)
+      .nullable()
+      .describe(
+        'How many days a subscription that is past due still gives access. Null: for as long as the vendor says that it is past due.',
+      ),
+    default: 7,
+    said: (days) =>
+      days === null
+        ? 'access for as long as a subscription is past due'
+        : `days of access while a subscription is past due: ${days}`,
+  }),
+  renewal_slack_hours: inStore({
+    schema: z
+      .int()
+      .min(0)
+      .max(MAX_RENEWAL_SLACK_HOURS)
+      .describe(
+        'How many hours a subscription gives access after its period, until the event about its renewal is here.',
+      ),
+    default: 48,
+    said: (hours) => `hours of access after a period: ${hours}`,
+  }),
+  test_mode_counts: inStore({
+    schema: z.boolean().describe("Whether subscriptions in a vendor's test mode give access."),
+    default: false,
+    said: (count) => `subscriptions in test mode give ${count ? 'access' : 'no access'}`,
+  }),
+}
+
+type Declared = typeof SETTINGS
+type Name = keyof Declared
+type DecidedBy<D> = { [N in Name]: Declared[N]['decides'] extends D ? N : never }[Name]
+
+export type Settings = { [N in Name]: z.output<Declared[N]['schema']> }
+/** The settings that say how events link a vendor's customers to consumers. */
+export type LinkSettings = Pick<Settings, 'link_hints' | 'consumer_keys'>
 /** The settings to change; the others stay. */
-export type SettingsChange = { [Name in keyof Settings]?: Settings[Name] | undefined }
+export type SettingsChange = { [N in Name]?: Settings[N] | undefined }
+export type DirectoryChange = Pick<SettingsChange, DecidedBy<'directory'>>
+export type StoreChange = Pick<SettingsChange, DecidedBy<'store'>>
 
-/** A change of the settings that the store decides. */
-export type StoreChange = Omit<SettingsChange, keyof DirectoryChange>
+export const DEFAULTS: Settings = all('default')
+export const ProjectSettings = named('ProjectSettings', z.object(all('schema')), DEFAULTS)
 
-export const DEFAULTS = {
-  require_passkey: false,
-  trusted_connections: [],
-  link_hints: true,
-  consumer_keys: ['consumer_external_id'],
-  max_devices: 100,
-  devices_feature: null,
-  grace_days: 7,
-  renewal_slack_hours: 48,
-  test_mode_counts: false,
-} satisfies Settings
+/** One of the facts about every setting. */
+function all<F extends 'schema' | 'default'>(fact: F) {
+  return Object.fromEntries(Object.entries(SETTINGS).map(([name, setting]) => [name, setting[fact]])) as {
+    [N in Name]: Declared[N][F]
+  }
+}
 
 /** The settings of a project, with the defaults of those that were never set. */
 export function settingsOf(stored: Partial<Settings> | null): Settings {
@@ -59,14 +175,27 @@ export function settingsOf(stored: Partial<Settings> | null): Settings {
 }
 
 /** Only the settings that the store decides. */
-export function ofStore({ require_passkey, trusted_connections, ...rest }: SettingsChange): StoreChange {
-  return rest
+export function ofStore(change: SettingsChange): StoreChange {
+  return decidedBy('store', change)
 }
 
 /** Only the settings that the directory decides. */
-export function ofDirectory({ require_passkey, trusted_connections }: SettingsChange): DirectoryChange {
-  return {
-    ...(require_passkey !== undefined && { require_passkey }),
-    ...(trusted_connections !== undefined && { trusted_connections }),
-  }
+export function ofDirectory(change: SettingsChange): DirectoryChange {
+  return decidedBy('directory', change)
+}
+
+function decidedBy(database: 'store' | 'directory', change: SettingsChange): SettingsChange {
+  const of = ([name, value]: [string, unknown]) => value !== undefined && SETTINGS[name as Name]?.decides === database
+  return Object.fromEntries(Object.entries(change).filter(of))
+}
+
+/** Whether a change requires a confirmed session, or the second factor of the session. */
+export function requires(rule: 'confirmed' | 'proved', change: DirectoryChange): boolean {
+  return Object.entries(change).some(([name, value]) => SETTINGS[name as keyof DirectoryChange][rule](value as never))
+}
+
+/** The audit log's words for a change of settings. One that this version does not know is left out. */
+export function settingsSaid(change: Record<string, unknown>): string {
+  const known = Object.entries(SETTINGS).filter(([name]) => change[name] !== undefined)
+  return known.map(([name, { said }]) => said(change[name] as never)).join('; ')
 }

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { saidOf } from '../../src/console/pages/audit-log/words'
-import { DEFAULTS } from '../../src/tenancy/settings'
 import { addMember, call, freshProject, mint, newHost, stripeConnection } from '../harness'
 import { visit } from './visit'
 
@@ -100,18 +98,6 @@ describe('the audit log in the console', () => {
     ])
       expect(text).toContain(`<option value="${id}">${name}</option>`)
     expect(text).toContain('No entry matches')
-  })
-
-  it.each(Object.entries(DEFAULTS))('says in words what a change of the setting %s does', (name, value) => {
-    const [did, more] = saidOf({ action: 'project.settings_changed', details: { [name]: value } })
-    expect([did, more]).toEqual(['Changed a setting', expect.stringMatching(/^[a-z][^_]* /)])
-  })
-
-  it('says which connections of other projects are trusted', () => {
-    const details = { trusted_connections: ['sso_one', 'sso_two'], max_devices: 5 }
-    expect(saidOf({ action: 'project.settings_changed', details })[1]).toBe(
-      'whoever signs in with these connections of other projects can act in this one: sso_one, sso_two; at most 5 devices for each consumer',
-    )
   })
 
   it('says what is wrong with a filter', async () => {

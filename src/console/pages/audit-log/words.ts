@@ -1,4 +1,4 @@
-import type { Settings } from '../../../tenancy/settings'
+import { settingsSaid } from '../../../tenancy/settings'
 import { plural, words } from '../../ui/format'
 import { vendorTitle } from '../../ui/vendor-titles'
 
@@ -10,25 +10,6 @@ type Action = {
   more?: (details: Details) => string
 }
 
-/** What a change of each setting of a project says. */
-const SETTINGS: { [Name in keyof Settings]: (value: Settings[Name]) => string } = {
-  require_passkey: (required) => (required ? 'a passkey is required of admins and owners' : 'no passkey is required'),
-  trusted_connections: (ids) =>
-    ids.length > 0
-      ? `whoever signs in with these connections of other projects can act in this one: ${ids.join(', ')}`
-      : 'no single sign-on connection of another project is trusted',
-  link_hints: (count) => `checkouts ${count ? 'can' : 'cannot'} link customers to consumers`,
-  consumer_keys: (keys) => `keys of consumers: ${keys.join(', ')}`,
-  max_devices: (most) => `at most ${most} devices for each consumer`,
-  devices_feature: (key) => `number of devices by ${key === null ? 'no feature' : `the feature ${key}`}`,
-  grace_days: (days) =>
-    days === null
-      ? 'access for as long as a subscription is past due'
-      : `days of access while a subscription is past due: ${days}`,
-  renewal_slack_hours: (hours) => `hours of access after a period: ${hours}`,
-  test_mode_counts: (count) => `subscriptions in test mode give ${count ? 'access' : 'no access'}`,
-}
-
 /** The changes in the audit log, by the code that the API gives them, in the order of the filter. */
 export const ACTIONS: Record<string, Action> = {
   'project.created': { did: 'Created the project', more: ({ name }) => named(name) },
@@ -37,10 +18,7 @@ export const ACTIONS: Record<string, Action> = {
   'project.restored': { did: 'Restored the project', more: ({ name }) => named(name) },
   'project.settings_changed': {
     did: 'Changed a setting',
-    more: (details) =>
-      Object.entries(SETTINGS)
-        .flatMap(([name, said]) => (details[name] === undefined ? [] : said(details[name] as never)))
-        .join('; '),
+    more: settingsSaid,
   },
   'api_key.minted': {
     did: 'Created an API key',

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import { MAX_GRACE_DAYS, MAX_RENEWAL_SLACK_HOURS } from '../../../projects/limits'
+import { MAX_GRACE_DAYS, MAX_RENEWAL_SLACK_HOURS } from '../../../tenancy/limits'
 import type { Settings } from '../../../tenancy/settings'
 import { can, pathsOf } from '../../page'
 import type { Mistakes } from '../../refusal'

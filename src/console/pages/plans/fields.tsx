@@ -1,6 +1,7 @@
 import type { Feature } from '../../../catalog/features-store'
-import { MAX_KEY, MAX_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from '../../../catalog/limits'
+import { MAX_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from '../../../catalog/limits'
 import { PLAN_STATES } from '../../../catalog/schema'
+import { MAX_KEY } from '../../../lib/catalog-key'
 import type { Mistakes } from '../../refusal'
 import { Field, Select, Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'

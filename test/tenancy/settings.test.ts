@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import api from '../../docs/api.md?raw'
+import { saidOf } from '../../src/console/pages/audit-log/words'
+import { DEFAULTS, ofDirectory, ofStore, ProjectSettings, SETTINGS } from '../../src/tenancy/settings'
+import { call } from '../harness'
+import type { Json } from '../harness/json-schema'
+
+describe.each(Object.entries(SETTINGS))('the setting %s', (name, setting) => {
+  const value = setting.default
+
+  it('has a default that the API takes', () => {
+    expect(ProjectSettings.shape[name as keyof typeof SETTINGS].parse(value)).toEqual(value)
+  })
+
+  it('has words for the audit log', () => {
+    const [did, more] = saidOf({ action: 'project.settings_changed', details: { [name]: value } })
+    expect([did, more]).toEqual(['Changed a setting', expect.stringMatching(/^[a-z][^_]* /)])
+  })
+
+  it('is decided by one database', () => {
+    const owned = setting.decides === 'directory'
+    const change = { [name]: value }
+    expect([ofDirectory(change), ofStore(change)]).toEqual(owned ? [change, {}] : [{}, change])
+  })
+
+  it('is in docs/api.md with its default, and with who may change it', () => {
+    const who = setting.decides === 'directory' ? 'owners' : 'admins, keys'
+    expect(api).toContain(`\n| \`${name}\` | \`${JSON.stringify(value)}\` | ${who} | [`)
+  })
+})
+
+it('The API names the settings that only owners change', async () => {
+  const document: Json = (await call('/openapi.json')).body
+  const { description } = document.paths['/platform/v1/projects/{id}'].patch
+  for (const name of Object.keys(ofDirectory(DEFAULTS))) expect(description).toContain(`\`${name}\``)
+})
+
+it('The audit log says each setting of a change, and nothing of one that this version does not know', () => {
+  const details = { max_devices: 5, trusted_connections: ['sso_one', 'sso_two'], unknown: true }
+  expect(saidOf({ action: 'project.settings_changed', details })[1]).toBe(
+    'whoever signs in with these connections of other projects can act in this one: sso_one, sso_two; at most 5 devices for each consumer',
+  )
+})
