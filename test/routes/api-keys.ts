@@ -1,6 +1,6 @@
 import { HOUR } from '../../src/lib/time'
 import { call, expiredKey, fillTable, freshKey, freshProject, mint, revokedKey, tamperedD1 } from '../harness'
-import { may, people, type Rows, read, times } from './row'
+import { asks, may, people, type Rows, read, times } from './row'
 import type { World } from './world'
 
 const KEYS = '/platform/v1/api-keys'
@@ -22,25 +22,20 @@ export const API_KEYS: Rows = {
         return call(KEYS, { method: 'POST', project, token: owner.token, json: { name: 'one too many' } })
       },
     },
-    console: {
-      [`GET ${PAGES}/new`]: {},
-      [`POST ${PAGES}`]: { fields: { name: 'By form', scope: 'billing:read' } },
-    },
+    console: { [`GET ${PAGES}/new`]: {}, [`POST ${PAGES}`]: { fields: { name: 'By form', scope: 'billing:read' } } },
   },
   'GET /platform/v1/api-keys': {
     who: read('api_keys:read'),
     list: { add: (world, n) => times(n, () => mint(world.owner.token, world.project)) },
     console: { [`GET ${PAGES}`]: {} },
   },
-  'GET /platform/v1/api-keys/self': {
-    who: { key: true, session: false, scope: null },
-  },
+  'GET /platform/v1/api-keys/self': { who: { key: true, session: false, scope: null } },
   'GET /platform/v1/api-keys/:id': { who: read('api_keys:read'), console: { [`GET ${PAGES}/:id`]: {} } },
   'PATCH /platform/v1/api-keys/:id': {
     who: WRITE,
     json: { name: 'sample' },
     audit: onKey('updated'),
-    console: { [`GET ${PAGES}/:id/edit`]: {}, [`POST ${PAGES}/:id/edit`]: { fields: { name: 'By form' } } },
+    console: asks(`${PAGES}/:id/edit`, { fields: { name: 'By form' } }),
   },
   'POST /platform/v1/api-keys/:id/rotate': {
     who: WRITE,
@@ -70,11 +65,7 @@ export const API_KEYS: Rows = {
     // The key has an owner's scopes, so a developer may not rotate it.
     console: { [`GET ${PAGES}/:id/rotate`]: { role: 'admin' }, [`POST ${PAGES}/:id/rotate`]: { role: 'admin' } },
   },
-  'DELETE /platform/v1/api-keys/:id': {
-    who: WRITE,
-    audit: onKey('revoked'),
-    console: { [`GET ${PAGES}/:id/revoke`]: {}, [`POST ${PAGES}/:id/revoke`]: {} },
-  },
+  'DELETE /platform/v1/api-keys/:id': { who: WRITE, audit: onKey('revoked'), console: asks(`${PAGES}/:id/revoke`) },
 }
 
 function rotate({ project, owner, key }: Awaited<ReturnType<typeof freshKey>>) {

@@ -1,13 +1,14 @@
 import { newId } from '../../src/lib/ids'
 import { insertFeatures, insertPlan } from '../catalog/rows'
-import { call, freshKey, STORE } from '../harness'
-import { may, type Rows, read, times } from './row'
+import { STORE } from '../harness'
+import { asks, byKey, may, type Rows, read, times } from './row'
 
 const FEATURES = '/platform/v1/billing/features'
 const PLANS = '/platform/v1/billing/plans'
 const PAGES = '/console/p/:project/platform/billing'
 const WRITE = may('developer', 'catalog:write')
 const onFeature = (what: string) => ({ action: `feature.${what}`, object: () => 'unused' })
+const PRO = { key: 'pro', name: 'Pro' }
 const PLAN_FIELDS = { key: 'sample', name: 'sample', rank: '1', state: 'active' }
 
 export const CATALOG: Rows = {
@@ -26,26 +27,24 @@ export const CATALOG: Rows = {
     audit: onFeature('updated'),
     faults: {
       feature_type_fixed: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         await insertFeatures(project, 'sso')
-        const json = { name: 'SSO', type: 'config' }
-        return call(`${FEATURES}/sso`, { method: 'PUT', project, token: secret, json })
+        return send('PUT', `${FEATURES}/sso`, { name: 'SSO', type: 'config' })
       },
       feature_limit_reached: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         await insertFeatures(project, ...Array.from({ length: 200 }, (_, n) => `f${n}`))
-        const json = { name: 'SSO', type: 'boolean' }
-        return call(`${FEATURES}/sso`, { method: 'PUT', project, token: secret, json })
+        return send('PUT', `${FEATURES}/sso`, { name: 'SSO', type: 'boolean' })
       },
     },
     console: {
       [`GET ${PAGES}/features/new`]: {},
       [`POST ${PAGES}/features`]: {
-        ...{ action: 'feature.created', object: () => 'sample' },
+        action: 'feature.created',
+        object: () => 'sample',
         fields: { key: 'sample', name: 'sample', type: 'boolean' },
       },
-      [`GET ${PAGES}/features/:key/edit`]: {},
-      [`POST ${PAGES}/features/:key/edit`]: { fields: { name: 'sample' } },
+      ...asks(`${PAGES}/features/:key/edit`, { fields: { name: 'sample' } }),
     },
   },
   'DELETE /platform/v1/billing/features/:key': {
@@ -53,13 +52,13 @@ export const CATALOG: Rows = {
     audit: onFeature('deleted'),
     faults: {
       feature_in_use: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         await insertFeatures(project, 'sso')
         await insertPlan(project, 'pro')
-        return call(`${FEATURES}/sso`, { method: 'DELETE', project, token: secret })
+        return send('DELETE', `${FEATURES}/sso`)
       },
     },
-    console: { [`GET ${PAGES}/features/:key/delete`]: {}, [`POST ${PAGES}/features/:key/delete`]: {} },
+    console: asks(`${PAGES}/features/:key/delete`),
   },
   'POST /platform/v1/billing/plans': {
     who: WRITE,
@@ -75,12 +74,12 @@ export const CATALOG: Rows = {
     audit: { action: 'plan.created', object: () => /^pln_/ },
     faults: {
       plan_key_taken: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         await insertPlan(project, 'pro')
-        return create(project, secret)
+        return send('POST', PLANS, PRO)
       },
       plan_limit_reached: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         await STORE.prepare(
           `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 100)
            INSERT INTO plans (project_id, id, key, name, rank, state, features, revision, updated_at)
@@ -88,12 +87,12 @@ export const CATALOG: Rows = {
         )
           .bind(project)
           .run()
-        return create(project, secret)
+        return send('POST', PLANS, PRO)
       },
       price_mapped: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         await insertPlan(project, 'other', 'price_1')
-        return create(project, secret, [{ vendor: 'stripe', ref: 'price_1' }])
+        return send('POST', PLANS, { ...PRO, prices: [{ vendor: 'stripe', ref: 'price_1' }] })
       },
     },
     console: {
@@ -107,26 +106,16 @@ export const CATALOG: Rows = {
     list: { add: ({ project }, n) => times(n, () => insertPlan(project, newId('evt', Date.now()))) },
     console: { [`GET ${PAGES}/plans`]: {} },
   },
-  'GET /platform/v1/billing/plans/:id': {
-    who: read('catalog:read'),
-    console: { [`GET ${PAGES}/plans/:plan`]: {} },
-  },
+  'GET /platform/v1/billing/plans/:id': { who: read('catalog:read'), console: { [`GET ${PAGES}/plans/:plan`]: {} } },
   'PATCH /platform/v1/billing/plans/:id': {
     who: WRITE,
     json: { key: 'sample', name: 'sample', rank: 1, state: 'archived', features: {}, prices: [] },
     audit: { action: 'plan.updated', object: ({ plan }) => plan },
-    console: {
-      [`GET ${PAGES}/plans/:plan/edit`]: {},
-      [`POST ${PAGES}/plans/:plan/edit`]: { fields: { ...PLAN_FIELDS, step: 'save', etag: '"1"' } },
-    },
+    console: asks(`${PAGES}/plans/:plan/edit`, { fields: { ...PLAN_FIELDS, step: 'save', etag: '"1"' } }),
   },
   'POST /platform/v1/billing/plans/:id/preview': {
     who: read('catalog:read'),
     json: { rank: 2, features: {}, prices: [] },
     audit: null,
   },
-}
-
-function create(project: string, token: string, prices: { vendor: string; ref: string }[] = []) {
-  return call(PLANS, { method: 'POST', project, token, json: { key: 'pro', name: 'Pro', prices } })
 }

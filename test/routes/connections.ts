@@ -1,5 +1,5 @@
 import { call, fillTable, freshConnection, STRIPE_SECRET, stripeConnection } from '../harness'
-import { may, type Rows, read, times } from './row'
+import { asks, may, type Rows, read, times } from './row'
 import type { World } from './world'
 
 const CONNECTIONS = '/platform/v1/billing/connections'
@@ -51,7 +51,7 @@ export const CONNECTION_ROWS: Rows = {
   'DELETE /platform/v1/billing/connections/:id': {
     who: WRITE,
     audit: onConnection('deleted'),
-    console: { [`GET ${PAGES}/:id/delete`]: {}, [`POST ${PAGES}/:id/delete`]: {} },
+    console: asks(`${PAGES}/:id/delete`),
   },
   'POST /platform/v1/billing/connections/:id/secrets': {
     who: WRITE,
@@ -74,7 +74,7 @@ export const CONNECTION_ROWS: Rows = {
   'DELETE /platform/v1/billing/connections/:id/secrets/:secret_id': {
     who: WRITE,
     audit: onConnection('secret_removed'),
-    console: { [`GET ${PAGES}/:id/secrets/:secret/remove`]: {}, [`POST ${PAGES}/:id/secrets/:secret/remove`]: {} },
+    console: asks(`${PAGES}/:id/secrets/:secret/remove`),
   },
 }
 

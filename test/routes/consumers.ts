@@ -1,8 +1,7 @@
 import { newId } from '../../src/lib/ids'
 import { insertConsumer, insertLink, insertMerged } from '../consumers/rows'
-import { call, freshKey } from '../harness'
 import { rows } from '../inbox/pipeline'
-import { may, type Rows, read, times } from './row'
+import { asks, byKey, may, type Rows, read, times } from './row'
 import type { World } from './world'
 
 const CONSUMERS = '/platform/v1/consumers'
@@ -18,9 +17,9 @@ export const CONSUMER_ROWS: Rows = {
     audit: null,
     faults: {
       external_id_taken: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         await insertConsumer(project, 'taken')
-        return call(CONSUMERS, { method: 'POST', project, token: secret, json: { external_id: 'taken' } })
+        return send('POST', CONSUMERS, { external_id: 'taken' })
       },
     },
     console: { [`GET ${PAGES}/new`]: {}, [`POST ${PAGES}`]: { fields: { external_id: 'by-form' } } },
@@ -37,9 +36,9 @@ export const CONSUMER_ROWS: Rows = {
     who: read('consumers:read'),
     faults: {
       consumer_merged: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         const [merged] = await insertMerged(project, await insertConsumer(project, 'survivor'), 1)
-        return call(`${CONSUMERS}/${merged}`, { project, token: secret })
+        return send('GET', `${CONSUMERS}/${merged}`)
       },
     },
     console: { [`GET ${PAGES}/:consumer`]: {} },
@@ -55,34 +54,30 @@ export const CONSUMER_ROWS: Rows = {
     audit: null,
     faults: {
       external_id_limit_reached: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         await insertConsumer(project, ...Array.from({ length: 100 }, (_, n) => `id-${n}`))
-        const json = { external_id: 'one-too-many' }
-        return call(`${CONSUMERS}/ext:id-0`, { method: 'PATCH', project, token: secret, json })
+        return send('PATCH', `${CONSUMERS}/ext:id-0`, { external_id: 'one-too-many' })
       },
       consumer_erased: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         const path = `${CONSUMERS}/${await insertConsumer(project, 'erased')}`
-        await call(path, { method: 'DELETE', project, token: secret })
-        return call(path, { method: 'PATCH', project, token: secret, json: { name: 'New' } })
+        await send('DELETE', path)
+        return send('PATCH', path, { name: 'New' })
       },
       precondition_failed: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         const id = await insertConsumer(project, 'one')
         const headers = { 'If-Match': '"0"' }
-        return call(`${CONSUMERS}/${id}`, { method: 'PATCH', project, token: secret, json: { name: 'New' }, headers })
+        return send('PATCH', `${CONSUMERS}/${id}`, { name: 'New' }, headers)
       },
     },
-    console: {
-      [`GET ${PAGES}/:consumer/edit`]: {},
-      [`POST ${PAGES}/:consumer/edit`]: { fields: { name: 'By form', etag: '*' } },
-    },
+    console: asks(`${PAGES}/:consumer/edit`, { fields: { name: 'By form', etag: '*' } }),
   },
   'POST /platform/v1/consumers/:consumer/block': {
     who: WRITE,
     json: { reason: 'sample' },
     audit: onConsumer('blocked'),
-    console: { [`GET ${PAGES}/:consumer/block`]: {}, [`POST ${PAGES}/:consumer/block`]: {} },
+    console: asks(`${PAGES}/:consumer/block`),
   },
   'POST /platform/v1/consumers/:consumer/unblock': {
     who: WRITE,
@@ -91,7 +86,7 @@ export const CONSUMER_ROWS: Rows = {
       ...onConsumer('unblocked'),
       first: ({ consumer }) => rows("UPDATE consumers SET state = 'blocked' WHERE id = ?", consumer),
     },
-    console: { [`GET ${PAGES}/:consumer/unblock`]: {}, [`POST ${PAGES}/:consumer/unblock`]: {} },
+    console: asks(`${PAGES}/:consumer/unblock`),
   },
   'POST /platform/v1/consumers/:consumer/merge': {
     who: WRITE,
@@ -99,26 +94,19 @@ export const CONSUMER_ROWS: Rows = {
     audit: onConsumer('merged'),
     faults: {
       merge_limit_reached: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         const survivor = await insertConsumer(project, 'survivor')
         await insertConsumer(project, 'last')
         await insertMerged(project, survivor, 1000)
-        const json = { into: survivor }
-        return call(`${CONSUMERS}/ext:last/merge`, { method: 'POST', project, token: secret, json })
+        return send('POST', `${CONSUMERS}/ext:last/merge`, { into: survivor })
       },
     },
-    console: {
-      [`GET ${PAGES}/:consumer/merge`]: {},
-      [`POST ${PAGES}/:consumer/merge`]: { fields: { into: 'ext:survivor' } },
-    },
+    console: asks(`${PAGES}/:consumer/merge`, { fields: { into: 'ext:survivor' } }),
   },
   'DELETE /platform/v1/consumers/:consumer': {
     who: may('admin', 'consumers:erase'),
     audit: onConsumer('erased'),
-    console: {
-      [`GET ${PAGES}/:consumer/erase`]: {},
-      [`POST ${PAGES}/:consumer/erase`]: { fields: { typed: 'sample' } },
-    },
+    console: asks(`${PAGES}/:consumer/erase`, { fields: { typed: 'sample' } }),
   },
   'GET /platform/v1/consumers/:consumer/erasure': { who: read('consumers:read'), at: ({ erased }) => erased },
 }
@@ -142,26 +130,22 @@ export const CUSTOMER_ROWS: Rows = {
       [`GET ${CUSTOMERS}/:vendor`]: { policy: 'user' },
     },
   },
-  'GET /platform/v1/billing/customers/:vendor/:id': {
-    who: read('billing:read'),
-    console: { [`GET ${CUSTOMER}`]: {} },
-  },
+  'GET /platform/v1/billing/customers/:vendor/:id': { who: read('billing:read'), console: { [`GET ${CUSTOMER}`]: {} } },
   'PUT /platform/v1/billing/customers/:vendor/:id': {
     who: WRITE,
     json: { consumer: 'ext:sample' },
     audit: { action: 'customer.pinned', object: () => 'cus_1' },
     faults: {
       pin_limit_reached: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         const consumer = await insertConsumer(project, 'one')
         await times(100, (n) => insertLink(project, `cus_${n}`, { pinned: consumer }))
         const path = '/platform/v1/billing/customers/stripe/cus_new'
-        return call(path, { method: 'PUT', project, token: secret, json: { consumer } })
+        return send('PUT', path, { consumer })
       },
     },
     console: {
-      [`GET ${CUSTOMER}/consumer`]: {},
-      [`POST ${CUSTOMER}/consumer`]: { fields: { consumer: 'ext:sample' } },
+      ...asks(`${CUSTOMER}/consumer`, { fields: { consumer: 'ext:sample' } }),
       [`POST ${CUSTOMER}/consumer/new`]: { fields: { external_id: 'by-form' } },
       [`POST ${CUSTOMER}/nobody`]: {},
     },
@@ -173,6 +157,6 @@ export const CUSTOMER_ROWS: Rows = {
       object: () => 'cus_1',
       first: ({ project, consumer }) => insertLink(project, 'cus_1', { pinned: consumer }),
     },
-    console: { [`GET ${CUSTOMER}/unpin`]: {}, [`POST ${CUSTOMER}/unpin`]: {} },
+    console: asks(`${CUSTOMER}/unpin`),
   },
 }

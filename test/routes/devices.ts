@@ -1,9 +1,10 @@
 import { insertConsumer } from '../consumers/rows'
 import { insertDevice, insertDevices } from '../devices/rows'
-import { call, freshKey } from '../harness'
-import { may, type Rows, read, times } from './row'
+import { asks, byKey, may, type Rows, read, times } from './row'
 
 const PAGES = '/console/p/:project/platform/consumers/:consumer/devices'
+const OF_ONE = '/platform/v1/consumers/ext:one/devices'
+const IOS = { platform: 'ios' }
 const WRITE = may('developer', 'consumers:write')
 
 export const DEVICES: Rows = {
@@ -30,36 +31,31 @@ export const DEVICES: Rows = {
     audit: null,
     faults: {
       consumer_blocked: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         const id = await insertConsumer(project, 'one')
-        await call(`/platform/v1/consumers/${id}/block`, { method: 'POST', project, token: secret, json: {} })
-        return register(project, secret, 'new')
+        await send('POST', `/platform/v1/consumers/${id}/block`, {})
+        return send('PUT', `${OF_ONE}/new`, IOS)
       },
       device_revoked: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         const id = await insertDevice(project, await insertConsumer(project, 'one'), { state: 'revoked' })
-        return register(project, secret, id)
+        return send('PUT', `${OF_ONE}/${id}`, IOS)
       },
       device_limit_reached: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         await insertDevices(project, await insertConsumer(project, 'one'), 'active', 100)
-        return register(project, secret, 'new')
+        return send('PUT', `${OF_ONE}/new`, IOS)
       },
     },
   },
   'DELETE /platform/v1/consumers/:consumer/devices/:device': {
     who: WRITE,
     audit: { action: 'device.revoked', object: ({ device }) => device },
-    console: { [`GET ${PAGES}/:device/revoke`]: {}, [`POST ${PAGES}/:device/revoke`]: {} },
+    console: asks(`${PAGES}/:device/revoke`),
   },
   'POST /platform/v1/devices/verify': {
     who: read('entitlements:read'),
     json: { token: `svc_dv_${'0'.repeat(64)}`, features: ['sso'] },
     audit: null,
   },
-}
-
-function register(project: string, token: string, installation: string) {
-  const path = `/platform/v1/consumers/ext:one/devices/${installation}`
-  return call(path, { method: 'PUT', project, token, json: { platform: 'ios' } })
 }

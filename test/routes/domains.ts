@@ -1,6 +1,6 @@
 import { newApi, newName, publish, verified } from '../domains/domains'
 import { enforceDomain, failDomain, insertDomain } from '../domains/rows'
-import { may, type Rows, read, times } from './row'
+import { asks, may, type Rows, read, times } from './row'
 import type { World } from './world'
 
 const PAGES = '/console/p/:project/platform/settings/domains'
@@ -68,6 +68,6 @@ export const DOMAINS: Rows = {
         return api.remove(domain.id)
       },
     },
-    console: { [`GET ${PAGES}/:domain/delete`]: {}, [`POST ${PAGES}/:domain/delete`]: {} },
+    console: asks(`${PAGES}/:domain/delete`),
   },
 }

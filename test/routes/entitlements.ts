@@ -1,8 +1,7 @@
 import { insertFeatures } from '../catalog/rows'
 import { insertConsumer } from '../consumers/rows'
 import { insertGrants } from '../entitlements/rows'
-import { call, freshKey } from '../harness'
-import { may, people, type Rows, read, times } from './row'
+import { asks, byKey, may, people, type Rows, read, times } from './row'
 
 const PAGES = '/console/p/:project/platform/consumers/:consumer'
 const WRITE = may('developer', 'entitlements:write')
@@ -44,12 +43,11 @@ export const ENTITLEMENTS: Rows = {
     audit: { action: 'grant.created', object: () => /^grt_/ },
     faults: {
       grant_limit_reached: async () => {
-        const { project, secret } = await freshKey()
+        const { project, send } = await byKey()
         await insertFeatures(project, 'sso')
         const consumer = await insertConsumer(project, 'ada')
         await insertGrants(project, consumer, 100)
-        const json = { consumer, feature: 'sso' }
-        return call('/platform/v1/billing/grants', { method: 'POST', project, token: secret, json })
+        return send('POST', '/platform/v1/billing/grants', { consumer, feature: 'sso' })
       },
     },
     console: {
@@ -68,6 +66,6 @@ export const ENTITLEMENTS: Rows = {
   'DELETE /platform/v1/billing/grants/:id': {
     who: WRITE,
     audit: { action: 'grant.revoked', object: ({ grant }) => grant },
-    console: { [`GET ${PAGES}/grants/:grant/revoke`]: {}, [`POST ${PAGES}/grants/:grant/revoke`]: {} },
+    console: asks(`${PAGES}/grants/:grant/revoke`),
   },
 }

@@ -1,7 +1,7 @@
 import { newId } from '../../src/lib/ids'
 import { call, deliver, freshConnection, lossyQueue, STORE, stripeEvent } from '../harness'
 import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipeline'
-import { type List, may, type Rows, read, times } from './row'
+import { asks, type List, may, type Rows, read, times } from './row'
 import type { World } from './world'
 
 const PAGES = '/console/p/:project/platform/billing/webhooks'
@@ -40,10 +40,7 @@ export const INBOX: Rows = {
         deliver(await newConnection(), stripeEvent(), { bindings: { ENCRYPTION_KEY_1: btoa('x'.repeat(32)) } }),
     },
   },
-  'GET /platform/v1/billing/webhooks': {
-    who: read('billing:read'),
-    list: { add: deliverEvents },
-  },
+  'GET /platform/v1/billing/webhooks': { who: read('billing:read'), list: { add: deliverEvents } },
   'GET /platform/v1/billing/webhooks/search': {
     who: read('billing:read'),
     list: {
@@ -70,7 +67,7 @@ export const INBOX: Rows = {
     who: WRITE,
     json: { filter: {}, limit: 10, dry_run: true },
     audit: { action: 'events.replayed', object: () => /^rpl_/ },
-    console: { [`GET ${PAGES}/replay`]: {}, [`POST ${PAGES}/replay`]: { fields: { search: '' } } },
+    console: asks(`${PAGES}/replay`, { fields: { search: '' } }),
   },
   'GET /platform/v1/billing/webhooks/replays': {
     who: read('billing:read'),
@@ -109,7 +106,7 @@ export const INBOX: Rows = {
         return call(`/platform/v1/billing/webhooks/${id}/replay`, { method: 'POST', project, token: secret })
       },
     },
-    console: { [`GET ${PAGES}/:event/replay`]: {}, [`POST ${PAGES}/:event/replay`]: {} },
+    console: asks(`${PAGES}/:event/replay`),
   },
 }
 

@@ -1,6 +1,6 @@
 import { addMember, call, DIRECTORY, freshProject, invite, invited, unconfirm } from '../harness'
 import { enforced } from '../sso/team/team'
-import { may, people, type Rows, read, times } from './row'
+import { asks, byOwner, may, people, type Rows, read, times } from './row'
 import type { World } from './world'
 
 const MEMBERS = '/platform/v1/members'
@@ -40,11 +40,11 @@ export const MEMBER_ROWS: Rows = {
     audit: onMember('removed'),
     faults: {
       last_owner: async () => {
-        const { project, owner } = await freshProject()
-        return call(`${MEMBERS}/${owner.user}`, { method: 'DELETE', project, token: owner.token })
+        const { owner, send } = await byOwner()
+        return send('DELETE', `${MEMBERS}/${owner.user}`)
       },
     },
-    console: { [`GET ${PAGES}/:user/remove`]: {}, [`POST ${PAGES}/:user/remove`]: {} },
+    console: asks(`${PAGES}/:user/remove`),
   },
   'PUT /platform/v1/members/:user_id/break-glass': {
     who: OF_OWNERS,
@@ -52,14 +52,12 @@ export const MEMBER_ROWS: Rows = {
     audit: onOwner('break_glass_given'),
     faults: {
       not_an_owner: async () => {
-        const { project, owner } = await freshProject()
+        const { project, send } = await byOwner()
         const { user } = await addMember(project, 'admin')
-        return call(`${MEMBERS}/${user}/break-glass`, { method: 'PUT', project, token: owner.token })
+        return send('PUT', `${MEMBERS}/${user}/break-glass`)
       },
     },
-    console: {
-      [`POST ${PAGES}/:user/break-glass`]: { policy: 'members:write', at: coOwner, fields: { on: 'true' } },
-    },
+    console: { [`POST ${PAGES}/:user/break-glass`]: { policy: 'members:write', at: coOwner, fields: { on: 'true' } } },
   },
   'DELETE /platform/v1/members/:user_id/break-glass': {
     who: OF_OWNERS,
@@ -107,9 +105,7 @@ export const MEMBER_ROWS: Rows = {
       },
     },
     console: {
-      [`POST ${PAGES}/invitations`]: {
-        fields: { email: 'by-form@example.com', role: 'viewer', expires_in_days: '7' },
-      },
+      [`POST ${PAGES}/invitations`]: { fields: { email: 'by-form@example.com', role: 'viewer', expires_in_days: '7' } },
     },
   },
   'GET /platform/v1/invitations': {
@@ -134,11 +130,11 @@ export const MEMBER_ROWS: Rows = {
     audit: onInvitation('revoked'),
     faults: {
       invitation_not_pending: async () => {
-        const { project, owner } = await freshProject()
+        const { project, send } = await byOwner()
         const { id } = await invited(project, { state: 'accepted' })
-        return call(`/platform/v1/invitations/${id}`, { method: 'DELETE', project, token: owner.token })
+        return send('DELETE', `/platform/v1/invitations/${id}`)
       },
     },
-    console: { [`GET ${PAGES}/invitations/:id/revoke`]: {}, [`POST ${PAGES}/invitations/:id/revoke`]: {} },
+    console: asks(`${PAGES}/invitations/:id/revoke`),
   },
 }

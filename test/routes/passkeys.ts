@@ -15,10 +15,7 @@ const account = (...pages: string[]): Record<string, Page> =>
   Object.fromEntries(pages.map((page) => [page, { policy: 'account' }]))
 
 export const PASSKEYS: Rows = {
-  'GET /auth/passkeys': {
-    who: OWN,
-    console: { ...account('GET /console/passkeys'), 'GET /console/passkeys/:id': {} },
-  },
+  'GET /auth/passkeys': { who: OWN, console: { ...account('GET /console/passkeys'), 'GET /console/passkeys/:id': {} } },
   'POST /auth/passkeys/options': {
     who: confirmed,
     faults: {
@@ -59,9 +56,7 @@ export const PASSKEYS: Rows = {
     who: 'public',
     json: { credential: USED },
     status: 401,
-    faults: {
-      invalid_passkey: async () => signInBy(await (await newAuthenticator()).get(await requestOptions())),
-    },
+    faults: { invalid_passkey: async () => signInBy(await (await newAuthenticator()).get(await requestOptions())) },
     console: { 'POST /console/sign-in/passkey': {} },
   },
   'POST /auth/session/passkey/options': { who: OWN, console: { 'POST /console/second-factor/options': {} } },

@@ -1,7 +1,7 @@
 import type { PagePolicy } from '../../src/http/meta'
 import type { Role, Scope } from '../../src/lib/access'
 import type { FaultName } from '../../src/lib/faults'
-import type { Answer, Json } from '../harness'
+import { type Answer, call, freshKey, freshProject, type Json } from '../harness'
 import type { World } from './world'
 
 /** What is stated of a route of the API, by hand. The walks over all routes compare the app with it. */
@@ -83,4 +83,27 @@ export const OWN: Who = { key: false, session: null, scope: null }
 /** Does something several times, one after the other. */
 export async function times(n: number, work: (i: number) => Promise<unknown>): Promise<void> {
   for (let i = 0; i < n; i++) await work(i)
+}
+
+/** A new project, and the calls of a key with every scope. */
+export async function byKey() {
+  const world = await freshKey()
+  return { ...world, send: sender(world.project, world.secret) }
+}
+
+/** A new project, and the calls of its owner. */
+export async function byOwner() {
+  const world = await freshProject()
+  return { ...world, send: sender(world.project, world.owner.token) }
+}
+
+function sender(project: string, token: string) {
+  return (method: string, path: string, json?: unknown, headers: Record<string, string> = {}) =>
+    call(path, { method, project, token, headers, ...(json !== undefined && { json }) })
+}
+
+/** The page that asks for a confirmation or for fields, and its form. */
+export function asks(path: string, form: Page = {}): Record<string, Page> {
+  const { policy, role } = form
+  return { [`GET ${path}`]: { ...(policy && { policy }), ...(role && { role }) }, [`POST ${path}`]: form }
 }

@@ -2,7 +2,7 @@ import { call, DIRECTORY, freshProject } from '../harness'
 import { customersWorld } from '../sso/customers'
 import { insertConnection, insertDomain } from '../sso/rows'
 import { CONNECTIONS, enforced, team } from '../sso/team/team'
-import { may, type Rows, read, times } from './row'
+import { asks, byOwner, may, type Rows, read, times } from './row'
 import type { World } from './world'
 
 const PAGES = '/console/p/:project/platform/settings/sso'
@@ -32,9 +32,9 @@ export const SSO: Rows = {
     audit: { action: 'sso_connection.created', object: () => /^sso_/ },
     faults: {
       domain_taken: async () => {
-        const { project, owner } = await freshProject()
+        const { project, send } = await byOwner()
         const json = { ...DRAFT, domain_ids: [await insertDomain(project, 'taken.dev')] }
-        const create = () => call(CONNECTIONS, { method: 'POST', project, token: owner.token, json })
+        const create = () => send('POST', CONNECTIONS, json)
         await create()
         return create()
       },
@@ -93,7 +93,7 @@ export const SSO: Rows = {
         return call(`${CONNECTIONS}/${connection}`, { method: 'DELETE', project, token: owner.token })
       },
     },
-    console: { [`GET ${PAGES}/:id/delete`]: {}, [`POST ${PAGES}/:id/delete`]: {} },
+    console: asks(`${PAGES}/:id/delete`),
   },
   'POST /platform/v1/sso/connections/:id/activate': {
     who: WRITE,
@@ -113,7 +113,7 @@ export const SSO: Rows = {
   'POST /platform/v1/sso/connections/:id/disable': {
     who: WRITE,
     audit: onConnection('disabled'),
-    console: { [`GET ${PAGES}/:id/disable`]: {}, [`POST ${PAGES}/:id/disable`]: {} },
+    console: asks(`${PAGES}/:id/disable`),
   },
   'POST /platform/v1/sso/connections/:id/test': {
     who: WRITE,
@@ -139,10 +139,7 @@ export const SSO: Rows = {
   'DELETE /platform/v1/sso/identities/:id': {
     who: WRITE,
     audit: { action: 'sso_identity.deleted', object: ({ sso }) => sso.identity },
-    console: {
-      [`GET ${IDENTITIES}/:identity/remove`]: {},
-      [`POST ${IDENTITIES}/:identity/remove`]: { object: ({ identity }) => identity },
-    },
+    console: asks(`${IDENTITIES}/:identity/remove`, { object: ({ identity }) => identity }),
   },
   // Well-formed, but the project has no connection and no code.
   'POST /platform/v1/sso/authorize': {
