@@ -1,24 +1,59 @@
-import type { Context } from 'hono'
-import type * as z from 'zod'
-import { changeOf, projectOf } from '../http/auth'
-import type { HttpEnv } from '../http/context'
-import { ourHosts, WORKERS_DEV } from '../http/our-hosts'
-import { insertDomain } from './add-store'
-import { requirePurpose } from './faults'
-import type { AddBody } from './fields'
-import { requireHostname } from './names'
-import type { Domain } from './store'
+import { and, eq, ne, sql } from 'drizzle-orm'
+import { audited, type Change } from '../audit/store'
+import { batch, type Directory } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import { Fault } from '../lib/fault'
+import { newId } from '../lib/ids'
+import { type Domain, entryOf, findDomain } from './domain'
+import { MAX_DOMAINS } from './limits'
+import { newToken } from './names'
+import { domains, type Purpose } from './schema'
+import { begun } from './step'
 
 /**
- * Adds a domain to the caller's project.
+ * Adds a domain to a project.
  *
- * @throws {Fault} `insufficient_scope`, `insufficient_role`, `validation_failed`, `domain_exists`, `domain_limit_reached`
+ * @throws {Fault} `domain_exists`, `domain_limit_reached`
  */
-export async function addDomain(c: Context<HttpEnv>, sent: z.infer<typeof AddBody>): Promise<Domain> {
-  const { directory, settings } = c.get('rt')
-  const actor = c.get('actor')
-  const { purpose } = sent
-  requirePurpose(actor, { purpose })
-  const hostname = requireHostname(sent.hostname, [...ourHosts(settings), WORKERS_DEV, new URL(c.req.url).hostname])
-  return insertDomain(directory, projectOf(actor), { hostname, purpose }, changeOf(c))
+export async function insertDomain(
+  directory: Directory,
+  project_id: string,
+  { hostname, purpose }: { hostname: string; purpose: Purpose },
+  change: Change,
+): Promise<Domain> {
+  const { now } = change
+  const row = {
+    ...begun(now),
+    project_id,
+    id: newId('dom', now),
+    hostname,
+    purpose,
+    token: newToken(),
+    created_by: change.actor.id,
+    created_at: now,
+    version: 1,
+  }
+  const live = and(eq(domains.project_id, project_id), ne(domains.state, sql`'released'`))
+  const twin = directory
+    .select({ id: domains.id })
+    .from(domains)
+    .where(and(live, eq(domains.purpose, purpose), eq(domains.hostname, hostname)))
+  // The index has no released ones, of which there may be many more.
+  const count = sql`(SELECT count(*) FROM ${domains} INDEXED BY domains_name WHERE ${live})`
+  const room = sql`${count} < ${MAX_DOMAINS}`
+  const { before, added } = await batch(directory, {
+    before: twin,
+    ...audited(
+      directory,
+      change,
+      { project_id, ...entryOf(row.id, 'domain.added'), details: { hostname, purpose } },
+      insertWhere(directory, domains, row, sql`NOT EXISTS ${twin} AND ${room}`),
+    ),
+    added: findDomain(directory, project_id, row.id),
+  })
+  if (before[0]) {
+    throw new Fault('domain_exists', `The project already has this name for this purpose: ${before[0].id}.`)
+  }
+  if (!added[0]) throw new Fault('domain_limit_reached', `The project has ${MAX_DOMAINS} domains. Delete one first.`)
+  return added[0]
 }

@@ -1,17 +1,18 @@
 import type { Change } from '../audit/store'
 import type { Runtime } from '../env'
-import type { DomainAction } from './entry'
-import type { RecordStatus } from './evidence'
-import type { DomainNews } from './mails'
-import { recordName, recordValue } from './record'
+import { newId } from '../lib/ids'
+import { claimDue } from './claim'
+import type { Domain, DomainAction } from './domain'
+import { evidenceOf, type Known, knownOf } from './evidence'
+import { LOOKUPS_AT_ONCE, RUN_FOR } from './limits'
+import { recordName, recordValue } from './names'
 import { resolveText } from './resolve'
-import { type Result, writeProof, writeResults } from './result-store'
-import type { DomainState } from './schema'
+import { type Result, writeProof, writeResults } from './results'
+import type { DomainState, RecordStatus } from './schema'
 import { isToServe, lookAtHost } from './serving'
 import { afterCheck } from './step'
-import type { Domain } from './store'
-import { tellManagers } from './told'
-import { evidenceOf, type Known, knownOf } from './verdict'
+import type { DomainNews } from './tell'
+import { tellManagers } from './tell'
 
 /**
  * A result that is not written yet. `losers`: who loses the name to the domain; null if nobody has proven anything. `inUse`:
@@ -92,4 +93,27 @@ function actionOf(before: DomainState, after: DomainState): DomainAction | null 
 function newsOf(before: DomainState | undefined, after: DomainState): DomainNews | null {
   if (before === 'verified' && after === 'grace') return 'record_missing'
   return before === 'grace' && after === 'failed' ? 'failed' : null
+}
+
+/**
+ * Checks the domains that are due: a few in each run. One that fails, or for which no time is left, is due again a few
+ * minutes later.
+ *
+ * @param failed is told of a look-up that failed
+ */
+export async function checkDue(rt: Runtime, failed: (error: unknown) => void): Promise<void> {
+  const { directory, now } = rt
+  const { rows, holders } = await claimDue(directory, now)
+  if (rows.length === 0) return
+  const until = Date.now() + RUN_FOR
+  const left = [...rows]
+  const checked: Checked[] = []
+  const lane = async () => {
+    for (let row = left.shift(); row && Date.now() < until; row = left.shift()) {
+      await check(rt, row, holders).then((one) => checked.push(one), failed)
+    }
+  }
+  await Promise.all(Array.from({ length: LOOKUPS_AT_ONCE }, lane))
+  const by = { type: 'system', id: 'cron' } as const
+  await settle(rt, checked, { actor: by, request_id: newId('req', now), now })
 }

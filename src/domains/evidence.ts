@@ -1,12 +1,59 @@
-/** What the record of a domain looked like. `unreachable`: there was no answer that can be relied on. */
-export const RECORD_STATUSES = ['found', 'missing', 'wrong', 'unreachable'] as const
-export type RecordStatus = (typeof RECORD_STATUSES)[number]
+import { utf8 } from '../lib/crypto'
+import { MAX_EVIDENCE_BYTES, MAX_SEEN_CHARS, MAX_SEEN_VALUES } from './limits'
+import { isProof } from './names'
+import type { Told } from './resolve'
+import type { Evidence, RecordStatus } from './schema'
+
+/** The values of a name that can be relied on; null if there is no such answer. An empty list: there are none. */
+export type Known = readonly string[] | null
 
 /**
- * What one resolver said. `rcode`: the name of the DNS response code, or in one word why there was no usable answer.
- * `authenticated`: whether it has checked DNSSEC signatures.
+ * What is known of a name. An answer with checked signatures is enough. Without one, two resolvers must agree. Where
+ * resolvers contradict each other, nothing is known.
  */
-export type Seen = { name: string; rcode: string; authenticated: boolean; values: string[] }
+export function knownOf(told: readonly Told[]): Known {
+  const usable = told.filter(({ isUsable }) => isUsable)
+  const signed = usable.filter(({ authenticated }) => authenticated)
+  const [counting, needed] = signed.length > 0 ? [signed, 1] : [usable, 2]
+  const [first] = counting
+  if (!first || counting.length < needed) return null
+  return counting.every((other) => proofsOf(other) === proofsOf(first)) ? first.values : null
+}
 
-/** What a check saw, as it is stored. */
-export type Evidence = { status: RecordStatus; resolvers: Seen[] }
+/** Other texts at the name do not matter, nor does the order. */
+function proofsOf({ values }: Told): string {
+  return JSON.stringify([...new Set(values.filter(isProof))].sort())
+}
+
+/** How the record of a domain stands. */
+export function statusOf(known: Known, expected: string): RecordStatus {
+  if (known === null) return 'unreachable'
+  if (known.includes(expected)) return 'found'
+  return known.length === 0 ? 'missing' : 'wrong'
+}
+
+/** What is stored of a check: as much as there is room for, the expected value and others like it first. */
+export function evidenceOf(told: readonly Told[], known: Known, expected: string): Evidence {
+  const order = (value: string) => (value === expected ? 0 : isProof(value) ? 1 : 2)
+  const resolvers = told.map(({ name, rcode, authenticated, values }) => ({
+    name,
+    rcode,
+    authenticated,
+    values: values
+      .toSorted((a, b) => order(a) - order(b))
+      .slice(0, MAX_SEEN_VALUES)
+      .map(shown),
+  }))
+  const evidence = { status: statusOf(known, expected), resolvers }
+  while (utf8(JSON.stringify(evidence)).byteLength > MAX_EVIDENCE_BYTES) {
+    const longest = resolvers.reduce((a, b) => (b.values.length > a.values.length ? b : a))
+    if (longest.values.pop() === undefined) break
+  }
+  return evidence
+}
+
+/** A value for people: without characters that cannot be seen, or that change how others look. */
+function shown(value: string): string {
+  const cut = value.length > MAX_SEEN_CHARS ? `${value.slice(0, MAX_SEEN_CHARS - 1)}…` : value
+  return cut.replaceAll(/\p{C}/gu, '\ufffd')
+}

@@ -4,10 +4,9 @@ import { named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { toUnicode } from '../lib/punycode'
 import { iso, isoOrNull } from '../lib/time'
-import { RECORD_STATUSES } from './evidence'
-import { recordName, recordValue } from './record'
-import { DOMAIN_STATES, PURPOSES } from './schema'
-import type { Domain as Row } from './store'
+import type { Domain as Row } from './domain'
+import { recordName, recordValue } from './names'
+import { DOMAIN_STATES, PURPOSES, RECORD_STATUSES } from './schema'
 
 /** Characters of a name as it is sent, in whatever script. */
 const MAX_SENT = 300

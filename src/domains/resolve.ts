@@ -1,7 +1,7 @@
 import { SECOND } from '../lib/time'
-import type { Seen } from './evidence'
 import { MAX_ANSWER_BYTES, RESOLVE_WITHIN } from './limits'
 import { readTextAnswer, type TextAnswer, textQuery } from './message'
+import type { Seen } from './schema'
 
 /** What a resolver said, with its name. */
 export type Told = Omit<Seen, 'values'> & TextAnswer

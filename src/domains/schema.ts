@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { Evidence } from './evidence'
 
 /** What a project wants a name for: the email addresses of a domain, or a host that serves its pages. */
 export const PURPOSES = ['sso', 'surface'] as const
@@ -59,3 +58,16 @@ export const domains = sqliteTable(
     check('domains_evidence', sql`octet_length(${t.evidence}) <= 4096`),
   ],
 )
+
+/** What the record of a domain looked like. `unreachable`: there was no answer that can be relied on. */
+export const RECORD_STATUSES = ['found', 'missing', 'wrong', 'unreachable'] as const
+export type RecordStatus = (typeof RECORD_STATUSES)[number]
+
+/**
+ * What one resolver said. `rcode`: the name of the DNS response code, or in one word why there was no usable answer.
+ * `authenticated`: whether it has checked DNSSEC signatures.
+ */
+export type Seen = { name: string; rcode: string; authenticated: boolean; values: string[] }
+
+/** What a check saw, as it is stored. */
+export type Evidence = { status: RecordStatus; resolvers: Seen[] }

@@ -1,7 +1,7 @@
 import type { Runtime } from '../env'
 import { ourHosts } from '../http/our-hosts'
 import { fetchOutside, OutsideRefusal } from '../lib/fetch-outside'
-import type { Domain } from './store'
+import type { Domain } from './domain'
 
 /** The path by which this service recognizes itself behind a project's host. */
 export const MARK = '/.well-known/platform-domain'

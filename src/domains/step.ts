@@ -1,5 +1,5 @@
 import { HOUR } from '../lib/time'
-import type { RecordStatus } from './evidence'
+import type { Domain } from './domain'
 import {
   ABSENT_CHECKS,
   ABSENT_FOR,
@@ -12,7 +12,7 @@ import {
   SERVING_EVERY,
   VERIFIED_EVERY,
 } from './limits'
-import type { Domain } from './store'
+import type { RecordStatus } from './schema'
 
 /** The part of a domain that a check moves. */
 export type Standing = Pick<

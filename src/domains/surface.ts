@@ -5,9 +5,9 @@ import type { HttpEnv } from '../http/context'
 import { isOurs, rootless } from '../http/our-hosts'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
+import { findSurface } from './domain'
 import { HOST_KNOWN_FOR, MAX_KNOWN_HOSTS } from './limits'
 import { MARK } from './serving'
-import { findSurface } from './surface-store'
 
 type Surface = HttpEnv['Variables']['surface']
 

@@ -1,6 +1,6 @@
 import { ANSWER_TIMEOUT_MS } from '../db/answered'
 import { type Database, run } from '../db/client'
-import { checkDue } from '../domains/due'
+import { checkDue } from '../domains/check'
 import type { Runtime } from '../env'
 import type { Figures } from '../health/deployment'
 import { noteFull } from '../http/database-full'

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import type { Domain } from '../../src/domains/store'
+import type { Domain } from '../../src/domains/domain'
 import { stopTimers } from '../clock'
 import { DIRECTORY, setHost } from '../harness'
 import type { Zone } from '../outside/dns'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Directory } from '../../db/client'
-import { holdersOfEmailDomain } from '../../domains/store'
+import { holdersOfEmailDomain } from '../../domains/domain'
 import { ssoConnectionDomains } from '../../identities/schema'
 import { findConnection } from '../connections/store'
 

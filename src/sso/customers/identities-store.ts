@@ -4,7 +4,7 @@ import { audited, type Change, entriesOf } from '../../audit/store'
 import { batch, type Directory, raw } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { insertWhere } from '../../db/insert-where'
-import { holdersOfEmailDomain } from '../../domains/store'
+import { holdersOfEmailDomain } from '../../domains/domain'
 import { ssoCodes, ssoConnectionDomains, ssoConnections, ssoIdentities } from '../../identities/schema'
 import { CODE_TTL } from './limits'
 

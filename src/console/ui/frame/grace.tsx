@@ -1,4 +1,4 @@
-import type { InGrace } from '../../../domains/store'
+import type { InGrace } from '../../../domains/domain'
 import { toUnicode } from '../../../lib/punycode'
 import { projectPaths } from '../../paths'
 import { exact } from '../format'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { batch, run } from '../../../db/client'
-import { type InGrace, listInGrace } from '../../../domains/store'
+import { type InGrace, listInGrace } from '../../../domains/domain'
 import type { HttpEnv } from '../../../http/context'
 import { ifAnswered } from '../../../http/read'
 import { listModes } from '../../../inbox/connections/store'

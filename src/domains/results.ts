@@ -3,10 +3,9 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory, type Queries } from '../db/client'
 import { refusedNull, refusedTwin } from '../db/refused'
-import { type DomainAction, entryOf } from './entry'
+import { type Domain, type DomainAction, detailsOf, entryOf, isDomain } from './domain'
 import { domains } from './schema'
 import { failed, type Standing } from './step'
-import { type Domain, detailsOf, isDomain } from './store'
 
 const d = alias(domains, 'd')
 

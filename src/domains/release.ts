@@ -4,8 +4,8 @@ import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory, raw } from '../db/client'
 import { ssoConnectionDomains } from '../identities/schema'
 import { projects } from '../tenancy/schema'
+import { type Domain, detailsOf, findDomain } from './domain'
 import { domains } from './schema'
-import { type Domain, detailsOf, findDomain } from './store'
 
 const p = alias(projects, 'p')
 const u = alias(ssoConnectionDomains, 'u')

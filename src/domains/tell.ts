@@ -1,5 +1,52 @@
+import { and, eq, inArray, not } from 'drizzle-orm'
+import { users } from '../accounts/schema'
+import { batch, type Directory } from '../db/client'
+import type { Runtime } from '../env'
+import { writeLog } from '../http/log'
 import { iso } from '../lib/time'
+import { deliver } from '../mail/deliver'
 import { isPlainName, type Mail } from '../mail/texts'
+import { isDeleted } from '../tenancy/ended'
+import { findCopy } from '../tenancy/project'
+import { members } from '../tenancy/schema'
+import type { Domain } from './domain'
+import { MAX_TOLD } from './limits'
+
+/** Tells the owners and admins of a project what has happened to its domain. It is sent after the response. */
+export function tellManagers(rt: Runtime, news: DomainNews, domain: Domain): void {
+  const { project_id, id } = domain
+  const work = tell(rt, news, domain).catch((error) =>
+    writeLog('error', 'domain_mail_not_sent', { project_id, domain_id: id, news, error: String(error) }),
+  )
+  rt.waitUntil(work)
+}
+
+async function tell(rt: Runtime, news: DomainNews, domain: Domain): Promise<void> {
+  const { project_id, id, hostname, purpose, grace_until } = domain
+  const { directory, settings, now } = rt
+  const { managers, project } = await batch(directory, {
+    managers: readManagers(directory, project_id),
+    project: findCopy(directory, project_id),
+  })
+  const origin = settings.publicOrigin
+  const link = origin && `${origin}/console/p/${project_id}/platform/settings/domains/${id}`
+  const told = { hostname, purpose, project: project[0]?.name ?? '', grace_until, link, at: now }
+  const sent = await Promise.allSettled(
+    managers.map(({ email }) => deliver(rt, domainMail(news, { ...told, email }), settings.signInDelivery)),
+  )
+  const refused = sent.find((one) => one.status === 'rejected')
+  if (refused) throw refused.reason
+}
+
+/** Reads the email addresses of a project's owners and admins: nobody's, if the project was deleted. */
+export function readManagers(directory: Directory, projectId: string) {
+  return directory
+    .select({ email: users.email })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.user_id))
+    .where(and(eq(members.project_id, projectId), inArray(members.role, ['owner', 'admin']), not(isDeleted(projectId))))
+    .limit(MAX_TOLD)
+}
 
 /** What a project is told about one of its domains. */
 export type DomainNews = 'record_missing' | 'failed' | 'taken_over'

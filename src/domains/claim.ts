@@ -2,12 +2,11 @@ import { and, eq, getTableColumns, inArray, isNull, lte, or, type SQL, sql } fro
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory, raw } from '../db/client'
-import { entryOf } from './entry'
+import { type Domain, detailsOf, entryOf, findDomain, HELD, isDomain } from './domain'
 import { CLAIMED_FOR, DUE_AT_ONCE, DUE_CANDIDATES, DUE_OF_PROJECT, MAX_HOLDERS, VERIFY_EVERY } from './limits'
-import { newToken } from './record'
+import { newToken } from './names'
 import { domains } from './schema'
 import { begun } from './step'
-import { type Domain, detailsOf, findDomain, HELD, isDomain } from './store'
 
 const d = alias(domains, 'd')
 const h = alias(domains, 'h')

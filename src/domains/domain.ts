@@ -1,6 +1,7 @@
-import { and, desc, eq, lt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Directory } from '../db/client'
+import { projects } from '../tenancy/schema'
 import { type DomainState, domains, type Purpose } from './schema'
 
 const h = alias(domains, 'h')
@@ -65,4 +66,28 @@ export function listDomains(
     )
     .orderBy(desc(domains.id))
     .limit(take)
+}
+
+/** What happened to a domain, for the audit log. */
+export type DomainAction =
+  | 'domain.added'
+  | 'domain.verified'
+  | 'domain.record_missing'
+  | 'domain.failed'
+  | 'domain.taken_over'
+  | 'domain.retried'
+  | 'domain.deleted'
+
+/** The audit entry of a domain, without what the row itself says. */
+export function entryOf(id: string, action: DomainAction) {
+  return { action, object_type: 'domain', object_id: id }
+}
+
+/** Reads the project that holds a host. A deleted project serves nothing. */
+export function findSurface(directory: Directory, hostname: string) {
+  return directory
+    .select({ project_id: domains.project_id, domain_id: domains.id })
+    .from(domains)
+    .innerJoin(projects, and(eq(projects.id, domains.project_id), isNull(projects.deleted_at)))
+    .where(and(eq(domains.hostname, hostname), sql`${domains.purpose} = 'surface'`, sql`${domains.state} IN (${HELD})`))
 }
