@@ -55,7 +55,7 @@ import { authRoutes } from './sessions/routes'
 import { ssoConnectionRoutes } from './sso/connections/routes'
 import { ssoCustomerRoutes } from './sso/customers/routes'
 import { ssoIdentityRoutes } from './sso/identities/routes'
-import { ssoTestRoutes } from './sso/tests/routes'
+import { ssoTestRoutes } from './sso/test-runs/routes'
 import { jwksRoutes, keyRoutes } from './token-keys/routes'
 
 /** The kinds of credentials that a Bearer token can be. */

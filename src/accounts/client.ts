@@ -1,5 +1,7 @@
 import type { Context } from 'hono'
+import type { Runtime } from '../env'
 import type { HttpEnv } from '../http/context'
+import { hex, hmac, utf8 } from '../lib/crypto'
 import { MAX_USER_AGENT } from './limits'
 
 /** The client that sent a request, as the log of an account keeps it: no more of its place than the country. */
@@ -22,3 +24,15 @@ export function clientOf(c: Context<HttpEnv>): Client {
 
 /** The client of a request, and its time (ms). */
 export type By = { client: Client; now: number }
+
+/**
+ * What a sign-in comes from. A browser is known by the cookie that it was given. An API client has none, and is known by
+ * its user agent, as far as that goes.
+ */
+export type Browser = { cookie: string } | Pick<Client, 'user_agent'>
+
+/** A browser as a keyed hash, so that the database does not help to pose as one. */
+export async function browserHash({ settings }: Runtime, browser: Browser): Promise<string> {
+  const of = 'cookie' in browser ? `cookie:${browser.cookie}` : `user agent:${browser.user_agent ?? ''}`
+  return hex(await hmac('SHA-256', utf8(settings.codePepper), `browser ${of}`))
+}

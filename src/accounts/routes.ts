@@ -11,12 +11,12 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
-import { type AccountEvent as EventRow, listEvents } from './events-store'
+import { type AccountEvent as EventRow, listEvents } from './events'
 import { NOTICES_A_DAY } from './limits'
-import { changeNotices } from './notices'
-import { findUser } from './notices-store'
+import { findUser } from './notices'
 import type { User } from './schema'
 import { EVENT_TYPES } from './schema'
+import { changeNotices } from './tell'
 
 const AccountEvent = named(
   'AccountEvent',

@@ -89,12 +89,12 @@ export function mayChangeSso(actor: Actor): boolean {
 }
 
 /** @throws {Fault} 403 if the caller may not change domains of this purpose */
-export function requirePurpose(actor: Actor, { purpose }: Pick<Domain, 'purpose'>): void {
+function requirePurpose(actor: Actor, { purpose }: Pick<Domain, 'purpose'>): void {
   if (purpose === 'sso') requireScopes(actor, FOR_SSO)
 }
 
 /** For a name that another project holds, whose record is still there. */
-export function hostnameInUse(hostname: string): Fault {
+function hostnameInUse(hostname: string): Fault {
   return new Fault(
     'hostname_in_use',
     `Your record was found, but another project serves ${hostname}, and its record is still there. Remove the other project’s record, and check again.`,

@@ -94,7 +94,7 @@ export function begun(now: number) {
 }
 
 /** When a domain that has been pending since then is checked next (ms). */
-export function nextWhilePending(since: number, now: number): number {
+function nextWhilePending(since: number, now: number): number {
   const age = now - since
   const first = FIRST_CHECKS.find((after) => after > age)
   if (first !== undefined) return since + first

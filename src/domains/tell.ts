@@ -39,7 +39,7 @@ async function tell(rt: Runtime, news: DomainNews, domain: Domain): Promise<void
 }
 
 /** Reads the email addresses of a project's owners and admins: nobody's, if the project was deleted. */
-export function readManagers(directory: Directory, projectId: string) {
+function readManagers(directory: Directory, projectId: string) {
   return directory
     .select({ email: users.email })
     .from(members)
@@ -75,7 +75,7 @@ const EFFECT = {
 }
 
 /** The email to the owners and admins of a project whose domain is about to be lost, or is. */
-export function domainMail(news: DomainNews, { email, ...told }: Told): Mail {
+function domainMail(news: DomainNews, { email, ...told }: Told): Mail {
   const { subject, text, printed } = TEXTS[news](told)
   const time = `${iso(told.at).slice(0, 16).replace('T', ' ')} UTC`
   return {

@@ -5,13 +5,13 @@ import type { StoredSecret } from '../inbox/connections/schema'
 import { findSealedOtherwise, replaceSecrets, secretsSealedOtherwise } from '../inbox/connections/secrets-store'
 import type { Connection } from '../inbox/connections/store'
 import { seal, sealContext, unseal } from '../lib/seal'
-import { secretContext } from '../sso/connections/client'
 import {
   clientsSealedOtherwise,
   findClientsSealedOtherwise,
   replaceSecret,
   type SealedConnection,
-} from '../sso/connections/sealed-store'
+} from '../sso/connections/connection'
+import { secretContext } from '../sso/connections/oidc-client'
 import {
   findKeysSealedOtherwise,
   keysSealedOtherwise,

@@ -7,7 +7,6 @@ export const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'
 export type AuthMethod = (typeof AUTH_METHODS)[number]
 
 export const CONNECTION_STATES = ['draft', 'active', 'disabled'] as const
-export type ConnectionState = (typeof CONNECTION_STATES)[number]
 
 /** What a sign-in is for. A test run signs nobody in. */
 export const MODES = ['team', 'customers', 'test'] as const

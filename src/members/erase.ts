@@ -6,7 +6,7 @@ import { writeLog } from '../http/log'
 import { rankOf } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { factorRequired } from '../passkeys/faults'
-import { passkeysOf } from '../passkeys/store'
+import { passkeysOf } from '../passkeys/passkey'
 import { removeMember } from './change-store'
 import {
   declineSome,

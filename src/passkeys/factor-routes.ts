@@ -9,7 +9,7 @@ import { iso } from '../lib/time'
 import { limitSignIn } from '../sessions/sign-in'
 import { NewRecoveryCodes, RecoveryBody, RecoveryCodesLeft, RequestOptions, UseBody } from './fields'
 import { renewRecoveryCodes, useRecoveryCode } from './recovery'
-import { codesLeft } from './recovery-store'
+import { codesLeft } from './recovery-codes'
 import { beginProof, provePasskey } from './use'
 
 const tag = 'Passkeys'

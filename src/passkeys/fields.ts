@@ -3,7 +3,7 @@ import { named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso } from '../lib/time'
 import { MAX_PASSKEY_NAME } from './limits'
-import type { Passkey } from './store'
+import type { Passkey } from './passkey'
 
 const text = z.string().max(20_000)
 const base = { id: text.min(1), rawId: text.min(1), type: z.literal('public-key') }
@@ -34,7 +34,7 @@ const Used = z.looseObject({
 const credential = 'The `PublicKeyCredential` that the browser returned, as its `toJSON()`.'
 const example = { id: 'xUcl8…', rawId: 'xUcl8…', type: 'public-key', clientExtensionResults: {} }
 
-export const PasskeyName = visibleText(MAX_PASSKEY_NAME)
+const PasskeyName = visibleText(MAX_PASSKEY_NAME)
 
 export const RegisterBody = named(
   'RegisterPasskey',

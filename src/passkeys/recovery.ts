@@ -1,14 +1,14 @@
 import type { Context } from 'hono'
 import { byOf } from '../accounts/client'
+import { tellChange } from '../accounts/tell'
 import type { Runtime } from '../env'
 import type { HttpEnv } from '../http/context'
 import { Fault } from '../lib/fault'
 import { hashCode, newCode, normalizeCode } from '../sessions/secret'
-import type { Acting } from './acting-store'
+import type { Acting } from './acting'
 import { factorRequired } from './faults'
 import { RECOVERY_CODES } from './limits'
-import { redeemRecoveryCode, replaceCodes } from './recovery-store'
-import { tellChange } from './tell'
+import { redeemRecoveryCode, replaceCodes } from './recovery-codes'
 
 /** Characters of a code: 50 bits. */
 const CHARS = 10

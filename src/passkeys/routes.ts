@@ -8,9 +8,9 @@ import { listOf } from '../http/page'
 import { route } from '../http/route'
 import { body } from '../http/validate'
 import { iso } from '../lib/time'
-import { NewSession } from '../sessions/answer'
+import { NewSession } from '../sessions/fields'
 import { limitSignIn } from '../sessions/sign-in'
-import { namePasskey, removePasskey } from './change'
+import { beginRegistration, finishRegistration, namePasskey, removePasskey } from './change'
 import {
   CreationOptions,
   NewPasskey,
@@ -22,8 +22,7 @@ import {
   UseBody,
 } from './fields'
 import { MAX_PASSKEYS } from './limits'
-import { beginRegistration, finishRegistration } from './register'
-import { passkeysOf } from './store'
+import { passkeysOf } from './passkey'
 import { beginSignIn, signInWithPasskey } from './use'
 
 const tag = 'Passkeys'

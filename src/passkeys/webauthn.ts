@@ -7,11 +7,14 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server'
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers'
+import type { Context } from 'hono'
 import type { Runtime } from '../env'
+import type { HttpEnv } from '../http/context'
+import { publicOrigin, requirePublicOrigin } from '../http/origin'
 import { utf8 } from '../lib/crypto'
 import { idOfChallenge, newChallenge, type Purpose } from './challenge'
 import { CHALLENGE_TTL } from './limits'
-import type { Passkey } from './store'
+import type { Passkey } from './passkey'
 
 /** EdDSA, ES256 and RS256, by their numbers in the registry of COSE (RFC 9053). Every authenticator has one of them. */
 const ALGORITHMS = [-8, -7, -257]
@@ -148,4 +151,14 @@ function refuseCertificates(attestation: string): void {
   const format = decoded.get('fmt')
   const alone = format === 'packed' && decoded.get('attStmt').get('x5c') === undefined
   if (format !== 'none' && !alone) throw new Error(`An attestation of the format ${format} was not asked for.`)
+}
+
+/**
+ * The site that passkeys belong to. It follows `PUBLIC_ORIGIN`, so passkeys work only where that leads to.
+ *
+ * @throws {Fault} `public_origin_missing`
+ */
+export function siteOf(c: Context<HttpEnv>): Site {
+  requirePublicOrigin(c)
+  return { rt: c.get('rt'), origin: publicOrigin(c) ?? '' }
 }

@@ -7,7 +7,7 @@ import { requireReach, type SsoSession } from '../tenancy/reach'
 import { requireSecondFactor } from '../tenancy/second-factor'
 import { CONFIRMED_FOR, SLIDE_EVERY } from './limits'
 import { isSessionToken, SESSION_PREFIX, sessionEnd } from './secret'
-import { byHash, type SessionCredential, slideSession } from './store'
+import { byHash, type SessionCredential, slideSession } from './session'
 
 /** A console session as a credential. One D1 read gets the session and the user's role in the project. */
 export const sessionCredential: CredentialKind = {

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
-import { countNotices } from '../accounts/notices-store'
+import { countNotices } from '../accounts/notices'
 import { sessions, users } from '../accounts/schema'
 import { auditedEach, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'

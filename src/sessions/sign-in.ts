@@ -1,11 +1,11 @@
 import type { Context } from 'hono'
-import { type Browser, browserHash } from '../accounts/browser'
-import { type Client, clientOf } from '../accounts/client'
+import { type Browser, browserHash, byOf, type Client, clientOf } from '../accounts/client'
 import { signInNotice } from '../accounts/notice-mails'
-import { sendNotice } from '../accounts/notices'
 import type { User } from '../accounts/schema'
+import { sendNotice } from '../accounts/tell'
 import type { Runtime } from '../env'
 import { addressOf } from '../http/address'
+import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { writeLog } from '../http/log'
 import { limit } from '../http/rate-limit'
@@ -15,11 +15,11 @@ import { newId } from '../lib/ids'
 import { deliver, deliveryOf } from '../mail/deliver'
 import type { Mail } from '../mail/texts'
 import { mailboxOf, requesterOf } from './budget'
-import { confirmWithCode, insertCode, openCode, redeemCode } from './codes-store'
+import { confirmWithCode, insertCode, openCode, redeemCode } from './codes'
 import { CODE_TTL } from './limits'
 import { type CodeMail, signInMail } from './mails'
 import { hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from './secret'
-import type { Session } from './store'
+import type { Ending, Session } from './session'
 import { noteBypass } from './tell'
 
 /** Counts a sign-in request against the client's address. @throws {Fault} `rate_limited` */
@@ -138,4 +138,10 @@ export async function confirmByCode(
 
 function invalidCode(): Fault {
   return new Fault('invalid_code', 'The code is wrong, used or expired. Request a new one.')
+}
+
+/** The session of a request that ends sessions. */
+export function endingOf(c: Context<HttpEnv>): Ending {
+  const { id: session, user_id, sso } = sessionOf(c)
+  return { user_id, session, sso, ...byOf(c) }
 }

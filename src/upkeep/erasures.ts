@@ -11,7 +11,7 @@ import { writeLog } from '../http/log'
 import { identitiesGone } from '../identities/identities'
 import { idFloor } from '../lib/ids'
 import { DAY, MINUTE } from '../lib/time'
-import { purgeCodes } from '../sso/customers/codes-store'
+import { purgeCodes } from '../sso/customers/codes'
 import {
   deletePayloads,
   type Erasure,

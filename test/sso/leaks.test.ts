@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { KEPT_TESTS } from '../../src/sso/tests/limits'
+import { KEPT_TESTS } from '../../src/sso/limits'
 import { visit } from '../console/visit'
 import {
   type Answer,

@@ -11,9 +11,10 @@ import { newId } from '../../lib/ids'
 import { type Sealed, seal } from '../../lib/seal'
 import { SsoError } from '../oidc/error'
 import { discover, issuerUrl } from '../oidc/metadata'
-import { secretContext } from './client'
+import { findConnection, type OfferedDomain, type SsoConnection } from './connection'
 import { findDomains, requireEmailDomains, requireSurface } from './domains'
 import type { ChangedFields, NewFields } from './fields'
+import { secretContext } from './oidc-client'
 import {
   requireNotEnforced,
   requireOwnFields,
@@ -22,8 +23,7 @@ import {
   requireTested,
   requireVerified,
 } from './rules'
-import { findConnection, type OfferedDomain, type SsoConnection } from './store'
-import { deleteConnection, insertConnection, type Update, updateConnection } from './write-store'
+import { deleteConnection, insertConnection, type Update, updateConnection } from './write'
 
 type Of = { project_id: string; id: string }
 const MAX_ATTEMPTS = 5

@@ -1,8 +1,8 @@
 import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { invalidField } from '../../http/validate'
+import { type OfferedDomain, offeredDomains } from './connection'
 import type { ChangedFields } from './fields'
-import { type OfferedDomain, offeredDomains } from './store'
 
 /** Reads the domains of the project that a call names. */
 export async function findDomains(

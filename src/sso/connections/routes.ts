@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { answer } from '../../http/answer'
 import { changeOf, projectOf } from '../../http/auth'
@@ -7,11 +7,13 @@ import { listOf, pageFields, paging } from '../../http/page'
 import { readDirectory } from '../../http/read'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
+import { iso, isoOrNull } from '../../lib/time'
 import { MAX_CONNECTIONS } from '../limits'
+import { callbackUrl } from '../login/browser'
 import { changeConnection, createConnection, removeConnection, requireConnection, switchConnection } from './change'
+import { findConnection, listConnections, type SsoConnection } from './connection'
 import { ChangeBody, CreateBody, SsoConnectionShown } from './fields'
-import { present } from './present'
-import { findConnection, listConnections } from './store'
+import { isTested } from './rules'
 
 const tag = 'Single sign-on'
 const actors = ['session', 'api_key'] as const
@@ -171,3 +173,32 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       return answer(c, present(c, await switchConnection(c.get('rt'), of, false, changeOf(c))), 200)
     },
   )
+
+/** A connection as the API shows it. */
+export function present(c: Context<HttpEnv>, row: SsoConnection): z.infer<typeof SsoConnectionShown> {
+  const { settings, discovery } = row
+  const customers = row.audience === 'customers'
+  return {
+    id: row.id,
+    audience: row.audience,
+    name: row.name,
+    issuer: row.issuer,
+    client_id: row.client_id,
+    has_secret: row.secret !== null,
+    auth_method: row.auth_method,
+    scopes: [...settings.scopes],
+    claims: settings.claims,
+    domains: row.domains,
+    default_role: settings.default_role,
+    create_consumers: customers ? settings.create_consumers : null,
+    redirect_uris: customers ? [...settings.redirect_uris] : null,
+    surface_id: settings.surface_id,
+    callback_url: callbackUrl(c, row),
+    state: row.state,
+    enforce: row.enforced,
+    tested_at: isTested(row) ? isoOrNull(row.tested_at) : null,
+    last_used_at: isoOrNull(row.last_used_at),
+    discovery: discovery && { ok: discovery.ok, detail: discovery.detail, checked_at: iso(discovery.checked_at) },
+    created_at: iso(row.created_at),
+  }
+}

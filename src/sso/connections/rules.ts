@@ -1,7 +1,7 @@
 import { invalidField } from '../../http/validate'
 import type { Audience, AuthMethod } from '../../identities/values'
 import { Fault } from '../../lib/fault'
-import type { SsoConnection } from './store'
+import type { SsoConnection } from './connection'
 
 /** Whether a test has passed since what it depends on last changed. */
 export function isTested({ revision, tested_revision }: Pick<SsoConnection, 'revision' | 'tested_revision'>): boolean {

@@ -4,8 +4,7 @@ import { MAX_EMAIL } from '../../consumers/limits'
 import { exampleOf, named, opaqueText, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idPattern } from '../../lib/ids'
-import { MAX_REDIRECT_URI } from '../limits'
-import { CODE_BYTES, MAX_APP_STATE, MAX_LOGIN_HINT } from './limits'
+import { CODE_BYTES, MAX_APP_STATE, MAX_LOGIN_HINT, MAX_REDIRECT_URI } from '../limits'
 
 const redirect_uri = opaqueText(MAX_REDIRECT_URI).min(1)
 

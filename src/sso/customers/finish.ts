@@ -10,16 +10,14 @@ import { visibleText } from '../../http/fields'
 import { randomHex, sha256Hex } from '../../lib/crypto'
 import { newId, storeOfProject } from '../../lib/ids'
 import { iso } from '../../lib/time'
-import type { Finishing } from '../login/finishing'
+import { CODE_BYTES } from '../limits'
+import type { Finishing } from '../login/logins'
 import { SignInRefused } from '../login/refused'
-import type { Identified } from '../oidc/client'
-import { addressOf } from './address'
-import { markCreated } from './codes-store'
-import { findByAddress } from './consumers-store'
+import type { Identified } from '../oidc/oidc-client'
+import { markCreated } from './codes'
 import type { SignedInIdentity } from './fields'
-import { commitSignIn, findIdentity, type IdentityKey, vouchesFor } from './identities-store'
-import { CODE_BYTES } from './limits'
-import { choose, REFUSALS, type Refusal, refusalOf } from './resolve'
+import { commitSignIn, findByAddress, findIdentity, type IdentityKey, vouchesFor } from './identities'
+import { choose, REFUSALS, type Refusal, refusalOf, verifiedAddressOf } from './resolve'
 
 /**
  * Ends the sign-in of a customer's consumer: finds or makes the consumer, and leads back to the application with a code. The
@@ -43,7 +41,7 @@ async function signIn(rt: Runtime, { login, connection, identified }: Finishing,
   const { directory, db, now } = rt
   const { project_id, id: connection_id, settings } = connection
   const key: IdentityKey = { connection_id, issuer: identified.issuer, subject: identified.subject }
-  const address = addressOf(identified)
+  const address = verifiedAddressOf(identified)
   const found = await batch(directory, {
     identity: findIdentity(directory, key),
     vouched: vouchesFor(directory, connection, address?.hostname ?? ''),

@@ -1,5 +1,8 @@
+import { email as emailField } from '../../consumers/fields'
 import type { ConsumerState } from '../../consumers/schema'
-import { MAX_SAME_ADDRESS } from './limits'
+import { domainOf } from '../../domains/names'
+import { MAX_SAME_ADDRESS } from '../limits'
+import type { Identified } from '../oidc/oidc-client'
 
 /** Why somebody whom the provider has identified is not signed in, with words for the developer of the application. */
 export const REFUSALS = {
@@ -32,4 +35,11 @@ export function choose(
   // A new consumer would be a way around the block.
   if (!one && sameAddress.some(({ state }) => state === 'blocked')) return { refused: 'consumer_blocked' }
   return createsConsumers ? { id: null } : { refused: 'no_consumer' }
+}
+
+/** The address that the provider has verified, in lower case, and its domain; null if a consumer cannot have it. */
+export function verifiedAddressOf({ email, email_verified }: Identified): { email: string; hostname: string } | null {
+  const { data } = emailField.safeParse(email)
+  const hostname = data === undefined ? null : domainOf(data)
+  return email_verified && data !== undefined && hostname !== null ? { email: data.toLowerCase(), hostname } : null
 }

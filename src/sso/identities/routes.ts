@@ -11,7 +11,7 @@ import { query } from '../../http/validate'
 import { notFound } from '../../lib/fault'
 import { iso } from '../../lib/time'
 import { IdentityShown } from '../connections/fields'
-import { deleteIdentity, type Identity, listIdentities } from './store'
+import { deleteIdentity, type Identity, listIdentities } from './identities'
 
 const tag = 'Single sign-on'
 const actors = ['session', 'api_key'] as const

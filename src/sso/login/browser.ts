@@ -1,10 +1,12 @@
 import type { Context } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import type { HttpEnv } from '../../http/context'
+import { publicOrigin, requirePublicOrigin } from '../../http/origin'
 import { randomHex, sha256Hex } from '../../lib/crypto'
 import { SECOND } from '../../lib/time'
+import type { SsoConnection } from '../connections/connection'
 import { LOGIN_TTL } from '../limits'
-import type { Bound } from './logins-store'
+import type { Bound } from './logins'
 
 /**
  * The cookie `__Host-sso` binds a login to the browser that began it, so that nobody can be signed in by a link that
@@ -35,4 +37,38 @@ export async function returned(c: Context<HttpEnv>): Promise<{ state: string; bo
 function cookieOf(c: Context<HttpEnv>): string | null {
   const cookie = getCookie(c, COOKIE, ATTRIBUTES.prefix)
   return cookie !== undefined && /^[0-9a-f]{64}$/.test(cookie) ? cookie : null
+}
+
+/**
+ * The origin that shows the sign-in of a connection, where its cookie is.
+ *
+ * @throws {Fault} `public_origin_missing`
+ */
+function originOf(c: Context<HttpEnv>, { surface_host }: Pick<SsoConnection, 'surface_host'>): string {
+  if (surface_host !== null) return `https://${surface_host}`
+  requirePublicOrigin(c)
+  return publicOrigin(c) ?? ''
+}
+
+/** The address that the provider sends browsers back to: one for each connection, so that no provider can answer for another. */
+export function callbackUrl(c: Context<HttpEnv>, connection: Pick<SsoConnection, 'id' | 'surface_host'>): string {
+  return `${originOf(c, connection)}/sso/callback/${connection.id}`
+}
+
+/** The parameter of a link that a person has chosen to continue with: see `openLogin`. */
+export const ASKED = 'continue'
+
+/** The link that begins a login in a browser. */
+export function loginUrl(
+  c: Context<HttpEnv>,
+  connection: Pick<SsoConnection, 'surface_host'>,
+  loginId: string,
+): string {
+  return `${originOf(c, connection)}/sso/login/${loginId}`
+}
+
+/** The same address at another origin, if the request has come to another host: the cookie must be where the callback is. */
+export function elsewhere(c: Context<HttpEnv>, origin: string): string | null {
+  const { host, pathname, search } = new URL(c.req.url)
+  return host === new URL(origin).host ? null : origin + pathname + search
 }

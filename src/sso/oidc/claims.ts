@@ -1,7 +1,7 @@
 import { utf8 } from '../../lib/crypto'
 import { SECOND } from '../../lib/time'
-import type { Client, Host, Identified } from './client'
 import { MAX_CLAIMS, MAX_EMAIL, MAX_SUBJECT, MAX_TOKEN_AGE, MAX_TOKEN_AHEAD } from './limits'
+import type { Client, Host, Identified } from './oidc-client'
 
 export type Claims = Record<string, unknown>
 

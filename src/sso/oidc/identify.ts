@@ -1,10 +1,10 @@
 import * as oauth from 'oauth4webapi'
+import { proofsOf } from './authorize'
 import { type Claims, cutTo, ownChecks, personOf } from './claims'
-import type { Client, Host, Identified, Login, Recorder } from './client'
 import { SsoError } from './error'
 import { IDENTIFY_WITHIN, MAX_NAME } from './limits'
 import { type Metadata, metadataOf, outsideFetch } from './metadata'
-import { proofsOf } from './proofs'
+import type { Client, Host, Identified, Login, Recorder } from './oidc-client'
 import { type Report, reportTo } from './report'
 import { spellingsOf, tokensIn, withoutSecrets } from './secrets'
 

@@ -2,9 +2,9 @@ import * as oauth from 'oauth4webapi'
 import { ourHosts } from '../../http/our-hosts'
 import { BoundedMap } from '../../lib/bounded-map'
 import { fetchOutside, outsideUrl } from '../../lib/fetch-outside'
-import type { Host } from './client'
 import { during, SsoError } from './error'
 import { MAX_ALGORITHM, MAX_ALGORITHMS, MAX_KEYS_BYTES, MAX_PROVIDERS, METADATA_TTL } from './limits'
+import type { Host } from './oidc-client'
 
 export type Metadata = Required<Pick<oauth.AuthorizationServer, 'authorization_endpoint'>> & oauth.AuthorizationServer
 

@@ -1,8 +1,8 @@
 import { SECOND } from '../../lib/time'
 import { type Claims, ownChecks, type personOf, worded } from './claims'
-import type { Client, Host, Recorder } from './client'
 import { during, type SsoError, type SsoReason } from './error'
 import type { Metadata } from './metadata'
+import type { Client, Host, Recorder } from './oidc-client'
 import { withoutSecrets } from './secrets'
 
 export type Report = {

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi'
-import type { Client } from './client'
 import { MAX_QUOTED } from './limits'
+import type { Client } from './oidc-client'
 
 /** The client secret as it can stand in a request: as it is, and as HTTP Basic has it, which anybody can read. */
 export function spellingsOf({ client_id, client_secret }: Client, provider: oauth.AuthorizationServer): string[] {

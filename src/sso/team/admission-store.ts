@@ -1,14 +1,14 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { users } from '../../accounts/schema'
 import type { Directory } from '../../db/client'
+import { domainOf } from '../../domains/names'
 import { domains } from '../../domains/schema'
 import { ssoConnections, ssoIdentities } from '../../identities/schema'
 import { isDeleted } from '../../tenancy/ended'
 import { isOpen } from '../../tenancy/invited'
 import { formerMembers, invitations, members } from '../../tenancy/schema'
-import { holdsDomain, live, type SsoConnection } from '../connections/store'
-import { domainOf } from '../email-domain'
-import type { Identified } from '../oidc/client'
+import { holdsDomain, live, type SsoConnection } from '../connections/connection'
+import type { Identified } from '../oidc/oidc-client'
 
 /** What decides whether somebody may sign in. */
 export type Facts = Awaited<ReturnType<typeof selectFacts>>[number]

@@ -1,8 +1,8 @@
 import * as z from 'zod'
+import { domainOf } from '../../domains/names'
 import type { ConnectionSettings } from '../../identities/values'
-import { domainOf } from '../email-domain'
 import { SignInRefused } from '../login/refused'
-import type { Identified } from '../oidc/client'
+import type { Identified } from '../oidc/oidc-client'
 import type { Facts } from './admission-store'
 
 /** Somebody without an address that a user cannot have: emails are sent to it. */

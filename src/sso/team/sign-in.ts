@@ -1,16 +1,15 @@
 import type { Context } from 'hono'
-import { type Browser, browserHash } from '../../accounts/browser'
-import { byOf } from '../../accounts/client'
+import { type Browser, browserHash, byOf } from '../../accounts/client'
 import { signInNotice } from '../../accounts/notice-mails'
-import { sendNotice } from '../../accounts/notices'
+import { sendNotice } from '../../accounts/tell'
 import type { HttpEnv } from '../../http/context'
 import { sha256Hex } from '../../lib/crypto'
 import { newId } from '../../lib/ids'
 import { newSessionToken, sessionEnd } from '../../sessions/secret'
-import type { Finishing } from '../login/finishing'
+import type { Finishing } from '../login/logins'
 import { SignInRefused } from '../login/refused'
 import { admit, withUsableEmail } from './admission'
-import { openWithSso } from './sign-in-store'
+import { openWithSso } from './open'
 
 /**
  * Opens a session of the team for somebody whom a provider has identified. The token is returned only here.

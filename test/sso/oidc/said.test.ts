@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Client, Step } from '../../../src/sso/oidc/client'
-import { proofsOf } from '../../../src/sso/oidc/proofs'
+import { proofsOf } from '../../../src/sso/oidc/authorize'
+import type { Client, Step } from '../../../src/sso/oidc/oidc-client'
 import { seenBy, setHost } from '../../harness'
 import type { Faults } from '../../outside/faulty'
 import { clientOf, faultyHost, runtime, signIn } from './sign-in'

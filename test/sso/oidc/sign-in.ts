@@ -1,7 +1,7 @@
 import { openRuntime } from '../../../src/env'
 import { authorizationUrl } from '../../../src/sso/oidc/authorize'
-import type { Client, Identified, Step } from '../../../src/sso/oidc/client'
 import { identify } from '../../../src/sso/oidc/identify'
+import type { Client, Identified, Step } from '../../../src/sso/oidc/oidc-client'
 import { bound, browse, newHost, setHost } from '../../harness'
 import type { Faults } from '../../outside/faulty'
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { Consumer } from '../../../consumers/store'
 import type { HttpEnv } from '../../../http/context'
-import type { NamedIdentity } from '../../../sso/identities/store'
+import type { NamedIdentity } from '../../../sso/identities/identities'
 import { can, pathsOf } from '../../page'
 import { Confirm } from '../../ui/confirm'
 import { brief } from '../../ui/format'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { MAX_PASSKEY_NAME, RECOVERY_CODES } from '../../../passkeys/limits'
-import type { Passkey } from '../../../passkeys/store'
+import type { Passkey } from '../../../passkeys/passkey'
 import { type Refusal, UNSENT } from '../../refusal'
 import { Confirm } from '../../ui/confirm'
 import { Field, Post } from '../../ui/controls'

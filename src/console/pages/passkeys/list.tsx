@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { MAX_PASSKEYS, RECOVERY_CODES } from '../../../passkeys/limits'
-import type { Passkey } from '../../../passkeys/store'
+import type { Passkey } from '../../../passkeys/passkey'
 import { userOf } from '../../session'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'

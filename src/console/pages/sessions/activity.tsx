@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { AccountEvent } from '../../../accounts/events-store'
+import type { AccountEvent } from '../../../accounts/events'
 import { EVENTS_KEPT } from '../../../accounts/limits'
 import type { EventType } from '../../../accounts/schema'
 import type { HttpEnv } from '../../../http/context'

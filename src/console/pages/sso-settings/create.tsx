@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import type { OfferedDomain } from '../../../sso/connections/store'
+import type { OfferedDomain } from '../../../sso/connections/connection'
 import { pathsOf } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import type { SsoConnection } from '../../../sso/connections/store'
+import type { SsoConnection } from '../../../sso/connections/connection'
 import { pathsOf } from '../../page'
 
 type Props = { c: Context<HttpEnv>; row: SsoConnection }

@@ -1,7 +1,7 @@
 import type { Audience } from '../../../identities/values'
 import { toUnicode } from '../../../lib/punycode'
+import type { OfferedDomain, SsoConnection } from '../../../sso/connections/connection'
 import { CreateBody } from '../../../sso/connections/fields'
-import type { OfferedDomain, SsoConnection } from '../../../sso/connections/store'
 import { choice, form, list, own, text, tick } from '../../form'
 import type { Sent } from '../../refusal'
 import { Field, Wrong } from '../../ui/controls'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
-import type { SsoConnection } from '../../../sso/connections/store'
+import type { SsoConnection } from '../../../sso/connections/connection'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'

@@ -10,8 +10,13 @@ import {
   requireConnection,
   switchConnection,
 } from '../../../sso/connections/change'
+import {
+  findConnection,
+  listConnections,
+  offeredDomains,
+  type SsoConnection,
+} from '../../../sso/connections/connection'
 import { ChangeBody } from '../../../sso/connections/fields'
-import { findConnection, listConnections, offeredDomains, type SsoConnection } from '../../../sso/connections/store'
 import { action } from '../../action'
 import { readList } from '../../list'
 import { page, pathsOf } from '../../page'

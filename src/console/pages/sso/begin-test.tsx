@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import type { SsoConnection } from '../../../sso/connections/store'
-import { ASKED } from '../../../sso/login/address'
+import type { SsoConnection } from '../../../sso/connections/connection'
+import { ASKED } from '../../../sso/login/browser'
 import { show } from '../../ui/layout'
 import { Gate } from '../sign-in/gate'
 

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import type { Finishing } from '../../../sso/login/finishing'
-import type { Login } from '../../../sso/login/logins-store'
+import type { Finishing, Login } from '../../../sso/login/logins'
 import type { Unfinished } from '../../../sso/login/refused'
 import { signInWithSso } from '../../../sso/team/sign-in'
 import { browserOf, keepBrowser } from '../../browser'

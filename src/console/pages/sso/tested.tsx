@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import { finishTest, type Tested } from '../../../sso/tests/finish'
+import { finishTest, type Tested } from '../../../sso/test-runs/finish'
 import { enterIfKnown } from '../../page'
 import { projectPaths } from '../../paths'
 import type { User } from '../../session'

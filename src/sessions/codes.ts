@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { By } from '../accounts/client'
-import { sessionEvent, wrongCodeEvent } from '../accounts/events-store'
-import { noteBrowser } from '../accounts/notices-store'
+import { sessionEvent, wrongCodeEvent } from '../accounts/events'
+import { noteBrowser } from '../accounts/notices'
 import { sessions, signInCodes, type User, users } from '../accounts/schema'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
@@ -11,7 +11,7 @@ import { isInvited } from '../tenancy/invited'
 import type { Requester } from './budget'
 import { type Bypassed, bypassedBy } from './bypass'
 import { CODE_TRIES, CODES_FOR_EACH, CODES_PER_HOUR, CODES_PER_REQUESTER, CODES_PER_SITE } from './limits'
-import { type Session, sessionReplaced } from './store'
+import { type Session, sessionReplaced } from './session'
 
 type NewCode = {
   id: string

@@ -1,12 +1,29 @@
-import { and, desc, eq, getTableColumns, inArray, isNull, lt, not, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  not,
+  notExists,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { Directory } from '../../db/client'
+import { type Directory, run } from '../../db/client'
+import { deleteSome } from '../../db/delete-some'
 import { json, valuesOf } from '../../db/sql'
-import { HELD } from '../../domains/domain'
+import { HELD, holdersOfEmailDomain } from '../../domains/domain'
 import { domains } from '../../domains/schema'
-import { ssoConnectionDomains, ssoConnections } from '../../identities/schema'
+import { ssoConnectionDomains, ssoConnections, ssoIdentities } from '../../identities/schema'
+import type { Sealed } from '../../lib/seal'
 import { isDeleted } from '../../tenancy/ended'
 import { projects } from '../../tenancy/schema'
+import { DELETED_KEPT_FOR } from '../limits'
 
 /**
  * A connection. `surface_host`: the host that shows its sign-in; null for the deployment's own. `enforced`: whether its
@@ -14,7 +31,7 @@ import { projects } from '../../tenancy/schema'
  */
 export type SsoConnection = Awaited<ReturnType<typeof findConnectionById>>[number]
 /** A domain of a connection, and whether the project holds it now. */
-export type ConnectionDomain = { id: string; hostname: string; verified: boolean }
+type ConnectionDomain = { id: string; hostname: string; verified: boolean }
 
 const surface = alias(domains, 'surface')
 
@@ -99,4 +116,64 @@ export function offeredDomains(directory: Directory, projectId: string, ids?: re
     .from(domains)
     .where(and(eq(domains.project_id, projectId), sql`${state} <> 'released'`, named))
     .orderBy(hostname)
+}
+
+/** Deletes the identities of connections that were deleted: no sign-in adds one to those. @returns how many; at most `most` */
+export async function purgeIdentities(directory: Directory, _now: number, most: number): Promise<number> {
+  const { connection_id, issuer, subject } = ssoIdentities
+  const deleted = isNotNull(ssoConnections.deleted_at)
+  const theirs = sql`${connection_id} IN ${directory.select({ id: ssoConnections.id }).from(ssoConnections).where(deleted)}`
+  const gone = await run(
+    directory,
+    deleteSome(directory, ssoIdentities, [connection_id, issuer, subject], theirs, most),
+  )
+  return gone.length
+}
+
+/** Deletes connections that were deleted more than {@link DELETED_KEPT_FOR} ago. @returns how many; at most `most` */
+export async function purgeConnections(directory: Directory, now: number, most: number): Promise<number> {
+  const { project_id, id, deleted_at } = ssoConnections
+  const identities = directory.select({ one: sql`1` }).from(ssoIdentities).where(eq(ssoIdentities.connection_id, id))
+  const old = and(isNotNull(deleted_at), lt(deleted_at, now - DELETED_KEPT_FOR), notExists(identities)) as SQL
+  return (await run(directory, deleteSome(directory, ssoConnections, [project_id, id], old, most))).length
+}
+
+/** A connection whose client secret is sealed. */
+export type SealedConnection = { project_id: string; id: string; secret: Sealed | null }
+
+/** Reads connections whose client secret is sealed under another key than this one, in the order of their ids. */
+export function findClientsSealedOtherwise(directory: Directory, key: number, after: string, most: number) {
+  const { project_id, id, secret } = ssoConnections
+  return directory
+    .select({ project_id, id, secret })
+    .from(ssoConnections)
+    .where(and(gt(id, after), sql`${secret} ->> 'key' <> ${key}`))
+    .orderBy(id)
+    .limit(most)
+}
+
+/** How many client secrets of a project are sealed under another key than this one, as an expression. */
+export function clientsSealedOtherwise(projectId: string, key: number): SQL<number> {
+  const { project_id, secret } = ssoConnections
+  return sql`(SELECT count(*) FROM ${ssoConnections} WHERE ${eq(project_id, projectId)} AND ${secret} ->> 'key' <> ${key})`
+}
+
+/** Replaces the sealed secret of a connection, unless it has changed since it was read. */
+export async function replaceSecret(directory: Directory, read: SealedConnection, secret: Sealed): Promise<void> {
+  const unchanged = and(
+    eq(ssoConnections.project_id, read.project_id),
+    eq(ssoConnections.id, read.id),
+    sql`${ssoConnections.secret} ->> 'box' = ${read.secret?.box}`,
+  )
+  await run(directory, directory.update(ssoConnections).set({ secret }).where(unchanged))
+}
+
+const d = alias(ssoConnectionDomains, 'd')
+
+/** Reads the connection for customers that has an email domain which the project holds now. */
+export function findByEmailDomain(directory: Directory, projectId: string, hostname: string) {
+  const id = sql`(SELECT ${d.connection_id} FROM ${holdersOfEmailDomain(hostname)} h
+    CROSS JOIN ${ssoConnectionDomains} ${d} ON ${d.project_id} = h.project_id AND ${d.domain_id} = h.id
+    WHERE h.project_id = ${projectId} AND ${d.audience} = 'customers')`
+  return findConnection(directory, projectId, id)
 }

@@ -1,11 +1,11 @@
 import { and, eq, exists, isNull, not, notExists, type SQL, sql } from 'drizzle-orm'
 import type { By } from '../accounts/client'
-import { sessionEvent, wrongRecoveryCodeEvent } from '../accounts/events-store'
-import { type NoticeOf, noticeOf } from '../accounts/notices-store'
+import { sessionEvent, wrongRecoveryCodeEvent } from '../accounts/events'
+import { type NoticeOf, noticeOf } from '../accounts/notices'
 import { sessions } from '../accounts/schema'
 import { batch, type Directory } from '../db/client'
 import { insertFrom } from '../db/insert-from'
-import { type Acting, isProven, isSession, othersUnproven } from './acting-store'
+import { type Acting, isProven, isSession, othersUnproven } from './acting'
 import { passkeys, recoveryCodes } from './schema'
 
 /** Reads how many recovery codes of a user can still be used, and when they were made. */

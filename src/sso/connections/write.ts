@@ -11,7 +11,7 @@ import type { Audience, Discovery } from '../../identities/values'
 import { Fault } from '../../lib/fault'
 import { projects } from '../../tenancy/schema'
 import { MAX_CONNECTIONS } from '../limits'
-import { findConnection, holdsDomain, isHeld, live, type SsoConnection } from './store'
+import { findConnection, holdsDomain, isHeld, live, type SsoConnection } from './connection'
 
 type Row = typeof ssoConnections.$inferSelect
 type Of = Pick<Row, 'project_id' | 'id'>

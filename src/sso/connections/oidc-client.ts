@@ -1,8 +1,8 @@
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { sealContext, unseal } from '../../lib/seal'
-import type { Client } from '../oidc/client'
-import type { SsoConnection } from './store'
+import type { Client } from '../oidc/oidc-client'
+import type { SsoConnection } from './connection'
 
 /** What the sealed client secret of a connection is bound to. */
 export function secretContext({ project_id, id }: Pick<SsoConnection, 'project_id' | 'id'>): string {

@@ -3,7 +3,7 @@ import type { Directory } from '../../db/client'
 import { domains } from '../../domains/schema'
 import { ssoConnectionDomains, ssoConnections } from '../../identities/schema'
 import { isDeleted } from '../../tenancy/ended'
-import { isHeld } from '../connections/store'
+import { isHeld } from '../connections/connection'
 
 /** Connections that a page offers for one domain. */
 const MOST = 10

@@ -1,11 +1,12 @@
 import type { Runtime } from '../../env'
-import type { Step } from '../../identities/values'
-import type { SsoConnection } from '../connections/store'
-import type { Login } from '../login/logins-store'
+import type { Report, Step } from '../../identities/values'
+import { utf8 } from '../../lib/crypto'
+import type { SsoConnection } from '../connections/connection'
+import { MAX_REPORT, MAX_TEXT } from '../limits'
+import type { Login } from '../login/logins'
 import { isUnfinished } from '../login/refused'
-import type { Identified, Recorder } from '../oidc/client'
-import { fitted } from './report'
-import { endTest, type TestResult } from './tests-store'
+import type { Identified, Recorder } from '../oidc/oidc-client'
+import { endTest, type TestResult } from './test-run'
 import { wouldDo } from './would'
 
 /** A test run that a browser has come back from, or that did not get to the provider. */
@@ -48,4 +49,14 @@ export async function finishTest(
 function discoveryIn(steps: readonly Step[]): TestResult['discovery'] {
   const step = steps.find(({ name }) => name === 'Discovery')
   return step ? { ok: step.ok, detail: step.ok ? null : step.got } : null
+}
+
+/** A report with its texts cut so that it fits into {@link MAX_REPORT}. */
+export function fitted({ steps, would }: Report): Report {
+  for (let most = MAX_TEXT; ; most = Math.floor(most / 2)) {
+    const cut = (text: string | null) => (text && text.length > most ? `${text.slice(0, most)}…` : text)
+    const short = (step: Step) => ({ ...step, expected: cut(step.expected), got: cut(step.got) })
+    const report = { steps: steps.map(short), would: cut(would) ?? '' }
+    if (utf8(JSON.stringify(report)).byteLength <= MAX_REPORT) return report
+  }
 }

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/lib/time'
-import { advance, stopClock } from '../clock'
-import { submit, visit } from '../console/visit'
-import { addMember, browse, call, countingD1, DIRECTORY, freshKey, newHost, setHost, signedIn } from '../harness'
-import { keepHouse } from '../inbox/pipeline'
-import type { Faults } from '../outside/faulty'
-import { newDomain, open, verifiedDomain } from './customers'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/lib/time'
+import { advance, stopClock } from '../../clock'
+import { submit, visit } from '../../console/visit'
+import { addMember, browse, call, countingD1, DIRECTORY, freshKey, newHost, setHost, signedIn } from '../../harness'
+import { keepHouse } from '../../inbox/pipeline'
+import type { Faults } from '../../outside/faulty'
+import { newDomain, open, verifiedDomain } from '../customers'
 
 beforeEach(() => {
   stopClock()

@@ -1,12 +1,13 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change, entriesOf } from '../../audit/store'
-import { batch, type Directory, raw } from '../../db/client'
+import { consumers } from '../../consumers/schema'
+import { batch, type Db, type Directory, raw } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { insertWhere } from '../../db/insert-where'
 import { holdersOfEmailDomain } from '../../domains/domain'
 import { ssoCodes, ssoConnectionDomains, ssoConnections, ssoIdentities } from '../../identities/schema'
-import { CODE_TTL } from './limits'
+import { CODE_TTL, MAX_SAME_ADDRESS } from '../limits'
 
 const d = alias(ssoConnectionDomains, 'd')
 
@@ -43,7 +44,7 @@ export function vouchesFor(
 }
 
 /** One sign-in of a person. */
-export type SignIn = {
+type SignIn = {
   project_id: string
   key: IdentityKey
   /** The identity that was read, or the id of the one to record. */
@@ -115,4 +116,16 @@ const entryOf = entriesOf('sso_identity')
 function isActive(projectId: string, connectionId: string): SQL {
   return sql`EXISTS (SELECT 1 FROM ${ssoConnections} ${s} WHERE ${s.project_id} = ${projectId}
     AND ${s.id} = ${connectionId} AND ${s.state} = 'active')`
+}
+
+const m = alias(consumers, 'm')
+
+/** Reads the consumers with an address, in any state: at most {@link MAX_SAME_ADDRESS}. @param email in lower case */
+export function findByAddress(db: Db, projectId: string, email: string) {
+  return raw(
+    db,
+    { id: m.id, state: m.state },
+    (fields) => sql`SELECT ${fields} FROM ${consumers} ${m} INDEXED BY consumers_email
+      WHERE ${m.project_id} = ${projectId} AND ${m.email} = ${email} LIMIT ${MAX_SAME_ADDRESS}`,
+  )
 }

@@ -6,11 +6,10 @@ import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { DAY, iso } from '../../lib/time'
 import { requireConnection } from '../connections/change'
-import { findConnection } from '../connections/store'
-import { LOGIN_TTL } from '../limits'
-import { loginUrl } from '../login/address'
-import { KEPT_TESTS, TESTS_KEPT_FOR } from './limits'
-import { beginTest, type Test } from './tests-store'
+import { findConnection } from '../connections/connection'
+import { KEPT_TESTS, LOGIN_TTL, TESTS_KEPT_FOR } from '../limits'
+import { loginUrl } from '../login/browser'
+import { beginTest, type Test } from './test-run'
 
 /**
  * Begins a test run of a connection of the caller's project.

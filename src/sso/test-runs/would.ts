@@ -1,17 +1,18 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { users } from '../../accounts/schema'
 import { findSurvivor } from '../../consumers/store'
-import { batch, run } from '../../db/client'
+import { batch, type Directory, run } from '../../db/client'
 import { notBound, type Runtime } from '../../env'
+import { ssoIdentities } from '../../identities/schema'
 import { storeOfProject } from '../../lib/ids'
-import type { SsoConnection } from '../connections/store'
-import { addressOf } from '../customers/address'
-import { findByAddress } from '../customers/consumers-store'
-import { findIdentity, vouchesFor } from '../customers/identities-store'
-import { choose, REFUSALS, refusalOf } from '../customers/resolve'
+import { members } from '../../tenancy/schema'
+import type { SsoConnection } from '../connections/connection'
+import { findByAddress, findIdentity, vouchesFor } from '../customers/identities'
+import { choose, REFUSALS, refusalOf, verifiedAddressOf } from '../customers/resolve'
 import { SignInRefused } from '../login/refused'
-import type { Identified } from '../oidc/client'
+import type { Identified } from '../oidc/oidc-client'
 import { admit, doubtAbout, withUsableEmail } from '../team/admission'
 import { type Facts, selectFacts } from '../team/admission-store'
-import { findPerson } from './would-store'
 
 /** What a sign-in of this person with the connection would do, as a sentence. It only reads. */
 export async function wouldDo(rt: Runtime, connection: SsoConnection, identified: Identified): Promise<string> {
@@ -48,7 +49,7 @@ async function ofCustomers(rt: Runtime, connection: SsoConnection, identified: I
   const { directory } = rt
   const { project_id, id: connection_id, settings } = connection
   const { issuer, subject } = identified
-  const address = addressOf(identified)
+  const address = verifiedAddressOf(identified)
   const found = await batch(directory, {
     identity: findIdentity(directory, { connection_id, issuer, subject }),
     vouched: vouchesFor(directory, connection, address?.hostname ?? ''),
@@ -84,4 +85,27 @@ function storeOf(rt: Runtime, projectId: string): Runtime {
   const inside = rt.at(store)
   if (!inside) throw notBound(store)
   return inside
+}
+
+/**
+ * Reads whom a sign-in for the team would be: the user of the identity, or the one with the address, with their role in the
+ * project.
+ *
+ * @param email in lower case
+ */
+function findPerson(
+  directory: Directory,
+  { project_id, id }: Pick<SsoConnection, 'project_id' | 'id'>,
+  { issuer, subject }: Pick<Identified, 'issuer' | 'subject'>,
+  email: string | null,
+) {
+  const { connection_id, issuer: by, subject: who, user_id } = ssoIdentities
+  const isKnown = and(eq(connection_id, id), eq(by, issuer), eq(who, subject))
+  const known = directory.select({ user_id }).from(ssoIdentities).where(isKnown)
+  const isPerson = sql`${users.id} = coalesce((${known}), (SELECT ${users.id} FROM ${users} WHERE ${users.email} = ${email}))`
+  return directory
+    .select({ email: users.email, role: members.role })
+    .from(users)
+    .leftJoin(members, and(eq(members.user_id, users.id), eq(members.project_id, project_id)))
+    .where(isPerson)
 }

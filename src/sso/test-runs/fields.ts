@@ -3,8 +3,8 @@ import { exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { SHOWN_TEST_STATES } from '../../identities/values'
 import { iso } from '../../lib/time'
-import { stateOf } from './state'
-import type { Test } from './tests-store'
+import type { Test } from './test-run'
+import { stateOf } from './test-run'
 
 export const StartedTest = named(
   'StartedSsoTest',

@@ -12,7 +12,7 @@ import { accountEvents, type EventType, sessions, signInCodes, users } from './s
 export type AccountEvent = typeof accountEvents.$inferSelect
 
 /** An event to write. */
-export type Happened = By & { type: EventType }
+type Happened = By & { type: EventType }
 
 /** Failed attempts, and the millisecond of the hour that the ids of each kind have. */
 const FAILED = { sign_in_failed: 0, recovery_code_failed: 1 } as const satisfies Partial<Record<EventType, number>>

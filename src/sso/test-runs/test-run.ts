@@ -5,11 +5,11 @@ import { deleteSome } from '../../db/delete-some'
 import { insertFrom } from '../../db/insert-from'
 import { insertWhere } from '../../db/insert-where'
 import { ssoConnections, ssoLogins, ssoTests } from '../../identities/schema'
-import type { Discovery, Report, TestState } from '../../identities/values'
-import { live } from '../connections/store'
-import { discoveryNoted, entry } from '../connections/write-store'
-import { loginRow, type NewLogin } from '../login/logins-store'
-import { KEPT_TESTS, TESTS_KEPT_FOR } from './limits'
+import type { Discovery, Report, SHOWN_TEST_STATES, TestState } from '../../identities/values'
+import { live } from '../connections/connection'
+import { discoveryNoted, entry } from '../connections/write'
+import { KEPT_TESTS, TEST_TTL, TESTS_KEPT_FOR } from '../limits'
+import { loginRow, type NewLogin } from '../login/logins'
 
 export type Test = typeof ssoTests.$inferSelect
 type Of = Pick<Test, 'project_id' | 'connection_id' | 'id'>
@@ -116,4 +116,12 @@ export async function endTest(
     ),
   })
   return ended.length > 0
+}
+
+/** The state of a test run now: one that waits has expired once no browser can come back to it. */
+export function stateOf(
+  { state, created_at }: Pick<Test, 'state' | 'created_at'>,
+  now: number,
+): (typeof SHOWN_TEST_STATES)[number] {
+  return state === 'waiting' && created_at + TEST_TTL <= now ? 'expired' : state
 }

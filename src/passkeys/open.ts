@@ -1,14 +1,14 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
 import type { By } from '../accounts/client'
-import { sessionEvent } from '../accounts/events-store'
-import { noteBrowser } from '../accounts/notices-store'
+import { sessionEvent } from '../accounts/events'
+import { noteBrowser } from '../accounts/notices'
 import { sessions, type User, users } from '../accounts/schema'
 import type { Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { type Bypassed, bypassedBy } from '../sessions/bypass'
-import { type Session, sessionReplaced } from '../sessions/store'
-import { type Acting, isSession } from './acting-store'
-import { type Asserted, isUnchanged, once, passkeyUsed } from './store'
+import { type Session, sessionReplaced } from '../sessions/session'
+import { type Acting, isSession } from './acting'
+import { type Asserted, isUnchanged, once, passkeyUsed } from './passkey'
 
 type NewSession = Pick<Session, 'id' | 'hash' | 'expires_at'>
 

@@ -1,8 +1,9 @@
 import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { batch, type Directory, run } from '../../db/client'
 import { ssoLogins } from '../../identities/schema'
-import { findConnectionById, type SsoConnection } from '../connections/store'
+import { findConnectionById, type SsoConnection } from '../connections/connection'
 import { LOGIN_TTL } from '../limits'
+import type { Identified } from '../oidc/oidc-client'
 
 /** A sign-in that is under way. */
 export type Login = typeof ssoLogins.$inferSelect
@@ -89,3 +90,6 @@ export async function takeLogin(
   })
   return { login: taken[0] ?? null, connection: connections[0] ?? null }
 }
+
+/** A login that a browser has come back from, and who it is as the provider says. */
+export type Finishing = { login: Login; connection: SsoConnection; identified: Identified }
