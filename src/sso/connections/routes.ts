@@ -175,7 +175,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
   )
 
 /** A connection as the API shows it. */
-export function present(c: Context<HttpEnv>, row: SsoConnection): z.infer<typeof SsoConnectionShown> {
+function present(c: Context<HttpEnv>, row: SsoConnection): z.infer<typeof SsoConnectionShown> {
   const { settings, discovery } = row
   const customers = row.audience === 'customers'
   return {
