@@ -40,23 +40,24 @@ export function customerOf({ vendor, id }: CustomerKey, found: Found, linked = f
   } = found
   if (!own && !linked && Object.values(lists).every((rows) => rows.length === 0)) return null
   const { customer: _, ...fields } = own
-    ? present(own)
+    ? present('customer', own)
     : { ...shown('customer', NOTHING), id, vendor, ambiguous: false, incomplete: false, source_event_id: null }
   return {
     ...fields,
     status: own ? fields.status : null,
-    subscriptions: latestOf(lists.subscriptions),
-    invoices: latestOf(lists.invoices),
-    payment_methods: latestOf(lists.payment_methods),
+    subscriptions: latestOf('subscription', lists.subscriptions),
+    invoices: latestOf('invoice', lists.invoices),
+    payment_methods: latestOf('payment_method', lists.payment_methods),
   }
 }
 
 const NOTHING = { status: 'unknown' }
 
 /** The objects of a list that are shown with a customer, and whether there are, or may be, more. */
-function latestOf(rows: Found['invoices']) {
+function latestOf<K extends ObjectKind>(kind: K, rows: Found['invoices']) {
+  const objects = rows.filter(isObject).slice(0, MAX_OF_CUSTOMER)
   return {
-    data: rows.filter(isObject).slice(0, MAX_OF_CUSTOMER).map(present),
+    data: objects.map((row) => present(kind, row)),
     has_more: rows.length > MAX_OF_CUSTOMER || !rows.every(isObject),
   }
 }

@@ -11,6 +11,7 @@ import type { ObjectKind } from '../../lib/billing-kinds'
 import { MAX_BODIES_READ, MAX_LIST_BYTES, MAX_ROWS_READ } from '../limits'
 import { NAMES } from '../names'
 import { listing } from './list'
+import type { ShownObjects } from './present'
 import { listObjects, type ObjectFilters } from './store'
 
 const tag = 'Billing state'
@@ -24,7 +25,11 @@ type ListQuery = z.ZodType<ObjectFilters & { limit: number; cursor?: string | un
  * @param Row the object as it is shown
  * @param Query the query of the list: its page and its filters
  */
-export function listRoute<Row extends z.ZodType, Query extends ListQuery>(kind: ObjectKind, Row: Row, Query: Query) {
+export function listRoute<K extends ObjectKind, Query extends ListQuery>(
+  kind: K,
+  Row: z.ZodType<ShownObjects[K]>,
+  Query: Query,
+) {
   const { many, noun } = NAMES[kind]
   return new Hono<HttpEnv>().get(
     '/',
@@ -43,8 +48,7 @@ export function listRoute<Row extends z.ZodType, Query extends ListQuery>(kind: 
       const project = projectOf(c.get('actor'))
       const list = listing(kind, c.req.valid('query' as never) as z.infer<Query>)
       const { rows } = await read(c, { rows: listObjects(c.get('rt').db, project, kind, list) })
-      const page = list.page(rows)
-      return answer(c, { ...page, data: page.data as z.infer<Row>[] }, 200)
+      return answer(c, list.page(rows), 200)
     },
   )
 }

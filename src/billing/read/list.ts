@@ -2,15 +2,19 @@ import { type Page, paging } from '../../http/page'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { MAX_LIST_BYTES } from '../limits'
 import { sortable } from './fields'
-import { type Presented, present } from './present'
-import type { ListedObject, ListRow, ObjectFilters, Position } from './store'
+import { present, type ShownObjects } from './present'
+import type { ListedObject, ListRow, ObjectFilters, ObjectRow, Position } from './store'
 
 /**
  * A list of objects as it is asked for: what to give `listObjects`, and the page that its rows make.
  *
  * @throws {Fault} `invalid_cursor`
  */
-export function listing(kind: ObjectKind, asked: ObjectFilters & { limit: number; cursor?: string | undefined }) {
+export function listing<K extends ObjectKind>(
+  kind: K,
+  asked: ObjectFilters & { limit: number; cursor?: string | undefined },
+) {
+  const shown = (row: ObjectRow) => present(kind, row)
   const { limit: _limit, cursor: _cursor, ...filters } = asked
   const { before, take, page, upTo, stopped } = paging(`${kind} by change`, asked, keyOf)
   return {
@@ -23,13 +27,13 @@ export function listing(kind: ObjectKind, asked: ObjectFilters & { limit: number
     take,
     bytes: MAX_LIST_BYTES,
     /** `truncated`: the page ended because it had gone through as many rows as a page may. */
-    page(rows: readonly ListRow[]): Page<Presented> & { truncated: boolean } {
+    page(rows: readonly ListRow[]): Page<ShownObjects[K]> & { truncated: boolean } {
       const objects = rows.filter(isObject)
       const beyond = rows.find((row) => !isObject(row))
       const last = objects.at(-1)
       // An object that no longer fits is on the next page, as one beyond the limit is.
-      if (beyond?.part === 'over' && last) return { ...upTo(objects.map(present), keyOf(last)), truncated: false }
-      return stopped(page(objects, present), beyond ? keyOf(beyond) : null)
+      if (beyond?.part === 'over' && last) return { ...upTo(objects.map(shown), keyOf(last)), truncated: false }
+      return stopped(page(objects, shown), beyond ? keyOf(beyond) : null)
     },
   }
 }

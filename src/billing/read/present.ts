@@ -1,10 +1,15 @@
+import type * as z from 'zod'
+import type { ShownKind } from '../../lib/billing-kinds'
 import { vendorOf } from '../../vendors'
 import type { Bodies } from '../../vendors/objects'
 import { shown } from '../body'
+import type { Invoice } from '../invoices/invoice'
+import type { PaymentMethod } from '../payment-methods/payment-method'
+import type { Subscription } from '../subscriptions/subscription'
 import { cardOf } from './card'
 import type { ObjectRow } from './store'
 
-/** An object as the API shows it: the fields that all kinds have. */
+/** What the objects of all kinds have in common, as the API shows them. */
 export type Presented = {
   id: string
   vendor: string
@@ -19,22 +24,31 @@ export type Presented = {
   source_event_id: string
 }
 
-/** A row as the API shows it. */
-export function present(row: ObjectRow): Presented {
-  const { kind, vendor_id, vendor, body, ambiguous, incomplete, event_id } = row
-  return {
-    id: vendor_id,
-    vendor,
-    ...fieldsOf(kind, row, shown(kind, body)),
-    ambiguous,
-    incomplete,
-    source_event_id: event_id,
-  }
+/** The fields of an object that its row has beside the body. */
+type Framed<Body> = Pick<Presented, 'id' | 'vendor' | 'ambiguous' | 'incomplete' | 'source_event_id'> & Body
+
+/** The objects as the API shows them. A customer is shown with what it has: see customers/read.ts. */
+export type ShownObjects = {
+  subscription: z.infer<typeof Subscription>
+  invoice: z.infer<typeof Invoice>
+  payment_method: z.infer<typeof PaymentMethod>
+  customer: Framed<Bodies['customer']>
 }
 
-function fieldsOf(kind: ObjectRow['kind'], row: ObjectRow, body: Bodies[ObjectRow['kind']]) {
-  if (kind === 'payment_method') return paymentMethodOf(row, body as Bodies['payment_method'])
-  return kind === 'invoice' ? { ...body, ...oldNames(body as Bodies['invoice']) } : body
+/** A row of this kind as the API shows it. */
+export function present<K extends ShownKind>(kind: K, row: ObjectRow): ShownObjects[K] {
+  return PRESENT[kind](row)
+}
+
+const PRESENT: { [K in ShownKind]: (row: ObjectRow) => ShownObjects[K] } = {
+  subscription: (row) => framed(row, shown('subscription', row.body)),
+  invoice: (row) => framed(row, withOldNames(shown('invoice', row.body))),
+  payment_method: (row) => framed(row, paymentMethodOf(row, shown('payment_method', row.body))),
+  customer: (row) => framed(row, shown('customer', row.body)),
+}
+
+function framed<Body>({ vendor_id, vendor, ambiguous, incomplete, event_id }: ObjectRow, body: Body): Framed<Body> {
+  return { id: vendor_id, vendor, ...body, ambiguous, incomplete, source_event_id: event_id }
 }
 
 /** A payment method with what other objects say about it: payments give its card, and its customer says whether it is the default. */
@@ -53,7 +67,7 @@ function paymentMethodOf(
   }
 }
 
-/** The names that two fields of invoices had first. */
-function oldNames({ due_at, hosted_url }: Bodies['invoice']) {
-  return { due_date: due_at, hosted_invoice_url: hosted_url }
+/** With the names that two fields of invoices had first. */
+function withOldNames(body: Bodies['invoice']) {
+  return { ...body, due_date: body.due_at, hosted_invoice_url: body.hosted_url }
 }

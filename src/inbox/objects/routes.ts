@@ -4,7 +4,7 @@ import { Invoice } from '../../billing/invoices/invoice'
 import { NAMES, noObject } from '../../billing/names'
 import { PaymentMethod } from '../../billing/payment-methods/payment-method'
 import { include, vendorName } from '../../billing/read/fields'
-import { present } from '../../billing/read/present'
+import { present, type ShownObjects } from '../../billing/read/present'
 import { findObject } from '../../billing/read/store'
 import { Subscription } from '../../billing/subscriptions/subscription'
 import { answer } from '../../http/answer'
@@ -26,7 +26,7 @@ const oneFields = z.strictObject({
  * `GET /:id` of one kind of billing object: mounted beside its list. It is here because the vendor's own object is in
  * the payload of an event.
  */
-function objectRoute<Row extends z.ZodType>(kind: ObjectKind, Row: Row) {
+function objectRoute<K extends ObjectKind>(kind: K, Row: z.ZodType<ShownObjects[K]>) {
   const { one, noun, aNoun } = NAMES[kind]
   return new Hono<HttpEnv>().get(
     '/:id',
@@ -52,7 +52,7 @@ function objectRoute<Row extends z.ZodType>(kind: ObjectKind, Row: Row) {
         })
         const [row] = rows
         if (!row) throw noObject(kind)
-        return answer(c, { ...present(row), ...included(row.vendor, include, source) } as z.infer<Row>, 200)
+        return answer(c, { ...present(kind, row), ...included(row.vendor, include, source) }, 200)
       })
     },
   )

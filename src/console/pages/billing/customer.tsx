@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
 import type { customerOf } from '../../../billing/customers/read'
-import type { Presented } from '../../../billing/read/present'
+import type { Presented, ShownObjects } from '../../../billing/read/present'
 import type { Link } from '../../../consumers/links-store'
 import type { HttpEnv } from '../../../http/context'
+import type { ObjectKind } from '../../../lib/billing-kinds'
 import { can, pathsOf } from '../../page'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -21,7 +22,6 @@ import { subscriptions } from './subscriptions'
 import { Value } from './value'
 
 type Customer = NonNullable<ReturnType<typeof customerOf>>
-type Latest = { data: Presented[]; has_more: boolean }
 
 /** A vendor's customer: which consumer it is, what its own events say about it, and its objects. */
 export function customerPage(c: Context<HttpEnv>, customer: Customer, link: Link) {
@@ -69,29 +69,30 @@ export function customerPage(c: Context<HttpEnv>, customer: Customer, link: Link
           <Value name={name} value={value} {...around} />
         ))}
       </dl>
-      <Latest c={c} customer={customer} list={subscriptions as ObjectList<never>} of={subs} />
-      <Latest c={c} customer={customer} list={invoices as ObjectList<never>} of={bills} />
-      <Latest c={c} customer={customer} list={paymentMethods as ObjectList<never>} of={payment_methods} />
+      <Latest c={c} customer={customer} list={subscriptions} of={subs} />
+      <Latest c={c} customer={customer} list={invoices} of={bills} />
+      <Latest c={c} customer={customer} list={paymentMethods} of={payment_methods} />
       <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />
     </>,
   )
 }
 
-type LatestProps = { c: Context<HttpEnv>; customer: Customer; list: ObjectList<never>; of: Latest }
+type LatestProps<K extends ObjectKind> = {
+  c: Context<HttpEnv>
+  customer: Customer
+  list: ObjectList<K>
+  of: { data: ShownObjects[K][]; has_more: boolean }
+}
 
 /** The objects of one kind that changed last. */
-function Latest({ c, customer, list, of: { data, has_more } }: LatestProps) {
+function Latest<K extends ObjectKind>({ c, customer, list, of: { data, has_more } }: LatestProps<K>) {
   const all = `${pathsOf(c).billing}/${list.path}?customer=${encodeURIComponent(customer.id)}`
   const columns = list.columns(commonColumns(c, list.path)).filter(([head]) => head !== 'Customer' && head !== 'Vendor')
   return (
     <>
       <h2>{list.title}</h2>
-      {data.length === 0 ? (
-        <p class="quiet">None.</p>
-      ) : (
-        <Table label={list.title} rows={data as never[]} columns={columns} />
-      )}
+      {data.length === 0 ? <p class="quiet">None.</p> : <Table label={list.title} rows={data} columns={columns} />}
       {has_more && (
         <p>
           <a href={all}>All {list.title.toLowerCase()}</a>, beyond these {plural(data.length, 'row')}

@@ -1,10 +1,9 @@
-import type { Presented } from '../../../billing/read/present'
-import { type Bodies, INVOICE_STATUSES } from '../../../vendors/objects'
+import { INVOICE_STATUSES } from '../../../vendors/objects'
 import { amountIn } from '../../ui/amounts'
 import type { ObjectList } from './object-list'
 
 /** The list of invoices. To add a column, add a line to `columns`. */
-export const invoices: ObjectList<Presented & Bodies['invoice']> = {
+export const invoices: ObjectList<'invoice'> = {
   kind: 'invoice',
   path: 'invoices',
   title: 'Invoices',

@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
-import type { Presented } from '../../../billing/read/present'
+import type { ShownObjects } from '../../../billing/read/present'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
+import type { ObjectKind } from '../../../lib/billing-kinds'
 import { pathsOf } from '../../page'
 import { Field, Select } from '../../ui/controls'
 import { FilterActions } from '../../ui/filters'
@@ -16,11 +17,11 @@ import type { ObjectList } from './object-list'
 type Asked = { customer: string | undefined; status: string | undefined }
 
 /** A list of billing objects with its search. */
-export function listPage<Row extends Presented>(
+export function listPage<K extends ObjectKind>(
   c: Context<HttpEnv>,
-  list: ObjectList<Row>,
+  list: ObjectList<K>,
   asked: Asked,
-  found: Page<Row> & { truncated: boolean },
+  found: Page<ShownObjects[K]> & { truncated: boolean },
 ) {
   const { path, title, statuses } = list
   const { billing } = pathsOf(c)

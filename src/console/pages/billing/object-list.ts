@@ -1,4 +1,5 @@
-import type { Presented } from '../../../billing/read/present'
+import type { ShownObjects } from '../../../billing/read/present'
+import type { ObjectKind } from '../../../lib/billing-kinds'
 import type { Column } from '../../ui/table'
 import type { CommonColumns } from './columns'
 
@@ -6,12 +7,12 @@ import type { CommonColumns } from './columns'
 export type ListPath = 'subscriptions' | 'invoices' | 'payment-methods'
 
 /** The list of one kind of billing object. */
-export type ObjectList<Row extends Presented> = {
-  kind: 'subscription' | 'invoice' | 'payment_method'
+export type ObjectList<K extends ObjectKind> = {
+  kind: K
   path: ListPath
   title: string
   /** The statuses to filter by. */
   statuses: readonly string[]
   /** The columns in order. `common` holds the columns that all kinds share. */
-  columns: (common: CommonColumns) => Column<Row>[]
+  columns: (common: CommonColumns) => Column<ShownObjects[K]>[]
 }

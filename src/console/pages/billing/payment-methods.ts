@@ -1,10 +1,9 @@
-import type { Presented } from '../../../billing/read/present'
-import { type Bodies, PAYMENT_METHOD_STATUSES } from '../../../vendors/objects'
+import { PAYMENT_METHOD_STATUSES } from '../../../vendors/objects'
 import { capital } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
 /** The list of payment methods. To add a column, add a line to `columns`. */
-export const paymentMethods: ObjectList<Presented & Bodies['payment_method']> = {
+export const paymentMethods: ObjectList<'payment_method'> = {
   kind: 'payment_method',
   path: 'payment-methods',
   title: 'Payment methods',

@@ -2,15 +2,15 @@ import { type Context, Hono } from 'hono'
 import { customerOf, ofCustomer } from '../../../billing/customers/read'
 import { noObject } from '../../../billing/names'
 import { listing } from '../../../billing/read/list'
-import { type Presented, present } from '../../../billing/read/present'
+import { present } from '../../../billing/read/present'
 import { findObject, listObjects } from '../../../billing/read/store'
 import { findLink, type Link } from '../../../consumers/links-store'
 import { batch, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import type { Page } from '../../../http/page'
 import { listReferring } from '../../../inbox/timeline/store'
 import { timelineOf } from '../../../inbox/timeline/timeline'
+import type { ObjectKind } from '../../../lib/billing-kinds'
 import { pageAsked } from '../../list'
 import { page } from '../../page'
 import { customerPage } from './customer'
@@ -44,7 +44,7 @@ export const billingPages = new Hono<HttpEnv>()
   })
 
 /** The pages of one kind: the list, and the page of one object. */
-function pagesOf<Row extends Presented>(list: ObjectList<Row>) {
+function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
   return new Hono<HttpEnv>()
     .get(`/${list.path}`, page('billing:read'), async (c) => {
       const [customer, status] = [c.req.query('customer') || undefined, c.req.query('status') || undefined]
@@ -52,12 +52,12 @@ function pagesOf<Row extends Presented>(list: ObjectList<Row>) {
       const { db } = c.get('rt')
       const objects = listing(list.kind, asked)
       const found = objects.page(await run(db, listObjects(db, projectOf(c.get('actor')), list.kind, objects)))
-      return listPage(c, list, asked, found as Page<Row> & { truncated: boolean })
+      return listPage(c, list, asked, found)
     })
     .get(`/${list.path}/:object`, page('billing:read'), (c) => one(c, list))
 }
 
-async function one<Row extends Presented>(c: Context<HttpEnv>, list: ObjectList<Row>) {
+async function one<K extends ObjectKind>(c: Context<HttpEnv>, list: ObjectList<K>) {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const id = c.req.param('object') ?? ''
@@ -67,5 +67,5 @@ async function one<Row extends Presented>(c: Context<HttpEnv>, list: ObjectList<
     events: listReferring(db, project, id, timeline),
   })
   if (!objects[0]) throw noObject(list.kind)
-  return objectDetail(c, list, present(objects[0]), timeline.page(events))
+  return objectDetail(c, list, present(list.kind, objects[0]), timeline.page(events))
 }

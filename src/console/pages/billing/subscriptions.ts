@@ -1,16 +1,14 @@
-import type { Presented } from '../../../billing/read/present'
-import { type Bodies, SUBSCRIPTION_STATUSES } from '../../../vendors/objects'
+import type { ShownObjects } from '../../../billing/read/present'
+import { SUBSCRIPTION_STATUSES } from '../../../vendors/objects'
 import { priceOf } from '../../ui/amounts'
 import { words } from '../../ui/format'
 import type { ObjectList } from './object-list'
-
-type Subscription = Presented & Bodies['subscription']
 
 /** The number of a subscription's items that a row names. */
 const ITEMS_SHOWN = 2
 
 /** The list of subscriptions. To add a column, add a line to `columns`. */
-export const subscriptions: ObjectList<Subscription> = {
+export const subscriptions: ObjectList<'subscription'> = {
   kind: 'subscription',
   path: 'subscriptions',
   title: 'Subscriptions',
@@ -27,7 +25,7 @@ export const subscriptions: ObjectList<Subscription> = {
 }
 
 /** `2 × EUR 19.00 / month`, or the price's id where the amount is not known. */
-function itemsOf(items: Subscription['items'], currency: string | null): string {
+function itemsOf(items: ShownObjects['subscription']['items'], currency: string | null): string {
   const named = items.slice(0, ITEMS_SHOWN).map((item) => {
     const price = priceOf(item, currency) ?? words(item.price)
     return item.quantity === null || item.quantity === 1 ? price : `${item.quantity} × ${price}`

@@ -1,17 +1,16 @@
 import type { Context } from 'hono'
 import type { Link } from '../../../consumers/links-store'
 import type { HttpEnv } from '../../../http/context'
+import type { ObjectKind } from '../../../lib/billing-kinds'
 import { can, pathsOf } from '../../page'
 import { plural } from '../../ui/format'
 import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { commonColumns } from '../billing/columns'
-import { invoices } from '../billing/invoices'
 import type { ObjectList } from '../billing/object-list'
-import { subscriptions } from '../billing/subscriptions'
 import { customerPath } from '../customers/paths'
 import { LinkedBy } from './links'
-import type { Shown } from './read'
+import type { Latest as LatestObjects, Shown } from './read'
 
 /** How many customers the page of a consumer names. */
 const NAMED = 10
@@ -81,18 +80,16 @@ export function Customers({ c, of: { row, customers } }: Props) {
   )
 }
 
-const LISTS = { subscriptions, invoices }
+type LatestProps<K extends ObjectKind> = Props & { list: ObjectList<K>; found: LatestObjects<K> }
 
 /** The subscriptions or invoices of the customers that changed last. Nothing without customers. */
-export function Latest({ c, of, kind }: Props & { kind: keyof typeof LISTS }) {
-  const list = LISTS[kind] as ObjectList<never>
-  const { data, more } = of[kind]
+export function Latest<K extends ObjectKind>({ c, of, list, found: { data, more } }: LatestProps<K>) {
   if (of.customers.length === 0) return null
   return (
     <>
       <h2>{list.title}</h2>
       {data.length > 0 ? (
-        <Table label={list.title} rows={data as never[]} columns={columnsOf(c, list)} />
+        <Table label={list.title} rows={data} columns={columnsOf(c, list)} />
       ) : (
         <p class="quiet">None.</p>
       )}
@@ -101,6 +98,6 @@ export function Latest({ c, of, kind }: Props & { kind: keyof typeof LISTS }) {
   )
 }
 
-function columnsOf(c: Context<HttpEnv>, list: ObjectList<never>) {
+function columnsOf<K extends ObjectKind>(c: Context<HttpEnv>, list: ObjectList<K>) {
   return list.columns(commonColumns(c, list.path)).filter(([head]) => head !== 'Vendor')
 }

@@ -6,6 +6,8 @@ import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 import { History } from '../audit-log/history'
+import { invoices } from '../billing/invoices'
+import { subscriptions } from '../billing/subscriptions'
 import { EntitlementsSection, GrantsSection } from '../entitlements/section'
 import { Customers, Latest } from './belongings'
 import { Devices } from './devices'
@@ -43,8 +45,8 @@ export function consumerPage(c: Context<HttpEnv>, of: Shown) {
           <Devices c={c} of={of} />
           <Identities c={c} of={of} />
           <Customers c={c} of={of} />
-          <Latest c={c} of={of} kind="subscriptions" />
-          <Latest c={c} of={of} kind="invoices" />
+          <Latest c={c} of={of} list={subscriptions} found={of.subscriptions} />
+          <Latest c={c} of={of} list={invoices} found={of.invoices} />
         </>
       )}
       {history && (

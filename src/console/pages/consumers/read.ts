@@ -3,7 +3,7 @@ import { auditPaging } from '../../../audit-log/list'
 import { listAudit } from '../../../audit-log/read-store'
 import { MAX_CUSTOMER_LIST_BYTES } from '../../../billing/limits'
 import { isObject } from '../../../billing/read/list'
-import { type Presented, present } from '../../../billing/read/present'
+import { present, type ShownObjects } from '../../../billing/read/present'
 import { type ListRow, listObjects } from '../../../billing/read/store'
 import { countDevices, type Device, findDevice, listDevices } from '../../../consumers/devices'
 import { type Erasure, findErasure } from '../../../consumers/erase-store'
@@ -17,6 +17,7 @@ import { type Grant, listGrants } from '../../../entitlements/grants-store'
 import { factsOf } from '../../../entitlements/store'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import type { ObjectKind } from '../../../lib/billing-kinds'
 import { requireFound } from '../../../lib/fault'
 import { listIdentities, type NamedIdentity } from '../../../sso/identities/identities'
 import { can } from '../../page'
@@ -40,14 +41,14 @@ const GRANTS = 5
 const IDENTITIES = 10
 
 /** Objects of one kind of a consumer's customers, the latest change first. `more`: there are, or may be, others. */
-export type Latest = { data: Presented[]; more: boolean }
+export type Latest<K extends ObjectKind> = { data: ShownObjects[K][]; more: boolean }
 
 /** A consumer with what its page shows. */
 export type Shown = {
   row: Consumer
   customers: Link[]
-  subscriptions: Latest
-  invoices: Latest
+  subscriptions: Latest<'subscription'>
+  invoices: Latest<'invoice'>
   /** `active`: how many are; `more`: whether there are others than these. */
   devices: { active: number; limit: number; data: Device[]; more: boolean }
   /** What it may do; null if it has too much for one answer. */
@@ -113,7 +114,7 @@ export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
   }
 }
 
-const NONE: Latest = { data: [], more: false }
+const NONE = { data: [], more: false }
 
 /** Reads the subscriptions and invoices of the first customers that changed last. */
 async function latestOf(c: Context<HttpEnv>, customers: Link[]) {
@@ -127,11 +128,11 @@ async function latestOf(c: Context<HttpEnv>, customers: Link[]) {
       return [`${kind} ${n}`, listObjects(db, project, kind, { filters: { customer: id, vendor }, ...page })]
     })
   const found = await batch(db, Object.fromEntries([...lists('subscription'), ...lists('invoice')]))
-  const latest = (kind: string): Latest => {
+  const latest = <K extends ObjectKind>(kind: K): Latest<K> => {
     const rows = some.flatMap((_, n) => found[`${kind} ${n}`] ?? [])
     const objects = rows.filter(isObject).sort((a, b) => (a.updated < b.updated ? 1 : -1))
     const more = objects.length > OBJECTS || objects.length < rows.length || customers.length > some.length
-    return { data: objects.slice(0, OBJECTS).map(present), more }
+    return { data: objects.slice(0, OBJECTS).map((row) => present(kind, row)), more }
   }
   return { subscriptions: latest('subscription'), invoices: latest('invoice') }
 }
