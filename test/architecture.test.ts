@@ -160,6 +160,10 @@ describe('knowledge', () => {
       found(/\bc\.json\(|\bc\.body\(null/g),
     )
   })
+
+  it('of what is shown of a row is in a schema: each present() states the type of its own', () => {
+    expectOfAll(found(/function present\w*(?:<[^>]*>)?\((?:[^()]|\([^()]*\))*\) \{/g))
+  })
 })
 
 it('only the door for outside fetches, and the look-up at DNS resolvers, fetch anything', () => {

@@ -84,6 +84,11 @@ export function presentEntitlement({ allowed, value, reason, valid_until }: Expl
 }
 
 /** What a consumer may do with each of these features. */
-export function presentAsked(keys: readonly string[], holder: Holder, catalog: Catalog, now: number) {
+export function presentAsked(
+  keys: readonly string[],
+  holder: Holder,
+  catalog: Catalog,
+  now: number,
+): Record<string, z.infer<typeof Entitlement>> {
   return Object.fromEntries(keys.map((key) => [key, presentEntitlement(resolve(key, holder, catalog, now))]))
 }

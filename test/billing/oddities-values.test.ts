@@ -340,7 +340,7 @@ describe('objects that are too large for a row', () => {
     const contents = contentsOf('stripe', { text: body, headers: {} }, settingsOf(null))
     expect(decide({ vendor: 'stripe', vendor_event_id: event.id }, contents)).toMatchObject({
       status: 'failed',
-      error: 'the payload is nested too deeply',
+      error: { code: 'payload_invalid', message: 'the payload is nested too deeply' },
     })
   })
 
