@@ -1,9 +1,8 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import * as z from 'zod'
-import { answer } from '../http/answer'
+import { answer, tagged, taggedWith } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { etagOf } from '../http/etag'
 import { listOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
@@ -13,13 +12,12 @@ import { type PlanFields, updatePlan } from './change-store'
 import { createPlan } from './create'
 import { CreatePlanBody, Plan, planFieldsOf, presentPlan, UpdatePlanBody } from './fields'
 import { MAX_PLANS } from './limits'
-import { findPlan, listPlans, type Plan as Row, refsOf, withPrices } from './plans-store'
+import { findPlan, listPlans, refsOf, withPrices } from './plans-store'
 
 const tag = 'Catalog'
 const actors = ['session', 'api_key'] as const
 const mayRead = { actors, scope: 'catalog:read', project: true, reads: true } as const
 const mayWrite = { actors, scope: 'catalog:write', project: true } as const
-const shown = (description: string) => ({ description, schema: Plan, etag: true }) as const
 
 export const planRoutes = new Hono<HttpEnv>()
   .post(
@@ -30,13 +28,14 @@ export const planRoutes = new Hono<HttpEnv>()
       description: `The features must be in the catalog, and the values must fit their types. A price or a product belongs to one plan. A project can have ${MAX_PLANS} plans, archived ones included.`,
       tag,
       policy: mayWrite,
-      responses: { 201: shown('The plan.') },
+      responses: { 201: taggedWith(Plan, 'The plan.') },
       faults: ['plan_key_taken', 'price_mapped', 'plan_limit_reached', 'encryption_key_unavailable'],
     }),
     body(CreatePlanBody),
     async (c) => {
       const fields = planFieldsOf(c.req.valid('json')) as PlanFields
-      return answer(c, tagged(c, await createPlan(c.get('rt'), projectOf(c.get('actor')), fields, changeOf(c))), 201)
+      const plan = await createPlan(c.get('rt'), projectOf(c.get('actor')), fields, changeOf(c))
+      return answer(c, tagged(c, plan, presentPlan(plan)), 201)
     },
   )
   .get(
@@ -66,7 +65,7 @@ export const planRoutes = new Hono<HttpEnv>()
       description: 'With its features and prices.',
       tag,
       policy: mayRead,
-      responses: { 200: shown('The plan.') },
+      responses: { 200: taggedWith(Plan, 'The plan.') },
       faults: ['not_found'],
     }),
     async (c) => {
@@ -75,7 +74,7 @@ export const planRoutes = new Hono<HttpEnv>()
       const id = c.req.param('id')
       const { rows, refs } = await read(c, { rows: findPlan(db, project, id), refs: refsOf(db, project, id) })
       const plan = requireFound(withPrices(rows, refs), 'Plan')
-      return answer(c, tagged(c, plan), 200)
+      return answer(c, tagged(c, plan, presentPlan(plan)), 200)
     },
   )
   .patch(
@@ -88,7 +87,7 @@ export const planRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       headers: { 'If-Match': 'An `ETag` of the plan. If the plan has changed since, nothing is written: 412.' },
-      responses: { 200: shown('The plan.') },
+      responses: { 200: taggedWith(Plan, 'The plan.') },
       faults: ['not_found', 'plan_key_taken', 'price_mapped', 'precondition_failed'],
     }),
     body(UpdatePlanBody),
@@ -96,12 +95,6 @@ export const planRoutes = new Hono<HttpEnv>()
       const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
       const fields = planFieldsOf(c.req.valid('json'))
       const plan = await updatePlan(c.get('rt').db, of, fields, c.req.header('If-Match'), changeOf(c))
-      return answer(c, tagged(c, plan), 200)
+      return answer(c, tagged(c, plan, presentPlan(plan)), 200)
     },
   )
-
-/** A plan as the API shows it. Sets the `ETag` of the response. */
-function tagged(c: Context<HttpEnv>, plan: Row) {
-  c.header('ETag', etagOf(plan.revision))
-  return presentPlan(plan)
-}

@@ -1,10 +1,15 @@
 import * as z from 'zod'
 import { linkFields } from '../billing/customers/customer'
+import type { CustomerKey } from '../billing/customers/read'
+import { MAX_ID_LENGTH } from '../billing/limits'
+import { noObject } from '../billing/names'
 import { listFields, vendorName } from '../billing/read/fields'
 import { flag, named } from '../http/fields'
 import { SAMPLE } from '../http/samples'
+import { vendorOf } from '../vendors'
+import { isId } from '../vendors/lib/read'
 import { MAX_EXTERNAL_ID } from './limits'
-import type { Link } from './links-store'
+import type { Link } from './links'
 import { EXTERNAL, refOf } from './ref'
 
 /** A consumer, named by either of its ids. */
@@ -52,7 +57,7 @@ export const PinBody = named(
 )
 
 /** A customer of the list as the API shows it. */
-export function present({ erased: _, recorded: __, ...link }: Link): z.infer<typeof CustomerLink> {
+export function presentLink({ erased: _, recorded: __, ...link }: Link): z.infer<typeof CustomerLink> {
   return link
 }
 
@@ -60,4 +65,21 @@ export function present({ erased: _, recorded: __, ...link }: Link): z.infer<typ
 export function linkOf(link: Link | undefined) {
   const { consumer_id = null, external_id = null, linked_by = null } = link ?? {}
   return { consumer_id, external_id, linked_by }
+}
+
+/** A vendor's customer by name. @throws {Fault} `not_found` if no event could name it */
+export function customerNamed(vendor: string, id: string): CustomerKey {
+  if (!vendorOf(vendor) || !isId(id) || id.length > MAX_ID_LENGTH) throw noObject('customer')
+  return { vendor, id }
+}
+
+/** The key of a customer in the cursor of a list. */
+export function keyOf({ id, vendor }: CustomerKey): string {
+  return `${vendor} ${id}`
+}
+
+/** The customer that {@link keyOf} made the key of. */
+export function keyIn(key: string): CustomerKey {
+  const [vendor = '', ...id] = key.split(' ')
+  return { vendor, id: id.join(' ') }
 }

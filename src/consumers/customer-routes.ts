@@ -7,11 +7,10 @@ import { boundedListOf, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { CustomerLink, ListQuery, PinBody, present } from './customer-fields'
-import { customerNamed, keyIn, keyOf } from './customer-key'
+import { CustomerLink, customerNamed, keyIn, keyOf, ListQuery, PinBody, presentLink } from './customer-fields'
 import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
-import { isLink, listLinks } from './links-store'
-import { pinCustomer, pinToNobody, unpin } from './pins-store'
+import { isLink, listLinks } from './links'
+import { pinCustomer, pinToNobody, unpin } from './pins'
 import { refOf, refToChange } from './ref'
 
 const tag = 'Billing state'
@@ -44,7 +43,7 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
         }),
       })
       const end = rows.find((row) => !isLink(row))
-      return answer(c, list.stopped(list.page(rows.filter(isLink), present), end ? keyOf(end) : null), 200)
+      return answer(c, list.stopped(list.page(rows.filter(isLink), presentLink), end ? keyOf(end) : null), 200)
     },
   )
   .put(
@@ -67,7 +66,7 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
         consumer === null
           ? await pinToNobody(db, of, changeOf(c))
           : await pinCustomer(db, of, refToChange(consumer), changeOf(c))
-      return answer(c, present(link), 200)
+      return answer(c, presentLink(link), 200)
     },
   )
   .delete(

@@ -4,9 +4,9 @@ import { type Db, raw } from '../db/client'
 import { projects } from '../tenancy/schema'
 import { settingsOf } from '../tenancy/settings'
 import { MAX_REVOKED } from './limits'
+import { consumerIdOf } from './read'
 import type { ConsumerRef } from './ref'
 import { DEVICE_STATES, type DeviceState, devices } from './schema'
-import { idOf } from './store'
 
 const d = alias(devices, 'd')
 const p = alias(projects, 'p')
@@ -18,7 +18,7 @@ const other = alias(devices, 'o')
  *
  * @param hashes a subquery
  */
-export function byHash(projectId: string, hashes: SQL) {
+export function devicesWithHash(projectId: string, hashes: SQL) {
   return and(eq(devices.project_id, projectId), sql`${devices.token_hash} IN ${hashes}`)
 }
 
@@ -26,7 +26,7 @@ export function byHash(projectId: string, hashes: SQL) {
 function ofConsumer(projectId: string, consumerId: string | SQL, which = sql`1`) {
   const hashes = sql`(SELECT ${d.token_hash} FROM ${devices} ${d} INDEXED BY devices_installation
     WHERE ${d.project_id} = ${projectId} AND ${d.consumer_id} = ${consumerId} AND ${which})`
-  return byHash(projectId, hashes)
+  return devicesWithHash(projectId, hashes)
 }
 
 /**
@@ -43,7 +43,7 @@ export function movedDevices(db: Db, projectId: string, from: string, to: string
     twins_of_survivor: db.delete(devices).where(ofConsumer(projectId, from, hasTwin(to, seenNoEarlier))),
     twins_of_moving: db.delete(devices).where(ofConsumer(projectId, to, hasTwin(from))),
     moved_devices: db.update(devices).set({ consumer_id: to }).where(ofConsumer(projectId, from)),
-    forgotten_devices: forgotten(db, projectId, to),
+    forgotten_devices: revokedForgotten(db, projectId, to),
   }
 }
 
@@ -56,15 +56,15 @@ export function deleteDevices(db: Db, projectId: string, consumerId: string | SQ
  * Deletes the revoked devices of a consumer beyond {@link MAX_REVOKED}, so that their number is limited. It comes after the
  * statement that adds to them, and reads none if that has changed nothing.
  */
-export function forgotten(db: Db, projectId: string, consumerId: string | SQL) {
+export function revokedForgotten(db: Db, projectId: string, consumerId: string | SQL) {
   const beyond = sql`(SELECT ${d.token_hash} FROM ${devices} ${d} INDEXED BY devices_consumer
     WHERE ${d.project_id} = ${projectId} AND ${d.consumer_id} = ${consumerId} AND ${d.state} = 'revoked'
     ORDER BY ${d.id} DESC LIMIT CASE WHEN changes() > 0 THEN -1 ELSE 0 END OFFSET ${MAX_REVOKED})`
-  return db.delete(devices).where(byHash(projectId, beyond))
+  return db.delete(devices).where(devicesWithHash(projectId, beyond))
 }
 
 /** What is shown of a device: all but its token's hash. */
-export const shown = {
+export const shownOfDevice = {
   id: d.id,
   installation_id: d.installation_id,
   platform: d.platform,
@@ -118,7 +118,7 @@ export function activeOf(projectId: string, consumerId: SQL): SQL<number> {
  */
 export function countDevices(db: Db, projectId: string, ref: ConsumerRef) {
   const counted = {
-    active: activeOf(projectId, idOf(projectId, ref)),
+    active: activeOf(projectId, consumerIdOf(projectId, ref)),
     limit: maxDevices(projectId),
     feature: featureOf(projectId),
   }
@@ -127,11 +127,11 @@ export function countDevices(db: Db, projectId: string, ref: ConsumerRef) {
 
 /** Reads a device of a consumer. */
 export function findDevice(db: Db, projectId: string, ref: ConsumerRef, id: string) {
-  const isOne = and(eq(d.project_id, projectId), sql`${d.consumer_id} = ${idOf(projectId, ref)}`, eq(d.id, id))
+  const isOne = and(eq(d.project_id, projectId), sql`${d.consumer_id} = ${consumerIdOf(projectId, ref)}`, eq(d.id, id))
   const inState = DEVICE_STATES.map(
     (state) => sql`SELECT * FROM ${devices} ${d} INDEXED BY devices_consumer WHERE ${isOne} AND ${d.state} = ${state}`,
   )
-  return raw(db, shown, (fields) => sql`SELECT ${fields} FROM (${sql.join(inState, sql` UNION ALL `)}) ${d}`)
+  return raw(db, shownOfDevice, (fields) => sql`SELECT ${fields} FROM (${sql.join(inState, sql` UNION ALL `)}) ${d}`)
 }
 
 /** Reads the devices of a consumer, newest first, starting after the device `before`. */
@@ -145,12 +145,12 @@ export function listDevices(
   // The index has the devices of each state in their order.
   const part = (one: DeviceState) => sql`SELECT * FROM (
     SELECT * FROM ${devices} ${d} INDEXED BY devices_consumer
-    WHERE ${and(eq(d.project_id, projectId), sql`${d.consumer_id} = ${idOf(projectId, ref)}`, eq(d.state, one), start)}
+    WHERE ${and(eq(d.project_id, projectId), sql`${d.consumer_id} = ${consumerIdOf(projectId, ref)}`, eq(d.state, one), start)}
     ORDER BY ${desc(d.id)} LIMIT ${take})`
   const parts = (state === undefined ? DEVICE_STATES : [state]).map(part)
   return raw(
     db,
-    shown,
+    shownOfDevice,
     (fields) => sql`SELECT ${fields} FROM (${sql.join(parts, sql` UNION ALL `)}) ${d}
       ORDER BY ${desc(d.id)} LIMIT ${take}`,
   )

@@ -3,6 +3,7 @@ import { linkFields } from '../billing/customers/customer'
 import { count, named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso } from '../lib/time'
+import type { ConsumerFields } from './change'
 import { consumerName } from './customer-fields'
 import {
   MAX_CUSTOMERS,
@@ -14,12 +15,11 @@ import {
   MAX_NAME,
   MAX_REASON,
 } from './limits'
+import type { Consumer } from './read'
 import { EXTERNAL_ID, EXTERNAL_ID_RULE } from './ref'
 import { CONSUMER_STATES, type Metadata } from './schema'
-import type { Consumer as Row } from './store'
-import type { Fields } from './write-store'
 
-export const StateName = named('ConsumerState', z.enum(CONSUMER_STATES))
+export const ConsumerStateName = named('ConsumerState', z.enum(CONSUMER_STATES))
 
 const metadata = z
   .record(z.string().min(1).max(MAX_METADATA_KEY), z.string().max(MAX_METADATA_VALUE))
@@ -55,11 +55,15 @@ export const PutBody = named('PutConsumer', z.strictObject(fields), {
   name: 'Ada Lovelace',
   metadata: { team: 'engines' },
 })
-export const CreateBody = named('CreateConsumer', z.strictObject({ ...fields, external_id: external_id.optional() }), {
-  external_id: SAMPLE.externalId,
-  email: SAMPLE.email,
-})
-export const UpdateBody = named(
+export const CreateConsumerBody = named(
+  'CreateConsumer',
+  z.strictObject({ ...fields, external_id: external_id.optional() }),
+  {
+    external_id: SAMPLE.externalId,
+    email: SAMPLE.email,
+  },
+)
+export const UpdateConsumerBody = named(
   'UpdateConsumer',
   z
     .strictObject({
@@ -100,7 +104,7 @@ export function fieldsOf<T extends z.infer<typeof PutBody> & { external_id?: str
   name,
   metadata,
   external_id,
-}: T): Fields & { external_id?: string } {
+}: T): ConsumerFields & { external_id?: string } {
   return {
     ...(email !== undefined && { email: email?.toLowerCase() ?? null }),
     ...(name !== undefined && { name }),
@@ -114,7 +118,7 @@ function sorted(metadata: Metadata): Metadata {
   return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-export const Consumer = named(
+export const ConsumerShown = named(
   'Consumer',
   z.object({
     id: z.string(),
@@ -123,7 +127,7 @@ export const Consumer = named(
     email: z.string().nullable().describe('In lower case.'),
     name: z.string().nullable(),
     metadata: z.record(z.string(), z.string()),
-    state: StateName,
+    state: ConsumerStateName,
     blocked_reason: z.string().nullable(),
     merged_into: z.string().nullable().describe('The consumer that this one was merged into.'),
     customers: z
@@ -157,7 +161,13 @@ export const Consumer = named(
 )
 
 /** A consumer as the API shows it. */
-export function present({ external_ids, revision: _, created_at, updated_at, ...row }: Row): z.infer<typeof Consumer> {
+export function presentConsumer({
+  external_ids,
+  revision: _,
+  created_at,
+  updated_at,
+  ...row
+}: Consumer): z.infer<typeof ConsumerShown> {
   const { id, ...rest } = row
   return {
     id,

@@ -1,9 +1,9 @@
 import { and, type Column, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../db/client'
+import { consumerIdOf } from './read'
 import type { ConsumerRef } from './ref'
 import { grants } from './schema'
-import { idOf } from './store'
 
 /**
  * Whether a grant is live: it was not revoked and has not expired. One that has not started is live too.
@@ -19,7 +19,7 @@ const owned = alias(grants, 'owned')
 /** Counts the live grants of a consumer, as a subquery. */
 export function liveCount(projectId: string, of: ConsumerRef, now: number): SQL {
   return sql`(SELECT count(*) FROM ${grants} ${owned} NOT INDEXED
-    WHERE ${owned.project_id} = ${projectId} AND ${owned.consumer_id} = ${idOf(projectId, of)} AND ${isLive(owned, now)})`
+    WHERE ${owned.project_id} = ${projectId} AND ${owned.consumer_id} = ${consumerIdOf(projectId, of)} AND ${isLive(owned, now)})`
 }
 
 /** Reads how many live grants a consumer has. */

@@ -5,6 +5,9 @@ import { MAX_EXTERNAL_ID } from './limits'
 /** How a call names a consumer: by our id, or by the project's own. */
 export type ConsumerRef = { id: string } | { external_id: string }
 
+/** A consumer of a project, as a call names it. */
+export type NamedConsumer = { project_id: string; ref: ConsumerRef }
+
 /** What stands before an external id where a consumer can be named by either id. */
 export const EXTERNAL = 'ext:'
 

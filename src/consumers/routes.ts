@@ -1,34 +1,33 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import { answer } from '../http/answer'
+import { answer, tagged, taggedWith } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { boundedListOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { shown, tagged } from './answer'
-import { erase } from './erase'
-import { findErasure } from './erase-store'
-import { Erasure, notErased, presentErasure } from './erasure'
+import { setBlocked, updateConsumer } from './change'
+import { eraseConsumer, findErasure } from './erase'
+import { ErasureShown, notErased, presentErasure } from './erasure-fields'
 import {
   BlockBody,
-  Consumer,
-  CreateBody,
+  ConsumerShown,
+  ConsumerStateName,
+  CreateConsumerBody,
   email,
   fieldsOf,
   MergeBody,
   PutBody,
-  present,
-  StateName,
+  presentConsumer,
   UnblockBody,
-  UpdateBody,
+  UpdateConsumerBody,
 } from './fields'
 import { MAX_EXTERNAL_IDS } from './limits'
+import { mergeConsumer } from './merge'
+import { insertConsumer, upsertConsumer } from './put'
+import { type Consumer, findConsumer, isConsumer, listConsumers, requireConsumer } from './read'
 import { externalIdIn, refToChange, refToRead } from './ref'
-import { mergeConsumer, setBlocked } from './state-store'
-import { findConsumer, isConsumer, listConsumers, type Consumer as Row, requireConsumer } from './store'
-import { insertConsumer, updateConsumer, upsertConsumer } from './write-store'
 
 const tag = 'Consumers'
 const actors = ['session', 'api_key'] as const
@@ -38,7 +37,7 @@ const mayWrite = { actors, scope: 'consumers:write', project: true } as const
 const ListQuery = z.strictObject({
   ...pageFields,
   email: email.optional().describe('Without regard to case.'),
-  state: StateName.optional(),
+  state: ConsumerStateName.optional(),
 })
 
 export const consumerRoutes = new Hono<HttpEnv>()
@@ -51,14 +50,14 @@ export const consumerRoutes = new Hono<HttpEnv>()
         'For a consumer that you cannot name yet, or must not exist. If you have an id of your own, `PUT /consumers/ext:…` is safe to repeat.',
       tag,
       policy: mayWrite,
-      responses: { 201: shown('The consumer.') },
+      responses: { 201: taggedWith(ConsumerShown, 'The consumer.') },
       faults: ['external_id_taken'],
     }),
-    body(CreateBody),
+    body(CreateConsumerBody),
     async (c) => {
       const { db, now } = c.get('rt')
       const row = await insertConsumer(db, projectOf(c.get('actor')), fieldsOf(c.req.valid('json')), now)
-      return answer(c, tagged(c, row), 201)
+      return answer(c, tagged(c, row, presentConsumer(row)), 201)
     },
   )
   .get(
@@ -70,13 +69,13 @@ export const consumerRoutes = new Hono<HttpEnv>()
         'Newest first, merged and erased consumers too. A page can end early if its consumers are large. A page with a filter looks at a limited number of consumers: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
       tag,
       policy: mayRead,
-      responses: { 200: { description: 'A page of consumers.', schema: boundedListOf(Consumer) } },
+      responses: { 200: { description: 'A page of consumers.', schema: boundedListOf(ConsumerShown) } },
     }),
     query(ListQuery),
     async (c) => {
       const sent = c.req.valid('query')
       const asked = { ...sent, ...(sent.email !== undefined && { email: sent.email.toLowerCase() }) }
-      const list = paging<Pick<Row, 'id'>>('consumers', asked)
+      const list = paging<Pick<Consumer, 'id'>>('consumers', asked)
       const { rows } = await read(c, { rows: listConsumers(c.get('rt').db, projectOf(c.get('actor')), asked, list) })
       const consumers = rows.filter(isConsumer).map(({ part: _, ...row }) => row)
       const end = rows.find((row) => !isConsumer(row))
@@ -84,8 +83,8 @@ export const consumerRoutes = new Hono<HttpEnv>()
       // A consumer that no longer fits is on the next page, as one beyond the limit is.
       const page =
         end?.part === 'over' && last
-          ? { ...list.upTo(consumers.map(present), last.id), truncated: false }
-          : list.stopped(list.page(consumers, present), end?.id ?? null)
+          ? { ...list.upTo(consumers.map(presentConsumer), last.id), truncated: false }
+          : list.stopped(list.page(consumers, presentConsumer), end?.id ?? null)
       return answer(c, page, 200)
     },
   )
@@ -98,16 +97,20 @@ export const consumerRoutes = new Hono<HttpEnv>()
         'The path names the consumer by `ext:` and your own id. If no consumer has this id, one is created. Fields that you leave out stay as they are. You can repeat the call.',
       tag,
       policy: mayWrite,
-      responses: { 200: shown('The consumer was there.'), 201: shown('The consumer is new.') },
+      responses: {
+        200: taggedWith(ConsumerShown, 'The consumer was there.'),
+        201: taggedWith(ConsumerShown, 'The consumer is new.'),
+      },
       faults: ['not_found'],
     }),
     body(PutBody),
     async (c) => {
       const { db, now } = c.get('rt')
-      const external = externalIdIn(c.req.param('consumer'))
+      const external_id = externalIdIn(c.req.param('consumer'))
       const fields = fieldsOf(c.req.valid('json'))
-      const { consumer, created } = await upsertConsumer(db, projectOf(c.get('actor')), external, fields, now)
-      return answer(c, tagged(c, consumer), created ? 201 : 200)
+      const key = { project_id: projectOf(c.get('actor')), external_id }
+      const { consumer, created } = await upsertConsumer(db, key, fields, now)
+      return answer(c, tagged(c, consumer, presentConsumer(consumer)), created ? 201 : 200)
     },
   )
   .patch(
@@ -119,7 +122,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       headers: { 'If-Match': 'An `ETag` of the consumer. If the consumer has changed since, nothing is written: 412.' },
-      responses: { 200: shown('The consumer.') },
+      responses: { 200: taggedWith(ConsumerShown, 'The consumer.') },
       faults: [
         'not_found',
         'consumer_merged',
@@ -129,11 +132,12 @@ export const consumerRoutes = new Hono<HttpEnv>()
         'precondition_failed',
       ],
     }),
-    body(UpdateBody),
+    body(UpdateConsumerBody),
     async (c) => {
       const { db, now } = c.get('rt')
       const how = { ifMatch: c.req.header('If-Match'), now }
-      return answer(c, tagged(c, await updateConsumer(db, named(c), fieldsOf(c.req.valid('json')), how)), 200)
+      const row = await updateConsumer(db, named(c), fieldsOf(c.req.valid('json')), how)
+      return answer(c, tagged(c, row, presentConsumer(row)), 200)
     },
   )
   .post(
@@ -145,14 +149,14 @@ export const consumerRoutes = new Hono<HttpEnv>()
         'Nothing is deleted, and the consumer can still be changed. Repeating the call changes nothing, unless it has another reason.',
       tag,
       policy: mayWrite,
-      responses: { 200: shown('The consumer.') },
+      responses: { 200: taggedWith(ConsumerShown, 'The consumer.') },
       faults: ['not_found', 'consumer_merged', 'consumer_erased'],
     }),
     body(BlockBody),
     async (c) => {
       const { reason = null } = c.req.valid('json')
       const row = await setBlocked(c.get('rt').db, named(c), { blocked: true, reason }, changeOf(c))
-      return answer(c, tagged(c, row), 200)
+      return answer(c, tagged(c, row, presentConsumer(row)), 200)
     },
   )
   .post(
@@ -163,14 +167,14 @@ export const consumerRoutes = new Hono<HttpEnv>()
       description: 'Repeating the call changes nothing.',
       tag,
       policy: mayWrite,
-      responses: { 200: shown('The consumer.') },
+      responses: { 200: taggedWith(ConsumerShown, 'The consumer.') },
       faults: ['not_found', 'consumer_merged', 'consumer_erased'],
     }),
     body(UnblockBody),
     async (c) => {
       const { reason = null } = c.req.valid('json')
       const row = await setBlocked(c.get('rt').db, named(c), { blocked: false, reason }, changeOf(c))
-      return answer(c, tagged(c, row), 200)
+      return answer(c, tagged(c, row, presentConsumer(row)), 200)
     },
   )
   .post(
@@ -182,13 +186,14 @@ export const consumerRoutes = new Hono<HttpEnv>()
         'For two consumers that are the same person. The consumer in the path ends. The one in `into` keeps its own fields, and gets the external ids, the pinned customers, the devices and the grants of the other one. This cannot be undone.',
       tag,
       policy: mayWrite,
-      responses: { 200: shown('The consumer that stays.') },
+      responses: { 200: taggedWith(ConsumerShown, 'The consumer that stays.') },
       faults: ['not_found', 'consumer_merged', 'consumer_erased', 'external_id_limit_reached', 'merge_limit_reached'],
     }),
     body(MergeBody),
     async (c) => {
       const into = refToChange(c.req.valid('json').into)
-      return answer(c, tagged(c, await mergeConsumer(c.get('rt').db, named(c), into, changeOf(c))), 200)
+      const row = await mergeConsumer(c.get('rt').db, named(c), into, changeOf(c))
+      return answer(c, tagged(c, row, presentConsumer(row)), 200)
     },
   )
   .delete(
@@ -200,10 +205,10 @@ export const consumerRoutes = new Hono<HttpEnv>()
         'The email address, the name, the metadata and the external ids are gone when the response is sent. What your vendors have sent about the customers of the consumer is deleted afterwards: `GET …/erasure` says when it is done. This cannot be undone. Repeating the call with the id of the consumer returns the same erasure.',
       tag,
       policy: mayErase,
-      responses: { 202: { description: 'The erasure.', schema: Erasure } },
+      responses: { 202: { description: 'The erasure.', schema: ErasureShown } },
       faults: ['not_found', 'consumer_merged'],
     }),
-    async (c) => answer(c, presentErasure(await erase(c.get('rt'), named(c), changeOf(c))), 202),
+    async (c) => answer(c, presentErasure(await eraseConsumer(c.get('rt'), named(c), changeOf(c))), 202),
   )
   .get(
     '/:consumer/erasure',
@@ -213,7 +218,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       description: 'Name the consumer by its id, because its external ids are gone.',
       tag,
       policy: mayRead,
-      responses: { 200: { description: 'The erasure.', schema: Erasure } },
+      responses: { 200: { description: 'The erasure.', schema: ErasureShown } },
       faults: ['not_found', 'consumer_merged'],
     }),
     async (c) => {

@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
-import { shown, tagged } from '../consumers/answer'
 import { countDevices } from '../consumers/devices'
-import { customersOf } from '../consumers/links-store'
+import { ConsumerShown, presentConsumer } from '../consumers/fields'
+import { customersOf } from '../consumers/links'
+import { findConsumer, requireConsumer } from '../consumers/read'
 import { refToRead } from '../consumers/ref'
-import { findConsumer, requireConsumer } from '../consumers/store'
-import { answer } from '../http/answer'
+import { answer, tagged, taggedWith } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { read } from '../http/read'
@@ -23,7 +23,7 @@ export const consumerRoute = new Hono<HttpEnv>().get(
     description: 'By its id, or by `ext:` and its external id.',
     tag: 'Consumers',
     policy: { actors: ['session', 'api_key'], scope: 'consumers:read', project: true, reads: true },
-    responses: { 200: shown('The consumer.') },
+    responses: { 200: taggedWith(ConsumerShown, 'The consumer.') },
     faults: ['not_found', 'consumer_merged'],
   }),
   async (c) => {
@@ -36,8 +36,8 @@ export const consumerRoute = new Hono<HttpEnv>().get(
       devices: countDevices(db, project, ref),
     })
     const customers = found.customers.map(({ vendor, id, linked_by }) => ({ vendor, id, linked_by }))
-    const consumer = tagged(c, requireConsumer(found.rows))
+    const consumer = requireConsumer(found.rows)
     const devices = found.devices[0] && (await withCap(db, project, ref, found.devices[0]))
-    return answer(c, { ...consumer, customers, devices }, 200)
+    return answer(c, tagged(c, consumer, { ...presentConsumer(consumer), customers, devices }), 200)
   },
 )

@@ -1,21 +1,21 @@
 import * as z from 'zod'
-import type { Device as Row } from '../consumers/devices'
-import { Consumer } from '../consumers/fields'
+import type { Device } from '../consumers/devices'
+import { ConsumerShown } from '../consumers/fields'
 import { DEVICE_STATES, PLATFORMS } from '../consumers/schema'
 import { askedFeatures, Entitlement, SAMPLE_ENTITLEMENT } from '../entitlements/fields'
 import { exampleOf, flagOrFalse, named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso, isoOrNull } from '../lib/time'
-import { MAX_TEXT, MAX_TOKEN } from './limits'
-import { REASONS } from './verify'
+import { MAX_DEVICE_TEXT, MAX_TOKEN } from './limits'
+import { INVALID_REASONS } from './verify'
 
-export const StateName = named('DeviceState', z.enum(DEVICE_STATES))
+export const DeviceStateName = named('DeviceState', z.enum(DEVICE_STATES))
 const Platform = named('DevicePlatform', z.enum(PLATFORMS))
 
 const WhenFull = named('WhenFull', z.enum(['refuse', 'replace_oldest']))
-const Reason = named('InvalidTokenReason', z.enum(REASONS))
+const Reason = named('InvalidTokenReason', z.enum(INVALID_REASONS))
 
-const text = visibleText(MAX_TEXT).nullable().optional()
+const text = visibleText(MAX_DEVICE_TEXT).nullable().optional()
 
 export const RegisterBody = named(
   'RegisterDevice',
@@ -33,7 +33,7 @@ export const RegisterBody = named(
   { platform: 'ios', name: 'Ada’s phone', app_version: '2.4.0' },
 )
 
-export const Device = named(
+export const DeviceShown = named(
   'Device',
   z.object({
     id: z.string(),
@@ -43,7 +43,7 @@ export const Device = named(
     model: z.string().nullable(),
     os_version: z.string().nullable(),
     app_version: z.string().nullable(),
-    state: StateName,
+    state: DeviceStateName,
     last_seen_at: timestamp.describe('When the device was last registered or verified, to the hour.'),
     created_at: timestamp,
     revoked_at: timestamp.nullable(),
@@ -66,13 +66,13 @@ export const Device = named(
 export const RegisteredDevice = named(
   'RegisteredDevice',
   z.object({
-    device: Device,
+    device: DeviceShown,
     token: z
       .string()
       .nullable()
       .describe('The secret of the device, shown only this once. Null if the device keeps the token that it has.'),
   }),
-  { device: exampleOf(Device), token: SAMPLE.deviceToken },
+  { device: exampleOf(DeviceShown), token: SAMPLE.deviceToken },
 )
 
 export const VerifyBody = named(
@@ -87,16 +87,16 @@ export const VerifyBody = named(
 /** Who the consumer is, without personal data: for keys that may not read consumers. */
 const VerifiedConsumer = named(
   'VerifiedConsumer',
-  Consumer.pick({ id: true, external_id: true, external_ids: true, state: true }),
+  ConsumerShown.pick({ id: true, external_id: true, external_ids: true, state: true }),
   { id: SAMPLE.consumer, external_id: SAMPLE.externalId, external_ids: [SAMPLE.externalId], state: 'active' },
 )
 
-export const Verification = named(
+export const VerificationShown = named(
   'DeviceVerification',
   z.object({
     valid: z.boolean(),
     reason: Reason.nullable().describe('Why the token is not valid; null if it is.'),
-    device: Device.nullable().describe('Null if the token is unknown.'),
+    device: DeviceShown.nullable().describe('Null if the token is unknown.'),
     consumer: VerifiedConsumer.nullable().describe('Whose device it is. Null if the token is unknown.'),
     features: z
       .record(z.string(), Entitlement)
@@ -108,14 +108,14 @@ export const Verification = named(
   {
     valid: true,
     reason: null,
-    device: exampleOf(Device),
+    device: exampleOf(DeviceShown),
     consumer: exampleOf(VerifiedConsumer),
     features: { seats: SAMPLE_ENTITLEMENT },
   },
 )
 
 /** A device as the API shows it. */
-export function present({ last_seen_at, created_at, revoked_at, ...row }: Row): z.infer<typeof Device> {
+export function presentDevice({ last_seen_at, created_at, revoked_at, ...row }: Device): z.infer<typeof DeviceShown> {
   return {
     ...row,
     last_seen_at: iso(last_seen_at),

@@ -4,7 +4,7 @@ import { HOUR } from '../lib/time'
 export const MAX_INSTALLATION_ID = 128
 
 /** Characters (code points) of each of the texts that describe a device. */
-export const MAX_TEXT = 100
+export const MAX_DEVICE_TEXT = 100
 
 /** Characters of a token in a body: room for one that is not ours, which is answered and not refused. */
 export const MAX_TOKEN = 1_000

@@ -1,8 +1,10 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { listDevices } from '../consumers/devices'
-import { refOf, refToChange } from '../consumers/ref'
-import { findConsumer, requireConsumer } from '../consumers/store'
+import { findConsumer, requireConsumer } from '../consumers/read'
+import { refToChange, refToRead } from '../consumers/ref'
+import { presentAsked } from '../entitlements/explain'
+import { factsIn } from '../entitlements/store'
 import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -10,19 +12,29 @@ import { listOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
+import { sha256Hex } from '../lib/crypto'
+import { Fault } from '../lib/fault'
 import { MINUTE } from '../lib/time'
-import { Device, present, RegisterBody, RegisteredDevice, StateName } from './fields'
-import { installationIn } from './installation'
-import { LAST_SEEN_EVERY, MAX_REPLACED } from './limits'
-import { registerDevice } from './register-store'
-import { revokeDevice } from './revoke-store'
-import { newToken } from './token'
+import {
+  DeviceShown,
+  DeviceStateName,
+  presentDevice,
+  RegisterBody,
+  RegisteredDevice,
+  VerificationShown,
+  VerifyBody,
+} from './fields'
+import { LAST_SEEN_EVERY, MAX_INSTALLATION_ID, MAX_REPLACED } from './limits'
+import { registerDevice } from './register'
+import { revokeDevice } from './revoke'
+import { isToken, newDeviceToken } from './token'
+import { byToken, factsByToken, reasonOf, recordSeen } from './verify'
 
 const tag = 'Devices'
 const actors = ['session', 'api_key'] as const
 const mayRead = { actors, scope: 'consumers:read', project: true, reads: true } as const
 const mayWrite = { actors, scope: 'consumers:write', project: true } as const
-const ListQuery = z.strictObject({ ...pageFields, state: StateName.optional() })
+const ListQuery = z.strictObject({ ...pageFields, state: DeviceStateName.optional() })
 
 /** The devices of one consumer. */
 export const deviceRoutes = new Hono<HttpEnv>()
@@ -34,14 +46,14 @@ export const deviceRoutes = new Hono<HttpEnv>()
       description: 'Newest first, revoked devices too.',
       tag,
       policy: mayRead,
-      responses: { 200: { description: 'A page of devices.', schema: listOf(Device) } },
+      responses: { 200: { description: 'A page of devices.', schema: listOf(DeviceShown) } },
       faults: ['not_found', 'consumer_merged'],
     }),
     query(ListQuery),
     async (c) => {
       const sent = c.req.valid('query')
       const name = c.req.param('consumer')
-      const ref = refOf(name) ?? { id: name } // a name that is neither is read like an unknown id
+      const ref = refToRead(name)
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
       const { before, take, page } = paging(`devices ${name}`, sent)
@@ -50,7 +62,7 @@ export const deviceRoutes = new Hono<HttpEnv>()
         rows: listDevices(db, project, ref, { state: sent.state, before, take }),
       })
       requireConsumer(found.consumer)
-      return answer(c, page(found.rows, present), 200)
+      return answer(c, page(found.rows, presentDevice), 200)
     },
   )
   .put(
@@ -76,15 +88,15 @@ export const deviceRoutes = new Hono<HttpEnv>()
     }),
     body(RegisterBody),
     async (c) => {
-      const { new_token, when_full, ...fields } = c.req.valid('json')
+      const { new_token: renew, when_full, ...fields } = c.req.valid('json')
       const of = {
         project_id: projectOf(c.get('actor')),
         ref: refToChange(c.req.param('consumer')),
         installation_id: installationIn(c.req.param('device')),
       }
-      const how = { replace: when_full === 'replace_oldest', renew: new_token, token: await newToken() }
-      const { device, token, created } = await registerDevice(c.get('rt').db, of, fields, how, changeOf(c))
-      return answer(c, { device: present(device), token }, created ? 201 : 200)
+      const how = { fields, replace: when_full === 'replace_oldest', renew, token: await newDeviceToken() }
+      const { device, token, created } = await registerDevice(c.get('rt').db, of, how, changeOf(c))
+      return answer(c, { device: presentDevice(device), token }, created ? 201 : 200)
     },
   )
   .delete(
@@ -109,3 +121,65 @@ export const deviceRoutes = new Hono<HttpEnv>()
       return answer(c, null, 204)
     },
   )
+
+const INSTALLATION_ID = new RegExp(`^[A-Za-z0-9._:@|+-]{1,${MAX_INSTALLATION_ID}}$`)
+const RULE = `must have 1 to ${MAX_INSTALLATION_ID} letters, digits or characters of . _ : @ | + -`
+
+/** The installation id in the path of a change. @throws {Fault} `validation_failed` */
+export function installationIn(text: string): string {
+  if (INSTALLATION_ID.test(text)) return text
+  throw new Fault('validation_failed', `The installation id in the path ${RULE}.`, {
+    errors: [{ pointer: '', code: 'malformed', message: RULE }],
+  })
+}
+
+const UNKNOWN = { valid: false, reason: 'unknown', device: null, consumer: null, features: null } as const
+
+export const verifyRoutes = new Hono<HttpEnv>().post(
+  '/verify',
+  route({
+    id: 'verifyDevice',
+    summary: 'Verify the token of a device',
+    description:
+      'For your server: whether the token that your app has sent is valid, and whose it is. A token that is not valid gets a 200 too, with the `reason`. Finds only devices of the project. With `features`, the response also has what a check says of them, if the token is valid.',
+    tag: 'Devices',
+    policy: { actors: ['session', 'api_key'], scope: 'entitlements:read', project: true, reads: true },
+    responses: { 200: { description: 'Whether the token is valid.', schema: VerificationShown } },
+  }),
+  body(VerifyBody),
+  async (c) => {
+    const { token, features } = c.req.valid('json')
+    if (!isToken(token)) return answer(c, UNKNOWN, 200)
+    const rt = c.get('rt')
+    const project = projectOf(c.get('actor'))
+    const hash = await sha256Hex(token)
+    const statements = byToken(rt.db, project, hash)
+    const found = features
+      ? await read(c, { ...statements, ...factsByToken(rt.db, project, hash, features) })
+      : { ...(await read(c, statements)), who: null }
+    const [device] = found.devices
+    const [consumer] = found.consumers
+    if (!device || !consumer) return answer(c, UNKNOWN, 200)
+    const reason = reasonOf(device, consumer)
+    if (reason === null) recordSeen(rt, project, device, hash)
+    const { id, external_ids, state } = consumer
+    const whose = { id, external_id: external_ids[0] ?? null, external_ids, state }
+    // Nothing is allowed to a device that is not valid, whatever its consumer has.
+    const checked = reason === null && features && found.who !== null ? checkedIn(found, features) : null
+    const verified = {
+      valid: reason === null,
+      reason,
+      device: presentDevice(device),
+      consumer: whose,
+      features: checked,
+    }
+    return answer(c, verified, 200)
+  },
+)
+
+/** What the consumer whose facts were read may do with features. */
+function checkedIn(found: Parameters<typeof factsIn>[0], features: readonly string[]) {
+  const { now, catalog, holders } = factsIn(found, 1)
+  const [holder] = holders
+  return holder ? presentAsked(features, holder, catalog, now) : null
+}

@@ -8,7 +8,7 @@ const FORM = /^svc_dv_[0-9a-f]{64}$/
 export type NewToken = { token: string; hash: string }
 
 /** Makes a token: `svc_dv_` and 64 random hex characters. It need not name its store: a project's key verifies it. */
-export async function newToken(): Promise<NewToken> {
+export async function newDeviceToken(): Promise<NewToken> {
   const token = PREFIX + randomHex(RANDOM_BYTES)
   return { token, hash: await sha256Hex(token) }
 }

@@ -1,7 +1,7 @@
 import { MAX_REVISIONS } from '../catalog/limits'
 import { MAX_CUSTOMERS } from '../consumers/limits'
+import { requireConsumer } from '../consumers/read'
 import type { ConsumerRef } from '../consumers/ref'
-import { requireConsumer } from '../consumers/store'
 import { type Ask, batch, type Db, type Results } from '../db/client'
 import { invalidField } from '../http/validate'
 import { DAY, iso } from '../lib/time'

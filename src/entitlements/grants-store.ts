@@ -7,9 +7,9 @@ import { features, plans } from '../catalog/schema'
 import { misfit } from '../catalog/values'
 import { liveCount } from '../consumers/grants'
 import { MAX_GRANTS } from '../consumers/limits'
+import { changeable, consumerIdOf, findConsumer } from '../consumers/read'
 import type { ConsumerRef } from '../consumers/ref'
 import { consumers, type Effect, grants } from '../consumers/schema'
-import { changeable, findConsumer, idOf } from '../consumers/store'
 import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { invalidField, invalidFields } from '../http/validate'
@@ -58,7 +58,7 @@ export function listGrants(
     .where(
       and(
         eq(grants.project_id, projectId),
-        consumer && eq(grants.consumer_id, idOf(projectId, consumer)),
+        consumer && eq(grants.consumer_id, consumerIdOf(projectId, consumer)),
         before === null ? undefined : lt(grants.id, before),
       ),
     )
@@ -93,7 +93,7 @@ export async function insertGrant(
   const value = valueIn(grant)
   const row = {
     project_id: projectId,
-    consumer_id: idOf(projectId, to),
+    consumer_id: consumerIdOf(projectId, to),
     id,
     feature: grant.feature ?? null,
     plan_id: grant.plan === undefined ? null : planId,
@@ -108,7 +108,7 @@ export async function insertGrant(
   }
   const isThere = and(
     eq(c.project_id, projectId),
-    eq(c.id, idOf(projectId, to)),
+    eq(c.id, consumerIdOf(projectId, to)),
     isNull(c.merged_into),
     ne(c.state, 'erased'),
   )

@@ -7,10 +7,10 @@ import { refsOf } from '../catalog/plans-store'
 import { planRevisions, plans } from '../catalog/schema'
 import type { PlanFeatures } from '../catalog/values'
 import { MAX_CUSTOMERS } from '../consumers/limits'
-import { customersOf } from '../consumers/links-store'
+import { customersOf } from '../consumers/links'
+import { consumerIdOf, findConsumer } from '../consumers/read'
 import type { ConsumerRef } from '../consumers/ref'
 import { consumerIds, customerMoves } from '../consumers/schema'
-import { findConsumer, idOf } from '../consumers/store'
 import { type Db, raw } from '../db/client'
 import { json, literals } from '../db/sql'
 import { attempts, events, refs } from '../inbox/schema'
@@ -52,7 +52,7 @@ function idsOf(db: Db, projectId: string, ref: ConsumerRef) {
     db,
     { external_id: i.external_id, created_at: i.created_at },
     (fields) => sql`SELECT ${fields} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
-      WHERE ${and(eq(i.project_id, projectId), eq(i.consumer_id, idOf(projectId, ref)))}`,
+      WHERE ${and(eq(i.project_id, projectId), eq(i.consumer_id, consumerIdOf(projectId, ref)))}`,
   )
 }
 
@@ -92,7 +92,7 @@ const OF_CONSUMER = ['consumer.blocked', 'consumer.unblocked', 'consumer.merged'
 
 /** The audited changes after a time that bear on a consumer, in their order; and the last one that was walked. */
 function changesSince(db: Db, projectId: string, ref: ConsumerRef, at: number) {
-  const consumer = idOf(projectId, ref)
+  const consumer = consumerIdOf(projectId, ref)
   const bears = sql`(${a.action} IN (${literals(OF_PROJECT)}) OR ${a.action} IN (${literals(OF_CONSUMER)})
     AND (${a.object_id} = ${consumer} OR ${a.details}->>'into' = ${consumer}))`
   const walk = sql`SELECT ${a.id} AS id, ${a.action} AS action, ${a.object_id} AS object_id, ${a.details} AS details, ${bears} AS bears
@@ -123,7 +123,7 @@ function movesSince(db: Db, projectId: string, ref: ConsumerRef, at: number) {
     (fields) => sql`SELECT ${fields} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
       CROSS JOIN ${customerMoves} ${m} NOT INDEXED
         ON ${m.project_id} = ${projectId} AND ${m.ref} = ${i.external_id} AND ${m.moved_at} > ${at}
-      WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${idOf(projectId, ref)} LIMIT ${MAX_CUSTOMERS + 1}`,
+      WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${consumerIdOf(projectId, ref)} LIMIT ${MAX_CUSTOMERS + 1}`,
   )
 }
 

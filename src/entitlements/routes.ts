@@ -1,8 +1,8 @@
 import { type Context, Hono } from 'hono'
-import { present as presentLink } from '../consumers/customer-fields'
-import { customersOf } from '../consumers/links-store'
-import { type ConsumerRef, refOf } from '../consumers/ref'
-import { findConsumer, requireConsumer } from '../consumers/store'
+import { presentLink } from '../consumers/customer-fields'
+import { customersOf } from '../consumers/links'
+import { findConsumer, requireConsumer } from '../consumers/read'
+import { type ConsumerRef, refOf, refToRead } from '../consumers/ref'
 import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -66,7 +66,7 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
   async (c) => {
     const { explain: explained, at } = c.req.valid('query')
     const consumer = c.req.param('consumer')
-    const ref = refOf(consumer) ?? { id: consumer } // a name that is neither is read like an unknown id
+    const ref = refToRead(consumer)
     const { id, links, holder, catalog, now, missing } =
       at === undefined ? await readNow(c, ref) : await readAt(c, ref, at)
     if (explained) requireExplainable(catalog, holder)

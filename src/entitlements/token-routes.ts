@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { findDevice } from '../consumers/devices'
-import { refOf } from '../consumers/ref'
-import { changeable, findConsumer } from '../consumers/store'
+import { changeable, findConsumer } from '../consumers/read'
+import { refToRead } from '../consumers/ref'
 import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -46,8 +46,7 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
     const { db } = rt
     const project = projectOf(c.get('actor'))
     const { ttl_s, features, device } = c.req.valid('json')
-    const name = c.req.param('consumer')
-    const ref = refOf(name) ?? { id: name } // a name that is neither is read like an unknown id
+    const ref = refToRead(c.req.param('consumer'))
     const found = await read(c, {
       ...factsOf(db, project, [ref], features ?? null),
       consumer: findConsumer(db, project, ref),

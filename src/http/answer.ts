@@ -2,6 +2,7 @@ import type { Context, TypedResponse } from 'hono'
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status'
 import type * as z from 'zod'
 import type { HttpEnv } from './context'
+import { etagOf } from './etag'
 import type { Responses } from './meta'
 
 /** What the middleware of a route says to its handler: what the route answers. */
@@ -33,4 +34,14 @@ export function answer<R extends Responses, S extends keyof R & StatusCode>(
 ): Response & TypedResponse<BodyOf<R[S]>, S, 'json'> {
   const sent = body === null ? c.body(null, status) : c.json<unknown>(body, status as ContentfulStatusCode)
   return sent as Response & TypedResponse<BodyOf<R[S]>, S, 'json'>
+}
+
+/** The response of a route that answers with an object and its `ETag`: see {@link tagged}. */
+export const taggedWith = <S extends z.ZodType>(schema: S, description: string) =>
+  ({ description, schema, etag: true }) as const
+
+/** What is shown of an object. Sets its revision as the `ETag` of the response. */
+export function tagged<T>(c: Context<HttpEnv>, { revision }: { revision: number }, shown: T): T {
+  c.header('ETag', etagOf(revision))
+  return shown
 }

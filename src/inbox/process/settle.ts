@@ -1,7 +1,7 @@
 import { applyAll, type Source } from '../../billing/apply'
 import type { Effect } from '../../billing/effect'
 import { effectOf } from '../../consumers/claims'
-import { isErased } from '../../consumers/erased-store'
+import { isErased } from '../../consumers/links'
 import type { Db } from '../../db/client'
 import { type EventError, fail } from '../../vendors/event-errors'
 import { finish } from './finish'

@@ -1,7 +1,7 @@
 import { applyAll } from '../../billing/apply'
 import type { Effect } from '../../billing/effect'
 import { effectOf } from '../../consumers/claims'
-import { isErased } from '../../consumers/erased-store'
+import { isErased } from '../../consumers/links'
 import { type Db, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { inRoom } from '../../http/answering'

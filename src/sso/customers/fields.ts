@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Consumer } from '../../consumers/fields'
+import { ConsumerShown } from '../../consumers/fields'
 import { MAX_EMAIL } from '../../consumers/limits'
 import { exampleOf, named, opaqueText, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
@@ -83,12 +83,12 @@ export type SignedInIdentity = z.infer<typeof identity>
 export const SsoSignIn = named(
   'SsoSignIn',
   z.object({
-    consumer: Consumer,
+    consumer: ConsumerShown,
     created: z.boolean().describe('Whether this sign-in created the consumer.'),
     identity: named('SignedInIdentity', identity),
   }),
   {
-    consumer: exampleOf(Consumer),
+    consumer: exampleOf(ConsumerShown),
     created: false,
     identity: {
       id: 'idn_01kc5y4d6f8h0k2m4p6r8t0v2x',

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
-import { present } from '../../consumers/fields'
-import { findSurvivor } from '../../consumers/store'
+import { presentConsumer } from '../../consumers/fields'
+import { findSurvivor } from '../../consumers/read'
 import { run } from '../../db/client'
 import { domainOf } from '../../domains/names'
 import { answer } from '../../http/answer'
@@ -85,7 +85,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       const refused = consumer ? refusalOf(consumer) : 'no_consumer'
       if (!consumer || refused) throw new Fault('invalid_grant', `${refused}: ${REFUSALS[refused ?? 'no_consumer']}`)
       const identity = taken.identity as SignedInIdentity
-      return answer(c, { consumer: present(consumer), created: taken.created, identity }, 200)
+      return answer(c, { consumer: presentConsumer(consumer), created: taken.created, identity }, 200)
     },
   )
 

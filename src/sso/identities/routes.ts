@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import { listMerged } from '../../consumers/store'
+import { listMerged } from '../../consumers/read'
 import { answer } from '../../http/answer'
 import { changeOf, projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'

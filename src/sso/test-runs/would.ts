@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { users } from '../../accounts/schema'
-import { findSurvivor } from '../../consumers/store'
+import { findSurvivor } from '../../consumers/read'
 import { batch, type Directory, run } from '../../db/client'
 import { notBound, type Runtime } from '../../env'
 import { ssoIdentities } from '../../identities/schema'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Link } from '../../../consumers/links-store'
+import type { Link } from '../../../consumers/links'
 import type { HttpEnv } from '../../../http/context'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { can, pathsOf } from '../../page'

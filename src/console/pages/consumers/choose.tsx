@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
-import type { Consumer } from '../../../consumers/store'
+import type { Consumer } from '../../../consumers/read'
 import type { HttpEnv } from '../../../http/context'
 import { Badge } from '../../ui/badge'
 import { Time } from '../../ui/parts'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { MAX_REASON } from '../../../consumers/limits'
-import type { Consumer } from '../../../consumers/store'
+import type { Consumer } from '../../../consumers/read'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'
 import { UNSENT } from '../../refusal'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Device } from '../../../consumers/devices'
-import type { Consumer } from '../../../consumers/store'
+import type { Consumer } from '../../../consumers/read'
 import type { HttpEnv } from '../../../http/context'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Consumer } from '../../../consumers/store'
+import type { Consumer } from '../../../consumers/read'
 import type { HttpEnv } from '../../../http/context'
 import { etagOf } from '../../../http/etag'
 import { pathsOf } from '../../page'

@@ -1,6 +1,6 @@
 import { MAX_EMAIL, MAX_EXTERNAL_ID, MAX_METADATA, MAX_METADATA_KEY, MAX_NAME } from '../../../consumers/limits'
+import type { Consumer } from '../../../consumers/read'
 import type { Metadata } from '../../../consumers/schema'
-import type { Consumer } from '../../../consumers/store'
 import { Fault } from '../../../lib/fault'
 import type { Mistakes } from '../../refusal'
 import { Field, Wrong } from '../../ui/controls'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
+import { type Consumer, findConsumer, isConsumer, listConsumers } from '../../../consumers/read'
 import { type ConsumerRef, EXTERNAL_ID, refOf } from '../../../consumers/ref'
 import type { ConsumerState } from '../../../consumers/schema'
-import { type Consumer, findConsumer, isConsumer, listConsumers } from '../../../consumers/store'
 import { batch } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Consumer } from '../../../consumers/store'
+import type { Consumer } from '../../../consumers/read'
 import type { HttpEnv } from '../../../http/context'
 import type { NamedIdentity } from '../../../sso/identities/identities'
 import { can, pathsOf } from '../../page'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Link } from '../../../consumers/links-store'
+import type { Link } from '../../../consumers/links'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
+import type { Consumer } from '../../../consumers/read'
 import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
-import type { Consumer } from '../../../consumers/store'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { can, pathsOf } from '../../page'

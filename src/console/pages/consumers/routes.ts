@@ -1,13 +1,21 @@
 import { type Context, Hono } from 'hono'
 import type * as z from 'zod'
-import { erase } from '../../../consumers/erase'
-import { BlockBody, CreateBody, fieldsOf, MergeBody, UnblockBody, UpdateBody } from '../../../consumers/fields'
+import { setBlocked, updateConsumer } from '../../../consumers/change'
+import { eraseConsumer } from '../../../consumers/erase'
+import {
+  BlockBody,
+  CreateConsumerBody,
+  fieldsOf,
+  MergeBody,
+  UnblockBody,
+  UpdateConsumerBody,
+} from '../../../consumers/fields'
+import { mergeConsumer } from '../../../consumers/merge'
+import { insertConsumer } from '../../../consumers/put'
+import { type Consumer, changeable } from '../../../consumers/read'
 import { refToChange } from '../../../consumers/ref'
 import { CONSUMER_STATES } from '../../../consumers/schema'
-import { mergeConsumer, setBlocked } from '../../../consumers/state-store'
-import { type Consumer, changeable } from '../../../consumers/store'
-import { insertConsumer, updateConsumer } from '../../../consumers/write-store'
-import { revokeDevice } from '../../../devices/revoke-store'
+import { revokeDevice } from '../../../devices/revoke'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { deleteIdentity } from '../../../sso/identities/identities'
@@ -45,7 +53,7 @@ export const consumerPages = new Hono<HttpEnv>()
     try {
       const { external_id, email, name } = entered
       const filled = Object.entries({ external_id, email, name }).filter(([, text]) => text !== '')
-      const body = parse(CreateBody, { ...Object.fromEntries(filled), metadata: metadataIn(entered.metadata) })
+      const body = parse(CreateConsumerBody, { ...Object.fromEntries(filled), metadata: metadataIn(entered.metadata) })
       const { id } = await insertConsumer(db, projectOf(c.get('actor')), fieldsOf(body), now)
       return toConsumer(c, id, 'consumer_created')
     } catch (error) {
@@ -63,7 +71,7 @@ export const consumerPages = new Hono<HttpEnv>()
     const entered = enteredIn(form)
     try {
       const { external_id, email, name } = entered
-      const body = parse(UpdateBody, {
+      const body = parse(UpdateConsumerBody, {
         email: email || null,
         name: name || null,
         metadata: metadataIn(entered.metadata),
@@ -123,7 +131,7 @@ export const consumerPages = new Hono<HttpEnv>()
       const mistakes = { typed: 'This is not the ID of the consumer. Nothing was erased.' }
       return erasePage(c, row, { mistakes, status: 422 })
     }
-    await erase(c.get('rt'), { project_id: projectOf(c.get('actor')), ref: { id: row.id } }, changeOf(c))
+    await eraseConsumer(c.get('rt'), { project_id: projectOf(c.get('actor')), ref: { id: row.id } }, changeOf(c))
     return toConsumer(c, row.id, 'consumer_erased')
   })
   .get('/:consumer/merge', page('consumers:write'), async (c) => {

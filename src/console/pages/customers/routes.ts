@@ -1,9 +1,9 @@
 import { type Context, Hono } from 'hono'
-import { CreateBody, fieldsOf } from '../../../consumers/fields'
-import { findLink } from '../../../consumers/links-store'
-import { pinCustomer, pinToNobody, unpin } from '../../../consumers/pins-store'
+import { CreateConsumerBody, fieldsOf } from '../../../consumers/fields'
+import { findLink } from '../../../consumers/links'
+import { pinCustomer, pinToNobody, unpin } from '../../../consumers/pins'
+import { insertConsumer } from '../../../consumers/put'
 import { refOf } from '../../../consumers/ref'
-import { insertConsumer } from '../../../consumers/write-store'
 import { run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -50,7 +50,7 @@ export const customerLinkPages = new Hono<HttpEnv>()
     try {
       const { external_id, email, name } = entered
       const filled = Object.entries({ external_id, email, name }).filter(([, text]) => text !== '')
-      const fields = fieldsOf(parse(CreateBody, Object.fromEntries(filled)))
+      const fields = fieldsOf(parse(CreateConsumerBody, Object.fromEntries(filled)))
       const { id } = await insertConsumer(db, project_id, fields, now)
       // If events name the new external id, the link holds by itself.
       const [link] = await run(db, findLink(db, project_id, customer))

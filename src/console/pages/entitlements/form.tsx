@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { Feature } from '../../../catalog/features-store'
 import type { Plan } from '../../../catalog/plans-store'
-import type { Consumer } from '../../../consumers/store'
+import type { Consumer } from '../../../consumers/read'
 import { MAX_REASON } from '../../../entitlements/limits'
 import type { HttpEnv } from '../../../http/context'
 import { invalidField } from '../../../http/validate'

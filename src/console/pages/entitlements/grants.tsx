@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Consumer } from '../../../consumers/store'
+import type { Consumer } from '../../../consumers/read'
 import type { Grant } from '../../../entitlements/grants-store'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'

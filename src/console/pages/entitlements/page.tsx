@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { MAX_FEATURES } from '../../../catalog/limits'
-import type { Consumer } from '../../../consumers/store'
+import type { Consumer } from '../../../consumers/read'
 import { MAX_DAYS_BACK } from '../../../entitlements/limits'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'

@@ -1,10 +1,9 @@
-import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../db/client'
 import { json } from '../db/sql'
 import { Fault, requireFound } from '../lib/fault'
 import { MAX_LOOKED_AT, MAX_PAGE_BYTES } from './limits'
-import { withEnd } from './page-store'
 import type { ConsumerRef } from './ref'
 import { type ConsumerState, consumerIds, consumers } from './schema'
 
@@ -30,7 +29,7 @@ const shown = {
   external_ids: json<string[]>(sql`(SELECT json_group_array(external_id) FROM (${ownIds}))`).as('external_ids'),
 }
 
-/** What a list shows: see {@link ListRow}. */
+/** What a list shows: see {@link ListedConsumer}. */
 const listed = { ...shown, part: sql`'consumer'`.as('part') }
 
 /** A consumer with its external ids. */
@@ -39,10 +38,10 @@ export type Consumer = ReturnType<typeof findConsumer>['_']['result'][number]
  * A row of a list. `consumer`: a consumer. `over`: one that no longer fits into the bytes of the page. `end`: the last one that
  * was looked at, after which the next page starts. The last two have only their id.
  */
-export type ListRow = (Consumer & { part: 'consumer' }) | { id: string; part: 'over' | 'end' }
+export type ListedConsumer = (Consumer & { part: 'consumer' }) | { id: string; part: 'over' | 'end' }
 
 /** The id of the consumer that a reference names, as an expression; NULL if there is no such external id. */
-export function idOf(projectId: string, ref: ConsumerRef): SQL {
+export function consumerIdOf(projectId: string, ref: ConsumerRef): SQL {
   if ('id' in ref) return sql`${ref.id}`
   return sql`(SELECT ${i.consumer_id} FROM ${consumerIds} ${i}
     WHERE ${i.project_id} = ${projectId} AND ${i.external_id} = ${ref.external_id})`
@@ -50,7 +49,7 @@ export function idOf(projectId: string, ref: ConsumerRef): SQL {
 
 /** Reads a consumer, a merged or erased one too. */
 export function findConsumer(db: Db, projectId: string, ref: ConsumerRef) {
-  return consumerWithId(db, projectId, idOf(projectId, ref))
+  return consumerWithId(db, projectId, consumerIdOf(projectId, ref))
 }
 
 /** As {@link findConsumer}. @param id an expression */
@@ -101,14 +100,14 @@ const BYTES_OF_REST = 500
 /**
  * Reads a project's consumers, newest first, starting after the consumer `before`. A page ends early where the consumers take
  * more than {@link MAX_PAGE_BYTES}; the last one may go beyond. A filtered page also ends after {@link MAX_LOOKED_AT}
- * consumers. See {@link ListRow}.
+ * consumers. See {@link ListedConsumer}.
  */
 export function listConsumers(
   db: Db,
   projectId: string,
   asked: Asked,
   { before, take }: { before: string | null; take: number },
-): Query<ListRow[]> {
+): Query<ListedConsumer[]> {
   const { index, range, rest } = planOf(asked)
   const from = and(eq(c.project_id, projectId), range, before === null ? undefined : lt(c.id, before))
   const scan = sql`FROM ${consumers} ${c} ${index} WHERE ${from} ORDER BY ${desc(c.id)}`
@@ -125,7 +124,7 @@ export function listConsumers(
   const page = (fields: SQL) => sql`SELECT ${sql.join(kept, sql`, `)} FROM (
     SELECT *, sum(${size}) OVER (ROWS UNBOUNDED PRECEDING) AS running FROM (${found(fields)}))`
   const end = { place: { id: c.id, part: sql`'end'` }, from: scan, most: rest ? MAX_LOOKED_AT : null }
-  return raw(db, listed, (fields) => withEnd(Object.keys(listed), page(fields), end, take)) as Query<ListRow[]>
+  return raw(db, listed, (fields) => withEnd(Object.keys(listed), page(fields), end, take)) as Query<ListedConsumer[]>
 }
 
 /** The index that a list walks, the part of it, and what is then checked in each row. */
@@ -136,7 +135,7 @@ function planOf({ email, state }: Asked): { index: SQL; range: SQL | undefined; 
   return { index: sql`INDEXED BY consumers_state`, range: and(inState, sql`${c.state} <> 'active'`), rest: undefined }
 }
 
-export function isConsumer(row: ListRow): row is Extract<ListRow, { part: 'consumer' }> {
+export function isConsumer(row: ListedConsumer): row is Extract<ListedConsumer, { part: 'consumer' }> {
   return row.part === 'consumer'
 }
 
@@ -152,14 +151,14 @@ export function listMerged(db: Db, projectId: string, into: ConsumerRef) {
     db,
     { id: c.id },
     (fields) => sql`SELECT ${fields} FROM ${consumers} ${c} INDEXED BY consumers_merged
-      WHERE ${c.project_id} = ${projectId} AND ${c.merged_into} = ${idOf(projectId, into)}`,
+      WHERE ${c.project_id} = ${projectId} AND ${c.merged_into} = ${consumerIdOf(projectId, into)}`,
   )
 }
 
 /** Counts the consumers that were merged into any of these. */
 export function countMerged(db: Db, projectId: string, into: readonly ConsumerRef[]) {
   const ids = sql.join(
-    into.map((ref) => idOf(projectId, ref)),
+    into.map((ref) => consumerIdOf(projectId, ref)),
     sql`, `,
   )
   return raw(
@@ -168,4 +167,29 @@ export function countMerged(db: Db, projectId: string, into: readonly ConsumerRe
     (fields) => sql`SELECT ${fields} FROM ${consumers} ${c} INDEXED BY consumers_merged
       WHERE ${c.project_id} = ${projectId} AND ${c.merged_into} IN (${ids})`,
   )
+}
+
+/**
+ * A page of a list, and its end if the page may look at a limited number of rows and is not full after them: a row with only
+ * the place of the last one looked at. SQLite reads the end only where the page has fewer rows than `take`.
+ *
+ * @param columns of the page, in order
+ * @param end.place the columns that the end has; the others are NULL
+ * @param end.from what the page looks at, in its order: everything after the selected columns
+ * @param end.most how many rows the page may look at; null without a limit
+ */
+export function withEnd(
+  columns: readonly string[],
+  page: SQL,
+  { place, from, most }: { place: Record<string, SQL | Column>; from: SQL; most: number | null },
+  take: number,
+): SQL {
+  const fields = sql.join(
+    columns.map((name) => sql`${place[name] ?? sql`NULL`}`),
+    sql`, `,
+  )
+  return sql`SELECT * FROM (${page})
+    UNION ALL
+    SELECT * FROM (SELECT ${fields} ${from} LIMIT ${most === null ? 0 : 1} OFFSET ${(most ?? 1) - 1})
+    LIMIT ${take}`
 }

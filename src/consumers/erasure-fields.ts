@@ -3,7 +3,7 @@ import { named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
-import type { Erasure as Row } from './erase-store'
+import type { Erasure } from './erase'
 
 /** What an erasure leaves, and why. */
 export const KEPT = [
@@ -29,7 +29,7 @@ export const KEPT = [
   },
 ] as const
 
-export const Erasure = named(
+export const ErasureShown = named(
   'Erasure',
   z.object({
     id: z.string(),
@@ -60,7 +60,7 @@ export const Erasure = named(
 )
 
 /** An erasure as the API shows it. */
-export function presentErasure({ removed, requested_at, finished_at, ...ids }: Row): z.infer<typeof Erasure> {
+export function presentErasure({ removed, requested_at, finished_at, ...ids }: Erasure): z.infer<typeof ErasureShown> {
   return {
     ...ids,
     state: finished_at === null ? ('running' as const) : ('done' as const),

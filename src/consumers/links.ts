@@ -1,14 +1,13 @@
-import { and, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { CustomerKey } from '../billing/customers/read'
 import { billingObjects } from '../billing/schema'
 import { type Db, type Query, raw } from '../db/client'
 import { EVENT_ID_LENGTH } from '../lib/ids'
 import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
-import { withEnd } from './page-store'
+import { consumerIdOf, withEnd } from './read'
 import type { ConsumerRef } from './ref'
 import { consumerIds, customerLinks, ERASED_PINS } from './schema'
-import { idOf } from './store'
 
 const l = alias(customerLinks, 'l')
 const i = alias(consumerIds, 'i')
@@ -42,7 +41,7 @@ const shown = {
 /** A vendor's customer, and which consumer it is. */
 export type Link = ReturnType<typeof findLink>['_']['result'][number]
 /** A customer; or, without `recorded`, the place that the next page starts after: see {@link listLinks}. */
-export type ListRow = Pick<Link, 'vendor' | 'id'> & {
+export type ListedCustomer = Pick<Link, 'vendor' | 'id'> & {
   [Name in Exclude<keyof Link, 'vendor' | 'id'>]: Link[Name] | null
 }
 
@@ -64,7 +63,7 @@ export function findLink(db: Db, projectId: string, { vendor, id }: CustomerKey)
  * external ids links.
  */
 function ofConsumer(projectId: string, ref: ConsumerRef, most: number, from = sql`1`): SQL {
-  const owner = idOf(projectId, ref)
+  const owner = consumerIdOf(projectId, ref)
   const first = (index: SQL, condition: SQL) => sql`SELECT ${l.customer}, ${l.vendor}
     FROM ${customerLinks} ${l} INDEXED BY ${index} WHERE ${l.project_id} = ${projectId} AND ${condition} AND ${from}
     ORDER BY ${l.customer}, ${l.vendor} LIMIT ${most}`
@@ -93,7 +92,7 @@ export function pinnedTo(db: Db, projectId: string, ref: ConsumerRef) {
     db,
     { vendor: l.vendor, id: l.customer },
     (fields) => sql`SELECT ${fields} FROM ${customerLinks} ${l} INDEXED BY customer_links_pinned
-      WHERE ${l.project_id} = ${projectId} AND ${l.pinned} = ${idOf(projectId, ref)} LIMIT ${MAX_PINNED + 1}`,
+      WHERE ${l.project_id} = ${projectId} AND ${l.pinned} = ${consumerIdOf(projectId, ref)} LIMIT ${MAX_PINNED + 1}`,
   )
 }
 
@@ -136,7 +135,7 @@ export function listLinks(
   projectId: string,
   { linked, pinned, vendor, consumer }: Asked,
   { before, take }: { before: CustomerKey | null; take: number },
-): Query<ListRow[]> {
+): Query<ListedCustomer[]> {
   const rest = and(
     linked === undefined ? undefined : linked ? sql`${consumerId} IS NOT NULL` : sql`${consumerId} IS NULL`,
     pinned === undefined ? undefined : pinned ? isPinned : sql`NOT (${isPinned})`,
@@ -164,6 +163,25 @@ export function listLinks(
   return raw(db, shown, (fields) => withEnd(Object.keys(shown), found(fields), end, take))
 }
 
-export function isLink(row: ListRow): row is Link {
+export function isLink(row: ListedCustomer): row is Link {
   return row.recorded !== null
+}
+
+const x = alias(customerLinks, 'x')
+/** As the index has it. */
+const hasErasedPin = sql`${x.pinned} GLOB ${ERASED_PINS}`
+
+/** Whether a customer was erased, as an expression over the names of one. It reads no row if it was not. */
+export function isErased(
+  projectId: SQL | Column,
+  { vendor, customer }: Record<'vendor' | 'customer', SQL | Column>,
+): SQL {
+  const isOne = and(eq(x.project_id, projectId), eq(x.customer, customer), eq(x.vendor, vendor), hasErasedPin)
+  return sql`EXISTS (SELECT 1 FROM ${customerLinks} ${x} INDEXED BY customer_links_erased WHERE ${isOne})`
+}
+
+/** Reads a customer, if it was erased. */
+export function findErased(db: Db, projectId: string, { vendor, id }: CustomerKey) {
+  const erased = isErased(sql`${projectId}`, { vendor: sql`${vendor}`, customer: sql`${id}` })
+  return raw(db, { one: sql`1` }, (fields) => sql`SELECT ${fields} WHERE ${erased}`)
 }

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
-import { byHash, forgotten } from '../consumers/devices'
+import { devicesWithHash, revokedForgotten } from '../consumers/devices'
+import { consumerIdOf, findConsumer, requireConsumer } from '../consumers/read'
 import type { ConsumerRef } from '../consumers/ref'
 import { devices } from '../consumers/schema'
-import { findConsumer, idOf, requireConsumer } from '../consumers/store'
 import { batch, type Db, raw } from '../db/client'
 import { Fault } from '../lib/fault'
 
@@ -20,7 +20,7 @@ export async function revokeDevice(
   { project_id, ref, id }: { project_id: string; ref: ConsumerRef; id: string },
   change: Change,
 ): Promise<void> {
-  const owner = idOf(project_id, ref)
+  const owner = consumerIdOf(project_id, ref)
   const inState = (state: 'active' | 'revoked') =>
     sql`FROM ${devices} ${d} INDEXED BY devices_consumer
       WHERE ${d.project_id} = ${project_id} AND ${d.consumer_id} = ${owner} AND ${d.state} = ${state} AND ${d.id} = ${id}`
@@ -37,15 +37,15 @@ export async function revokeDevice(
     revoked: db
       .update(devices)
       .set({ state: 'revoked', revoked_at: change.now })
-      .where(byHash(project_id, sql`(SELECT ${d.token_hash} ${inState('active')})`)),
+      .where(devicesWithHash(project_id, sql`(SELECT ${d.token_hash} ${inState('active')})`)),
     device: raw(db, { id: d.id }, (fields) => sql`SELECT ${fields} ${inState('revoked')}`),
     consumer: findConsumer(db, project_id, ref),
-    forgotten: forgotten(db, project_id, owner),
+    forgotten: revokedForgotten(db, project_id, owner),
   })
   requireConsumer(consumer)
-  if (!device[0])
-    throw new Fault(
-      'not_found',
-      'The consumer has no such device. Name it by its id (dev_…), not by its installation id.',
-    )
+  if (device[0]) return
+  throw new Fault(
+    'not_found',
+    'The consumer has no such device. Name it by its id (dev_…), not by its installation id.',
+  )
 }

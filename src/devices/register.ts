@@ -1,10 +1,19 @@
 import { and, eq, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedEach, type Change } from '../audit/store'
-import { activeOf, byHash, type Device, featureOf, forgotten, limitOf, maxDevices, shown } from '../consumers/devices'
+import {
+  activeOf,
+  type Device,
+  devicesWithHash,
+  featureOf,
+  limitOf,
+  maxDevices,
+  revokedForgotten,
+  shownOfDevice,
+} from '../consumers/devices'
+import { changeable, consumerIdOf, findConsumer } from '../consumers/read'
 import type { ConsumerRef } from '../consumers/ref'
 import { consumers, devices } from '../consumers/schema'
-import { changeable, findConsumer, idOf } from '../consumers/store'
 import { batch, type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { Fault } from '../lib/fault'
@@ -19,11 +28,11 @@ const i = alias(devices, 'i')
 
 type Row = typeof devices.$inferSelect
 /** What an app says about its device; undefined stays as it is, null is cleared. */
-export type Fields = Pick<Row, 'platform'> & {
+export type DeviceFields = Pick<Row, 'platform'> & {
   [Name in 'name' | 'model' | 'os_version' | 'app_version']?: Row[Name] | undefined
 }
 type Installation = { project_id: string; ref: ConsumerRef; installation_id: string }
-type How = { replace: boolean; renew: boolean; token: NewToken }
+type How = { fields: DeviceFields; replace: boolean; renew: boolean; token: NewToken }
 
 /**
  * Registers the installation as a device of the consumer, or changes the device that it is. The insert itself counts the
@@ -37,17 +46,11 @@ type How = { replace: boolean; renew: boolean; token: NewToken }
  * @returns the device; its token only if it is new
  * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`, `consumer_blocked`, `device_revoked`, `device_limit_reached`
  */
-export async function registerDevice(
-  db: Db,
-  of: Installation,
-  fields: Fields,
-  how: How,
-  change: Change,
-): Promise<Registered> {
-  const tried = await tryToRegister(db, of, fields, how, change, null)
+export async function registerDevice(db: Db, of: Installation, how: How, change: Change): Promise<Registered> {
+  const tried = await tryToRegister(db, of, { ...how, cap: null }, change)
   if ('device' in tried) return tried
   const cap = await capOf(db, of.project_id, of.ref, tried)
-  const decided = await tryToRegister(db, of, fields, how, change, cap)
+  const decided = await tryToRegister(db, of, { ...how, cap }, change)
   if ('device' in decided) return decided
   throw full()
 }
@@ -57,16 +60,14 @@ type Registered = { device: Device; token: string | null; created: boolean }
 /**
  * As {@link registerDevice}, in one transaction.
  *
- * @param cap how many active devices the consumer can have; null: as `max_devices` says
+ * @param how.cap how many active devices the consumer can have; null: as `max_devices` says
  * @returns `feature`: the device is new, and this feature says how many there can be; `limit`: what `max_devices` says
  */
 async function tryToRegister(
   db: Db,
   of: Installation,
-  fields: Fields,
-  { replace, renew, token }: How,
+  { fields, replace, renew, token, cap }: How & { cap: number | null },
   change: Change,
-  cap: number | null,
 ): Promise<Registered | { feature: string; limit: number }> {
   const { project_id, ref, installation_id } = of
   const id = newId('dev', change.now)
@@ -74,15 +75,15 @@ async function tryToRegister(
     db,
     {
       // Where there can be none, revoking others makes no room.
-      ...(replace && cap !== 0 && replaced(db, of, id, cap, change)),
+      ...(replace && cap !== 0 && replaced(db, of, { id, cap }, change)),
       inserted: inserted(db, of, { id, fields, hash: token.hash, cap, now: change.now }),
       updated: updated(db, of, fields, { hash: renew ? token.hash : undefined, now: change.now }),
       consumer: findConsumer(db, project_id, ref),
       device: raw(
         db,
-        { ...shown, token_hash: d.token_hash },
+        { ...shownOfDevice, token_hash: d.token_hash },
         (list) => sql`SELECT ${list} FROM ${devices} ${d} INDEXED BY devices_installation
-          WHERE ${d.project_id} = ${project_id} AND ${d.consumer_id} = ${idOf(project_id, ref)}
+          WHERE ${d.project_id} = ${project_id} AND ${d.consumer_id} = ${consumerIdOf(project_id, ref)}
             AND ${d.installation_id} = ${installation_id}`,
       ),
       settings: raw(
@@ -113,11 +114,11 @@ async function tryToRegister(
 /** The id of the consumer if it is active, as an expression; NULL for any other. */
 function activeOwner({ project_id, ref }: Installation): SQL {
   return sql`(SELECT ${c.id} FROM ${consumers} ${c}
-    WHERE ${c.project_id} = ${project_id} AND ${c.id} = ${idOf(project_id, ref)} AND ${c.state} = 'active')`
+    WHERE ${c.project_id} = ${project_id} AND ${c.id} = ${consumerIdOf(project_id, ref)} AND ${c.state} = 'active')`
 }
 
 /** Revokes as many devices as a new one needs to fit in, the least recently seen ones first, and audits each. */
-function replaced(db: Db, of: Installation, id: string, cap: number | null, change: Change) {
+function replaced(db: Db, of: Installation, { id, cap }: Pick<New, 'id' | 'cap'>, change: Change) {
   const { project_id, installation_id } = of
   const owner = activeOwner(of)
   const isThere = sql`EXISTS (SELECT 1 FROM ${devices} ${i} INDEXED BY devices_installation
@@ -133,16 +134,16 @@ function replaced(db: Db, of: Installation, id: string, cap: number | null, chan
     revoked: db
       .update(devices)
       .set({ state: 'revoked', revoked_at: change.now })
-      .where(byHash(project_id, oldest(sql`${d.token_hash}`))),
-    forgotten: forgotten(db, project_id, owner),
+      .where(devicesWithHash(project_id, oldest(sql`${d.token_hash}`))),
+    forgotten: revokedForgotten(db, project_id, owner),
   }
 }
 
-type New = { id: string; fields: Fields; hash: string; cap: number | null; now: number }
+type New = { id: string; fields: DeviceFields; hash: string; cap: number | null; now: number }
 
 function inserted(db: Db, { project_id, ref, installation_id }: Installation, { id, fields, hash, cap, now }: New) {
   const { platform, name = null, model = null, os_version = null, app_version = null } = fields
-  const isActive = and(eq(c.project_id, project_id), eq(c.id, idOf(project_id, ref)), eq(c.state, 'active'))
+  const isActive = and(eq(c.project_id, project_id), eq(c.id, consumerIdOf(project_id, ref)), eq(c.state, 'active'))
   return insertFrom(
     db,
     devices,
@@ -170,7 +171,7 @@ function inserted(db: Db, { project_id, ref, installation_id }: Installation, { 
 function updated(
   db: Db,
   of: Installation,
-  { platform, name, model, os_version, app_version }: Fields,
+  { platform, name, model, os_version, app_version }: DeviceFields,
   { hash, now }: { hash: string | undefined; now: number },
 ) {
   const differs = (column: SQL, value: string | null | undefined) =>
@@ -190,7 +191,7 @@ function updated(
   return db
     .update(devices)
     .set({ platform, name, model, os_version, app_version, token_hash: hash, last_seen_at: now })
-    .where(and(byHash(of.project_id, one), isNew))
+    .where(and(devicesWithHash(of.project_id, one), isNew))
 }
 
 function full(): Fault {

@@ -1,57 +1,28 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { audited, type Change, entriesOf } from '../audit/store'
-import { batch, type Db, run } from '../db/client'
+import { batch, type Db } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { Fault } from '../lib/fault'
+import { fenced, requireRoom, untilCurrent } from './change'
 import { movedDevices } from './devices'
 import { countGrants, grantsMoved, liveCount } from './grants'
 import { MAX_GRANTS, MAX_MERGED, MAX_PINNED } from './limits'
-import { pinnedTo } from './links-store'
-import { countPins, movePins } from './pins-store'
-import type { ConsumerRef } from './ref'
+import { pinnedTo } from './links'
+import { countPins, movePins } from './pins'
+import { type Consumer, changeable, countMerged, findConsumer, mergedInto, requireConsumer } from './read'
+import type { ConsumerRef, NamedConsumer } from './ref'
 import { consumerIds, consumers } from './schema'
-import { type Consumer, changeable, countMerged, findConsumer, mergedInto, requireConsumer } from './store'
-import { fenced, requireRoom, untilCurrent } from './write-store'
-
-type Of = { project_id: string; ref: ConsumerRef }
 
 /**
- * Blocks or unblocks a consumer. One that is in this state, and is blocked for the same reason, stays as it is.
- *
- * @param to.reason null if the caller gave none: the reason of a consumer that is blocked already stays
- * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`
- */
-export async function setBlocked(
-  db: Db,
-  { project_id, ref }: Of,
-  { blocked, reason }: { blocked: boolean; reason: string | null },
-  change: Change,
-): Promise<Consumer> {
-  return untilCurrent(async () => {
-    const before = changeable(await run(db, findConsumer(db, project_id, ref)))
-    const state = blocked ? 'blocked' : 'active'
-    const blocked_reason = blocked ? (reason ?? before.blocked_reason) : null
-    if (before.state === state && before.blocked_reason === blocked_reason) return before
-    const changed = fenced(db, project_id, before, { state, blocked_reason, updated_at: change.now })
-    const action = blocked ? 'consumer.blocked' : 'consumer.unblocked'
-    const { rows } = await batch(db, {
-      ...audited(db, change, entry(project_id, before.id, action, reason === null ? undefined : { reason }), changed),
-      rows: findConsumer(db, project_id, before),
-    })
-    return requireConsumer(rows)
-  })
-}
-
-/**
- * Merges a consumer into another one, which gets its external ids, after its own, the customers that are pinned to it, its devices and its grants. Consumers that were merged into the first
- * one then name the survivor. There is no way back.
+ * Merges a consumer into another one, which gets its external ids after its own, the customers that are pinned to it, its
+ * devices and its grants. Consumers that were merged into the first one then name the survivor. There is no way back.
  *
  * @returns the survivor
  * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`, `validation_failed`, `external_id_limit_reached`, `merge_limit_reached`
  */
 export async function mergeConsumer(
   db: Db,
-  { project_id, ref }: Of,
+  { project_id, ref }: NamedConsumer,
   into: ConsumerRef,
   change: Change,
 ): Promise<Consumer> {
@@ -86,18 +57,10 @@ export async function mergeConsumer(
         db,
         change,
         entry(project_id, from.id, 'consumer.merged', details),
-        fenced(db, project_id, from, gone, sql`${pinsFit} AND ${grantsFit}`),
+        fenced(db, { project_id, ...from }, gone, sql`${pinsFit} AND ${grantsFit}`),
       ),
-      survivor: fenced(db, project_id, survivor, { updated_at: now }),
-      ids: db
-        .update(consumerIds)
-        .set({
-          consumer_id: survivor.id,
-          position: sql`${consumerIds.position} + ${survivor.external_ids.length}`,
-        })
-        .where(
-          and(eq(consumerIds.project_id, project_id), inArray(consumerIds.external_id, valuesOf(from.external_ids))),
-        ),
+      survivor: fenced(db, { project_id, ...survivor }, { updated_at: now }),
+      ids: idsMoved(db, project_id, from, survivor),
       earlier: db
         .update(consumers)
         .set({ merged_into: survivor.id })
@@ -112,6 +75,15 @@ export async function mergeConsumer(
 }
 
 const entry = entriesOf('consumer')
+
+/** Gives the external ids of a consumer to the survivor, after its own. */
+function idsMoved(db: Db, projectId: string, from: Consumer, survivor: Consumer) {
+  const position = sql`${consumerIds.position} + ${survivor.external_ids.length}`
+  return db
+    .update(consumerIds)
+    .set({ consumer_id: survivor.id, position })
+    .where(and(eq(consumerIds.project_id, projectId), inArray(consumerIds.external_id, valuesOf(from.external_ids))))
+}
 
 function intoItself(): Fault {
   const message = 'must be another consumer'

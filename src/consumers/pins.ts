@@ -6,12 +6,11 @@ import { batch, type Db, run } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
 import { Fault } from '../lib/fault'
-import { findErased } from './erased-store'
 import { MAX_PINNED } from './limits'
-import { findLink, type Link } from './links-store'
+import { findErased, findLink, type Link } from './links'
+import { changeable, findConsumer } from './read'
 import type { ConsumerRef } from './ref'
 import { consumers, customerLinks, ERASED_PINS } from './schema'
-import { changeable, findConsumer } from './store'
 
 const c = alias(consumers, 'c')
 const pinned = alias(customerLinks, 'p')

@@ -1,0 +1,148 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { audited, type Change, entriesOf } from '../audit/store'
+import { batch, type Db, run } from '../db/client'
+import { refusedNull, refusedTwin } from '../db/refused'
+import { requireMatch } from '../http/etag'
+import { Fault } from '../lib/fault'
+import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
+import { type Consumer, changeable, findConsumer, requireConsumer } from './read'
+import type { NamedConsumer } from './ref'
+import { consumerIds, consumers, type Metadata } from './schema'
+
+/** What a caller sets of a consumer; undefined stays as it is, null is cleared. The email address is in lower case. */
+export type ConsumerFields = { email?: string | null; name?: string | null; metadata?: Metadata }
+
+/**
+ * Changes a consumer, and gives it another external id if there is one. The same values again write nothing.
+ *
+ * @param ifMatch the header; undefined if the caller sent none
+ * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`, `precondition_failed`, `external_id_taken`, `external_id_limit_reached`
+ */
+export async function updateConsumer(
+  db: Db,
+  { project_id, ref }: NamedConsumer,
+  { external_id, ...fields }: ConsumerFields & { external_id?: string },
+  { ifMatch, now }: { ifMatch: string | undefined; now: number },
+): Promise<Consumer> {
+  return untilCurrent(async () => {
+    const before = changeable(await run(db, findConsumer(db, project_id, ref)))
+    requireMatch(ifMatch, before.revision, 'consumer')
+    const set = differing(before, fields)
+    const added = external_id !== undefined && !before.external_ids.includes(external_id) ? external_id : undefined
+    if (Object.keys(set).length === 0 && added === undefined) return before
+    const of = { project_id, id: before.id }
+    const position = before.external_ids.length
+    if (added !== undefined) requireRoom(position + 1)
+    try {
+      const { rows } = await batch(db, {
+        changed: fenced(db, { project_id, ...before }, { ...set, updated_at: now }),
+        ...(added !== undefined && { id: db.insert(consumerIds).values(idRow(of, added, position, now)) }),
+        rows: findConsumer(db, project_id, of),
+      })
+      return requireConsumer(rows)
+    } catch (error) {
+      throw isTaken(error) ? taken() : error
+    }
+  })
+}
+
+/** The fields that differ from the consumer's. */
+function differing(before: Consumer, { email, name, metadata }: ConsumerFields): ConsumerFields {
+  return {
+    ...(email !== undefined && email !== before.email && { email }),
+    ...(name !== undefined && name !== before.name && { name }),
+    ...(metadata !== undefined && JSON.stringify(metadata) !== JSON.stringify(before.metadata) && { metadata }),
+  }
+}
+
+/**
+ * An update of a consumer that fails, with its whole batch, if the consumer has changed since it was read: see
+ * {@link untilCurrent}.
+ *
+ * @param also what must hold too; the caller has read that it does
+ */
+export function fenced(
+  db: Db,
+  { project_id, id, revision }: ConsumerKey & Pick<Consumer, 'revision'>,
+  set: Partial<typeof consumers.$inferInsert>,
+  also: SQL = sql`1`,
+) {
+  // NULL, which the column refuses, if the row is no longer the one that was read.
+  const next = sql`CASE WHEN ${consumers.revision} = ${revision} AND ${also} THEN ${consumers.revision} + 1 END`
+  return db
+    .update(consumers)
+    .set({ ...set, revision: next })
+    .where(and(eq(consumers.project_id, project_id), eq(consumers.id, id)))
+}
+
+/**
+ * Reads and writes again if another call changes the consumer in between. Each time, that call has succeeded. But of many
+ * calls at once all read again each time, so their number of attempts is limited.
+ *
+ * @throws {Fault} `overloaded`
+ */
+export async function untilCurrent<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!refusedNull(error, consumers.revision)) throw error
+    }
+  }
+  throw new Fault('overloaded', 'Too many calls change this consumer at once. Nothing was changed. Try again.')
+}
+
+/** @param count of the external ids that the consumer would have. @throws {Fault} `external_id_limit_reached` */
+export function requireRoom(count: number): void {
+  if (count <= MAX_EXTERNAL_IDS) return
+  throw new Fault('external_id_limit_reached', `A consumer can have ${MAX_EXTERNAL_IDS} external ids.`)
+}
+
+/** Whether a statement failed because another consumer has the external id. */
+export function isTaken(error: unknown): boolean {
+  return refusedTwin(error, consumerIds.project_id)
+}
+
+export function taken(): Fault {
+  return new Fault(
+    'external_id_taken',
+    'Another consumer of the project has this external id. Use that consumer, or merge the two.',
+  )
+}
+
+/** A consumer of a project. */
+export type ConsumerKey = { project_id: string; id: string }
+
+/** The row of an external id. @param position among the ids of the consumer */
+export function idRow({ project_id, id }: ConsumerKey, external_id: string, position: number, now: number) {
+  return { project_id, external_id, consumer_id: id, position, created_at: now }
+}
+
+/**
+ * Blocks or unblocks a consumer. One that is in this state, and is blocked for the same reason, stays as it is.
+ *
+ * @param to.reason null if the caller gave none: the reason of a consumer that is blocked already stays
+ * @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased`
+ */
+export async function setBlocked(
+  db: Db,
+  { project_id, ref }: NamedConsumer,
+  { blocked, reason }: { blocked: boolean; reason: string | null },
+  change: Change,
+): Promise<Consumer> {
+  return untilCurrent(async () => {
+    const before = changeable(await run(db, findConsumer(db, project_id, ref)))
+    const state = blocked ? 'blocked' : 'active'
+    const blocked_reason = blocked ? (reason ?? before.blocked_reason) : null
+    if (before.state === state && before.blocked_reason === blocked_reason) return before
+    const changed = fenced(db, { project_id, ...before }, { state, blocked_reason, updated_at: change.now })
+    const action = blocked ? 'consumer.blocked' : 'consumer.unblocked'
+    const { rows } = await batch(db, {
+      ...audited(db, change, entry(project_id, before.id, action, reason === null ? undefined : { reason }), changed),
+      rows: findConsumer(db, project_id, before),
+    })
+    return requireConsumer(rows)
+  })
+}
+
+const entry = entriesOf('consumer')

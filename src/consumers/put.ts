@@ -1,0 +1,131 @@
+import { and, eq, or, type SQL, sql } from 'drizzle-orm'
+import { batch, type Db } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import { newId } from '../lib/ids'
+import { type ConsumerFields, type ConsumerKey, idRow, isTaken, taken } from './change'
+import { type Consumer, findConsumer, findSurvivor, requireConsumer } from './read'
+import { consumerIds, consumers } from './schema'
+
+type ExternalId = { project_id: string; external_id: string }
+
+/**
+ * Creates the consumer with this external id, or changes the one that has it. The same values again write nothing.
+ *
+ * @returns the consumer, and whether it is new
+ */
+export async function upsertConsumer(
+  db: Db,
+  named: ExternalId,
+  fields: ConsumerFields,
+  now: number,
+): Promise<{ consumer: Consumer; created: boolean }> {
+  const id = newId('csm', now)
+  const { project_id, external_id } = named
+  const of = { project_id, id }
+  const isMine = and(isId(named), eq(consumerIds.consumer_id, id))
+  const mine = db.select({ one: sql`1` }).from(consumerIds).where(isMine)
+  const { rows } = await batch(
+    db,
+    {
+      id: db
+        .insert(consumerIds)
+        .values(idRow(of, external_id, 0, now))
+        .onConflictDoNothing(),
+      inserted: insertWhere(db, consumers, newRow(of, fields, now), sql`EXISTS ${mine}`).onConflictDoNothing(),
+      ...updates(db, named, fields, now),
+      rows: findConsumer(db, project_id, { external_id }),
+    },
+    { idempotent: true },
+  )
+  const consumer = requireConsumer(rows)
+  return { consumer, created: consumer.id === id }
+}
+
+/**
+ * The updates of an upsert, of which at most one changes the row. An update without the email address writes no index:
+ * SQLite writes the index of every column that is set, even if the value stays the same.
+ */
+function updates(db: Db, named: ExternalId, { email, ...rest }: ConsumerFields, now: number) {
+  const owner = db.select({ id: consumerIds.consumer_id }).from(consumerIds).where(isId(named))
+  const isOwner = and(eq(consumers.project_id, named.project_id), eq(consumers.id, sql`${owner}`))
+  const changed = { ...rest, updated_at: now, revision: sql`${consumers.revision} + 1` }
+  const { name, metadata } = rest
+  const differs = or(
+    name === undefined ? undefined : sql`${consumers.name} IS NOT ${name}`,
+    metadata === undefined ? undefined : sql`${consumers.metadata} <> ${JSON.stringify(metadata)}`,
+  )
+  const sameEmail = email === undefined ? undefined : sql`${consumers.email} IS ${email}`
+  return {
+    ...(differs && {
+      changed: db
+        .update(consumers)
+        .set(changed)
+        .where(and(isOwner, sameEmail, differs)),
+    }),
+    ...(email !== undefined && {
+      moved: db
+        .update(consumers)
+        .set({ ...changed, email })
+        .where(and(isOwner, sql`${consumers.email} IS NOT ${email}`)),
+    }),
+  }
+}
+
+/** Creates a consumer. @throws {Fault} `external_id_taken` */
+export async function insertConsumer(
+  db: Db,
+  projectId: string,
+  { external_id, ...fields }: ConsumerFields & { external_id?: string },
+  now: number,
+): Promise<Consumer> {
+  const of = { project_id: projectId, id: newId('csm', now) }
+  try {
+    const { rows } = await batch(db, {
+      inserted: db.insert(consumers).values(newRow(of, fields, now)),
+      ...(external_id !== undefined && { id: db.insert(consumerIds).values(idRow(of, external_id, 0, now)) }),
+      rows: findConsumer(db, projectId, of),
+    })
+    return requireConsumer(rows)
+  } catch (error) {
+    throw isTaken(error) ? taken() : error
+  }
+}
+
+/**
+ * Creates a consumer under an id that another row names already, unless it is there. It can be repeated.
+ *
+ * @returns the consumer as it is then; of one that was merged, the survivor. `created`: whether it was not there before
+ */
+export async function ensureConsumer(
+  db: Db,
+  of: ConsumerKey,
+  fields: ConsumerFields,
+  now: number,
+): Promise<{ consumer: Consumer; created: boolean }> {
+  const trips = db.meter.trips
+  const { inserted, rows } = await batch(
+    db,
+    {
+      inserted: db
+        .insert(consumers)
+        .values(newRow(of, fields, now))
+        .onConflictDoNothing()
+        .returning({ id: consumers.id }),
+      rows: findSurvivor(db, of.project_id, of.id),
+    },
+    { idempotent: true },
+  )
+  const consumer = rows[0] as Consumer
+  // Sent again after an error, it finds what it may have created the first time: then the time tells.
+  const wasRepeated = db.meter.trips - trips > 1
+  return { consumer, created: inserted.length > 0 || (wasRepeated && consumer.created_at === now) }
+}
+
+function newRow(of: ConsumerKey, { email = null, name = null, metadata = {} }: ConsumerFields, now: number) {
+  const state = { state: 'active' as const, blocked_reason: null, merged_into: null, revision: 1 }
+  return { ...of, email, name, metadata, ...state, created_at: now, updated_at: now }
+}
+
+function isId({ project_id, external_id }: ExternalId): SQL | undefined {
+  return and(eq(consumerIds.project_id, project_id), eq(consumerIds.external_id, external_id))
+}
