@@ -149,15 +149,7 @@ async function consumed({ miniflare, url, db, lines }: Opened, { name }: Case, h
   const overlap = { pages: '', other: '' }
   const pages = await measured(async () => {
     const others = askOften(`${url}/errors`)
-    const statuses = await Promise.all(
-      Array.from({ length: PAGES }, async () => {
-        const response = await fetch(`${url}/platform/v1/billing/webhooks?limit=100`, { headers })
-        await response.arrayBuffer()
-        return response.status
-      }),
-    )
-    const counts = [...Map.groupBy(statuses, (status) => status)].map(([status, all]) => `${all.length} × ${status}`)
-    overlap.pages = counts.join(', ')
+    overlap.pages = await statusesOfPages(url, headers)
     overlap.other = waits(await others())
   })
   const trips = done.map(({ d1_trips }) => d1_trips).join(' + ')
@@ -168,6 +160,18 @@ async function consumed({ miniflare, url, db, lines }: Opened, { name }: Case, h
     ['  … a page of them', page.peak, page.heap, '', page.ms, ''],
     [`  … ${PAGES} pages at once`, pages.peak, pages.heap, '', pages.ms, `${overlap.pages}; ${overlap.other}`],
   ]
+}
+
+/** Reads pages of events at once. @returns how many were answered with which status */
+async function statusesOfPages(url: string, headers: Record<string, string>): Promise<string> {
+  const statuses = await Promise.all(
+    Array.from({ length: PAGES }, async () => {
+      const response = await fetch(`${url}/platform/v1/billing/webhooks?limit=100`, { headers })
+      await response.arrayBuffer()
+      return response.status
+    }),
+  )
+  return [...Map.groupBy(statuses, (status) => status)].map(([status, all]) => `${all.length} × ${status}`).join(', ')
 }
 
 /** Sends a request repeatedly. @returns a function that stops this and returns how long the slowest answer took (ms) */

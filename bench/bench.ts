@@ -36,11 +36,9 @@ await run(async () => {
       json: { type: 'string', default: join(import.meta.dirname, 'bench.json') },
     },
   })
-  const [rounds, slice, connections] = [values.rounds, values.slice, values.connections].map(Number) as [
-    number,
-    number,
-    number,
-  ]
+  const rounds = Number(values.rounds)
+  const slice = Number(values.slice)
+  const connections = Number(values.connections)
   const limiter = values.limiter === 'simulated' ? 'simulated' : 'near'
   installPeers()
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
@@ -49,16 +47,7 @@ await run(async () => {
   let syncEngine: SyncEngine | null = null
   try {
     bench = await openBench(folder, limiter)
-    for (const [name, consumers] of [
-      ['one', [ONE]],
-      ['hundred', HUNDRED],
-    ] as const) {
-      // Once the isolate knows the key, which saves a trip.
-      for (const headers of [{}, {}, { 'X-Record': name }]) {
-        const failed = await sendOne(bench.check(consumers, headers))
-        if (failed !== null) throw new Error(failed)
-      }
-    }
+    await recordChecks(bench)
     syncEngine = await openSyncEngine(SECRET)
     if (!syncEngine) console.log('No PostgreSQL here: stripe-sync-engine is left out.')
     const rows: Row[] = targetsOf(bench, syncEngine?.url ?? null).map((target) => ({
@@ -95,6 +84,20 @@ await run(async () => {
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+/** Records the answers to checks of one consumer and of a hundred. */
+async function recordChecks(bench: Bench): Promise<void> {
+  for (const [name, consumers] of [
+    ['one', [ONE]],
+    ['hundred', HUNDRED],
+  ] as const) {
+    // Once the isolate knows the key, which saves a trip.
+    for (const headers of [{}, {}, { 'X-Record': name }]) {
+      const failed = await sendOne(bench.check(consumers, headers))
+      if (failed !== null) throw new Error(failed)
+    }
+  }
+}
 
 /** A slice of time. What is ours may not fail; a peer that does is asked again, and in the end left out. */
 async function sliceOf(

@@ -63,7 +63,7 @@ await run(async () => {
     `${DAYS} days, ${NEW_A_DAY} new projects a day, a median of ${mean} events a day each, spread log-normally; one in fifty grows by 1 % a day.\n`,
   )
   const rows = POLICIES.map((policy) => {
-    const one = simulate(policy, payload, record, mean, seed)
+    const one = simulate(policy, { payload, record, mean, seed })
     return [
       policy,
       String(one.databases),
@@ -90,8 +90,10 @@ await run(async () => {
   )
 })
 
+type Scenario = { payload: number; record: number; mean: number; seed: number }
+
 /** Two years of one policy, a day at a time. */
-function simulate(policy: Policy, payload: number, record: number, mean: number, seed: number): Result {
+function simulate(policy: Policy, { payload, record, mean, seed }: Scenario): Result {
   const random = generator(seed)
   const databases: Database[] = Array.from({ length: policy === 'by hash over 16' ? 16 : 1 }, () => ({
     bytes: 0,

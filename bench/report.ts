@@ -25,22 +25,7 @@ export function report(
   json: string,
   settings: object,
 ): void {
-  const table = rows.map(({ target, slices: all, cost, own, peaks }) => {
-    const slices = all.filter((one) => one !== null)
-    const latencies = slices.flatMap((one) => one.latencies).sort((a, b) => a - b)
-    const at = (q: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0
-    const [count, ms] = [sum(slices.map((one) => one.count)), sum(slices.map((one) => one.ms))]
-    return {
-      group: target.group,
-      name: target.name,
-      per_second: (1000 * count) / ms,
-      p50_ms: at(0.5),
-      p99_ms: at(0.99),
-      ...cost,
-      own_us: median(own),
-      peak_bytes: peaks.length === 0 ? null : Math.max(...peaks),
-    }
-  })
+  const table = rows.map(measuredOf)
   console.log('\nWhat a request costs. This is what is promised: it holds on another machine too.\n')
   printTable(
     ['what', 'D1 trips', 'rows read', 'rows written', 'own CPU µs', 'memory MiB'],
@@ -82,6 +67,24 @@ export function report(
   const machine = { cpus: cpus().length, node: process.versions.node, at: new Date().toISOString() }
   writeFileSync(json, `${JSON.stringify({ machine, settings, table, drained, ratios }, null, 2)}\n`)
   console.log(`\nWritten to ${json}`)
+}
+
+/** A row as it is written to the file. */
+function measuredOf({ target, slices: all, cost, own, peaks }: Row) {
+  const slices = all.filter((one) => one !== null)
+  const latencies = slices.flatMap((one) => one.latencies).sort((a, b) => a - b)
+  const at = (q: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0
+  const [count, ms] = [sum(slices.map((one) => one.count)), sum(slices.map((one) => one.ms))]
+  return {
+    group: target.group,
+    name: target.name,
+    per_second: (1000 * count) / ms,
+    p50_ms: at(0.5),
+    p99_ms: at(0.99),
+    ...cost,
+    own_us: median(own),
+    peak_bytes: peaks.length === 0 ? null : Math.max(...peaks),
+  }
 }
 
 /** Throughput by throughput, round by round; the median of the rounds is the ratio. */

@@ -48,26 +48,37 @@ type Cost = { rows: number; trips: number; ms: number; walked: Walk | null }
 type Walk = { cursor: string; lastId: string; pages: number; most: number; found: number }
 type Column = { size: number; seeded: Seeded; asked: Question[]; costs: Map<string, Cost> }
 
+const at = (ms: number) => new Date(ms).toISOString()
+const ask = (name: string, kind: Question['kind'], path: string): Question => ({ name, kind, path, found: null })
+const search = (
+  name: string,
+  kind: Question['kind'],
+  query: Record<string, string | string[]>,
+  found: number | null = null,
+): Question => {
+  const parameters = Object.entries(query).flatMap(([key, value]) => [value].flat().map((one) => [key, one]))
+  return { name, kind, path: `${EVENTS}/search?${new URLSearchParams(parameters as [string, string][])}`, found }
+}
+
 function questions(of: Seeded, now: number): Question[] {
-  const { first, quiet } = of.connections
-  const ask = (name: string, kind: Question['kind'], path: string): Question => ({ name, kind, path, found: null })
-  const search = (
-    name: string,
-    kind: Question['kind'],
-    query: Record<string, string | string[]>,
-    found: number | null = null,
-  ): Question => {
-    const parameters = Object.entries(query).flatMap(([key, value]) => [value].flat().map((one) => [key, one]))
-    return { name, kind, path: `${EVENTS}/search?${new URLSearchParams(parameters as [string, string][])}`, found }
-  }
-  const at = (ms: number) => new Date(ms).toISOString()
-  const middle = now - 15 * DAY
   return [
     ask('authentication alone', 'flat', '/platform/v1/projects?cursor=none'),
     ask('one event', 'flat', `${EVENTS}/ONE`),
     ask('list, first page', 'flat', EVENTS),
     ask('list, first page, view=summary', 'flat', `${EVENTS}?view=summary`),
     ask('list, page 1,000 or the last', 'flat', `${EVENTS}?view=summary&DEEP`),
+    ...oneFilter(of, now),
+    ...combined(of, now),
+    ask('health', 'bounded', `${EVENTS}/health`),
+    ask('lag, 24 h, one connection', 'flat', `${EVENTS}/lag-timeseries?connection_id=${of.connections.first}`),
+    ask('lag, 24 h, all connections', 'flat', `${EVENTS}/lag-timeseries`),
+    ask('lag, 30 days by the hour, all', 'flat', `${EVENTS}/lag-timeseries?bucket=1h&from=${at(now - 30 * DAY)}`),
+  ]
+}
+
+function oneFilter({ connections: { first, quiet } }: Seeded, now: number): Question[] {
+  const middle = now - 15 * DAY
+  return [
     search('no filter', 'flat', {}),
     search('event_type, frequent', 'flat', { event_type: 'customer.updated' }),
     search('event_type, rare', 'flat', { event_type: RARE.type }),
@@ -106,6 +117,12 @@ function questions(of: Seeded, now: number): Question[] {
     search('error, frequent', 'flat', { error: 'is no integer' }),
     search('error, rare', 'walk', { error: RARE.error }, RARE.count),
     search('error, none', 'walk', { error: 'no such words' }, 0),
+  ]
+}
+
+function combined({ connections: { first, quiet } }: Seeded, now: number): Question[] {
+  const middle = now - 15 * DAY
+  return [
     search('type + ref', 'bounded', { event_type: 'customer.updated', ref: 'price_3' }),
     search('type + status', 'bounded', { event_type: 'customer.updated', status: 'failed' }),
     search('rare type + status', 'bounded', { event_type: RARE.type, status: 'processed' }),
@@ -124,10 +141,6 @@ function questions(of: Seeded, now: number): Question[] {
       status: ['processing', 'queued', 'failed'],
       connection_id: quiet,
     }),
-    ask('health', 'bounded', `${EVENTS}/health`),
-    ask('lag, 24 h, one connection', 'flat', `${EVENTS}/lag-timeseries?connection_id=${first}`),
-    ask('lag, 24 h, all connections', 'flat', `${EVENTS}/lag-timeseries`),
-    ask('lag, 30 days by the hour, all', 'flat', `${EVENTS}/lag-timeseries?bucket=1h&from=${at(now - 30 * DAY)}`),
   ]
 }
 

@@ -57,7 +57,11 @@ const idAt = (prefix: IdPrefix, ms: number, name: string) => idFloor(prefix, ms)
 /** A project with its connections, and a key. */
 export async function seedAccess(db: Database, now: number) {
   const project = idAt('prj', now - SPAN, 'b1g')
-  return { project, connections: await seedProject(db, project, 0, 0, now), secret: await seedKey(db, project, now) }
+  return {
+    project,
+    connections: await seedProject(db, { project, number: 0, count: 0, now }),
+    secret: await seedKey(db, project, now),
+  }
 }
 
 /** Seeds `total` events: nine tenths in one project, the rest in fifty small ones. */
@@ -67,13 +71,14 @@ export async function seed(db: Database, total: number, now: number): Promise<Se
   // Built afterwards, in order: many times faster than row by row.
   for (const { name } of indexes) await db.prepare(`DROP INDEX ${name}`).run()
   const project = idAt('prj', now - SPAN, 'b1g')
-  const connections = await seedProject(db, project, 0, Math.round(total * 0.9), now)
+  const connections = await seedProject(db, { project, number: 0, count: Math.round(total * 0.9), now })
   for (let i = 0; i < SMALL_PROJECTS; i++) {
     const small = idAt('prj', now - SPAN, `5ma11${String(i).padStart(3, '0')}`)
-    await seedProject(db, small, i + 1, Math.round((total * 0.1) / SMALL_PROJECTS), now)
+    const count = Math.round((total * 0.1) / SMALL_PROJECTS)
+    await seedProject(db, { project: small, number: i + 1, count, now })
   }
   for (const { sql } of indexes) await db.prepare(sql).run()
-  await seedRollups(db, project, connections, total, now)
+  await seedRollups(db, { project, connections, total, now })
   const secret = await seedKey(db, project, now)
   const { meta } = await db.prepare('SELECT 1').run() // every answer of D1 tells how large it is
   return { project, secret, connections, bytes: meta.size_after ?? 0, seconds: (performance.now() - began) / 1000 }
@@ -86,13 +91,23 @@ async function secondaryIndexes(db: Database): Promise<{ name: string; sql: stri
   return results
 }
 
-async function seedProject(
-  db: Database,
-  project: string,
-  number: number,
-  count: number,
-  now: number,
-): Promise<Connections> {
+/** A project to seed: its number in ids, and how many events it gets. */
+type Seeding = { project: string; number: number; count: number; now: number }
+
+async function seedProject(db: Database, { project, number, count, now }: Seeding): Promise<Connections> {
+  const connections = await seedConnections(db, project, now)
+  for (let from = 0; from < count; from += CHUNK) {
+    const to = Math.min(count, from + CHUNK)
+    await db
+      .prepare(eventsStatement(count, now))
+      .bind(project, from, to, JSON.stringify(TYPES), JSON.stringify(Object.values(connections)), number)
+      .run()
+  }
+  await seedWhatFollows(db, project)
+  return connections
+}
+
+async function seedConnections(db: Database, project: string, now: number): Promise<Connections> {
   const tail = project.slice(-12)
   const connections = {
     first: idAt('con', now - SPAN, `1${tail}`),
@@ -118,13 +133,11 @@ async function seedProject(
         .bind(id, project, vendor, `${vendor} of the bench`, livemode, now),
     ),
   ])
-  for (let from = 0; from < count; from += CHUNK) {
-    const to = Math.min(count, from + CHUNK)
-    await db
-      .prepare(eventsStatement(count, now))
-      .bind(project, from, to, JSON.stringify(TYPES), JSON.stringify(Object.values(connections)), number)
-      .run()
-  }
+  return connections
+}
+
+/** What the events of a project bring with them: references, attempts, payloads and totals. */
+async function seedWhatFollows(db: Database, project: string): Promise<void> {
   await db.batch([
     db
       .prepare(
@@ -151,7 +164,6 @@ async function seedProject(
       )
       .bind(project),
   ])
-  return connections
 }
 
 /**
@@ -191,7 +203,10 @@ function eventsStatement(count: number, now: number): string {
 }
 
 /** Two days by the minute, then hours: as dense as a series can be, at every size. */
-async function seedRollups(db: Database, project: string, connections: Connections, total: number, now: number) {
+async function seedRollups(
+  db: Database,
+  { project, connections, total, now }: { project: string; connections: Connections; total: number; now: number },
+) {
   const lag = JSON.stringify(Object.fromEntries(Array.from({ length: 12 }, (_, i) => [200 + i * 5, 1])))
   const minute = Math.floor(now / MINUTE)
   const each = Math.max(1, Math.round(total / (SPAN / MINUTE) / 3))

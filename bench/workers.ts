@@ -42,56 +42,15 @@ export async function openBench(folder: string, limiter: 'simulated' | 'near', n
   }
   const lines: Line[] = []
   let listening = true
-  const module = (contents: string) => [
-    { type: 'ESModule' as const, path: 'entry.js', contents: nearModule(limiter === 'near' ? ['limiter'] : []) },
-    { type: 'ESModule' as const, path: 'repeated.js', contents: REPEATED },
-    { type: 'ESModule' as const, path: 'index.js', contents },
-  ]
-  const common = { compatibilityDate: COMPATIBILITY_DATE, unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] }
-  const miniflare = new Miniflare(
-    convertV4MiniflareOptions({
-      cf: false,
-      log: new Log(LogLevel.ERROR),
-      resourcePersistencePath: folder,
-      handleStructuredLogs: ({ message }) => {
-        if (listening) lines.push(...logLines<Line>(message))
-      },
-      workers: [
-        {
-          ...common,
-          ...PLATFORM,
-          name: 'own',
-          modules: module(own),
-          d1Databases: { DB: 'own' },
-          kvNamespaces: ['KV'],
-          queueProducers: { EVENTS: 'own' },
-        },
-        ...peers.map((name) => ({
-          ...common,
-          name,
-          compatibilityFlags: ['nodejs_compat'],
-          modules: module(scripts.get(name) ?? ''),
-          d1Databases: { DB: name },
-          ratelimits: { LIMIT: wide('9') },
-          queueProducers: { EVENTS: name },
-          bindings: { SECRET },
-        })),
-      ],
-    }),
-  )
+  const miniflare = startWorkers(folder, limiter, { own, peers, scripts }, (message) => {
+    if (listening) lines.push(...logLines<Line>(message))
+  })
   await miniflare.ready
   const urls = new Map<string, string>()
-  for (const name of ['own', ...peers]) {
-    urls.set(name, (await miniflare.unsafeGetDirectURL(name)).origin)
-  }
+  for (const name of ['own', ...peers]) urls.set(name, (await miniflare.unsafeGetDirectURL(name)).origin)
   const at = (name: string) => urls.get(name) ?? ''
-  console.log(`Seeding ${SEEDED.toLocaleString('en')} events …`)
   const db = (await miniflare.getD1Database('DB', 'own')) as unknown as Database
-  await migrate(db)
-  const now = Date.now()
-  const seeded = await seed(db, SEEDED, now)
-  await moreKeys(db, seeded.project, now)
-  await insertConsumers(db, seeded.project, CONSUMERS)
+  const seeded = await fill(db)
   const headers = { Authorization: `Bearer ${seeded.secret}`, 'X-Project-Id': seeded.project }
   const connection = await connect(at('own'), headers)
   let key = ''
@@ -130,6 +89,63 @@ export async function openBench(folder: string, limiter: 'simulated' | 'near', n
       return [...lines]
     },
   }
+}
+
+/** Fills the product's database. */
+async function fill(db: Database) {
+  console.log(`Seeding ${SEEDED.toLocaleString('en')} events …`)
+  await migrate(db)
+  const now = Date.now()
+  const seeded = await seed(db, SEEDED, now)
+  await moreKeys(db, seeded.project, now)
+  await insertConsumers(db, seeded.project, CONSUMERS)
+  return seeded
+}
+
+type Scripts = { own: string; peers: readonly Name[]; scripts: ReadonlyMap<string, string> }
+
+/** All Workers in one workerd, each with its own database. */
+function startWorkers(
+  folder: string,
+  limiter: 'simulated' | 'near',
+  { own, peers, scripts }: Scripts,
+  onLog: (message: string) => void,
+): Miniflare {
+  const module = (contents: string) => [
+    { type: 'ESModule' as const, path: 'entry.js', contents: nearModule(limiter === 'near' ? ['limiter'] : []) },
+    { type: 'ESModule' as const, path: 'repeated.js', contents: REPEATED },
+    { type: 'ESModule' as const, path: 'index.js', contents },
+  ]
+  const common = { compatibilityDate: COMPATIBILITY_DATE, unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] }
+  return new Miniflare(
+    convertV4MiniflareOptions({
+      cf: false,
+      log: new Log(LogLevel.ERROR),
+      resourcePersistencePath: folder,
+      handleStructuredLogs: ({ message }) => onLog(message),
+      workers: [
+        {
+          ...common,
+          ...PLATFORM,
+          name: 'own',
+          modules: module(own),
+          d1Databases: { DB: 'own' },
+          kvNamespaces: ['KV'],
+          queueProducers: { EVENTS: 'own' },
+        },
+        ...peers.map((name) => ({
+          ...common,
+          name,
+          compatibilityFlags: ['nodejs_compat'],
+          modules: module(scripts.get(name) ?? ''),
+          d1Databases: { DB: name },
+          ratelimits: { LIMIT: wide('9') },
+          queueProducers: { EVENTS: name },
+          bindings: { SECRET },
+        })),
+      ],
+    }),
+  )
 }
 
 /** A page of keys to list, and a key that may do what is measured. */

@@ -3,14 +3,14 @@
  * did anything wrong.
  */
 import { projectPaths } from '../src/console/paths.ts'
-import { type Answer, ask, must, type Problem } from './lib/api.ts'
-import { awaitFinal, deliver, isReceipt } from './lib/deliver.ts'
+import { type Answer, ask, type Call, must, type Problem } from './lib/api.ts'
+import { awaitFinal, deliver, type Inbox, isReceipt } from './lib/deliver.ts'
 import { readFlags } from './lib/flags.ts'
 import { connect } from './lib/inbox.ts'
 import { serverUrl } from './lib/running.ts'
 import { newSigningSecret } from './lib/sign.ts'
 import { signIn } from './lib/sign-in.ts'
-import { story } from './lib/story.ts'
+import { type StoryEvent, story } from './lib/story.ts'
 import { printTable, run } from './lib/terminal.ts'
 
 type Key = { id: string; name: string; key_prefix: string; last_used_at: string | null }
@@ -33,6 +33,16 @@ type Event = {
 /** The consumer by the ID that a customer's own systems use. */
 const CONSUMER = 'ext:user_4711'
 
+/** What the demo has set up: a project, the session of its owner, and a key. */
+type Place = {
+  url: string
+  project: string
+  token: string
+  minted: Minted
+  /** A call of the API by the key. */
+  call: <T>(path: string, options?: Omit<Call, 'token' | 'project'>) => Promise<T>
+}
+
 let number = 0
 
 await run(async () => {
@@ -46,42 +56,62 @@ await run(async () => {
     },
   })
   const url = serverUrl(values.url)
-  const api = `${url}/platform/v1`
+  const place = await openProject(url, values.email)
+  await listKeys(place)
+  const inbox = await connectStripe(place)
+  await registerConsumer(place)
+  const { month, price, cancellation } = story({ consumer: CONSUMER.slice('ext:'.length) })
+  const records = await sendMonth(place, inbox, month)
+  await showConsumer(place)
+  await sell(place, price)
+  await useDevice(place)
+  await replay(place, inbox, records)
+  await cancel(place, inbox, cancellation)
+  await rotateKey(place)
+  step(`Done. Sign in as ${values.email} to look around: ${url}${projectPaths(place.project).events}`)
+})
 
-  step(`Signing in to ${url} as ${values.email} with a one-time code.`)
-  const { token, user } = await signIn(url, values.email)
+async function openProject(url: string, email: string): Promise<Place> {
+  const api = `${url}/platform/v1`
+  step(`Signing in to ${url} as ${email} with a one-time code.`)
+  const { token, user } = await signIn(url, email)
   say(`user ${user.id}`)
 
   step('Creating a project and minting an API key in it.')
   const { id: project } = await must<{ id: string }>(`${api}/projects`, { token, json: { name: 'Demo' } })
-  const { key, secret } = await must<Minted>(`${api}/api-keys`, { token, project, json: { name: 'demo key' } })
+  const minted = await must<Minted>(`${api}/api-keys`, { token, project, json: { name: 'demo key' } })
   say(`project ${project}`)
-  say(`key     ${key.id}, with a secret that is shown only once: ${shortened(secret)}`)
+  say(`key     ${minted.key.id}, with a secret that is shown only once: ${shortened(minted.secret)}`)
+  const call: Place['call'] = (path, options) => must(`${api}/${path}`, { token: minted.secret, project, ...options })
+  return { url, project, token, minted, call }
+}
 
+async function listKeys({ minted, call }: Place): Promise<void> {
   step('Using the key to list the keys of its project, without their secrets.')
-  const listed = await must<Keys>(`${api}/api-keys`, { token: secret, project })
+  const listed = await call<Keys>('api-keys')
   printTable(
     ['id', 'name', 'key_prefix', 'last_used_at'],
     listed.data.map((row) => [row.id, row.name, row.key_prefix, row.last_used_at ?? 'never']),
   )
-  expect(!JSON.stringify(listed).includes(secret), 'the list does not contain the secret')
+  expect(!JSON.stringify(listed).includes(minted.secret), 'the list does not contain the secret')
+}
 
+async function connectStripe({ url, project, minted }: Place): Promise<Inbox> {
   step('Connecting Stripe with a signing secret.')
-  const base = { url, vendor: 'stripe', token: secret, project } as const
+  const base = { url, vendor: 'stripe', token: minted.secret, project } as const
   const inbox = await connect(base, 'Demo Stripe', newSigningSecret('stripe'))
   say(`Stripe would send its events to ${url}/ingest/${inbox.connection}`)
+  return inbox
+}
 
+async function registerConsumer({ call }: Place): Promise<void> {
   step('Registering a consumer, as a server does when a user signs up.')
   const person = { email: 'ada@example.com', name: 'Ada Lovelace' }
-  const { id: consumer } = await must<Consumer>(`${api}/consumers/${CONSUMER}`, {
-    method: 'PUT',
-    token: secret,
-    project,
-    json: person,
-  })
-  say(`consumer ${consumer}, also called ${CONSUMER}`)
+  const { id } = await call<Consumer>(`consumers/${CONSUMER}`, { method: 'PUT', json: person })
+  say(`consumer ${id}, also called ${CONSUMER}`)
+}
 
-  const { month: events, price, cancellation } = story({ consumer: CONSUMER.slice('ext:'.length) })
+async function sendMonth({ call }: Place, inbox: Inbox, events: readonly StoryEvent[]): Promise<Event[]> {
   step(
     `Sending a month of one customer: ${events.length} events, signed as Stripe signs them. Its metadata names the consumer.`,
   )
@@ -91,7 +121,7 @@ await run(async () => {
     expect(isReceipt(answer) && !answer.body.duplicate, `${name} is accepted`)
     if (isReceipt(answer)) ids.push(...answer.body.event_ids)
   }
-  const [again] = events.filter(({ name }) => name === 'invoice.paid')
+  const again = events.find(({ name }) => name === 'invoice.paid')
   if (!again) throw new Error('the story has no invoice.paid')
   const repeated = await deliver(inbox, again.name, again.body)
   expect(
@@ -107,97 +137,90 @@ await run(async () => {
     [...final.values()].every(({ status }) => ['processed', 'ignored'].includes(status)),
     'all events are final',
   )
-  const records = await must<{ data: Event[] }>(`${api}/billing/webhooks?view=summary&limit=20`, {
-    token: secret,
-    project,
-  })
+  const { data } = await call<{ data: Event[] }>('billing/webhooks?view=summary&limit=20')
   printTable(
     ['event id', 'type', 'status', 'attempts', 'deliveries', 'amount', 'object'],
-    records.data
-      .toReversed()
-      .map((event) => [
-        event.id,
-        event.event_type,
-        event.status,
-        String(event.processing_attempts),
-        String(event.deliveries),
-        amountOf(event),
-        event.decoded_summary?.object.id ?? '',
-      ]),
+    data.toReversed().map(cellsOf),
   )
-  expect(records.data.length === events.length, `${events.length} records for ${events.length + 1} accepted deliveries`)
+  expect(data.length === events.length, `${events.length} records for ${events.length + 1} accepted deliveries`)
+  return data
+}
 
+async function showConsumer({ call }: Place): Promise<void> {
   step('Looking at the consumer.')
-  const found = await must<Consumer>(`${api}/consumers/${CONSUMER}`, { token: secret, project })
-  const [customer] = found.customers
+  const { customers } = await call<Consumer>(`consumers/${CONSUMER}`)
+  const [customer] = customers
   expect(
     customer?.vendor === 'stripe' && customer.linked_by === 'customer',
     `the events have linked Stripe’s customer ${customer?.id} to ${CONSUMER}`,
   )
+}
 
+async function sell(place: Place, price: string): Promise<void> {
+  const { url, project, token, call } = place
   step('Describing what is sold: the feature “seats”, and a plan that gives 5 of them for each unit that is paid for.')
-  const sell = <T>(path: string, method: 'PUT' | 'POST', json: unknown) =>
-    must<T>(`${api}/billing/${path}`, { method, token: secret, project, json })
-  await sell('features/seats', 'PUT', { name: 'Seats', type: 'quantity' })
-  await sell('plans', 'POST', {
-    ...{ key: 'pro', name: 'Pro', features: { seats: { value: 5, per_seat: true } } },
-    prices: [{ vendor: 'stripe', ref: price }],
-  })
-  const settings = { test_mode_counts: true }
-  await must(`${api}/projects/${project}`, { method: 'PATCH', token, json: { settings } })
+  await call('billing/features/seats', { method: 'PUT', json: { name: 'Seats', type: 'quantity' } })
+  const features = { seats: { value: 5, per_seat: true } }
+  const prices = [{ vendor: 'stripe', ref: price }]
+  await call('billing/plans', { json: { key: 'pro', name: 'Pro', features, prices } })
+  const json = { settings: { test_mode_counts: true } }
+  await must(`${url}/platform/v1/projects/${project}`, { method: 'PATCH', token, json })
   say(`plan pro, sold as ${price}; subscriptions in test mode count in this project`)
-  const seats = async () => {
-    const json = { consumers: [CONSUMER], features: ['seats'] }
-    const { data } = await must<Checked>(`${api}/billing/entitlements/check`, { token: secret, project, json })
-    return data[0]?.features.seats
-  }
-  const allowed = await seats()
+  const allowed = await seatsOf(place)
   expect(
     allowed?.allowed === true && allowed.value === 15,
     `${CONSUMER} may use 15 seats, until ${allowed?.valid_until}: the subscription has 3 units`,
   )
+}
 
+async function seatsOf({ call }: Place) {
+  const { data } = await call<Checked>('billing/entitlements/check', {
+    json: { consumers: [CONSUMER], features: ['seats'] },
+  })
+  return data[0]?.features.seats
+}
+
+async function useDevice({ call }: Place): Promise<void> {
   step('Registering a device of the consumer, as the app does through its server, and verifying its token.')
-  const device = await must<Registered>(`${api}/consumers/${CONSUMER}/devices/phone-1`, {
+  const devices = `consumers/${CONSUMER}/devices`
+  const { device, token } = await call<Registered>(`${devices}/phone-1`, {
     method: 'PUT',
-    token: secret,
-    project,
     json: { platform: 'ios', name: 'Ada’s phone' },
   })
-  const verify = () =>
-    must<{ valid: boolean; reason: string | null }>(`${api}/devices/verify`, {
-      token: secret,
-      project,
-      json: { token: device.token },
-    })
-  expect((await verify()).valid, `the token of device ${device.device.id} is valid`)
-  await must(`${api}/consumers/${CONSUMER}/devices/${device.device.id}`, { method: 'DELETE', token: secret, project })
+  const verify = () => call<{ valid: boolean; reason: string | null }>('devices/verify', { json: { token } })
+  expect((await verify()).valid, `the token of device ${device.id} is valid`)
+  await call(`${devices}/${device.id}`, { method: 'DELETE' })
   expect((await verify()).reason === 'revoked', 'after the device is revoked, its token is no longer valid')
+}
 
+async function replay({ call }: Place, inbox: Inbox, records: readonly Event[]): Promise<void> {
   step('Replaying one event.')
-  const replayed = records.data.find(({ event_type }) => event_type === 'invoice.paid')
+  const replayed = records.find(({ event_type }) => event_type === 'invoice.paid')
   if (!replayed) throw new Error('invoice.paid is not among the records')
-  const id = replayed.id
-  await must(`${api}/billing/webhooks/${id}/replay`, { method: 'POST', token: secret, project })
+  const { id } = replayed
+  await call(`billing/webhooks/${id}/replay`, { method: 'POST' })
   const after = (await awaitFinal(inbox, [id], 60_000)).get(id)
   expect(after?.status === replayed.status && after.processing_attempts === 2, `${id} was processed again: attempt 2`)
+}
 
+async function cancel(place: Place, inbox: Inbox, { name, body }: StoryEvent): Promise<void> {
   step('Canceling the subscription: one more event.')
-  const canceled = await deliver(inbox, cancellation.name, cancellation.body)
-  expect(isReceipt(canceled), `${cancellation.name} is accepted`)
+  const canceled = await deliver(inbox, name, body)
+  expect(isReceipt(canceled), `${name} is accepted`)
   if (isReceipt(canceled)) await awaitFinal(inbox, canceled.body.event_ids, 60_000)
-  const refused = await seats()
+  const refused = await seatsOf(place)
   expect(refused?.allowed === false, `${CONSUMER} may use no seats any more: ${refused?.reason}`)
+}
 
+async function rotateKey({ url, project, token, minted }: Place): Promise<void> {
   step('Rotating the key.')
-  const rotated = await must<Minted>(`${api}/api-keys/${key.id}/rotate`, { method: 'POST', token, project })
-  const old = await ask<Keys>(`${api}/api-keys`, { token: secret, project })
+  const keys = `${url}/platform/v1/api-keys`
+  const rotated = await must<Minted>(`${keys}/${minted.key.id}/rotate`, { method: 'POST', token, project })
+  const old = await ask<Keys>(keys, { token: minted.secret, project })
   expect(old.status === 401, `the old secret gets 401 ${codeOf(old)}`)
-  const fresh = await ask<Keys>(`${api}/api-keys`, { token: rotated.secret, project })
+  const fresh = await ask<Keys>(keys, { token: rotated.secret, project })
   expect(fresh.status === 200, `the new secret works: ${shortened(rotated.secret)}`)
-
-  step(`Done. Sign in as ${values.email} to look around: ${url}${projectPaths(project).events}`)
-})
+}
 
 function step(text: string): void {
   number += 1
@@ -222,7 +245,9 @@ function shortened(secret: string): string {
   return `${secret.slice(0, 11)}…${secret.slice(-4)}`
 }
 
-function amountOf({ decoded_summary: summary }: Event): string {
-  const amount = summary?.amount
-  return amount ? `${(amount.value / 100).toFixed(2)} ${amount.currency}` : ''
+/** An event as a row of the table. */
+function cellsOf(event: Event): string[] {
+  const { id, event_type, status, processing_attempts, deliveries, decoded_summary: summary } = event
+  const amount = summary?.amount ? `${(summary.amount.value / 100).toFixed(2)} ${summary.amount.currency}` : ''
+  return [id, event_type, status, String(processing_attempts), String(deliveries), amount, summary?.object.id ?? '']
 }

@@ -56,25 +56,7 @@ async function refuseSecond(): Promise<void> {
 
 function serve(port: number, url: string): void {
   startSignInLog()
-  const config = localConfig(asked)
-  const args = [
-    'dev',
-    ...config,
-    '--port',
-    String(port),
-    '--ip',
-    '127.0.0.1',
-    '--inspector-port',
-    '0',
-    '--persist-to',
-    STATE_DIR,
-  ]
-  const flags = ['--var', 'SIGN_IN_DELIVERY:log', '--var', 'SIGN_UP:open', '--show-interactive-dev-session=false']
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'lib/supervise.ts'), process.execPath, WRANGLER, ...args, ...flags],
-    { cwd: ROOT, env: { ...WRANGLER_ENV, LOCAL_PREPARED: '1' }, stdio: ['pipe', 'pipe', 'pipe'], detached: true },
-  )
+  const child = startWrangler(port)
   const group = child.pid
   if (group === undefined) fail('Could not start wrangler.')
   writeLocal('server.json', { pid: process.pid, group, url } satisfies Running)
@@ -119,6 +101,18 @@ function serve(port: number, url: string): void {
       process.exitCode = 1
       stop()
     },
+  )
+}
+
+/** Runs wrangler in a process group of its own, which ends with this process. */
+function startWrangler(port: number) {
+  const listening = ['--port', String(port), '--ip', '127.0.0.1', '--inspector-port', '0']
+  const args = ['dev', ...localConfig(asked), ...listening, '--persist-to', STATE_DIR]
+  const flags = ['--var', 'SIGN_IN_DELIVERY:log', '--var', 'SIGN_UP:open', '--show-interactive-dev-session=false']
+  return spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'lib/supervise.ts'), process.execPath, WRANGLER, ...args, ...flags],
+    { cwd: ROOT, env: { ...WRANGLER_ENV, LOCAL_PREPARED: '1' }, stdio: ['pipe', 'pipe', 'pipe'], detached: true },
   )
 }
 

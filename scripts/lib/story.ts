@@ -25,6 +25,43 @@ export function story({ consumer, now = Date.now() }: { consumer?: string; now?:
   const tail = randomBytes(8).toString('hex')
   const id = (prefix: string) => `${prefix}_demo${tail}`
   const start = Math.floor(now / 1000) - 60
+  const { customer, subscription, invoice, charge, dispute } = objects({ id, start, consumer })
+  const steps: [string, Record<string, unknown>][] = [
+    ['customer.created', customer],
+    ['customer.subscription.created', subscription('incomplete', 1)],
+    ['invoice.created', invoice('1', 'open', 1900)],
+    ['invoice.paid', invoice('1', 'paid', 1900)],
+    ['customer.subscription.updated', subscription('active', 3)],
+    ['charge.succeeded', { ...charge, status: 'succeeded' }],
+    ['invoice.payment_failed', invoice('2', 'open', 5700)],
+    ['charge.dispute.created', { ...dispute, evidence_details: { due_by: start + 7 * 86_400 } }],
+  ]
+  const event = (type: string, object: Record<string, unknown>, i: number) => ({
+    name: type,
+    body: Buffer.from(
+      JSON.stringify({
+        id: `evt_demo${tail}${i}`,
+        object: 'event',
+        api_version: API_VERSION,
+        created: start + i,
+        livemode: false,
+        pending_webhooks: 1,
+        type,
+        data: { object },
+      }),
+    ),
+  })
+  return {
+    month: steps.map(([type, object], i) => event(type, object, i)),
+    price: id('price'),
+    cancellation: event('customer.subscription.deleted', subscription('canceled', 3), steps.length),
+  }
+}
+
+type Naming = { id: (prefix: string) => string; start: number; consumer: string | undefined }
+
+/** The objects of the story, in their states. */
+function objects({ id, start, consumer }: Naming) {
   const customer = {
     id: id('cus'),
     object: 'customer',
@@ -74,34 +111,5 @@ export function story({ consumer, now = Date.now() }: { consumer?: string; now?:
     currency: 'eur',
     status: 'needs_response',
   }
-  const steps: [string, Record<string, unknown>][] = [
-    ['customer.created', customer],
-    ['customer.subscription.created', subscription('incomplete', 1)],
-    ['invoice.created', invoice('1', 'open', 1900)],
-    ['invoice.paid', invoice('1', 'paid', 1900)],
-    ['customer.subscription.updated', subscription('active', 3)],
-    ['charge.succeeded', { ...charge, status: 'succeeded' }],
-    ['invoice.payment_failed', invoice('2', 'open', 5700)],
-    ['charge.dispute.created', { ...dispute, evidence_details: { due_by: start + 7 * 86_400 } }],
-  ]
-  const event = (type: string, object: Record<string, unknown>, i: number) => ({
-    name: type,
-    body: Buffer.from(
-      JSON.stringify({
-        id: `evt_demo${tail}${i}`,
-        object: 'event',
-        api_version: API_VERSION,
-        created: start + i,
-        livemode: false,
-        pending_webhooks: 1,
-        type,
-        data: { object },
-      }),
-    ),
-  })
-  return {
-    month: steps.map(([type, object], i) => event(type, object, i)),
-    price: id('price'),
-    cancellation: event('customer.subscription.deleted', subscription('canceled', 3), steps.length),
-  }
+  return { customer, subscription, invoice, charge, dispute }
 }

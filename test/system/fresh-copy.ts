@@ -26,18 +26,17 @@ const TEXT = "status: 'ok' as const"
 export function copyOf(folder: string) {
   for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  const { LOCAL_STATE_DIR: _, ...env } = process.env
   return {
+    /** The folder of the copy. */
+    folder,
     /** Runs a command to its end. */
     run: (command: string, args: readonly string[]) =>
       new Promise<{ code: number | null; said: string }>((resolve, reject) => {
-        const { child, said } = start(command, args)
+        const { child, said } = start(folder, command, args)
         child.on('error', reject)
         child.on('close', (code) => resolve({ code, said: said() }))
       }),
-    /** The folder of the copy. */
-    folder,
-    serving,
+    serving: <T>(command: readonly string[], body: Body<T>) => serving(folder, command, body),
     /**
      * Starts a server with a command, asks for a sign-in code, edits a file, and waits for the edit to be served.
      *
@@ -48,15 +47,8 @@ export function copyOf(folder: string) {
       const file = join(folder, EDITED)
       const before = readFileSync(file, 'utf8')
       try {
-        return await serving([command, ...args], async (url, said) => {
-          const json = {
-            method: 'POST',
-            headers: { 'Content-Type': 'application/json' },
-            body: '{"email":"me@example.com"}',
-          }
-          const { status } = await fetch(`${url}/auth/codes`, json)
-          if (status !== 202) throw new Error(`${status} for a sign-in code:\n${said()}`)
-          await until(said, async () => said().includes('Sign-in code for me@example.com'))
+        return await serving(folder, [command, ...args], async (url, said) => {
+          await requestCode(url, said)
           const began = Date.now()
           writeFileSync(file, before.replace(TEXT, `${TEXT}, edited: true`))
           await until(said, async () => (await (await fetch(`${url}/healthz`)).text()).includes('edited'))
@@ -67,38 +59,47 @@ export function copyOf(folder: string) {
       }
     },
   }
+}
 
-  /**
-   * Starts a server with a command, does something with it, and ends it.
-   *
-   * @throws if it does not start, or does not end
-   */
-  async function serving<T>(
-    [command = '', ...args]: readonly string[],
-    body: (url: string, said: () => string) => Promise<T>,
-  ): Promise<T> {
-    const port = await freePort()
-    const { child, said } = start(command, [...args, '--port', String(port)])
-    const url = `http://localhost:${port}`
-    try {
-      await until(said, async () => (await fetch(`${url}/healthz`)).ok)
-      return await body(url, said)
-    } finally {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
-      await until(said, async () => (await fetch(url).catch(() => null)) === null)
-    }
-  }
+/** What is done with a server, and with what it has said so far. */
+type Body<T> = (url: string, said: () => string) => Promise<T>
 
-  function start(command: string, args: readonly string[]): { child: ChildProcess; said: () => string } {
-    const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        said += text
-      })
-    }
-    return { child, said: () => said }
+/**
+ * Starts a server with a command, does something with it, and ends it.
+ *
+ * @throws if it does not start, or does not end
+ */
+async function serving<T>(folder: string, [command = '', ...args]: readonly string[], body: Body<T>): Promise<T> {
+  const port = await freePort()
+  const { child, said } = start(folder, command, [...args, '--port', String(port)])
+  const url = `http://localhost:${port}`
+  try {
+    await until(said, async () => (await fetch(`${url}/healthz`)).ok)
+    return await body(url, said)
+  } finally {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
+    await until(said, async () => (await fetch(url).catch(() => null)) === null)
   }
+}
+
+/** Asks for a sign-in code, and waits until the server has printed it. */
+async function requestCode(url: string, said: () => string): Promise<void> {
+  const headers = { 'Content-Type': 'application/json' }
+  const { status } = await fetch(`${url}/auth/codes`, { method: 'POST', headers, body: '{"email":"me@example.com"}' })
+  if (status !== 202) throw new Error(`${status} for a sign-in code:\n${said()}`)
+  await until(said, async () => said().includes('Sign-in code for me@example.com'))
+}
+
+function start(cwd: string, command: string, args: readonly string[]): { child: ChildProcess; said: () => string } {
+  const { LOCAL_STATE_DIR: _, ...env } = process.env
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+  }
+  return { child, said: () => said }
 }
 
 async function until(said: () => string, holds: () => Promise<boolean>): Promise<void> {

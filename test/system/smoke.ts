@@ -49,6 +49,12 @@ process.exit(failed.length > 0 ? 1 : 0)
 
 /** The server of this checkout, in one story. */
 async function tryServer(): Promise<void> {
+  await tryStart()
+  await tryCommands()
+  await tryEnds()
+}
+
+async function tryStart(): Promise<void> {
   await test('npm start serves on the given port', async () => {
     server = await startServer(port)
   })
@@ -63,6 +69,9 @@ async function tryServer(): Promise<void> {
     const other = { LOCAL_STATE_DIR: join(folder, 'other') }
     mustFail(await npm(['start', '--', '--port', String(port)], other), 'is in use')
   })
+}
+
+async function tryCommands(): Promise<void> {
   await test("the OpenAPI document passes Redocly's and Spectral's rules", async () => {
     const problems = await lintOpenApi(url)
     if (problems.length > 0) throw new Error(problems.join('\n'))
@@ -103,6 +112,10 @@ async function tryServer(): Promise<void> {
         throw new Error('it did not say which user can see the events')
     })
   }
+}
+
+/** Callers that hang up, and a server that is ended in each way, and started again. */
+async function tryEnds(): Promise<void> {
   await test('concurrent callers get their own answers even if others hang up', async () => {
     const [inbox] = await localInboxes(url, 'stripe', 1)
     if (!inbox) throw new Error('connection not found')

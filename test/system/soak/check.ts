@@ -74,23 +74,7 @@ export async function check(run: Run, tenant: Tenant): Promise<Balance> {
   for (const one of recorded) {
     byVendorId.set(one.vendor_event_id, [...(byVendorId.get(one.vendor_event_id) ?? []), one])
   }
-  let taken = 0
-  let deliveries = 0
-  for (const { vendorId, receipts, body } of tenant.sent) {
-    const rows = byVendorId.get(vendorId) ?? []
-    if (receipts.length === 0) continue // It never got a 2xx, so it may be missing.
-    taken += 1
-    deliveries += receipts.length
-    const [row] = rows
-    if (!row) wrong(`${vendorId} got a 2xx but is not recorded`)
-    else if (rows.length > 1) wrong(`${vendorId} is recorded ${rows.length} times`)
-    else if (receipts.some((id) => id !== row.id)) wrong(`${vendorId} got more than one id`)
-    else if (row.digest !== digest(body)) wrong(`${vendorId} has different bytes`)
-    else if (row.status !== 'processed') wrong(`${vendorId} is ${row.status}`)
-    else if (row.deliveries < receipts.length)
-      wrong(`${vendorId}: ${row.deliveries} deliveries instead of ${receipts.length}`)
-    else if (row.decoded_summary?.effects.length !== 1) wrong(`${vendorId} must have exactly one effect`)
-  }
+  const { taken, deliveries } = checkSent(tenant, byVendorId, wrong)
   const inBulk = checkBulks(tenant, byVendorId, wrong)
   const known = new Set([
     ...tenant.sent.map(({ vendorId }) => vendorId),
@@ -119,6 +103,28 @@ export async function check(run: Run, tenant: Tenant): Promise<Balance> {
     told,
     dead,
   }
+}
+
+/** Checks that each event that got a 2xx is recorded once, with its bytes, and done. @returns how many got one */
+function checkSent(tenant: Tenant, recorded: ReadonlyMap<string, Recorded[]>, wrong: (what: string) => void) {
+  let taken = 0
+  let deliveries = 0
+  for (const { vendorId, receipts, body } of tenant.sent) {
+    const rows = recorded.get(vendorId) ?? []
+    if (receipts.length === 0) continue // It never got a 2xx, so it may be missing.
+    taken += 1
+    deliveries += receipts.length
+    const [row] = rows
+    if (!row) wrong(`${vendorId} got a 2xx but is not recorded`)
+    else if (rows.length > 1) wrong(`${vendorId} is recorded ${rows.length} times`)
+    else if (receipts.some((id) => id !== row.id)) wrong(`${vendorId} got more than one id`)
+    else if (row.digest !== digest(body)) wrong(`${vendorId} has different bytes`)
+    else if (row.status !== 'processed') wrong(`${vendorId} is ${row.status}`)
+    else if (row.deliveries < receipts.length)
+      wrong(`${vendorId}: ${row.deliveries} deliveries instead of ${receipts.length}`)
+    else if (row.decoded_summary?.effects.length !== 1) wrong(`${vendorId} must have exactly one effect`)
+  }
+  return { taken, deliveries }
 }
 
 /**
