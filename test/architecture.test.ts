@@ -133,7 +133,7 @@ describe('statements', () => {
     expect(updating.map(({ path }) => path)).toEqual([
       'inbox/process/claim.ts',
       'inbox/process/finish.ts',
-      'inbox/replay/store.ts',
+      'inbox/replay/replays.ts',
       'upkeep/erasures-store.ts',
       'upkeep/store.ts',
     ])

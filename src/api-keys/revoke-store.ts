@@ -1,7 +1,7 @@
 import { and, eq, isNull, or } from 'drizzle-orm'
 import { audited, auditedEach, type Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
-import { type AddedSecrets, findSecretsAddedBy } from '../inbox/connections/secrets-store'
+import { type AddedSecrets, findSecretsAddedBy } from '../inbox/connections/secrets'
 import { notFound } from '../lib/fault'
 import { MAX_LIVE_KEYS } from './limits'
 import { apiKeys } from './schema'

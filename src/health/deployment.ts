@@ -5,7 +5,7 @@ import type { StateName } from '../stores/schema'
 import { newestMigration } from '../stores/store'
 import { countsOf, openFacts } from './assess'
 import { backlogOf } from './health'
-import { deployment } from './store'
+import { deployment } from './read'
 
 /**
  * The figures of a store, over all of its projects, in one round trip. Only a limited number of open events is counted,

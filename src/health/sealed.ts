@@ -1,9 +1,9 @@
 import type { SQL } from 'drizzle-orm'
 import { run } from '../db/client'
 import type { Runtime } from '../env'
+import type { Connection } from '../inbox/connections/connection'
 import type { StoredSecret } from '../inbox/connections/schema'
-import { findSealedOtherwise, replaceSecrets, secretsSealedOtherwise } from '../inbox/connections/secrets-store'
-import type { Connection } from '../inbox/connections/store'
+import { findSealedOtherwise, replaceSecrets, secretsSealedOtherwise } from '../inbox/connections/secrets'
 import { seal, sealContext, unseal } from '../lib/seal'
 import {
   clientsSealedOtherwise,

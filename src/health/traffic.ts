@@ -3,7 +3,7 @@ import { type Db, run } from '../db/client'
 import { count } from '../http/fields'
 import { MINUTE } from '../lib/time'
 import { THRESHOLDS } from './limits'
-import { type MinuteRow, readMinutes } from './store'
+import { type MinuteRow, readMinutes } from './read'
 import { refusedIn, sum } from './window'
 
 /** What came to one connection in the last minutes. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { count, named } from '../http/fields'
 import { lagPercentiles } from '../inbox/histogram'
-import type { MinuteRow } from './store'
+import type { MinuteRow } from './read'
 
 const ms = z.number().nullable()
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { FINAL_STATUSES, OPEN_STATUSES, type Status } from '../../src/inbox/lifecycle'
 import { MAX_TRIES, RETRY_DELAYS_MS } from '../../src/inbox/process/limits'
-import { retryDelay } from '../../src/inbox/process/retry'
+import { retryDelay } from '../../src/inbox/process/verdict'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/lib/time'
 import { VENDORS } from '../../src/vendors'
 import { stripeEvent } from '../harness'

@@ -7,12 +7,12 @@ import { newConnectionId, newId } from '../../lib/ids'
 import { seal, sealContext, unseal } from '../../lib/seal'
 import { VENDORS, vendorOf } from '../../vendors'
 import { takeEffect } from '../receive/known-connections'
+import { type Connection, type ConnectionRow, insertConnection, readConnection, updateConnection } from './connection'
 import type { CreateBody, UpdateBody } from './fields'
 import { HINT_HIDES, HINT_SHOWS } from './limits'
 import { requireSealingKey } from './readable'
 import type { StoredSecret } from './schema'
-import { addSecret } from './secrets-store'
-import { type Connection, type ConnectionRow, insertConnection, readConnection, updateConnection } from './store'
+import { addSecret } from './secrets'
 
 /**
  * Connects a billing vendor, with its signing secret or without one yet: some vendors show the secret only once they

@@ -9,9 +9,9 @@ import { iso } from '../../lib/time'
 import { Holder, holderOf } from '../../tenancy/holder'
 import type { VendorName } from '../../vendors'
 import { VendorField } from '../../vendors/field'
+import type { ConnectionRow } from './connection'
 import { ConnectionStatus, livemode } from './fields'
 import { HINT_SHOWS, MAX_SECRETS } from './limits'
-import type { ConnectionRow } from './store'
 
 const Secret = z.object({
   id: z.string(),

@@ -2,9 +2,9 @@ import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { type KeyRing, sealContext, sealingKey, unseal } from '../../lib/seal'
+import type { Connection } from './connection'
 import { KEY_SAMPLE, KEY_STORES } from './limits'
-import { findSealed } from './secrets-store'
-import type { Connection } from './store'
+import { findSealed } from './secrets'
 
 type Sealed = Pick<Connection, 'id' | 'project_id' | 'secrets'>
 

@@ -9,11 +9,11 @@ import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
 import { requireFound } from '../../lib/fault'
 import { addSigningSecret, changeConnection, connect } from './connect'
+import { deleteConnection, findConnection, listConnections } from './connection'
 import { CreateBody, SecretBody, UpdateBody } from './fields'
 import { MAX_CONNECTIONS } from './limits'
 import { Connection, present } from './present'
-import { removeSecret } from './secrets-store'
-import { deleteConnection, findConnection, listConnections } from './store'
+import { removeSecret } from './secrets'
 
 const tag = 'Billing connections'
 const actors = ['session', 'api_key'] as const

@@ -4,7 +4,7 @@ import { columnsOf, valuesOf } from '../../db/sql'
 import { settingsFor } from '../../tenancy/settings-store'
 import { connections } from '../connections/schema'
 import type { Body } from '../payload'
-import { bodyColumns, isJoined, payloadBytes, payloadHeaders, payloadText, withPayload } from '../payload-store'
+import { bodyColumns, isJoined, payloadBytes, payloadHeaders, payloadText, withPayload } from '../payload'
 import { attempts, events } from '../schema'
 import { MAX_PAGE_BYTES } from './limits'
 

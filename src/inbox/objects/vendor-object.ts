@@ -4,8 +4,8 @@ import type { Db } from '../../db/client'
 import { sendInRoom } from '../../http/answering'
 import type { HttpEnv } from '../../http/context'
 import { vendorOf } from '../../vendors'
+import { findSourcePayload } from '../payload'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
-import { findSourcePayload } from './store'
 
 type Asked = 'vendor_object' | undefined
 

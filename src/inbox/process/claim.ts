@@ -10,7 +10,7 @@ import { connections } from '../connections/schema'
 import { leftBy } from '../lifecycle'
 import { attempts, events, replays } from '../schema'
 import { LEASE_MS, MAX_TRIES } from './limits'
-import { fitting, type Payload, selectPayloads } from './payloads-store'
+import { fitting, type Payload, selectPayloads } from './payloads'
 
 export type EventKey = { project_id: string; event_id: string }
 /** A claimed event. Its payload is read apart, because several events may share it. */

@@ -10,7 +10,7 @@ import type { Snapshot } from '../../vendors/snapshot'
 import { type DecodedEvent, Undecodable } from '../../vendors/vendor'
 import type { DecodedSummary } from '../schema'
 import { MAX_VENDOR_EVENT_ID_LENGTH, MAX_WORD_BYTES } from './limits'
-import type { Payload } from './payloads-store'
+import type { Payload } from './payloads'
 
 /** How processing an event ends: a pure function of what was recorded. */
 export type Outcome =

@@ -7,8 +7,8 @@ import type { Status } from '../lifecycle'
 import type { DecodedSummary } from '../schema'
 import type { Claimed } from './claim'
 import { contentsOf, decide } from './decide'
-import type { Payload } from './payloads-store'
-import { retryDelay } from './retry'
+import { RETRY_DELAYS_MS, RETRY_JITTER } from './limits'
+import type { Payload } from './payloads'
 
 /** How an attempt at a claimed event ends. */
 export type Verdict = {
@@ -63,4 +63,16 @@ function triggerOf(event: Claimed, via: 'sweep' | undefined): Verdict['trigger']
   if (event.tries > 1) return 'retry'
   if (event.replay_id !== null) return 'replay'
   return via ?? 'ingest'
+}
+
+/**
+ * How long to wait after a try that failed.
+ *
+ * @param tries attempts since the last trigger, this one included (1 …)
+ * @param random 0 … 1
+ * @returns milliseconds; null when the tries are used up
+ */
+export function retryDelay(tries: number, random: number): number | null {
+  const base = RETRY_DELAYS_MS[tries - 1]
+  return base === undefined ? null : Math.round(base * (1 - RETRY_JITTER + 2 * RETRY_JITTER * random))
 }

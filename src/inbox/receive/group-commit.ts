@@ -2,9 +2,9 @@ import { ANSWER_TIMEOUT_MS } from '../../db/answered'
 import type { Db } from '../../db/client'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
+import { type RecordedEvent, recordDeliveries } from './insert'
 import { ALONE_AFTER, MAX_GROUP, MAX_GROUP_BYTES, MAX_TRIPS_OUT, ROW_BYTES } from './limits'
 import type { Recording } from './recording'
-import { type RecordedEvent, recordDeliveries } from './store'
 
 /** A round trip to the database that is in flight, and when it left (ms). */
 type Trip = { leftAt: number }

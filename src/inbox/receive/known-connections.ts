@@ -4,7 +4,7 @@ import { writeLog } from '../../http/log'
 import { BoundedMap } from '../../lib/bounded-map'
 import { Fault } from '../../lib/fault'
 import { sealContext, unseal } from '../../lib/seal'
-import { type Connection, findConnectionById } from '../connections/store'
+import { type Connection, findConnectionById } from '../connections/connection'
 import { MAX_REMEMBERED, MAX_REMEMBERED_UNKNOWN, REMEMBER, REREAD_EVERY } from './limits'
 
 /** A live signing secret, decrypted. `usedAt`: its last use that this isolate knows of (ms). */

@@ -1,11 +1,11 @@
 import { sha256Hex } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
+import { isObject, type Json } from '../../vendors/lib/json'
 import { type DecodedEvent, type Delivery, type Envelope, Undecodable, type Vendor } from '../../vendors/vendor'
 import { asText } from '../payload'
 import { storedEventId } from '../process/decide'
-import { contentDigest } from './digest'
-import { MAX_DELIVERY_EVENTS, MAX_EVENT_TYPE, MAX_KEPT_HEADER } from './limits'
+import { DIGEST_LENGTH, MAX_DELIVERY_EVENTS, MAX_EVENT_TYPE, MAX_KEPT_HEADER } from './limits'
 import type { NewDelivery, NewEvent } from './recording'
 
 /**
@@ -74,4 +74,29 @@ function keptHeaders(vendor: Vendor, headers: Headers): Record<string, string> {
     return value === null ? [] : [[name, value.slice(0, MAX_KEPT_HEADER)]]
   })
   return Object.fromEntries(kept)
+}
+
+/**
+ * A digest of an event's content. It does not depend on the order of fields or on whitespace, which a vendor may write
+ * differently each time.
+ *
+ * @returns null for content that is nested too deeply
+ */
+export async function contentDigest(content: Json): Promise<string | null> {
+  const text = canonical(content)
+  return text === null ? null : (await sha256Hex(text)).slice(0, DIGEST_LENGTH)
+}
+
+function canonical(content: Json): string | null {
+  try {
+    return JSON.stringify(content, (_, value) => (isObject(value) ? sorted(value) : value))
+  } catch (error) {
+    if (error instanceof RangeError && /call stack/i.test(error.message)) return null
+    throw error
+  }
+}
+
+function sorted(object: Json): Json {
+  const keys = Object.keys(object)
+  return Object.fromEntries(keys.sort().map((key) => [key, object[key]]))
 }

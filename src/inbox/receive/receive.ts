@@ -8,10 +8,10 @@ import { limit } from '../../http/rate-limit'
 import { Fault } from '../../lib/fault'
 import { storeOfConnection } from '../../lib/ids'
 import type { Delivery } from '../../vendors/vendor'
-import { countRefusal } from './count-refusals'
 import { isRemembered, type Known, type LiveConnection, remembered, reread } from './known-connections'
 import { MAX_DELIVERY_BYTES, REREAD_EVERY } from './limits'
 import { type Receipt, record } from './record'
+import { countRefusal } from './refusals'
 import { unknownConnection, verify } from './verify'
 
 /** Deliveries to ids that no connection ever had. One to a connection that was deleted is its vendor's, and harmless. */

@@ -10,7 +10,7 @@ import { FINAL_STATUSES } from '../lifecycle'
 import { searchFields } from '../search/filters'
 import { MAX_REPLAYED } from './limits'
 import type { Preview } from './preview'
-import type { ReplayRow } from './store'
+import type { ReplayRow } from './replays'
 
 export const Replayed = named(
   'Replayed',

@@ -10,7 +10,7 @@ import { toFilters } from '../search/filters'
 import { search } from '../search/search'
 import { MAX_SEARCHES, REPLAYED_PER_SECOND } from './limits'
 import type { BulkReplay, BulkReplayBody } from './present'
-import { countReplayable, reopen, reopenMany } from './store'
+import { countReplayable, reopen, reopenMany } from './replays'
 
 /**
  * Processes an event again.

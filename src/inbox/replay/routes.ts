@@ -23,7 +23,7 @@ import {
 } from './present'
 import { previewReplay } from './preview'
 import { requestBulkReplay, requestReplay } from './replay'
-import { findReplay, listReplays, type ReplayRow } from './store'
+import { findReplay, listReplays, type ReplayRow } from './replays'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const

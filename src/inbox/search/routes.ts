@@ -9,7 +9,7 @@ import { query } from '../../http/validate'
 import { answerEvents } from '../events/answer'
 import { BillingEvent, presentEvent, view } from '../events/present'
 import { searchFields } from './filters'
-import { findPage } from './page'
+import { findPage } from './search'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const

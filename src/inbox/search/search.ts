@@ -1,10 +1,12 @@
-import type { Db } from '../../db/client'
+import { type Db, run } from '../../db/client'
+import { type Page, paging } from '../../http/page'
 import { idRange } from '../../lib/ids'
+import { type EventRow, fitting, readEvents, type View } from '../events/store'
 import { checksOf } from './conditions'
-import type { Filters } from './filters'
+import { type Filters, type SearchFields, toFilters } from './filters'
+import { type Range, type Read, readFacts, scan } from './find'
 import { chooseIndex } from './indexes'
 import { MAX_LOOKED_AT } from './limits'
-import { type Range, type Read, readFacts, scan } from './store'
 
 /**
  * Ids of matching events, in order. `resume`: the id to continue after, if the search met its bound before it found as
@@ -67,4 +69,23 @@ function rangeOf({ after, before, order }: Filters, shown: string | null): Range
   return order === 'desc'
     ? { above, below: shown < below ? shown : below }
     : { above: shown > above ? shown : above, below }
+}
+
+type Asked = { cursor: string | undefined; limit: number }
+
+/**
+ * Finds a page of the events that match.
+ *
+ * @returns `read` reads them, and `present` makes the page. `truncated`: the search met its bound before the page was
+ *   full.
+ * @throws {Fault} `validation_failed`, `invalid_cursor`
+ */
+export async function findPage(db: Db, projectId: string, fields: SearchFields, { cursor, limit }: Asked) {
+  const list = paging('webhooks/search', { ...fields, cursor, limit })
+  const { ids, resume } = await search(db, projectId, toFilters(fields), { after: list.before, limit: list.take })
+  return {
+    read: (view: View) => run(db, readEvents(db, projectId, view, { ids, order: fields.order })),
+    present: <T>(rows: readonly EventRow[], present: (row: EventRow) => T): Page<T> & { truncated: boolean } =>
+      list.stopped(list.page(rows, present, fitting(rows)), resume),
+  }
 }

@@ -10,8 +10,7 @@ import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import type { ObjectKind } from '../../lib/billing-kinds'
-import { listReferring } from './store'
-import { TimelineEntry, timelineOf } from './timeline'
+import { listReferring, TimelineEntry, timelineOf } from './timeline'
 
 /** `GET /:id/timeline` of one kind of object: mounted beside the routes that read the object itself. */
 function timelineRoutes(kind: ObjectKind) {

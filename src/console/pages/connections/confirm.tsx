@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { HttpEnv } from '../../../http/context'
-import type { ConnectionRow } from '../../../inbox/connections/store'
+import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { notFound } from '../../../lib/fault'
 import { Confirm } from '../../ui/confirm'
 import { plural } from '../../ui/format'

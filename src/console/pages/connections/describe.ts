@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import type { ConnectionRow } from '../../../inbox/connections/store'
+import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { idTime } from '../../../lib/ids'
 import { pathsOf } from '../../page'
 

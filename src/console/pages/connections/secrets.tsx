@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
+import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { MAX_SECRETS } from '../../../inbox/connections/limits'
-import type { ConnectionRow } from '../../../inbox/connections/store'
 import { can } from '../../page'
 import type { Mistakes } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
+import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { MAX_NAME } from '../../../inbox/connections/limits'
-import type { ConnectionRow } from '../../../inbox/connections/store'
 import type { Mistakes } from '../../refusal'
 import { Field, Post } from '../../ui/controls'
 import { vendorTitle } from '../../ui/vendor-titles'

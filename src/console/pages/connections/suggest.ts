@@ -1,5 +1,5 @@
 import type { Runtime } from '../../../env'
-import type { ConnectionRow } from '../../../inbox/connections/store'
+import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { hex, hmac, utf8 } from '../../../lib/crypto'
 import { vendorOf } from '../../../vendors'
 

@@ -1,5 +1,5 @@
 import { batch, type Db } from '../../../db/client'
-import { countByStatus } from '../../../inbox/events/counts-store'
+import { countByStatus } from '../../../inbox/events/counts'
 import { MAX_OPEN_COUNTED } from '../../../inbox/events/limits'
 import { isFinal, type Status } from '../../../inbox/lifecycle'
 

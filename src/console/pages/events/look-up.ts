@@ -1,6 +1,6 @@
 import { batch, type Db, type Results } from '../../../db/client'
 import { MAX_VENDOR_ID_LENGTH } from '../../../inbox/search/limits'
-import { lookUp } from '../../../inbox/search/lookup-store'
+import { lookUp } from '../../../inbox/search/look-up'
 
 /** What a text in the search box stands for: one event, or a filter. */
 export type Named = { event: string } | { filter: string; value: string }

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { HourRow } from '../../../health/store'
+import type { HourRow } from '../../../health/read'
 import type { HttpEnv } from '../../../http/context'
 import { HOUR, iso } from '../../../lib/time'
 import { pathsOf } from '../../page'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { openOf } from '../../../inbox/replay/present'
-import type { ReplayRow } from '../../../inbox/replay/store'
+import type { ReplayRow } from '../../../inbox/replay/replays'
 import { pathsOf } from '../../page'
 import { type Choice, filtersInWords } from '../events/filter-words'
 import { firstInHtml } from '../events/payload-text'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { openOf } from '../../../inbox/replay/present'
-import type { ReplayRow } from '../../../inbox/replay/store'
+import type { ReplayRow } from '../../../inbox/replay/replays'
 import { idTime } from '../../../lib/ids'
 import { can, pathsOf } from '../../page'
 import { plural } from '../../ui/format'

@@ -7,7 +7,7 @@ import { Fault } from '../../lib/fault'
 import { type EventRow, findEvent } from '../events/store'
 import { isFinal, leftBy } from '../lifecycle'
 import { FIRST_DUE_MS } from '../limits'
-import { hasPayload } from '../payload-store'
+import { hasPayload } from '../payload'
 import { events, replays, totals } from '../schema'
 
 export type ReplayRow = typeof replays.$inferSelect

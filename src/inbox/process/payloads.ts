@@ -1,6 +1,6 @@
 import { lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client'
-import { isJoined, payloadHeaders, payloadText, textBytes, withPayload } from '../payload-store'
+import { isJoined, payloadHeaders, payloadText, textBytes, withPayload } from '../payload'
 import { events } from '../schema'
 import { MAX_CLAIMED_BYTES } from './limits'
 

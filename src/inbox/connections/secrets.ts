@@ -3,9 +3,9 @@ import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { json } from '../../db/sql'
 import { Fault, notFound, requireFound } from '../../lib/fault'
+import { type Connection, type ConnectionRow, entry, findConnection, live, nextVersion } from './connection'
 import { MAX_SECRETS, SECRET_USED_EVERY } from './limits'
 import { connections, type StoredSecret } from './schema'
-import { type Connection, type ConnectionRow, entry, findConnection, live, nextVersion } from './store'
 
 /**
  * Adds a secret to a connection, if the connection has not changed since it was read.
