@@ -6,9 +6,9 @@ import { idTime } from '../lib/ids'
 import { sealingKey } from '../lib/seal'
 import { MINUTE } from '../lib/time'
 import { MAX_STORE_BYTES } from '../stores/limits'
-import { type Snapshot, snapshot } from './read'
+import type { HealthFacts } from './findings'
+import { type HealthRows, snapshot } from './read'
 import { refusingEverything, type Traffic, trafficOf } from './traffic'
-import type { Facts } from './verdict'
 import { windowOf } from './window'
 
 /** The statements that {@link assess} needs the results of. */
@@ -18,7 +18,7 @@ export function healthQueries({ db, now, settings, store }: Runtime, projectId: 
 }
 
 /** What a project's health depends on, and its connections, oldest first, with what each received. */
-export async function assess(rt: Runtime, found: Snapshot) {
+export async function assess(rt: Runtime, found: HealthRows) {
   const { now, db } = rt
   const thisMinute = Math.floor(now / MINUTE)
   const full = await isFull(rt) // not before the caller is confirmed
@@ -30,7 +30,7 @@ export async function assess(rt: Runtime, found: Snapshot) {
   })
   const active = connections.filter(({ status }) => status === 'active')
   const last_sweep_at = found.swept[0]?.at ?? null
-  const facts: Facts & { last_60m: ReturnType<typeof windowOf> } = {
+  const facts: HealthFacts & { last_60m: ReturnType<typeof windowOf> } = {
     ...openFacts(found.open, now),
     last_60m: windowOf(found.minutes),
     store: { number: rt.store, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES, full },
@@ -42,7 +42,7 @@ export async function assess(rt: Runtime, found: Snapshot) {
   return { connections, facts }
 }
 
-type Waiting = Pick<Snapshot['connections'][number], 'secrets' | 'last_event_id'> & { last_60m: Traffic }
+type Waiting = Pick<HealthRows['connections'][number], 'secrets' | 'last_event_id'> & { last_60m: Traffic }
 
 /**
  * Whether deliveries are refused because the connection has no signing secret. A new connection, to which nothing has been
@@ -53,7 +53,7 @@ export function isMissed({ secrets, last_event_id, last_60m }: Waiting): boolean
 }
 
 /** The active connections that have secrets which no encryption key opens. */
-async function unreadableOf({ settings }: Runtime, connections: Snapshot['connections']) {
+async function unreadableOf({ settings }: Runtime, connections: HealthRows['connections']) {
   const active = connections.filter(({ status }) => status === 'active')
   const counted = active.map(async (row) => ({
     name: row.name,
@@ -63,14 +63,14 @@ async function unreadableOf({ settings }: Runtime, connections: Snapshot['connec
 }
 
 /** Events by status. */
-export function countsOf({ finals, open }: Pick<Snapshot, 'finals' | 'open'>): Record<Status, number> {
+export function countsOf({ finals, open }: Pick<HealthRows, 'finals' | 'open'>): Record<Status, number> {
   const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>
   for (const { status, n } of [...finals, ...open]) counts[status] += n
   return counts
 }
 
 /** The age of the oldest open event (ms; null if none is open), and how many leases have expired. */
-export function openFacts(open: Snapshot['open'], now: number) {
+export function openFacts(open: HealthRows['open'], now: number) {
   const opened = open.flatMap((row) => [row.oldest_event, row.oldest_replay].filter((id) => id !== null).map(idTime))
   return {
     oldest_pending_age_ms: opened.length === 0 ? null : Math.max(0, now - Math.min(...opened)),

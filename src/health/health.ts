@@ -11,11 +11,11 @@ import { iso, isoOrNull, MINUTE } from '../lib/time'
 import { within } from '../lib/within'
 import { MAX_STORE_BYTES } from '../stores/limits'
 import { assess, countsOf, healthQueries } from './assess'
+import { verdictOf } from './findings'
 import { BACKLOG_WITHIN_MS, MAX_COUNTED, THRESHOLDS } from './limits'
 import { countToReseal } from './read'
 import { OF_DIRECTORY } from './sealed'
 import { Traffic } from './traffic'
-import { verdictOf } from './verdict'
 import { Window, windowOf } from './window'
 
 const QUIET = {

@@ -13,7 +13,7 @@ import { MAX_COUNTED } from './limits'
 import { type SealedColumn, sealedIn } from './sealed'
 
 export type MinuteRow = typeof minutes.$inferSelect
-export type Snapshot = Results<ReturnType<typeof snapshot>>
+export type HealthRows = Results<ReturnType<typeof snapshot>>
 
 const open = alias(events, 'open')
 
@@ -125,7 +125,7 @@ export function readMinutes(
 }
 
 /** Refused deliveries of a connection for one cause. `minute`: the last minute in which there were any. */
-export type Refusal = { cause: string; n: number; minute: number }
+export type RefusedFor = { cause: string; n: number; minute: number }
 
 /**
  * Reads the refused deliveries of a connection in a range of minutes, `to` exclusive, by cause. Each minute is looked up
@@ -136,7 +136,7 @@ export function readRefusals(
   projectId: string,
   { from, to }: { from: number; to: number },
   connectionId: string,
-): Query<Refusal[]> {
+): Query<RefusedFor[]> {
   const fields = {
     cause: sql<string>`j.key`,
     n: sql<number>`sum(j.value)`,

@@ -3,7 +3,7 @@ import { writeLog } from '../http/log'
 import { sendEvents } from '../inbox/messages'
 import type { Claimed } from '../inbox/process/claim'
 import { LEASE_MS } from '../inbox/process/limits'
-import { settle } from '../inbox/process/settle'
+import { writeVerdicts } from '../inbox/process/settle'
 import type { Verdict } from '../inbox/process/verdict'
 import { newId } from '../lib/ids'
 import { within } from '../lib/within'
@@ -32,7 +32,7 @@ async function giveUp({ db, now }: Runtime, { statements }: Budget): Promise<num
   const most = Math.min(MAX_GIVEN_UP, Math.floor(statements / GIVE_UP_STATEMENTS))
   const dead = await takeDead(db, { lease, leaseUntil: now + LEASE_MS, most }, now)
   if (dead.length > 0)
-    await settle(
+    await writeVerdicts(
       db,
       dead.map((event) => diedWithWorkers(event, now)),
       lease,

@@ -23,7 +23,7 @@ export function findConnectionById(db: Db, id: string) {
 
 /** Reads a connection of the project. */
 export function findConnection(db: Db, projectId: string, id: string) {
-  return selectConnections(db, live(projectId, id))
+  return selectConnections(db, liveConnections(projectId, id))
 }
 
 /** Reads the project's connections, newest first, from before the connection `before`. */
@@ -44,7 +44,7 @@ export function listConnectionNames(db: Db, projectId: string) {
     .limit(MAX_CONNECTIONS)
 }
 
-/** Reads whether the project's connections receive live events, test events, or both. */
+/** Reads whether the project's connections receive liveConnections events, test events, or both. */
 export function listModes(db: Db, projectId: string) {
   return db
     .selectDistinct({ livemode: connections.livemode })
@@ -92,7 +92,7 @@ export async function updateConnection(
   const updated = db
     .update(connections)
     .set({ name, status, livemode, version: nextVersion })
-    .where(live(project_id, id))
+    .where(liveConnections(project_id, id))
   const { rows } = await batch(db, {
     ...audited(db, change, entry(project_id, id, 'connection.updated', changes), updated),
     rows: findConnection(db, project_id, id),
@@ -105,7 +105,7 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
   const ended = db
     .update(connections)
     .set({ deleted_at: change.now, secrets: [], version: nextVersion })
-    .where(live(projectId, id))
+    .where(liveConnections(projectId, id))
     .returning({ id: connections.id })
   const { changed } = await batch(db, audited(db, change, entry(projectId, id, 'connection.deleted'), ended))
   if (changed.length === 0) throw notFound('Connection')
@@ -115,7 +115,7 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
 export const nextVersion = sql`${connections.version} + 1`
 
 /** The project's connection with this id, unless it was deleted. */
-export function live(projectId: string, id: string) {
+export function liveConnections(projectId: string, id: string) {
   return and(eq(connections.id, id), eq(connections.project_id, projectId), isNull(connections.deleted_at))
 }
 

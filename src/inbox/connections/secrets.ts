@@ -3,7 +3,7 @@ import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { json } from '../../db/sql'
 import { Fault, notFound, requireFound } from '../../lib/fault'
-import { type Connection, type ConnectionRow, entry, findConnection, live, nextVersion } from './connection'
+import { type Connection, type ConnectionRow, entry, findConnection, liveConnections, nextVersion } from './connection'
 import { MAX_SECRETS, SECRET_USED_EVERY } from './limits'
 import { connections, type StoredSecret } from './schema'
 
@@ -25,7 +25,7 @@ export async function addSecret(
   const added = db
     .update(connections)
     .set({ secrets, version: nextVersion })
-    .where(and(live(project_id, id), asRead, room))
+    .where(and(liveConnections(project_id, id), asRead, room))
   const { rows } = await batch(db, {
     ...audited(db, change, entry(project_id, id, 'connection.secret_added', { secret_id: secret.id }), added),
     rows: findConnection(db, project_id, id),
@@ -33,7 +33,10 @@ export async function addSecret(
   const row = requireFound(rows, 'Connection')
   if (row.secrets.some(({ id: known }) => known === secret.id)) return row
   if (row.secrets.length < MAX_SECRETS) return null
-  throw new Fault('secret_limit_reached', `A connection can have ${MAX_SECRETS} live secrets. Remove one first.`)
+  throw new Fault(
+    'secret_limit_reached',
+    `A connection can have ${MAX_SECRETS} liveConnections secrets. Remove one first.`,
+  )
 }
 
 /** Removes a signing secret: it stops working at once. @throws {Fault} `not_found` */
@@ -50,7 +53,7 @@ export async function removeSecret(
   const removed = db
     .update(connections)
     .set({ secrets: others, version: nextVersion })
-    .where(and(live(project_id, id), has))
+    .where(and(liveConnections(project_id, id), has))
     .returning({ id: connections.id })
   const about = entry(project_id, id, 'connection.secret_removed', { secret_id: secretId })
   const { changed } = await batch(db, audited(db, change, about, removed))

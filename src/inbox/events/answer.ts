@@ -4,7 +4,7 @@ import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { MAX_SMALL_BYTES } from '../../http/limits'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
-import { type EventRow, sizeOf, type View } from './store'
+import { type EventRow, sizeOf, type View } from './events'
 
 /**
  * Answers with events, in room for their payloads. Most pages are small, and take one read. That read measures a larger

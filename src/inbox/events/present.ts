@@ -7,7 +7,7 @@ import { iso, isoOrNull } from '../../lib/time'
 import { EVENT_ERROR_CODES } from '../../vendors/event-errors'
 import { STATUSES } from '../lifecycle'
 import { bytesOf, isKept } from '../payload'
-import type { AttemptRow, EventRow } from './store'
+import type { AttemptRow, EventRow } from './events'
 
 const nullable = z.string().nullable()
 export const EventStatus = named('EventStatus', z.enum(STATUSES))

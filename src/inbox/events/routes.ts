@@ -9,9 +9,9 @@ import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import { notFound } from '../../lib/fault'
 import { answerEvents } from './answer'
+import { type AttemptRow, eventExists, findEvent, fitting, listAttempts, listEvents, type View } from './events'
 import { MAX_PAGE_BYTES } from './limits'
 import { Attempt, BillingEvent, presentAttempt, presentEvent, view } from './present'
-import { type AttemptRow, eventExists, findEvent, fitting, listAttempts, listEvents, type View } from './store'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const

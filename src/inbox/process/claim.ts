@@ -10,13 +10,13 @@ import { connections } from '../connections/schema'
 import { leftBy } from '../lifecycle'
 import { attempts, events, replays } from '../schema'
 import { LEASE_MS, MAX_TRIES } from './limits'
-import { fitting, type Payload, selectPayloads } from './payloads'
+import { fittingPayloads, type Payload, selectPayloads } from './payloads'
 
 export type EventKey = { project_id: string; event_id: string }
 /** A claimed event. Its payload is read apart, because several events may share it. */
 export type Claimed = Awaited<ReturnType<typeof selectClaimed>>[number]
 /** What one claim gives: events, and their payloads by id. A payload is missing where its retention has ended. */
-export type Claim = { events: Claimed[]; payloads: ReadonlyMap<string, Payload> }
+export type ClaimedBatch = { events: Claimed[]; payloads: ReadonlyMap<string, Payload> }
 
 /** An event whose project is not deleted. The others wait until an owner restores the project. */
 const isOfLive = not(isDeleted(events.project_id))
@@ -30,11 +30,11 @@ const isOfLive = not(isDeleted(events.project_id))
  *
  * @param lease the token that fences what this worker writes
  */
-export async function claim(db: Db, keys: readonly EventKey[], lease: string, now: number): Promise<Claim> {
+export async function claim(db: Db, keys: readonly EventKey[], lease: string, now: number): Promise<ClaimedBatch> {
   const due = and(inArray(events.status, leftBy('retry')), lte(events.next_attempt_at, now))
   const isOpen = or(inArray(events.status, leftBy('claim')), due)
   const isReady = and(isListed, lt(events.tries, MAX_TRIES), isOpen, isOfLive)
-  const fits = sql`(${events.project_id}, ${events.payload_id}) IN ${fitting(db, listed(keys), isReady)}`
+  const fits = sql`(${events.project_id}, ${events.payload_id}) IN ${fittingPayloads(db, listed(keys), isReady)}`
   return claimOf(
     await batch(db, {
       taken: db.update(events).set(newLease(lease, now)).from(listed(keys)).where(and(isReady, fits)),
@@ -63,7 +63,7 @@ export function countDropped(db: Db, keys: readonly EventKey[]) {
 }
 
 /** Takes over one event from a worker that died, and records the attempt that died with it. */
-export async function claimExpired(db: Db, key: EventKey, lease: string, now: number): Promise<Claim> {
+export async function claimExpired(db: Db, key: EventKey, lease: string, now: number): Promise<ClaimedBatch> {
   const isEvent = and(eq(events.project_id, key.project_id), eq(events.id, key.event_id))
   const isAbandoned = and(isEvent, isExpired(now), isOfLive) as SQL
   return claimOf(
@@ -83,7 +83,7 @@ function claimedUnder(db: Db, keys: readonly EventKey[], lease: string) {
   return { events: selectClaimed(db, keys, lease), payloads: selectPayloads(db, listed(keys), isHeld) }
 }
 
-function claimOf({ events, payloads }: Results<ReturnType<typeof claimedUnder>>): Claim {
+function claimOf({ events, payloads }: Results<ReturnType<typeof claimedUnder>>): ClaimedBatch {
   return { events, payloads: new Map(payloads.map(({ id, ...payload }) => [id, payload])) }
 }
 

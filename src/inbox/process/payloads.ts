@@ -14,7 +14,7 @@ export type Payload = { text: string | null; headers: Record<string, string> | n
  * @param list a list of events, as a table
  * @param condition which of them
  */
-export function fitting(db: Db, list: SQL, condition: SQL | undefined) {
+export function fittingPayloads(db: Db, list: SQL, condition: SQL | undefined) {
   const needed = neededBy(db, list, condition)
   const total = sql<number>`sum(coalesce(${textBytes}, 0)) OVER (ORDER BY ${needed.project_id}, ${needed.payload_id})`
   const { project_id, payload_id } = needed

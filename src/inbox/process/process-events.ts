@@ -1,9 +1,9 @@
 import { batch, type Db } from '../../db/client'
 import { idTime, newId } from '../../lib/ids'
-import { type Claim, claim, claimExpired, countDropped, type EventKey, findExpired } from './claim'
+import { type ClaimedBatch, claim, claimExpired, countDropped, type EventKey, findExpired } from './claim'
 import { MAX_CLAIMED, MAX_QUEUE_WAIT_MS } from './limits'
 import type { Task } from './read-message'
-import { settle } from './settle'
+import { writeVerdicts } from './settle'
 import { judge, type Verdict } from './verdict'
 
 type Tasks = ReadonlyMap<string, Task>
@@ -14,7 +14,7 @@ type Tasks = ReadonlyMap<string, Task>
  * were processed or ignored and never replayed, as in the lag series. `dropped`: how many events of deleted projects were not
  * processed.
  */
-export type Outcome = { waits: Map<string, number>; finished: number; lags: number[]; dropped: number }
+export type BatchOutcome = { waits: Map<string, number>; finished: number; lags: number[]; dropped: number }
 
 /**
  * Processes the events of a batch: claim → decide → apply → finish, normally in three D1 round trips. A batch of large
@@ -23,10 +23,10 @@ export type Outcome = { waits: Map<string, number>; finished: number; lags: numb
  *
  * @throws {Fault} `database_unavailable`
  */
-export async function processEvents(db: Db, list: readonly Task[]): Promise<Outcome> {
+export async function processEvents(db: Db, list: readonly Task[]): Promise<BatchOutcome> {
   const tasks: Tasks = new Map(list.map((task) => [task.key.event_id, task]))
   const keys = [...tasks.values()].map(({ key }) => key)
-  const outcome: Outcome = { waits: new Map(), finished: 0, lags: [], dropped: 0 }
+  const outcome: BatchOutcome = { waits: new Map(), finished: 0, lags: [], dropped: 0 }
   const left: EventKey[][] = []
   for (let i = 0; i < keys.length; i += MAX_CLAIMED) {
     left.push(await processReady(db, keys.slice(i, i + MAX_CLAIMED), tasks, outcome))
@@ -47,7 +47,12 @@ export async function processEvents(db: Db, list: readonly Task[]): Promise<Outc
 }
 
 /** Processes the events that are ready. @returns the others */
-async function processReady(db: Db, keys: readonly EventKey[], tasks: Tasks, outcome: Outcome): Promise<EventKey[]> {
+async function processReady(
+  db: Db,
+  keys: readonly EventKey[],
+  tasks: Tasks,
+  outcome: BatchOutcome,
+): Promise<EventKey[]> {
   let rest = [...keys]
   while (rest.length > 0) {
     const done = await pass(db, { tasks, outcome }, (lease) => claim(db, rest, lease, Date.now()))
@@ -67,17 +72,17 @@ async function processReady(db: Db, keys: readonly EventKey[], tasks: Tasks, out
  */
 async function pass(
   db: Db,
-  { tasks, outcome }: { tasks: Tasks; outcome: Outcome },
-  take: (lease: string) => Promise<Claim>,
+  { tasks, outcome }: { tasks: Tasks; outcome: BatchOutcome },
+  take: (lease: string) => Promise<ClaimedBatch>,
 ): Promise<Set<string>> {
   const lease = newId('lse', Date.now())
   const verdicts = judgeAll(await take(lease), tasks)
   if (verdicts.length === 0) return new Set()
-  for (const verdict of await settle(db, verdicts, lease)) note(outcome, verdict)
+  for (const verdict of await writeVerdicts(db, verdicts, lease)) note(outcome, verdict)
   return new Set(verdicts.map(({ event }) => event.id))
 }
 
-function note(outcome: Outcome, { event, status, due_at }: Verdict): void {
+function note(outcome: BatchOutcome, { event, status, due_at }: Verdict): void {
   if (due_at === null) {
     outcome.finished += 1
     if (status !== 'failed' && event.replay_id === null) outcome.lags.push(Math.max(0, Date.now() - idTime(event.id)))
@@ -88,7 +93,7 @@ function note(outcome: Outcome, { event, status, due_at }: Verdict): void {
 }
 
 /** Decides on claimed events, delivery by delivery: each payload is decoded once, and released afterwards. */
-function judgeAll({ events, payloads }: Claim, tasks: Tasks): Verdict[] {
+function judgeAll({ events, payloads }: ClaimedBatch, tasks: Tasks): Verdict[] {
   const deliveries = Map.groupBy(events, ({ payload_id }) => payload_id)
   return [...deliveries].flatMap(([id, ofDelivery]) =>
     judge(ofDelivery, payloads.get(id), (event) => tasks.get(event.id)?.via),

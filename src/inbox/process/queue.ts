@@ -6,7 +6,7 @@ import { storeOfProject } from '../../lib/ids'
 import { addToState } from '../../stores/state'
 import { SpooledMessage, sendSpooled } from '../messages'
 import { DEAD_LETTER_WAIT_S, WAIT_AFTER_FAILURE_S } from './limits'
-import { type Outcome, processEvents } from './process-events'
+import { type BatchOutcome, processEvents } from './process-events'
 import { readMessage, type Task } from './read-message'
 
 /**
@@ -33,7 +33,7 @@ export async function consume(rt: Runtime, batch: MessageBatch<unknown>): Promis
   }
 }
 
-type Report = { messages: number; ms: number; outcome?: Outcome; error?: string }
+type Report = { messages: number; ms: number; outcome?: BatchOutcome; error?: string }
 
 /** The log line and the metrics of a batch. */
 function report(rt: Runtime, { messages, ms, outcome, error }: Report): void {

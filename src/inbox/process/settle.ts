@@ -17,14 +17,14 @@ import { retried, type Verdict } from './verdict'
  * @throws where one can neither be written nor be recorded as a failed attempt: another worker takes its event over
  *   when the lease has expired
  */
-export async function settle(db: Db, verdicts: readonly Verdict[], lease: string): Promise<Verdict[]> {
+export async function writeVerdicts(db: Db, verdicts: readonly Verdict[], lease: string): Promise<Verdict[]> {
   const together = await write(db, verdicts, lease)
   if ('written' in together) return together.written
   const [first, ...others] = verdicts
   if (first && others.length === 0) return [await writeFailure(db, first, together.refused, lease)]
   const half = Math.ceil(verdicts.length / 2)
-  const before = await settle(db, verdicts.slice(0, half), lease)
-  return [...before, ...(await settle(db, verdicts.slice(half), lease))]
+  const before = await writeVerdicts(db, verdicts.slice(0, half), lease)
+  return [...before, ...(await writeVerdicts(db, verdicts.slice(half), lease))]
 }
 
 /** Applies and writes verdicts as one, in several rounds where another worker keeps changing the same objects. */

@@ -13,7 +13,7 @@ import { FLUSH_DIED_AFTER_MS, MAX_REFUSAL_COUNTS } from './limits'
  * Counts that this isolate has not written yet, by connection, minute and cause; and when the current flush began (ms;
  * null if none is under way).
  */
-type Pending = { counts: Map<string, Refusals>; flushingSince: number | null }
+type Pending = { counts: Map<string, CountedRefusals>; flushingSince: number | null }
 const byStore = new Map<number, Pending>()
 
 /**
@@ -53,10 +53,10 @@ async function flush(rt: Runtime, pending: Pending): Promise<void> {
 }
 
 /** Deliveries of a connection that were refused in a minute (since the epoch), for one cause. */
-export type Refusals = { project_id: string; connection_id: string; minute: number; cause: string; n: number }
+export type CountedRefusals = { project_id: string; connection_id: string; minute: number; cause: string; n: number }
 
 /** Adds counts of refused deliveries to their minutes, except those of connections whose project is deleted. */
-export async function addRefusals(db: Db, counts: readonly Refusals[]): Promise<void> {
+export async function addRefusals(db: Db, counts: readonly CountedRefusals[]): Promise<void> {
   const row = {
     project_id: sql`j.value->>'project_id'`,
     minute: sql`j.value->>'minute'`,

@@ -6,7 +6,7 @@ import { type Db, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { inRoom } from '../../http/answering'
 import { settingsOf } from '../../tenancy/settings'
-import { findRecorded } from '../events/store'
+import { findRecorded } from '../events/events'
 import { contentsOf, decide, type Outcome } from '../process/decide'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { events, refs } from '../schema'
-import type { Facts, Filters } from './filters'
+import type { Filters, SearchFacts } from './filters'
 
 /** The events that a search looks at. */
 export const i = alias(events, 'i')
@@ -9,7 +9,7 @@ export const i = alias(events, 'i')
 export type Condition = keyof ReturnType<typeof conditionsOf>
 
 /** The conditions of the filters on an event `i`, except those that an index answers; null if none is left. */
-export function checksOf(filters: Filters, facts: Facts, answered: readonly Condition[]): SQL | null {
+export function checksOf(filters: Filters, facts: SearchFacts, answered: readonly Condition[]): SQL | null {
   const conditions = Object.entries(conditionsOf(filters, facts))
   const left = conditions.flatMap(([name, condition]) =>
     condition && !answered.includes(name as Condition) ? [condition] : [],
@@ -17,7 +17,7 @@ export function checksOf(filters: Filters, facts: Facts, answered: readonly Cond
   return left.length === 0 ? null : sql.join(left, sql` AND `)
 }
 
-function conditionsOf(filters: Filters, facts: Facts) {
+function conditionsOf(filters: Filters, facts: SearchFacts) {
   const { types, statuses, vendor_event_id, ref, min_attempts, error, replay_id } = filters
   return {
     types: types && ofTypes(types),

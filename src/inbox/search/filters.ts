@@ -105,7 +105,7 @@ export function toFilters(fields: SearchFields): Filters {
 }
 
 /** What the database says of the filters, as far as the choice of an index depends on it. */
-export type Facts = {
+export type SearchFacts = {
   /** The project's connections that match, deleted ones too; null if connections need not be known. */
   connections: string[] | null
   /** Whether these have few events in all. */

@@ -5,12 +5,12 @@ import { connections } from '../connections/schema'
 import { isFinal } from '../lifecycle'
 import { events } from '../schema'
 import { i, isPrefix } from './conditions'
-import type { Facts, Filters } from './filters'
+import type { Filters, SearchFacts } from './filters'
 import type { Index } from './indexes'
 import { FEW_EVENTS, MAX_TYPES } from './limits'
 
 /** Reads the facts: one round trip, or none. */
-export async function readFacts(db: Db, project: string, filters: Filters): Promise<Facts> {
+export async function readFacts(db: Db, project: string, filters: Filters): Promise<SearchFacts> {
   const { statuses, types, ref, error, min_attempts, vendor_event_id } = filters
   const ofConnections = filters.vendor !== null || filters.connection_id !== null || filters.livemode !== null
   const others = [statuses, types, ref, error, min_attempts].some((filter) => filter !== null)
@@ -34,9 +34,9 @@ export async function readFacts(db: Db, project: string, filters: Filters): Prom
 /** One list of an index, as far as it was read: how many events, the last one, and the events that match. */
 export type Read = { looked: number; last: string | null; matches: string[] }
 /** Ids, exclusive at both ends. */
-export type Range = { above: string; below: string }
+export type IdRange = { above: string; below: string }
 
-type Scan = { index: Index; keys: readonly string[]; checks: SQL | null; range: Range; limit: number }
+type Scan = { index: Index; keys: readonly string[]; checks: SQL | null; range: IdRange; limit: number }
 
 /**
  * Reads the first `limit` events in the range from the list of each key: one row per event, or two if there are

@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { isFinal } from '../lifecycle'
 import { events, refs } from '../schema'
 import { type Condition, i } from './conditions'
-import type { Facts, Filters } from './filters'
+import type { Filters, SearchFacts } from './filters'
 
 /*
  * SQLite's planner, left alone, reads far too much at a million rows. So each search names the index it reads: the first
@@ -15,7 +15,7 @@ export type Index = {
    * The values to read from the index, each with a list of events in order of time; null if the index does not suit the
    * filters. An index that is one list for the whole project has {@link ONE_LIST}.
    */
-  keys: (filters: Filters, facts: Facts) => readonly string[] | null
+  keys: (filters: Filters, facts: SearchFacts) => readonly string[] | null
   /** FROM and WHERE: the events `i` of one key, which is `t.value`. */
   events: (project: string, filters: Filters) => SQL
   /** The conditions that all events of the lists meet. */
@@ -101,7 +101,7 @@ const BY_TIME: Index = {
 }
 
 /** The index to read, and the keys to read it for. */
-export function chooseIndex(filters: Filters, facts: Facts): { index: Index; keys: readonly string[] } {
+export function chooseIndex(filters: Filters, facts: SearchFacts): { index: Index; keys: readonly string[] } {
   const index = INDEXES.find(({ keys }) => keys(filters, facts) !== null) ?? BY_TIME
   return { index, keys: index.keys(filters, facts) ?? [] }
 }

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { type Db, raw } from '../../db/client'
 import { connections } from '../connections/schema'
-import { eventExists } from '../events/store'
+import { eventExists } from '../events/events'
 import { findReplay } from '../replay/replays'
 import { events, refs } from '../schema'
 import { i } from './conditions'

@@ -1,10 +1,10 @@
 import { type Db, run } from '../../db/client'
 import { type Page, paging } from '../../http/page'
 import { idRange } from '../../lib/ids'
-import { type EventRow, fitting, readEvents, type View } from '../events/store'
+import { type EventRow, fitting, readEvents, type View } from '../events/events'
 import { checksOf } from './conditions'
 import { type Filters, type SearchFields, toFilters } from './filters'
-import { type Range, type Read, readFacts, scan } from './find'
+import { type IdRange, type Read, readFacts, scan } from './find'
 import { chooseIndex } from './indexes'
 import { MAX_LOOKED_AT } from './limits'
 
@@ -63,7 +63,7 @@ function merged(lists: readonly Read[], end: string | null, order: 'asc' | 'desc
 }
 
 /** The time range as a range of ids, which begin with the time of receipt, from the last event shown on. */
-function rangeOf({ after, before, order }: Filters, shown: string | null): Range {
+function rangeOf({ after, before, order }: Filters, shown: string | null): IdRange {
   const { above, below } = idRange('evt', after, before)
   if (shown === null) return { above, below }
   return order === 'desc'

@@ -1,11 +1,11 @@
 import type { Context } from 'hono'
 import { batch } from '../../../db/client'
-import { type Refusal, readMinutes, readRefusals } from '../../../health/read'
+import { type RefusedFor, readMinutes, readRefusals } from '../../../health/read'
 import { type Traffic, trafficOf } from '../../../health/traffic'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { type ConnectionRow, findConnection, listConnections } from '../../../inbox/connections/connection'
-import { type EventRow, lastEventOf } from '../../../inbox/events/store'
+import { type EventRow, lastEventOf } from '../../../inbox/events/events'
 import { requireFound } from '../../../lib/fault'
 import { DAY, HOUR, MINUTE } from '../../../lib/time'
 import { namesOf } from '../events/store'
@@ -16,7 +16,7 @@ export type Shown = {
   row: ConnectionRow
   event: EventRow | null
   hour: Traffic
-  refusals: Refusal[]
+  refusals: RefusedFor[]
   /** See {@link localSecret}. */
   example: string | null
   /** Of the users and API keys that added its secrets, by id. */

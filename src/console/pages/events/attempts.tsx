@@ -1,4 +1,4 @@
-import type { AttemptRow, EventRow } from '../../../inbox/events/store'
+import type { AttemptRow, EventRow } from '../../../inbox/events/events'
 import { Badge } from '../../ui/badge'
 import { duration, plural } from '../../ui/format'
 import { Time } from '../../ui/parts'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import type { AttemptRow, EventRow } from '../../../inbox/events/store'
+import type { AttemptRow, EventRow } from '../../../inbox/events/events'
 import { can, pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'

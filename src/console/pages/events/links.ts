@@ -1,6 +1,6 @@
 import { findObject, findTrace } from '../../../billing/read/store'
 import { batch, type Db, type Query } from '../../../db/client'
-import type { EventRow } from '../../../inbox/events/store'
+import type { EventRow } from '../../../inbox/events/events'
 import { vendorOf } from '../../../vendors'
 import { projectPaths } from '../../paths'
 

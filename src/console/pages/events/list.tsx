@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import type { EventRow } from '../../../inbox/events/store'
+import type { EventRow } from '../../../inbox/events/events'
 import { ERROR_LENGTH } from '../../../inbox/search/limits'
 import { can, pathsOf } from '../../page'
 import { show } from '../../ui/layout'

@@ -1,4 +1,4 @@
-import type { EventRow } from '../../../inbox/events/store'
+import type { EventRow } from '../../../inbox/events/events'
 import { bytesOf, isKept } from '../../../inbox/payload'
 import { plural } from '../../ui/format'
 import { JsonTree } from './json-tree'

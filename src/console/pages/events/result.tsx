@@ -1,4 +1,4 @@
-import type { EventRow } from '../../../inbox/events/store'
+import type { EventRow } from '../../../inbox/events/events'
 import { isOpen } from './row'
 
 const ENDED: Partial<Record<EventRow['status'], string>> = {

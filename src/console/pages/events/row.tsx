@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
+import type { EventRow } from '../../../inbox/events/events'
 import { presentEvent } from '../../../inbox/events/present'
-import type { EventRow } from '../../../inbox/events/store'
 import { FINAL_STATUSES } from '../../../inbox/lifecycle'
 import { idTime } from '../../../lib/ids'
 import { pathsOf } from '../../page'

@@ -1,4 +1,4 @@
-import type { EventRow } from '../../../inbox/events/store'
+import type { EventRow } from '../../../inbox/events/events'
 import { vendorOf } from '../../../vendors'
 import { adviceOn } from '../../../vendors/event-errors'
 import { Time } from '../../ui/parts'

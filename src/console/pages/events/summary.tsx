@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import type { EventRow } from '../../../inbox/events/store'
+import type { EventRow } from '../../../inbox/events/events'
 import { idTime } from '../../../lib/ids'
 import { pathsOf } from '../../page'
 import { Effects } from '../../ui/effects'

@@ -4,8 +4,8 @@ import { firstRevoked, type KeyRow, listKeys } from '../../../api-keys/store'
 import { batch } from '../../../db/client'
 import type { Runtime } from '../../../env'
 import { assess, countsOf, healthQueries } from '../../../health/assess'
-import { type HourRow, readHours, type Snapshot } from '../../../health/read'
-import { findingsOf } from '../../../health/verdict'
+import { findingsOf } from '../../../health/findings'
+import { type HealthRows, type HourRow, readHours } from '../../../health/read'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { HOUR } from '../../../lib/time'
@@ -42,7 +42,10 @@ function queries(c: Context<HttpEnv>) {
   return { ...healthQueries(rt, project), keys, revoked: firstRevoked(rt.db, project) }
 }
 
-async function progressOf(rt: Runtime, found: Snapshot & { keys: KeyRow[]; revoked: Pick<KeyRow, 'last_used_at'>[] }) {
+async function progressOf(
+  rt: Runtime,
+  found: HealthRows & { keys: KeyRow[]; revoked: Pick<KeyRow, 'last_used_at'>[] },
+) {
   const { connections, facts } = await assess(rt, found)
   const { keys, revoked } = found
   return { keys, revoked, connections, facts, findings: findingsOf(facts), counts: countsOf(found) }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import type { EventRow } from '../../../inbox/events/store'
+import type { EventRow } from '../../../inbox/events/events'
 import type { Preview } from '../../../inbox/replay/preview'
 import { idTime } from '../../../lib/ids'
 import { adviceOn } from '../../../vendors/event-errors'

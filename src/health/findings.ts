@@ -2,7 +2,7 @@ import { HOUR, MINUTE, SECOND } from '../lib/time'
 import { THRESHOLDS } from './limits'
 
 /** What the verdict depends on. Ages are in milliseconds. */
-export type Facts = {
+export type HealthFacts = {
   oldest_pending_age_ms: number | null
   expired_leases: number
   /** Null if the sweep has never run. */
@@ -17,10 +17,10 @@ export type Facts = {
   /** Sentences about connections that refused every delivery. */
   refusing: readonly string[]
 }
-export type Verdict = { status: 'ok' | 'degraded' | 'failing'; reasons: string[] }
+export type HealthVerdict = { status: 'ok' | 'degraded' | 'failing'; reasons: string[] }
 
 /** The worst status that any fact causes, with the reasons for it. */
-export function verdictOf(facts: Facts): Verdict {
+export function verdictOf(facts: HealthFacts): HealthVerdict {
   const checks = checksOf(facts)
   for (const status of ['failing', 'degraded'] as const) {
     const reasons = checks.flatMap((check) => (check[status] ? [check.reason] : []))
@@ -34,13 +34,13 @@ type About = 'pending' | 'sweep' | 'failed' | 'leases' | 'secret' | 'unreadable'
 type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
 
 /** Everything that is wrong, including what is less severe than the status: the failing checks first. */
-export function findingsOf(facts: Facts): { about: About; reason: string; failing: boolean }[] {
+export function findingsOf(facts: HealthFacts): { about: About; reason: string; failing: boolean }[] {
   const wrong = checksOf(facts).filter(({ degraded, failing }) => degraded || failing)
   const findings = wrong.map(({ about, reason, failing }) => ({ about, reason, failing: failing === true }))
   return findings.sort((a, b) => Number(b.failing) - Number(a.failing))
 }
 
-function checksOf(facts: Facts): Check[] {
+function checksOf(facts: HealthFacts): Check[] {
   const { oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret, unreadable, refusing, store } =
     facts
   const { degraded, failing } = THRESHOLDS
@@ -98,7 +98,7 @@ function checksOf(facts: Facts): Check[] {
   ]
 }
 
-const share = ({ size_bytes, limit_bytes }: Facts['store']) => (size_bytes ?? 0) / limit_bytes
+const share = ({ size_bytes, limit_bytes }: HealthFacts['store']) => (size_bytes ?? 0) / limit_bytes
 
 /** A time in whole units: the largest of which there are at least two. */
 function span(ms: number): string {
