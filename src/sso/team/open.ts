@@ -11,103 +11,105 @@ import { newId } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
 import { type Session, sessionReplaced } from '../../sessions/session'
 import { members } from '../../tenancy/schema'
-import type { Finishing } from '../login/logins'
-import { conditions, type Facts, selectFacts } from './admission-store'
+import { admit, type Facts, NOT_INVITED, type NotAdmitted } from './admission'
+import { type Entering, type Entry, entryOf, selectFacts, whenFacts } from './facts'
 
-type New = {
+type Opening = {
+  entering: Entering
   session: Pick<Session, 'id' | 'hash' | 'expires_at'>
   /** The session of this browser that the new one replaces. */
   replaces: string | null
-  /** The user whom this browser has just proved to be, by a code or a passkey; null if none. */
-  proved: string | null
   /** A keyed hash of the browser. */
   browser: string
+  by: By
+  request: Pick<Change, 'request_id' | 'client_request_id'>
 }
+type New = { user: string; identity: string }
 
 /**
  * Opens a session for somebody whom a provider has identified, in one transaction: links a new identity to the user with its
  * address, or to a new user; makes them a member, if the connection says in which role. Two first sign-ins at once get one
- * user, and whoever is a member already stays as they are.
+ * user, and whoever is a member already stays as they are. {@link admit} decides each of these steps.
  *
- * @returns `opened`: null if they may not sign in; `facts` say why
+ * @returns the user, and whether a notice about the browser is due and within the limit; or why they may not sign in
  */
 export async function openWithSso(
   db: Directory,
-  { connection, identified }: Pick<Finishing, 'connection' | 'identified'>,
-  { session, replaces, proved, browser }: New,
-  by: By,
-  change: Omit<Change, 'actor'>,
-): Promise<{ facts: Facts | undefined; opened: { user: User; due: boolean; counted: boolean } | null }> {
-  const { now, client } = by
-  const { project_id, id: connection_id, settings } = connection
-  const { issuer, subject, email, email_verified, sid, end_session_endpoint } = identified
-  const all = conditions(db, connection, identified, proved, now)
-  const { address, identity, active, holds, owned, known, byAddress, unproven, isMember, isFormer, isInvited } = all
-  const [newUser, newIdentity] = [newId('usr', now), newId('idn', now)]
-  const { default_role } = settings
-  const joins = default_role === null ? sql`0` : sql`NOT ${isFormer(byAddress)}`
-  const admitted = sql`(${joins} OR ${isMember(byAddress)} OR ${isInvited(byAddress)})`
-  const linkable = and(
-    email === null || !email_verified ? sql`0` : sql`${known} IS NULL`,
-    active,
-    owned,
-    admitted,
-    sql`NOT ${unproven}`,
-  )
-  const linked = exists(
-    db
-      .select({ one: sql`1` })
-      .from(ssoIdentities)
-      .where(and(eq(ssoIdentities.project_id, project_id), eq(ssoIdentities.id, newIdentity))),
-  )
-  const joining = and(joins, linked, sql`NOT ${isMember(known)}`)
-  const member = {
-    project_id,
-    user_id: known,
-    role: default_role ?? 'viewer',
-    created_at: now,
-    source: 'sso' as const,
+  opening: Opening,
+): Promise<{ user: User; due: boolean; counted: boolean } | NotAdmitted> {
+  const { entering, session, replaces, browser, by } = opening
+  const { connection, identified, now } = entering
+  const created = { user: newId('usr', now), identity: newId('idn', now) }
+  const entry = entryOf(db, entering)
+  const done = await batch(db, {
+    facts: selectFacts(db, entry),
+    ...linkedTo(db, opening, entry, created),
+    ...joinedBy(db, opening, entry, created),
+    ...openedFor(db, opening, entry),
+    logged: sessionEvent(db, { ...by, type: 'sso_sign_in' }, eq(sessions.id, session.id)),
+    ...noteBrowser(db, { session: session.id, browser, newUser: created.user }, now),
+    ...sessionReplaced(db, { replaces, by: session.id }, by),
+    ...lastUsed(db, opening, entry),
+    user: db
+      .select(getTableColumns(users))
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.user_id))
+      .where(eq(sessions.id, session.id)),
+  })
+  const [user] = done.user
+  if (!user) {
+    const admitted = admit(connection.settings, identified, done.facts[0] as Facts)
+    return 'reason' in admitted ? admitted : NOT_INVITED
   }
-  const opening = and(sql`${known} IS NOT NULL`, active, holds, sql`(${isMember(known)} OR ${isInvited(known)})`)
-  const row = {
-    ...session,
-    user_id: known,
-    user_agent: client.user_agent,
+  const due = done.known.length === 0 && user.id !== created.user && user.notices
+  return { user, due, counted: done.noticed.length > 0 }
+}
+
+/** Links a new identity to the user with its address, or to a new one. */
+function linkedTo(db: Directory, { entering }: Opening, entry: Entry, created: New) {
+  const { connection, identified, now } = entering
+  const { project_id, id: connection_id, settings } = connection
+  const { address, byAddress } = entry
+  const isNew = whenFacts(entry, (facts) => !facts.linked && 'role' in admit(settings, identified, facts))
+  const user = { id: created.user, email: address, created_at: now }
+  const identity = {
+    id: created.identity,
+    project_id,
+    connection_id,
+    issuer: identified.issuer,
+    subject: identified.subject,
+    user_id: byAddress,
+    email: address,
     created_at: now,
     last_used_at: now,
-    confirmed_at: now,
-    connection_id,
-    sso_project_id: project_id,
-    sid,
   }
-  const isOpen = exists(db.select({ one: sql`1` }).from(sessions).where(eq(sessions.id, session.id)))
-  const stale = or(
-    isNull(ssoConnections.last_used_at),
-    lt(ssoConnections.last_used_at, now - MINUTE),
-    sql`${ssoConnections.end_session_endpoint} IS NOT ${end_session_endpoint}`,
+  return {
+    signedUp: insertWhere(db, users, user, isNew).onConflictDoNothing(),
+    linked: insertWhere(db, ssoIdentities, identity, isNew).onConflictDoNothing(),
+  }
+}
+
+/** Makes the user of a new identity a member. */
+function joinedBy(db: Directory, { entering, request }: Opening, entry: Entry, created: New) {
+  const { connection, identified, now } = entering
+  const { project_id, id: connection_id, settings } = connection
+  const { default_role } = settings
+  const { known } = entry
+  const identity = and(eq(ssoIdentities.project_id, project_id), eq(ssoIdentities.id, created.identity))
+  const one = db.select({ one: sql`1` }).from(ssoIdentities)
+  const joining = and(
+    exists(one.where(identity)),
+    whenFacts(entry, (facts) => {
+      const admitted = admit(settings, identified, { ...facts, linked: false }) // As it was before the identity.
+      return 'role' in admitted && admitted.role !== null
+    }),
   )
-  const done = await batch(db, {
-    facts: selectFacts(db, connection, identified, proved, now),
-    signedUp: insertWhere(db, users, { id: newUser, email: address, created_at: now }, linkable).onConflictDoNothing(),
-    linked: insertWhere(
-      db,
-      ssoIdentities,
-      {
-        id: newIdentity,
-        project_id,
-        connection_id,
-        issuer,
-        subject,
-        user_id: byAddress,
-        email: address,
-        created_at: now,
-        last_used_at: now,
-      },
-      linkable,
-    ).onConflictDoNothing(),
+  const role = default_role ?? 'viewer'
+  const member = { project_id, user_id: known, role, created_at: now, source: 'sso' as const }
+  return {
     audit: auditedFrom(
       db,
-      { ...change, actor: { type: 'user', id: '' } },
+      { ...request, now, actor: { type: 'user', id: '' } },
       { action: 'member.joined', object_type: 'member', object_id: '' },
       {
         taken: {
@@ -120,10 +122,39 @@ export async function openWithSso(
       },
     ),
     joined: insertWhere(db, members, member, joining).onConflictDoNothing(),
-    opened: insertWhere(db, sessions, row, opening),
-    logged: sessionEvent(db, { ...by, type: 'sso_sign_in' }, eq(sessions.id, session.id)),
-    ...noteBrowser(db, { session: session.id, browser, newUser }, now),
-    ...sessionReplaced(db, { replaces, by: session.id }, by),
+  }
+}
+
+/** Opens the session of a user whose identity is linked, if they may sign in. */
+function openedFor(db: Directory, { entering, session, by }: Opening, entry: Entry) {
+  const { connection, identified, now } = entering
+  const row = {
+    ...session,
+    user_id: entry.known,
+    user_agent: by.client.user_agent,
+    created_at: now,
+    last_used_at: now,
+    confirmed_at: now,
+    connection_id: connection.id,
+    sso_project_id: connection.project_id,
+    sid: identified.sid,
+  }
+  const mayEnter = whenFacts(entry, (facts) => facts.linked && 'role' in admit(connection.settings, identified, facts))
+  return { opened: insertWhere(db, sessions, row, mayEnter) }
+}
+
+/** Notes when the identity and the connection were last used, once the session is open. */
+function lastUsed(db: Directory, { entering, session }: Opening, { identity }: Entry) {
+  const { connection, identified, now } = entering
+  const { end_session_endpoint } = identified
+  const isConnection = and(eq(ssoConnections.project_id, connection.project_id), eq(ssoConnections.id, connection.id))
+  const stale = or(
+    isNull(ssoConnections.last_used_at),
+    lt(ssoConnections.last_used_at, now - MINUTE),
+    sql`${ssoConnections.end_session_endpoint} IS NOT ${end_session_endpoint}`,
+  )
+  const isOpen = exists(db.select({ one: sql`1` }).from(sessions).where(eq(sessions.id, session.id)))
+  return {
     used: db
       .update(ssoIdentities)
       .set({ last_used_at: now })
@@ -131,14 +162,6 @@ export async function openWithSso(
     usedConnection: db
       .update(ssoConnections)
       .set({ last_used_at: now, end_session_endpoint })
-      .where(and(eq(ssoConnections.project_id, project_id), eq(ssoConnections.id, connection_id), stale, isOpen)),
-    user: db
-      .select(getTableColumns(users))
-      .from(sessions)
-      .innerJoin(users, eq(users.id, sessions.user_id))
-      .where(eq(sessions.id, session.id)),
-  })
-  const user = done.user[0]
-  const due = user !== undefined && done.known.length === 0 && user.id !== newUser && user.notices
-  return { facts: done.facts[0], opened: user ? { user, due, counted: done.noticed.length > 0 } : null }
+      .where(and(isConnection, stale, isOpen)),
+  }
 }

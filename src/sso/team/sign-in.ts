@@ -8,7 +8,7 @@ import { newId } from '../../lib/ids'
 import { newSessionToken, sessionEnd } from '../../sessions/secret'
 import type { Finishing } from '../login/logins'
 import { SignInRefused } from '../login/refused'
-import { admit, withUsableEmail } from './admission'
+import { withUsableEmail } from './admission'
 import { openWithSso } from './open'
 
 /**
@@ -29,18 +29,16 @@ export async function signInWithSso(
   const token = newSessionToken()
   const expires_at = sessionEnd(rt.now, rt.now, true)
   const session = { id: newId('ses', rt.now), hash: await sha256Hex(token), expires_at }
-  const change = { request_id: c.get('requestId'), client_request_id: c.get('clientRequestId'), now: rt.now }
-  const { facts, opened } = await openWithSso(
-    rt.directory,
-    { connection, identified },
-    { session, replaces, proved, browser: await browserHash(rt, browser) },
+  const request = { request_id: c.get('requestId'), client_request_id: c.get('clientRequestId') }
+  const opened = await openWithSso(rt.directory, {
+    entering: { connection, identified, proved, now: rt.now },
+    session,
+    replaces,
+    browser: await browserHash(rt, browser),
     by,
-    change,
-  )
-  if (!opened) {
-    if (facts) admit(connection.settings, identified, facts)
-    throw new SignInRefused('not_invited', 'They are not a member of this project, and must be invited.')
-  }
+    request,
+  })
+  if ('reason' in opened) throw new SignInRefused(opened.reason, opened.message)
   sendNotice(c, opened, (of) => signInNotice(of, 'sso', by.client))
   return token
 }

@@ -9,10 +9,9 @@ import { members } from '../../tenancy/schema'
 import type { SsoConnection } from '../connections/connection'
 import { findByAddress, findIdentity, vouchesFor } from '../customers/identities'
 import { choose, REFUSALS, refusalOf, verifiedAddressOf } from '../customers/resolve'
-import { SignInRefused } from '../login/refused'
 import type { Identified } from '../oidc/oidc-client'
-import { admit, doubtAbout, withUsableEmail } from '../team/admission'
-import { type Facts, selectFacts } from '../team/admission-store'
+import { admit, doubtAbout, type Facts, withUsableEmail } from '../team/admission'
+import { entryOf, selectFacts } from '../team/facts'
 
 /** What a sign-in of this person with the connection would do, as a sentence. It only reads. */
 export async function wouldDo(rt: Runtime, connection: SsoConnection, identified: Identified): Promise<string> {
@@ -22,24 +21,20 @@ export async function wouldDo(rt: Runtime, connection: SsoConnection, identified
 async function ofTeam({ directory, now }: Runtime, connection: SsoConnection, said: Identified): Promise<string> {
   const identified = withUsableEmail(said)
   const email = identified.email?.toLowerCase() ?? null
+  // This browser has proved nothing: whoever has the link of a test run can open it.
+  const entry = entryOf(directory, { connection, identified, proved: null, now })
   const { facts, person } = await batch(directory, {
-    // This browser has proved nothing: whoever has the link of a test run can open it.
-    facts: selectFacts(directory, connection, identified, null, now),
+    facts: selectFacts(directory, entry),
     person: findPerson(directory, connection, identified, email),
   })
   const [user] = person
   const who = user?.email ?? email ?? identified.subject
-  try {
-    // A draft is tested before it is active.
-    const role = admit(connection.settings, identified, { ...(facts[0] as Facts), active: true })
-    if (role)
-      return accepted(
-        connection,
-        `${who} would be signed in, and become a member of the project with the role ${role}.`,
-      )
-  } catch (error) {
-    if (!(error instanceof SignInRefused)) throw error
-    return refused(error.message, who)
+  // A draft is tested before it is active.
+  const admitted = admit(connection.settings, identified, { ...(facts[0] as Facts), active: true })
+  if ('reason' in admitted) return refused(admitted.message, who)
+  const { role } = admitted
+  if (role) {
+    return accepted(connection, `${who} would be signed in, and become a member of the project with the role ${role}.`)
   }
   const standing = user?.role ? `They are already a member: ${user.role}.` : 'They could then accept their invitation.'
   return accepted(connection, `${who} would be signed in. ${standing}`)
