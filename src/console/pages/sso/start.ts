@@ -3,18 +3,17 @@ import { run } from '../../../db/client'
 import { domainOf } from '../../../domains/names'
 import type { HttpEnv } from '../../../http/context'
 import { publicOrigin, requirePublicOrigin } from '../../../http/origin'
-import { newId } from '../../../lib/ids'
 import { limitSignIn } from '../../../sessions/sign-in'
 import { findConnectionById } from '../../../sso/connections/connection'
-import { bindBrowser, elsewhere } from '../../../sso/login/browser'
-import { beginLogin } from '../../../sso/login/logins'
+import { elsewhere } from '../../../sso/login/browser'
 import { MAX_EMAIL } from '../../../sso/oidc/limits'
+import { beginTeamLogin } from '../../../sso/team/begin'
 import { connectionsFor } from '../../../sso/team/routing'
 import { localPath } from '../../local-path'
 import { page } from '../../page'
 import { type User, visitorOf } from '../../session'
 import { choicePage } from './choice'
-import { depart } from './depart'
+import { goOn } from './onward'
 
 /** Begins a sign-in of the team: with a connection, or with those that have the domain of an email address. */
 export const ssoStartPages = new Hono<HttpEnv>().get('/start', page('anyone'), async (c) => {
@@ -46,18 +45,7 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
   if (visitor || originOfVisit(c) === 'elsewhere') {
     return choicePage(c, { email: login_hint ?? '', next, connections: [connection], signedIn: visitor?.email })
   }
-  const { state, bound } = await bindBrowser(c)
-  const login = {
-    id: newId('slg', rt.now),
-    project_id: connection.project_id,
-    connection_id: connection.id,
-    mode: 'team' as const,
-    redirect_to: next,
-    app_state: null,
-    login_hint,
-  }
-  const begun = await beginLogin(rt.directory, login, bound, rt.now)
-  return depart(c, { login: begun, connection }, state)
+  return goOn(c, await beginTeamLogin(c, connection, { redirect_to: next, login_hint }))
 }
 
 /** The user who is signed in here. Not asked for if the link is on one of our own pages, because they chose to leave it. */

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import { finishTest, type Tested } from '../../../sso/test-runs/finish'
+import type { Onward } from '../../../sso/login/protocol'
 import { enterIfKnown } from '../../page'
 import { projectPaths } from '../../paths'
 import type { User } from '../../session'
@@ -8,10 +8,10 @@ import { show } from '../../ui/layout'
 import { Gate } from '../sign-in/gate'
 import { Result } from '../sso-tests/result'
 
-/** Ends a test run, and shows what it found: a member on its page in the console, anybody else right here. */
-export async function testedPage(c: Context<HttpEnv>, tested: Tested) {
-  const { connection, login } = tested
-  const result = await finishTest(c.get('rt'), tested, c.get('requestId'))
+type Tested = Extract<Onward, { to: 'tested' }>
+
+/** Shows what a test run found: a member on its page in the console, anybody else right here. */
+export async function testedPage(c: Context<HttpEnv>, { connection, login, result }: Tested): Promise<Response> {
   if (!result) return replacedPage(c, connection.name)
   await enterIfKnown(c, connection.project_id)
   const visitor = c.get('actor') as User | undefined
