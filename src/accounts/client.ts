@@ -8,7 +8,7 @@ import { MAX_USER_AGENT } from './limits'
 export type Client = { user_agent: string | null; country: string | null }
 
 /** The client of a request, and its time, for the log of an account. */
-export function byOf(c: Context<HttpEnv>): By {
+export function byOf(c: Context<HttpEnv>): ByClient {
   return { client: clientOf(c), now: c.get('rt').now }
 }
 
@@ -23,7 +23,7 @@ export function clientOf(c: Context<HttpEnv>): Client {
 }
 
 /** The client of a request, and its time (ms). */
-export type By = { client: Client; now: number }
+export type ByClient = { client: Client; now: number }
 
 /**
  * What a sign-in comes from. A browser is known by the cookie that it was given. An API client has none, and is known by

@@ -5,14 +5,14 @@ import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
 import { idFloor, newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
-import type { By, Client } from './client'
+import type { ByClient, Client } from './client'
 import { EVENTS_KEPT } from './limits'
 import { accountEvents, type EventType, sessions, signInCodes, users } from './schema'
 
 export type AccountEvent = typeof accountEvents.$inferSelect
 
 /** An event to write. */
-type Happened = By & { type: EventType }
+type Happened = ByClient & { type: EventType }
 
 /** Failed attempts, and the millisecond of the hour that the ids of each kind have. */
 const FAILED = { sign_in_failed: 0, recovery_code_failed: 1 } as const satisfies Partial<Record<EventType, number>>
@@ -39,7 +39,7 @@ export function sessionEvent(db: Directory, { type, client, now }: Happened, whi
  *
  * @param which the sign-in code that was tried, if the attempt is wrong
  */
-export function wrongCodeEvent(db: Directory, by: By, which: SQL | undefined): Query<void> {
+export function wrongCodeEvent(db: Directory, by: ByClient, which: SQL | undefined): Query<void> {
   const from = sql`FROM ${signInCodes} INNER JOIN ${users} ON ${eq(users.email, signInCodes.email)} WHERE ${which}`
   return failedEvent(db, 'sign_in_failed', by, users.id, from)
 }
@@ -49,7 +49,7 @@ export function wrongCodeEvent(db: Directory, by: By, which: SQL | undefined): Q
  *
  * @param which the session in which it was tried, if the attempt is wrong
  */
-export function wrongRecoveryCodeEvent(db: Directory, by: By, which: SQL | undefined): Query<void> {
+export function wrongRecoveryCodeEvent(db: Directory, by: ByClient, which: SQL | undefined): Query<void> {
   return failedEvent(db, 'recovery_code_failed', by, sessions.user_id, sql`FROM ${sessions} WHERE ${which}`)
 }
 
@@ -57,7 +57,7 @@ export function wrongRecoveryCodeEvent(db: Directory, by: By, which: SQL | undef
 function failedEvent(
   db: Directory,
   type: keyof typeof FAILED,
-  { client, now }: By,
+  { client, now }: ByClient,
   user_id: Column,
   from: SQL,
 ): Query<void> {
@@ -85,7 +85,11 @@ function clientColumns({ user_agent, country }: Client) {
 }
 
 /** Reads `take` events of a user's account, newest first, starting after the event `before`. */
-export function listEvents(db: Directory, userId: string, { before, take }: { before: string | null; take: number }) {
+export function listAccountEvents(
+  db: Directory,
+  userId: string,
+  { before, take }: { before: string | null; take: number },
+) {
   return db
     .select()
     .from(accountEvents)
@@ -95,7 +99,7 @@ export function listEvents(db: Directory, userId: string, { before, take }: { be
 }
 
 /** Deletes `most` of the events that are too old. */
-export function purgeEvents(db: Directory, now: number, most: number) {
+export function purgeAccountEvents(db: Directory, now: number, most: number) {
   const { user_id, id, at } = accountEvents
   return deleteSome(db, accountEvents, [user_id, id], lt(at, now - EVENTS_KEPT), most)
 }

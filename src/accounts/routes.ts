@@ -11,7 +11,7 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
-import { type AccountEvent as EventRow, listEvents } from './events'
+import { type AccountEvent as EventRow, listAccountEvents } from './events'
 import { NOTICES_A_DAY } from './limits'
 import { findUser } from './notices'
 import type { User } from './schema'
@@ -109,7 +109,7 @@ export const accountRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { directory } = c.get('rt')
       const list = paging('account_events', c.req.valid('query'))
-      const rows = await run(directory, listEvents(directory, sessionOf(c).user_id, list))
+      const rows = await run(directory, listAccountEvents(directory, sessionOf(c).user_id, list))
       return answer(c, list.page(rows, present), 200)
     },
   )

@@ -4,9 +4,9 @@ import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { type Domain, entryOf, findDomain } from './domain'
+import { type Domain, domainEntry, findDomain } from './domain'
 import { MAX_DOMAINS } from './limits'
-import { newToken } from './names'
+import { newRecordToken } from './names'
 import { domains, type Purpose } from './schema'
 import { begun } from './step'
 
@@ -28,7 +28,7 @@ export async function insertDomain(
     id: newId('dom', now),
     hostname,
     purpose,
-    token: newToken(),
+    token: newRecordToken(),
     created_by: change.actor.id,
     created_at: now,
     version: 1,
@@ -46,7 +46,7 @@ export async function insertDomain(
     ...audited(
       directory,
       change,
-      { project_id, ...entryOf(row.id, 'domain.added'), details: { hostname, purpose } },
+      { project_id, ...domainEntry(row.id, 'domain.added'), details: { hostname, purpose } },
       insertWhere(directory, domains, row, sql`NOT EXISTS ${twin} AND ${room}`),
     ),
     added: findDomain(directory, project_id, row.id),

@@ -11,7 +11,7 @@ import { missingScopes } from '../lib/access'
 import { Fault, requireFound } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import { insertDomain } from './add'
-import { check, settle } from './check'
+import { check, writeChecked } from './check'
 import { claimDomain } from './claim'
 import { type Domain, findDomain } from './domain'
 import type { AddBody } from './fields'
@@ -36,7 +36,7 @@ export async function verifyDomain(c: Context<HttpEnv>, id: string): Promise<Dom
   if (retried.length > 0) return row
   if (claimed.length === 0) throw tooSoon(row, rt.now)
   const checked = await check(rt, row, holders)
-  const { rows: written, held } = await settle(rt, [checked], changeOf(c))
+  const { rows: written, held } = await writeChecked(rt, [checked], changeOf(c))
   if (held || checked.inUse) throw hostnameInUse(row.hostname)
   // Whoever has changed it meanwhile was first: then their result counts.
   return written[0] ?? requireFound(await run(rt.directory, findDomain(rt.directory, row.project_id, row.id)), 'Domain')

@@ -3,11 +3,11 @@ import type { Runtime } from '../env'
 import { newId } from '../lib/ids'
 import { claimDue } from './claim'
 import type { Domain, DomainAction } from './domain'
-import { evidenceOf, type Known, knownOf } from './evidence'
+import { evidenceOf, type KnownValues, knownOf } from './evidence'
 import { LOOKUPS_AT_ONCE, RUN_FOR } from './limits'
 import { recordName, recordValue } from './names'
 import { resolveText } from './resolve'
-import { type Result, writeProof, writeResults } from './results'
+import { type CheckResult, writeProof, writeResults } from './results'
 import type { DomainState, RecordStatus } from './schema'
 import { isToServe, lookAtHost } from './serving'
 import { afterCheck } from './step'
@@ -18,14 +18,14 @@ import { tellManagers } from './tell'
  * A result that is not written yet. `losers`: who loses the name to the domain; null if nobody has proven anything. `inUse`:
  * whether another project holds the name and its record is still there.
  */
-export type Checked = { result: Result; losers: Domain[] | null; inUse: boolean }
+export type CheckedDomain = { result: CheckResult; losers: Domain[] | null; inUse: boolean }
 
 /**
  * Looks a domain up, and its host if it is to serve.
  *
  * @param holders domains of other projects that hold names now
  */
-export async function check(rt: Runtime, row: Domain, holders: readonly Domain[]): Promise<Checked> {
+export async function check(rt: Runtime, row: Domain, holders: readonly Domain[]): Promise<CheckedDomain> {
   const { now, settings } = rt
   const [told, serving] = await Promise.all([
     resolveText(settings.dnsResolvers, recordName(row.hostname)),
@@ -49,7 +49,7 @@ export async function check(rt: Runtime, row: Domain, holders: readonly Domain[]
  *
  * @returns the domains that were written, and whether another project was found to hold a name just now
  */
-export async function settle(rt: Runtime, checked: readonly Checked[], change: Change) {
+export async function writeChecked(rt: Runtime, checked: readonly CheckedDomain[], change: Change) {
   const { directory } = rt
   const plain = checked.filter(({ losers }) => losers === null).map(({ result }) => result)
   const rows = await writeResults(directory, plain, change)
@@ -74,7 +74,7 @@ function isRival(holder: Domain, { project_id, hostname, purpose }: Domain): boo
   return holder.project_id !== project_id && holder.hostname === hostname && holder.purpose === purpose
 }
 
-function isThere({ token }: Domain, known: Known): boolean {
+function isThere({ token }: Domain, known: KnownValues): boolean {
   return known?.includes(recordValue(token)) ?? false
 }
 
@@ -107,7 +107,7 @@ export async function checkDue(rt: Runtime, failed: (error: unknown) => void): P
   if (rows.length === 0) return
   const until = Date.now() + RUN_FOR
   const left = [...rows]
-  const checked: Checked[] = []
+  const checked: CheckedDomain[] = []
   const lane = async () => {
     for (let row = left.shift(); row && Date.now() < until; row = left.shift()) {
       await check(rt, row, holders).then((one) => checked.push(one), failed)
@@ -115,5 +115,5 @@ export async function checkDue(rt: Runtime, failed: (error: unknown) => void): P
   }
   await Promise.all(Array.from({ length: LOOKUPS_AT_ONCE }, lane))
   const by = { type: 'system', id: 'cron' } as const
-  await settle(rt, checked, { actor: by, request_id: newId('req', now), now })
+  await writeChecked(rt, checked, { actor: by, request_id: newId('req', now), now })
 }

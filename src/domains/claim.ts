@@ -2,9 +2,9 @@ import { and, eq, getTableColumns, inArray, isNull, lte, or, type SQL, sql } fro
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory, raw } from '../db/client'
-import { type Domain, detailsOf, entryOf, findDomain, HELD, isDomain } from './domain'
+import { type Domain, detailsOf, domainEntry, findDomain, HELD, isDomain } from './domain'
 import { CLAIMED_FOR, DUE_AT_ONCE, DUE_CANDIDATES, DUE_OF_PROJECT, MAX_HOLDERS, VERIFY_EVERY } from './limits'
-import { newToken } from './names'
+import { newRecordToken } from './names'
 import { domains } from './schema'
 import { begun } from './step'
 
@@ -33,7 +33,7 @@ export async function claimDomain(
   const hasFailed = and(isOne, eq(domains.state, 'failed')) as SQL
   const again = {
     ...begun(now),
-    token: newToken(),
+    token: newRecordToken(),
     evidence: null,
     checked_at: null,
     serving: null,
@@ -47,7 +47,7 @@ export async function claimDomain(
       .set({ checked_at: now })
       .where(and(isOne, inArray(domains.state, ['pending', 'verified', 'grace'])))
       .returning({ id: domains.id }),
-    audit: auditedFrom(directory, change, entryOf(id, 'domain.retried'), {
+    audit: auditedFrom(directory, change, domainEntry(id, 'domain.retried'), {
       taken: { project_id: domains.project_id, details: detailsOf(domains) },
       from: sql`FROM ${domains} WHERE ${hasFailed}`,
     }),

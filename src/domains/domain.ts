@@ -79,7 +79,7 @@ export type DomainAction =
   | 'domain.deleted'
 
 /** The audit entry of a domain, without what the row itself says. */
-export function entryOf(id: string, action: DomainAction) {
+export function domainEntry(id: string, action: DomainAction) {
   return { action, object_type: 'domain', object_id: id }
 }
 

@@ -12,7 +12,7 @@ import { DOMAIN_STATES, PURPOSES, RECORD_STATUSES } from './schema'
 const MAX_SENT = 300
 
 export const PurposeName = named('DomainPurpose', z.enum(PURPOSES))
-export const StateName = named('DomainState', z.enum(DOMAIN_STATES))
+export const DomainStateName = named('DomainState', z.enum(DOMAIN_STATES))
 const Status = named('RecordStatus', z.enum(RECORD_STATUSES))
 
 export const AddBody = named(
@@ -58,14 +58,14 @@ const DnsRecord = named(
   },
 )
 
-export const Domain = named(
+export const DomainShown = named(
   'Domain',
   z.object({
     id: z.string(),
     hostname: z.string().describe('In lower case, as A-labels (`xn--…`).'),
     display: z.string().describe('The same name in readable form.'),
     purpose: PurposeName,
-    state: StateName.describe('In `verified` and `grace`, the project holds the name.'),
+    state: DomainStateName.describe('In `verified` and `grace`, the project holds the name.'),
     records: z.array(DnsRecord).describe('The records that the DNS must have.'),
     target: z.string().nullable().describe('For a surface, what its CNAME record must point to.'),
     serving: z
@@ -107,7 +107,7 @@ export const Domain = named(
 )
 
 /** A domain as the API shows it. */
-export function present(row: Row, { surfaceTarget }: Settings): z.infer<typeof Domain> {
+export function presentDomain(row: Row, { surfaceTarget }: Settings): z.infer<typeof DomainShown> {
   const { status = null, resolvers = [] } = row.evidence ?? {}
   return {
     id: row.id,

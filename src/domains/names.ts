@@ -58,7 +58,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower c
 const TOKEN_CHARS = 32 // × 5 = 160 bits
 
 /** A new token, for one row of one project. */
-export function newToken(): string {
+export function newRecordToken(): string {
   const random = crypto.getRandomValues(new Uint8Array(TOKEN_CHARS))
   return Array.from(random, (byte) => ALPHABET[byte & 31]).join('')
 }

@@ -1,10 +1,10 @@
 import { SECOND } from '../lib/time'
 import { MAX_ANSWER_BYTES, RESOLVE_WITHIN } from './limits'
 import { readTextAnswer, type TextAnswer, textQuery } from './message'
-import type { Seen } from './schema'
+import type { ResolverAnswer } from './schema'
 
 /** What a resolver said, with its name. */
-export type Told = Omit<Seen, 'values'> & TextAnswer
+export type Told = Omit<ResolverAnswer, 'values'> & TextAnswer
 
 /** Asks each resolver for the TXT records of a name, all at once. A resolver that gives no usable answer is no error. */
 export function resolveText(resolvers: readonly string[], name: string): Promise<Told[]> {

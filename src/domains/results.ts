@@ -3,16 +3,16 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory, type Queries } from '../db/client'
 import { refusedNull, refusedTwin } from '../db/refused'
-import { type Domain, type DomainAction, detailsOf, entryOf, isDomain } from './domain'
+import { type Domain, type DomainAction, detailsOf, domainEntry, isDomain } from './domain'
 import { domains } from './schema'
-import { failed, type Standing } from './step'
+import { type DomainStanding, failed } from './step'
 
 const d = alias(domains, 'd')
 
 /** What a check found out about a domain, and what it makes of it. */
-export type Result = {
+export type CheckResult = {
   row: Domain
-  set: Standing & Partial<Pick<Domain, 'evidence' | 'checked_at' | 'serving' | 'serving_at' | 'serving_detail'>>
+  set: DomainStanding & Partial<Pick<Domain, 'evidence' | 'checked_at' | 'serving' | 'serving_at' | 'serving_detail'>>
   /** What the audit log says; null if the state stays. */
   action: DomainAction | null
 }
@@ -24,7 +24,7 @@ export type Result = {
  */
 export async function writeResults(
   directory: Directory,
-  results: readonly Result[],
+  results: readonly CheckResult[],
   change: Change,
 ): Promise<Domain[]> {
   if (results.length === 0) return []
@@ -51,7 +51,7 @@ export async function writeResults(
  */
 export async function writeProof(
   directory: Directory,
-  result: Result,
+  result: CheckResult,
   losers: readonly Domain[],
   change: Change,
 ): Promise<Domain | 'changed' | 'held'> {
@@ -85,7 +85,7 @@ export async function writeProof(
 }
 
 /** What a result changes. SQLite writes an index anew wherever one of its columns, or one of its condition, is set at all. */
-function changesOf(row: Domain, set: Result['set']): Partial<Result['set']> {
+function changesOf(row: Domain, set: CheckResult['set']): Partial<CheckResult['set']> {
   return Object.fromEntries(Object.entries(set).filter(([name, value]) => row[name as keyof Domain] !== value))
 }
 
@@ -93,8 +93,8 @@ function fence({ version }: Domain, condition: ReturnType<typeof sql>) {
   return { version: sql`CASE WHEN ${domains.version} = ${version} AND ${condition} THEN ${version + 1} END` }
 }
 
-function entryFor(directory: Directory, { row }: Pick<Result, 'row'>, action: DomainAction, change: Change) {
+function entryFor(directory: Directory, { row }: Pick<CheckResult, 'row'>, action: DomainAction, change: Change) {
   const from = sql`FROM ${domains} WHERE ${isDomain(row.project_id, row.id)} AND ${eq(domains.version, row.version)}`
   const taken = { project_id: domains.project_id, details: detailsOf(domains) }
-  return auditedFrom(directory, change, entryOf(row.id, action), { taken, from })
+  return auditedFrom(directory, change, domainEntry(row.id, action), { taken, from })
 }

@@ -11,7 +11,7 @@ import { requireFound } from '../lib/fault'
 import { SECOND } from '../lib/time'
 import { addDomain, removeDomain, verifyDomain } from './change'
 import { findDomain, listDomains } from './domain'
-import { AddBody, Domain, PurposeName, present, StateName } from './fields'
+import { AddBody, DomainShown, DomainStateName, PurposeName, presentDomain } from './fields'
 import { MAX_DOMAINS, VERIFY_EVERY } from './limits'
 
 const tag = 'Domains'
@@ -19,7 +19,7 @@ const actors = ['session', 'api_key'] as const
 const mayRead = { actors, scope: 'domains:read', project: true, reads: true } as const
 const mayWrite = { actors, scope: 'domains:write', project: true } as const
 const SSO_TOO = 'For the purpose `sso`, it also requires `sso:write`.'
-const ListQuery = z.strictObject({ ...pageFields, purpose: PurposeName.optional(), state: StateName.optional() })
+const ListQuery = z.strictObject({ ...pageFields, purpose: PurposeName.optional(), state: DomainStateName.optional() })
 
 export const domainRoutes = new Hono<HttpEnv>()
   .post(
@@ -30,13 +30,13 @@ export const domainRoutes = new Hono<HttpEnv>()
       description: `The response says which TXT record proves that the name is yours. The first lookup is a minute later. A project can have ${MAX_DOMAINS} domains. ${SSO_TOO}`,
       tag,
       policy: mayWrite,
-      responses: { 201: { description: 'The domain, which is pending.', schema: Domain } },
+      responses: { 201: { description: 'The domain, which is pending.', schema: DomainShown } },
       faults: ['domain_exists', 'domain_limit_reached'],
     }),
     body(AddBody),
     async (c) => {
       const row = await addDomain(c, c.req.valid('json'))
-      return answer(c, present(row, c.get('rt').settings), 201)
+      return answer(c, presentDomain(row, c.get('rt').settings), 201)
     },
   )
   .get(
@@ -47,7 +47,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       description: 'Newest first. Deleted ones are listed only if you ask for the state `released`.',
       tag,
       policy: mayRead,
-      responses: { 200: { description: 'A page of domains.', schema: listOf(Domain) } },
+      responses: { 200: { description: 'A page of domains.', schema: listOf(DomainShown) } },
     }),
     query(ListQuery),
     async (c) => {
@@ -60,7 +60,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       })
       return answer(
         c,
-        page(rows, (row) => present(row, settings)),
+        page(rows, (row) => presentDomain(row, settings)),
         200,
       )
     },
@@ -73,7 +73,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       description: 'In any state, with what the last check saw.',
       tag,
       policy: mayRead,
-      responses: { 200: { description: 'The domain.', schema: Domain } },
+      responses: { 200: { description: 'The domain.', schema: DomainShown } },
       faults: ['not_found'],
     }),
     async (c) => {
@@ -81,7 +81,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       const { rows } = await readDirectory(c, {
         rows: findDomain(directory, projectOf(c.get('actor')), c.req.param('id')),
       })
-      return answer(c, present(requireFound(rows, 'Domain'), settings), 200)
+      return answer(c, presentDomain(requireFound(rows, 'Domain'), settings), 200)
     },
   )
   .post(
@@ -92,10 +92,10 @@ export const domainRoutes = new Hono<HttpEnv>()
       description: `Looks the record up, at most once in ${VERIFY_EVERY / SECOND} seconds. A failed domain becomes pending again, with a new record to add. ${SSO_TOO}`,
       tag,
       policy: mayWrite,
-      responses: { 200: { description: 'The domain, checked just now.', schema: Domain } },
+      responses: { 200: { description: 'The domain, checked just now.', schema: DomainShown } },
       faults: ['not_found', 'hostname_in_use', 'domain_released'],
     }),
-    async (c) => answer(c, present(await verifyDomain(c, c.req.param('id')), c.get('rt').settings), 200),
+    async (c) => answer(c, presentDomain(await verifyDomain(c, c.req.param('id')), c.get('rt').settings), 200),
   )
   .delete(
     '/:id',

@@ -67,7 +67,7 @@ export type RecordStatus = (typeof RECORD_STATUSES)[number]
  * What one resolver said. `rcode`: the name of the DNS response code, or in one word why there was no usable answer.
  * `authenticated`: whether it has checked DNSSEC signatures.
  */
-export type Seen = { name: string; rcode: string; authenticated: boolean; values: string[] }
+export type ResolverAnswer = { name: string; rcode: string; authenticated: boolean; values: string[] }
 
 /** What a check saw, as it is stored. */
-export type Evidence = { status: RecordStatus; resolvers: Seen[] }
+export type Evidence = { status: RecordStatus; resolvers: ResolverAnswer[] }

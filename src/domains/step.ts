@@ -15,20 +15,20 @@ import {
 import type { RecordStatus } from './schema'
 
 /** The part of a domain that a check moves. */
-export type Standing = Pick<
+export type DomainStanding = Pick<
   Domain,
   'state' | 'state_since' | 'absent' | 'absent_since' | 'verified_at' | 'next_check_at' | 'grace_until'
 >
 
 /** A domain before a check. `looking`: whether it is a surface that is to serve and does not yet. */
-export type Before = Standing & { looking: boolean }
+export type Before = DomainStanding & { looking: boolean }
 
 /**
  * What a check makes of a domain. No answer (`unreachable`) never counts against anybody: only time ends what is pending.
  *
  * @param now ms
  */
-export function afterCheck(before: Before, status: RecordStatus, now: number): Standing {
+export function afterCheck(before: Before, status: RecordStatus, now: number): DomainStanding {
   const { looking, ...standing } = before
   if (status === 'found') return proven(before, now)
   const isAbsent = status !== 'unreachable'
@@ -54,7 +54,7 @@ export function afterCheck(before: Before, status: RecordStatus, now: number): S
   return { ...standing, next_check_at: Math.min(now + GRACE_EVERY, ends) }
 }
 
-function proven({ looking, ...standing }: Before, now: number): Standing {
+function proven({ looking, ...standing }: Before, now: number): DomainStanding {
   const held = standing.state === 'verified'
   return {
     state: 'verified',
@@ -68,7 +68,7 @@ function proven({ looking, ...standing }: Before, now: number): Standing {
 }
 
 /** A domain that has failed: nothing is checked any more. */
-export function failed(standing: Standing, now: number): Standing {
+export function failed(standing: DomainStanding, now: number): DomainStanding {
   return {
     ...standing,
     state: 'failed',

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Sealed } from '../lib/seal'
-import type { ConnectionSettings, Discovery, Report } from './values'
+import type { ConnectionSettings, Discovery, TestReport } from './values'
 import { AUDIENCES, AUTH_METHODS, CONNECTION_STATES, MODES, TEST_STATES } from './values'
 
 /** OpenID providers that people may sign in with: the team to the console, or a project's customers to its product. */
@@ -141,7 +141,7 @@ export const ssoTests = sqliteTable(
     revision: integer().notNull(),
     state: text({ enum: TEST_STATES }).notNull(),
     /** Its steps, without codes, tokens and secrets; null until a browser has come back from the provider. */
-    report: text({ mode: 'json' }).$type<Report>(),
+    report: text({ mode: 'json' }).$type<TestReport>(),
     created_at: integer().notNull(),
   },
   (t) => [primaryKey({ columns: [t.project_id, t.connection_id, t.id] }), index('sso_tests_created').on(t.created_at)],

@@ -10,7 +10,7 @@ export const CONNECTION_STATES = ['draft', 'active', 'disabled'] as const
 
 /** What a sign-in is for. A test run signs nobody in. */
 export const MODES = ['team', 'customers', 'test'] as const
-export type Mode = (typeof MODES)[number]
+export type LoginMode = (typeof MODES)[number]
 
 export const TEST_STATES = ['waiting', 'passed', 'failed'] as const
 export type TestState = (typeof TEST_STATES)[number]
@@ -39,7 +39,7 @@ export type ConnectionSettings = {
 export type Discovery = { ok: boolean; detail: string | null; checked_at: number }
 
 /** One step of a test run. */
-export type Step = {
+export type TestStep = {
   name: string
   ok: boolean
   expected: string | null
@@ -47,4 +47,4 @@ export type Step = {
 }
 
 /** What a test run found, and what a real sign-in would do. */
-export type Report = { steps: readonly Step[]; would: string }
+export type TestReport = { steps: readonly TestStep[]; would: string }

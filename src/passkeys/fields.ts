@@ -36,7 +36,7 @@ const example = { id: 'xUcl8…', rawId: 'xUcl8…', type: 'public-key', clientE
 
 const PasskeyName = visibleText(MAX_PASSKEY_NAME)
 
-export const RegisterBody = named(
+export const RegisterPasskeyBody = named(
   'RegisterPasskey',
   z.strictObject({
     name: PasskeyName.default('Passkey').describe('What you call it, such as the name of the device.'),
@@ -59,7 +59,7 @@ export const UseBody = named(
   },
 )
 export type UsedCredential = z.infer<typeof UseBody>['credential']
-export type RegisteredCredential = z.infer<typeof RegisterBody>['credential']
+export type RegisteredCredential = z.infer<typeof RegisterPasskeyBody>['credential']
 
 export const RenameBody = named('PasskeyName', z.strictObject({ name: PasskeyName }), { name: 'Laptop' })
 
@@ -122,7 +122,7 @@ export const RecoveryCodesLeft = named(
 )
 
 /** A passkey as it is shown. */
-export function present({
+export function presentPasskey({
   id,
   name,
   backed_up,

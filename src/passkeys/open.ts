@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
-import type { By } from '../accounts/client'
+import type { ByClient } from '../accounts/client'
 import { sessionEvent } from '../accounts/events'
 import { noteBrowser } from '../accounts/notices'
 import { sessions, type User, users } from '../accounts/schema'
@@ -22,7 +22,7 @@ export async function openWithPasskey(
   db: Directory,
   asserted: Asserted,
   { session, replaces, browser }: { session: NewSession; replaces: string | null; browser: string },
-  by: By,
+  by: ByClient,
 ): Promise<{ user: User; due: boolean; counted: boolean; bypassed: Bypassed[] } | null> {
   const { user_id } = asserted.passkey
   const { client, now } = by
@@ -52,7 +52,12 @@ export async function openWithPasskey(
  *
  * @returns whether it did: not if the challenge was answered before, or the passkey is no longer as it was read
  */
-export async function proveWithPasskey(db: Directory, session: Acting, asserted: Asserted, by: By): Promise<boolean> {
+export async function proveWithPasskey(
+  db: Directory,
+  session: Acting,
+  asserted: Asserted,
+  by: ByClient,
+): Promise<boolean> {
   const { now } = by
   const proven = and(isSession(session), eq(sessions.user_id, asserted.passkey.user_id), isUnchanged(db, asserted))
   const done = await once(db, asserted.challenge, {

@@ -1,5 +1,5 @@
 import { and, eq, exists, isNotNull, lt, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
-import type { By } from '../accounts/client'
+import type { ByClient } from '../accounts/client'
 import { sessionEvent } from '../accounts/events'
 import { noticeOf } from '../accounts/notices'
 import { sessions } from '../accounts/schema'
@@ -39,7 +39,7 @@ export async function insertPasskey(
   db: Directory,
   session: Acting,
   { passkey, challenge, codes }: { passkey: Passkey; challenge: string; codes: readonly string[] },
-  by: By,
+  by: ByClient,
 ) {
   const own = eq(passkeys.user_id, session.user_id)
   const allowed = exists(db.select({ one: sql`1` }).from(sessions).where(mayManage(db, session)))
@@ -63,7 +63,7 @@ export async function insertPasskey(
 }
 
 /** Gives one of the user's passkeys a name. The same name again changes nothing. @returns it; undefined if there is none */
-export async function renamePasskey(db: Directory, session: Acting, id: string, name: string, by: By) {
+export async function renamePasskey(db: Directory, session: Acting, id: string, name: string, by: ByClient) {
   const own = and(eq(passkeys.id, id), eq(passkeys.user_id, session.user_id))
   const other = and(own, ne(passkeys.name, name))
   const { passkey } = await batch(db, {
@@ -80,7 +80,7 @@ export async function renamePasskey(db: Directory, session: Acting, id: string, 
  *
  * @returns whether it existed, whether it is gone, and the notice of it
  */
-export async function deletePasskey(db: Directory, session: Acting, id: string, by: By) {
+export async function deletePasskey(db: Directory, session: Acting, id: string, by: ByClient) {
   const one = and(eq(passkeys.id, id), eq(passkeys.user_id, session.user_id))
   const going = and(one, isProven(db, session))
   const { there, gone, counted, reader } = await batch(db, {

@@ -1,5 +1,5 @@
 import { and, eq, exists, isNull, not, notExists, type SQL, sql } from 'drizzle-orm'
-import type { By } from '../accounts/client'
+import type { ByClient } from '../accounts/client'
 import { sessionEvent, wrongRecoveryCodeEvent } from '../accounts/events'
 import { type NoticeOf, noticeOf } from '../accounts/notices'
 import { sessions } from '../accounts/schema'
@@ -33,7 +33,7 @@ export function codesMadeAt(db: Directory, userId: string) {
  *
  * @param hashes of the codes
  */
-export function codesMade(db: Directory, session: Acting, hashes: readonly string[], condition: SQL, by: By) {
+export function codesMade(db: Directory, session: Acting, hashes: readonly string[], condition: SQL, by: ByClient) {
   const { user_id } = session
   const none = notExists(db.select({ one: sql`1` }).from(recoveryCodes).where(eq(recoveryCodes.user_id, user_id)))
   const made = db
@@ -71,7 +71,7 @@ export async function replaceCodes(
   db: Directory,
   session: Acting,
   { hashes, known }: { hashes: readonly string[]; known: number | null | undefined },
-  by: By,
+  by: ByClient,
 ) {
   const { user_id } = session
   const own = db.select({ one: sql`1` }).from(passkeys).where(eq(passkeys.user_id, user_id))
@@ -100,7 +100,7 @@ export async function redeemRecoveryCode(
   db: Directory,
   session: Acting,
   hash: string,
-  by: By,
+  by: ByClient,
 ): Promise<NoticeOf | null> {
   const code = and(
     eq(recoveryCodes.user_id, session.user_id),

@@ -15,8 +15,8 @@ import {
   CreationOptions,
   NewPasskey,
   PasskeyShown,
-  present,
-  RegisterBody,
+  presentPasskey,
+  RegisterPasskeyBody,
   RenameBody,
   RequestOptions,
   UseBody,
@@ -44,7 +44,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { directory } = c.get('rt')
       const own = await run(directory, passkeysOf(directory, sessionOf(c).user_id))
-      return answer(c, { data: own.map(present), has_more: false, next_cursor: null }, 200)
+      return answer(c, { data: own.map(presentPasskey), has_more: false, next_cursor: null }, 200)
     },
   )
   .post(
@@ -79,10 +79,10 @@ export const passkeyRoutes = new Hono<HttpEnv>()
         'public_origin_missing',
       ],
     }),
-    body(RegisterBody),
+    body(RegisterPasskeyBody),
     async (c) => {
       const { passkey, codes } = await finishRegistration(c, sessionOf(c), c.req.valid('json'))
-      return answer(c, { passkey: present(passkey), recovery_codes: codes }, 201)
+      return answer(c, { passkey: presentPasskey(passkey), recovery_codes: codes }, 201)
     },
   )
   .post(
@@ -137,7 +137,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     body(RenameBody),
     async (c) => {
       const { name } = c.req.valid('json')
-      return answer(c, present(await namePasskey(c, sessionOf(c), c.req.param('id'), name)), 200)
+      return answer(c, presentPasskey(await namePasskey(c, sessionOf(c), c.req.param('id'), name)), 200)
     },
   )
   .delete(

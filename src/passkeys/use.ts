@@ -12,15 +12,15 @@ import { newId } from '../lib/ids'
 import { newSessionToken, sessionEnd } from '../sessions/secret'
 import { noteBypass } from '../sessions/tell'
 import type { Acting } from './acting'
-import type { Purpose } from './challenge'
+import type { ChallengePurpose } from './challenge'
 import { invalidPasskey, verified } from './faults'
 import type { UsedCredential } from './fields'
 import { openWithPasskey, proveWithPasskey } from './open'
 import { type Asserted, byCredential, passkeysOf } from './passkey'
 import { assertionOptions, siteOf, verifyAssertion } from './webauthn'
 
-const SIGN_IN: Purpose = { to: 'sign_in', session: null }
-const proof = (session: Acting): Purpose => ({ to: 'prove', session: session.id })
+const SIGN_IN: ChallengePurpose = { to: 'sign_in', session: null }
+const proof = (session: Acting): ChallengePurpose => ({ to: 'prove', session: session.id })
 
 /** What a browser needs to sign in with any passkey that it has for this site. No I/O. */
 export function beginSignIn(c: Context<HttpEnv>) {
@@ -76,7 +76,11 @@ export async function provePasskey(c: Context<HttpEnv>, session: Acting, credent
 }
 
 /** The passkey that a credential was made with, verified. @throws {Fault} `invalid_passkey` */
-async function assertedBy(c: Context<HttpEnv>, purpose: Purpose, credential: UsedCredential): Promise<Asserted> {
+async function assertedBy(
+  c: Context<HttpEnv>,
+  purpose: ChallengePurpose,
+  credential: UsedCredential,
+): Promise<Asserted> {
   const site = siteOf(c)
   const [passkey] = await run(site.rt.directory, byCredential(site.rt.directory, credential.id))
   if (!passkey) throw invalidPasskey()

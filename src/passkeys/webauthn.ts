@@ -12,7 +12,7 @@ import type { Runtime } from '../env'
 import type { HttpEnv } from '../http/context'
 import { publicOrigin, requirePublicOrigin } from '../http/origin'
 import { utf8 } from '../lib/crypto'
-import { idOfChallenge, newChallenge, type Purpose } from './challenge'
+import { type ChallengePurpose, idOfChallenge, newChallenge } from './challenge'
 import { CHALLENGE_TTL } from './limits'
 import type { Passkey } from './passkey'
 
@@ -46,7 +46,7 @@ export async function registrationOptions(site: Site, owner: Owner, existing: re
 }
 
 /** What `navigator.credentials.get()` needs. Without `allowed`, the browser offers all passkeys that it has for the site. */
-export async function assertionOptions(site: Site, purpose: Purpose, allowed?: readonly Passkey[]) {
+export async function assertionOptions(site: Site, purpose: ChallengePurpose, allowed?: readonly Passkey[]) {
   return generateAuthenticationOptions({
     rpID: hostOf(site),
     challenge: await newChallenge(site.rt, purpose),
@@ -98,7 +98,7 @@ export async function verifyRegistration(site: Site, session: string, response: 
  */
 export async function verifyAssertion(
   site: Site,
-  purpose: Purpose,
+  purpose: ChallengePurpose,
   passkey: Passkey,
   response: AuthenticationResponseJSON,
 ) {
@@ -125,7 +125,7 @@ export async function verifyAssertion(
 }
 
 /** The check of the challenge in an answer, and the id of that challenge once it was checked. */
-function challengeFor({ rt }: Site, purpose: Purpose) {
+function challengeFor({ rt }: Site, purpose: ChallengePurpose) {
   let id: string | null = null
   return {
     expected: async (sent: string) => {

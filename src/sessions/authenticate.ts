@@ -7,7 +7,7 @@ import { requireReach, type SsoSession } from '../tenancy/reach'
 import { requireSecondFactor } from '../tenancy/second-factor'
 import { CONFIRMED_FOR, SLIDE_EVERY } from './limits'
 import { isSessionToken, SESSION_PREFIX, sessionEnd } from './secret'
-import { byHash, type SessionCredential, slideSession } from './session'
+import { type SessionCredential, sessionByHash, slideSession } from './session'
 
 /** A console session as a credential. One D1 read gets the session and the user's role in the project. */
 export const sessionCredential: CredentialKind = {
@@ -18,7 +18,7 @@ export const sessionCredential: CredentialKind = {
   enter: (rt) => rt, // The directory knows sessions.
   lookup: (rt, { hash }, projectId) => ({
     db: rt.directory,
-    query: byHash(rt.directory, hash, projectId),
+    query: sessionByHash(rt.directory, hash, projectId),
     judge: async (rows) => judge(rt, rows[0] as SessionCredential | undefined, projectId),
   }),
   faults: ['unknown_session', 'session_expired'],

@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
-import type { By } from '../accounts/client'
+import type { ByClient } from '../accounts/client'
 import { sessionEvent, wrongCodeEvent } from '../accounts/events'
 import { noteBrowser } from '../accounts/notices'
 import { sessions, signInCodes, type User, users } from '../accounts/schema'
@@ -87,7 +87,7 @@ function wrong({ challenge, code_hash }: Typed, now: number) {
 }
 
 /** Reads the address of a code that can still be redeemed. A wrong code counts as an attempt. @returns null for one */
-export async function openCode(db: Directory, typed: Typed, by: By): Promise<string | null> {
+export async function openCode(db: Directory, typed: Typed, by: ByClient): Promise<string | null> {
   const { now } = by
   const { challenge, code_hash } = typed
   const { found } = await batch(db, {
@@ -114,7 +114,7 @@ export async function confirmWithCode(
   db: Directory,
   session: { id: string; user_id: string; email: string },
   typed: Typed,
-  by: By,
+  by: ByClient,
 ): Promise<Session | null> {
   const { now } = by
   const { email } = session
@@ -161,7 +161,7 @@ export async function redeemCode(
   db: Directory,
   { signUp, replaces, browser, ...typed }: Attempt,
   session: Pick<Session, 'id' | 'hash' | 'expires_at'>,
-  by: By,
+  by: ByClient,
 ): Promise<{ user: User; due: boolean; counted: boolean; bypassed: Bypassed[] } | null> {
   const { challenge, code_hash } = typed
   const { client, now } = by

@@ -12,7 +12,7 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault, notFound } from '../lib/fault'
 import { iso } from '../lib/time'
-import { NewSession, User } from './fields'
+import { NewSession, UserShown } from './fields'
 import { CONFIRMED_FOR } from './limits'
 import { deleteSession, deleteSessions, findSession, listSessions, type Session as SessionRow } from './session'
 import { confirmByCode, endingOf, limitSignIn, requestCode, signIn } from './sign-in'
@@ -64,9 +64,9 @@ const RedeemBody = named(
   z.strictObject({ challenge: z.string().max(100), code: z.string().max(100) }),
   { challenge: SAMPLE.challenge, code: '7K2M-9QXW' },
 )
-const CurrentSession = named('CurrentSession', z.object({ session: Session, user: User }), {
+const CurrentSession = named('CurrentSession', z.object({ session: Session, user: UserShown }), {
   session: exampleOf(Session),
-  user: exampleOf(User),
+  user: exampleOf(UserShown),
 })
 const EndAllQuery = z.strictObject({
   keep_current: flagOrFalse.describe('Whether to keep the session that makes the call.'),

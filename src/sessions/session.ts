@@ -1,6 +1,6 @@
 import { and, desc, eq, exists, gt, lt, ne, not, sql } from 'drizzle-orm'
-import type { By } from '../accounts/client'
-import { purgeEvents, sessionEvent } from '../accounts/events'
+import type { ByClient } from '../accounts/client'
+import { purgeAccountEvents, sessionEvent } from '../accounts/events'
 import { forgetBrowsers, purgeBrowsers } from '../accounts/notices'
 import { sessions, signInCodes, users } from '../accounts/schema'
 import { batch, type Directory, run } from '../db/client'
@@ -16,13 +16,13 @@ import { SESSION_MAX } from './limits'
 export type Session = typeof sessions.$inferSelect
 
 /** `role`: null if the request names no project, or the user is not a member of it. */
-export type SessionCredential = Awaited<ReturnType<typeof byHash>>[number]
+export type SessionCredential = Awaited<ReturnType<typeof sessionByHash>>[number]
 
 /**
  * Reads the session with this hash, with the state of the connection that opened it, the user's role in a project, and what
  * that project says about sessions. A deleted project has no members and no connections for it.
  */
-export function byHash(db: Directory, hash: string, projectId: string | null) {
+export function sessionByHash(db: Directory, hash: string, projectId: string | null) {
   const live = projectId === null ? undefined : not(isDeleted(projectId))
   const openedBy = and(
     eq(ssoConnections.project_id, sessions.sso_project_id),
@@ -87,7 +87,7 @@ export function findSession(db: Directory, userId: string, id: string) {
 }
 
 /** Who ends sessions: a session of the same user. */
-export type Ending = By & { user_id: string; session: string; sso: SsoSession | null }
+export type Ending = ByClient & { user_id: string; session: string; sso: SsoSession | null }
 
 /** Ends one of the user's sessions, and logs it. @returns whether it existed */
 export async function deleteSession(
@@ -107,7 +107,7 @@ export async function deleteSession(
  * Ends the session that a new one replaces in a browser, and logs it, for the batch that opens the new one: if that was
  * not opened, nothing happens.
  */
-export function sessionReplaced(db: Directory, of: { replaces: string | null; by: string }, by: By) {
+export function sessionReplaced(db: Directory, of: { replaces: string | null; by: string }, by: ByClient) {
   if (of.replaces === null) return {}
   const opened = exists(db.select({ one: sql`1` }).from(sessions).where(eq(sessions.id, of.by)))
   const replaced = and(eq(sessions.id, of.replaces), opened)
@@ -149,7 +149,7 @@ export async function purgeEnded(db: Directory, now: number, most: number): Prom
   const gone = await batch(db, {
     codes: deleteSome(db, signInCodes, [signInCodes.id], lt(signInCodes.id, codesEnded), most),
     sessions: deleteSome(db, sessions, [sessions.id], lt(sessions.id, sessionsEnded), most),
-    events: purgeEvents(db, now, most),
+    events: purgeAccountEvents(db, now, most),
     browsers: purgeBrowsers(db, now, most),
   })
   return Object.values(gone).map(({ length }) => length)

@@ -1,15 +1,15 @@
 import { DAY, MINUTE, SECOND } from '../lib/time'
 
 /** Connections in a project. */
-export const MAX_CONNECTIONS = 20
+export const MAX_SSO_CONNECTIONS = 20
 /** Domains of a connection. */
-export const MAX_DOMAINS = 20
+export const MAX_CONNECTION_DOMAINS = 20
 /** Addresses that may get a code, of a connection. */
 export const MAX_REDIRECT_URIS = 20
 /** Scopes that a connection asks for. */
 export const MAX_SCOPES = 10
 /** Characters of a name, an issuer, a client's id and secret, a scope, the name of a claim, and an address. */
-export const MAX_NAME = 100
+export const MAX_CONNECTION_NAME = 100
 export const MAX_ISSUER = 500
 export const MAX_CLIENT_ID = 200
 export const MAX_CLIENT_SECRET = 500
@@ -23,7 +23,7 @@ export const LOGIN_TTL = 10 * MINUTE
 export const DELETED_KEPT_FOR = 30 * DAY
 
 /** How long a code can be exchanged (ms). */
-export const CODE_TTL = 60 * SECOND
+export const APP_CODE_TTL = 60 * SECOND
 /** Random bytes of a code. */
 export const CODE_BYTES = 32
 /** Characters of the `state` that an application gets back. */
@@ -40,4 +40,4 @@ export const TESTS_KEPT_FOR = 30 * DAY
 export const TEST_TTL = 2 * LOGIN_TTL
 /** Bytes of a report, as JSON, and characters of each of its texts. */
 export const MAX_REPORT = 16_384
-export const MAX_TEXT = 300
+export const MAX_REPORT_TEXT = 300

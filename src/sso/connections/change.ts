@@ -11,7 +11,7 @@ import { newId } from '../../lib/ids'
 import { type Sealed, seal } from '../../lib/seal'
 import { SsoError } from '../oidc/error'
 import { discover, issuerUrl } from '../oidc/metadata'
-import { findConnection, type OfferedDomain, type SsoConnection } from './connection'
+import { findSsoConnection, type OfferedDomain, type SsoConnection } from './connection'
 import { findDomains, requireEmailDomains, requireSurface } from './domains'
 import type { ChangedFields, NewFields } from './fields'
 import { secretContext } from './oidc-client'
@@ -23,7 +23,7 @@ import {
   requireTested,
   requireVerified,
 } from './rules'
-import { deleteConnection, insertConnection, type Update, updateConnection } from './write'
+import { deleteSsoConnection, insertSsoConnection, type Update, updateSsoConnection } from './write'
 
 type Of = { project_id: string; id: string }
 const MAX_ATTEMPTS = 5
@@ -76,7 +76,7 @@ export async function createConnection(
     created_at: change.now,
     deleted_at: null,
   }
-  return insertConnection(rt.directory, row, domain_ids, change)
+  return insertSsoConnection(rt.directory, row, domain_ids, change)
 }
 
 /**
@@ -87,7 +87,7 @@ export async function createConnection(
  *   `connection_untested`, `sso_session_required`, `break_glass_missing`, `console_session_required`, `confirmation_required`,
  *   `encryption_key_unavailable`
  */
-export async function changeConnection(
+export async function changeSsoConnection(
   rt: Runtime,
   actor: Actor,
   of: Of,
@@ -102,7 +102,7 @@ export async function changeConnection(
     const domains = await findDomains(rt, of.project_id, changes)
     if (changes.enforce !== undefined) requireEnforceable(actor, row, changes.enforce)
     const update = await updateOf(rt, row, changes, domains)
-    return updateConnection(rt.directory, row, update, { action: 'sso_connection.updated', details }, change)
+    return updateSsoConnection(rt.directory, row, update, { action: 'sso_connection.updated', details }, change)
   })
 }
 
@@ -120,7 +120,7 @@ export async function switchConnection(rt: Runtime, of: Of, active: boolean, cha
     else requireNotEnforced(row)
     if (active && row.audience === 'team' && change.actor.type === 'api_key') throw personRequired()
     const action = active ? 'sso_connection.activated' : 'sso_connection.disabled'
-    return updateConnection(rt.directory, row, { state }, { action }, change)
+    return updateSsoConnection(rt.directory, row, { state }, { action }, change)
   })
 }
 
@@ -144,7 +144,7 @@ function personRequired(): Fault {
 
 /** Deletes a connection, which ends its sessions. Again: nothing. @throws {Fault} `not_found`, `connection_enforced` */
 export async function removeConnection({ directory }: Runtime, of: Of, change: Change): Promise<void> {
-  const { existed, enforced } = await deleteConnection(directory, of, change)
+  const { existed, enforced } = await deleteSsoConnection(directory, of, change)
   if (!existed) throw notFound('Single sign-on connection')
   if (enforced) {
     throw new Fault('connection_enforced', 'The project enforces this connection. Stop enforcing it first.')
@@ -164,7 +164,7 @@ async function untilWritten(
   write: (row: SsoConnection) => Promise<SsoConnection | null>,
 ): Promise<SsoConnection> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const [row] = await run(directory, findConnection(directory, project_id, id))
+    const [row] = await run(directory, findSsoConnection(directory, project_id, id))
     const written = await write(requireConnection(row))
     if (written) return written
   }

@@ -29,14 +29,14 @@ import { DELETED_KEPT_FOR } from '../limits'
  * A connection. `surface_host`: the host that shows its sign-in; null for the deployment's own. `enforced`: whether its
  * project enforces it.
  */
-export type SsoConnection = Awaited<ReturnType<typeof findConnectionById>>[number]
+export type SsoConnection = Awaited<ReturnType<typeof findSsoConnectionById>>[number]
 /** A domain of a connection, and whether the project holds it now. */
 type ConnectionDomain = { id: string; hostname: string; verified: boolean }
 
 const surface = alias(domains, 'surface')
 
 /** Reads a connection of any project that is not deleted. Browsers know only its id. */
-export function findConnectionById(directory: Directory, id: string | SQL) {
+export function findSsoConnectionById(directory: Directory, id: string | SQL) {
   return selectConnections(
     directory,
     and(eq(ssoConnections.id, id), isNull(ssoConnections.deleted_at), not(isDeleted(ssoConnections.project_id))),
@@ -44,12 +44,12 @@ export function findConnectionById(directory: Directory, id: string | SQL) {
 }
 
 /** Reads a connection of the project, in any state. */
-export function findConnection(directory: Directory, projectId: string, id: string | SQL) {
-  return selectConnections(directory, live(projectId, id))
+export function findSsoConnection(directory: Directory, projectId: string, id: string | SQL) {
+  return selectConnections(directory, isLiveConnection(projectId, id))
 }
 
 /** Reads the project's connections, newest first, from before the connection `before`. */
-export function listConnections(directory: Directory, projectId: string, before: string | null, limit: number) {
+export function listSsoConnections(directory: Directory, projectId: string, before: string | null, limit: number) {
   const ofProject = and(eq(ssoConnections.project_id, projectId), isNull(ssoConnections.deleted_at))
   return selectConnections(directory, and(ofProject, before === null ? undefined : lt(ssoConnections.id, before)))
     .orderBy(desc(ssoConnections.id))
@@ -57,7 +57,7 @@ export function listConnections(directory: Directory, projectId: string, before:
 }
 
 /** The project's connection with this id, unless it was deleted. */
-export function live(projectId: string, id: string | SQL) {
+export function isLiveConnection(projectId: string, id: string | SQL) {
   return and(eq(ssoConnections.project_id, projectId), eq(ssoConnections.id, id), isNull(ssoConnections.deleted_at))
 }
 
@@ -175,5 +175,5 @@ export function findByEmailDomain(directory: Directory, projectId: string, hostn
   const id = sql`(SELECT ${d.connection_id} FROM ${holdersOfEmailDomain(hostname)} h
     CROSS JOIN ${ssoConnectionDomains} ${d} ON ${d.project_id} = h.project_id AND ${d.domain_id} = h.id
     WHERE h.project_id = ${projectId} AND ${d.audience} = 'customers')`
-  return findConnection(directory, projectId, id)
+  return findSsoConnection(directory, projectId, id)
 }

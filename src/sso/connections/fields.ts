@@ -7,9 +7,9 @@ import {
   MAX_CLAIM,
   MAX_CLIENT_ID,
   MAX_CLIENT_SECRET,
-  MAX_DOMAINS,
+  MAX_CONNECTION_DOMAINS,
+  MAX_CONNECTION_NAME,
   MAX_ISSUER,
-  MAX_NAME,
   MAX_REDIRECT_URI,
   MAX_REDIRECT_URIS,
   MAX_SCOPE,
@@ -57,9 +57,9 @@ const client = {
     .describe('The claims with the email address and the name of a person. By default `email` and `name`.'),
 }
 const common = {
-  name: visibleText(MAX_NAME).describe('Shown to people who sign in.'),
+  name: visibleText(MAX_CONNECTION_NAME).describe('Shown to people who sign in.'),
   ...client,
-  domain_ids: unique(z.array(domainId).max(MAX_DOMAINS)).describe(
+  domain_ids: unique(z.array(domainId).max(MAX_CONNECTION_DOMAINS)).describe(
     'Domains of the project, with the purpose `sso`, whose addresses this connection may vouch for.',
   ),
   default_role: named('SsoDefaultRole', z.enum(DEFAULT_ROLES))
@@ -81,7 +81,7 @@ const common = {
     .describe('`customers`: the domain, with the purpose `surface`, whose host shows the sign-in.'),
 }
 
-export const CreateBody = named(
+export const CreateSsoConnection = named(
   'CreateSsoConnection',
   z.strictObject({
     audience,
@@ -111,7 +111,7 @@ export const CreateBody = named(
     default_role: 'viewer',
   },
 )
-export type NewFields = z.infer<typeof CreateBody>
+export type NewFields = z.infer<typeof CreateSsoConnection>
 
 export const ChangeBody = named(
   'ChangeSsoConnection',

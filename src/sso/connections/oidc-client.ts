@@ -1,7 +1,7 @@
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { sealContext, unseal } from '../../lib/seal'
-import type { Client } from '../oidc/oidc-client'
+import type { OidcClient } from '../oidc/oidc-client'
 import type { SsoConnection } from './connection'
 
 /** What the sealed client secret of a connection is bound to. */
@@ -14,7 +14,7 @@ export function secretContext({ project_id, id }: Pick<SsoConnection, 'project_i
  *
  * @throws {Fault} `encryption_key_unavailable`
  */
-export async function clientOf({ settings }: Runtime, connection: SsoConnection): Promise<Client> {
+export async function oidcClientOf({ settings }: Runtime, connection: SsoConnection): Promise<OidcClient> {
   const { issuer, client_id, auth_method } = connection
   const { scopes, claims } = connection.settings
   const client_secret =

@@ -8,11 +8,11 @@ import { readDirectory } from '../../http/read'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
 import { iso, isoOrNull } from '../../lib/time'
-import { MAX_CONNECTIONS } from '../limits'
+import { MAX_SSO_CONNECTIONS } from '../limits'
 import { callbackUrl } from '../login/browser'
-import { changeConnection, createConnection, removeConnection, requireConnection, switchConnection } from './change'
-import { findConnection, listConnections, type SsoConnection } from './connection'
-import { ChangeBody, CreateBody, SsoConnectionShown } from './fields'
+import { changeSsoConnection, createConnection, removeConnection, requireConnection, switchConnection } from './change'
+import { findSsoConnection, listSsoConnections, type SsoConnection } from './connection'
+import { ChangeBody, CreateSsoConnection, SsoConnectionShown } from './fields'
 import { isTested } from './rules'
 
 const tag = 'Single sign-on'
@@ -27,13 +27,13 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
     route({
       id: 'createSsoConnection',
       summary: 'Connect an OpenID provider',
-      description: `The connection is a draft. Enter its \`callback_url\` at the provider, run a test, and activate it. The call succeeds even if the provider cannot be reached: \`discovery\` then says what went wrong. A project can have ${MAX_CONNECTIONS} connections.`,
+      description: `The connection is a draft. Enter its \`callback_url\` at the provider, run a test, and activate it. The call succeeds even if the provider cannot be reached: \`discovery\` then says what went wrong. A project can have ${MAX_SSO_CONNECTIONS} connections.`,
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The connection.', schema: SsoConnectionShown } },
       faults: ['connection_limit_reached', 'domain_taken', 'encryption_key_unavailable', 'public_origin_missing'],
     }),
-    body(CreateBody),
+    body(CreateSsoConnection),
     async (c) => {
       const project = projectOf(c.get('actor'))
       return answer(c, present(c, await createConnection(c.get('rt'), project, c.req.valid('json'), changeOf(c))), 201)
@@ -55,7 +55,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const list = paging('sso-connections', c.req.valid('query'))
       const { rows } = await readDirectory(c, {
-        rows: listConnections(c.get('rt').directory, project, list.before, list.take),
+        rows: listSsoConnections(c.get('rt').directory, project, list.before, list.take),
       })
       return answer(
         c,
@@ -77,7 +77,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const { rows } = await readDirectory(c, {
-        rows: findConnection(c.get('rt').directory, projectOf(c.get('actor')), c.req.param('id')),
+        rows: findSsoConnection(c.get('rt').directory, projectOf(c.get('actor')), c.req.param('id')),
       })
       return answer(c, present(c, requireConnection(rows[0])), 200)
     },
@@ -112,7 +112,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       const of = { project_id: projectOf(actor), id: c.req.param('id') }
       return answer(
         c,
-        present(c, await changeConnection(c.get('rt'), actor, of, c.req.valid('json'), changeOf(c))),
+        present(c, await changeSsoConnection(c.get('rt'), actor, of, c.req.valid('json'), changeOf(c))),
         200,
       )
     },

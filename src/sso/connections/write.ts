@@ -10,17 +10,17 @@ import { ssoConnectionDomains, ssoConnections } from '../../identities/schema'
 import type { Audience, Discovery } from '../../identities/values'
 import { Fault } from '../../lib/fault'
 import { projects } from '../../tenancy/schema'
-import { MAX_CONNECTIONS } from '../limits'
-import { findConnection, holdsDomain, isHeld, live, type SsoConnection } from './connection'
+import { MAX_SSO_CONNECTIONS } from '../limits'
+import { findSsoConnection, holdsDomain, isHeld, isLiveConnection, type SsoConnection } from './connection'
 
 type Row = typeof ssoConnections.$inferSelect
 type Of = Pick<Row, 'project_id' | 'id'>
 
 /** An entry of the audit log about a connection. */
-export const entry = entriesOf('sso_connection')
+export const connectionEntry = entriesOf('sso_connection')
 
 /** @throws {Fault} `connection_limit_reached`, `domain_taken` */
-export async function insertConnection(
+export async function insertSsoConnection(
   directory: Directory,
   row: Row,
   domainIds: readonly string[],
@@ -28,21 +28,24 @@ export async function insertConnection(
 ): Promise<SsoConnection> {
   const { project_id, id, audience, name, issuer } = row
   const all = and(eq(ssoConnections.project_id, project_id), isNull(ssoConnections.deleted_at))
-  const room = sql`${directory.$count(ssoConnections, all)} < ${MAX_CONNECTIONS}`
+  const room = sql`${directory.$count(ssoConnections, all)} < ${MAX_SSO_CONNECTIONS}`
   const { rows } = await refusingTaken(
     batch(directory, {
       ...audited(
         directory,
         change,
-        entry(project_id, id, 'sso_connection.created', { audience, name, issuer }),
+        connectionEntry(project_id, id, 'sso_connection.created', { audience, name, issuer }),
         insertWhere(directory, ssoConnections, row, room),
       ),
       domains: domainsAdded(directory, row, domainIds),
-      rows: findConnection(directory, project_id, id),
+      rows: findSsoConnection(directory, project_id, id),
     }),
   )
   if (rows[0]) return rows[0]
-  throw new Fault('connection_limit_reached', `A project can have ${MAX_CONNECTIONS} connections. Delete one first.`)
+  throw new Fault(
+    'connection_limit_reached',
+    `A project can have ${MAX_SSO_CONNECTIONS} connections. Delete one first.`,
+  )
 }
 
 /** What a change sets of a connection. `domain_ids` and `enforce`: undefined leaves them. */
@@ -59,7 +62,7 @@ export type Update = Partial<Pick<Row, 'name' | 'client_id' | 'secret' | 'auth_m
  * @returns null if it has changed since, or lost the domain that `enforce` takes: read it again
  * @throws {Fault} `domain_taken`; `break_glass_missing` if nobody could sign in without it
  */
-export async function updateConnection(
+export async function updateSsoConnection(
   directory: Directory,
   read: SsoConnection,
   { domain_ids, enforce, retest = false, ...columns }: Update,
@@ -77,14 +80,14 @@ export async function updateConnection(
   const updated = directory
     .update(ssoConnections)
     .set({ ...columns, revision: next })
-    .where(live(project_id, id))
+    .where(isLiveConnection(project_id, id))
   try {
     const { rows } = await refusingTaken(
       batch(directory, {
-        ...audited(directory, change, entry(project_id, id, audit.action, audit.details), updated),
+        ...audited(directory, change, connectionEntry(project_id, id, audit.action, audit.details), updated),
         ...(domain_ids && domainsReplaced(directory, read, domain_ids)),
         ...(enforce !== undefined && { enforced: enforcementSet(directory, read, enforce) }),
-        rows: findConnection(directory, project_id, id),
+        rows: findSsoConnection(directory, project_id, id),
       }),
     )
     return rows[0] ?? null
@@ -111,8 +114,8 @@ function enforcing(directory: Directory, { project_id, id }: Of) {
 }
 
 /** Deletes a connection, its secret and its claim to domains. Deleting it again changes nothing. @returns it before that */
-export async function deleteConnection(directory: Directory, { project_id, id }: Of, change: Change) {
-  const deletable = and(live(project_id, id), sql`NOT EXISTS ${enforcing(directory, { project_id, id })}`)
+export async function deleteSsoConnection(directory: Directory, { project_id, id }: Of, change: Change) {
+  const deletable = and(isLiveConnection(project_id, id), sql`NOT EXISTS ${enforcing(directory, { project_id, id })}`)
   const { before, enforced } = await batch(directory, {
     before: directory
       .select({ deleted_at: ssoConnections.deleted_at })
@@ -122,7 +125,7 @@ export async function deleteConnection(directory: Directory, { project_id, id }:
     ...audited(
       directory,
       change,
-      entry(project_id, id, 'sso_connection.deleted'),
+      connectionEntry(project_id, id, 'sso_connection.deleted'),
       directory
         .update(ssoConnections)
         .set({ deleted_at: change.now, state: 'disabled', secret: null })
@@ -150,7 +153,7 @@ export function discoveryNoted(directory: Directory, { project_id, id }: Of, dis
   return directory
     .update(ssoConnections)
     .set({ discovery })
-    .where(and(live(project_id, id), condition))
+    .where(and(isLiveConnection(project_id, id), condition))
 }
 
 function domainsAdded(
@@ -158,7 +161,7 @@ function domainsAdded(
   { project_id, id, audience }: Of & { audience: Audience },
   ids: readonly string[],
 ) {
-  const exists = directory.select({ one: sql`1` }).from(ssoConnections).where(live(project_id, id))
+  const exists = directory.select({ one: sql`1` }).from(ssoConnections).where(isLiveConnection(project_id, id))
   const row = {
     project_id: sql`${project_id}`,
     domain_id: sql`j.value`,

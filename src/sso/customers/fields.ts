@@ -50,7 +50,7 @@ export const Authorization = named(
   { url: `https://api.example.com/sso/login/${SAMPLE.login}`, expires_at: SAMPLE.later },
 )
 
-export const TokenBody = named(
+export const ExchangeBody = named(
   'ExchangeSsoCode',
   z.strictObject({
     code: opaqueText(CODE_BYTES * 4).min(1),

@@ -17,7 +17,7 @@ import type { Identified } from '../oidc/oidc-client'
 import { markCreated } from './codes'
 import type { SignedInIdentity } from './fields'
 import { commitSignIn, findByAddress, findIdentity, type IdentityKey, vouchesFor } from './identities'
-import { choose, REFUSALS, type Refusal, refusalOf, verifiedAddressOf } from './resolve'
+import { type ConsumerRefusal, choose, consumerRefusal, REFUSALS, verifiedAddressOf } from './resolve'
 
 /**
  * Ends the sign-in of a customer's consumer: finds or makes the consumer, and leads back to the application with a code. The
@@ -108,11 +108,11 @@ async function ofNewcomer(
 
 /** @throws {SignInRefused} for a consumer that cannot be signed in */
 function requireLiving(consumer: { state: ConsumerState }): void {
-  const refused = refusalOf(consumer)
+  const refused = consumerRefusal(consumer)
   if (refused) throw refusal(refused)
 }
 
-function refusal(refused: Refusal): SignInRefused {
+function refusal(refused: ConsumerRefusal): SignInRefused {
   return new SignInRefused(refused, REFUSALS[refused])
 }
 

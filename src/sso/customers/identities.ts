@@ -7,7 +7,7 @@ import { insertFrom } from '../../db/insert-from'
 import { insertWhere } from '../../db/insert-where'
 import { holdersOfEmailDomain } from '../../domains/domain'
 import { ssoCodes, ssoConnectionDomains, ssoConnections, ssoIdentities } from '../../identities/schema'
-import { CODE_TTL, MAX_SAME_ADDRESS } from '../limits'
+import { APP_CODE_TTL, MAX_SAME_ADDRESS } from '../limits'
 
 const d = alias(ssoConnectionDomains, 'd')
 
@@ -102,7 +102,7 @@ export async function commitSignIn(
         created: sql`${i.id} = ${id} AND ${code.created ? 1 : 0}`,
         identity_id: i.id,
         identity: sql`${JSON.stringify(code.identity)}`,
-        expires_at: sql`${Date.now() + CODE_TTL}`,
+        expires_at: sql`${Date.now() + APP_CODE_TTL}`,
       },
       sql`FROM ${ssoIdentities} ${i} WHERE ${isKey(key, i)} AND ${i.consumer_id} IS NOT NULL AND ${active}`,
     ),

@@ -11,10 +11,10 @@ export const REFUSALS = {
   consumer_erased: 'The consumer was erased.',
   sign_in_ended: 'The connection is no longer active, or the identity was removed during the sign-in.',
 } as const
-export type Refusal = keyof typeof REFUSALS
+export type ConsumerRefusal = keyof typeof REFUSALS
 
 /** Why a consumer cannot be signed in; null if it can. */
-export function refusalOf({ state }: { state: ConsumerState }): Refusal | null {
+export function consumerRefusal({ state }: { state: ConsumerState }): ConsumerRefusal | null {
   if (state === 'blocked') return 'consumer_blocked'
   return state === 'erased' ? 'consumer_erased' : null
 }
@@ -29,7 +29,7 @@ export function refusalOf({ state }: { state: ConsumerState }): Refusal | null {
 export function choose(
   sameAddress: readonly { id: string; state: ConsumerState }[],
   createsConsumers: boolean,
-): { id: string | null } | { refused: Refusal } {
+): { id: string | null } | { refused: ConsumerRefusal } {
   const [one, ...others] = sameAddress.filter(({ state }) => state === 'active')
   if (one && others.length === 0 && sameAddress.length < MAX_SAME_ADDRESS) return { id: one.id }
   // A new consumer would be a way around the block.

@@ -12,13 +12,13 @@ import { sha256Hex } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { iso } from '../../lib/time'
-import { findByEmailDomain, findConnection } from '../connections/connection'
+import { findByEmailDomain, findSsoConnection } from '../connections/connection'
 import { LOGIN_TTL } from '../limits'
 import { loginUrl } from '../login/browser'
 import { beginLogin } from '../login/logins'
 import { takeCode } from './codes'
-import { Authorization, AuthorizeBody, type SignedInIdentity, SsoSignIn, TokenBody } from './fields'
-import { REFUSALS, refusalOf } from './resolve'
+import { Authorization, AuthorizeBody, ExchangeBody, type SignedInIdentity, SsoSignIn } from './fields'
+import { consumerRefusal, REFUSALS } from './resolve'
 
 const policy = { actors: ['session', 'api_key'], scope: 'sso:use', project: true } as const
 
@@ -45,7 +45,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
         directory,
         connection_id === undefined
           ? findByEmailDomain(directory, project_id, domainOf(email ?? '') ?? '')
-          : findConnection(directory, project_id, connection_id),
+          : findSsoConnection(directory, project_id, connection_id),
       )
       if (connection?.audience !== 'customers') throw noConnection(connection_id)
       if (connection.state !== 'active') {
@@ -74,7 +74,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'Who has signed in.', schema: SsoSignIn } },
       faults: ['invalid_grant'],
     }),
-    body(TokenBody),
+    body(ExchangeBody),
     async (c) => {
       const { directory, db, now } = c.get('rt')
       const { code, redirect_uri } = c.req.valid('json')
@@ -82,7 +82,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       const { taken, left } = await takeCode(directory, { hash: await sha256Hex(code), project_id, redirect_uri }, now)
       if (!taken) throw badCode(left, now)
       const [consumer] = await run(db, findSurvivor(db, project_id, taken.consumer_id))
-      const refused = consumer ? refusalOf(consumer) : 'no_consumer'
+      const refused = consumer ? consumerRefusal(consumer) : 'no_consumer'
       if (!consumer || refused) throw new Fault('invalid_grant', `${refused}: ${REFUSALS[refused ?? 'no_consumer']}`)
       const identity = taken.identity as SignedInIdentity
       return answer(c, { consumer: presentConsumer(consumer), created: taken.created, identity }, 200)

@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { batch, type Directory, run } from '../../db/client'
 import { ssoLogins } from '../../identities/schema'
-import { findConnectionById, type SsoConnection } from '../connections/connection'
+import { findSsoConnectionById, type SsoConnection } from '../connections/connection'
 import { LOGIN_TTL } from '../limits'
 import type { Identified } from '../oidc/oidc-client'
 
@@ -58,7 +58,7 @@ export async function openLogin(
       .where(and(unopened, asked ? undefined : ne(ssoLogins.mode, 'test')))
       .returning(),
     left: directory.select().from(ssoLogins).where(unopened),
-    connections: findConnectionById(
+    connections: findSsoConnectionById(
       directory,
       sql`(SELECT ${ssoLogins.connection_id} FROM ${ssoLogins} WHERE ${eq(ssoLogins.id, id)})`,
     ),
@@ -86,7 +86,7 @@ export async function takeLogin(
   )
   const { taken, connections } = await batch(directory, {
     taken: directory.delete(ssoLogins).where(own).returning(),
-    connections: findConnectionById(directory, connectionId),
+    connections: findSsoConnectionById(directory, connectionId),
   })
   return { login: taken[0] ?? null, connection: connections[0] ?? null }
 }

@@ -3,7 +3,7 @@ import { addressOf } from '../../http/address'
 import type { HttpEnv } from '../../http/context'
 import { limit } from '../../http/rate-limit'
 import type { SsoConnection } from '../connections/connection'
-import { clientOf } from '../connections/oidc-client'
+import { oidcClientOf } from '../connections/oidc-client'
 import { finishCustomers } from '../customers/finish'
 import { authorizationUrl } from '../oidc/authorize'
 import { identify } from '../oidc/identify'
@@ -51,7 +51,9 @@ export async function comeBack(c: Context<HttpEnv>, connectionId: string): Promi
   const { login, connection } = await takeLogin(rt.directory, connectionId, back.bound, rt.now)
   if (!login || !connection || !isServedHere(c, { login, connection })) return DEAD
   const asked = { state: back.state, redirect_uri: callbackUrl(c, connection), callback: new URL(c.req.url) }
-  return finish(c, { login, connection }, async (record) => identify(rt, await clientOf(rt, connection), asked, record))
+  return finish(c, { login, connection }, async (record) =>
+    identify(rt, await oidcClientOf(rt, connection), asked, record),
+  )
 }
 
 /** Leads the browser of a login to the provider. */
@@ -60,7 +62,7 @@ export async function depart(c: Context<HttpEnv>, { login, connection }: Of, sta
   try {
     requireActive(login, connection)
     const asked = { state, redirect_uri: callbackUrl(c, connection), login_hint: login.login_hint }
-    return c.redirect(await authorizationUrl(rt, await clientOf(rt, connection), asked), 302)
+    return c.redirect(await authorizationUrl(rt, await oidcClientOf(rt, connection), asked), 302)
   } catch (error) {
     if (!isUnfinished(error)) throw error
     return finish(c, { login, connection }, async () => {

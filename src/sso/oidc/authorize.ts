@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import { hmac, utf8 } from '../../lib/crypto'
 import { metadataOf } from './metadata'
-import type { Client, Host, Login } from './oidc-client'
+import type { Host, OidcClient, OidcRequest } from './oidc-client'
 
 /**
  * The address at the provider that a browser is sent to (OpenID Connect Core 1.0, section 3.1.2.1, with PKCE, RFC 7636).
@@ -11,8 +11,8 @@ import type { Client, Host, Login } from './oidc-client'
  */
 export async function authorizationUrl(
   rt: Host,
-  client: Pick<Client, 'issuer' | 'client_id' | 'scopes'>,
-  login: Login & { login_hint: string | null },
+  client: Pick<OidcClient, 'issuer' | 'client_id' | 'scopes'>,
+  login: OidcRequest & { login_hint: string | null },
 ): Promise<string> {
   const { authorization_endpoint } = await metadataOf(rt, client.issuer)
   const { nonce, verifier } = await proofsOf(rt, login.state)

@@ -1,7 +1,7 @@
 import { utf8 } from '../../lib/crypto'
 import { SECOND } from '../../lib/time'
-import { MAX_CLAIMS, MAX_EMAIL, MAX_SUBJECT, MAX_TOKEN_AGE, MAX_TOKEN_AHEAD } from './limits'
-import type { Client, Host, Identified } from './oidc-client'
+import { MAX_CLAIMED_EMAIL, MAX_CLAIMS, MAX_SUBJECT, MAX_TOKEN_AGE, MAX_TOKEN_AHEAD } from './limits'
+import type { Host, Identified, OidcClient } from './oidc-client'
 
 export type Claims = Record<string, unknown>
 
@@ -9,10 +9,14 @@ export type Claims = Record<string, unknown>
 const PROOFS = ['nonce', 'at_hash', 'c_hash', 's_hash', 'jti']
 
 /** One rule about a claim: what is expected, and whether it holds. `got` is for people, and holds no secret. */
-export type Checked = { claim: string; expected: string; got: string; ok: boolean }
+export type CheckedClaims = { claim: string; expected: string; got: string; ok: boolean }
 
 /** What we demand of an ID token beyond the library, which lets each of these pass. */
-export function ownChecks({ now }: Pick<Host, 'now'>, client: Pick<Client, 'client_id'>, claims: Claims): Checked[] {
+export function ownChecks(
+  { now }: Pick<Host, 'now'>,
+  client: Pick<OidcClient, 'client_id'>,
+  claims: Claims,
+): CheckedClaims[] {
   const { azp, iat, sub } = claims
   const age = typeof iat === 'number' ? now - iat * SECOND : Number.NaN
   const length = typeof sub === 'string' ? sub.length : 0
@@ -45,12 +49,12 @@ function isPlain(text: string): boolean {
 
 /** What the claims of an ID token and of UserInfo say about a person. The ID token counts first: it is signed. */
 export function personOf(
-  { claims: names }: Pick<Client, 'claims'>,
+  { claims: names }: Pick<OidcClient, 'claims'>,
   token: Claims,
   userinfo: Claims,
 ): Pick<Identified, 'email' | 'email_verified' | 'name' | 'claims' | 'sid'> {
   const source = typeof token[names.email] === 'string' ? token : userinfo
-  const email = textOf(source[names.email], MAX_EMAIL)
+  const email = textOf(source[names.email], MAX_CLAIMED_EMAIL)
   return {
     email,
     email_verified: email !== null && [token, userinfo].some((claims) => vouchesFor(claims, email)),

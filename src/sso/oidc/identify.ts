@@ -2,23 +2,23 @@ import * as oauth from 'oauth4webapi'
 import { proofsOf } from './authorize'
 import { type Claims, cutTo, ownChecks, personOf } from './claims'
 import { SsoError } from './error'
-import { IDENTIFY_WITHIN, MAX_NAME } from './limits'
-import { type Metadata, metadataOf, outsideFetch } from './metadata'
-import type { Client, Host, Identified, Login, Recorder } from './oidc-client'
+import { IDENTIFY_WITHIN, MAX_CLAIMED_NAME } from './limits'
+import { metadataOf, outsideFetch, type ProviderMetadata } from './metadata'
+import type { Host, Identified, OidcClient, OidcRequest, Recorder } from './oidc-client'
 import { type Report, reportTo } from './report'
 import { spellingsOf, tokensIn, withoutSecrets } from './secrets'
 
-type Callback = Login & { callback: URL }
+type Callback = OidcRequest & { callback: URL }
 
 /** What the steps of one sign-in share. `own` is the client as the library wants it. */
 type Run = {
   rt: Host
-  client: Client
+  client: OidcClient
   login: Callback
   report: Report
   /** What no message may repeat. It grows. */
   secrets: string[]
-  provider: Metadata
+  provider: ProviderMetadata
   own: oauth.Client
   options: ReturnType<typeof outsideFetch>
 }
@@ -32,7 +32,7 @@ type Run = {
  * @param record takes the steps, with each claim even if the first of them is wrong
  * @throws {SsoError}
  */
-export async function identify(rt: Host, client: Client, login: Callback, record?: Recorder): Promise<Identified> {
+export async function identify(rt: Host, client: OidcClient, login: Callback, record?: Recorder): Promise<Identified> {
   const { nonce, verifier } = await proofsOf(rt, login.state)
   const code = login.callback.searchParams.getAll('code')
   const secrets = [login.state, nonce, verifier, ...code]
@@ -63,7 +63,7 @@ export async function identify(rt: Host, client: Client, login: Callback, record
   const person = personOf(client, claims, userinfo)
   report.person(client, person)
   const { issuer, end_session_endpoint = null } = provider
-  return { issuer, subject: claims.sub, ...person, name: cutTo(MAX_NAME, person.name), end_session_endpoint }
+  return { issuer, subject: claims.sub, ...person, name: cutTo(MAX_CLAIMED_NAME, person.name), end_session_endpoint }
 }
 
 /** @returns the response of the token endpoint, which nobody has checked yet */
@@ -93,7 +93,7 @@ async function exchangeCode(run: Run, verifier: string): Promise<Response> {
   })
 }
 
-function authenticationOf({ auth_method, client_secret }: Client): oauth.ClientAuth {
+function authenticationOf({ auth_method, client_secret }: OidcClient): oauth.ClientAuth {
   if (auth_method === 'none') return oauth.None()
   if (auth_method === 'client_secret_post') return oauth.ClientSecretPost(client_secret ?? '')
   return oauth.ClientSecretBasic(client_secret ?? '')

@@ -17,8 +17,8 @@ export const MAX_TOKEN_AHEAD = MINUTE
 /** Characters of `sub` and `sid`. OpenID Connect Core 1.0, section 2, has the same limit for `sub`. */
 export const MAX_SUBJECT = 255
 /** Characters of an email address, and of a name. */
-export const MAX_EMAIL = 254
-export const MAX_NAME = 200
+export const MAX_CLAIMED_EMAIL = 254
+export const MAX_CLAIMED_NAME = 200
 /** Bytes of the claims of an identity, as JSON. */
 export const MAX_CLAIMS = 8192
 /** Characters of what a provider says itself, in our messages. */

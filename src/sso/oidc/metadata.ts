@@ -6,12 +6,13 @@ import { during, SsoError } from './error'
 import { MAX_ALGORITHM, MAX_ALGORITHMS, MAX_KEYS_BYTES, MAX_PROVIDERS, METADATA_TTL } from './limits'
 import type { Host } from './oidc-client'
 
-export type Metadata = Required<Pick<oauth.AuthorizationServer, 'authorization_endpoint'>> & oauth.AuthorizationServer
+export type ProviderMetadata = Required<Pick<oauth.AuthorizationServer, 'authorization_endpoint'>> &
+  oauth.AuthorizationServer
 
 const REQUIRED = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
 const OPTIONAL = ['userinfo_endpoint', 'end_session_endpoint'] as const
 /** Public facts, which requests of an isolate share. The library keeps a provider's keys by this object. */
-const known = new BoundedMap<string, { metadata: Metadata; at: number }>(MAX_PROVIDERS)
+const known = new BoundedMap<string, { metadata: ProviderMetadata; at: number }>(MAX_PROVIDERS)
 
 /**
  * The library's requests, sent through the one door for outside fetches. Each sign-in makes its own: the library lets requests
@@ -45,13 +46,13 @@ export function outsideFetch({ settings }: Pick<Host, 'settings'>, until = Numbe
  *
  * @throws {SsoError} `provider_unreachable`, `discovery_failed`
  */
-export async function metadataOf(rt: Host, issuer: string): Promise<Metadata> {
+export async function metadataOf(rt: Host, issuer: string): Promise<ProviderMetadata> {
   const kept = known.get(issuer)
   if (kept && rt.now - kept.at < METADATA_TTL) return kept.metadata
   return refresh(rt, issuer)
 }
 
-async function refresh(rt: Host, issuer: string): Promise<Metadata> {
+async function refresh(rt: Host, issuer: string): Promise<ProviderMetadata> {
   const metadata = await during('discovery_failed', [], () => fetchMetadata(rt, issuer))
   known.set(issuer, { metadata, at: rt.now })
   return metadata
@@ -84,14 +85,14 @@ export function issuerUrl({ settings }: Pick<Host, 'settings'>, issuer: string):
   return url
 }
 
-async function fetchMetadata(rt: Host, issuer: string): Promise<Metadata> {
+async function fetchMetadata(rt: Host, issuer: string): Promise<ProviderMetadata> {
   const url = issuerUrl(rt, issuer)
   const response = await oauth.discoveryRequest(url, outsideFetch(rt))
   const found = await oauth.processDiscoveryResponse(url, response)
   const ours = ourHosts(rt.settings)
   for (const name of [...REQUIRED, ...OPTIONAL]) checkEndpoint(name, found[name], ours)
   const endpoints = [...REQUIRED, ...OPTIONAL].map((name) => [name, found[name]])
-  return { ...(Object.fromEntries(endpoints) as Metadata), ...readOf(found) }
+  return { ...(Object.fromEntries(endpoints) as ProviderMetadata), ...readOf(found) }
 }
 
 /** What else the library and the flow read. The rest of a document is not kept, as the memory of an isolate is shared. */

@@ -2,7 +2,7 @@ import type { Runtime } from '../../env'
 import type { AuthMethod } from '../../identities/values'
 
 /** The client that a provider knows us as, with its secret in the clear: never store or log it. */
-export type Client = {
+export type OidcClient = {
   issuer: string
   client_id: string
   client_secret: string | null
@@ -15,7 +15,7 @@ export type Client = {
 }
 
 /** One sign-in: the state that was sent with it, and the address that the provider sends the browser back to. */
-export type Login = { state: string; redirect_uri: string }
+export type OidcRequest = { state: string; redirect_uri: string }
 
 /** Who has signed in, as the provider says. */
 export type Identified = {
@@ -33,9 +33,9 @@ export type Identified = {
 }
 
 /** A step of a sign-in: what was expected and what came. It holds no code, token or secret. */
-export type Step = { name: string; expected: string; got: string; ok: boolean }
+export type SignInStep = { name: string; expected: string; got: string; ok: boolean }
 /** Collects the steps of a test run. */
-export type Recorder = (step: Step) => void
+export type Recorder = (step: SignInStep) => void
 
 /** What the engine needs of a runtime. */
 export type Host = Pick<Runtime, 'settings' | 'now'>

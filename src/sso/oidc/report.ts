@@ -1,8 +1,8 @@
 import { SECOND } from '../../lib/time'
 import { type Claims, ownChecks, type personOf, worded } from './claims'
 import { during, type SsoError, type SsoReason } from './error'
-import type { Metadata } from './metadata'
-import type { Client, Host, Recorder } from './oidc-client'
+import type { ProviderMetadata } from './metadata'
+import type { Host, OidcClient, Recorder } from './oidc-client'
 import { withoutSecrets } from './secrets'
 
 export type Report = {
@@ -10,9 +10,9 @@ export type Report = {
   step: <T>(name: string, reason: SsoReason, expected: string, work: () => Promise<T> | T) => Promise<T>
   /** Records what the ID token says, claim by claim, before anything is checked. */
   token: (response: Response, expected: Expected) => Promise<void>
-  person: (client: Client, person: ReturnType<typeof personOf>) => void
+  person: (client: OidcClient, person: ReturnType<typeof personOf>) => void
 }
-type Expected = { rt: Host; client: Client; provider: Metadata; nonce: string }
+type Expected = { rt: Host; client: OidcClient; provider: ProviderMetadata; nonce: string }
 
 /** The steps of a sign-in as they happen. Without a recorder, it only turns errors into {@link SsoError}s. */
 export function reportTo(record: Recorder | undefined, secrets: readonly string[]): Report {

@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi'
 import { MAX_QUOTED } from './limits'
-import type { Client } from './oidc-client'
+import type { OidcClient } from './oidc-client'
 
 /** The client secret as it can stand in a request: as it is, and as HTTP Basic has it, which anybody can read. */
-export function spellingsOf({ client_id, client_secret }: Client, provider: oauth.AuthorizationServer): string[] {
+export function spellingsOf({ client_id, client_secret }: OidcClient, provider: oauth.AuthorizationServer): string[] {
   if (client_secret === null) return []
   const headers = new Headers()
   oauth.ClientSecretBasic(client_secret)(provider, { client_id }, new URLSearchParams(), headers)

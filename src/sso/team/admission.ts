@@ -16,7 +16,7 @@ export function withUsableEmail(identified: Identified): Identified {
  * address if it is no user's, has an open invitation to the project.
  */
 export const FACTS = ['active', 'holds', 'owned', 'unproven', 'linked', 'member', 'former', 'invited'] as const
-export type Facts = Record<(typeof FACTS)[number], boolean>
+export type AdmissionFacts = Record<(typeof FACTS)[number], boolean>
 
 type Role = ConnectionSettings['default_role']
 /** Why somebody may not sign in: a stable word, and a sentence for people. */
@@ -36,7 +36,7 @@ export const NOT_INVITED: NotAdmitted = {
 export function admit(
   { default_role }: ConnectionSettings,
   identified: Identified,
-  { active, holds, owned, unproven, linked, member, former, invited }: Facts,
+  { active, holds, owned, unproven, linked, member, former, invited }: AdmissionFacts,
 ): { role: Role } | NotAdmitted {
   if (!active) return { reason: 'connection_inactive', message: 'The connection is not active.' }
   if (!holds) return { reason: 'domain_unverified', message: 'The connection has no verified domain.' }

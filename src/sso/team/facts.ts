@@ -8,17 +8,17 @@ import { ssoConnections, ssoIdentities } from '../../identities/schema'
 import { isDeleted } from '../../tenancy/ended'
 import { isOpen } from '../../tenancy/invited'
 import { formerMembers, invitations, members } from '../../tenancy/schema'
-import { holdsDomain, live } from '../connections/connection'
+import { holdsDomain, isLiveConnection } from '../connections/connection'
 import type { Finishing } from '../login/logins'
-import { FACTS, type Facts } from './admission'
+import { type AdmissionFacts, FACTS } from './admission'
 
 /** A sign-in of the team. `proved`: the user whom this browser has just proved to be, by a code or a passkey; null if none. */
 export type Entering = Pick<Finishing, 'connection' | 'identified'> & { proved: string | null; now: number }
 
 /** Who signs in, and what decides whether they may, as conditions of statements. */
-export type Entry = ReturnType<typeof entryOf>
+export type Entrant = ReturnType<typeof entrantOf>
 
-export function entryOf(db: Directory, { connection, identified, proved, now }: Entering) {
+export function entrantOf(db: Directory, { connection, identified, proved, now }: Entering) {
   const { project_id, id } = connection
   const { issuer, subject, email } = identified
   const address = email?.toLowerCase() ?? ''
@@ -32,13 +32,13 @@ export function entryOf(db: Directory, { connection, identified, proved, now }: 
   const user = sql`coalesce(${known}, ${byAddress})`
   const addressOfUser = sql`coalesce((SELECT ${users.email} FROM ${users} WHERE ${eq(users.id, user)}), ${address})`
   const one = { one: sql`1` }
-  const active = and(live(project_id, id), eq(ssoConnections.state, 'active'))
+  const active = and(isLiveConnection(project_id, id), eq(ssoConnections.state, 'active'))
   const isMember = and(eq(members.project_id, project_id), eq(members.user_id, user))
   const isFormer = and(eq(formerMembers.project_id, project_id), eq(formerMembers.user_id, user))
   const isInvited = and(eq(invitations.project_id, project_id), eq(invitations.email, addressOfUser), isOpen(now))
   const isOwner = and(eq(members.project_id, project_id), eq(members.user_id, byAddress), eq(members.role, 'owner'))
   const owner = sql`EXISTS ${db.select(one).from(members).where(isOwner)}`
-  const facts: Record<keyof Facts, SQL> = {
+  const facts: Record<keyof AdmissionFacts, SQL> = {
     active: sql`EXISTS ${db.select(one).from(ssoConnections).where(active)} AND NOT ${isDeleted(project_id)}`,
     holds: holdsDomain(project_id, id),
     owned: holdsDomain(project_id, id, eq(domains.hostname, domainOf(address) ?? '')),
@@ -60,9 +60,9 @@ export function entryOf(db: Directory, { connection, identified, proved, now }: 
 }
 
 /** Reads what decides whether somebody may sign in with a connection of the team. */
-export function selectFacts(db: Directory, { facts }: Entry) {
-  const read = (name: keyof Facts) => [name, sql<boolean>`(${facts[name]})`.mapWith(Boolean).as(name)]
-  const fields: Record<keyof Facts, SQL.Aliased<boolean>> = Object.fromEntries(FACTS.map(read))
+export function selectFacts(db: Directory, { facts }: Entrant) {
+  const read = (name: keyof AdmissionFacts) => [name, sql<boolean>`(${facts[name]})`.mapWith(Boolean).as(name)]
+  const fields: Record<keyof AdmissionFacts, SQL.Aliased<boolean>> = Object.fromEntries(FACTS.map(read))
   return db.select(fields).from(sql`(SELECT 1)`)
 }
 
@@ -70,8 +70,9 @@ export function selectFacts(db: Directory, { facts }: Entry) {
  * The condition that what is true when a statement runs is as `decides` wants it. So a rule of the code decides in the
  * transaction itself: it is asked about all that can be true, and the statement looks its facts up in what it said.
  */
-export function whenFacts({ facts }: Entry, decides: (facts: Facts) => boolean): SQL {
-  const factsIn = (bits: number) => Object.fromEntries(FACTS.map((name, i) => [name, (bits & (1 << i)) !== 0])) as Facts
+export function whenFacts({ facts }: Entrant, decides: (facts: AdmissionFacts) => boolean): SQL {
+  const factsIn = (bits: number) =>
+    Object.fromEntries(FACTS.map((name, i) => [name, (bits & (1 << i)) !== 0])) as AdmissionFacts
   const wanted = Array.from({ length: 1 << FACTS.length }, (_, bits) => bits).filter((bits) => decides(factsIn(bits)))
   const bits = FACTS.map((name, i) => sql`((${facts[name]}) << ${sql.raw(`${i}`)})`)
   return sql`(${sql.join(bits, sql` | `)}) IN ${valuesOf(wanted)}`

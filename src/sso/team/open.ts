@@ -1,5 +1,5 @@
 import { and, eq, exists, getTableColumns, isNull, lt, or, sql } from 'drizzle-orm'
-import type { By } from '../../accounts/client'
+import type { ByClient } from '../../accounts/client'
 import { sessionEvent } from '../../accounts/events'
 import { noteBrowser } from '../../accounts/notices'
 import { sessions, type User, users } from '../../accounts/schema'
@@ -11,8 +11,8 @@ import { newId } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
 import { type Session, sessionReplaced } from '../../sessions/session'
 import { members } from '../../tenancy/schema'
-import { admit, type Facts, NOT_INVITED, type NotAdmitted } from './admission'
-import { type Entering, type Entry, entryOf, selectFacts, whenFacts } from './facts'
+import { type AdmissionFacts, admit, NOT_INVITED, type NotAdmitted } from './admission'
+import { type Entering, type Entrant, entrantOf, selectFacts, whenFacts } from './facts'
 
 type Opening = {
   entering: Entering
@@ -21,7 +21,7 @@ type Opening = {
   replaces: string | null
   /** A keyed hash of the browser. */
   browser: string
-  by: By
+  by: ByClient
   request: Pick<Change, 'request_id' | 'client_request_id'>
 }
 type New = { user: string; identity: string }
@@ -40,7 +40,7 @@ export async function openWithSso(
   const { entering, session, replaces, browser, by } = opening
   const { connection, identified, now } = entering
   const created = { user: newId('usr', now), identity: newId('idn', now) }
-  const entry = entryOf(db, entering)
+  const entry = entrantOf(db, entering)
   const done = await batch(db, {
     facts: selectFacts(db, entry),
     ...linkedTo(db, opening, entry, created),
@@ -58,7 +58,7 @@ export async function openWithSso(
   })
   const [user] = done.user
   if (!user) {
-    const admitted = admit(connection.settings, identified, done.facts[0] as Facts)
+    const admitted = admit(connection.settings, identified, done.facts[0] as AdmissionFacts)
     return 'reason' in admitted ? admitted : NOT_INVITED
   }
   const due = done.known.length === 0 && user.id !== created.user && user.notices
@@ -66,7 +66,7 @@ export async function openWithSso(
 }
 
 /** Links a new identity to the user with its address, or to a new one. */
-function linkedTo(db: Directory, { entering }: Opening, entry: Entry, created: New) {
+function linkedTo(db: Directory, { entering }: Opening, entry: Entrant, created: New) {
   const { connection, identified, now } = entering
   const { project_id, id: connection_id, settings } = connection
   const { address, byAddress } = entry
@@ -90,7 +90,7 @@ function linkedTo(db: Directory, { entering }: Opening, entry: Entry, created: N
 }
 
 /** Makes the user of a new identity a member. */
-function joinedBy(db: Directory, { entering, request }: Opening, entry: Entry, created: New) {
+function joinedBy(db: Directory, { entering, request }: Opening, entry: Entrant, created: New) {
   const { connection, identified, now } = entering
   const { project_id, id: connection_id, settings } = connection
   const { default_role } = settings
@@ -126,7 +126,7 @@ function joinedBy(db: Directory, { entering, request }: Opening, entry: Entry, c
 }
 
 /** Opens the session of a user whose identity is linked, if they may sign in. */
-function openedFor(db: Directory, { entering, session, by }: Opening, entry: Entry) {
+function openedFor(db: Directory, { entering, session, by }: Opening, entry: Entrant) {
   const { connection, identified, now } = entering
   const row = {
     ...session,
@@ -144,7 +144,7 @@ function openedFor(db: Directory, { entering, session, by }: Opening, entry: Ent
 }
 
 /** Notes when the identity and the connection were last used, once the session is open. */
-function lastUsed(db: Directory, { entering, session }: Opening, { identity }: Entry) {
+function lastUsed(db: Directory, { entering, session }: Opening, { identity }: Entrant) {
   const { connection, identified, now } = entering
   const { end_session_endpoint } = identified
   const isConnection = and(eq(ssoConnections.project_id, connection.project_id), eq(ssoConnections.id, connection.id))

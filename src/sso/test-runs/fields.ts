@@ -4,7 +4,7 @@ import { SAMPLE } from '../../http/samples'
 import { SHOWN_TEST_STATES } from '../../identities/values'
 import { iso } from '../../lib/time'
 import type { Test } from './test-run'
-import { stateOf } from './test-run'
+import { testStateOf } from './test-run'
 
 export const StartedTest = named(
   'StartedSsoTest',
@@ -61,7 +61,7 @@ export function presentTest(test: Test, revision: number, now: number): z.infer<
   return {
     id,
     connection_id,
-    state: stateOf(test, now),
+    state: testStateOf(test, now),
     steps: report?.steps ?? [],
     would: report?.would ?? null,
     current: row.revision === revision,

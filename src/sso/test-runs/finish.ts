@@ -1,8 +1,8 @@
 import type { Runtime } from '../../env'
-import type { Report, Step } from '../../identities/values'
+import type { TestReport, TestStep } from '../../identities/values'
 import { utf8 } from '../../lib/crypto'
 import type { SsoConnection } from '../connections/connection'
-import { MAX_REPORT, MAX_TEXT } from '../limits'
+import { MAX_REPORT, MAX_REPORT_TEXT } from '../limits'
 import type { Login } from '../login/logins'
 import { isUnfinished } from '../login/refused'
 import type { Identified, Recorder } from '../oidc/oidc-client'
@@ -24,7 +24,7 @@ export async function finishTest(
   { login, connection, identify }: Tested,
   requestId: string,
 ): Promise<TestResult | null> {
-  const steps: Step[] = []
+  const steps: TestStep[] = []
   const would = await identify((step) => steps.push(step)).then(
     (identified) => wouldDo(rt, connection, identified),
     (error: unknown) => {
@@ -37,7 +37,7 @@ export async function finishTest(
   )
   const result: TestResult = {
     state: steps.every(({ ok }) => ok) ? 'passed' : 'failed',
-    report: fitted({ steps, would }),
+    report: fittedReport({ steps, would }),
     discovery: discoveryIn(steps),
   }
   const { project_id, connection_id, redirect_to: id } = login
@@ -46,16 +46,16 @@ export async function finishTest(
   return (await endTest(rt.directory, { project_id, connection_id, id }, result, change)) ? result : null
 }
 
-function discoveryIn(steps: readonly Step[]): TestResult['discovery'] {
+function discoveryIn(steps: readonly TestStep[]): TestResult['discovery'] {
   const step = steps.find(({ name }) => name === 'Discovery')
   return step ? { ok: step.ok, detail: step.ok ? null : step.got } : null
 }
 
 /** A report with its texts cut so that it fits into {@link MAX_REPORT}. */
-export function fitted({ steps, would }: Report): Report {
-  for (let most = MAX_TEXT; ; most = Math.floor(most / 2)) {
+export function fittedReport({ steps, would }: TestReport): TestReport {
+  for (let most = MAX_REPORT_TEXT; ; most = Math.floor(most / 2)) {
     const cut = (text: string | null) => (text && text.length > most ? `${text.slice(0, most)}…` : text)
-    const short = (step: Step) => ({ ...step, expected: cut(step.expected), got: cut(step.got) })
+    const short = (step: TestStep) => ({ ...step, expected: cut(step.expected), got: cut(step.got) })
     const report = { steps: steps.map(short), would: cut(would) ?? '' }
     if (utf8(JSON.stringify(report)).byteLength <= MAX_REPORT) return report
   }

@@ -6,7 +6,7 @@ import { readDirectory } from '../../http/read'
 import { route } from '../../http/route'
 import { DAY } from '../../lib/time'
 import { requireConnection } from '../connections/change'
-import { findConnection } from '../connections/connection'
+import { findSsoConnection } from '../connections/connection'
 import { KEPT_TESTS, TESTS_KEPT_FOR } from '../limits'
 import { presentTest, SsoTest, StartedTest } from './fields'
 import { requireTest, startTest } from './start'
@@ -46,7 +46,7 @@ export const ssoTestRoutes = new Hono<HttpEnv>()
       const project_id = projectOf(c.get('actor'))
       const connection_id = c.req.param('id')
       const { connections, tests } = await readDirectory(c, {
-        connections: findConnection(directory, project_id, connection_id),
+        connections: findSsoConnection(directory, project_id, connection_id),
         tests: findTest(directory, { project_id, connection_id, id: c.req.param('test') }),
       })
       const { revision } = requireConnection(connections[0])

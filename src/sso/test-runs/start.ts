@@ -6,7 +6,7 @@ import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { DAY, iso } from '../../lib/time'
 import { requireConnection } from '../connections/change'
-import { findConnection } from '../connections/connection'
+import { findSsoConnection } from '../connections/connection'
 import { KEPT_TESTS, LOGIN_TTL, TESTS_KEPT_FOR } from '../limits'
 import { loginUrl } from '../login/browser'
 import { beginTest, type Test } from './test-run'
@@ -20,7 +20,7 @@ import { beginTest, type Test } from './test-run'
 export async function startTest(c: Context<HttpEnv>, connection_id: string) {
   const { directory, now } = c.get('rt')
   const project_id = projectOf(c.get('actor'))
-  const [row] = await run(directory, findConnection(directory, project_id, connection_id))
+  const [row] = await run(directory, findSsoConnection(directory, project_id, connection_id))
   const connection = requireConnection(row)
   const [test_id, login_id] = [newId('sit', now), newId('slg', now)]
   const url = loginUrl(c, connection, login_id)

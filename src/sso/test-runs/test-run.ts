@@ -5,9 +5,9 @@ import { deleteSome } from '../../db/delete-some'
 import { insertFrom } from '../../db/insert-from'
 import { insertWhere } from '../../db/insert-where'
 import { ssoConnections, ssoLogins, ssoTests } from '../../identities/schema'
-import type { Discovery, Report, SHOWN_TEST_STATES, TestState } from '../../identities/values'
-import { live } from '../connections/connection'
-import { discoveryNoted, entry } from '../connections/write'
+import type { Discovery, SHOWN_TEST_STATES, TestReport, TestState } from '../../identities/values'
+import { isLiveConnection } from '../connections/connection'
+import { connectionEntry, discoveryNoted } from '../connections/write'
 import { KEPT_TESTS, TEST_TTL, TESTS_KEPT_FOR } from '../limits'
 import { loginRow, type NewLogin } from '../login/logins'
 
@@ -22,7 +22,7 @@ const isTest = (of: Of) => and(ofConnection(of), eq(ssoTests.id, of.id))
 /** How a test run has ended. */
 export type TestResult = {
   state: Exclude<TestState, 'waiting'>
-  report: Report
+  report: TestReport
   /** What the discovery document of the provider was like; null if the run did not get to it. */
   discovery: Omit<Discovery, 'checked_at'> | null
 }
@@ -40,7 +40,7 @@ export function findTest(directory: Directory, of: Of) {
  */
 export async function beginTest(directory: Directory, of: Of, loginId: string, change: Change): Promise<boolean> {
   const { project_id, connection_id, id } = of
-  const isLive = live(project_id, connection_id) as SQL
+  const isLive = isLiveConnection(project_id, connection_id) as SQL
   const isThere = sql`EXISTS (SELECT 1 FROM ${ssoConnections} WHERE ${isLive})`
   const about = { mode: 'test', redirect_to: id, app_state: null, login_hint: null } as const
   const login: NewLogin = { id: loginId, project_id, connection_id, ...about }
@@ -64,7 +64,12 @@ export async function beginTest(directory: Directory, of: Of, loginId: string, c
     .orderBy(desc(ssoTests.id))
     .limit(KEPT_TESTS)
   const { logins } = await batch(directory, {
-    ...audited(directory, change, entry(project_id, connection_id, 'sso_connection.test_started', { test: id }), begun),
+    ...audited(
+      directory,
+      change,
+      connectionEntry(project_id, connection_id, 'sso_connection.test_started', { test: id }),
+      begun,
+    ),
     logins: insertWhere(directory, ssoLogins, loginRow(login, change.now), isThere).returning({ id: ssoLogins.id }),
     old: directory.delete(ssoTests).where(and(ofConnection(of), notInArray(ssoTests.id, newest))),
   })
@@ -108,18 +113,18 @@ export async function endTest(
     ...audited(
       directory,
       change,
-      entry(project_id, connection_id, 'sso_connection.tested', { test: id }),
+      connectionEntry(project_id, connection_id, 'sso_connection.tested', { test: id }),
       directory
         .update(ssoConnections)
         .set({ tested_revision: ssoConnections.revision, tested_at: change.now })
-        .where(and(live(project_id, connection_id), eq(ssoConnections.revision, tested))),
+        .where(and(isLiveConnection(project_id, connection_id), eq(ssoConnections.revision, tested))),
     ),
   })
   return ended.length > 0
 }
 
 /** The state of a test run now: one that waits has expired once no browser can come back to it. */
-export function stateOf(
+export function testStateOf(
   { state, created_at }: Pick<Test, 'state' | 'created_at'>,
   now: number,
 ): (typeof SHOWN_TEST_STATES)[number] {

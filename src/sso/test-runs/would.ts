@@ -8,10 +8,10 @@ import { storeOfProject } from '../../lib/ids'
 import { members } from '../../tenancy/schema'
 import type { SsoConnection } from '../connections/connection'
 import { findByAddress, findIdentity, vouchesFor } from '../customers/identities'
-import { choose, REFUSALS, refusalOf, verifiedAddressOf } from '../customers/resolve'
+import { choose, consumerRefusal, REFUSALS, verifiedAddressOf } from '../customers/resolve'
 import type { Identified } from '../oidc/oidc-client'
-import { admit, doubtAbout, type Facts, withUsableEmail } from '../team/admission'
-import { entryOf, selectFacts } from '../team/facts'
+import { type AdmissionFacts, admit, doubtAbout, withUsableEmail } from '../team/admission'
+import { entrantOf, selectFacts } from '../team/facts'
 
 /** What a sign-in of this person with the connection would do, as a sentence. It only reads. */
 export async function wouldDo(rt: Runtime, connection: SsoConnection, identified: Identified): Promise<string> {
@@ -22,7 +22,7 @@ async function ofTeam({ directory, now }: Runtime, connection: SsoConnection, sa
   const identified = withUsableEmail(said)
   const email = identified.email?.toLowerCase() ?? null
   // This browser has proved nothing: whoever has the link of a test run can open it.
-  const entry = entryOf(directory, { connection, identified, proved: null, now })
+  const entry = entrantOf(directory, { connection, identified, proved: null, now })
   const { facts, person } = await batch(directory, {
     facts: selectFacts(directory, entry),
     person: findPerson(directory, connection, identified, email),
@@ -30,7 +30,7 @@ async function ofTeam({ directory, now }: Runtime, connection: SsoConnection, sa
   const [user] = person
   const who = user?.email ?? email ?? identified.subject
   // A draft is tested before it is active.
-  const admitted = admit(connection.settings, identified, { ...(facts[0] as Facts), active: true })
+  const admitted = admit(connection.settings, identified, { ...(facts[0] as AdmissionFacts), active: true })
   if ('reason' in admitted) return refused(admitted.message, who)
   const { role } = admitted
   if (role) {
@@ -53,7 +53,7 @@ async function ofCustomers(rt: Runtime, connection: SsoConnection, identified: I
   const { db } = storeOf(rt, project_id)
   if (identity) {
     const [consumer] = await run(db, findSurvivor(db, project_id, identity.consumer_id ?? ''))
-    const refusal = consumer && refusalOf(consumer)
+    const refusal = consumer && consumerRefusal(consumer)
     if (refusal) return refused(REFUSALS[refusal])
     return accepted(connection, `The consumer ${consumer?.id ?? identity.consumer_id} would be signed in, as before.`)
   }

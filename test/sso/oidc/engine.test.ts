@@ -3,7 +3,7 @@ import { openRuntime } from '../../../src/env'
 import { MINUTE } from '../../../src/lib/time'
 import { authorizationUrl, proofsOf } from '../../../src/sso/oidc/authorize'
 import { discover, metadataOf } from '../../../src/sso/oidc/metadata'
-import type { Client, Step } from '../../../src/sso/oidc/oidc-client'
+import type { OidcClient, SignInStep } from '../../../src/sso/oidc/oidc-client'
 import { advance, stopClock } from '../../clock'
 import { bound, newHost, seenBy, setHost } from '../../harness'
 import type { Faults } from '../../outside/faulty'
@@ -17,7 +17,7 @@ describe('providers that others have written', () => {
   it.each(['certified.dev', 'mock.dev'])('sign in: %s', async (kind) => {
     const host = newHost(kind)
     await setHost(host, { redirect_uris: [CALLBACK] })
-    const steps: Step[] = []
+    const steps: SignInStep[] = []
     expect(await signIn(clientOf(host), { steps })).toMatchObject({
       issuer: `https://${host}`,
       subject: 'ada',
@@ -80,7 +80,7 @@ describe('the address at the provider', () => {
   })
 })
 
-it.each<[Client['auth_method'], Partial<Client>, object]>([
+it.each<[OidcClient['auth_method'], Partial<OidcClient>, object]>([
   ['client_secret_basic', {}, { headers: { authorization: `Basic ${btoa('rp:s3cret')}` } }],
   ['client_secret_post', {}, { body: expect.stringContaining('client_secret=s3cret') }],
   ['none', { client_id: 'public', client_secret: null }, { body: expect.not.stringContaining('client_secret') }],
@@ -92,7 +92,7 @@ it.each<[Client['auth_method'], Partial<Client>, object]>([
 
 describe('who it is', () => {
   const upn = { claims: { email: 'upn', name: 'given_name' } }
-  it.each<[string, Faults, object, Partial<Client>?]>([
+  it.each<[string, Faults, object, Partial<OidcClient>?]>([
     [
       'the ID token counts before UserInfo',
       { claims: { email: 'a@acme.dev', name: 'A' }, userinfo: { email: 'b@acme.dev', name: 'B' } },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { proofsOf } from '../../../src/sso/oidc/authorize'
-import type { Client, Step } from '../../../src/sso/oidc/oidc-client'
+import type { OidcClient, SignInStep } from '../../../src/sso/oidc/oidc-client'
 import { seenBy, setHost } from '../../harness'
 import type { Faults } from '../../outside/faulty'
 import { clientOf, faultyHost, runtime, signIn } from './sign-in'
@@ -15,7 +15,7 @@ describe('a message', () => {
   const EXCHANGE = 'The identity provider did not exchange the code for tokens.'
   const BEARER = 'Bearer error="invalid_token", error_description="Not today."'
 
-  it.each<[string, Faults, string, Partial<Client>?]>([
+  it.each<[string, Faults, string, Partial<OidcClient>?]>([
     [
       'has the words of the provider',
       { pages: { '/token': said('Not today.') } },
@@ -59,7 +59,7 @@ describe('a message', () => {
 
 describe('a record', () => {
   it('says of every claim whether it is right, though the library stops at the first that is wrong', async () => {
-    const steps: Step[] = []
+    const steps: SignInStep[] = []
     const claims = {
       iss: 'https://evil.faulty.dev',
       aud: 'another',
@@ -94,7 +94,7 @@ describe('a record', () => {
       ['alg'],
     ],
   ])('says what is wrong: %s', async (_, faults, wrong) => {
-    const steps: Step[] = []
+    const steps: SignInStep[] = []
     await expect(signIn(clientOf(await faultyHost(faults)), { steps })).rejects.toThrow()
     const claims = steps.filter(({ name }) => name.startsWith('ID token: '))
     expect(claims.filter(({ ok }) => !ok).map(({ name }) => name.replace('ID token: ', ''))).toEqual(wrong)
@@ -103,7 +103,7 @@ describe('a record', () => {
   it.each(['a.b', `${btoa('{}')}.${btoa('[1]')}.c`, `${btoa('{}')}.${btoa('null')}.c`, 7])(
     'of an ID token that is junk says so: %s',
     async (id_token) => {
-      const steps: Step[] = []
+      const steps: SignInStep[] = []
       await expect(signIn(clientOf(await faultyHost({ tokens: { id_token } })), { steps })).rejects.toMatchObject({
         reason: 'id_token_refused',
       })
@@ -113,14 +113,14 @@ describe('a record', () => {
   )
 
   it('says what a person lacks', async () => {
-    const steps: Step[] = []
+    const steps: SignInStep[] = []
     const nothing = { email: null, email_verified: null, name: null }
     await signIn(clientOf(await faultyHost({ claims: nothing, userinfo: nothing })), { steps })
     expect(steps.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(['Email address', 'Email address verified'])
   })
 
   it('and messages repeat no secret, even where the provider does', async () => {
-    const steps: Step[] = []
+    const steps: SignInStep[] = []
     let secrets: string[] = []
     const host = await faultyHost({})
     const back = async ({ searchParams }: URL) => {
@@ -162,7 +162,7 @@ describe('a record', () => {
       },
     ],
   ])('repeats no secret that the provider puts %s', async (_, faults) => {
-    const steps: Step[] = []
+    const steps: SignInStep[] = []
     const message = await signIn(clientOf(await faultyHost(faults)), { steps }).then(() => '', String)
     expect(steps.length).toBeGreaterThan(3)
     for (const secret of ['s3cret', 't0ken', 'an access/token']) expect(JSON.stringify(steps)).not.toContain(secret)

@@ -1,7 +1,7 @@
 import { openRuntime } from '../../../src/env'
 import { authorizationUrl } from '../../../src/sso/oidc/authorize'
 import { identify } from '../../../src/sso/oidc/identify'
-import type { Client, Identified, Step } from '../../../src/sso/oidc/oidc-client'
+import type { Identified, OidcClient, SignInStep } from '../../../src/sso/oidc/oidc-client'
 import { bound, browse, newHost, setHost } from '../../harness'
 import type { Faults } from '../../outside/faulty'
 
@@ -10,7 +10,7 @@ export const CALLBACK = 'https://platform.test/sso/callback/sso_1'
 /** The runtime of a request that begins now. */
 export const runtime = () => openRuntime(bound, { waitUntil: () => {} })
 
-export const clientOf = (host: string, changes: Partial<Client> = {}): Client => ({
+export const clientOf = (host: string, changes: Partial<OidcClient> = {}): OidcClient => ({
   issuer: `https://${host}`,
   client_id: 'rp',
   client_secret: 's3cret',
@@ -30,8 +30,8 @@ export async function faultyHost(faults: Faults): Promise<string> {
 
 /** Signs in from beginning to end. `steps` collects what is recorded. `back` changes the address that the browser comes back to. */
 export async function signIn(
-  client: Client,
-  { steps, back }: { steps?: Step[]; back?: (url: URL) => void | Promise<void> } = {},
+  client: OidcClient,
+  { steps, back }: { steps?: SignInStep[]; back?: (url: URL) => void | Promise<void> } = {},
 ): Promise<Identified> {
   const state = crypto.randomUUID() + crypto.randomUUID()
   const login = { state, redirect_uri: CALLBACK }

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { Domain } from '../../../domains/domain'
 import { ABSENT_CHECKS, GRACE_FOR } from '../../../domains/limits'
 import { isProof, recordName, recordValue } from '../../../domains/names'
-import type { DomainState, Purpose, Seen } from '../../../domains/schema'
+import type { DomainState, Purpose, ResolverAnswer } from '../../../domains/schema'
 import type { HttpEnv } from '../../../http/context'
 import { toUnicode } from '../../../lib/punycode'
 import { DAY } from '../../../lib/time'
@@ -119,7 +119,7 @@ function Actions({ c, row }: { c: Context<HttpEnv>; row: Domain }) {
   )
 }
 
-function columnsFor(expected: string): Column<Seen>[] {
+function columnsFor(expected: string): Column<ResolverAnswer>[] {
   return [
     ['Resolver', ({ name }) => <span class="name">{name}</span>],
     ['Answer', (seen) => said(seen, expected)],
@@ -138,7 +138,7 @@ function columnsFor(expected: string): Column<Seen>[] {
 }
 
 /** What a resolver has answered, in words. */
-function said({ rcode, values }: Seen, expected: string): string {
+function said({ rcode, values }: ResolverAnswer, expected: string): string {
   if (rcode === 'NXDOMAIN') return 'No such name'
   if (rcode !== 'NOERROR') return `No usable answer (${rcode})`
   if (values.includes(expected)) return 'The value was found'

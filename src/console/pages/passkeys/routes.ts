@@ -5,7 +5,7 @@ import { requireConfirmed } from '../../../http/policy'
 import { Fault, notFound } from '../../../lib/fault'
 import { beginRegistration, finishRegistration, namePasskey, removePasskey } from '../../../passkeys/change'
 import { factorRequired } from '../../../passkeys/faults'
-import { RegisterBody, RenameBody } from '../../../passkeys/fields'
+import { RegisterPasskeyBody, RenameBody } from '../../../passkeys/fields'
 import { passkeysOf } from '../../../passkeys/passkey'
 import { renewOnce } from '../../../passkeys/recovery'
 import { codesLeft, codesMadeAt } from '../../../passkeys/recovery-codes'
@@ -44,7 +44,7 @@ export const passkeyPages = new Hono<HttpEnv>()
     const next = nextOf(c, form.get('next'))
     const name = form.get('name') ?? ''
     try {
-      const { codes } = await finishRegistration(c, userOf(c), answered(RegisterBody, form, { name }))
+      const { codes } = await finishRegistration(c, userOf(c), answered(RegisterPasskeyBody, form, { name }))
       return codes
         ? codesPage(c, codes, next)
         : c.redirect(next === PASSKEYS ? `${next}?done=passkey_added` : next, 303)

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { listEvents } from '../../../accounts/events'
+import { listAccountEvents } from '../../../accounts/events'
 import { findUser } from '../../../accounts/notices'
 import { changeNotices } from '../../../accounts/tell'
 import { batch, run } from '../../../db/client'
@@ -123,7 +123,7 @@ export const sessionPages = new Hono<HttpEnv>()
     const list = paging<Session>('console/sessions', pageAsked(c))
     const { rows, events, account } = await batch(directory, {
       rows: listSessions(directory, user, now, list),
-      events: listEvents(directory, user.user_id, { before: null, take: user.sso ? 0 : RECENT }),
+      events: listAccountEvents(directory, user.user_id, { before: null, take: user.sso ? 0 : RECENT }),
       account: findUser(directory, user.user_id),
     })
     const sessions = list.page(rows, (row) => row)
@@ -137,7 +137,7 @@ export const sessionPages = new Hono<HttpEnv>()
     const { directory } = c.get('rt')
     const { user_id } = userOf(c)
     const read = (before: string | null, take: number) =>
-      run(directory, listEvents(directory, user_id, { before, take }))
+      run(directory, listAccountEvents(directory, user_id, { before, take }))
     return activityPage(c, await readList(c, 'account_events', read))
   })
   .route('/', endAll)

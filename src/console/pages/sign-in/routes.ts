@@ -7,7 +7,7 @@ import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
 import { deleteSession } from '../../../sessions/session'
 import { accountOf, endingOf, limitSignIn, type Redeemed, requestCode, signIn } from '../../../sessions/sign-in'
-import { findConnection } from '../../../sso/connections/connection'
+import { findSsoConnection } from '../../../sso/connections/connection'
 import { connectionsFor } from '../../../sso/team/routing'
 import { browserOf, keepBrowser } from '../../browser'
 import { localPath } from '../../local-path'
@@ -68,7 +68,7 @@ export const signInPages = new Hono<HttpEnv>()
     const { id, sso } = userOf(c)
     await deleteSession(directory, id, endingOf(c))
     forgetSession(c)
-    const [opener] = sso ? await run(directory, findConnection(directory, sso.project_id, sso.connection_id)) : []
+    const [opener] = sso ? await run(directory, findSsoConnection(directory, sso.project_id, sso.connection_id)) : []
     if (opener?.end_session_endpoint) return signedOutPage(c, opener, opener.end_session_endpoint)
     return c.redirect('/console/sign-in?done=signed_out', 303)
   })

@@ -1,7 +1,7 @@
 import type { Audience } from '../../../identities/values'
 import { toUnicode } from '../../../lib/punycode'
 import type { OfferedDomain, SsoConnection } from '../../../sso/connections/connection'
-import { CreateBody } from '../../../sso/connections/fields'
+import { CreateSsoConnection } from '../../../sso/connections/fields'
 import { choice, form, list, own, text, tick } from '../../form'
 import type { Sent } from '../../refusal'
 import { Field, Wrong } from '../../ui/controls'
@@ -22,7 +22,7 @@ const METHODS = [
 const ofTeam = (sent: URLSearchParams) => sent.get('audience') === 'team'
 const ofCustomers = (sent: URLSearchParams) => sent.get('audience') === 'customers'
 
-export const CONNECTION = form(CreateBody, {
+export const CONNECTION = form(CreateSsoConnection, {
   audience: own((text) => text),
   name: text('Name', { required: true, maxlength: 100, hint: 'People see it when they sign in.' }),
   issuer: text('Issuer', {

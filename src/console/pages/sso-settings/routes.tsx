@@ -4,15 +4,15 @@ import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { breakGlassOwners } from '../../../members/store'
 import {
-  changeConnection,
+  changeSsoConnection,
   createConnection,
   removeConnection,
   requireConnection,
   switchConnection,
 } from '../../../sso/connections/change'
 import {
-  findConnection,
-  listConnections,
+  findSsoConnection,
+  listSsoConnections,
   offeredDomains,
   type SsoConnection,
 } from '../../../sso/connections/connection'
@@ -45,7 +45,7 @@ const change = action({
   run: async (c) => {
     const changed = changesIn(c.get('form'))
     if (Object.keys(changed).length === 0) return false
-    await changeConnection(c.get('rt'), userOf(c), addressed(c), parse(ChangeBody, changed), changeOf(c))
+    await changeSsoConnection(c.get('rt'), userOf(c), addressed(c), parse(ChangeBody, changed), changeOf(c))
     return true
   },
   done: (c, changed) => [pathOf(c), changed ? 'sso_updated' : 'sso_unchanged'],
@@ -68,7 +68,7 @@ const enforce = action({
     const { directory } = c.get('rt')
     const { project_id, id } = addressed(c)
     const { rows, owners } = await batch(directory, {
-      rows: findConnection(directory, project_id, id),
+      rows: findSsoConnection(directory, project_id, id),
       owners: breakGlassOwners(directory, project_id),
     })
     return { row: requireConnection(rows[0]), owners }
@@ -97,7 +97,7 @@ const enforce = action({
   },
   run: async (c) => {
     const enforce = c.get('form').get('enforce') === 'true'
-    await changeConnection(c.get('rt'), userOf(c), addressed(c), { enforce }, changeOf(c))
+    await changeSsoConnection(c.get('rt'), userOf(c), addressed(c), { enforce }, changeOf(c))
     return enforce
   },
   done: (c, enforced) => [pathOf(c), enforced ? 'sso_enforced' : 'sso_released'],
@@ -156,7 +156,7 @@ export const ssoSettingsPages = new Hono<HttpEnv>()
   .get('/', page('sso:read'), async (c) => {
     const { directory } = c.get('rt')
     const read = (before: string | null, take: number) =>
-      run(directory, listConnections(directory, projectOf(c.get('actor')), before, take))
+      run(directory, listSsoConnections(directory, projectOf(c.get('actor')), before, take))
     return listPage(c, await readList(c, 'sso-connections', read))
   })
   .route('/', create)
@@ -181,7 +181,7 @@ function addressed(c: Context<HttpEnv>) {
 async function find(c: Context<HttpEnv>) {
   const { directory } = c.get('rt')
   const { project_id, id } = addressed(c)
-  return requireConnection((await run(directory, findConnection(directory, project_id, id)))[0])
+  return requireConnection((await run(directory, findSsoConnection(directory, project_id, id)))[0])
 }
 
 function domainsOf(c: Context<HttpEnv>) {

@@ -1,9 +1,9 @@
-import type { Report, TestState } from '../../../identities/values'
+import type { TestReport, TestState } from '../../../identities/values'
 import { Badge } from '../../ui/badge'
 import { Table } from '../../ui/table'
 
 /** What a test run found: in a sentence, and step by step. */
-export function Result({ state, report }: { state: TestState; report: Report }) {
+export function Result({ state, report }: { state: TestState; report: TestReport }) {
   return (
     <>
       <p class={state === 'failed' ? 'warning bad' : 'notice'}>

@@ -3,9 +3,9 @@ import { batch } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { requireConnection } from '../../../sso/connections/change'
-import { findConnection } from '../../../sso/connections/connection'
+import { findSsoConnection } from '../../../sso/connections/connection'
 import { requireTest, startTest } from '../../../sso/test-runs/start'
-import { findTest, stateOf } from '../../../sso/test-runs/test-run'
+import { findTest, testStateOf } from '../../../sso/test-runs/test-run'
 import { page, pathsOf } from '../../page'
 import { Run, testPage } from './test'
 
@@ -20,7 +20,7 @@ export const ssoTestPages = new Hono<HttpEnv>()
   .get('/:connection/tests/:test', page('sso:read'), async (c) => testPage({ c, ...(await read(c)) }))
   .get('/:connection/tests/:test/run', page('sso:read'), async (c) => {
     const { connection, test } = await read(c)
-    if (c.req.query('seen') === stateOf(test, c.get('rt').now)) return c.body(null, 204)
+    if (c.req.query('seen') === testStateOf(test, c.get('rt').now)) return c.body(null, 204)
     return c.html(Run({ c, connection, test, fresh: true }))
   })
 
@@ -29,7 +29,7 @@ async function read(c: Context<HttpEnv>) {
   const project_id = projectOf(c.get('actor'))
   const connection_id = c.req.param('connection') ?? ''
   const { connections, tests } = await batch(directory, {
-    connections: findConnection(directory, project_id, connection_id),
+    connections: findSsoConnection(directory, project_id, connection_id),
     tests: findTest(directory, { project_id, connection_id, id: c.req.param('test') ?? '' }),
   })
   return { connection: requireConnection(connections[0]), test: requireTest(tests[0]) }

@@ -6,7 +6,7 @@ import type { SsoConnection } from '../../../sso/connections/connection'
 import { LOGIN_TTL } from '../../../sso/limits'
 import { ASKED, loginUrl } from '../../../sso/login/browser'
 import type { Test } from '../../../sso/test-runs/test-run'
-import { stateOf } from '../../../sso/test-runs/test-run'
+import { testStateOf } from '../../../sso/test-runs/test-run'
 import { can, pathsOf } from '../../page'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
@@ -47,7 +47,7 @@ export function testPage({ c, connection, test }: RunProps) {
  */
 export function Run({ c, connection, test, fresh = false }: RunProps & { fresh?: boolean }) {
   const path = `${pathsOf(c).sso}/${connection.id}`
-  const seen = stateOf(test, c.get('rt').now)
+  const seen = testStateOf(test, c.get('rt').now)
   return (
     <>
       <div {...waiting({ id: 'run', at: seen === 'waiting' ? `${path}/tests/${test.id}/run` : null, seen })}>

@@ -4,9 +4,9 @@ import { domainOf } from '../../../domains/names'
 import type { HttpEnv } from '../../../http/context'
 import { publicOrigin, requirePublicOrigin } from '../../../http/origin'
 import { limitSignIn } from '../../../sessions/sign-in'
-import { findConnectionById } from '../../../sso/connections/connection'
+import { findSsoConnectionById } from '../../../sso/connections/connection'
 import { elsewhere } from '../../../sso/login/browser'
-import { MAX_EMAIL } from '../../../sso/oidc/limits'
+import { MAX_CLAIMED_EMAIL } from '../../../sso/oidc/limits'
 import { beginTeamLogin } from '../../../sso/team/begin'
 import { connectionsFor } from '../../../sso/team/routing'
 import { localPath } from '../../local-path'
@@ -23,7 +23,7 @@ export const ssoStartPages = new Hono<HttpEnv>().get('/start', page('anyone'), a
   const away = elsewhere(c, publicOrigin(c) ?? '')
   if (away !== null) return c.redirect(away, 302)
   const { connection, email: typed = '' } = c.req.query()
-  const email = typed.length > MAX_EMAIL ? '' : typed
+  const email = typed.length > MAX_CLAIMED_EMAIL ? '' : typed
   const next = localPath(c, c.req.query('next'))
   if (connection !== undefined) return begin(c, connection, next, null)
   const { directory } = c.get('rt')
@@ -36,7 +36,7 @@ export const ssoStartPages = new Hono<HttpEnv>().get('/start', page('anyone'), a
 
 async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: string | null): Promise<Response> {
   const rt = c.get('rt')
-  const [connection] = await run(rt.directory, findConnectionById(rt.directory, id))
+  const [connection] = await run(rt.directory, findSsoConnectionById(rt.directory, id))
   if (connection?.audience !== 'team' || connection.state !== 'active') {
     return c.redirect(`/console/sign-in?${new URLSearchParams({ refused: 'connection_inactive', next })}`, 303)
   }
