@@ -10,8 +10,8 @@ import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { notFound } from '../lib/fault'
 import { malformedKey } from './faults'
-import { deleteFeature, listFeatures, putFeature } from './features-store'
-import { Feature, PutFeatureBody, presentFeature } from './fields'
+import { deleteFeature, listFeatures, putFeature } from './features'
+import { FeatureShown, PutFeatureBody, presentFeature } from './fields'
 import { MAX_FEATURES } from './limits'
 
 const tag = 'Catalog'
@@ -28,7 +28,7 @@ export const featureRoutes = new Hono<HttpEnv>()
       description: 'Sorted by key.',
       tag,
       policy: mayRead,
-      responses: { 200: { description: 'A page of features.', schema: listOf(Feature) } },
+      responses: { 200: { description: 'A page of features.', schema: listOf(FeatureShown) } },
     }),
     query(z.strictObject(pageFields)),
     async (c) => {
@@ -46,8 +46,8 @@ export const featureRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: {
-        200: { description: 'The feature already existed.', schema: Feature },
-        201: { description: 'The feature is new.', schema: Feature },
+        200: { description: 'The feature already existed.', schema: FeatureShown },
+        201: { description: 'The feature is new.', schema: FeatureShown },
       },
       faults: ['feature_type_fixed', 'feature_limit_reached'],
     }),

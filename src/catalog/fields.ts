@@ -5,17 +5,17 @@ import { SAMPLE } from '../http/samples'
 import { iso } from '../lib/time'
 import { VendorField } from '../vendors/field'
 import { isId } from '../vendors/lib/read'
-import type { PlanFields } from './change-store'
-import type { Feature as FeatureRow } from './features-store'
-import { MAX_CONFIG_BYTES, MAX_FEATURES_OF_PLAN, MAX_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from './limits'
-import type { Plan as PlanRow } from './plans-store'
+import type { PlanFields } from './change'
+import type { Feature } from './features'
+import { MAX_CATALOG_NAME, MAX_CONFIG_BYTES, MAX_FEATURES_OF_PLAN, MAX_PRICES_OF_PLAN, MAX_RANK } from './limits'
+import type { Plan } from './plans'
 import { PLAN_STATES } from './schema'
 import { COMBINES, CONFIG_RULE, FEATURE_TYPES, isConfig } from './values'
 
 const FeatureTypeName = named('FeatureType', z.enum(FEATURE_TYPES))
 const CombineName = named('Combine', z.enum(COMBINES))
 const PlanStateName = named('PlanState', z.enum(PLAN_STATES))
-const name = visibleText(MAX_NAME)
+const name = visibleText(MAX_CATALOG_NAME)
 
 export const PutFeatureBody = named(
   'PutFeature',
@@ -37,7 +37,7 @@ export const PutFeatureBody = named(
   { name: 'Seats', type: 'quantity', combine: 'max' },
 )
 
-export const Feature = named(
+export const FeatureShown = named(
   'Feature',
   z.object({
     key: z.string(),
@@ -49,7 +49,7 @@ export const Feature = named(
   { key: 'seats', name: 'Seats', type: 'quantity', combine: 'max', created_at: SAMPLE.time },
 )
 
-export function presentFeature({ created_at, ...row }: FeatureRow): z.infer<typeof Feature> {
+export function presentFeature({ created_at, ...row }: Feature): z.infer<typeof FeatureShown> {
   return { ...row, created_at: iso(created_at) }
 }
 
@@ -154,7 +154,7 @@ export function planFieldsOf<T extends z.infer<typeof UpdatePlanBody>>({ feature
   return { ...Object.fromEntries(given), ...(sorted && { features: sorted }) } as Partial<PlanFields>
 }
 
-export const Plan = named(
+export const PlanShown = named(
   'Plan',
   z.object({
     id: z.string(),
@@ -180,6 +180,6 @@ export const Plan = named(
   },
 )
 
-export function presentPlan({ updated_at, ...row }: PlanRow): z.infer<typeof Plan> {
+export function presentPlan({ updated_at, ...row }: Plan): z.infer<typeof PlanShown> {
   return { ...row, updated_at: iso(updated_at) }
 }

@@ -11,7 +11,7 @@ export const MAX_FEATURES_OF_PLAN = 100
 /** Prices and products of vendors that are mapped to one plan. */
 export const MAX_PRICES_OF_PLAN = 50
 /** Characters (code points) of the name of a feature or a plan. */
-export const MAX_NAME = 100
+export const MAX_CATALOG_NAME = 100
 /** The highest rank of a plan. */
 export const MAX_RANK = 1000
 /** Bytes of the value of a config feature, as JSON. */

@@ -8,11 +8,10 @@ import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { requireFound } from '../lib/fault'
-import { type PlanFields, updatePlan } from './change-store'
-import { createPlan } from './create'
-import { CreatePlanBody, Plan, planFieldsOf, presentPlan, UpdatePlanBody } from './fields'
+import { createPlan, type PlanFields, updatePlan } from './change'
+import { CreatePlanBody, PlanShown, planFieldsOf, presentPlan, UpdatePlanBody } from './fields'
 import { MAX_PLANS } from './limits'
-import { findPlan, listPlans, refsOf, withPrices } from './plans-store'
+import { findPlan, listPlans, mappedPrices, withPrices } from './plans'
 
 const tag = 'Catalog'
 const actors = ['session', 'api_key'] as const
@@ -28,7 +27,7 @@ export const planRoutes = new Hono<HttpEnv>()
       description: `The features must be in the catalog, and the values must fit their types. A price or a product belongs to one plan. A project can have ${MAX_PLANS} plans, archived ones included.`,
       tag,
       policy: mayWrite,
-      responses: { 201: taggedWith(Plan, 'The plan.') },
+      responses: { 201: taggedWith(PlanShown, 'The plan.') },
       faults: ['plan_key_taken', 'price_mapped', 'plan_limit_reached', 'encryption_key_unavailable'],
     }),
     body(CreatePlanBody),
@@ -46,14 +45,14 @@ export const planRoutes = new Hono<HttpEnv>()
       description: 'Newest first, including archived plans.',
       tag,
       policy: mayRead,
-      responses: { 200: { description: 'A page of plans.', schema: listOf(Plan) } },
+      responses: { 200: { description: 'A page of plans.', schema: listOf(PlanShown) } },
     }),
     query(z.strictObject(pageFields)),
     async (c) => {
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
       const list = paging('plans', c.req.valid('query'))
-      const { rows, refs } = await read(c, { rows: listPlans(db, project, list), refs: refsOf(db, project) })
+      const { rows, refs } = await read(c, { rows: listPlans(db, project, list), refs: mappedPrices(db, project) })
       return answer(c, list.page(withPrices(rows, refs), presentPlan), 200)
     },
   )
@@ -65,14 +64,14 @@ export const planRoutes = new Hono<HttpEnv>()
       description: 'With its features and prices.',
       tag,
       policy: mayRead,
-      responses: { 200: taggedWith(Plan, 'The plan.') },
+      responses: { 200: taggedWith(PlanShown, 'The plan.') },
       faults: ['not_found'],
     }),
     async (c) => {
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
       const id = c.req.param('id')
-      const { rows, refs } = await read(c, { rows: findPlan(db, project, id), refs: refsOf(db, project, id) })
+      const { rows, refs } = await read(c, { rows: findPlan(db, project, id), refs: mappedPrices(db, project, id) })
       const plan = requireFound(withPrices(rows, refs), 'Plan')
       return answer(c, tagged(c, plan, presentPlan(plan)), 200)
     },
@@ -87,14 +86,14 @@ export const planRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       headers: { 'If-Match': 'An `ETag` of the plan. If the plan has changed since, nothing is written: 412.' },
-      responses: { 200: taggedWith(Plan, 'The plan.') },
+      responses: { 200: taggedWith(PlanShown, 'The plan.') },
       faults: ['not_found', 'plan_key_taken', 'price_mapped', 'precondition_failed'],
     }),
     body(UpdatePlanBody),
     async (c) => {
       const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
-      const fields = planFieldsOf(c.req.valid('json'))
-      const plan = await updatePlan(c.get('rt').db, of, fields, c.req.header('If-Match'), changeOf(c))
+      const wanted = { fields: planFieldsOf(c.req.valid('json')), ifMatch: c.req.header('If-Match') }
+      const plan = await updatePlan(c.get('rt').db, of, wanted, changeOf(c))
       return answer(c, tagged(c, plan, presentPlan(plan)), 200)
     },
   )

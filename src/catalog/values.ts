@@ -27,7 +27,7 @@ const RULES: Record<FeatureType, string> = {
   config: `must be JSON of at most ${MAX_CONFIG_BYTES} bytes and ${MAX_CONFIG_DEPTH} levels, and not null`,
 }
 
-/** Whether a feature of this type can have the value. `SQL` of store.ts says the same. */
+/** Whether a feature of this type can have the value. `featuresFit` of features.ts says the same. */
 export function fits(type: FeatureType, value: unknown): boolean {
   if (type === 'boolean') return value === true
   if (type === 'quantity') return value === UNLIMITED || (Number.isSafeInteger(value) && (value as number) >= 0)

@@ -7,10 +7,10 @@ import { Fault } from '../lib/fault'
 import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
 import { type Consumer, changeable, findConsumer, requireConsumer } from './read'
 import type { NamedConsumer } from './ref'
-import { consumerIds, consumers, type Metadata } from './schema'
+import { type ConsumerMetadata, consumerIds, consumers } from './schema'
 
 /** What a caller sets of a consumer; undefined stays as it is, null is cleared. The email address is in lower case. */
-export type ConsumerFields = { email?: string | null; name?: string | null; metadata?: Metadata }
+export type ConsumerFields = { email?: string | null; name?: string | null; metadata?: ConsumerMetadata }
 
 /**
  * Changes a consumer, and gives it another external id if there is one. The same values again write nothing.

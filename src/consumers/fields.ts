@@ -6,18 +6,18 @@ import { iso } from '../lib/time'
 import type { ConsumerFields } from './change'
 import { consumerName } from './customer-fields'
 import {
+  MAX_BLOCK_REASON,
+  MAX_CONSUMER_EMAIL,
+  MAX_CONSUMER_NAME,
   MAX_CUSTOMERS,
-  MAX_EMAIL,
   MAX_EXTERNAL_ID,
   MAX_METADATA,
   MAX_METADATA_KEY,
   MAX_METADATA_VALUE,
-  MAX_NAME,
-  MAX_REASON,
 } from './limits'
 import type { Consumer } from './read'
 import { EXTERNAL_ID, EXTERNAL_ID_RULE } from './ref'
-import { CONSUMER_STATES, type Metadata } from './schema'
+import { CONSUMER_STATES, type ConsumerMetadata } from './schema'
 
 export const ConsumerStateName = named('ConsumerState', z.enum(CONSUMER_STATES))
 
@@ -29,14 +29,14 @@ const metadata = z
   })
 
 /** An email address, in a body or as a filter. */
-export const email = z.email().max(MAX_EMAIL)
+export const email = z.email().max(MAX_CONSUMER_EMAIL)
 
 const fields = {
   email: email
     .nullable()
     .optional()
     .describe('Kept in lower case. Null removes it. Several consumers can have the same.'),
-  name: visibleText(MAX_NAME).nullable().optional().describe('Null removes it.'),
+  name: visibleText(MAX_CONSUMER_NAME).nullable().optional().describe('Null removes it.'),
   metadata: metadata
     .optional()
     .describe(
@@ -79,7 +79,7 @@ export const UpdateConsumerBody = named(
 export const BlockBody = named(
   'BlockConsumer',
   z.strictObject({
-    reason: visibleText(MAX_REASON)
+    reason: visibleText(MAX_BLOCK_REASON)
       .optional()
       .describe('Kept with the consumer while it is blocked, and in the audit log.'),
   }),
@@ -87,7 +87,7 @@ export const BlockBody = named(
 )
 export const UnblockBody = named(
   'UnblockConsumer',
-  z.strictObject({ reason: visibleText(MAX_REASON).optional().describe('Kept in the audit log.') }),
+  z.strictObject({ reason: visibleText(MAX_BLOCK_REASON).optional().describe('Kept in the audit log.') }),
   { reason: 'paid' },
 )
 export const MergeBody = named(
@@ -114,7 +114,7 @@ export function fieldsOf<T extends z.infer<typeof PutBody> & { external_id?: str
 }
 
 /** Metadata with its keys in order, so that equal metadata is stored as the same text. */
-function sorted(metadata: Metadata): Metadata {
+function sorted(metadata: ConsumerMetadata): ConsumerMetadata {
   return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 

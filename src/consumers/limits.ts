@@ -10,9 +10,9 @@ export const MAX_EXTERNAL_IDS = 100
  */
 export const MAX_ATTEMPTS = 20
 /** Characters of an email address. */
-export const MAX_EMAIL = 254
+export const MAX_CONSUMER_EMAIL = 254
 /** Characters (code points) of a consumer's name. */
-export const MAX_NAME = 100
+export const MAX_CONSUMER_NAME = 100
 /** Entries of a consumer's metadata. */
 export const MAX_METADATA = 20
 /** Characters of a key of metadata. */
@@ -20,7 +20,7 @@ export const MAX_METADATA_KEY = 40
 /** Characters of a value of metadata. */
 export const MAX_METADATA_VALUE = 500
 /** Characters (code points) of the reason for blocking or unblocking. */
-export const MAX_REASON = 200
+export const MAX_BLOCK_REASON = 200
 /**
  * The identities of an erased consumer are deleted again this long after the call (ms), because of sign-ins that were under
  * way. By then the codes that they got have expired too.
@@ -35,9 +35,9 @@ export const MAX_CUSTOMERS = 100
 /** Customers of vendors that one page of a list looks at, full or not. */
 export const MAX_CUSTOMERS_LOOKED_AT = 500
 /** Consumers that one page of a list looks at, full or not. */
-export const MAX_LOOKED_AT = 5_000
+export const MAX_CONSUMERS_LOOKED_AT = 5_000
 /** Bytes of the consumers on one page of a list, about as JSON. The last consumer may go beyond. */
-export const MAX_PAGE_BYTES = 256 * 1024
+export const MAX_CONSUMER_PAGE_BYTES = 256 * 1024
 
 /** Live grants of one consumer. The write itself enforces the limit. */
 export const MAX_GRANTS = 100

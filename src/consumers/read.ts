@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../db/client'
 import { json } from '../db/sql'
 import { Fault, requireFound } from '../lib/fault'
-import { MAX_LOOKED_AT, MAX_PAGE_BYTES } from './limits'
+import { MAX_CONSUMER_PAGE_BYTES, MAX_CONSUMERS_LOOKED_AT } from './limits'
 import type { ConsumerRef } from './ref'
 import { type ConsumerState, consumerIds, consumers } from './schema'
 
@@ -99,7 +99,7 @@ const BYTES_OF_REST = 500
 
 /**
  * Reads a project's consumers, newest first, starting after the consumer `before`. A page ends early where the consumers take
- * more than {@link MAX_PAGE_BYTES}; the last one may go beyond. A filtered page also ends after {@link MAX_LOOKED_AT}
+ * more than {@link MAX_CONSUMER_PAGE_BYTES}; the last one may go beyond. A filtered page also ends after {@link MAX_CONSUMERS_LOOKED_AT}
  * consumers. See {@link ListedConsumer}.
  */
 export function listConsumers(
@@ -112,10 +112,10 @@ export function listConsumers(
   const from = and(eq(c.project_id, projectId), range, before === null ? undefined : lt(c.id, before))
   const scan = sql`FROM ${consumers} ${c} ${index} WHERE ${from} ORDER BY ${desc(c.id)}`
   const found = (fields: SQL) => sql`SELECT ${fields}
-    FROM (SELECT * ${scan} LIMIT ${rest ? MAX_LOOKED_AT : take}) ${c}
+    FROM (SELECT * ${scan} LIMIT ${rest ? MAX_CONSUMERS_LOOKED_AT : take}) ${c}
     WHERE ${rest ?? sql`1`} ORDER BY ${desc(c.id)} LIMIT ${take}`
   const size = sql`octet_length(metadata) + octet_length(external_ids) + ${BYTES_OF_REST}`
-  const fits = sql`running - (${size}) < ${MAX_PAGE_BYTES}`
+  const fits = sql`running - (${size}) < ${MAX_CONSUMER_PAGE_BYTES}`
   const kept = Object.keys(listed).map((name) => {
     const column = sql.identifier(name)
     if (name === 'id') return sql`${column}`
@@ -123,7 +123,7 @@ export function listConsumers(
   })
   const page = (fields: SQL) => sql`SELECT ${sql.join(kept, sql`, `)} FROM (
     SELECT *, sum(${size}) OVER (ROWS UNBOUNDED PRECEDING) AS running FROM (${found(fields)}))`
-  const end = { place: { id: c.id, part: sql`'end'` }, from: scan, most: rest ? MAX_LOOKED_AT : null }
+  const end = { place: { id: c.id, part: sql`'end'` }, from: scan, most: rest ? MAX_CONSUMERS_LOOKED_AT : null }
   return raw(db, listed, (fields) => withEnd(Object.keys(listed), page(fields), end, take)) as Query<ListedConsumer[]>
 }
 

@@ -6,7 +6,7 @@ export const CONSUMER_STATES = ['active', 'blocked', 'merged', 'erased'] as cons
 export type ConsumerState = (typeof CONSUMER_STATES)[number]
 
 /** Texts that a project's own server keeps with a consumer. */
-export type Metadata = Record<string, string>
+export type ConsumerMetadata = Record<string, string>
 
 /** The consumer that a vendor's customer is, unless it is pinned: by the external id that counts. */
 const REF = sql`CASE WHEN pinned IS NULL THEN coalesce(said, hint) END`
@@ -25,7 +25,7 @@ export const consumers = sqliteTable(
     email: text(),
     name: text(),
     /** Its keys are sorted, so that equal metadata is the same text. */
-    metadata: text({ mode: 'json' }).$type<Metadata>().notNull(),
+    metadata: text({ mode: 'json' }).$type<ConsumerMetadata>().notNull(),
     state: text({ enum: CONSUMER_STATES }).notNull(),
     blocked_reason: text(),
     /** The consumer that this one was merged into. If that one is merged as well, this names the last one. */
@@ -190,7 +190,7 @@ export const devices = sqliteTable(
 
 export const EFFECTS = ['allow', 'deny'] as const
 
-export type Effect = (typeof EFFECTS)[number]
+export type GrantEffect = (typeof EFFECTS)[number]
 
 /** What people give to a consumer beside what it pays for, or take from it. */
 export const grants = sqliteTable(

@@ -1,8 +1,9 @@
 import { UNLIMITED } from '../catalog/values'
 import type { ConsumerRef } from '../consumers/ref'
 import { batch, type Db } from '../db/client'
+import { factsIn, unlessTooMuch } from '../entitlements/holders'
+import { factsOf } from '../entitlements/read'
 import { resolve } from '../entitlements/resolve'
-import { factsIn, factsOf, unlessTooMuch } from '../entitlements/store'
 import { MAX_DEVICES } from '../tenancy/limits'
 
 /**

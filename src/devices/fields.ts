@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Device } from '../consumers/devices'
 import { ConsumerShown } from '../consumers/fields'
 import { DEVICE_STATES, PLATFORMS } from '../consumers/schema'
-import { askedFeatures, Entitlement, SAMPLE_ENTITLEMENT } from '../entitlements/fields'
+import { askedFeatures, EntitlementShown, SAMPLE_ENTITLEMENT } from '../entitlements/fields'
 import { exampleOf, flagOrFalse, named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso, isoOrNull } from '../lib/time'
@@ -99,7 +99,7 @@ export const VerificationShown = named(
     device: DeviceShown.nullable().describe('Null if the token is unknown.'),
     consumer: VerifiedConsumer.nullable().describe('Whose device it is. Null if the token is unknown.'),
     features: z
-      .record(z.string(), Entitlement)
+      .record(z.string(), EntitlementShown)
       .nullable()
       .describe(
         'What the consumer may do, for each of the `features`. Null if the token is not valid, or none were sent.',

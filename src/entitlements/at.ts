@@ -1,16 +1,16 @@
 import { MAX_REVISIONS } from '../catalog/limits'
 import { MAX_CUSTOMERS } from '../consumers/limits'
 import { requireConsumer } from '../consumers/read'
-import type { ConsumerRef } from '../consumers/ref'
+import type { NamedConsumer } from '../consumers/ref'
 import { type Ask, batch, type Db, type Results } from '../db/client'
 import { invalidField } from '../http/validate'
 import { DAY, iso } from '../lib/time'
 import { settingsOf } from '../tenancy/settings'
-import type { Catalog, Holder, Plan } from './facts'
+import type { Catalog, ConsumerFacts, PlanFact } from './facts'
 import { asOf } from './history'
-import { eventsOf, knownBefore, linkEventsOf, linkedSince, pastOf } from './history-store'
+import { subscriptionIn, subscriptionsIn, tooMuch } from './holders'
 import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY, MAX_SOURCES } from './limits'
-import { subscriptionIn, subscriptionsIn, tooMuch } from './store'
+import { knownBefore, linkEventsOf, linkedSince, pastOf, subscriptionEventsOf } from './past'
 
 type Found = Results<ReturnType<typeof pastOf>>
 
@@ -24,14 +24,18 @@ export function timeAsked(text: string, now: number): number {
 /**
  * What a consumer had at a time, as far as it is known: the events, grants and revisions of plans that there were.
  *
- * @param ask sends the first statements: `batch`, or a route's `read`
+ * @param by.ask sends the first statements: `batch`, or a route's `read`
+ * @param by.keptSince when the oldest event that is kept can have arrived (ms)
  * @param at milliseconds
- * @param keptSince when the oldest event that is kept can have arrived (ms)
  * @returns `missing`: what is not known, in words
  * @throws {Fault} `not_found`, `consumer_merged`, `payload_too_large`
  */
-export async function holderAt(db: Db, ask: Ask, projectId: string, ref: ConsumerRef, at: number, keptSince: number) {
-  const found = await ask(pastOf(db, projectId, ref, at))
+export async function holderAt(
+  { db, ask, keptSince }: { db: Db; ask: Ask; keptSince: number },
+  { project_id, ref }: NamedConsumer,
+  at: number,
+) {
+  const found = await ask(pastOf(db, project_id, ref, at))
   const consumer = requireConsumer(found.consumer)
   const now = subscriptionsIn(found.subscriptions)
   if (found.grants.length > MAX_SOURCES) throw tooMuch()
@@ -42,9 +46,9 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
   const named = new Set([...repinned.map(({ object_id }) => object_id), ...moved.map(({ id }) => id)])
   const claimed = found.links.filter(({ event_id }) => event_id !== null)
   const { events, relinked, known } = await batch(db, {
-    events: eventsOf(db, projectId, [...new Set(now.map(({ id }) => id))]),
-    relinked: linkedSince(db, projectId, claimed, at),
-    known: knownBefore(db, projectId, [...named], at),
+    events: subscriptionEventsOf(db, project_id, [...new Set(now.map(({ id }) => id))]),
+    relinked: linkedSince(db, project_id, claimed, at),
+    known: knownBefore(db, project_id, [...named], at),
   })
   const unlinked = new Set(relinked.filter(({ before }) => !before).map(({ vendor, id }) => nameOf(vendor, id)))
   const history = events.map((event) => ({ ...event, processed_at: event.processed_at ?? Number.POSITIVE_INFINITY }))
@@ -59,50 +63,17 @@ export async function holderAt(db: Db, ask: Ask, projectId: string, ref: Consume
   })
   const features = found.features.filter(({ created_at }) => created_at <= at)
   const catalog: Catalog = { features, plans, rules: settingsOf(found.project[0]?.settings ?? null) }
-  const holder: Holder = { state: stateAt(consumer, changes, at), subscriptions, grants: found.grants }
-  const pinnedSince = new Set(
-    repinned
-      .filter(
-        ({ object_id, details }) =>
-          own.has(nameOf(String(details?.vendor), object_id)) || known.some(({ id }) => id === object_id),
-      )
-      .map(({ object_id }) => object_id),
-  )
+  const holder: ConsumerFacts = { state: stateAt(consumer, changes, at), subscriptions, grants: found.grants }
   const missing = [
     ...(at < keptSince ? ['Records of that time are no longer all kept.'] : []),
     ...(events.length > MAX_HISTORY ? [`There are more than ${MAX_HISTORY} events of the subscriptions.`] : []),
-    ...(found.changes.at(-1)?.nth === MAX_AUDIT_WALKED
-      ? [`More than ${MAX_AUDIT_WALKED} changes were made in the project since.`]
-      : []),
+    ...missingOfWalk(found),
     ...past.flatMap((one) => one.missing),
-    ...found.plans
-      .filter(({ pruned }) => pruned)
-      .map(({ key }) => `The plan ${key} has changed more than ${MAX_REVISIONS} times. How it was then is not known.`),
-    ...(found.links.length >= MAX_CUSTOMERS
-      ? [`The consumer has ${MAX_CUSTOMERS} customers or more. When each of them was linked is not known.`]
-      : []),
-    ...(consumer.created_at > at
-      ? []
-      : found.ids
-          .filter(({ created_at }) => created_at > at)
-          .map(({ external_id }) => `The external id ${external_id} was added since.`)),
-    ...relinked
-      .filter(({ before }) => before)
-      .map(({ id }) => `An event has linked the customer ${id} since. Which consumer it was before is not known.`),
-    ...relinked
-      .filter(({ before, cut }) => !before && cut)
-      .map(
-        ({ id }) =>
-          `An event has linked the customer ${id} since, and only its first ${linkEventsOf(claimed.length)} events were looked at. Which consumer it was before is not known.`,
-      ),
-    ...(found.moves.length > MAX_CUSTOMERS
-      ? [`More than ${MAX_CUSTOMERS} customers were linked to other consumers since.`]
-      : []),
-    ...moved
-      .filter(({ id }) => known.some((one) => one.id === id))
-      .map(({ id, moved_at }) => `The customer ${id} belonged to the consumer until ${iso(moved_at)}.`),
-    ...[...pinnedSince].map((id) => `The customer ${id} was pinned or unpinned since.`),
-    ...missingOf(changes, consumer.id),
+    ...missingOfPlans(found),
+    ...missingOfLinks(found, relinked, at),
+    ...missingOfMoves(found, moved, known),
+    ...missingOfPins(repinned, own, known),
+    ...missingOfChanges(changes, consumer.id),
     ...unknownFeatures(catalog, found.grants).map((key) => `The feature ${key} was deleted since.`),
   ]
   return { consumer, links: found.links, holder, catalog, missing: [...new Set(missing)] }
@@ -114,7 +85,7 @@ function nameOf(vendor: string, id: string | null): string {
 
 /** The plans as they were, and the plan that an item of a subscription was mapped to. */
 function catalogAt({ plans: rows, refs }: Found) {
-  const plans: Plan[] = []
+  const plans: PlanFact[] = []
   const mapped = new Map<string, string>()
   for (const { document, ...row } of rows) {
     const { key, rank, features } = document ?? row
@@ -139,8 +110,66 @@ function stateAt(
   return first.action === 'consumer.unblocked' ? 'blocked' : 'active'
 }
 
+type Relinked = ReturnType<typeof linkedSince>['_']['result']
+type Known = ReturnType<typeof knownBefore>['_']['result']
+
+function missingOfWalk({ changes }: Found): string[] {
+  if (changes.at(-1)?.nth !== MAX_AUDIT_WALKED) return []
+  return [`More than ${MAX_AUDIT_WALKED} changes were made in the project since.`]
+}
+
+function missingOfPlans({ plans }: Found): string[] {
+  return plans
+    .filter(({ pruned }) => pruned)
+    .map(({ key }) => `The plan ${key} has changed more than ${MAX_REVISIONS} times. How it was then is not known.`)
+}
+
+/** What is not known of when the consumer's customers became its own, in words. */
+function missingOfLinks({ links, ids, consumer }: Found, relinked: Relinked, at: number): string[] {
+  const isNew = consumer.some(({ created_at }) => created_at > at)
+  const most = linkEventsOf(links.filter(({ event_id }) => event_id !== null).length)
+  return [
+    ...(links.length >= MAX_CUSTOMERS
+      ? [`The consumer has ${MAX_CUSTOMERS} customers or more. When each of them was linked is not known.`]
+      : []),
+    ...ids
+      .filter(({ created_at }) => !isNew && created_at > at)
+      .map(({ external_id }) => `The external id ${external_id} was added since.`),
+    ...relinked
+      .filter(({ before }) => before)
+      .map(({ id }) => `An event has linked the customer ${id} since. Which consumer it was before is not known.`),
+    ...relinked
+      .filter(({ before, cut }) => !before && cut)
+      .map(
+        ({ id }) =>
+          `An event has linked the customer ${id} since, and only its first ${most} events were looked at. Which consumer it was before is not known.`,
+      ),
+  ]
+}
+
+/** The customers that were the consumer's and are another one's, in words. */
+function missingOfMoves({ moves }: Found, moved: Found['moves'], known: Known): string[] {
+  const belonged = moved.filter(({ id }) => known.some((one) => one.id === id))
+  return [
+    ...(moves.length > MAX_CUSTOMERS
+      ? [`More than ${MAX_CUSTOMERS} customers were linked to other consumers since.`]
+      : []),
+    ...belonged.map(({ id, moved_at }) => `The customer ${id} belonged to the consumer until ${iso(moved_at)}.`),
+  ]
+}
+
+/** The customers whose pins have changed, in words. @param own the names of the consumer's customers */
+function missingOfPins(repinned: Found['changes'], own: ReadonlySet<string>, known: Known): string[] {
+  return repinned
+    .filter(
+      ({ object_id, details }) =>
+        own.has(nameOf(String(details?.vendor), object_id)) || known.some(({ id }) => id === object_id),
+    )
+    .map(({ object_id }) => `The customer ${object_id} was pinned or unpinned since.`)
+}
+
 /** What changes since make unknown, in words. */
-function missingOf(changes: Found['changes'], consumerId: string): string[] {
+function missingOfChanges(changes: Found['changes'], consumerId: string): string[] {
   const [first] = changes.filter(({ action }) => action === 'consumer.blocked' || action === 'consumer.unblocked')
   return changes.flatMap((change) => {
     const { action, object_id, details } = change

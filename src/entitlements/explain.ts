@@ -1,14 +1,14 @@
 import type * as z from 'zod'
 import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
-import type { Catalog, Grant, Holder } from './facts'
-import type { Entitlement } from './fields'
+import type { Catalog, ConsumerFacts, GrantFact } from './facts'
+import type { EntitlementShown } from './fields'
 import { MAX_EXPLAINED } from './limits'
-import { type Explained, type Reason, resolve } from './resolve'
-import { type Source, whyOf } from './sources'
+import { type DecidedEntitlement, type Reason, resolve } from './resolve'
+import { type EntitlementSource, whyOf } from './sources'
 
 /** Why a source gives nothing, in words. */
-const WHY_NOT: Record<NonNullable<Source['why']>, Record<Source['type'], string>> = {
+const WHY_NOT: Record<NonNullable<EntitlementSource['why']>, Record<EntitlementSource['type'], string>> = {
   past_due: { subscription: 'The subscription is not paid, and no grace period is left.', grant: '' },
   expired: { subscription: 'The subscription has ended or is paused.', grant: 'The grant has expired.' },
   test_mode: { subscription: 'The subscription is in test mode, which does not count in this project.', grant: '' },
@@ -29,7 +29,7 @@ const OUTRANKED: Partial<Record<Reason, string>> = {
  *
  * @throws {Fault} `payload_too_large`
  */
-export function requireExplainable({ features }: Catalog, { subscriptions, grants }: Holder): void {
+export function requireExplainable({ features }: Catalog, { subscriptions, grants }: ConsumerFacts): void {
   const items = subscriptions.reduce((sum, { items }) => sum + items.length, 0)
   if (features.length * (items + grants.length) <= MAX_EXPLAINED) return
   throw new Fault(
@@ -39,7 +39,12 @@ export function requireExplainable({ features }: Catalog, { subscriptions, grant
 }
 
 /** What could give or deny a feature, as the API shows it. What does not count is there too, with the reason. */
-export function explain(key: string, { sources, reason }: Explained, { subscriptions, grants }: Holder, now: number) {
+export function explain(
+  key: string,
+  { sources, reason }: DecidedEntitlement,
+  { subscriptions, grants }: ConsumerFacts,
+  now: number,
+) {
   return [
     ...sources.map(({ why, plan, from, until, ...source }) => ({
       ...source,
@@ -53,42 +58,66 @@ export function explain(key: string, { sources, reason }: Explained, { subscript
       items
         .filter(({ plan_id }) => plan_id === null)
         .map(({ price, product, quantity }) => ({
-          ...{ type: 'subscription' as const, id, vendor, plan: null, price, seats: quantity, value: null },
-          ...{ from: null, until: null, event_id, ambiguous, counted: false },
+          type: 'subscription' as const,
+          id,
+          vendor,
+          plan: null,
+          price,
+          seats: quantity,
+          value: null,
+          from: null,
+          until: null,
+          event_id,
+          ambiguous,
+          counted: false,
           why_not: `${price ?? product ?? 'An item without a price'} is not mapped to a plan.`,
         })),
     ),
   ]
 }
 
-function whyNot(why: Source['why'], type: Source['type'], reason: Reason): string {
+function whyNot(why: EntitlementSource['why'], type: EntitlementSource['type'], reason: Reason): string {
   if (why !== null) return WHY_NOT[why][type]
   return OUTRANKED[reason] ?? 'Another source gives more.'
 }
 
 /** A grant that denies. It counts while it is live. */
-function denial(grant: Grant, now: number) {
+function denial(grant: GrantFact, now: number) {
   const { id, starts_at, expires_at } = grant
   const why = whyOf(grant, now)
   return {
-    ...{ type: 'grant' as const, id, vendor: null, plan: null, price: null, seats: null, value: null },
-    ...{ from: isoOrNull(starts_at), until: isoOrNull(expires_at), event_id: null, ambiguous: false },
+    type: 'grant' as const,
+    id,
+    vendor: null,
+    plan: null,
+    price: null,
+    seats: null,
+    value: null,
+    from: isoOrNull(starts_at),
+    until: isoOrNull(expires_at),
+    event_id: null,
+    ambiguous: false,
     counted: why === null,
     why_not: why && WHY_NOT[why].grant,
   }
 }
 
 /** An entitlement as the API shows it. */
-export function presentEntitlement({ allowed, value, reason, valid_until }: Explained): z.infer<typeof Entitlement> {
+export function presentEntitlement({
+  allowed,
+  value,
+  reason,
+  valid_until,
+}: DecidedEntitlement): z.infer<typeof EntitlementShown> {
   return { allowed, value, reason, valid_until: valid_until === null ? null : iso(valid_until) }
 }
 
 /** What a consumer may do with each of these features. */
 export function presentAsked(
   keys: readonly string[],
-  holder: Holder,
+  holder: ConsumerFacts,
   catalog: Catalog,
   now: number,
-): Record<string, z.infer<typeof Entitlement>> {
+): Record<string, z.infer<typeof EntitlementShown>> {
   return Object.fromEntries(keys.map((key) => [key, presentEntitlement(resolve(key, holder, catalog, now))]))
 }

@@ -1,19 +1,19 @@
 import type { FeatureType, PlanFeatures } from '../catalog/values'
-import type { Effect } from '../consumers/schema'
+import type { GrantEffect } from '../consumers/schema'
 import type { Rules, Timing } from './window'
 
 /*
  * What entitlements are derived from: rows of the database, as read.
  */
 
-export type Feature = { key: string; type: FeatureType; combine: 'max' | 'sum' | null }
+export type FeatureFact = { key: string; type: FeatureType; combine: 'max' | 'sum' | null }
 
-export type Plan = { id: string; key: string; rank: number; features: PlanFeatures }
+export type PlanFact = { id: string; key: string; rank: number; features: PlanFeatures }
 
 /** An item of a subscription. `plan_id`: of its price, or else of its product; null if neither is mapped. */
 export type Item = { price: string | null; product: string | null; quantity: number | null; plan_id: string | null }
 
-export type Subscription = Timing & {
+export type SubscriptionFact = Timing & {
   vendor: string
   id: string
   ambiguous: boolean
@@ -23,11 +23,11 @@ export type Subscription = Timing & {
 }
 
 /** A grant that was not revoked. Times in ms. */
-export type Grant = {
+export type GrantFact = {
   id: string
   feature: string | null
   plan_id: string | null
-  effect: Effect
+  effect: GrantEffect
   value: unknown
   /** Null: since it was made. */
   starts_at: number | null
@@ -35,11 +35,11 @@ export type Grant = {
 }
 
 /** The catalog and the settings of a project. */
-export type Catalog = { features: readonly Feature[]; plans: readonly Plan[]; rules: Rules }
+export type Catalog = { features: readonly FeatureFact[]; plans: readonly PlanFact[]; rules: Rules }
 
 /** A consumer with what it has. `state`: null if there is no such consumer. */
-export type Holder = {
+export type ConsumerFacts = {
   state: string | null
-  subscriptions: readonly Subscription[]
-  grants: readonly Grant[]
+  subscriptions: readonly SubscriptionFact[]
+  grants: readonly GrantFact[]
 }

@@ -1,11 +1,12 @@
 import * as z from 'zod'
+import { MAX_FEATURES } from '../catalog/limits'
 import { CustomerLink } from '../consumers/customer-fields'
 import { MAX_CUSTOMERS, MAX_EXTERNAL_ID } from '../consumers/limits'
 import { EXTERNAL } from '../consumers/ref'
 import { flagOrFalse, named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { MAX_KEY } from '../lib/catalog-key'
-import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_BACK } from './limits'
+import { DEFAULT_TTL_S, MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_BACK, MAX_TTL_S, MIN_TTL_S } from './limits'
 import { REASONS } from './resolve'
 
 const ReasonName = named('EntitlementReason', z.enum(REASONS))
@@ -25,7 +26,7 @@ const as_of = timestamp.describe(
   "The database's clock at the time of the read. Of two answers, the one with the later time is newer. With `at`, that time.",
 )
 
-export const Entitlement = named('Entitlement', z.object(shown))
+export const EntitlementShown = named('Entitlement', z.object(shown))
 const ExplainedEntitlement = named(
   'ExplainedEntitlement',
   z.object({
@@ -76,7 +77,7 @@ export const CheckBody = named(
   { consumers: [`${EXTERNAL}${SAMPLE.externalId}`], features: ['seats'] },
 )
 
-export const Checked = named(
+export const CheckedEntitlements = named(
   'CheckedEntitlements',
   z.object({
     as_of,
@@ -85,7 +86,7 @@ export const Checked = named(
         z.object({
           consumer: z.string().describe('As you named it.'),
           consumer_id: z.string().nullable().describe('Null if there is no such consumer.'),
-          features: z.record(z.string(), Entitlement),
+          features: z.record(z.string(), EntitlementShown),
         }),
       )
       .describe('In the order in which you asked.'),
@@ -112,7 +113,7 @@ export const EntitlementsQuery = z.strictObject({
     ),
 })
 
-export const Entitlements = named(
+export const EntitlementsShown = named(
   'Entitlements',
   z.object({
     as_of,
@@ -137,4 +138,37 @@ export const Entitlements = named(
     consumer_id: SAMPLE.consumer,
     features: { seats: SAMPLE_ENTITLEMENT },
   },
+)
+
+export const EntitlementTokenBody = named(
+  'CreateEntitlementToken',
+  z.strictObject({
+    ttl_s: z
+      .int()
+      .min(MIN_TTL_S)
+      .max(MAX_TTL_S)
+      .default(DEFAULT_TTL_S)
+      .describe('The maximum lifetime of the token (seconds).'),
+    features: z
+      .array(z.string().min(1).max(MAX_KEY))
+      .min(1)
+      .max(MAX_FEATURES)
+      .optional()
+      .describe('Keys of features. Without it, the token covers all features of the catalog.'),
+    device: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('The id of an active device of the consumer, for the claim `device`.'),
+  }),
+  { ttl_s: DEFAULT_TTL_S, features: ['seats'] },
+)
+
+export const EntitlementToken = named(
+  'EntitlementToken',
+  z.object({
+    token: z.string().describe('A JWS in its compact form.'),
+    expires_at: timestamp.describe('When the token expires.'),
+  }),
+  { token: 'eyJhbGciOiJFUzI1NiIsImtpZCI6….eyJpc3MiOiJodHRwczov….MEUCIQDx…', expires_at: SAMPLE.later },
 )

@@ -8,8 +8,8 @@ import { SAMPLE } from '../http/samples'
 import { invalidField } from '../http/validate'
 import { idTime } from '../lib/ids'
 import { iso, isoOrNull } from '../lib/time'
-import type { NewGrant, Grant as Row } from './grants-store'
-import { MAX_REASON } from './limits'
+import type { Grant, NewGrant } from './grants'
+import { MAX_GRANT_REASON } from './limits'
 
 const EffectName = named('GrantEffect', z.enum(EFFECTS))
 const time = z.iso.datetime({ offset: true })
@@ -28,7 +28,7 @@ export const GrantBody = named(
       ),
       starts_at: time.optional().describe('Without it, the grant counts at once.'),
       expires_at: time.optional().describe('From this time on, the grant does not count. It must be in the future.'),
-      reason: visibleText(MAX_REASON).optional().describe('For people.'),
+      reason: visibleText(MAX_GRANT_REASON).optional().describe('For people.'),
     })
     .refine(({ feature, plan }) => (feature === undefined) !== (plan === undefined), {
       error: 'must have either feature or plan',
@@ -66,7 +66,7 @@ export const GrantQuery = z.strictObject({
   consumer: consumerName.optional().describe('A consumer: its id, or `ext:` and its external id.'),
 })
 
-export const Grant = named(
+export const GrantShown = named(
   'Grant',
   z.object({
     id: z.string(),
@@ -109,7 +109,7 @@ export function presentGrant({
   revoked_by,
   reason,
   ...row
-}: Row): z.infer<typeof Grant> {
+}: Grant): z.infer<typeof GrantShown> {
   const created = idTime(row.id)
   return {
     ...row,

@@ -8,8 +8,8 @@ import { listOf, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { Grant, GrantBody, GrantQuery, grantOf, presentGrant } from './grant-fields'
-import { insertGrant, listGrants, revokeGrant } from './grants-store'
+import { GrantBody, GrantQuery, GrantShown, grantOf, presentGrant } from './grant-fields'
+import { insertGrant, listGrants, revokeGrant } from './grants'
 
 const tag = 'Entitlements'
 const actors = ['session', 'api_key'] as const
@@ -23,7 +23,7 @@ export const grantRoutes = new Hono<HttpEnv>()
       description: `A grant counts in addition to what the consumer pays for. A denied feature is off, whatever else gives it. A consumer can have ${MAX_GRANTS} live grants.`,
       tag,
       policy: { actors, scope: 'entitlements:write', project: true },
-      responses: { 201: { description: 'The grant.', schema: Grant } },
+      responses: { 201: { description: 'The grant.', schema: GrantShown } },
       faults: ['not_found', 'consumer_merged', 'consumer_erased', 'grant_limit_reached'],
     }),
     body(GrantBody),
@@ -31,8 +31,8 @@ export const grantRoutes = new Hono<HttpEnv>()
       const { db, now } = c.get('rt')
       const sent = c.req.valid('json')
       const grant = grantOf(sent, now)
-      const to = refToChange(sent.consumer)
-      return answer(c, presentGrant(await insertGrant(db, projectOf(c.get('actor')), to, grant, changeOf(c))), 201)
+      const to = { project_id: projectOf(c.get('actor')), ref: refToChange(sent.consumer) }
+      return answer(c, presentGrant(await insertGrant(db, to, grant, changeOf(c))), 201)
     },
   )
   .get(
@@ -43,7 +43,7 @@ export const grantRoutes = new Hono<HttpEnv>()
       description: 'Newest first. Revoked and expired grants too, for as long as records are kept.',
       tag,
       policy: { actors, scope: 'entitlements:read', project: true, reads: true },
-      responses: { 200: { description: 'A page of grants.', schema: listOf(Grant) } },
+      responses: { 200: { description: 'A page of grants.', schema: listOf(GrantShown) } },
     }),
     query(GrantQuery),
     async (c) => {

@@ -1,7 +1,7 @@
 import type { Effect } from '../billing/effect'
 import { nanoseconds } from '../billing/reduce'
 import type { Item } from './facts'
-import type { SubscriptionRow } from './store'
+import type { SubscriptionRow } from './holders'
 
 /** An event that refers to a subscription. Times in ms, except for the vendor's. */
 export type HistoryEvent = {
@@ -77,7 +77,11 @@ export function asOf(row: SubscriptionRow, events: readonly HistoryEvent[], at: 
 function stateOf(row: SubscriptionRow): State {
   const { status, customer, items, period_start, period_end, cancel_at, updated_at } = row
   return {
-    ...{ status, customer, cancel_at, updated_at, items: itemsIn(items) },
+    status,
+    customer,
+    cancel_at,
+    updated_at,
+    items: itemsIn(items),
     livemode: row.livemode === null ? null : row.livemode === 1,
     current_period_start: period_start,
     current_period_end: period_end,
@@ -126,13 +130,17 @@ function rowOf(
   const period_start = text(state.current_period_start)
   return {
     ...row,
-    ...{ period_start, period_end: text(state.current_period_end), status: String(state.status) },
-    ...{ cancel_at: text(state.cancel_at), updated_at: text(state.updated_at) },
+    period_start,
+    period_end: text(state.current_period_end),
+    status: String(state.status),
+    cancel_at: text(state.cancel_at),
+    updated_at: text(state.updated_at),
     livemode: bit(state.livemode),
     cancel_at_period_end: bit(state.cancel_at_period_end),
     items: items.map((item) => ({ ...item, plan_id: null })),
     ...(deciding && { event_id: deciding.id, ambiguous: deciding.effect?.result === 'ambiguous' }),
-    ...{ past_due_period: nanoseconds(period_start), past_due_since: since },
+    past_due_period: nanoseconds(period_start),
+    past_due_since: since,
   }
 }
 

@@ -1,5 +1,5 @@
 /** Characters (code points) of the reason of a grant. */
-export const MAX_REASON = 200
+export const MAX_GRANT_REASON = 200
 
 /** Consumers that one check asks about. */
 export const MAX_CONSUMERS = 100
@@ -11,7 +11,7 @@ export const MAX_ASKED_FEATURES = 20
 export const MAX_SOURCES = 5_000
 
 /** Items of subscriptions that one call looks at. */
-export const MAX_ITEMS = 10_000
+export const MAX_SUBSCRIPTION_ITEMS = 10_000
 
 /**
  * Expired grants of one consumer that one call looks at, of each feature or plan and effect: the newest ones. They only say why

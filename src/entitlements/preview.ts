@@ -1,14 +1,20 @@
-import type { PlanFields } from '../catalog/change-store'
-import type { Price } from '../catalog/plans-store'
-import type { Catalog, Feature, Holder, Item, Subscription } from './facts'
+import type { PlanOf, Price } from '../catalog/plans'
+import type { Ask, Db } from '../db/client'
+import { paging } from '../http/page'
+import { type Place, type PlanChange, type PreviewStep, readConcerned } from './concerned'
+import type { Catalog, ConsumerFacts, FeatureFact, Item, SubscriptionFact } from './facts'
+import { MAX_CHANGES, MAX_WALKED } from './limits'
 import { amountOf, resolve } from './resolve'
 
-/** What of a plan's change can make a difference. What is left out stays as it is. */
-export type PlanChange = Partial<Pick<PlanFields, 'key' | 'rank' | 'features' | 'prices'>>
 type Mapped = Price & { plan_id: string }
 
 /** A feature of a consumer before and after a change. */
-export type Difference = { feature: string; from: unknown; to: unknown; direction: 'gains' | 'losses' | null }
+export type EntitlementDifference = {
+  feature: string
+  from: unknown
+  to: unknown
+  direction: 'gains' | 'losses' | null
+}
 
 /**
  * The catalog and the consumers as a change of a plan would make them. Prices that another plan has are taken from it.
@@ -33,7 +39,7 @@ export function changing(planId: string, change: PlanChange, refs: readonly Mapp
       .find((id) => id !== undefined) ?? null
   return {
     /** Whether the change concerns a subscription. */
-    concerns: ({ vendor, items }: Subscription): boolean =>
+    concerns: ({ vendor, items }: SubscriptionFact): boolean =>
       items.some((item) => namesOf(vendor, item).some((name) => touched.has(name))),
     catalog: (before: Catalog): Catalog => ({
       ...before,
@@ -43,7 +49,7 @@ export function changing(planId: string, change: PlanChange, refs: readonly Mapp
           : plan,
       ),
     }),
-    holder: (before: Holder): Holder => ({
+    holder: (before: ConsumerFacts): ConsumerFacts => ({
       ...before,
       subscriptions: before.subscriptions.map((one) => ({
         ...one,
@@ -54,12 +60,12 @@ export function changing(planId: string, change: PlanChange, refs: readonly Mapp
 }
 
 /** What differs for a consumer: the features whose values do, by the same facts at the same time. */
-export function differencesOf(
-  features: readonly Feature[],
-  before: { holder: Holder; catalog: Catalog },
-  after: { holder: Holder; catalog: Catalog },
+export function entitlementDifferences(
+  features: readonly FeatureFact[],
+  before: { holder: ConsumerFacts; catalog: Catalog },
+  after: { holder: ConsumerFacts; catalog: Catalog },
   now: number,
-): Difference[] {
+): EntitlementDifference[] {
   return features.flatMap(({ key, type }) => {
     const from = resolve(key, before.holder, before.catalog, now)
     const to = resolve(key, after.holder, after.catalog, now)
@@ -69,4 +75,96 @@ export function differencesOf(
     const direction = more === 0 ? null : more > 0 ? ('gains' as const) : ('losses' as const)
     return [{ feature: key, from: from.value, to: to.value, direction }]
   })
+}
+
+/**
+ * What a change of a plan would make of the consumers who have it, by a subscription or a grant. It writes nothing. One call walks
+ * a part of the project's subscriptions, and after them of its grants. Each consumer counts in one call.
+ *
+ * @param by.ask sends the first statements: `batch`, or a route's `read`
+ * @throws {Fault} `not_found`, `validation_failed`, `invalid_cursor`
+ */
+export async function previewPlan(
+  by: { db: Db; ask: Ask },
+  of: PlanOf,
+  change: PlanChange,
+  cursor: string | undefined,
+) {
+  const asked = { ...change, plan: of.id, limit: MAX_WALKED, cursor }
+  const list = paging('plan_preview', asked)
+  const start = placeIn(list.before)
+  const { steps, more, refs, holders, catalog, now } = await readConcerned(by, of, change, start)
+  const after = changing(of.id, change, refs)
+  const nextCatalog = after.catalog(catalog)
+  // The first step of each consumer.
+  const stepOf = new Map(steps.toReversed().map((step) => [step.consumer, step]))
+  const differing = holders.flatMap((holder) => {
+    const step = stepOf.get(holder.id)
+    if (!step || isOfEarlierCall({ at: step.place, start }, holder, of.id, after.concerns)) return []
+    const next = { holder: after.holder(holder), catalog: nextCatalog }
+    const differences = entitlementDifferences(catalog.features, { holder, catalog }, next, now)
+    return differences.length === 0 ? [] : [{ step, differences }]
+  })
+  const changes = differing.flatMap(({ step, differences }) =>
+    differences.map(({ direction: _, ...one }) => ({ ...whose(step), ...one })),
+  )
+  const all = differing.flatMap(({ differences }) => differences)
+  const last = steps.at(-1)
+  const { has_more, next_cursor } = list.upTo([], more && last ? textOf(last.place) : null)
+  return {
+    examined: examinedIn(steps),
+    affected: differing.length,
+    gains: countOf(all, 'gains'),
+    losses: countOf(all, 'losses'),
+    changes: changes.slice(0, MAX_CHANGES),
+    has_more,
+    next_cursor,
+  }
+}
+
+function whose({ consumer, customer, place }: PreviewStep) {
+  return { consumer: consumer ?? '', vendor: place.of === 'subscription' ? place.vendor : null, customer }
+}
+
+/** How many consumers gain or lose each feature. */
+function countOf(differences: readonly EntitlementDifference[], direction: 'gains' | 'losses'): Record<string, number> {
+  const those = Map.groupBy(
+    differences.filter((one) => one.direction === direction),
+    ({ feature }) => feature,
+  )
+  return Object.fromEntries([...those].map(([feature, list]) => [feature, list.length]))
+}
+
+/** How many subscriptions were walked, and grants of the plan found. */
+function examinedIn(steps: readonly PreviewStep[]): number {
+  const walked = steps.findLast(({ place }) => place.of === 'subscription')?.nth ?? 0
+  return walked + steps.filter(({ place, consumer }) => place.of === 'grant' && consumer !== null).length
+}
+
+/** Whether an earlier call counted the consumer: by a subscription or a grant that stands before where this call starts. */
+function isOfEarlierCall(
+  { at, start }: { at: Place; start: Place | null },
+  { id: consumer, subscriptions, grants }: ConsumerFacts & { id: string | null },
+  planId: string,
+  concerns: (one: ConsumerFacts['subscriptions'][number]) => boolean,
+): boolean {
+  const concerned = subscriptions.filter(concerns)
+  if (at.of === 'grant' && concerned.length > 0) return true
+  if (start?.of !== at.of) return false
+  // Grants are walked consumer by consumer: only the one with whom the last call ended can have been counted.
+  if (start.of === 'grant') {
+    return consumer === start.consumer && grants.some(({ plan_id, id }) => plan_id === planId && id <= start.id)
+  }
+  return concerned.some(({ id, vendor }) => id < start.id || (id === start.id && vendor <= start.vendor))
+}
+
+/** A place as a text. Neither part has a space. */
+function textOf(place: Place): string {
+  return place.of === 'grant' ? `g ${place.consumer} ${place.id}` : `s ${place.vendor} ${place.id}`
+}
+
+function placeIn(text: string | null): Place | null {
+  if (text === null) return null
+  const [of, first = '', id = ''] = text.split(' ')
+  return of === 'g' ? { of: 'grant', consumer: first, id } : { of: 'subscription', vendor: first, id }
 }

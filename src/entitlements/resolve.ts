@@ -1,6 +1,6 @@
 import { type FeatureType, UNLIMITED } from '../catalog/values'
-import type { Catalog, Feature, Holder } from './facts'
-import { hasAccess, isDenied, type Source, sourcesOf } from './sources'
+import type { Catalog, ConsumerFacts, FeatureFact } from './facts'
+import { type EntitlementSource, hasAccess, isDenied, sourcesOf } from './sources'
 import { earliest, WHY_NOT } from './window'
 
 /** Why a feature is allowed, or why it is not. */
@@ -25,7 +25,7 @@ export type Reason = (typeof REASONS)[number]
 /** `valid_until`: when the answer may change by itself (ms); null if no time is known. */
 export type Entitlement = { allowed: boolean; value: unknown; reason: Reason; valid_until: number | null }
 /** An entitlement with what could give it, and which of that did. */
-export type Explained = Entitlement & { sources: (Source & { counted: boolean })[] }
+export type DecidedEntitlement = Entitlement & { sources: (EntitlementSource & { counted: boolean })[] }
 
 /** The reason of each state in which a consumer has nothing. */
 const STATES: Record<string, Reason> = {
@@ -42,7 +42,7 @@ const NOTHING: Record<FeatureType, unknown> = { boolean: false, quantity: 0, con
  * @param key of the feature, which the catalog may lack
  * @param now milliseconds
  */
-export function resolve(key: string, holder: Holder, catalog: Catalog, now: number): Explained {
+export function resolve(key: string, holder: ConsumerFacts, catalog: Catalog, now: number): DecidedEntitlement {
   const feature = catalog.features.find((one) => one.key === key)
   if (!feature) return refused(null, 'unknown_feature')
   if (holder.state === null) return refused(feature, 'unknown_consumer')
@@ -69,7 +69,11 @@ export function resolve(key: string, holder: Holder, catalog: Catalog, now: numb
   return refused(feature, included ? 'not_included' : 'no_subscription', sources)
 }
 
-function refused(feature: Feature | null, reason: Reason, sources: readonly Source[] = []): Explained {
+function refused(
+  feature: FeatureFact | null,
+  reason: Reason,
+  sources: readonly EntitlementSource[] = [],
+): DecidedEntitlement {
   return {
     allowed: false,
     value: feature === null ? null : NOTHING[feature.type],
@@ -80,7 +84,10 @@ function refused(feature: Feature | null, reason: Reason, sources: readonly Sour
 }
 
 /** The value of several sources, and the sources that it comes from. */
-function combined({ type, combine }: Feature, giving: readonly Source[]): { value: unknown; counted: Source[] } {
+function combined(
+  { type, combine }: FeatureFact,
+  giving: readonly EntitlementSource[],
+): { value: unknown; counted: EntitlementSource[] } {
   if (type === 'boolean') return { value: true, counted: [...giving] }
   if (type === 'config') {
     const counted = giving.toSorted(byPrecedence).slice(0, 1)
@@ -109,7 +116,7 @@ function shown(amount: number): unknown {
  * Which config counts: that of a grant of the feature itself, the newest; then a granted plan, then a subscription's, each by the
  * highest rank and then by the plan's key. Of one plan, the source that lasts longest.
  */
-function byPrecedence(a: Source, b: Source): number {
+function byPrecedence(a: EntitlementSource, b: EntitlementSource): number {
   return (
     classOf(a) - classOf(b) ||
     (a.plan && b.plan ? b.plan.rank - a.plan.rank || compare(a.plan.key, b.plan.key) : compare(b.id, a.id)) ||
@@ -118,7 +125,7 @@ function byPrecedence(a: Source, b: Source): number {
   )
 }
 
-function classOf({ type, plan }: Source): number {
+function classOf({ type, plan }: EntitlementSource): number {
   if (type === 'subscription') return 2
   return plan === null ? 0 : 1
 }

@@ -13,10 +13,11 @@ import { body, query } from '../http/validate'
 import { DAY, iso } from '../lib/time'
 import { holderAt, timeAsked } from './at'
 import { explain, presentAsked, presentEntitlement, requireExplainable } from './explain'
-import { CheckBody, Checked, Entitlements, EntitlementsQuery } from './fields'
-import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_ITEMS, MAX_SOURCES } from './limits'
+import { CheckBody, CheckedEntitlements, EntitlementsQuery, EntitlementsShown } from './fields'
+import { factsIn } from './holders'
+import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
+import { factsOf } from './read'
 import { resolve } from './resolve'
-import { factsIn, factsOf } from './store'
 
 const tag = 'Entitlements'
 const policy = { actors: ['session', 'api_key'], scope: 'entitlements:read', project: true, reads: true } as const
@@ -26,10 +27,10 @@ export const checkRoutes = new Hono<HttpEnv>().post(
   route({
     id: 'checkEntitlements',
     summary: 'Ask what consumers may do',
-    description: `Up to ${MAX_CONSUMERS} consumers and ${MAX_ASKED_FEATURES} features. An unknown consumer or feature is an answer, not an error. If the consumers have more than ${MAX_SOURCES} subscriptions or grants, or ${MAX_ITEMS} items of subscriptions, the call is refused.`,
+    description: `Up to ${MAX_CONSUMERS} consumers and ${MAX_ASKED_FEATURES} features. An unknown consumer or feature is an answer, not an error. If the consumers have more than ${MAX_SOURCES} subscriptions or grants, or ${MAX_SUBSCRIPTION_ITEMS} items of subscriptions, the call is refused.`,
     tag,
     policy,
-    responses: { 200: { description: 'What each consumer may do.', schema: Checked } },
+    responses: { 200: { description: 'What each consumer may do.', schema: CheckedEntitlements } },
     faults: ['payload_too_large'],
   }),
   body(CheckBody),
@@ -57,7 +58,7 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
     policy,
     headers: { 'If-None-Match': 'An `ETag` of an earlier response. If nothing but the time has changed: 304.' },
     responses: {
-      200: { description: 'The entitlements.', schema: Entitlements, etag: true },
+      200: { description: 'The entitlements.', schema: EntitlementsShown, etag: true },
       304: { description: 'They have not changed.' },
     },
     faults: ['not_found', 'consumer_merged', 'payload_too_large'],
@@ -111,6 +112,7 @@ async function readAt(c: Context<HttpEnv>, ref: ConsumerRef, time: string) {
   const { db, now, settings } = c.get('rt')
   const at = timeAsked(time, now)
   const keptSince = now - settings.recordRetentionDays * DAY
-  const past = await holderAt(db, (queries) => read(c, queries), projectOf(c.get('actor')), ref, at, keptSince)
+  const named = { project_id: projectOf(c.get('actor')), ref }
+  const past = await holderAt({ db, ask: (queries) => read(c, queries), keptSince }, named, at)
   return { ...past, id: past.consumer.id, now: at }
 }

@@ -1,15 +1,15 @@
 import { UNLIMITED } from '../catalog/values'
 import { idTime } from '../lib/ids'
-import type { Catalog, Feature, Grant, Holder, Item, Plan, Subscription } from './facts'
+import type { Catalog, ConsumerFacts, FeatureFact, GrantFact, Item, PlanFact, SubscriptionFact } from './facts'
 import { accessOf, type Rules, type WhyNot } from './window'
 
 /** What could give a consumer a feature: an item of a subscription, or a grant. Times in ms. */
-export type Source = {
+export type EntitlementSource = {
   type: 'subscription' | 'grant'
   /** The vendor's id of the subscription, or the id of the grant. */
   id: string
   vendor: string | null
-  plan: Plan | null
+  plan: PlanFact | null
   price: string | null
   seats: number | null
   value: unknown
@@ -23,16 +23,18 @@ export type Source = {
 
 /** The sources that would give a feature, by the consumer's subscriptions and allowing grants. */
 export function sourcesOf(
-  feature: Feature,
-  { subscriptions, grants }: Holder,
+  feature: FeatureFact,
+  { subscriptions, grants }: ConsumerFacts,
   catalog: Catalog,
   now: number,
-): Source[] {
+): EntitlementSource[] {
   // Once for the feature, because there can be thousands of items.
   const plans = new Map(catalog.plans.filter((plan) => givenBy(plan, feature.key)).map((plan) => [plan.id, plan]))
   const planOf = (id: string | null) => (id === null ? null : (plans.get(id) ?? null))
   const bySubscription = subscriptions.flatMap((one) =>
-    one.items.flatMap((item) => itemSource(feature, one, item, planOf(item.plan_id), catalog.rules, now)),
+    one.items.flatMap((item) =>
+      itemSource(feature, { subscription: one, item, plan: planOf(item.plan_id) }, catalog.rules, now),
+    ),
   )
   const byGrant = grants
     .filter(({ effect }) => effect === 'allow')
@@ -41,13 +43,11 @@ export function sourcesOf(
 }
 
 function itemSource(
-  { key, type }: Feature,
-  subscription: Subscription,
-  item: Item,
-  plan: Plan | null,
+  { key, type }: FeatureFact,
+  { subscription, item, plan }: { subscription: SubscriptionFact; item: Item; plan: PlanFact | null },
   rules: Rules,
   now: number,
-): Source[] {
+): EntitlementSource[] {
   const given = givenBy(plan, key)
   if (!given) return []
   const seats = item.quantity === null ? 1 : Math.max(0, item.quantity)
@@ -55,7 +55,15 @@ function itemSource(
   const { vendor, id, event_id, ambiguous, period_start } = subscription
   return [
     {
-      ...{ type: 'subscription', id, vendor, plan, price: item.price, seats, from: period_start, until, event_id },
+      type: 'subscription',
+      id,
+      vendor,
+      plan,
+      price: item.price,
+      seats,
+      from: period_start,
+      until,
+      event_id,
       value: type === 'quantity' && given.per_seat ? times(given.value, seats) : given.value,
       ambiguous,
       why,
@@ -63,37 +71,46 @@ function itemSource(
   ]
 }
 
-function grantSource({ key }: Feature, grant: Grant, plan: Plan | null, now: number): Source[] {
+function grantSource({ key }: FeatureFact, grant: GrantFact, plan: PlanFact | null, now: number): EntitlementSource[] {
   const given = grant.feature === key ? grant : givenBy(plan, key)
   if (!given) return []
   const { id, starts_at, expires_at: until } = grant
   return [
     {
-      ...{ type: 'grant', id, vendor: null, plan, price: null, seats: null, value: given.value },
-      ...{ from: starts_at ?? idTime(id), until, event_id: null, ambiguous: false },
+      type: 'grant',
+      id,
+      vendor: null,
+      plan,
+      price: null,
+      seats: null,
+      value: given.value,
+      from: starts_at ?? idTime(id),
+      until,
+      event_id: null,
+      ambiguous: false,
       why: whyOf(grant, now),
     },
   ]
 }
 
 /** Why a grant does not count at a time; null if it does: from its start on, and no longer at its end. */
-export function whyOf({ starts_at, expires_at }: Grant, now: number): Source['why'] {
+export function whyOf({ starts_at, expires_at }: GrantFact, now: number): EntitlementSource['why'] {
   if (expires_at !== null && now >= expires_at) return 'expired'
   return starts_at !== null && now < starts_at ? 'not_started' : null
 }
 
 /** Whether the consumer is denied a feature at a time. */
-export function isDenied(key: string, grants: readonly Grant[], now: number): boolean {
+export function isDenied(key: string, grants: readonly GrantFact[], now: number): boolean {
   return grants.some((grant) => grant.effect === 'deny' && grant.feature === key && whyOf(grant, now) === null)
 }
 
 /** Whether the consumer has a subscription that gives access, whatever it gives. */
-export function hasAccess({ subscriptions }: Holder, { rules }: Catalog, now: number): boolean {
+export function hasAccess({ subscriptions }: ConsumerFacts, { rules }: Catalog, now: number): boolean {
   return subscriptions.some((one): boolean => accessOf(one, rules, now).why === null)
 }
 
 /** What a plan gives for a feature. The keys of features are texts of customers, such as "constructor". */
-function givenBy(plan: Plan | null, key: string) {
+function givenBy(plan: PlanFact | null, key: string) {
   return plan && Object.hasOwn(plan.features, key) ? plan.features[key] : undefined
 }
 

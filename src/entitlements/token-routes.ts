@@ -12,11 +12,12 @@ import { body } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import { issuerPath } from '../token-keys/fields'
-import { findSigningKey } from '../token-keys/keys-store'
+import { findSigningKey } from '../token-keys/keys'
+import { EntitlementToken, EntitlementTokenBody } from './fields'
+import { factsIn } from './holders'
+import { factsOf } from './read'
 import { resolve } from './resolve'
-import { factsIn, factsOf } from './store'
 import { makeFirstKey, signToken } from './token'
-import { Token, TokenBody } from './token-fields'
 import { earliest } from './window'
 
 export const tokenRoutes = new Hono<HttpEnv>().post(
@@ -28,7 +29,7 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
       'A JWS (ES256) that others can verify without a call, with the public keys at `/p/{project}/jwks.json`. It says what is allowed, and ends before any of that can end by itself. A change that takes something away does not reach a token that was issued before: it is valid until it ends.',
     tag: 'Entitlements',
     policy: { actors: ['session', 'api_key'], scope: 'entitlements:read', project: true, reads: true },
-    responses: { 201: { description: 'The token.', schema: Token } },
+    responses: { 201: { description: 'The token.', schema: EntitlementToken } },
     faults: [
       'not_found',
       'consumer_merged',
@@ -39,7 +40,7 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
       'encryption_key_unavailable',
     ],
   }),
-  body(TokenBody),
+  body(EntitlementTokenBody),
   async (c) => {
     requirePublicOrigin(c)
     const rt = c.get('rt')

@@ -1,8 +1,7 @@
 import { batch } from '../db/client'
 import type { Runtime } from '../env'
 import { SECOND } from '../lib/time'
-import { findSigningKey, firstKeyInserted } from '../token-keys/keys-store'
-import { makeSigningKey } from '../token-keys/make-key'
+import { findSigningKey, firstKeyInserted, makeSigningKey } from '../token-keys/keys'
 import { type SigningKey, signClaims } from '../token-keys/signing'
 import type { Entitlement } from './resolve'
 import { earliest } from './window'
@@ -47,7 +46,8 @@ export async function signToken(
     exp,
     ent: Object.fromEntries(allowed.map(([feature, { value }]) => [feature, value])),
   }
-  return { token: await signClaims(settings.encryptionKeys, project, key, TYP, claims), expires_at: exp * SECOND }
+  const token = await signClaims(settings.encryptionKeys, project, key, { typ: TYP, claims })
+  return { token, expires_at: exp * SECOND }
 }
 
 /** Makes the first key of a project that has none. Of several at once, one is kept. @returns the key that signs */

@@ -12,12 +12,7 @@ import {
   type SealedConnection,
 } from '../sso/connections/connection'
 import { secretContext } from '../sso/connections/oidc-client'
-import {
-  findKeysSealedOtherwise,
-  keysSealedOtherwise,
-  replaceBox,
-  type SealedOtherwise,
-} from '../token-keys/keys-store'
+import { findKeysSealedOtherwise, keysSealedOtherwise, replaceBox, type SealedOtherwise } from '../token-keys/keys'
 import { resealed } from '../token-keys/signing'
 
 /** A row with something that is sealed under an older encryption key. `reseal` throws if no key opens it. */

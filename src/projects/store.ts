@@ -1,6 +1,6 @@
 import { and, eq, ne, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
-import { featuresAmong, isQuantity } from '../catalog/features-store'
+import { featuresAmong, isQuantity } from '../catalog/features'
 import { batch, type Database, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { invalidField } from '../http/validate'

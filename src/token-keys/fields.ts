@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso } from '../lib/time'
-import type { KeyRow } from './keys-store'
+import type { TokenKey } from './keys'
 import { KEY_STATES } from './schema'
 import { jwkOf } from './signing'
 
@@ -32,7 +32,7 @@ const SAMPLE_POINT = {
 const SAMPLE_KID = 'oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U'
 
 /** The keys of a project as its administrators see them. */
-export const Keys = named(
+export const TokenKeysShown = named(
   'EntitlementKeys',
   z.object({
     data: z.array(
@@ -48,7 +48,11 @@ export const Keys = named(
   { data: [{ kid: SAMPLE_KID, state: 'current', created_at: SAMPLE.time }] },
 )
 
-export function presentKey({ created_at, state_at: _, ...row }: KeyRow): z.infer<typeof Keys>['data'][number] {
+export function presentKey({
+  created_at,
+  state_at: _,
+  ...row
+}: TokenKey): z.infer<typeof TokenKeysShown>['data'][number] {
   return { ...row, created_at: iso(created_at) }
 }
 

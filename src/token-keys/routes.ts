@@ -10,10 +10,10 @@ import { body } from '../http/validate'
 import { type Fault, notFound } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
 import { HOUR, SECOND } from '../lib/time'
-import { Jwks, Keys, presentKey, RotateBody } from './fields'
-import { findPublished, type KeyRow, replaceKeys, rotateKeys } from './keys-store'
+import { Jwks, presentKey, RotateBody, TokenKeysShown } from './fields'
+import { findPublished, makeSigningKey, type TokenKey } from './keys'
 import { JWKS_MAX_AGE_S, MAX_RETIRED, RETIRED_FOR } from './limits'
-import { makeSigningKey } from './make-key'
+import { replaceKeys, rotateKeys } from './rotate'
 import { jwkOf } from './signing'
 
 const tag = 'Entitlements'
@@ -26,7 +26,7 @@ export const keyRoutes = new Hono<HttpEnv>().post(
     description: `For admins and owners, with a session. The next key signs from now on, or a new one if there is no next key. The old key stays published for ${RETIRED_FOR / HOUR} hours, unless it is compromised. At most ${MAX_RETIRED} rotations are possible in that time. The service rotates keys automatically every 90 days.`,
     tag,
     policy: { actors: ['session'], scope: 'projects:write', project: true },
-    responses: { 200: { description: 'The keys of the project.', schema: Keys } },
+    responses: { 200: { description: 'The keys of the project.', schema: TokenKeysShown } },
     faults: ['encryption_key_unavailable', 'rate_limited'],
   }),
   body(RotateBody),
@@ -73,7 +73,7 @@ export const jwksRoutes = new Hono<HttpEnv>().get(
 )
 
 /** Another rotation would unpublish a key whose tokens are still valid: until the oldest of them ends. */
-function rotatedTooOften(rows: readonly KeyRow[], now: number): Fault {
+function rotatedTooOften(rows: readonly TokenKey[], now: number): Fault {
   const oldest = Math.min(...rows.filter(({ state }) => state === 'retired').map(({ state_at }) => state_at))
   const seconds = Math.max(1, Math.ceil((oldest + RETIRED_FOR - now) / SECOND))
   return overLimit(

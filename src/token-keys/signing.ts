@@ -47,8 +47,7 @@ export async function signClaims(
   ring: KeyRing,
   projectId: string,
   key: SigningKey,
-  typ: string,
-  claims: Record<string, unknown>,
+  { typ, claims }: { typ: string; claims: Record<string, unknown> },
 ): Promise<string> {
   const signed = `${base64url(JSON.stringify({ alg: ALG, kid: key.kid, typ }))}.${base64url(JSON.stringify(claims))}`
   const { x, y } = key.public

@@ -1,7 +1,7 @@
 import { batch, run } from '../db/client'
 import type { Runtime } from '../env'
 import { requireSealingKey } from '../inbox/connections/readable'
-import { keysRenewed, nextInserted } from '../token-keys/keys-store'
+import { keysRenewed, nextInserted } from '../token-keys/rotate'
 import { newSigningKey } from '../token-keys/signing'
 import { RENEWED_KEYS } from './limits'
 import type { Step } from './progress-store'

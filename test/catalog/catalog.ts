@@ -1,6 +1,6 @@
 import type * as z from 'zod'
-import type { Feature, Plan } from '../../src/catalog/fields'
-import type { PlanPreview } from '../../src/entitlements/preview-fields'
+import type { FeatureShown, PlanShown } from '../../src/catalog/fields'
+import type { PlanPreview } from '../../src/entitlements/preview-routes'
 import { call, type RequestOptions } from '../harness'
 
 const BILLING = '/platform/v1/billing'
@@ -12,15 +12,16 @@ export function catalogAs(project: string, token: string, always: RequestOptions
     call<T>(`${BILLING}${path}`, { method, project, token, ...always, ...options })
   return {
     feature: (key: string, json: object = { name: key, type: 'boolean' }, options?: RequestOptions) =>
-      ask<z.infer<typeof Feature>>('PUT', `/features/${key}`, { json, ...options }),
-    features: () => ask<List<z.infer<typeof Feature>>>('GET', '/features?limit=100'),
+      ask<z.infer<typeof FeatureShown>>('PUT', `/features/${key}`, { json, ...options }),
+    features: () => ask<List<z.infer<typeof FeatureShown>>>('GET', '/features?limit=100'),
     dropFeature: (key: string, options?: RequestOptions) => ask('DELETE', `/features/${key}`, options),
-    plan: (json: object, options?: RequestOptions) => ask<z.infer<typeof Plan>>('POST', '/plans', { json, ...options }),
+    plan: (json: object, options?: RequestOptions) =>
+      ask<z.infer<typeof PlanShown>>('POST', '/plans', { json, ...options }),
     change: (id: string, json: object, options?: RequestOptions) =>
-      ask<z.infer<typeof Plan>>('PATCH', `/plans/${id}`, { json, ...options }),
+      ask<z.infer<typeof PlanShown>>('PATCH', `/plans/${id}`, { json, ...options }),
     preview: (id: string, json: object, options?: RequestOptions) =>
       ask<z.infer<typeof PlanPreview>>('POST', `/plans/${id}/preview`, { json, ...options }),
-    plans: (options?: RequestOptions) => ask<List<z.infer<typeof Plan>>>('GET', '/plans', options),
-    get: (id: string) => ask<z.infer<typeof Plan>>('GET', `/plans/${id}`),
+    plans: (options?: RequestOptions) => ask<List<z.infer<typeof PlanShown>>>('GET', '/plans', options),
+    get: (id: string) => ask<z.infer<typeof PlanShown>>('GET', `/plans/${id}`),
   }
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Catalog, Grant, Holder, Subscription } from '../../src/entitlements/facts'
+import type { Catalog, ConsumerFacts, GrantFact, SubscriptionFact } from '../../src/entitlements/facts'
 import { type Entitlement, resolve } from '../../src/entitlements/resolve'
 import { DAY } from '../../src/lib/time'
 
@@ -39,7 +39,7 @@ const catalog: fc.Arbitrary<Catalog> = fc.record({
     test_mode_counts: fc.boolean(),
   }),
 })
-const subscription: fc.Arbitrary<Subscription> = fc.record({
+const subscription: fc.Arbitrary<SubscriptionFact> = fc.record({
   vendor: fc.constantFrom('stripe', 'paddle'),
   id: fc.constantFrom('sub_1', 'sub_2'),
   status: fc.constantFrom('active', 'trialing', 'past_due', 'unpaid', 'canceled', 'unknown'),
@@ -63,17 +63,19 @@ const subscription: fc.Arbitrary<Subscription> = fc.record({
 })
 let made = 0
 const when = { starts_at: time, expires_at: time }
-const own = (grant: Partial<Grant>): Grant => {
+const own = (grant: Partial<GrantFact>): GrantFact => {
   made += 1
   const id = `grt_${String(made).padStart(9, '0')}`
   return { id, feature: null, plan_id: null, effect: 'allow', value: null, starts_at: null, expires_at: null, ...grant }
 }
-const allow: fc.Arbitrary<Grant> = fc.oneof(
+const allow: fc.Arbitrary<GrantFact> = fc.oneof(
   key.chain((feature) => fc.record({ feature: fc.constant(feature), value: VALUES[feature], ...when }).map(own)),
   fc.record({ plan_id: fc.constantFrom('a', 'b'), ...when }).map(own),
 )
-const deny: fc.Arbitrary<Grant> = fc.record({ feature: key, effect: fc.constant('deny' as const), ...when }).map(own)
-const holder: fc.Arbitrary<Holder> = fc.record({
+const deny: fc.Arbitrary<GrantFact> = fc
+  .record({ feature: key, effect: fc.constant('deny' as const), ...when })
+  .map(own)
+const holder: fc.Arbitrary<ConsumerFacts> = fc.record({
   state: fc.constantFrom('active', 'active', 'active', 'blocked'),
   subscriptions: fc.array(subscription, { maxLength: 3 }),
   grants: fc.array(fc.oneof(allow, deny), { maxLength: 3 }),
@@ -84,8 +86,11 @@ const given = ({ allowed, value }: Entitlement): number =>
   value === 'unlimited' ? Number.POSITIVE_INFINITY : typeof value === 'number' ? value : Number(allowed)
 
 describe('one more grant', () => {
-  const after = (has: Holder, grant: Grant) => ({ ...has, grants: [...has.grants, grant] })
-  const compare = (added: fc.Arbitrary<Grant>, rule: (before: Entitlement, now: Entitlement, key: string) => void) =>
+  const after = (has: ConsumerFacts, grant: GrantFact) => ({ ...has, grants: [...has.grants, grant] })
+  const compare = (
+    added: fc.Arbitrary<GrantFact>,
+    rule: (before: Entitlement, now: Entitlement, key: string) => void,
+  ) =>
     fc.assert(
       fc.property(catalog, holder, added, (sold, has, grant) => {
         for (const one of KEYS) rule(resolve(one, has, sold, NOW), resolve(one, after(has, grant), sold, NOW), one)

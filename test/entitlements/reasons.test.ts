@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Catalog, Grant, Holder, Subscription } from '../../src/entitlements/facts'
+import type { Catalog, ConsumerFacts, GrantFact, SubscriptionFact } from '../../src/entitlements/facts'
 import { resolve } from '../../src/entitlements/resolve'
 import { DAY } from '../../src/lib/time'
 
@@ -28,7 +28,11 @@ const CATALOG: Catalog = {
   rules: { grace_days: 7, renewal_slack_hours: 0, test_mode_counts: false },
 }
 
-function sub(planId: string | null, more: Partial<Subscription> = {}, quantity: number | null = 1): Subscription {
+function sub(
+  planId: string | null,
+  more: Partial<SubscriptionFact> = {},
+  quantity: number | null = 1,
+): SubscriptionFact {
   return {
     ...{ vendor: 'stripe', id: `sub_${planId}`, status: 'active', ambiguous: false, event_id: 'evt_1', livemode: true },
     ...{ period_start: NOW - DAY, period_end: NOW + DAY, cancel_at: null, past_due_since: null, updated_at: NOW },
@@ -41,19 +45,19 @@ const UNPAID = { status: 'unpaid' }
 const TEST = { livemode: false }
 const UNKNOWN = { status: 'unknown' }
 
-function grant(feature: string | null, value: unknown, more: Partial<Grant> = {}): Grant {
+function grant(feature: string | null, value: unknown, more: Partial<GrantFact> = {}): GrantFact {
   return {
     ...{ id: `grt_${feature}`, feature, plan_id: null, effect: 'allow', value, starts_at: null, expires_at: null },
     ...more,
   }
 }
-const ofPlan = (plan_id: string, more: Partial<Grant> = {}) => grant(null, null, { plan_id, ...more })
-const deny = (feature: string, more: Partial<Grant> = {}) => grant(feature, null, { effect: 'deny', ...more })
+const ofPlan = (plan_id: string, more: Partial<GrantFact> = {}) => grant(null, null, { plan_id, ...more })
+const deny = (feature: string, more: Partial<GrantFact> = {}) => grant(feature, null, { effect: 'deny', ...more })
 
 type Case = [
   what: string,
   feature: string,
-  has: Partial<Holder>,
+  has: Partial<ConsumerFacts>,
   expected: [reason: string, value: unknown, valid_until?: number | null],
 ]
 const CASES: Case[] = [

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyOptions, jwtVerify } from 'jose'
 import type * as z from 'zod'
-import type { Token } from '../../src/entitlements/token-fields'
-import type { Keys } from '../../src/token-keys/fields'
+import type { EntitlementToken } from '../../src/entitlements/fields'
+import type { TokenKeysShown } from '../../src/token-keys/fields'
 import { call, ORIGIN, type RequestOptions } from '../harness'
 import { type EntitlementWorld, entitlementWorld, sellPlans } from './world'
 
@@ -20,9 +20,13 @@ function tokensOf({ ask, project, owner }: EntitlementWorld) {
     jwks,
     kids: async () => (await jwks()).body.keys.map(({ kid }) => kid),
     issue: (json: object = {}, consumer = 'ext:ada', options?: RequestOptions) =>
-      ask<z.infer<typeof Token>>('POST', `/consumers/${consumer}/entitlements/token`, { json, ...options }),
+      ask<z.infer<typeof EntitlementToken>>('POST', `/consumers/${consumer}/entitlements/token`, { json, ...options }),
     rotate: async (json: object = {}, options?: RequestOptions) =>
-      ask<z.infer<typeof Keys>>('POST', '/billing/entitlement-keys/rotate', { json, token: owner.token, ...options }),
+      ask<z.infer<typeof TokenKeysShown>>('POST', '/billing/entitlement-keys/rotate', {
+        json,
+        token: owner.token,
+        ...options,
+      }),
     /** Verifies a token with the keys that are published now, or with earlier ones. */
     verify: async (token: string, options: JWTVerifyOptions = {}, keys?: JSONWebKeySet) =>
       jwtVerify(token, createLocalJWKSet(keys ?? (await jwks()).body), {

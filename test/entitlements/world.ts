@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Checked, Entitlements } from '../../src/entitlements/fields'
+import type { CheckedEntitlements, EntitlementsShown } from '../../src/entitlements/fields'
 import { billingWorld } from '../billing/world'
 import { catalogAs } from '../catalog/catalog'
 import { as } from '../consumers/consumers'
@@ -31,13 +31,13 @@ export async function entitlementWorld() {
     catalog: catalogAs(project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } }),
     consumers: as(project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } }),
     check: (consumers: string[], features: string[], options?: RequestOptions) =>
-      ask<z.infer<typeof Checked>>('POST', '/billing/entitlements/check', {
+      ask<z.infer<typeof CheckedEntitlements>>('POST', '/billing/entitlements/check', {
         json: { consumers, features },
         ...options,
       }),
     /** What one consumer may do, by the key of the feature. */
     one: async (consumer: string, query = '') =>
-      (await ask<z.infer<typeof Entitlements>>('GET', `/consumers/${consumer}/entitlements${query}`)).body,
+      (await ask<z.infer<typeof EntitlementsShown>>('GET', `/consumers/${consumer}/entitlements${query}`)).body,
     grant: (json: object) => ask<{ id: string }>('POST', '/billing/grants', { json }),
     revoke: (id: string) => ask('DELETE', `/billing/grants/${id}`),
     settings: (settings: object) =>

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ConsumerShown } from '../../consumers/fields'
-import { MAX_EMAIL } from '../../consumers/limits'
+import { MAX_CONSUMER_EMAIL } from '../../consumers/limits'
 import { exampleOf, named, opaqueText, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idPattern } from '../../lib/ids'
@@ -19,7 +19,7 @@ export const AuthorizeBody = named(
         .describe('The connection to sign in with. Send this or `email`.'),
       email: z
         .email()
-        .max(MAX_EMAIL)
+        .max(MAX_CONSUMER_EMAIL)
         .optional()
         .describe(
           "The person's email address. Its domain decides which connection is used. It is also the `login_hint`, unless you send another.",

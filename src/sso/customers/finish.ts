@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { MAX_NAME } from '../../consumers/limits'
+import { MAX_CONSUMER_NAME } from '../../consumers/limits'
 import { ensureConsumer } from '../../consumers/put'
 import { findSurvivor } from '../../consumers/read'
 import type { ConsumerState } from '../../consumers/schema'
@@ -118,7 +118,7 @@ function refusal(refused: ConsumerRefusal): SignInRefused {
 
 /** The name, if a consumer may have it. */
 function nameOf({ name }: Identified): string | null {
-  return visibleText(MAX_NAME).safeParse(name).data ?? null
+  return visibleText(MAX_CONSUMER_NAME).safeParse(name).data ?? null
 }
 
 function described(

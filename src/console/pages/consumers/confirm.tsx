@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { MAX_REASON } from '../../../consumers/limits'
+import { MAX_BLOCK_REASON } from '../../../consumers/limits'
 import type { Consumer } from '../../../consumers/read'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'
@@ -59,7 +59,7 @@ function Reason({ mistakes, hint }: { mistakes: (typeof UNSENT)['mistakes']; hin
     <Field
       name="reason"
       label="Reason (optional)"
-      maxlength={2 * MAX_REASON}
+      maxlength={2 * MAX_BLOCK_REASON}
       hint={`${hint} Do not write personal data into it.`}
       mistakes={mistakes}
     />

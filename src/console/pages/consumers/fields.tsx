@@ -1,6 +1,12 @@
-import { MAX_EMAIL, MAX_EXTERNAL_ID, MAX_METADATA, MAX_METADATA_KEY, MAX_NAME } from '../../../consumers/limits'
+import {
+  MAX_CONSUMER_EMAIL,
+  MAX_CONSUMER_NAME,
+  MAX_EXTERNAL_ID,
+  MAX_METADATA,
+  MAX_METADATA_KEY,
+} from '../../../consumers/limits'
 import type { Consumer } from '../../../consumers/read'
-import type { Metadata } from '../../../consumers/schema'
+import type { ConsumerMetadata } from '../../../consumers/schema'
 import { Fault } from '../../../lib/fault'
 import type { Mistakes } from '../../refusal'
 import { Field, Wrong } from '../../ui/controls'
@@ -31,7 +37,7 @@ export function enteredIn(form: URLSearchParams): Entered {
 }
 
 /** The metadata of a form. @throws {Fault} `validation_failed` for a value without a key, or a key that is there twice */
-export function metadataIn(pairs: Entered['metadata']): Metadata {
+export function metadataIn(pairs: Entered['metadata']): ConsumerMetadata {
   const keys = pairs.map(([key]) => key)
   if (keys.includes('')) throw wrongMetadata('must have a key for every value')
   if (new Set(keys).size < keys.length) throw wrongMetadata('must not have the same key twice')
@@ -67,10 +73,10 @@ export function PersonFields({ entered, mistakes }: FieldsProps) {
         label="Email address"
         type="email"
         value={entered.email}
-        maxlength={MAX_EMAIL}
+        maxlength={MAX_CONSUMER_EMAIL}
         mistakes={mistakes}
       />
-      <Field name="name" label="Name" value={entered.name} maxlength={2 * MAX_NAME} mistakes={mistakes} />
+      <Field name="name" label="Name" value={entered.name} maxlength={2 * MAX_CONSUMER_NAME} mistakes={mistakes} />
     </>
   )
 }
@@ -81,7 +87,7 @@ export function MetadataFields({ entered: { metadata }, mistakes }: FieldsProps)
   const rows = [...metadata, ...Array.from({ length: spare }, (): [string, string] => ['', ''])]
   return (
     <fieldset>
-      <legend>Metadata</legend>
+      <legend>ConsumerMetadata</legend>
       <p class="hint" id="metadata-hint">
         Texts of your own, up to {MAX_METADATA}. To remove an entry, clear its key and its value.
       </p>

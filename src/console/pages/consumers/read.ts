@@ -10,11 +10,11 @@ import { type Erasure, findErasure } from '../../../consumers/erase'
 import { MAX_CUSTOMERS } from '../../../consumers/limits'
 import { customersOf, type Link } from '../../../consumers/links'
 import { type Consumer, countMerged, findConsumer, listMerged } from '../../../consumers/read'
-import { type ConsumerRef, refOf } from '../../../consumers/ref'
+import { type ConsumerRef, refToRead } from '../../../consumers/ref'
 import { batch, type Query, run } from '../../../db/client'
 import { withCap } from '../../../devices/cap'
-import { type Grant, listGrants } from '../../../entitlements/grants-store'
-import { factsOf } from '../../../entitlements/store'
+import { type Grant, listGrants } from '../../../entitlements/grants'
+import { factsOf } from '../../../entitlements/read'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import type { ObjectKind } from '../../../lib/billing-kinds'
@@ -65,8 +65,7 @@ export type Shown = {
 
 /** The consumer in the path, by either of its ids. */
 export function refIn(c: Context<HttpEnv>): ConsumerRef {
-  const name = c.req.param('consumer') ?? ''
-  return refOf(name) ?? { id: name } // a name that is neither is read like an unknown id
+  return refToRead(c.req.param('consumer') ?? '')
 }
 
 /** Reads the consumer in the path, a merged one too. @throws {Fault} `not_found` */

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
-import type { Feature } from '../../../catalog/features-store'
-import type { Plan } from '../../../catalog/plans-store'
+import type { Feature } from '../../../catalog/features'
+import type { Plan } from '../../../catalog/plans'
 import type { Consumer } from '../../../consumers/read'
-import { MAX_REASON } from '../../../entitlements/limits'
+import { MAX_GRANT_REASON } from '../../../entitlements/limits'
 import type { HttpEnv } from '../../../http/context'
 import { invalidField } from '../../../http/validate'
 import { pathsOf } from '../../page'
@@ -133,7 +133,7 @@ export function grantPage(
           name="reason"
           label="Reason (optional)"
           value={entered.reason}
-          maxlength={2 * MAX_REASON}
+          maxlength={2 * MAX_GRANT_REASON}
           hint="For your team. It is deleted when the consumer is erased."
           mistakes={mistakes}
         />

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Consumer } from '../../../consumers/read'
-import type { Grant } from '../../../entitlements/grants-store'
+import type { Grant } from '../../../entitlements/grants'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'

@@ -1,12 +1,13 @@
 import type { Context } from 'hono'
-import { listFeatures } from '../../../catalog/features-store'
+import { listFeatures } from '../../../catalog/features'
 import type { ConsumerRef } from '../../../consumers/ref'
 import { batch, type Results, run } from '../../../db/client'
 import { holderAt, timeAsked } from '../../../entitlements/at'
 import { explain, requireExplainable } from '../../../entitlements/explain'
-import type { Catalog, Holder } from '../../../entitlements/facts'
-import { type Explained, resolve } from '../../../entitlements/resolve'
-import { factsIn, type factsOf } from '../../../entitlements/store'
+import type { Catalog, ConsumerFacts } from '../../../entitlements/facts'
+import { factsIn } from '../../../entitlements/holders'
+import type { factsOf } from '../../../entitlements/read'
+import { type DecidedEntitlement, resolve } from '../../../entitlements/resolve'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
@@ -16,7 +17,7 @@ type Found = Results<ReturnType<typeof factsOf>>
 export type Source = ReturnType<typeof explain>[number]
 
 /** One feature of a consumer, with everything that could give it. */
-export type Entitled = Explained & { key: string; name: string; from: Source[] }
+export type Entitled = DecidedEntitlement & { key: string; name: string; from: Source[] }
 
 /** What a consumer may do. */
 export type Entitlements = {
@@ -50,7 +51,9 @@ export async function readEntitlementsAt(c: Context<HttpEnv>, ref: ConsumerRef, 
   const project = projectOf(c.get('actor'))
   const at = timeAsked(text, now)
   const keptSince = now - settings.recordRetentionDays * DAY
-  const { holder, catalog, missing } = await holderAt(db, (asked) => batch(db, asked), project, ref, at, keptSince)
+  const named = { project_id: project, ref }
+  const past = await holderAt({ db, ask: (asked) => batch(db, asked), keptSince }, named, at)
+  const { holder, catalog, missing } = past
   const features = await run(db, listFeatures(db, project))
   return { now: at, ...decided(features, holder, catalog, at), missing }
 }
@@ -58,7 +61,7 @@ export async function readEntitlementsAt(c: Context<HttpEnv>, ref: ConsumerRef, 
 type Named = { key: string; name: string }
 
 /** @throws {Fault} `payload_too_large` */
-function decided(named: readonly Named[], holder: Holder, catalog: Catalog, now: number) {
+function decided(named: readonly Named[], holder: ConsumerFacts, catalog: Catalog, now: number) {
   requireExplainable(catalog, holder)
   const all = catalog.features.map(({ key }) => {
     const one = resolve(key, holder, catalog, now)

@@ -1,12 +1,12 @@
 import { type Context, Hono } from 'hono'
-import { listFeatures } from '../../../catalog/features-store'
+import { listFeatures } from '../../../catalog/features'
 import { MAX_FEATURES, MAX_PLANS } from '../../../catalog/limits'
-import { listPlans, withPrices } from '../../../catalog/plans-store'
+import { listPlans, withPrices } from '../../../catalog/plans'
 import { type Consumer, changeable, findConsumer } from '../../../consumers/read'
 import { batch, run } from '../../../db/client'
 import { GrantBody, grantOf } from '../../../entitlements/grant-fields'
-import { findGrant, type Grant, insertGrant, listGrants, revokeGrant } from '../../../entitlements/grants-store'
-import { factsOf } from '../../../entitlements/store'
+import { findGrant, type Grant, insertGrant, listGrants, revokeGrant } from '../../../entitlements/grants'
+import { factsOf } from '../../../entitlements/read'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { notFound, requireFound } from '../../../lib/fault'
@@ -57,7 +57,7 @@ export const grantPages = new Hono<HttpEnv>()
     try {
       const catalog = await run(db, listFeatures(db, project))
       const body = parse(GrantBody, bodyIn(entered, row.id, catalog))
-      await insertGrant(db, project, { id: row.id }, grantOf(body, now), changeOf(c))
+      await insertGrant(db, { project_id: project, ref: { id: row.id } }, grantOf(body, now), changeOf(c))
       return toConsumer(c, row, 'grant_created')
     } catch (error) {
       return again(c, row, entered, refusedBecause(error))

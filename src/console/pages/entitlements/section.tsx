@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Grant } from '../../../entitlements/grants-store'
+import type { Grant } from '../../../entitlements/grants'
 import { MAX_SOURCES } from '../../../entitlements/limits'
 import type { HttpEnv } from '../../../http/context'
 import { can, pathsOf } from '../../page'

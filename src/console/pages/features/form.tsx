@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
-import type { Feature } from '../../../catalog/features-store'
+import type { Feature } from '../../../catalog/features'
 import { PutFeatureBody } from '../../../catalog/fields'
-import { MAX_NAME } from '../../../catalog/limits'
+import { MAX_CATALOG_NAME } from '../../../catalog/limits'
 import { COMBINES, type Combine, FEATURE_TYPES, type FeatureType } from '../../../catalog/values'
 import type { HttpEnv } from '../../../http/context'
 import { catalogKey } from '../../../http/fields'
@@ -33,7 +33,7 @@ export const FEATURE = form(PutFeatureBody.safeExtend({ key: catalogKey }), {
     maxlength: MAX_KEY,
     hint: 'Your code asks for this key. It starts with a letter; after that, use a to z, 0 to 9 and _ . - only. It cannot change.',
   }),
-  name: text('Name', { required: true, maxlength: 2 * MAX_NAME }),
+  name: text('Name', { required: true, maxlength: 2 * MAX_CATALOG_NAME }),
   type: choice('Type', TYPE_OPTIONS, { hint: 'It cannot change.' }),
   combine: choice('If several sources give it', COMBINE_OPTIONS, {
     hint: 'Use the sum for add-ons. A change takes effect at once.',

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Plan, Price } from '../../../catalog/plans-store'
+import type { Plan, Price } from '../../../catalog/plans'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'

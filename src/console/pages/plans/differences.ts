@@ -1,5 +1,5 @@
-import type { Feature } from '../../../catalog/features-store'
-import type { Plan, Price } from '../../../catalog/plans-store'
+import type { Feature } from '../../../catalog/features'
+import type { Plan, Price } from '../../../catalog/plans'
 import type { PlanFeature, PlanFeatures } from '../../../catalog/values'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { shownValue } from './values'

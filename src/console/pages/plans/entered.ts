@@ -1,5 +1,5 @@
-import type { Feature } from '../../../catalog/features-store'
-import type { Plan, Price } from '../../../catalog/plans-store'
+import type { Feature } from '../../../catalog/features'
+import type { Plan, Price } from '../../../catalog/plans'
 import { textOf, valueIn } from './values'
 
 /** What a form about a plan was filled in with. */

@@ -1,5 +1,5 @@
-import type { Feature } from '../../../catalog/features-store'
-import { MAX_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from '../../../catalog/limits'
+import type { Feature } from '../../../catalog/features'
+import { MAX_CATALOG_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from '../../../catalog/limits'
 import { PLAN_STATES } from '../../../catalog/schema'
 import { MAX_KEY } from '../../../lib/catalog-key'
 import type { Mistakes } from '../../refusal'
@@ -25,7 +25,14 @@ export function PlanFields({ entered, mistakes }: Props) {
         hint="The name of the plan in your code. It starts with a letter; after that, use a to z, 0 to 9 and _ . - only."
         mistakes={mistakes}
       />
-      <Field name="name" label="Name" value={entered.name} required maxlength={2 * MAX_NAME} mistakes={mistakes} />
+      <Field
+        name="name"
+        label="Name"
+        value={entered.name}
+        required
+        maxlength={2 * MAX_CATALOG_NAME}
+        mistakes={mistakes}
+      />
       <div class="pair">
         <Field
           name="rank"

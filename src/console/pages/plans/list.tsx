@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
-import type { Plan } from '../../../catalog/plans-store'
-import type { Unmapped } from '../../../catalog/unmapped-store'
+import type { Plan, Unmapped } from '../../../catalog/plans'
 import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { can, pathsOf } from '../../page'

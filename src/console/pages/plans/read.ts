@@ -2,10 +2,10 @@ import type { Context } from 'hono'
 import { auditPaging } from '../../../audit-log/list'
 import { listAudit } from '../../../audit-log/read-store'
 import { priceMapped } from '../../../catalog/faults'
-import { type Feature, listFeatures } from '../../../catalog/features-store'
-import { findPlan, type Plan, type Price, plansOfPrices, refsOf, withPrices } from '../../../catalog/plans-store'
+import { type Feature, listFeatures } from '../../../catalog/features'
+import { findPlan, mappedPrices, type Plan, type Price, plansOfPrices, withPrices } from '../../../catalog/plans'
 import { batch, run } from '../../../db/client'
-import { previewPlan } from '../../../entitlements/preview-plan'
+import { previewPlan } from '../../../entitlements/preview'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { requireFound } from '../../../lib/fault'
@@ -34,7 +34,7 @@ export async function readPlan(c: Context<HttpEnv>): Promise<{ plan: Plan; catal
   const id = c.req.param('plan') ?? ''
   const { rows, refs, catalog } = await batch(db, {
     rows: findPlan(db, project, id),
-    refs: refsOf(db, project, id),
+    refs: mappedPrices(db, project, id),
     catalog: listFeatures(db, project),
   })
   const plan = requireFound(withPrices(rows, refs), 'Plan')
@@ -67,7 +67,7 @@ export async function readPreview(
 ): Promise<Preview> {
   const { db } = c.get('rt')
   const of = { project_id: projectOf(c.get('actor')), id }
-  const ask = previewPlan.bind(null, db, (queries) => batch(db, queries), of, wanted)
+  const ask = previewPlan.bind(null, { db, ask: (queries) => batch(db, queries) }, of, wanted)
   let sum = await ask(cursor)
   for (let calls = 1; sum.next_cursor !== null && calls < PREVIEWS; calls++) {
     const next = await ask(sum.next_cursor)

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import type { Feature } from '../../../catalog/features-store'
-import type { Plan } from '../../../catalog/plans-store'
+import type { Feature } from '../../../catalog/features'
+import type { Plan } from '../../../catalog/plans'
 import { MAX_CHANGES } from '../../../entitlements/limits'
 import type { HttpEnv } from '../../../http/context'
 import { pathsOf } from '../../page'

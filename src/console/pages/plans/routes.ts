@@ -1,11 +1,9 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import { type PlanFields, updatePlan } from '../../../catalog/change-store'
-import { createPlan } from '../../../catalog/create'
+import { createPlan, type PlanFields, updatePlan } from '../../../catalog/change'
 import { CreatePlanBody, planFieldsOf, UpdatePlanBody } from '../../../catalog/fields'
 import { MAX_PLANS } from '../../../catalog/limits'
-import { listPlans, type Price, refsOf, withPrices } from '../../../catalog/plans-store'
-import { unmappedPrices } from '../../../catalog/unmapped-store'
+import { listPlans, mappedPrices, type Price, unmappedPrices, withPrices } from '../../../catalog/plans'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -33,7 +31,7 @@ export const planPages = new Hono<HttpEnv>()
     const list = paging('console/plans', pageAsked(c))
     const { rows, refs, unmapped } = await batch(db, {
       rows: listPlans(db, project, list),
-      refs: refsOf(db, project),
+      refs: mappedPrices(db, project),
       unmapped: unmappedPrices(db, project),
     })
     return listPage(
@@ -94,7 +92,7 @@ export const planPages = new Hono<HttpEnv>()
       const wanted = planFieldsOf(parse(UpdatePlanBody, body)) as PlanFields
       if (step === 'save') {
         const of = { project_id: projectOf(c.get('actor')), id: plan.id }
-        await updatePlan(c.get('rt').db, of, wanted, etag, changeOf(c))
+        await updatePlan(c.get('rt').db, of, { fields: wanted, ifMatch: etag }, changeOf(c))
         return c.redirect(`${pathsOf(c).plans}/${plan.id}?done=plan_changed`, 303)
       }
       requireMatch(etag, plan.revision, 'plan')

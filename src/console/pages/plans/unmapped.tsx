@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from '../../../catalog/limits'
-import type { Price } from '../../../catalog/plans-store'
-import type { Unmapped } from '../../../catalog/unmapped-store'
+import type { Price, Unmapped } from '../../../catalog/plans'
 import type { HttpEnv } from '../../../http/context'
 import { can, pathsOf } from '../../page'
 import { type Column, Table } from '../../ui/table'

@@ -11,8 +11,9 @@ import { projects } from '../tenancy/schema'
 import { featureInUse, tooManyFeatures, typeFixed } from './faults'
 import { MAX_FEATURES, MAX_GRANTS_WALKED } from './limits'
 import { features, plans } from './schema'
-import type { Combine, FeatureType } from './values'
+import { type Combine, type FeatureType, type PlanFeatures, UNLIMITED } from './values'
 
+const f = alias(features, 'f')
 const g = alias(grants, 'g')
 
 /** A feature of a project. */
@@ -174,4 +175,15 @@ function walkGrants(projectId: string, key: string, after: string, now: number):
 
 function isFeature(projectId: string, key: string): SQL | undefined {
   return and(eq(features.project_id, projectId), eq(features.key, key))
+}
+
+/** Whether the project has these features, with types that the values fit. `misfits` of values.ts says the same. */
+export function featuresFit(projectId: string, wanted: PlanFeatures): SQL {
+  const value = sql`json_type(j.value, '$.value')`
+  const isQuantity = sql`(${value} = 'integer' AND j.value->>'value' BETWEEN 0 AND ${sql.raw(String(Number.MAX_SAFE_INTEGER))}
+    OR ${value} = 'text' AND j.value->>'value' = ${UNLIMITED})`
+  const fits = sql`CASE ${f.type} WHEN 'boolean' THEN ${value} = 'true' WHEN 'quantity' THEN ${isQuantity} ELSE 1 END`
+  return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(wanted)}) j
+    LEFT JOIN ${features} ${f} ON ${f.project_id} = ${projectId} AND ${f.key} = j.key
+    WHERE ${f.key} IS NULL OR NOT (${fits}) OR ${f.type} <> 'quantity' AND j.value->>'per_seat')`
 }

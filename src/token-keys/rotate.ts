@@ -1,77 +1,12 @@
-import { and, desc, eq, isNull, lte, ne, type SQL, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
+import { and, eq, lte, sql } from 'drizzle-orm'
 import { auditedFrom, type Change } from '../audit/store'
-import { batch, type Db, raw, run } from '../db/client'
+import { batch, type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
-import { insertWhere } from '../db/insert-where'
-import type { Sealed } from '../lib/seal'
 import { isDeleted } from '../tenancy/ended'
-import { projects } from '../tenancy/schema'
+import { firstKeyInserted, hasCurrent, isCurrent, isOne, k, listTokenKeys, other, type TokenKey } from './keys'
 import { MAX_RETIRED, NEXT_AFTER, PUBLISHED_FOR, RETIRED_FOR, ROTATE_AFTER } from './limits'
 import { entitlementKeys } from './schema'
 import type { SigningKey } from './signing'
-
-const k = alias(entitlementKeys, 'k')
-const other = alias(entitlementKeys, 'o')
-
-/** A key of a project, without its private part. */
-export type KeyRow = ReturnType<typeof listKeys>['_']['result'][number]
-
-/** Reads the keys of a project: the current one, the next, then the retired ones, the newest first. */
-export function listKeys(db: Db, projectId: string) {
-  const { kid, state, created_at, state_at } = entitlementKeys
-  return db
-    .select({ kid, state, created_at, state_at })
-    .from(entitlementKeys)
-    .where(eq(entitlementKeys.project_id, projectId))
-    .orderBy(state, desc(state_at), kid)
-}
-
-/** Reads the key that signs: a row if the project has one. */
-export function findSigningKey(db: Db, projectId: string) {
-  const { kid, public: point } = entitlementKeys
-  return db
-    .select({
-      kid,
-      public: point,
-      // Only a retired key has no private part.
-      key: sql<number>`${entitlementKeys.key}`.as('key'),
-      box: sql<string>`${entitlementKeys.box}`.as('box'),
-    })
-    .from(entitlementKeys)
-    .where(isCurrent(projectId))
-}
-
-/** Reads the published keys of a project that is not deleted: a row with nulls if it has none, no row if there is no such project. */
-export function findPublished(db: Db, projectId: string) {
-  return db
-    .select({ kid: entitlementKeys.kid, public: entitlementKeys.public })
-    .from(projects)
-    .leftJoin(entitlementKeys, eq(entitlementKeys.project_id, projects.id))
-    .where(and(eq(projects.id, projectId), isNull(projects.deleted_at)))
-    .orderBy(entitlementKeys.state, entitlementKeys.kid)
-}
-
-/** Inserts the first key of a project, for a batch. If the project has a key that signs, it changes nothing. */
-export function firstKeyInserted(db: Db, projectId: string, key: SigningKey, now: number) {
-  return insertWhere(db, entitlementKeys, rowOf(projectId, key, now), sql`NOT ${hasCurrent(projectId)}`)
-}
-
-function hasCurrent(projectId: string): SQL {
-  return sql`EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOne(projectId, 'current')})`
-}
-
-function rowOf(project_id: string, key: SigningKey, now: number) {
-  return { project_id, ...key, state: 'current' as const, created_at: now, state_at: now }
-}
-
-function isCurrent(projectId: string) {
-  return and(eq(entitlementKeys.project_id, projectId), eq(entitlementKeys.state, 'current'))
-}
-
-function isOne(projectId: string | SQL, state: 'current' | 'next') {
-  return and(eq(other.project_id, projectId), eq(other.state, state))
-}
 
 /**
  * Puts another key in the place of the one that signs: the next one if there is one, else the new one. The old key stays
@@ -86,7 +21,7 @@ export async function rotateKeys(
   projectId: string,
   made: SigningKey,
   change: Change,
-): Promise<{ rows: KeyRow[]; rotated: boolean }> {
+): Promise<{ rows: TokenKey[]; rotated: boolean }> {
   const { now } = change
   const ofProject = eq(entitlementKeys.project_id, projectId)
   const isRetired = and(ofProject, eq(entitlementKeys.state, 'retired'))
@@ -109,7 +44,7 @@ export async function rotateKeys(
       .select({ kid: entitlementKeys.kid })
       .from(entitlementKeys)
       .where(and(isCurrent(projectId), eq(entitlementKeys.state_at, now))),
-    rows: listKeys(db, projectId),
+    rows: listTokenKeys(db, projectId),
   })
   return { rows, rotated: turned.length > 0 }
 }
@@ -121,12 +56,12 @@ export async function rotateKeys(
  * @param made the new key
  * @returns the keys of the project afterwards
  */
-export async function replaceKeys(db: Db, projectId: string, made: SigningKey, change: Change): Promise<KeyRow[]> {
+export async function replaceKeys(db: Db, projectId: string, made: SigningKey, change: Change): Promise<TokenKey[]> {
   const { rows } = await batch(db, {
     gone: db.delete(entitlementKeys).where(eq(entitlementKeys.project_id, projectId)),
     inserted: firstKeyInserted(db, projectId, made, change.now),
     audit: rotated(db, projectId, true, change),
-    rows: listKeys(db, projectId),
+    rows: listTokenKeys(db, projectId),
   })
   return rows
 }
@@ -208,39 +143,4 @@ export function nextInserted(db: Db, made: readonly (SigningKey & { project_id: 
       CROSS JOIN ${entitlementKeys} ${k} ON ${k.project_id} = j.value ->> 'project_id' AND ${k.state} = 'current'
       WHERE NOT EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOne(sql`${k.project_id}`, 'next')})`,
   )
-}
-
-/** A private key that is sealed under another encryption key than the newest one. */
-export type SealedOtherwise = ReturnType<typeof findKeysSealedOtherwise>['_']['result'][number]
-type Place = { project_id: string; kid: string }
-
-/** Reads private keys that are sealed under another encryption key than this one, in the order of their primary key. */
-export function findKeysSealedOtherwise(db: Db, key: number, after: Place | null, limit: number) {
-  return raw(
-    db,
-    {
-      project_id: k.project_id,
-      kid: k.kid,
-      key: sql<number>`${k.key}`,
-      box: sql<string>`${k.box}`,
-    },
-    (fields) => sql`SELECT ${fields} FROM ${entitlementKeys} ${k} NOT INDEXED
-      WHERE (${k.project_id}, ${k.kid}) > (${after?.project_id ?? ''}, ${after?.kid ?? ''}) AND ${ne(k.key, key)}
-      ORDER BY ${k.project_id}, ${k.kid} LIMIT ${limit}`,
-  )
-}
-
-/** How many private keys of a project are sealed under another encryption key than this one, as an expression. */
-export function keysSealedOtherwise(projectId: string, key: number): SQL<number> {
-  return sql`(SELECT count(*) FROM ${entitlementKeys} ${k} WHERE ${and(eq(k.project_id, projectId), ne(k.key, key))})`
-}
-
-/** Replaces the box of a private key with the same one, resealed. One that was retired or replaced meanwhile is left alone. */
-export async function replaceBox(db: Db, was: SealedOtherwise, { key, box }: Sealed): Promise<void> {
-  const same = and(
-    eq(entitlementKeys.project_id, was.project_id),
-    eq(entitlementKeys.kid, was.kid),
-    eq(entitlementKeys.box, was.box),
-  )
-  await run(db, db.update(entitlementKeys).set({ key, box }).where(same))
 }

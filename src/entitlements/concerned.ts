@@ -1,8 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
-import { featuresAmong } from '../catalog/features-store'
-import { findPlan, type Price, pairsIn, refsOf } from '../catalog/plans-store'
+import type { PlanFields } from '../catalog/change'
+import { featuresAmong } from '../catalog/features'
+import { findPlan, mappedPrices, type PlanOf, type Price, pairsIn } from '../catalog/plans'
 import { planRefs } from '../catalog/schema'
 import { misfits } from '../catalog/values'
 import { isLive } from '../consumers/grants'
@@ -11,10 +12,9 @@ import { grants } from '../consumers/schema'
 import { type Ask, batch, type Db, type Results, raw } from '../db/client'
 import { invalidFields } from '../http/validate'
 import { requireFound } from '../lib/fault'
+import { factsIn, unlessTooMuch } from './holders'
 import { MAX_PREVIEW_READS, MAX_PREVIEWED, MAX_WALKED } from './limits'
-import type { PlanChange } from './preview'
-import { CLOCK, factsIn, factsOf, unlessTooMuch } from './store'
-import { numbered } from './walk-store'
+import { CLOCK, factsOf, numbered } from './read'
 
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
@@ -24,7 +24,7 @@ const mine = alias(planRefs, 'mine')
 export type Place = { of: 'subscription'; id: string; vendor: string } | { of: 'grant'; consumer: string; id: string }
 
 /** A subscription or a grant that the change concerns, or the last one of a walk. */
-export type Step = {
+export type PreviewStep = {
   place: Place
   /** How many were walked up to this one. */
   nth: number
@@ -34,20 +34,17 @@ export type Step = {
   customer: string | null
 }
 
-type Of = { project_id: string; id: string }
-
 /**
  * Reads the next part of what a change of a plan concerns: subscriptions with prices that the plan has or would have, then grants of
  * the plan, with all facts about their consumers.
  *
- * @param ask sends the first statements
+ * @param by.ask sends the first statements
  * @returns `more`: whether there is something after the last step
  * @throws {Fault} `not_found`, `validation_failed` for features that the project does not have or that the values do not fit
  */
 export async function readConcerned(
-  db: Db,
-  ask: Ask,
-  of: Of,
+  { db, ask }: { db: Db; ask: Ask },
+  of: PlanOf,
   { features = {}, prices }: PlanChange,
   start: Place | null,
 ) {
@@ -71,14 +68,14 @@ export async function readConcerned(
  * Reads the facts about the consumers of these steps, or of the first of them: of as many as one call can look at. One who has too
  * much alone is left out, as a check refuses it too. After {@link MAX_PREVIEW_READS} reads, the rest is left to the next call.
  */
-async function factsAbout(db: Db, { project_id }: Of, all: readonly Step[], keys: readonly string[] | null) {
+async function factsAbout(db: Db, { project_id }: PlanOf, all: readonly PreviewStep[], keys: readonly string[] | null) {
   const concerned = [...new Set(all.map(({ consumer }) => consumer).filter((id) => id !== null))]
   const without = new Set<string>()
   for (let most = MAX_PREVIEWED, reads = 1; ; reads++) {
     const isLast = reads === MAX_PREVIEW_READS
     const consumers = isLast ? [] : concerned.filter((id) => !without.has(id)).slice(0, most)
     const refs = consumers.map((id) => ({ id }))
-    const found = await batch(db, { ...factsOf(db, project_id, refs, keys), refs: refsOf(db, project_id) })
+    const found = await batch(db, { ...factsOf(db, project_id, refs, keys), refs: mappedPrices(db, project_id) })
     const facts = unlessTooMuch(() => factsIn(found, refs.length))
     if (facts) {
       const done = new Set([null, ...without, ...consumers])
@@ -92,7 +89,7 @@ async function factsAbout(db: Db, { project_id }: Of, all: readonly Step[], keys
 }
 
 /** Walks subscriptions in the order of their keys. The prices of the plan concern it, and these. */
-function walkSubscriptions(db: Db, { project_id, id }: Of, prices: readonly Price[], start: Place | null) {
+function walkSubscriptions(db: Db, { project_id, id }: PlanOf, prices: readonly Price[], start: Place | null) {
   const touched = sql`SELECT ${mine.vendor}, ${mine.ref} FROM ${planRefs} ${mine}
     WHERE ${and(eq(mine.project_id, project_id), eq(mine.plan_id, id))} UNION SELECT * FROM ${pairsIn(prices)}`
   const has = (part: string) => sql`(${o.vendor}, i.value->>${sql.raw(`'${part}'`)}) IN touched`
@@ -120,7 +117,7 @@ function walkSubscriptions(db: Db, { project_id, id }: Of, prices: readonly Pric
 }
 
 /** Walks grants in the order of their keys. */
-function walkGrants(db: Db, { project_id, id }: Of, start: Place | null) {
+function walkGrants(db: Db, { project_id, id }: PlanOf, start: Place | null) {
   const after = start?.of === 'grant' ? sql`(${g.consumer_id}, ${g.id}) > (${start.consumer}, ${start.id})` : sql`1`
   const counts = and(eq(g.plan_id, id), isLive(g, CLOCK))
   const walk = sql`SELECT ${g.consumer_id} AS consumer, ${g.id} AS id, coalesce(${counts}, 0) AS counts FROM ${grants} ${g} NOT INDEXED
@@ -142,15 +139,17 @@ function walkGrants(db: Db, { project_id, id }: Of, start: Place | null) {
 type Walked = Results<{ subscriptions: ReturnType<typeof walkSubscriptions>; granted: ReturnType<typeof walkGrants> }>
 
 /** What was walked, in order: grants only when all subscriptions have been. */
-function stepsIn({ subscriptions, granted }: Walked): { steps: Step[]; more: boolean } {
+function stepsIn({ subscriptions, granted }: Walked): { steps: PreviewStep[]; more: boolean } {
   const bySubscription = subscriptions.map(
-    ({ id, vendor, ...rest }): Step => ({ ...rest, place: { of: 'subscription', id, vendor } }),
+    ({ id, vendor, ...rest }): PreviewStep => ({ ...rest, place: { of: 'subscription', id, vendor } }),
   )
   if (isCut(subscriptions)) return { steps: bySubscription, more: true }
   const byGrant = granted.map(
-    ({ id, consumer, counts, nth }): Step => ({
-      ...{ place: { of: 'grant', consumer, id }, nth, customer: null },
+    ({ id, consumer, counts, nth }): PreviewStep => ({
+      place: { of: 'grant', consumer, id },
+      nth,
       consumer: counts ? consumer : null,
+      customer: null,
     }),
   )
   return { steps: [...bySubscription, ...byGrant], more: isCut(granted) }
@@ -160,3 +159,6 @@ function stepsIn({ subscriptions, granted }: Walked): { steps: Step[]; more: boo
 function isCut(rows: readonly { nth: number }[]): boolean {
   return rows.length > MAX_PREVIEWED || rows.at(-1)?.nth === MAX_WALKED
 }
+
+/** What of a plan's change can make a difference. What is left out stays as it is. */
+export type PlanChange = Partial<Pick<PlanFields, 'key' | 'rank' | 'features' | 'prices'>>

@@ -1,21 +1,18 @@
 import { and, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { nanoseconds } from '../billing/reduce'
 import { billingObjects } from '../billing/schema'
-import { featuresAmong, listFeatures } from '../catalog/features-store'
+import { featuresAmong, listFeatures } from '../catalog/features'
 import { planRefs, plans } from '../catalog/schema'
 import type { PlanFeatures } from '../catalog/values'
 import type { ConsumerRef } from '../consumers/ref'
 import { consumerIds, consumers, customerLinks, grants } from '../consumers/schema'
-import { type Db, type Results, raw } from '../db/client'
+import { type Db, raw } from '../db/client'
 import { json } from '../db/sql'
 import { KEY } from '../lib/catalog-key'
-import { Fault } from '../lib/fault'
 import { idFloor } from '../lib/ids'
 import { projects } from '../tenancy/schema'
-import { settingsOf } from '../tenancy/settings'
-import type { Catalog, Holder, Item, Subscription } from './facts'
-import { MAX_ASKED_FEATURES, MAX_EXPIRED, MAX_ITEMS, MAX_SOURCES } from './limits'
+import type { Item } from './facts'
+import { MAX_ASKED_FEATURES, MAX_EXPIRED, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
 
 const k = alias(consumers, 'k')
 const x = alias(consumerIds, 'x')
@@ -111,6 +108,7 @@ function whoIs(db: Db, projectId: string, list: SQL) {
 }
 
 const PLACE = sql<number>`a.key`
+
 /** A field of the state that speaks for the subscription. */
 const field = <T>(name: string) => sql<T | null>`${o.candidates}->>${sql.raw(`'$[0].body.${name}'`)}`
 
@@ -165,7 +163,7 @@ export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
         ON ${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.customer} IS NOT NULL
           AND ${o.customer} = own.customer AND ${o.vendor} = own.vendor
       LEFT JOIN json_each(${o.candidates}, '$[0].body.items') i
-      LIMIT ${MAX_ITEMS + 1}`,
+      LIMIT ${MAX_SUBSCRIPTION_ITEMS + 1}`,
   )
 }
 
@@ -194,89 +192,11 @@ export function grantsOf(db: Db, projectId: string, list: SQL, at?: number) {
   )
 }
 
-type ItemRow = ReturnType<typeof subscriptionsOf>['_']['result'][number]
-/** A subscription as it is read. */
-export type SubscriptionRow = Omit<ItemRow, 'item'> & { items: Item[] }
-type Found = Results<ReturnType<typeof factsOf>>
-/** A consumer that was asked about. `id`: null if there is no such consumer. */
-export type Asked = Holder & { id: string | null }
+/** A row of {@link subscriptionsOf}. */
+export type ItemRow = ReturnType<typeof subscriptionsOf>['_']['result'][number]
 
-/**
- * What {@link factsOf} read, as what entitlements are derived from.
- *
- * @param n how many consumers were asked about
- * @throws {Fault} `payload_too_large` if they have more subscriptions or grants than one call looks at
- */
-export function factsIn(found: Found, n: number): { now: number; catalog: Catalog; holders: Asked[] } {
-  if (found.grants.length > MAX_SOURCES) throw tooMuch()
-  const [project] = found.project
-  const catalog = { features: found.features, plans: found.plans, rules: settingsOf(project?.settings ?? null) }
-  const subscriptions = Map.groupBy(subscriptionsIn(found.subscriptions), ({ place }) => place)
-  const given = Map.groupBy(found.grants, ({ place }) => place)
-  const who = new Map(found.who.map((one) => [one.place, one]))
-  const holders = Array.from({ length: n }, (_, place) => ({
-    id: who.get(place)?.id ?? null,
-    state: who.get(place)?.state ?? null,
-    subscriptions: (subscriptions.get(place) ?? []).map(subscriptionIn),
-    grants: given.get(place) ?? [],
-  }))
-  return { now: project?.now ?? 0, catalog, holders }
-}
-
-/**
- * The subscriptions of rows for each of their items.
- *
- * @throws {Fault} `payload_too_large`
- */
-export function subscriptionsIn(rows: readonly ItemRow[]): SubscriptionRow[] {
-  const byName = Map.groupBy(rows, ({ place, vendor, id }) => `${place} ${vendor} ${id}`)
-  if (rows.length > MAX_ITEMS || byName.size > MAX_SOURCES) throw tooMuch()
-  return [...byName.values()].flatMap((own) => {
-    const items = own.map(({ item }) => item).filter((item) => item !== null)
-    return own.slice(0, 1).map(({ item: _, ...row }) => ({ ...row, items }))
-  })
-}
-
-export function subscriptionIn(row: SubscriptionRow): Subscription {
-  const { past_due_period, past_due_since, cancel_at_period_end } = row
-  const period_end = timeIn(row.period_end)
-  // An event of an earlier period does not say since when the current one is unpaid.
-  const isCurrent = past_due_since !== null && past_due_period === nanoseconds(row.period_start)
-  return {
-    vendor: row.vendor,
-    id: row.id,
-    status: row.status,
-    ambiguous: row.ambiguous,
-    event_id: row.event_id,
-    items: row.items,
-    livemode: row.livemode === null ? null : row.livemode === 1,
-    period_start: timeIn(row.period_start),
-    period_end,
-    cancel_at: timeIn(row.cancel_at) ?? (cancel_at_period_end === 1 ? period_end : null),
-    past_due_since: isCurrent ? timeIn(`${past_due_since}Z`) : null,
-    updated_at: timeIn(row.updated_at),
-  }
-}
-
-/** A vendor's time in milliseconds. */
-function timeIn(text: string | null): number | null {
-  const ms = text === null ? Number.NaN : Date.parse(text)
-  return Number.isNaN(ms) ? null : ms
-}
-
-/** What reads facts, or null if they are too much for one answer. */
-export function unlessTooMuch<T>(facts: () => T): T | null {
-  try {
-    return facts()
-  } catch (error) {
-    if (error instanceof Fault && error.fault === 'payload_too_large') return null
-    throw error
-  }
-}
-
-export function tooMuch(): Fault {
-  return new Fault(
-    'payload_too_large',
-    `These consumers have more than ${MAX_SOURCES} subscriptions or grants, or their subscriptions have more than ${MAX_ITEMS} items. Ask about fewer consumers at a time.`,
-  )
+/** The rows of a walk, each with its number as `nth`, and whether it is the last one as `is_last`. */
+export function numbered(walk: SQL, order: SQL): SQL {
+  return sql`SELECT *, row_number() OVER by_key AS nth, lead(1, 1, 0) OVER by_key = 0 AS is_last
+    FROM (${walk}) WINDOW by_key AS (ORDER BY ${order})`
 }

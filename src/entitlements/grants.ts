@@ -1,15 +1,14 @@
 import { and, desc, eq, isNull, lt, ne, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
-import { fitting } from '../catalog/change-store'
-import { featuresAmong } from '../catalog/features-store'
+import { featuresAmong, featuresFit } from '../catalog/features'
 import { features, plans } from '../catalog/schema'
 import { misfit } from '../catalog/values'
 import { liveCount } from '../consumers/grants'
 import { MAX_GRANTS } from '../consumers/limits'
 import { changeable, consumerIdOf, findConsumer } from '../consumers/read'
-import type { ConsumerRef } from '../consumers/ref'
-import { consumers, type Effect, grants } from '../consumers/schema'
+import type { ConsumerRef, NamedConsumer } from '../consumers/ref'
+import { consumers, type GrantEffect, grants } from '../consumers/schema'
 import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { invalidField, invalidFields } from '../http/validate'
@@ -68,7 +67,7 @@ export function listGrants(
 
 /** What is granted. `value`: undefined if the caller gave none, which only a boolean allows. Times in ms. */
 export type NewGrant = {
-  effect: Effect
+  effect: GrantEffect
   starts_at: number | null
   expires_at: number | null
   reason: string | null
@@ -82,8 +81,7 @@ export type NewGrant = {
  */
 export async function insertGrant(
   db: Db,
-  projectId: string,
-  to: ConsumerRef,
+  { project_id: projectId, ref: to }: NamedConsumer,
   grant: NewGrant,
   change: Change,
 ): Promise<Grant> {
@@ -153,7 +151,7 @@ function fittingGrant(projectId: string, grant: NewGrant): SQL | undefined {
   const typed = grant.effect === 'allow' && type ? eq(features.type, type) : undefined
   return and(
     sql`EXISTS (SELECT 1 FROM ${features} WHERE ${and(exists, typed)})`,
-    value === undefined ? undefined : fitting(projectId, { [feature]: { value, per_seat: false } }),
+    value === undefined ? undefined : featuresFit(projectId, { [feature]: { value, per_seat: false } }),
   )
 }
 

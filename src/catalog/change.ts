@@ -1,22 +1,35 @@
-import { and, eq, ne, notInArray, or, type SQL, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
+import { and, eq, ne, or, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { batch, ConstraintError, type Db } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { insertWhere } from '../db/insert-where'
 import { refusedNull, refusedTwin } from '../db/refused'
+import type { Runtime } from '../env'
 import { requireMatch, revisionsIn } from '../http/etag'
 import { invalidFields } from '../http/validate'
 import { requireFound } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { firstKeyInserted } from '../token-keys/keys-store'
-import type { SigningKey } from '../token-keys/signing'
+import { firstKeyInserted, makeSigningKey } from '../token-keys/keys'
 import { planKeyTaken, priceMapped, tooManyPlans } from './faults'
-import { featuresAmong } from './features-store'
+import { featuresAmong, featuresFit } from './features'
 import { MAX_PLANS, MAX_REVISIONS } from './limits'
-import { findPlan, type Plan, type Price, pairsIn, plansOfPrices, refsOf, withPrices } from './plans-store'
-import { features, type PlanState, planRefs, planRevisions, plans } from './schema'
-import { misfits, type PlanFeatures, UNLIMITED } from './values'
+import {
+  findPlan,
+  isMine,
+  isPlan,
+  mappedPrices,
+  mine,
+  type Plan,
+  type PlanOf,
+  type Price,
+  pairsIn,
+  plansOfPrices,
+  refsAdded,
+  refsRemoved,
+  withPrices,
+} from './plans'
+import { type PlanState, planRefs, planRevisions, plans } from './schema'
+import { misfits, type PlanFeatures } from './values'
 
 /** What a caller sets of a plan. Features have their keys in order. */
 export type PlanFields = {
@@ -27,32 +40,27 @@ export type PlanFields = {
   features: PlanFeatures
   prices: readonly Price[]
 }
-type Of = { project_id: string; id: string }
+
+/** What a change of a plan sets. `ifMatch`: the header; undefined if the caller sent none. */
+type Wanted = { fields: Partial<PlanFields>; ifMatch?: string | undefined }
 
 /** Attempts to write a plan while other calls change what it is checked against. */
 const MAX_ATTEMPTS = 10
 
-const f = alias(features, 'f')
-const mine = alias(planRefs, 'mine')
-
 /**
- * Creates a plan, in one batch that fails whole.
+ * Creates a plan, in one batch that fails whole. With the first one, the project gets the key that signs its entitlement
+ * tokens, so that the key is published before there is a token.
  *
- * @param key signs entitlement tokens from then on if the project has no key yet
- * @throws {Fault} `validation_failed`, `plan_key_taken`, `price_mapped`, `plan_limit_reached`
+ * @throws {Fault} `validation_failed`, `plan_key_taken`, `price_mapped`, `plan_limit_reached`, `encryption_key_unavailable`
  */
-export async function insertPlan(
-  db: Db,
-  projectId: string,
-  fields: PlanFields,
-  change: Change,
-  key?: SigningKey,
-): Promise<Plan> {
+export async function createPlan(rt: Runtime, projectId: string, fields: PlanFields, change: Change): Promise<Plan> {
+  const { db } = rt
+  const key = await makeSigningKey(rt, projectId)
   const of = { project_id: projectId, id: newId('pln', change.now) }
   const { prices, ...own } = fields
-  const row = { ...of, ...own, revision: sql`CASE WHEN ${fitting(projectId, own.features)} THEN 1 END` }
+  const row = { ...of, ...own, revision: sql`CASE WHEN ${featuresFit(projectId, own.features)} THEN 1 END` }
   const room = sql`${db.$count(plans, eq(plans.project_id, projectId))} < ${MAX_PLANS}`
-  return untilDecided(db, of, fields, undefined, async () => {
+  const write = async () => {
     const { rows, refs } = await batch(db, {
       ...audited(
         db,
@@ -61,30 +69,26 @@ export async function insertPlan(
         insertWhere(db, plans, { ...row, updated_at: change.now }, room),
       ),
       mapped: refsAdded(db, of, prices),
-      ...(key && { key: firstKeyInserted(db, projectId, key, change.now) }),
+      key: firstKeyInserted(db, projectId, key, change.now),
       rows: findPlan(db, projectId, of.id),
-      refs: refsOf(db, projectId, of.id),
+      refs: mappedPrices(db, projectId, of.id),
     })
     const [plan] = withPrices(rows, refs)
     if (!plan) throw tooManyPlans()
     return plan
-  })
+  }
+  return untilDecided(write, () => explainRefusal(db, of, { fields }))
 }
 
 /**
  * Changes a plan, in one batch that fails whole. Fields that are left out stay; features and prices are replaced whole. The
  * same values again write nothing. The plan as it was is kept as a revision.
  *
- * @param ifMatch the header; undefined if the caller sent none
+ * @param wanted.ifMatch the header; undefined if the caller sent none
  * @throws {Fault} `not_found`, `precondition_failed`, `validation_failed`, `plan_key_taken`, `price_mapped`
  */
-export async function updatePlan(
-  db: Db,
-  of: Of,
-  fields: Partial<PlanFields>,
-  ifMatch: string | undefined,
-  change: Change,
-): Promise<Plan> {
+export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Change): Promise<Plan> {
+  const { fields, ifMatch } = wanted
   const { prices, ...own } = fields
   const differs = and(isPlan(of), differing(of, fields))
   const allowed = revisionsIn(ifMatch)
@@ -92,8 +96,8 @@ export async function updatePlan(
     allowed === null ? sql`1` : sql`${plans.revision} IN (SELECT value FROM json_each(${JSON.stringify(allowed)}))`
   // NULL, which the column refuses, fails the batch. A later `revision = …` would be no fence: the loser of two changes would
   // see the winner's revision.
-  const next = sql`CASE WHEN ${current} AND ${fitting(of.project_id, own.features ?? {})} THEN ${plans.revision} + 1 END`
-  return untilDecided(db, of, fields, ifMatch, async () => {
+  const next = sql`CASE WHEN ${current} AND ${featuresFit(of.project_id, own.features ?? {})} THEN ${plans.revision} + 1 END`
+  const write = async () => {
     const { before, rows, refs } = await batch(db, {
       before: findPlan(db, of.project_id, of.id),
       kept: revisionKept(db, of, differs, change.now),
@@ -109,26 +113,21 @@ export async function updatePlan(
       ),
       ...(prices && { unmapped: refsRemoved(db, of, prices), mapped: refsAdded(db, of, prices) }),
       rows: findPlan(db, of.project_id, of.id),
-      refs: refsOf(db, of.project_id, of.id),
+      refs: mappedPrices(db, of.project_id, of.id),
     })
     const plan = requireFound(withPrices(rows, refs), 'Plan')
     // Without a difference, nothing has checked the header yet.
     if (before[0]?.revision === plan.revision) requireMatch(ifMatch, plan.revision, 'plan')
     return plan
-  })
+  }
+  return untilDecided(write, () => explainRefusal(db, of, wanted))
 }
 
 /**
  * Writes, and reads why if the write was refused. Where nothing is wrong any more, another call has changed what was: it
  * writes again.
  */
-async function untilDecided(
-  db: Db,
-  of: Of,
-  fields: Partial<PlanFields>,
-  ifMatch: string | undefined,
-  write: () => Promise<Plan>,
-): Promise<Plan> {
+async function untilDecided(write: () => Promise<Plan>, explain: () => Promise<void>): Promise<Plan> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await write()
@@ -136,18 +135,14 @@ async function untilDecided(
       if (!(error instanceof ConstraintError) || attempt === MAX_ATTEMPTS) throw error
       if (refusedTwin(error, plans.project_id, plans.key)) throw planKeyTaken()
       if (!refusedNull(error, plans.revision) && !refusedTwin(error, planRefs.project_id)) throw error
-      await explain(db, of, fields, ifMatch)
+      await explain()
     }
   }
 }
 
 /** @throws {Fault} what refuses a write of these fields */
-async function explain(
-  db: Db,
-  { project_id, id }: Of,
-  { features = {}, prices = [] }: Partial<PlanFields>,
-  ifMatch: string | undefined,
-): Promise<void> {
+async function explainRefusal(db: Db, { project_id, id }: PlanOf, { fields, ifMatch }: Wanted): Promise<void> {
+  const { features = {}, prices = [] } = fields
   const { rows, known, mapped } = await batch(db, {
     rows: findPlan(db, project_id, id),
     known: featuresAmong(db, project_id, Object.keys(features)),
@@ -160,19 +155,8 @@ async function explain(
   if (other) throw priceMapped(`${other.ref} of ${other.vendor} is mapped to the plan ${other.key}.`)
 }
 
-/** Whether the project has these features, with types that the values fit. `misfits` of values.ts says the same. */
-export function fitting(projectId: string, wanted: PlanFeatures): SQL {
-  const value = sql`json_type(j.value, '$.value')`
-  const isQuantity = sql`(${value} = 'integer' AND j.value->>'value' BETWEEN 0 AND ${sql.raw(String(Number.MAX_SAFE_INTEGER))}
-    OR ${value} = 'text' AND j.value->>'value' = ${UNLIMITED})`
-  const fits = sql`CASE ${f.type} WHEN 'boolean' THEN ${value} = 'true' WHEN 'quantity' THEN ${isQuantity} ELSE 1 END`
-  return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(wanted)}) j
-    LEFT JOIN ${features} ${f} ON ${f.project_id} = ${projectId} AND ${f.key} = j.key
-    WHERE ${f.key} IS NULL OR NOT (${fits}) OR ${f.type} <> 'quantity' AND j.value->>'per_seat')`
-}
-
 /** Whether a change would change anything. */
-function differing(of: Of, { key, name, rank, state, features, prices }: Partial<PlanFields>): SQL | undefined {
+function differing(of: PlanOf, { key, name, rank, state, features, prices }: Partial<PlanFields>): SQL | undefined {
   return or(
     key === undefined ? undefined : ne(plans.key, key),
     name === undefined ? undefined : ne(plans.name, name),
@@ -187,7 +171,7 @@ function differing(of: Of, { key, name, rank, state, features, prices }: Partial
 }
 
 /** Keeps a plan as it is before a change. */
-function revisionKept(db: Db, of: Of, differs: SQL | undefined, now: number) {
+function revisionKept(db: Db, of: PlanOf, differs: SQL | undefined, now: number) {
   const prices = sql`(SELECT json_group_array(json_object('vendor', ${mine.vendor}, 'ref', ${mine.ref}))
     FROM ${planRefs} ${mine} WHERE ${isMine(of)})`
   const document = sql`json_object('key', ${plans.key}, 'name', ${plans.name}, 'rank', ${plans.rank}, 'state', ${plans.state},
@@ -203,46 +187,13 @@ function revisionKept(db: Db, of: Of, differs: SQL | undefined, now: number) {
 }
 
 /** Deletes the oldest revision of a plan that has too many. */
-function oldRevisionDeleted(db: Db, { project_id, id }: Of) {
+function oldRevisionDeleted(db: Db, { project_id, id }: PlanOf) {
   const oldest = sql`(SELECT ${plans.revision} - ${MAX_REVISIONS} FROM ${plans}
     WHERE ${and(eq(plans.project_id, project_id), eq(plans.id, id))})`
   const ofPlan = and(eq(planRevisions.project_id, project_id), eq(planRevisions.plan_id, id))
   return db.delete(planRevisions).where(and(ofPlan, sql`${planRevisions.revision} < ${oldest}`))
 }
 
-/** Removes the prices of a plan that are not among these. */
-function refsRemoved(db: Db, { project_id, id }: Of, prices: readonly Price[]) {
-  return db
-    .delete(planRefs)
-    .where(
-      and(
-        eq(planRefs.project_id, project_id),
-        eq(planRefs.plan_id, id),
-        notInArray(sql`(${planRefs.vendor}, ${planRefs.ref})`, pairsIn(prices)),
-      ),
-    )
-}
-
-/** Maps these prices to a plan, except the ones that it has already. The key refuses a price of another plan. */
-function refsAdded(db: Db, of: Of, prices: readonly Price[]) {
-  const wanted = sql`SELECT * FROM ${pairsIn(prices)} EXCEPT
-    SELECT ${mine.vendor}, ${mine.ref} FROM ${planRefs} ${mine} WHERE ${isMine(of)}`
-  return insertFrom(
-    db,
-    planRefs,
-    { project_id: plans.project_id, vendor: sql`w.vendor`, ref: sql`w.ref`, plan_id: plans.id },
-    sql`FROM ${plans} CROSS JOIN (SELECT * FROM (${wanted})) w WHERE ${isPlan(of)}`,
-  )
-}
-
-function isPlan({ project_id, id }: Of): SQL | undefined {
-  return and(eq(plans.project_id, project_id), eq(plans.id, id))
-}
-
-function isMine({ project_id, id }: Of): SQL | undefined {
-  return and(eq(mine.project_id, project_id), eq(mine.plan_id, id))
-}
-
-function entry({ project_id, id }: Of, action: string, details: Record<string, unknown>) {
+function entry({ project_id, id }: PlanOf, action: string, details: Record<string, unknown>) {
   return { project_id, action, object_type: 'plan', object_id: id, details }
 }

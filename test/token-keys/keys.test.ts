@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
+import { type TokenWorld, tokenWorld } from '../entitlements/tokens'
 import { bound, call, lossyQueue, STORE } from '../harness'
 import { captureLog, cron, keepHouse, rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { end, restore } from '../projects/ending'
-import { type TokenWorld, tokenWorld } from './tokens'
 
 let world: TokenWorld
 beforeEach(async () => {

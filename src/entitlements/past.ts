@@ -2,8 +2,8 @@ import { and, asc, eq, gt, gte, lt, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog } from '../audit/schema'
 import type { Effect } from '../billing/effect'
-import { listFeatures } from '../catalog/features-store'
-import { refsOf } from '../catalog/plans-store'
+import { listFeatures } from '../catalog/features'
+import { mappedPrices } from '../catalog/plans'
 import { planRevisions, plans } from '../catalog/schema'
 import type { PlanFeatures } from '../catalog/values'
 import { MAX_CUSTOMERS } from '../consumers/limits'
@@ -17,8 +17,7 @@ import { attempts, events, refs } from '../inbox/schema'
 import { idFloor } from '../lib/ids'
 import { projects } from '../tenancy/schema'
 import { MAX_AUDIT_WALKED, MAX_HISTORY, MAX_LINK_EVENTS } from './limits'
-import { grantsOf, subscriptionsOf } from './store'
-import { numbered } from './walk-store'
+import { grantsOf, numbered, subscriptionsOf } from './read'
 
 const e = alias(events, 'e')
 const f = alias(refs, 'f')
@@ -41,7 +40,7 @@ export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) 
     grants: grantsOf(db, projectId, list, at),
     features: listFeatures(db, projectId),
     plans: plansAt(db, projectId, at),
-    refs: refsOf(db, projectId),
+    refs: mappedPrices(db, projectId),
     changes: changesSince(db, projectId, ref, at),
   }
 }
@@ -128,7 +127,7 @@ function movesSince(db: Db, projectId: string, ref: ConsumerRef, at: number) {
 }
 
 /** The events that refer to subscriptions, up to one more than {@link MAX_HISTORY}, in no order. */
-export function eventsOf(db: Db, projectId: string, ids: readonly string[]) {
+export function subscriptionEventsOf(db: Db, projectId: string, ids: readonly string[]) {
   const walk = sql`SELECT s.value AS ref, ${f.event_id} AS event_id FROM json_each(${JSON.stringify(ids)}) s
     CROSS JOIN ${refs} ${f} ON ${f.project_id} = ${projectId} AND ${f.ref} = s.value LIMIT ${MAX_HISTORY + 1}`
   const effect = sql`(SELECT x.value FROM json_each(${e.summary}, '$.effects') x

@@ -1,0 +1,150 @@
+import { and, desc, eq, inArray, lt, notInArray, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { billingObjects } from '../billing/schema'
+import { type Db, raw } from '../db/client'
+import { insertFrom } from '../db/insert-from'
+import { MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
+import { planRefs, plans } from './schema'
+
+const o = alias(billingObjects, 'o')
+const r = alias(planRefs, 'r')
+export const mine = alias(planRefs, 'mine')
+
+/** A plan of a project. */
+export type PlanOf = { project_id: string; id: string }
+/** A vendor's price or product. */
+export type Price = { vendor: string; ref: string }
+type PlanRow = ReturnType<typeof findPlan>['_']['result'][number]
+type RefRow = ReturnType<typeof mappedPrices>['_']['result'][number]
+/** A plan with its prices, in the order of their vendors and ids. */
+export type Plan = PlanRow & { prices: Price[] }
+
+const shown = {
+  id: plans.id,
+  key: plans.key,
+  name: plans.name,
+  rank: plans.rank,
+  state: plans.state,
+  features: plans.features,
+  revision: plans.revision,
+  updated_at: plans.updated_at,
+}
+
+export function findPlan(db: Db, projectId: string, id: string) {
+  return db
+    .select(shown)
+    .from(plans)
+    .where(and(eq(plans.project_id, projectId), eq(plans.id, id)))
+}
+
+/** Reads the plans of a project, newest first, starting after the plan `before`. */
+export function listPlans(db: Db, projectId: string, { before, take }: { before: string | null; take: number }) {
+  return db
+    .select(shown)
+    .from(plans)
+    .where(and(eq(plans.project_id, projectId), before === null ? undefined : lt(plans.id, before)))
+    .orderBy(desc(plans.id))
+    .limit(take)
+}
+
+/**
+ * Reads what is mapped to plans of a project, to one plan or to all. No index finds the prices of one plan: it would cost a
+ * row for each price, and a project has at most some thousand of them.
+ */
+export function mappedPrices(db: Db, projectId: string, planId?: string) {
+  return db
+    .select({ vendor: planRefs.vendor, ref: planRefs.ref, plan_id: planRefs.plan_id })
+    .from(planRefs)
+    .where(and(eq(planRefs.project_id, projectId), planId === undefined ? undefined : eq(planRefs.plan_id, planId)))
+    .orderBy(planRefs.vendor, planRefs.ref)
+}
+
+/** Reads which plans these prices are mapped to. */
+export function plansOfPrices(db: Db, projectId: string, prices: readonly Price[]) {
+  return db
+    .select({ vendor: planRefs.vendor, ref: planRefs.ref, plan_id: plans.id, key: plans.key })
+    .from(planRefs)
+    .innerJoin(plans, and(eq(plans.project_id, planRefs.project_id), eq(plans.id, planRefs.plan_id)))
+    .where(
+      and(eq(planRefs.project_id, projectId), inArray(sql`(${planRefs.vendor}, ${planRefs.ref})`, pairsIn(prices))),
+    )
+}
+
+/** Prices as rows of a subquery. */
+export function pairsIn(prices: readonly Price[]): SQL {
+  const list = JSON.stringify(prices.map(({ vendor, ref }) => [vendor, ref]))
+  return sql`(SELECT value->>0 AS vendor, value->>1 AS ref FROM json_each(${list}))`
+}
+
+/** Plans with their prices. */
+export function withPrices(rows: readonly PlanRow[], refs: readonly RefRow[]): Plan[] {
+  return rows.map((row) => ({
+    ...row,
+    prices: refs.filter(({ plan_id }) => plan_id === row.id).map(({ vendor, ref }) => ({ vendor, ref })),
+  }))
+}
+
+/** Removes the prices of a plan that are not among these. */
+export function refsRemoved(db: Db, { project_id, id }: PlanOf, prices: readonly Price[]) {
+  return db
+    .delete(planRefs)
+    .where(
+      and(
+        eq(planRefs.project_id, project_id),
+        eq(planRefs.plan_id, id),
+        notInArray(sql`(${planRefs.vendor}, ${planRefs.ref})`, pairsIn(prices)),
+      ),
+    )
+}
+
+/** Maps these prices to a plan, except the ones that it has already. The key refuses a price of another plan. */
+export function refsAdded(db: Db, of: PlanOf, prices: readonly Price[]) {
+  const wanted = sql`SELECT * FROM ${pairsIn(prices)} EXCEPT
+    SELECT ${mine.vendor}, ${mine.ref} FROM ${planRefs} ${mine} WHERE ${isMine(of)}`
+  return insertFrom(
+    db,
+    planRefs,
+    { project_id: plans.project_id, vendor: sql`w.vendor`, ref: sql`w.ref`, plan_id: plans.id },
+    sql`FROM ${plans} CROSS JOIN (SELECT * FROM (${wanted})) w WHERE ${isPlan(of)}`,
+  )
+}
+
+export function isPlan({ project_id, id }: PlanOf): SQL | undefined {
+  return and(eq(plans.project_id, project_id), eq(plans.id, id))
+}
+
+export function isMine({ project_id, id }: PlanOf): SQL | undefined {
+  return and(eq(mine.project_id, project_id), eq(mine.plan_id, id))
+}
+
+/** A price, or a product without a price, of subscriptions' items. `n`: how many subscriptions have it. */
+export type Unmapped = ReturnType<typeof unmappedPrices>['_']['result'][number]
+
+/**
+ * Reads what the subscriptions that changed last are for, and no plan has: up to one more than {@link MAX_UNMAPPED}, the most frequent
+ * first. Older subscriptions are not looked at: see {@link NEWEST_SUBSCRIPTIONS}.
+ */
+export function unmappedPrices(db: Db, projectId: string) {
+  const shown = {
+    vendor: sql<string>`vendor`,
+    price: sql<string | null>`price`,
+    product: sql<string | null>`product`,
+    name: sql<string | null>`name`,
+    n: sql<number>`n`,
+  }
+  const newest = sql`SELECT ${o.vendor} AS vendor, ${o.vendor_id} AS id, ${o.candidates}->'$[0].body.items' AS items
+    FROM ${billingObjects} ${o} INDEXED BY billing_changed
+    WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.updated} IS NOT NULL
+    ORDER BY ${o.updated} DESC LIMIT ${NEWEST_SUBSCRIPTIONS}`
+  const seen = sql`SELECT s.vendor, i.value->>'price' AS price, i.value->>'product' AS product,
+      max(i.value->>'price_name') AS name, count(DISTINCT s.id) AS n
+    FROM (${newest}) s CROSS JOIN json_each(s.items) i GROUP BY 1, 2, 3`
+  return raw(
+    db,
+    shown,
+    (fields) => sql`SELECT ${fields} FROM (${seen}) seen
+      WHERE coalesce(price, product) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${planRefs} ${r}
+        WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = seen.vendor AND ${r.ref} IN (seen.price, seen.product))
+      ORDER BY n DESC, vendor, price, product LIMIT ${MAX_UNMAPPED + 1}`,
+  )
+}

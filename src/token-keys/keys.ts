@@ -1,0 +1,121 @@
+import { and, desc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { type Db, raw, run } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import type { Runtime } from '../env'
+import { requireSealingKey } from '../inbox/connections/readable'
+import type { Sealed } from '../lib/seal'
+import { projects } from '../tenancy/schema'
+import { entitlementKeys } from './schema'
+import { newSigningKey, type SigningKey } from './signing'
+
+export const k = alias(entitlementKeys, 'k')
+export const other = alias(entitlementKeys, 'o')
+
+/** A key of a project, without its private part. */
+export type TokenKey = ReturnType<typeof listTokenKeys>['_']['result'][number]
+
+/** Reads the keys of a project: the current one, the next, then the retired ones, the newest first. */
+export function listTokenKeys(db: Db, projectId: string) {
+  const { kid, state, created_at, state_at } = entitlementKeys
+  return db
+    .select({ kid, state, created_at, state_at })
+    .from(entitlementKeys)
+    .where(eq(entitlementKeys.project_id, projectId))
+    .orderBy(state, desc(state_at), kid)
+}
+
+/** Reads the key that signs: a row if the project has one. */
+export function findSigningKey(db: Db, projectId: string) {
+  const { kid, public: point } = entitlementKeys
+  return db
+    .select({
+      kid,
+      public: point,
+      // Only a retired key has no private part.
+      key: sql<number>`${entitlementKeys.key}`.as('key'),
+      box: sql<string>`${entitlementKeys.box}`.as('box'),
+    })
+    .from(entitlementKeys)
+    .where(isCurrent(projectId))
+}
+
+/** Reads the published keys of a project that is not deleted: a row with nulls if it has none, no row if there is no such project. */
+export function findPublished(db: Db, projectId: string) {
+  return db
+    .select({ kid: entitlementKeys.kid, public: entitlementKeys.public })
+    .from(projects)
+    .leftJoin(entitlementKeys, eq(entitlementKeys.project_id, projects.id))
+    .where(and(eq(projects.id, projectId), isNull(projects.deleted_at)))
+    .orderBy(entitlementKeys.state, entitlementKeys.kid)
+}
+
+/** Inserts the first key of a project, for a batch. If the project has a key that signs, it changes nothing. */
+export function firstKeyInserted(db: Db, projectId: string, key: SigningKey, now: number) {
+  return insertWhere(db, entitlementKeys, rowOf(projectId, key, now), sql`NOT ${hasCurrent(projectId)}`)
+}
+
+/** Whether a project has a key that signs, as an expression. */
+export function hasCurrent(projectId: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOne(projectId, 'current')})`
+}
+
+function rowOf(project_id: string, key: SigningKey, now: number) {
+  return { project_id, ...key, state: 'current' as const, created_at: now, state_at: now }
+}
+
+/** Whether a row is the key of a project that signs. */
+export function isCurrent(projectId: string) {
+  return and(eq(entitlementKeys.project_id, projectId), eq(entitlementKeys.state, 'current'))
+}
+
+/** Whether a row of {@link other} is a key of a project in this state. */
+export function isOne(projectId: string | SQL, state: 'current' | 'next') {
+  return and(eq(other.project_id, projectId), eq(other.state, state))
+}
+
+/** A private key that is sealed under another encryption key than the newest one. */
+export type SealedOtherwise = ReturnType<typeof findKeysSealedOtherwise>['_']['result'][number]
+
+type Place = { project_id: string; kid: string }
+
+/** Reads private keys that are sealed under another encryption key than this one, in the order of their primary key. */
+export function findKeysSealedOtherwise(db: Db, key: number, after: Place | null, limit: number) {
+  return raw(
+    db,
+    {
+      project_id: k.project_id,
+      kid: k.kid,
+      key: sql<number>`${k.key}`,
+      box: sql<string>`${k.box}`,
+    },
+    (fields) => sql`SELECT ${fields} FROM ${entitlementKeys} ${k} NOT INDEXED
+      WHERE (${k.project_id}, ${k.kid}) > (${after?.project_id ?? ''}, ${after?.kid ?? ''}) AND ${ne(k.key, key)}
+      ORDER BY ${k.project_id}, ${k.kid} LIMIT ${limit}`,
+  )
+}
+
+/** How many private keys of a project are sealed under another encryption key than this one, as an expression. */
+export function keysSealedOtherwise(projectId: string, key: number): SQL<number> {
+  return sql`(SELECT count(*) FROM ${entitlementKeys} ${k} WHERE ${and(eq(k.project_id, projectId), ne(k.key, key))})`
+}
+
+/** Replaces the box of a private key with the same one, resealed. One that was retired or replaced meanwhile is left alone. */
+export async function replaceBox(db: Db, was: SealedOtherwise, { key, box }: Sealed): Promise<void> {
+  const same = and(
+    eq(entitlementKeys.project_id, was.project_id),
+    eq(entitlementKeys.kid, was.kid),
+    eq(entitlementKeys.box, was.box),
+  )
+  await run(db, db.update(entitlementKeys).set({ key, box }).where(same))
+}
+
+/**
+ * Makes a key of a project that signs its tokens, sealed under the encryption key. It is not stored yet.
+ *
+ * @throws {Fault} `encryption_key_unavailable` if the encryption key is not the right one: what it seals would be lost later
+ */
+export async function makeSigningKey(rt: Runtime, projectId: string): Promise<SigningKey> {
+  await requireSealingKey(rt)
+  return newSigningKey(rt.settings.encryptionKeys, projectId)
+}
