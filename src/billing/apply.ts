@@ -2,25 +2,25 @@ import { type Db, run } from '../db/client'
 import { sha256Hex } from '../lib/crypto'
 import type { Snapshot } from '../vendors/snapshot'
 import { stored } from './body'
-import { changeOf } from './change'
+import { objectChange } from './change'
 import type { Effect } from './effect'
-import { forgotten, forgottenEffect, isForgotten } from './forget'
+import { forgottenEffect, forgottenState, isForgotten } from './forget'
 import { MAX_ROW_BYTES_READ } from './limits'
 import { mergedPastDue, pastDueIn } from './past-due'
-import { type Candidate, merge, type Resolved, rankOf } from './reduce'
+import { type Candidate, eventRank, mergedState, type ResolvedState } from './reduce'
 import {
   customerName,
   type IsErased,
-  nameOf,
-  type ObjectKey,
+  objectName,
   type Projection,
   projectionsOf,
+  type StoredObjectKey,
   selectObjects,
-  type Wanted,
+  type WantedObject,
 } from './store'
 
 /** A recorded event, and the objects it describes. */
-export type Source = {
+export type EffectSource = {
   project_id: string
   event_id: string
   vendor: string
@@ -43,7 +43,7 @@ export type Applied = { effects: Map<string, Effect[]>; projections: Projection[
  *
  * @returns null if several events are too much at once: their rows are too large, or one object has customers who differ. Apply fewer.
  */
-export async function applyAll(db: Db, sources: readonly Source[], isErased: IsErased): Promise<Applied | null> {
+export async function applyAll(db: Db, sources: readonly EffectSource[], isErased: IsErased): Promise<Applied | null> {
   const describing = sources.filter(({ snapshots }) => snapshots.length > 0)
   const applied: Applied = { effects: new Map(), projections: [] }
   if (describing.length === 0) return applied
@@ -57,13 +57,13 @@ export async function applyAll(db: Db, sources: readonly Source[], isErased: IsE
     const isOfErased = erased.has(customerName({ ...source, about }))
     for (const snapshot of source.snapshots) {
       const key = keyOf(source, snapshot)
-      const name = nameOf(key)
+      const name = objectName(key)
       const read = rows.get(name) ?? newRow(key)
       const forgets = isOfErased || isForgotten(read.candidates)
-      const row = forgets ? { ...read, candidates: read.candidates.map(forgotten) } : read
+      const row = forgets ? { ...read, candidates: read.candidates.map(forgottenState) } : read
       const made = await candidateOf(source, snapshot)
-      const candidate = forgets ? forgotten(made) : made
-      const next = merge(row.candidates, candidate)
+      const candidate = forgets ? forgottenState(made) : made
+      const next = mergedState(row.candidates, candidate)
       const past_due = mergedPastDue(row.past_due, pastDueIn(snapshot))
       if (differs(next.candidates, read.candidates) || past_due !== read.past_due) {
         // Whether a customer was erased is checked for one customer of each row.
@@ -86,7 +86,7 @@ export async function applyAll(db: Db, sources: readonly Source[], isErased: IsE
   return applied
 }
 
-function newRow(key: ObjectKey): Projection {
+function newRow(key: StoredObjectKey): Projection {
   return {
     key,
     version: 0,
@@ -104,24 +104,24 @@ function differs(some: readonly Candidate[], others: readonly Candidate[]): bool
 }
 
 /** The customer that an event is about: the one that it names, or that its object names. */
-function customerOf({ customer, snapshots }: Source): string | null {
+function customerOf({ customer, snapshots }: EffectSource): string | null {
   const named = snapshots.map(({ kind, id, body }) => (kind === 'customer' ? id : body.customer))
   return customer ?? named.find((one) => one !== null) ?? null
 }
 
-function wantedBy(source: Source): Wanted[] {
+function wantedBy(source: EffectSource): WantedObject[] {
   const about = customerOf(source)
   return source.snapshots.map((snapshot) => ({ ...keyOf(source, snapshot), about }))
 }
 
-function keyOf({ project_id, vendor }: Source, { kind, id }: Snapshot): ObjectKey {
+function keyOf({ project_id, vendor }: EffectSource, { kind, id }: Snapshot): StoredObjectKey {
   return { project_id, kind, vendor_id: id, vendor }
 }
 
-async function candidateOf({ vendor_event_id, event_id }: Source, snapshot: Snapshot): Promise<Candidate> {
+async function candidateOf({ vendor_event_id, event_id }: EffectSource, snapshot: Snapshot): Promise<Candidate> {
   const { before, after, body, incomplete, reports } = snapshot
   return {
-    rank: rankOf(snapshot),
+    rank: eventRank(snapshot),
     vendor_event_id,
     event_id,
     before: before === null ? null : await digest(before),
@@ -142,11 +142,11 @@ function effectOf(
   { kind, id }: Snapshot,
   candidate: Candidate,
   before: Candidate | undefined,
-  { candidates, ambiguous }: Resolved,
+  { candidates, ambiguous }: ResolvedState,
 ): Effect {
   const incomplete = candidate.incomplete && { incomplete: candidate.incomplete }
   const wins = candidates[0]?.vendor_event_id === candidate.vendor_event_id && candidates[0].after === candidate.after
   if (!wins) return { kind, id, result: 'superseded', change: null, ...incomplete }
-  const change = changeOf(kind, before?.body ?? null, candidate.body)
+  const change = objectChange(kind, before?.body ?? null, candidate.body)
   return { kind, id, result: ambiguous ? 'ambiguous' : 'applied', change, ...incomplete }
 }

@@ -48,7 +48,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /** A body as callers see it: every field of its kind, null where the row has none. */
-export function shown<K extends ShownKind>(kind: K, body: StoredBody): Bodies[K] {
+export function shownBody<K extends ShownKind>(kind: K, body: StoredBody): Bodies[K] {
   return filled(BODIES[kind], { ...formerNames(body), ...body }) as Bodies[K]
 }
 

@@ -1,7 +1,7 @@
 import type { Kind } from '../lib/billing-kinds'
 import { utf8 } from '../lib/crypto'
 import { PERSONAL, SIGNED_LINKS } from '../vendors/objects'
-import { mayTell, shown } from './body'
+import { mayTell, shownBody } from './body'
 import type { Effect } from './effect'
 import { MAX_CHANGE_BYTES } from './limits'
 import { cardOf } from './read/card'
@@ -17,7 +17,7 @@ import type { StoredBody } from './reduce'
  *
  * @param before null for an object that was not known
  */
-export function changeOf(kind: Kind, before: StoredBody | null, after: StoredBody | null): Effect['change'] {
+export function objectChange(kind: Kind, before: StoredBody | null, after: StoredBody | null): Effect['change'] {
   const was = fieldsOf(kind, before)
   const changed = Object.entries(fieldsOf(kind, after)).flatMap(([field, to]) => {
     const from = was[field] ?? null
@@ -48,5 +48,5 @@ export function changeOf(kind: Kind, before: StoredBody | null, after: StoredBod
 /** The fields of a body as the API shows them: a payment card is the `card` of its payment method. */
 function fieldsOf(kind: Kind, body: StoredBody | null): Record<string, unknown> {
   if (body === null) return {}
-  return kind === 'payment_card' ? { card: cardOf(body) } : shown(kind, body)
+  return kind === 'payment_card' ? { card: cardOf(body) } : shownBody(kind, body)
 }

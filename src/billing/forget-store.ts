@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { batch, type Db, run } from '../db/client'
-import { forgotten } from './forget'
+import { forgottenState } from './forget'
 import { MAX_ROW_BYTES_READ } from './limits'
-import { isStale, type ObjectKey, type Projection, projectionsOf, selectObjects, writeObjects } from './store'
+import { isStale, type Projection, projectionsOf, type StoredObjectKey, selectObjects, writeObjects } from './store'
 
 const always = () => sql`1`
 const never = () => sql`0`
@@ -11,7 +11,7 @@ const never = () => sql`0`
  * Removes from objects what is about a person. Objects without a row, and those without anything to remove, write nothing. If
  * events change an object meanwhile, it is read again.
  */
-export async function forgetObjects(db: Db, keys: readonly ObjectKey[]): Promise<void> {
+export async function forgetObjects(db: Db, keys: readonly StoredObjectKey[]): Promise<void> {
   if (keys.length === 0) return
   const most = keys.length > 1 ? MAX_ROW_BYTES_READ : Number.MAX_SAFE_INTEGER
   const wanted = keys.map((key) => ({ ...key, about: null }))
@@ -22,7 +22,7 @@ export async function forgetObjects(db: Db, keys: readonly ObjectKey[]): Promise
     return forgetObjects(db, keys.slice(half))
   }
   const changed = [...found.rows.values()].flatMap((row): Projection[] => {
-    const candidates = row.candidates.map(forgotten)
+    const candidates = row.candidates.map(forgottenState)
     return JSON.stringify(candidates) === JSON.stringify(row.candidates) ? [] : [{ ...row, candidates }]
   })
   if (changed.length === 0) return

@@ -7,7 +7,7 @@ import type { Candidate } from './reduce'
  */
 
 /** A state of an object without what is about a person. */
-export function forgotten(candidate: Candidate): Candidate {
+export function forgottenState(candidate: Candidate): Candidate {
   if (candidate.body === null) return candidate
   const { erased: _, ...body } = candidate.body
   return { ...candidate, body: { ...(impersonal(body) as typeof body), erased: true } }

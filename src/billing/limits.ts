@@ -46,6 +46,6 @@ export const MAX_OF_CUSTOMER = 20
  * Bytes of the objects on one page of a list, about as JSON. The last object may go beyond. A page of a hundred ordinary
  * invoices takes 200,000.
  */
-export const MAX_LIST_BYTES = 256 * 1024
+export const MAX_OBJECT_LIST_BYTES = 256 * 1024
 /** The same for each of the lists that are shown with a customer. */
 export const MAX_CUSTOMER_LIST_BYTES = 96 * 1024

@@ -34,10 +34,10 @@ export type StoredBody = {
 }
 
 /** `candidates`: first the winner, then the events tied with it, then the events of the rank below. */
-export type Resolved = { candidates: Candidate[]; ambiguous: boolean }
+export type ResolvedState = { candidates: Candidate[]; ambiguous: boolean }
 
 /** A string to compare by: final states rank highest, then the vendor's times to the nanosecond, then the step. */
-export function rankOf({ terminal, occurred_at, updated_at, step }: Snapshot): string {
+export function eventRank({ terminal, occurred_at, updated_at, step }: Snapshot): string {
   return [terminal ? 1 : 0, nanoseconds(occurred_at), nanoseconds(updated_at), step].join('|')
 }
 
@@ -48,7 +48,7 @@ export function nanoseconds(iso: string | null): string {
 }
 
 /** Adds an event to an object's events. */
-export function merge(known: readonly Candidate[], added: Candidate): Resolved {
+export function mergedState(known: readonly Candidate[], added: Candidate): ResolvedState {
   const all = [...known]
   const twin = all.findIndex((one) => sameEvent(one, added))
   if (twin < 0) all.push(added)

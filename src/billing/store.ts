@@ -7,11 +7,11 @@ import type { PastDue } from './past-due'
 import type { Candidate } from './reduce'
 import { billingObjects } from './schema'
 
-export type ObjectKey = { project_id: string; kind: Kind; vendor_id: string; vendor: string }
+export type StoredObjectKey = { project_id: string; kind: Kind; vendor_id: string; vendor: string }
 
 /** An object's row as it is to be written. */
 export type Projection = {
-  key: ObjectKey
+  key: StoredObjectKey
   /** The version that was read; 0 where there was no row. */
   version: number
   /** The customer that was read; undefined if there was no row. */
@@ -26,7 +26,7 @@ export type Projection = {
 }
 
 /** An object that is read, and the customer whose event it is read for. */
-export type Wanted = ObjectKey & { about: string | null }
+export type WantedObject = StoredObjectKey & { about: string | null }
 
 /**
  * A condition given by the caller, because billing state knows no consumers: that a customer was erased.
@@ -43,7 +43,7 @@ export type IsErased = (projectId: SQL, customer: { vendor: SQL; customer: SQL }
 export type Held = (projectId: SQL, eventIds: SQL) => SQL
 
 /** An object's key as one string. */
-export function nameOf({ project_id, kind, vendor_id, vendor }: ObjectKey): string {
+export function objectName({ project_id, kind, vendor_id, vendor }: StoredObjectKey): string {
   return [project_id, kind, vendor, vendor_id].join(' ')
 }
 
@@ -54,8 +54,8 @@ const o = alias(billingObjects, 'o')
  *
  * @param most bytes that the rows may have together
  */
-export function selectObjects(db: Db, wanted: readonly Wanted[], most: number, isErased: IsErased) {
-  const distinct = new Map(wanted.map((one) => [`${nameOf(one)} ${one.about}`, one]))
+export function selectObjects(db: Db, wanted: readonly WantedObject[], most: number, isErased: IsErased) {
+  const distinct = new Map(wanted.map((one) => [`${objectName(one)} ${one.about}`, one]))
   const list = JSON.stringify(
     [...distinct.values()].map(({ project_id, kind, vendor_id, vendor, about }) => [
       project_id,
@@ -85,7 +85,7 @@ export function selectObjects(db: Db, wanted: readonly Wanted[], most: number, i
 }
 
 /**
- * What {@link selectObjects} read: the rows by {@link nameOf}, without objects that have none; the customers that were erased,
+ * What {@link selectObjects} read: the rows by {@link objectName}, without objects that have none; the customers that were erased,
  * by {@link customerName}.
  *
  * @returns null if the rows have more bytes than was asked for
@@ -108,13 +108,13 @@ export function projectionsOf(read: ReturnType<typeof selectObjects>['_']['resul
     if (version === null) continue // the object has no row
     if (candidates === null) return null
     const past_due = period === null || since === null ? null : { period, since }
-    rows.set(nameOf(key), { key, version, customer, candidates, ambiguous, past_due, by: [], about: null })
+    rows.set(objectName(key), { key, version, customer, candidates, ambiguous, past_due, by: [], about: null })
   }
   return { rows, erased }
 }
 
 /** A customer as one string. */
-export function customerName({ project_id, vendor, about }: Omit<Wanted, 'kind' | 'vendor_id'>): string {
+export function customerName({ project_id, vendor, about }: Omit<WantedObject, 'kind' | 'vendor_id'>): string {
   return [project_id, vendor, about].join(' ')
 }
 

@@ -7,10 +7,9 @@ import { refusedNull, refusedTwin } from '../db/refused'
 import type { Runtime } from '../env'
 import { requireMatch, revisionsIn } from '../http/etag'
 import { invalidFields } from '../http/validate'
-import { requireFound } from '../lib/fault'
+import { Fault, requireFound } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { firstKeyInserted, makeSigningKey } from '../token-keys/keys'
-import { planKeyTaken, priceMapped, tooManyPlans } from './faults'
 import { featuresAmong, featuresFit } from './features'
 import { MAX_PLANS, MAX_REVISIONS } from './limits'
 import {
@@ -26,6 +25,7 @@ import {
   plansOfPrices,
   refsAdded,
   refsRemoved,
+  requireFree,
   withPrices,
 } from './plans'
 import { type PlanState, planRefs, planRevisions, plans } from './schema'
@@ -74,7 +74,7 @@ export async function createPlan(rt: Runtime, projectId: string, fields: PlanFie
       refs: mappedPrices(db, projectId, of.id),
     })
     const [plan] = withPrices(rows, refs)
-    if (!plan) throw tooManyPlans()
+    if (!plan) throw new Fault('plan_limit_reached', `A project can have ${MAX_PLANS} plans, archived ones included.`)
     return plan
   }
   return untilDecided(write, () => explainRefusal(db, of, { fields }))
@@ -133,7 +133,9 @@ async function untilDecided(write: () => Promise<Plan>, explain: () => Promise<v
       return await write()
     } catch (error) {
       if (!(error instanceof ConstraintError) || attempt === MAX_ATTEMPTS) throw error
-      if (refusedTwin(error, plans.project_id, plans.key)) throw planKeyTaken()
+      if (refusedTwin(error, plans.project_id, plans.key)) {
+        throw new Fault('plan_key_taken', 'Another plan of the project already has this key.')
+      }
       if (!refusedNull(error, plans.revision) && !refusedTwin(error, planRefs.project_id)) throw error
       await explain()
     }
@@ -151,8 +153,7 @@ async function explainRefusal(db: Db, { project_id, id }: PlanOf, { fields, ifMa
   if (rows[0]) requireMatch(ifMatch, rows[0].revision, 'plan')
   const wrong = misfits(features, known)
   if (wrong.length > 0) throw invalidFields(wrong)
-  const other = mapped.find(({ plan_id }) => plan_id !== id)
-  if (other) throw priceMapped(`${other.ref} of ${other.vendor} is mapped to the plan ${other.key}.`)
+  requireFree(mapped, id)
 }
 
 /** Whether a change would change anything. */

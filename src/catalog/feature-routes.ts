@@ -8,8 +8,8 @@ import { listOf, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { notFound } from '../lib/fault'
-import { malformedKey } from './faults'
+import { KEY_RULE } from '../lib/catalog-key'
+import { malformedInPath, notFound } from '../lib/fault'
 import { deleteFeature, listFeatures, putFeature } from './features'
 import { FeatureShown, PutFeatureBody, presentFeature } from './fields'
 import { MAX_FEATURES } from './limits'
@@ -54,7 +54,7 @@ export const featureRoutes = new Hono<HttpEnv>()
     body(PutFeatureBody),
     async (c) => {
       const key = c.req.param('key')
-      if (!catalogKey.safeParse(key).success) throw malformedKey()
+      if (!catalogKey.safeParse(key).success) throw malformedInPath('key', KEY_RULE)
       const of = { project_id: projectOf(c.get('actor')), key }
       const { feature, created } = await putFeature(c.get('rt').db, of, c.req.valid('json'), changeOf(c))
       return answer(c, presentFeature(feature), created ? 201 : 200)

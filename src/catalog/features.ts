@@ -6,9 +6,8 @@ import { grants } from '../consumers/schema'
 import { batch, type Db, raw } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { valuesOf } from '../db/sql'
-import { notFound } from '../lib/fault'
+import { Fault, notFound } from '../lib/fault'
 import { projects } from '../tenancy/schema'
-import { featureInUse, tooManyFeatures, typeFixed } from './faults'
 import { MAX_FEATURES, MAX_GRANTS_WALKED } from './limits'
 import { features, plans } from './schema'
 import { type Combine, type FeatureType, type PlanFeatures, UNLIMITED } from './values'
@@ -101,10 +100,16 @@ export async function putFeature(
     rows: findFeature(db, project_id, key),
   })
   const [feature] = rows
-  if (!feature) throw tooManyFeatures()
-  if (feature.type !== type) throw typeFixed(feature.type)
+  if (!feature) throw new Fault('feature_limit_reached', `A project can have ${MAX_FEATURES} features.`)
+  if (feature.type !== type) {
+    const detail = `The feature is a ${feature.type}. Its type cannot change: use another key.`
+    throw new Fault('feature_type_fixed', detail)
+  }
   return { feature, created: before.length === 0 }
 }
+
+const IN_USE =
+  'A plan, a grant or the setting devices_feature uses this feature. Remove it from all plans, revoke its grants, and change the setting first.'
 
 /**
  * Deletes a feature that nothing has. Grants are walked in the order of their ids, a part in each transaction: the last one
@@ -143,7 +148,7 @@ export async function deleteFeature(
     if (before.length === 0) throw notFound('Feature')
     if (rows.length === 0) return
     const [part] = walked
-    if (!part || part.used || part.n < MAX_GRANTS_WALKED) throw featureInUse()
+    if (!part || part.used || part.n < MAX_GRANTS_WALKED) throw new Fault('feature_in_use', IN_USE)
     after = part.last
   }
 }

@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
+import { Fault } from '../lib/fault'
 import { MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
 import { planRefs, plans } from './schema'
 
@@ -68,6 +69,20 @@ export function plansOfPrices(db: Db, projectId: string, prices: readonly Price[
     .where(
       and(eq(planRefs.project_id, projectId), inArray(sql`(${planRefs.vendor}, ${planRefs.ref})`, pairsIn(prices))),
     )
+}
+
+/**
+ * @param mapped what {@link plansOfPrices} read
+ * @throws {Fault} `price_mapped` if another plan has one of the prices
+ */
+export function requireFree(
+  mapped: readonly { vendor: string; ref: string; plan_id: string; key: string }[],
+  id: string,
+) {
+  const other = mapped.find(({ plan_id }) => plan_id !== id)
+  if (!other) return
+  const detail = `${other.ref} of ${other.vendor} is mapped to the plan ${other.key}. Remove it from that plan first.`
+  throw new Fault('price_mapped', detail)
 }
 
 /** Prices as rows of a subquery. */

@@ -32,7 +32,7 @@ export async function updateConsumer(
     if (Object.keys(set).length === 0 && added === undefined) return before
     const of = { project_id, id: before.id }
     const position = before.external_ids.length
-    if (added !== undefined) requireRoom(position + 1)
+    if (added !== undefined) requireRoomForIds(position + 1)
     try {
       const { rows } = await batch(db, {
         changed: fenced(db, { project_id, ...before }, { ...set, updated_at: now }),
@@ -93,7 +93,7 @@ export async function untilCurrent<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 /** @param count of the external ids that the consumer would have. @throws {Fault} `external_id_limit_reached` */
-export function requireRoom(count: number): void {
+export function requireRoomForIds(count: number): void {
   if (count <= MAX_EXTERNAL_IDS) return
   throw new Fault('external_id_limit_reached', `A consumer can have ${MAX_EXTERNAL_IDS} external ids.`)
 }

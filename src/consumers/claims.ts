@@ -5,10 +5,10 @@ import type { Db, Query } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
 import type { LinkSettings } from '../tenancy/settings'
-import type { Claim } from '../vendors/claim'
+import type { CustomerClaim } from '../vendors/claim'
 import type { Json } from '../vendors/lib/json'
 import { isId } from '../vendors/lib/read'
-import { STEPS, type Step } from '../vendors/snapshot'
+import { EVENT_STEPS, type EventStep } from '../vendors/snapshot'
 import type { Vendor } from '../vendors/vendor'
 import { EXTERNAL_ID } from './ref'
 import { customerLinks, ERASED_PINS } from './schema'
@@ -17,7 +17,7 @@ import { customerLinks, ERASED_PINS } from './schema'
  * The claim in an event, as a list: the first one that can be true. Others, such as one with a text that cannot be an
  * external id, are skipped.
  */
-export function claimsIn(vendor: Vendor, event: Json, { consumer_keys, link_hints }: LinkSettings): Claim[] {
+export function claimsIn(vendor: Vendor, event: Json, { consumer_keys, link_hints }: LinkSettings): CustomerClaim[] {
   const found = vendor.claims?.(event, consumer_keys) ?? []
   return found
     .filter(
@@ -32,7 +32,7 @@ type Source = {
   vendor: string
   vendor_event_id: string
   occurred_at: string | null
-  step: Step | null
+  step: EventStep | null
   event_id: string
 }
 
@@ -42,10 +42,10 @@ type Source = {
  * event.
  */
 export function claimed(
-  { customer, external_id, by }: Claim,
+  { customer, external_id, by }: CustomerClaim,
   { vendor, vendor_event_id, occurred_at, step, event_id }: Source,
 ) {
-  const rank = [nanoseconds(occurred_at), step ?? STEPS.updated, vendor_event_id, event_id].join(' ')
+  const rank = [nanoseconds(occurred_at), step ?? EVENT_STEPS.updated, vendor_event_id, event_id].join(' ')
   return {
     vendor,
     customer,
@@ -54,7 +54,7 @@ export function claimed(
 }
 
 /** What an event with a claim did, as it is recorded with the event. It does not say which consumer: that is about a person. */
-export function effectOf({ customer }: Claim): Effect {
+export function effectOf({ customer }: CustomerClaim): Effect {
   return { kind: 'customer_link', id: customer, result: 'applied', change: null }
 }
 

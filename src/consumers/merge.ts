@@ -3,7 +3,7 @@ import { audited, type Change, entriesOf } from '../audit/store'
 import { batch, type Db } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { Fault } from '../lib/fault'
-import { fenced, requireRoom, untilCurrent } from './change'
+import { fenced, requireRoomForIds, untilCurrent } from './change'
 import { movedDevices } from './devices'
 import { countGrants, grantsMoved, liveCount } from './grants'
 import { MAX_GRANTS, MAX_MERGED, MAX_PINNED } from './limits'
@@ -39,7 +39,7 @@ export async function mergeConsumer(
     const from = changeable(found.from)
     const survivor = changeable(found.into)
     if (from.id === survivor.id) throw intoItself()
-    requireRoom(from.external_ids.length + survivor.external_ids.length)
+    requireRoomForIds(from.external_ids.length + survivor.external_ids.length)
     if ((found.merged[0]?.n ?? 0) >= MAX_MERGED) throw tooManyMerged()
     if (found.moving.length + found.pinned.length > MAX_PINNED) throw tooManyPinned()
     if ((found.granted[0]?.n ?? 0) + (found.held[0]?.n ?? 0) > MAX_GRANTS) throw tooManyGrants()

@@ -1,4 +1,4 @@
-import { Fault } from '../lib/fault'
+import { Fault, malformedInPath } from '../lib/fault'
 import { idPattern } from '../lib/ids'
 import { MAX_EXTERNAL_ID } from './limits'
 
@@ -32,10 +32,10 @@ export function refOf(text: string): ConsumerRef | null {
 export function refToChange(text: string): ConsumerRef {
   const ref = refOf(text)
   if (ref) return ref
-  if (!text.startsWith(EXTERNAL)) throw noName()
-  throw new Fault('validation_failed', `The external id in the path ${EXTERNAL_ID_RULE}.`, {
-    errors: [{ pointer: '', code: 'malformed', message: EXTERNAL_ID_RULE }],
-  })
+  if (!text.startsWith(EXTERNAL)) {
+    throw new Fault('not_found', `Name the consumer by its id (csm_…), or by ${EXTERNAL} and your own id.`)
+  }
+  throw malformedInPath('external id', EXTERNAL_ID_RULE)
 }
 
 /** As {@link refToChange}, where only the external id can name the consumer. */
@@ -43,10 +43,6 @@ export function externalIdIn(text: string): string {
   const ref = refToChange(text)
   if ('external_id' in ref) return ref.external_id
   throw new Fault('not_found', `Name the consumer by ${EXTERNAL} and your own id.`)
-}
-
-function noName(): Fault {
-  return new Fault('not_found', `Name the consumer by its id (csm_…), or by ${EXTERNAL} and your own id.`)
 }
 
 /** The consumer that the path of a read names. A name that is neither is read like an unknown id. */

@@ -17,7 +17,7 @@ const Reason = named('InvalidTokenReason', z.enum(INVALID_REASONS))
 
 const text = visibleText(MAX_DEVICE_TEXT).nullable().optional()
 
-export const RegisterBody = named(
+export const RegisterDeviceBody = named(
   'RegisterDevice',
   z.strictObject({
     platform: Platform,

@@ -13,13 +13,13 @@ import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { sha256Hex } from '../lib/crypto'
-import { Fault } from '../lib/fault'
+import { malformedInPath } from '../lib/fault'
 import { MINUTE } from '../lib/time'
 import {
   DeviceShown,
   DeviceStateName,
   presentDevice,
-  RegisterBody,
+  RegisterDeviceBody,
   RegisteredDevice,
   VerificationShown,
   VerifyBody,
@@ -86,7 +86,7 @@ export const deviceRoutes = new Hono<HttpEnv>()
         'device_limit_reached',
       ],
     }),
-    body(RegisterBody),
+    body(RegisterDeviceBody),
     async (c) => {
       const { new_token: renew, when_full, ...fields } = c.req.valid('json')
       const of = {
@@ -128,9 +128,7 @@ const RULE = `must have 1 to ${MAX_INSTALLATION_ID} letters, digits or character
 /** The installation id in the path of a change. @throws {Fault} `validation_failed` */
 export function installationIn(text: string): string {
   if (INSTALLATION_ID.test(text)) return text
-  throw new Fault('validation_failed', `The installation id in the path ${RULE}.`, {
-    errors: [{ pointer: '', code: 'malformed', message: RULE }],
-  })
+  throw malformedInPath('installation id', RULE)
 }
 
 const UNKNOWN = { valid: false, reason: 'unknown', device: null, consumer: null, features: null } as const

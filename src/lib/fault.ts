@@ -48,3 +48,10 @@ export function requireFound<T>([row]: readonly T[], noun: string, where?: strin
   if (row === undefined) throw notFound(noun, where)
   return row
 }
+
+/** A name in the path of a call that creates something. `rule` continues a sentence: "must have …". */
+export function malformedInPath(what: string, rule: string): Fault {
+  return new Fault('validation_failed', `The ${what} in the path ${rule}.`, {
+    errors: [{ pointer: '', code: 'malformed', message: rule }],
+  })
+}

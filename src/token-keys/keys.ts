@@ -57,7 +57,7 @@ export function firstKeyInserted(db: Db, projectId: string, key: SigningKey, now
 
 /** Whether a project has a key that signs, as an expression. */
 export function hasCurrent(projectId: string): SQL {
-  return sql`EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOne(projectId, 'current')})`
+  return sql`EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOtherKey(projectId, 'current')})`
 }
 
 function rowOf(project_id: string, key: SigningKey, now: number) {
@@ -70,7 +70,7 @@ export function isCurrent(projectId: string) {
 }
 
 /** Whether a row of {@link other} is a key of a project in this state. */
-export function isOne(projectId: string | SQL, state: 'current' | 'next') {
+export function isOtherKey(projectId: string | SQL, state: 'current' | 'next') {
   return and(eq(other.project_id, projectId), eq(other.state, state))
 }
 

@@ -3,7 +3,7 @@ import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { isDeleted } from '../tenancy/ended'
-import { firstKeyInserted, hasCurrent, isCurrent, isOne, k, listTokenKeys, other, type TokenKey } from './keys'
+import { firstKeyInserted, hasCurrent, isCurrent, isOtherKey, k, listTokenKeys, other, type TokenKey } from './keys'
 import { MAX_RETIRED, NEXT_AFTER, PUBLISHED_FOR, RETIRED_FOR, ROTATE_AFTER } from './limits'
 import { entitlementKeys } from './schema'
 import type { SigningKey } from './signing'
@@ -94,7 +94,7 @@ function retiring(now: number) {
 export function keysRenewed(db: Db, now: number, most: number) {
   const gone = sql`SELECT ${k.project_id}, ${k.kid} FROM ${entitlementKeys} ${k} INDEXED BY entitlement_keys_age
     WHERE ${and(eq(k.state, 'retired'), lte(k.state_at, now - RETIRED_FOR))} LIMIT ${most}`
-  const hasNext = and(isOne(sql`${k.project_id}`, 'next'), lte(other.state_at, now - PUBLISHED_FOR))
+  const hasNext = and(isOtherKey(sql`${k.project_id}`, 'next'), lte(other.state_at, now - PUBLISHED_FOR))
   const old = sql`SELECT ${k.project_id}, ${k.kid} FROM ${entitlementKeys} ${k} INDEXED BY entitlement_keys_age
     WHERE ${and(eq(k.state, 'current'), lte(k.state_at, now - ROTATE_AFTER))}
       AND EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${hasNext}) LIMIT ${most}`
@@ -117,7 +117,7 @@ export function keysRenewed(db: Db, now: number, most: number) {
       { project_id: k.project_id },
       (fields) => sql`SELECT ${fields} FROM ${entitlementKeys} ${k} INDEXED BY entitlement_keys_age
         WHERE ${and(eq(k.state, 'current'), lte(k.state_at, now - NEXT_AFTER))} AND NOT ${isDeleted(k.project_id)}
-          AND NOT EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOne(sql`${k.project_id}`, 'next')})
+          AND NOT EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOtherKey(sql`${k.project_id}`, 'next')})
         ORDER BY ${k.state_at} LIMIT ${most}`,
     ),
   }
@@ -141,6 +141,6 @@ export function nextInserted(db: Db, made: readonly (SigningKey & { project_id: 
     },
     sql`FROM json_each(${JSON.stringify(made)}) j
       CROSS JOIN ${entitlementKeys} ${k} ON ${k.project_id} = j.value ->> 'project_id' AND ${k.state} = 'current'
-      WHERE NOT EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOne(sql`${k.project_id}`, 'next')})`,
+      WHERE NOT EXISTS (SELECT 1 FROM ${entitlementKeys} ${other} WHERE ${isOtherKey(sql`${k.project_id}`, 'next')})`,
   )
 }

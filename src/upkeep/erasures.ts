@@ -1,7 +1,7 @@
 import type { Effect } from '../billing/effect'
 import { forgottenEffect } from '../billing/forget'
 import { forgetObjects } from '../billing/forget-store'
-import type { ObjectKey } from '../billing/store'
+import type { StoredObjectKey } from '../billing/store'
 import { START } from '../consumers/erase'
 import { IDENTITIES_AFTER } from '../consumers/limits'
 import type { ErasureCursor } from '../consumers/schema'
@@ -154,12 +154,17 @@ function go({ db, now }: Runtime, erasure: Erasure, cursor: ErasureCursor): Prom
   return run(db, moveTo(db, erasure, { cursor, due_at: now }))
 }
 
-function keyOf({ project_id }: Erasure, vendor: string, kind: ObjectKey['kind'], vendor_id: string): ObjectKey {
+function keyOf(
+  { project_id }: Erasure,
+  vendor: string,
+  kind: StoredObjectKey['kind'],
+  vendor_id: string,
+): StoredObjectKey {
   return { project_id, vendor, kind, vendor_id }
 }
 
 /** A payment method has its card in a row of its own, if the vendor's payments report it. */
-function withCard(key: ObjectKey): ObjectKey[] {
+function withCard(key: StoredObjectKey): StoredObjectKey[] {
   return key.kind === 'payment_method' ? [key, { ...key, kind: 'payment_card' }] : [key]
 }
 

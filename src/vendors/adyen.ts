@@ -1,7 +1,7 @@
 import { fromBase64, fromHex, hmac } from '../lib/crypto'
 import { at, isObject, type Json, text, without } from './lib/json'
 import { money } from './lib/money'
-import { eventOf, parseObject, refsOf, required } from './lib/read'
+import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoTime } from './lib/time'
 import { firstSecret, matched, matchSecret, refused, textOf } from './lib/verify'
 import { Undecodable, type Vendor } from './vendor'
@@ -73,7 +73,7 @@ function decodeItem(item: Json, live: unknown) {
     object: { type: null, id, status: success === 'true' ? 'success' : success === 'false' ? 'failure' : null },
     customer: text(at(item, 'additionalData', 'shopperReference')),
     amount: money(at(item, 'amount', 'value'), at(item, 'amount', 'currency')),
-    refs: refsOf(id, text(item.originalReference), text(item.merchantReference)),
+    refs: distinctIds(id, text(item.originalReference), text(item.merchantReference)),
     content: contentOf(item),
   })
 }

@@ -1,6 +1,6 @@
 import { fromBase64, fromHex, hmac, utf8 } from '../lib/crypto'
 import { decimal } from './lib/money'
-import { eventOf, refsOf } from './lib/read'
+import { distinctIds, eventOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { firstSecret, matched, matchSecret, refused, textOf } from './lib/verify'
 import { childAt, parseXml, textAt } from './lib/xml'
@@ -67,7 +67,7 @@ export const braintree: Vendor = {
         subscription,
         // A subscription's price names no currency.
         amount: decimal(textAt(object, 'amount'), textAt(object, 'currency-iso-code')),
-        refs: refsOf(
+        refs: distinctIds(
           id,
           customer,
           subscription,

@@ -1,7 +1,7 @@
 import { fromBase64 } from '../lib/crypto'
 import { isObject, type Json, objects, text, without } from './lib/json'
 import { cents } from './lib/money'
-import { eventOf, parseObject, refsOf, required, subjectOf } from './lib/read'
+import { distinctIds, eventOf, parseObject, required, subjectOf } from './lib/read'
 import { isoSeconds } from './lib/time'
 import { refused, verifyShown } from './lib/verify'
 import type { Vendor } from './vendor'
@@ -60,7 +60,7 @@ export const chargebee: Vendor = {
         // The unit "depends on the type of currency": cents, or the major unit where the currency has none. Currencies
         // with thousandths are not documented.
         amount: cents(object.total ?? object.amount, object.currency_code, [0, 2]),
-        refs: refsOf(
+        refs: distinctIds(
           id,
           customer,
           subscription,

@@ -3,7 +3,7 @@ import { integer, isObject, text } from './lib/json'
 /**
  * What an event says about which end user one of the vendor's customers is, by the id that the project gives that user.
  */
-export type Claim = {
+export type CustomerClaim = {
   /** The vendor's id of the customer. */
   customer: string
   external_id: string
@@ -15,7 +15,7 @@ export type Claim = {
 }
 
 /** The values of these keys, in their order. A number counts as its digits; what is neither a text nor a number is left out. */
-export function valuesOf(pairs: unknown, keys: readonly string[]): string[] {
+export function claimedValues(pairs: unknown, keys: readonly string[]): string[] {
   if (!isObject(pairs)) return []
   return keys
     .filter((key) => Object.hasOwn(pairs, key))
@@ -24,6 +24,6 @@ export function valuesOf(pairs: unknown, keys: readonly string[]): string[] {
 }
 
 /** A claim for each value, in their order; none if the customer is missing. */
-export function claimsOf(customer: string | null, values: readonly string[], by: Claim['by']): Claim[] {
+export function claimsOf(customer: string | null, values: readonly string[], by: CustomerClaim['by']): CustomerClaim[] {
   return customer === null ? [] : values.map((external_id) => ({ customer, external_id, by }))
 }

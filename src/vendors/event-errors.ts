@@ -83,7 +83,7 @@ export function fail(code: EventErrorCode, message: string): EventError {
  * @param code null for an error from before codes were recorded. One that a newer version recorded may be unknown here.
  * @param vendor the vendor's brand name
  */
-export function adviceOn(code: EventErrorCode | null, vendor: string): Meaning {
+export function eventAdvice(code: EventErrorCode | null, vendor: string): Meaning {
   const { what, todo, mayPass } = code === null ? UNKNOWN : (MEANINGS[code] ?? UNKNOWN)
   return { what: what.replaceAll('{vendor}', vendor), todo: todo.replaceAll('{vendor}', vendor), mayPass }
 }

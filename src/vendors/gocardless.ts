@@ -1,6 +1,6 @@
 import { fromHex } from '../lib/crypto'
 import { isObject, type Json, text } from './lib/json'
-import { eventOf, parseObject, refsOf, required } from './lib/read'
+import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendor'
@@ -38,7 +38,7 @@ function decodeEvent(event: unknown): DecodedEvent {
     object: { type, id, status: null },
     customer,
     subscription,
-    refs: refsOf(id, customer, subscription, ...others.map((name) => link(links, name))),
+    refs: distinctIds(id, customer, subscription, ...others.map((name) => link(links, name))),
     content: event,
   })
 }

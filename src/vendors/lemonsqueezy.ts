@@ -1,7 +1,7 @@
 import { fromHex } from '../lib/crypto'
 import { at, isObject, numericId, text } from './lib/json'
 import { cents } from './lib/money'
-import { eventOf, parseObject, refsOf, required, subjectOf } from './lib/read'
+import { distinctIds, eventOf, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'
@@ -45,7 +45,7 @@ export const lemonsqueezy: Vendor = {
         invoice,
         // "In cents", even for currencies without cents: only amounts that are certain are reported.
         amount: cents(attributes.total, attributes.currency),
-        refs: refsOf(
+        refs: distinctIds(
           id,
           customer,
           subscription,

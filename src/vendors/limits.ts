@@ -17,7 +17,7 @@ export const MAX_LINE_TEXT_BYTES = 150
 /** Characters of an address on the web. */
 export const MAX_URL_LENGTH = 2000
 /** Items of a subscription that are kept. Stripe allows 20, Paddle 100. */
-export const MAX_ITEMS = 100
+export const MAX_SUBSCRIPTION_ITEMS_KEPT = 100
 /** Lines of an invoice that are kept. */
 export const MAX_LINES = 100
 /** Discounts of an object that are kept. Stripe allows 20. */
@@ -25,11 +25,11 @@ export const MAX_DISCOUNTS = 20
 /** Tax ids of an invoice's customer that are kept. */
 export const MAX_TAX_IDS = 10
 /** Entries of an object's metadata that are kept: as many as Stripe allows. */
-export const MAX_METADATA = 50
+export const MAX_OBJECT_METADATA = 50
 /** Characters of a key of metadata. Stripe allows 40. */
-export const MAX_METADATA_KEY = 100
+export const MAX_OBJECT_METADATA_KEY = 100
 /** Characters of a value of metadata: as many as Stripe allows. */
-export const MAX_METADATA_VALUE = 500
+export const MAX_OBJECT_METADATA_VALUE = 500
 /**
  * Bytes of what is kept of a billing object. A hundred lines take 30,000. A row that keeps several tied events stays far
  * below D1's 2,000,000 bytes a row.

@@ -294,6 +294,6 @@ export const FORGOTTEN: ReadonlySet<string> = new Set([
 export const SIGNED_LINKS: ReadonlySet<string> = new Set(['hosted_url', 'pdf_url'])
 
 /** A vendor's status as one of ours; `unknown`, never a guess, if we do not know it. */
-export function statusOf<S extends string>(word: string | null, known: Readonly<Record<string, S>>): S | 'unknown' {
+export function knownStatus<S extends string>(word: string | null, known: Readonly<Record<string, S>>): S | 'unknown' {
   return (word !== null && Object.hasOwn(known, word) && known[word]) || 'unknown'
 }

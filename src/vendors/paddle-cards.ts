@@ -4,7 +4,7 @@ import { isId } from './lib/read'
 import { isoTime } from './lib/time'
 import { MAX_CARDS } from './limits'
 import type { PaymentCardBody } from './objects'
-import { canonical, type Snapshot, STEPS } from './snapshot'
+import { canonical, EVENT_STEPS, type Snapshot } from './snapshot'
 
 /** The cards that a transaction's payments were made with: the events of a payment method do not have them. */
 export function cards(data: Json, occurred_at: string | null): Snapshot[] {
@@ -28,7 +28,14 @@ export function cards(data: Json, occurred_at: string | null): Snapshot[] {
     const { updated_at: _, ...said } = body
     const known = latest.get(id)
     if (known && (known.updated_at ?? '') >= (updated_at ?? '')) continue
-    const base = { occurred_at, updated_at, step: STEPS.updated, after: canonical(said), before: null, reports: false }
+    const base = {
+      occurred_at,
+      updated_at,
+      step: EVENT_STEPS.updated,
+      after: canonical(said),
+      before: null,
+      reports: false,
+    }
     latest.set(id, { kind: 'payment_card', id, body, incomplete: false, terminal: false, ...base })
   }
   const all = [...latest.values()]

@@ -1,4 +1,4 @@
-import { type Claim, claimsOf, valuesOf } from './claim'
+import { type CustomerClaim, claimedValues, claimsOf } from './claim'
 import { at, before, type Json, text } from './lib/json'
 
 /** The statuses of a transaction that is paid. Opening a checkout costs a buyer nothing, so anybody can do it for any address. */
@@ -9,8 +9,8 @@ const PAID = ['paid', 'completed']
  * not that of customers.
  * https://developer.paddle.com/build/transactions/custom-data
  */
-export function paddleClaims(event: Json, keys: readonly string[]): Claim[] {
-  const values = valuesOf(at(event, 'data', 'custom_data'), keys)
+export function paddleClaims(event: Json, keys: readonly string[]): CustomerClaim[] {
+  const values = claimedValues(at(event, 'data', 'custom_data'), keys)
   const type = before(text(event.event_type) ?? '', '.')
   if (type === 'customer') return claimsOf(text(at(event, 'data', 'id')), values, 'customer')
   if (type !== 'subscription' && type !== 'transaction') return []

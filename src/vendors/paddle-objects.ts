@@ -1,13 +1,13 @@
-import { type Cut, fitted, metadataOf, prose, word } from './lib/bounded'
+import { boundedMetadata, type Cut, fittedBody, prose, word } from './lib/bounded'
 import type { Json } from './lib/json'
 import { required } from './lib/read'
 import { isoTime } from './lib/time'
-import { statusOf } from './objects'
+import { knownStatus } from './objects'
 import { cards } from './paddle-cards'
 import type { Paddle } from './paddle-shared'
 import { subscription } from './paddle-subscription'
 import { transaction } from './paddle-transaction'
-import { canonical, type Made, type Snapshot, STEPS, type Step } from './snapshot'
+import { canonical, EVENT_STEPS, type EventStep, type Made, type Snapshot } from './snapshot'
 import type { StateKind } from './vendor'
 
 /** Paddle Billing's entities as billing state. Paddle does not send what an entity was before. */
@@ -28,11 +28,11 @@ export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snaps
     livemode: null,
     created_at: isoTime(data.created_at),
     updated_at: base.occurred_at,
-    metadata: metadataOf(data.custom_data, cut),
+    metadata: boundedMetadata(data.custom_data, cut),
   }
   const made = madeOf(kind, { type: String(event.event_type), data, common, cut })
   // The last step, because it may cut more.
-  const body = fitted(made.body, cut)
+  const body = fittedBody(made.body, cut)
   const snapshot = { ...base, ...made, body, incomplete: cut.any } as Snapshot
   return kind === 'invoice' ? [snapshot, ...cards(data, base.occurred_at)] : [snapshot]
 }
@@ -43,10 +43,10 @@ function madeOf(kind: StateKind, from: Paddle) {
   return kind === 'customer' ? { kind, ...customer(from) } : { kind, ...paymentMethod(from) }
 }
 
-function stepOf(type: string): Step {
+function stepOf(type: string): EventStep {
   const what = type.slice(type.lastIndexOf('.') + 1)
-  if (what === 'created' || what === 'saved') return STEPS.created
-  return what === 'deleted' ? STEPS.deleted : STEPS.updated
+  if (what === 'created' || what === 'saved') return EVENT_STEPS.created
+  return what === 'deleted' ? EVENT_STEPS.deleted : EVENT_STEPS.updated
 }
 
 /** Its card comes from payments: see {@link cards}. */
@@ -71,7 +71,7 @@ function customer({ data, common }: Paddle): Made<'customer'> {
   const body = {
     ...common,
     customer: null, // it is the customer
-    status: statusOf(common.vendor_status, CUSTOMER),
+    status: knownStatus(common.vendor_status, CUSTOMER),
     email: word(data.email),
     name: prose(data.name),
     phone: null,

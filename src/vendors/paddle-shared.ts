@@ -1,4 +1,4 @@
-import { type Cut, type metadataOf, word } from './lib/bounded'
+import { type boundedMetadata, type Cut, word } from './lib/bounded'
 import { at, type Json } from './lib/json'
 import { isoTime } from './lib/time'
 
@@ -17,7 +17,7 @@ type Common = {
   livemode: null
   created_at: string | null
   updated_at: string | null
-  metadata: ReturnType<typeof metadataOf>
+  metadata: ReturnType<typeof boundedMetadata>
 }
 
 /** The same words for both vendors; null for an unknown word. */

@@ -1,9 +1,9 @@
-import { currencyOf, firstOf, prose, word } from './lib/bounded'
+import { firstOf, prose, upperCurrency, word } from './lib/bounded'
 import { at, integer, isObject, type Json } from './lib/json'
 import { money } from './lib/money'
 import { isoTime } from './lib/time'
-import { MAX_ITEMS } from './limits'
-import { statusOf } from './objects'
+import { MAX_SUBSCRIPTION_ITEMS_KEPT } from './limits'
+import { knownStatus } from './objects'
 import { collectionOf, discountOf, type Paddle } from './paddle-shared'
 import type { Made } from './snapshot'
 
@@ -17,8 +17,8 @@ const SUBSCRIPTION = {
 
 /** https://developer.paddle.com/api-reference/subscriptions/overview */
 export function subscription({ data, common, cut }: Paddle): Made<'subscription'> {
-  const status = statusOf(common.vendor_status, SUBSCRIPTION)
-  const items = firstOf(data.items, MAX_ITEMS, cut)
+  const status = knownStatus(common.vendor_status, SUBSCRIPTION)
+  const items = firstOf(data.items, MAX_SUBSCRIPTION_ITEMS_KEPT, cut)
   const trial = (end: string) =>
     items.map((item) => isoTime(at(item, 'trial_dates', end))).find((time) => time !== null) ?? null
   const end = isoTime(at(data, 'current_billing_period', 'ends_at'))
@@ -28,7 +28,7 @@ export function subscription({ data, common, cut }: Paddle): Made<'subscription'
     ...common,
     status,
     description: null,
-    currency: currencyOf(data.currency_code),
+    currency: upperCurrency(data.currency_code),
     items: items.map(itemOf),
     current_period_start: isoTime(at(data, 'current_billing_period', 'starts_at')),
     current_period_end: end,
@@ -70,7 +70,7 @@ function itemOf(item: Json) {
     quantity: integer(item.quantity),
     amount: money(at(price, 'unit_price', 'amount'), currency)?.value ?? null,
     amount_decimal: null,
-    currency: currencyOf(currency),
+    currency: upperCurrency(currency),
     interval: word(at(price, 'billing_cycle', 'interval')),
     interval_count: integer(at(price, 'billing_cycle', 'frequency')),
     usage_type: null,
@@ -90,7 +90,8 @@ function scheduledChange(value: unknown) {
 
 /** Payment terms in days or weeks; null for months and years, which have no number of days. */
 function daysOf(terms: unknown): number | null {
-  const [frequency, interval] = [integer(at(terms, 'frequency')), at(terms, 'interval')]
+  const frequency = integer(at(terms, 'frequency'))
+  const interval = at(terms, 'interval')
   if (frequency === null) return null
   if (interval === 'day') return frequency
   return interval === 'week' ? 7 * frequency : null

@@ -1,9 +1,9 @@
-import { type Cut, currencyOf, firstOf, link, prose, word } from './lib/bounded'
+import { type Cut, firstOf, link, prose, upperCurrency, word } from './lib/bounded'
 import { at, integer, isObject, type Json, objects } from './lib/json'
 import { money } from './lib/money'
 import { isoTime } from './lib/time'
 import { MAX_LINE_TEXT_BYTES, MAX_LINES } from './limits'
-import { statusOf } from './objects'
+import { knownStatus } from './objects'
 import { collectionOf, discountOf, type Paddle } from './paddle-shared'
 import type { Made } from './snapshot'
 
@@ -22,18 +22,19 @@ const TRANSACTION = {
  * https://developer.paddle.com/api-reference/transactions/overview
  */
 export function transaction({ data, common, cut }: Paddle): Made<'invoice'> {
-  const status = statusOf(common.vendor_status, TRANSACTION)
+  const status = knownStatus(common.vendor_status, TRANSACTION)
   const totals = at(data, 'details', 'totals')
   const currency = at(totals, 'currency_code') ?? data.currency_code
   const amount = (field: string) => money(at(totals, field), currency)?.value ?? null
-  const [due, balance] = [amount('grand_total'), amount('balance')]
+  const due = amount('grand_total')
+  const balance = amount('balance')
   const body = {
     ...common,
     status,
     number: word(data.invoice_number),
     description: null,
     subscription: word(data.subscription_id),
-    currency: currencyOf(currency),
+    currency: upperCurrency(currency),
     subtotal: amount('subtotal'),
     discount_amount: amount('discount'),
     tax: amount('tax'),

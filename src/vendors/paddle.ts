@@ -1,7 +1,7 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { at, before, isObject, objects, text, without } from './lib/json'
 import { money } from './lib/money'
-import { eventOf, isId, parseObject, refsOf, required, subjectOf } from './lib/read'
+import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { paddleClaims } from './paddle-claims'
@@ -55,7 +55,7 @@ export const paddle: Vendor = {
         subscription,
         invoice,
         amount: totalOf(data),
-        refs: refsOf(
+        refs: distinctIds(
           id,
           customer,
           subscription,

@@ -1,7 +1,7 @@
 import { hmac, utf8 } from '../lib/crypto'
 import { before, idOf, text } from './lib/json'
 import { cents } from './lib/money'
-import { eventOf, parseObject, refsOf, required, subjectOf } from './lib/read'
+import { distinctIds, eventOf, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, matchedAt, matchSecret } from './lib/verify'
 import { attemptedAt, macOf, readSigned, STANDARD_HEADERS } from './standard'
@@ -52,7 +52,7 @@ export const polar: Vendor = {
         subscription,
         // "In cents": what that means for a currency without cents is not documented.
         amount: cents(data.total_amount ?? data.amount, data.currency),
-        refs: refsOf(
+        refs: distinctIds(
           id,
           customer,
           subscription,

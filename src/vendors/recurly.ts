@@ -1,6 +1,6 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { numericId, text } from './lib/json'
-import { eventOf, parseObject, refsOf, required } from './lib/read'
+import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, matchedAt, matchSecret, refused } from './lib/verify'
 import type { Vendor } from './vendor'
@@ -49,7 +49,7 @@ export const recurly: Vendor = {
         customer,
         subscription,
         invoice,
-        refs: refsOf(
+        refs: distinctIds(
           id,
           text(event.uuid),
           customer,

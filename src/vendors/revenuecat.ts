@@ -1,6 +1,6 @@
 import { isObject, text } from './lib/json'
 import { decimal } from './lib/money'
-import { eventOf, parseObject, refsOf, required } from './lib/read'
+import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoMillis } from './lib/time'
 import { checkPlain, refused, verifyShown } from './lib/verify'
 import { Undecodable, type Vendor } from './vendor'
@@ -46,7 +46,7 @@ export const revenuecat: Vendor = {
         subscription,
         // `price` is an estimate in US dollars; this is what was paid.
         amount: decimal(event.price_in_purchased_currency, event.currency),
-        refs: refsOf(
+        refs: distinctIds(
           id,
           subscription,
           customer,

@@ -1,7 +1,7 @@
 import { fromBase64 } from '../lib/crypto'
 import { at, before, isObject, numericId, text } from './lib/json'
 import { decimal } from './lib/money'
-import { eventOf, parseObject, refsOf, required } from './lib/read'
+import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'
@@ -42,7 +42,7 @@ export const shopify: Vendor = {
         subscription: type === 'subscription_contracts' || type === 'app_subscriptions' ? id : null,
         // Decimal strings in the major unit.
         amount: decimal(object.total_price ?? object.amount ?? object.price, object.currency),
-        refs: refsOf(
+        refs: distinctIds(
           id,
           gid,
           customer,

@@ -19,7 +19,7 @@ type SnapshotOf<K extends Kind> = {
   /** A second, finer time that orders events of the same `occurred_at`, where the vendor has one. */
   updated_at: string | null
   /** Orders events of the same time: created < updated < deleted. */
-  step: Step
+  step: EventStep
   /**
    * The vendor's object as sent, in canonical form and without what differs between events though nothing has changed:
    * tied events are put in order by it.
@@ -40,8 +40,8 @@ type SnapshotOf<K extends Kind> = {
 /** What the functions of a vendor's file make of one kind of object. */
 export type Made<K extends Kind> = { body: Bodies[K]; terminal: boolean }
 
-export const STEPS = { created: 0, updated: 1, deleted: 2 } as const
-export type Step = (typeof STEPS)[keyof typeof STEPS]
+export const EVENT_STEPS = { created: 0, updated: 1, deleted: 2 } as const
+export type EventStep = (typeof EVENT_STEPS)[keyof typeof EVENT_STEPS]
 
 /** JSON with sorted keys and without nulls: the same for equal objects, whether a field is null or missing. */
 export function canonical(value: unknown): string {

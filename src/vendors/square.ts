@@ -1,7 +1,7 @@
 import { fromBase64 } from '../lib/crypto'
 import { at, isObject, type Json, text } from './lib/json'
 import { money } from './lib/money'
-import { eventOf, parseObject, refsOf, required, subjectOf } from './lib/read'
+import { distinctIds, eventOf, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'
@@ -45,7 +45,7 @@ export const square: Vendor = {
         // Money is "in the smallest denomination of the currency":
         // https://developer.squareup.com/docs/build-basics/working-with-monetary-amounts
         amount: money(at(total, 'amount'), at(total, 'currency')),
-        refs: refsOf(
+        refs: distinctIds(
           id,
           customer,
           subscription,

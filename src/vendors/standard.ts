@@ -1,9 +1,9 @@
 import { concat, fromBase64, hmac } from '../lib/crypto'
 import { before, flag, idOf, isObject, text } from './lib/json'
-import { eventOf, parseObject, refsOf, required } from './lib/read'
+import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
 import { firstSecret, isSeconds, matchedAt, matchSecret } from './lib/verify'
-import type { Delivery, Vendor, Verification } from './vendor'
+import type { SignatureVerification, Vendor, VendorDelivery } from './vendor'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -64,7 +64,7 @@ export const standard: Vendor = {
         subscription,
         invoice,
         // The specification does not define amounts, so their unit is not known.
-        refs: refsOf(id, customer, subscription, invoice),
+        refs: distinctIds(id, customer, subscription, invoice),
         content: event,
       }),
     ]
@@ -74,7 +74,7 @@ export const standard: Vendor = {
 type Signed = { content: Bytes; v1: Bytes[]; v1a: Bytes[]; signedAt: number }
 
 /** What a Standard Webhooks delivery signs, and its signatures; or why it does not have that form. */
-export function readSigned({ headers, bytes }: Delivery): Signed | (Verification & { ok: false }) {
+export function readSigned({ headers, bytes }: VendorDelivery): Signed | (SignatureVerification & { ok: false }) {
   const header = headers.get('webhook-signature')
   if (!header) return { ok: false, cause: 'signature_missing' }
   const id = headers.get('webhook-id')

@@ -1,4 +1,4 @@
-import { type Claim, claimsOf, valuesOf } from './claim'
+import { type CustomerClaim, claimedValues, claimsOf } from './claim'
 import { at, idOf, type Json, text } from './lib/json'
 
 /** The events of a checkout that is completed. Others cost a buyer nothing, so anybody can cause them for any address. */
@@ -9,10 +9,10 @@ const PAID = /^checkout\.session\.(completed|async_payment_succeeded)$/
  * link. So metadata, which the project's server writes, comes first.
  * https://docs.stripe.com/payment-links/url-parameters
  */
-export function stripeClaims(event: Json, keys: readonly string[]): Claim[] {
+export function stripeClaims(event: Json, keys: readonly string[]): CustomerClaim[] {
   const object = at(event, 'data', 'object')
   const type = text(event.type) ?? ''
-  const values = valuesOf(at(object, 'metadata'), keys)
+  const values = claimedValues(at(object, 'metadata'), keys)
   if (/^customer\.(created|updated|deleted)$/.test(type) && at(object, 'object') === 'customer') {
     return claimsOf(text(at(object, 'id')), values, 'customer')
   }

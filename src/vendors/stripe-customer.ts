@@ -1,4 +1,4 @@
-import { addressOf, currencyOf, prose, word, wordOf } from './lib/bounded'
+import { postalAddress, prose, upperCurrency, word, wordOf } from './lib/bounded'
 import { at, flag, integer, isObject, type Json } from './lib/json'
 import { money } from './lib/money'
 import type { Made } from './snapshot'
@@ -48,13 +48,13 @@ function cardOf(card: Json) {
 function billingDetailsOf(value: unknown) {
   if (!isObject(value)) return null
   const { name, email, phone, address } = value
-  return { name: prose(name), email: word(email), phone: word(phone), address: addressOf(address) }
+  return { name: prose(name), email: word(email), phone: word(phone), address: postalAddress(address) }
 }
 
 /** https://docs.stripe.com/api/customers/object */
 export function customer({ type, object, common, cut }: Stripe): Made<'customer'> {
   const deleted = type === 'customer.deleted' || object.deleted === true
-  const currency = currencyOf(object.currency)
+  const currency = upperCurrency(object.currency)
   const body = {
     ...common,
     customer: null, // it is the customer
@@ -63,7 +63,7 @@ export function customer({ type, object, common, cut }: Stripe): Made<'customer'
     name: prose(object.name),
     phone: word(object.phone),
     description: prose(object.description),
-    address: addressOf(object.address),
+    address: postalAddress(object.address),
     locale: word(at(object, 'preferred_locales', 0)),
     currency,
     balance: money(object.balance, currency)?.value ?? (object.balance === 0 ? 0 : null),

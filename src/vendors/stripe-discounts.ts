@@ -1,4 +1,4 @@
-import { type Cut, currencyOf, word, wordOf } from './lib/bounded'
+import { type Cut, upperCurrency, word, wordOf } from './lib/bounded'
 import { at, isObject, type Json, number } from './lib/json'
 import { money } from './lib/money'
 import { isoSeconds } from './lib/time'
@@ -19,7 +19,7 @@ export function discountsOf({ discounts, discount }: Json, cut: Cut) {
 /** Since 2025-09-30 the coupon is in `source`, as its id unless it was expanded. */
 function discountOf(sent: unknown) {
   const coupon = at(sent, 'coupon') ?? at(sent, 'source', 'coupon')
-  const currency = currencyOf(at(coupon, 'currency'))
+  const currency = upperCurrency(at(coupon, 'currency'))
   return {
     id: wordOf(sent),
     coupon: wordOf(coupon),

@@ -1,9 +1,9 @@
-import { addressOf, type Cut, currencyOf, firstOf, link, noteMissing, prose, word, wordOf } from './lib/bounded'
+import { type Cut, firstOf, link, noteMissing, postalAddress, prose, upperCurrency, word, wordOf } from './lib/bounded'
 import { at, flag, integer, type Json, objects } from './lib/json'
 import { money } from './lib/money'
 import { isoSeconds } from './lib/time'
 import { MAX_LINE_TEXT_BYTES, MAX_LINES, MAX_TAX_IDS } from './limits'
-import { statusOf } from './objects'
+import { knownStatus } from './objects'
 import type { Made } from './snapshot'
 import { discountsOf } from './stripe-discounts'
 import { collectionOf, type Stripe } from './stripe-shared'
@@ -20,7 +20,7 @@ const INVOICE = {
 /** https://docs.stripe.com/api/invoices/object */
 export function invoice({ type, object, common, cut }: Stripe): Made<'invoice'> {
   // No published status is "deleted": the snapshot may be the draft that was deleted.
-  const status = type === 'invoice.deleted' ? 'deleted' : statusOf(common.vendor_status, INVOICE)
+  const status = type === 'invoice.deleted' ? 'deleted' : knownStatus(common.vendor_status, INVOICE)
   const amount = (value: unknown) => money(value, object.currency)?.value ?? null
   const sum = (list: unknown) => sumOf(list, object.currency)
   const moved = (what: string) => isoSeconds(at(object, 'status_transitions', what))
@@ -31,7 +31,7 @@ export function invoice({ type, object, common, cut }: Stripe): Made<'invoice'> 
     number: word(object.number),
     description: prose(object.description),
     subscription: wordOf(at(object, 'parent', 'subscription_details', 'subscription')) ?? wordOf(object.subscription),
-    currency: currencyOf(object.currency),
+    currency: upperCurrency(object.currency),
     subtotal: amount(object.subtotal),
     discount_amount: sum(object.total_discount_amounts),
     // The first since 2025-03-31, the others before.
@@ -66,7 +66,7 @@ export function invoice({ type, object, common, cut }: Stripe): Made<'invoice'> 
     pdf_url: link(object.invoice_pdf),
     customer_email: word(object.customer_email),
     customer_name: prose(object.customer_name),
-    customer_address: addressOf(object.customer_address),
+    customer_address: postalAddress(object.customer_address),
     customer_tax_exempt: word(object.customer_tax_exempt),
     customer_tax_ids: taxIdsOf(object.customer_tax_ids, cut),
   }

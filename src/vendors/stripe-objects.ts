@@ -1,8 +1,8 @@
-import { type Cut, fitted, metadataOf, word, wordOf } from './lib/bounded'
+import { boundedMetadata, type Cut, fittedBody, word, wordOf } from './lib/bounded'
 import { at, flag, isObject, type Json, without } from './lib/json'
 import { required } from './lib/read'
 import { isoSeconds } from './lib/time'
-import { canonical, type Snapshot, STEPS, type Step, undo } from './snapshot'
+import { canonical, EVENT_STEPS, type EventStep, type Snapshot, undo } from './snapshot'
 import { customer, paymentMethod } from './stripe-customer'
 import { invoice } from './stripe-invoice'
 import type { Stripe } from './stripe-shared'
@@ -31,11 +31,11 @@ export function stripeSnapshot(event: Json, object: Json, kind: StateKind): Snap
     // Invoices of versions before 2019-03-14 say `date`.
     created_at: isoSeconds(object.created) ?? isoSeconds(object.date),
     updated_at: base.occurred_at,
-    metadata: metadataOf(object.metadata, cut),
+    metadata: boundedMetadata(object.metadata, cut),
   }
   const made = madeOf(kind, { type, object, previous, common, cut })
   // The last step, because it may cut more.
-  const body = fitted(made.body, cut)
+  const body = fittedBody(made.body, cut)
   return { ...base, ...made, body, incomplete: cut.any } as Snapshot
 }
 
@@ -68,8 +68,8 @@ function beforeOf(object: Json, previous: unknown): string | null {
   return canonical(without(undo(object, previous) as Json, ...AFRESH))
 }
 
-function stepOf(type: string): Step {
+function stepOf(type: string): EventStep {
   const what = type.slice(type.lastIndexOf('.') + 1)
-  if (what === 'created' || what === 'attached') return STEPS.created
-  return what === 'deleted' || what === 'detached' ? STEPS.deleted : STEPS.updated
+  if (what === 'created' || what === 'attached') return EVENT_STEPS.created
+  return what === 'deleted' || what === 'detached' ? EVENT_STEPS.deleted : EVENT_STEPS.updated
 }

@@ -1,4 +1,4 @@
-import type { Cut, metadataOf } from './lib/bounded'
+import type { boundedMetadata, Cut } from './lib/bounded'
 import type { Json } from './lib/json'
 
 /** What the functions for each kind get. `previous`: the values that the event's change replaced. */
@@ -17,7 +17,7 @@ type Common = {
   livemode: boolean | null
   created_at: string | null
   updated_at: string | null
-  metadata: ReturnType<typeof metadataOf>
+  metadata: ReturnType<typeof boundedMetadata>
 }
 
 /** How the invoices are paid; null for an unknown word. */

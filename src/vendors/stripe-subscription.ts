@@ -1,9 +1,9 @@
-import { currencyOf, firstOf, noteMissing, prose, word, wordOf } from './lib/bounded'
+import { firstOf, noteMissing, prose, upperCurrency, word, wordOf } from './lib/bounded'
 import { at, flag, integer, isObject, type Json, number } from './lib/json'
 import { money } from './lib/money'
 import { isoSeconds } from './lib/time'
-import { MAX_ITEMS } from './limits'
-import { statusOf } from './objects'
+import { MAX_SUBSCRIPTION_ITEMS_KEPT } from './limits'
+import { knownStatus } from './objects'
 import type { Made } from './snapshot'
 import { discountsOf } from './stripe-discounts'
 import { collectionOf, type Stripe } from './stripe-shared'
@@ -21,15 +21,15 @@ const SUBSCRIPTION = {
 
 /** https://docs.stripe.com/api/subscriptions/object */
 export function subscription({ object, common, cut }: Stripe): Made<'subscription'> {
-  const status = statusOf(common.vendor_status, SUBSCRIPTION)
-  const items = firstOf(at(object, 'items', 'data'), MAX_ITEMS, cut)
+  const status = knownStatus(common.vendor_status, SUBSCRIPTION)
+  const items = firstOf(at(object, 'items', 'data'), MAX_SUBSCRIPTION_ITEMS_KEPT, cut)
   noteMissing(object.items, cut)
   const period = periodOf(object, items)
   const body = {
     ...common,
     status,
     description: prose(object.description),
-    currency: currencyOf(object.currency) ?? currencyOf(at(items, 0, 'price', 'currency')),
+    currency: upperCurrency(object.currency) ?? upperCurrency(at(items, 0, 'price', 'currency')),
     items: items.map(itemOf),
     current_period_start: period.start,
     current_period_end: period.end,
@@ -62,7 +62,7 @@ export function subscription({ object, common, cut }: Stripe): Made<'subscriptio
 /** `plan` is what versions before prices have; later ones send both. */
 function itemOf(item: Json) {
   const { price, plan } = item
-  const currency = currencyOf(at(price, 'currency')) ?? currencyOf(at(plan, 'currency'))
+  const currency = upperCurrency(at(price, 'currency')) ?? upperCurrency(at(plan, 'currency'))
   const amount = money(at(price, 'unit_amount') ?? at(plan, 'amount'), currency)?.value ?? null
   const recurring = (field: string) => at(price, 'recurring', field) ?? at(plan, field)
   return {

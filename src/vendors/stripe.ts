@@ -1,7 +1,7 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { at, flag, idOf, isObject, text, without } from './lib/json'
 import { money } from './lib/money'
-import { eventOf, isId, parseObject, refsOf, required, subjectOf } from './lib/read'
+import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { stripeClaims } from './stripe-claims'
@@ -94,7 +94,7 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
     subscription,
     invoice,
     amount: money(object.total ?? object.amount_due ?? object.amount ?? object.unit_amount, object.currency),
-    refs: refsOf(
+    refs: distinctIds(
       id,
       customer,
       // A payment method that was detached names its customer only here.
@@ -127,7 +127,7 @@ function thinEvent(event: Record<string, unknown>, event_type: string): DecodedE
     occurred_at: isoTime(event.created),
     livemode: flag(event.livemode),
     object: { type: text(at(event, 'related_object', 'type')), id, status: null },
-    refs: refsOf(id),
+    refs: distinctIds(id),
     content: event,
   })
 }

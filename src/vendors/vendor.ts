@@ -1,9 +1,9 @@
-import type { Claim } from './claim'
+import type { CustomerClaim } from './claim'
 import type { Json } from './lib/json'
 import type { Snapshot } from './snapshot'
 
 /** A delivery as it was received. */
-export type Delivery = {
+export type VendorDelivery = {
   headers: Headers
   bytes: Uint8Array<ArrayBuffer>
   /** The address that the vendor sends to: scheme, host and path, no query. */
@@ -24,7 +24,9 @@ export type SignatureCause =
   | 'signature_timestamp'
 
 /** `secret`: the index of the secret that matched. `skew_ms`: now minus the signature's time, where it has one. */
-export type Verification = { ok: true; secret: number } | { ok: false; cause: SignatureCause; skew_ms?: number }
+export type SignatureVerification =
+  | { ok: true; secret: number }
+  | { ok: false; cause: SignatureCause; skew_ms?: number }
 
 /** The kinds of objects whose events become billing state. */
 export type StateKind = 'subscription' | 'invoice' | 'payment_method' | 'customer'
@@ -76,7 +78,7 @@ export type Vendor = {
   /** What comes before the random part of a secret; absent if that is all. */
   secretBegins?: string
   /** Checks the signature over the bytes as received, against every live secret, in constant time. */
-  verify: (delivery: Delivery, secrets: readonly string[]) => Promise<Verification>
+  verify: (delivery: VendorDelivery, secrets: readonly string[]) => Promise<SignatureVerification>
   /**
    * The events of a verified delivery.
    *
@@ -102,7 +104,7 @@ export type Vendor = {
    * @param event the `content` of the decoded event
    * @param keys of metadata or custom data to look at, the most important one first
    */
-  claims?: (event: Json, keys: readonly string[]) => Claim[]
+  claims?: (event: Json, keys: readonly string[]) => CustomerClaim[]
   /** Whether the vendor's customers have a default payment method, which their events name. */
   hasDefaultPaymentMethod?: true
 }

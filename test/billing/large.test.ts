@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MAX_CUSTOMER_LIST_BYTES, MAX_LIST_BYTES } from '../../src/billing/limits'
+import { MAX_CUSTOMER_LIST_BYTES, MAX_OBJECT_LIST_BYTES } from '../../src/billing/limits'
 import { MAX_OBJECT_BYTES } from '../../src/vendors/limits'
 import { walk } from '../inbox/seeding'
 import { anId, type Fields, stripeEventOf, stripeInvoice, stripeItem, stripeSubscription, T0 } from './payloads'
@@ -67,8 +67,8 @@ describe.each(LARGE)('a page of $of', ({ of, list, make }) => {
       expect(pages.length).toBeGreaterThan(1)
       expect(pages.map(({ truncated }) => truncated)).toEqual(pages.map(() => false))
       expect(pages.flatMap(({ data }) => data.map(({ id }: Shown) => id))).toEqual(ids.toReversed())
-      expect(Math.max(...bytes)).toBeLessThan(MAX_LIST_BYTES + MOST)
-      expect(bytes[0]).toBeGreaterThan(MAX_LIST_BYTES / 2)
+      expect(Math.max(...bytes)).toBeLessThan(MAX_OBJECT_LIST_BYTES + MOST)
+      expect(bytes[0]).toBeGreaterThan(MAX_OBJECT_LIST_BYTES / 2)
     },
   )
 

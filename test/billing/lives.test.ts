@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { stored } from '../../src/billing/body'
-import { type Candidate, merge, rankOf } from '../../src/billing/reduce'
+import { type Candidate, eventRank, mergedState } from '../../src/billing/reduce'
 import { stripe } from '../../src/vendors/stripe'
 import { bodyOf, type LifeEvent, livesOf, randomFrom, type StripeLife, shuffled } from './lives'
 import { billingWorld } from './world'
@@ -20,7 +20,7 @@ function candidateOf(event: LifeEvent): Candidate {
   if (!snapshot) throw new Error(`${event.type} describes nothing`)
   const { before, after, body, reports } = snapshot
   const names = { vendor_event_id: event.id, event_id: event.id }
-  return { rank: rankOf(snapshot), ...names, before, after, body: stored(body), ...(reports && { reports }) }
+  return { rank: eventRank(snapshot), ...names, before, after, body: stored(body), ...(reports && { reports }) }
 }
 
 /** The state, without links that are signed again for each event, and without their times: equal states differ in both. */
@@ -38,7 +38,8 @@ it(`of ${LIVES} lives in ${ORDERS} orders, none ends wrong, and none is flagged`
     const ends = Array.from({ length: ORDERS }, () => {
       let candidates: Candidate[] = []
       let ambiguous = false
-      for (const event of received(life, random)) ({ candidates, ambiguous } = merge(candidates, candidateOf(event)))
+      for (const event of received(life, random))
+        ({ candidates, ambiguous } = mergedState(candidates, candidateOf(event)))
       return { candidates, ambiguous }
     })
     const what = JSON.stringify(life.events.map(({ type, created, object }) => [type, created, object.status]))

@@ -1,5 +1,5 @@
 import { stored } from '../../src/billing/body'
-import { merge, rankOf } from '../../src/billing/reduce'
+import { eventRank, mergedState } from '../../src/billing/reduce'
 import type { ObjectKind } from '../../src/lib/billing-kinds'
 import { stripe } from '../../src/vendors/stripe'
 import { STORE } from '../harness'
@@ -33,7 +33,7 @@ export async function insertObjects(project: string, kind: ObjectKind, ids: read
       if (!snapshot) throw new Error(`${type} describes no ${kind}`)
       const { body } = snapshot
       const candidate = {
-        rank: rankOf(snapshot),
+        rank: eventRank(snapshot),
         vendor_event_id: event.id,
         event_id: event.id,
         before: null,
@@ -41,7 +41,7 @@ export async function insertObjects(project: string, kind: ObjectKind, ids: read
         body: stored(body),
       }
       const subscription = 'subscription' in body ? body.subscription : null
-      const { candidates } = merge([], candidate)
+      const { candidates } = mergedState([], candidate)
       return insert.bind(project, kind, id, body.customer, subscription, body.status, JSON.stringify(candidates))
     }),
   )

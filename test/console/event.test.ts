@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { adviceOn, EVENT_ERROR_CODES } from '../../src/vendors/event-errors'
+import { EVENT_ERROR_CODES, eventAdvice } from '../../src/vendors/event-errors'
 import {
   call,
   countingD1,
@@ -49,7 +49,7 @@ describe('the page of an event', () => {
   it.each([...EVENT_ERROR_CODES, null])('says what the error %s means and what to do', async (last_error_code) => {
     const last_error = "Cannot read properties of undefined (reading 'x')"
     const failed = await here.see(await here.put({ status: 'failed', last_error, last_error_code }))
-    const { what, todo } = adviceOn(last_error_code, 'Stripe')
+    const { what, todo } = eventAdvice(last_error_code, 'Stripe')
     expect(failed).toContain(`${what} ${todo}`)
     expect(failed).not.toContain('{vendor}')
     expect(failed).toMatch(/(Replay|replay|Check that|Compare|cannot be processed again)/)

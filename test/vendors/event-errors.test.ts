@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import webhooks from '../../docs/webhooks.md?raw'
-import { adviceOn, EVENT_ERROR_CODES } from '../../src/vendors/event-errors'
+import { EVENT_ERROR_CODES, eventAdvice } from '../../src/vendors/event-errors'
 
 it('docs/webhooks.md lists every code of an error of an event as the table has it', () => {
   const listed = webhooks.match(/^\| `\w+` \| .* \| (yes|no) \|$/gm)
   expect(listed).toEqual(
     EVENT_ERROR_CODES.map((code) => {
-      const { what, mayPass } = adviceOn(code, 'the vendor')
+      const { what, mayPass } = eventAdvice(code, 'the vendor')
       return `| \`${code}\` | ${what} | ${mayPass ? 'yes' : 'no'} |`
     }),
   )

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { at, idOf, numericId } from '../../src/vendors/lib/json'
 import { cents, decimal, decimalsOf, money } from '../../src/vendors/lib/money'
-import { refsOf } from '../../src/vendors/lib/read'
+import { distinctIds } from '../../src/vendors/lib/read'
 import { isoMillis, isoSeconds, isoTime } from '../../src/vendors/lib/time'
 
 describe('times', () => {
@@ -150,6 +150,6 @@ describe('fields', () => {
       null,
       null,
     ])
-    expect(refsOf('a', null, 'b', 'a', ...'cdefghij')).toEqual([...'abcdefgh'])
+    expect(distinctIds('a', null, 'b', 'a', ...'cdefghij')).toEqual([...'abcdefgh'])
   })
 })

@@ -1,9 +1,9 @@
 import type { Db, Results } from '../../db/client'
 import type { ObjectKind } from '../../lib/billing-kinds'
-import { shown } from '../body'
+import { shownBody } from '../body'
 import { MAX_CUSTOMER_LIST_BYTES, MAX_OF_CUSTOMER } from '../limits'
-import { isObject } from '../read/list'
-import { present } from '../read/present'
+import { isListedObject } from '../read/list'
+import { presentObject } from '../read/present'
 import { findObject, listObjects } from '../read/store'
 
 /** A vendor's customer. */
@@ -40,8 +40,8 @@ export function customerOf({ vendor, id }: CustomerKey, found: Found, linked = f
   } = found
   if (!own && !linked && Object.values(lists).every((rows) => rows.length === 0)) return null
   const { customer: _, ...fields } = own
-    ? present('customer', own)
-    : { ...shown('customer', NOTHING), id, vendor, ambiguous: false, incomplete: false, source_event_id: null }
+    ? presentObject('customer', own)
+    : { ...shownBody('customer', NOTHING), id, vendor, ambiguous: false, incomplete: false, source_event_id: null }
   return {
     ...fields,
     status: own ? fields.status : null,
@@ -55,9 +55,9 @@ const NOTHING = { status: 'unknown' }
 
 /** The objects of a list that are shown with a customer, and whether there are, or may be, more. */
 function latestOf<K extends ObjectKind>(kind: K, rows: Found['invoices']) {
-  const objects = rows.filter(isObject).slice(0, MAX_OF_CUSTOMER)
+  const objects = rows.filter(isListedObject).slice(0, MAX_OF_CUSTOMER)
   return {
-    data: objects.map((row) => present(kind, row)),
-    has_more: rows.length > MAX_OF_CUSTOMER || !rows.every(isObject),
+    data: objects.map((row) => presentObject(kind, row)),
+    has_more: rows.length > MAX_OF_CUSTOMER || !rows.every(isListedObject),
   }
 }

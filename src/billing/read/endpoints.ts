@@ -8,7 +8,7 @@ import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import type { ObjectKind } from '../../lib/billing-kinds'
-import { MAX_BODIES_READ, MAX_LIST_BYTES, MAX_ROWS_READ } from '../limits'
+import { MAX_BODIES_READ, MAX_OBJECT_LIST_BYTES, MAX_ROWS_READ } from '../limits'
 import { NAMES } from '../names'
 import { listing } from './list'
 import type { ShownObjects } from './present'
@@ -36,7 +36,7 @@ export function listRoute<K extends ObjectKind, Query extends ListQuery>(
     route({
       id: `list${many}`,
       summary: `List the project's ${noun}s`,
-      description: `Sorted by \`updated_at\`, the latest change first. Filtering by \`customer\` and \`updated_after\` uses an index. With other filters a page reads at most ${MAX_ROWS_READ} rows, or ${MAX_BODIES_READ} with \`created_after\` or \`metadata\`; a page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_LIST_BYTES} bytes.`,
+      description: `Sorted by \`updated_at\`, the latest change first. Filtering by \`customer\` and \`updated_after\` uses an index. With other filters a page reads at most ${MAX_ROWS_READ} rows, or ${MAX_BODIES_READ} with \`created_after\` or \`metadata\`; a page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_OBJECT_LIST_BYTES} bytes.`,
       tag,
       policy,
       responses: {

@@ -1,9 +1,9 @@
 import { type Page, paging } from '../../http/page'
 import type { ObjectKind } from '../../lib/billing-kinds'
-import { MAX_LIST_BYTES } from '../limits'
+import { MAX_OBJECT_LIST_BYTES } from '../limits'
 import { sortable } from './fields'
-import { present, type ShownObjects } from './present'
-import type { ListedObject, ListRow, ObjectFilters, ObjectRow, Position } from './store'
+import { presentObject, type ShownObjects } from './present'
+import type { ListedObject, ListedRow, ObjectFilters, ObjectRow, Position } from './store'
 
 /**
  * A list of objects as it is asked for: what to give `listObjects`, and the page that its rows make.
@@ -14,7 +14,7 @@ export function listing<K extends ObjectKind>(
   kind: K,
   asked: ObjectFilters & { limit: number; cursor?: string | undefined },
 ) {
-  const shown = (row: ObjectRow) => present(kind, row)
+  const shown = (row: ObjectRow) => presentObject(kind, row)
   const { limit: _limit, cursor: _cursor, ...filters } = asked
   const { before, take, page, upTo, stopped } = paging(`${kind} by change`, asked, keyOf)
   return {
@@ -25,11 +25,11 @@ export function listing<K extends ObjectKind>(
     },
     before: before === null ? null : positionOf(before),
     take,
-    bytes: MAX_LIST_BYTES,
+    bytes: MAX_OBJECT_LIST_BYTES,
     /** `truncated`: the page ended because it had gone through as many rows as a page may. */
-    page(rows: readonly ListRow[]): Page<ShownObjects[K]> & { truncated: boolean } {
-      const objects = rows.filter(isObject)
-      const beyond = rows.find((row) => !isObject(row))
+    page(rows: readonly ListedRow[]): Page<ShownObjects[K]> & { truncated: boolean } {
+      const objects = rows.filter(isListedObject)
+      const beyond = rows.find((row) => !isListedObject(row))
       const last = objects.at(-1)
       // An object that no longer fits is on the next page, as one beyond the limit is.
       if (beyond?.part === 'over' && last) return { ...upTo(objects.map(shown), keyOf(last)), truncated: false }
@@ -42,7 +42,7 @@ function bound(time: string | undefined): string | undefined {
   return time === undefined ? undefined : (sortable(time) ?? undefined)
 }
 
-export function isObject(row: ListRow): row is ListedObject {
+export function isListedObject(row: ListedRow): row is ListedObject {
   return row.part === 'object'
 }
 

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { ShownKind } from '../../lib/billing-kinds'
 import { vendorOf } from '../../vendors'
 import type { Bodies } from '../../vendors/objects'
-import { shown } from '../body'
+import { shownBody } from '../body'
 import type { Invoice } from '../invoices/invoice'
 import type { PaymentMethod } from '../payment-methods/payment-method'
 import type { Subscription } from '../subscriptions/subscription'
@@ -36,15 +36,15 @@ export type ShownObjects = {
 }
 
 /** A row of this kind as the API shows it. */
-export function present<K extends ShownKind>(kind: K, row: ObjectRow): ShownObjects[K] {
+export function presentObject<K extends ShownKind>(kind: K, row: ObjectRow): ShownObjects[K] {
   return PRESENT[kind](row)
 }
 
 const PRESENT: { [K in ShownKind]: (row: ObjectRow) => ShownObjects[K] } = {
-  subscription: (row) => framed(row, shown('subscription', row.body)),
-  invoice: (row) => framed(row, withOldNames(shown('invoice', row.body))),
-  payment_method: (row) => framed(row, paymentMethodOf(row, shown('payment_method', row.body))),
-  customer: (row) => framed(row, shown('customer', row.body)),
+  subscription: (row) => framed(row, shownBody('subscription', row.body)),
+  invoice: (row) => framed(row, withOldNames(shownBody('invoice', row.body))),
+  payment_method: (row) => framed(row, paymentMethodOf(row, shownBody('payment_method', row.body))),
+  customer: (row) => framed(row, shownBody('customer', row.body)),
 }
 
 function framed<Body>({ vendor_id, vendor, ambiguous, incomplete, event_id }: ObjectRow, body: Body): Framed<Body> {

@@ -100,7 +100,7 @@ export function sourceOf(db: Db, projectId: string, key: ObjectKey) {
  * A row of a list. `object`: an object. `over`: an object that no longer fits into the page's bytes. `end`: the last row
  * that was looked at, after which the next page starts. The last two have only their position.
  */
-export type ListRow = ListedObject | (Position & { part: 'over' | 'end' })
+export type ListedRow = ListedObject | (Position & { part: 'over' | 'end' })
 export type ListedObject = ObjectRow & { part: 'object' }
 
 /**
@@ -120,7 +120,7 @@ export function listObjects(
   projectId: string,
   kind: ObjectKind,
   { filters, before, take, bytes }: { filters: ObjectFilters; before: Position | null; take: number; bytes: number },
-): Query<ListRow[]> {
+): Query<ListedRow[]> {
   const { customer } = filters
   const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
   const { changed, rest, most } = planOf(filters)
@@ -140,7 +140,7 @@ export function listObjects(
   const page = sql`SELECT * FROM (${found}) ${o} WHERE ${rest} ORDER BY ${latest} LIMIT ${take}`
   const measured = sql`SELECT *, sum(${SIZE}) OVER (ROWS UNBOUNDED PRECEDING) AS running FROM (${page}) ${o}`
   const fits = sql`running - (${SIZE}) < ${bytes}`
-  const columns = { ...shown, part: sql<ListRow['part']>`iif(${fits}, 'object', 'over')`.as('part') }
+  const columns = { ...shown, part: sql<ListedRow['part']>`iif(${fits}, 'object', 'over')`.as('part') }
   const body = sql`iif(${fits}, ${o.candidates}->'$[0].body', NULL)`
   const end = sql.join(
     Object.keys(columns).map((name) => {
@@ -162,7 +162,7 @@ export function listObjects(
       UNION ALL
       SELECT * FROM (${walk(end)} LIMIT ${unlessFew(1)} OFFSET ${most - 1})
       LIMIT ${take}`,
-  ) as Query<ListRow[]>
+  ) as Query<ListedRow[]>
 }
 
 /** About what an object takes as JSON when it is shown. */

@@ -4,7 +4,8 @@ import { Invoice } from '../../billing/invoices/invoice'
 import { NAMES, noObject } from '../../billing/names'
 import { PaymentMethod } from '../../billing/payment-methods/payment-method'
 import { include, vendorName } from '../../billing/read/fields'
-import { present, type ShownObjects } from '../../billing/read/present'
+import type { ShownObjects } from '../../billing/read/present'
+import { presentObject } from '../../billing/read/present'
 import { findObject } from '../../billing/read/store'
 import { Subscription } from '../../billing/subscriptions/subscription'
 import { answer } from '../../http/answer'
@@ -52,7 +53,7 @@ function objectRoute<K extends ObjectKind>(kind: K, Row: z.ZodType<ShownObjects[
         })
         const [row] = rows
         if (!row) throw noObject(kind)
-        return answer(c, { ...present(kind, row), ...included(row.vendor, include, source) }, 200)
+        return answer(c, { ...presentObject(kind, row), ...included(row.vendor, include, source) }, 200)
       })
     },
   )

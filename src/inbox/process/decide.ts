@@ -2,7 +2,7 @@ import { claimsIn } from '../../consumers/claims'
 import { utf8 } from '../../lib/crypto'
 import type { LinkSettings } from '../../tenancy/settings'
 import { vendorOf } from '../../vendors'
-import type { Claim } from '../../vendors/claim'
+import type { CustomerClaim } from '../../vendors/claim'
 import { type EventError, fail } from '../../vendors/event-errors'
 import { isId } from '../../vendors/lib/read'
 import { MAX_OBJECT_BYTES } from '../../vendors/limits'
@@ -14,14 +14,20 @@ import type { Payload } from './payloads'
 
 /** How processing an event ends: a pure function of what was recorded. */
 export type Outcome =
-  | { status: 'processed' | 'ignored'; summary: DecodedSummary; snapshots: Snapshot[]; claims: Claim[]; error: null }
+  | {
+      status: 'processed' | 'ignored'
+      summary: DecodedSummary
+      snapshots: Snapshot[]
+      claims: CustomerClaim[]
+      error: null
+    }
   | { status: 'failed'; summary: null; snapshots: []; claims: []; error: EventError }
 
 /** What a payload says. Where it says nothing that can be used, `error` is why, and no retry can fix it. */
 export type Contents = {
   events: readonly DecodedEvent[]
   snapshots: Snapshot[]
-  claims: Claim[]
+  claims: CustomerClaim[]
   error: EventError | null
 }
 

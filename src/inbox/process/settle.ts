@@ -1,4 +1,4 @@
-import { applyAll, type Source } from '../../billing/apply'
+import { applyAll, type EffectSource } from '../../billing/apply'
 import type { Effect } from '../../billing/effect'
 import { effectOf } from '../../consumers/claims'
 import { isErased } from '../../consumers/links'
@@ -53,7 +53,7 @@ async function writeFailure(db: Db, verdict: Verdict, refused: EventError, lease
   return failure
 }
 
-function sourceOf({ event, summary, snapshots }: Verdict): Source {
+function sourceOf({ event, summary, snapshots }: Verdict): EffectSource {
   const { project_id, id, vendor, vendor_event_id, earlier } = event
   const customer = summary?.customer ?? null
   return { project_id, event_id: id, vendor, vendor_event_id, customer, snapshots, earlier: earlier ?? [] }

@@ -1,6 +1,6 @@
 import { writeLog } from '../../http/log'
 import { settingsOf } from '../../tenancy/settings'
-import type { Claim } from '../../vendors/claim'
+import type { CustomerClaim } from '../../vendors/claim'
 import { type EventError, fail } from '../../vendors/event-errors'
 import type { Snapshot } from '../../vendors/snapshot'
 import type { Status } from '../lifecycle'
@@ -22,7 +22,7 @@ export type Verdict = {
   started_at: number
   summary: DecodedSummary | null
   snapshots: readonly Snapshot[]
-  claims: readonly Claim[]
+  claims: readonly CustomerClaim[]
 }
 
 /**

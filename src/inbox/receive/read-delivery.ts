@@ -2,7 +2,7 @@ import { sha256Hex } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { isObject, type Json } from '../../vendors/lib/json'
-import { type DecodedEvent, type Delivery, type Envelope, Undecodable, type Vendor } from '../../vendors/vendor'
+import { type DecodedEvent, type Envelope, Undecodable, type Vendor, type VendorDelivery } from '../../vendors/vendor'
 import { asText } from '../payload'
 import { storedEventId } from '../process/decide'
 import { DIGEST_LENGTH, MAX_DELIVERY_EVENTS, MAX_EVENT_TYPE, MAX_KEPT_HEADER } from './limits'
@@ -13,7 +13,7 @@ import type { NewDelivery, NewEvent } from './recording'
  *
  * @throws {Fault} `too_many_events`
  */
-export async function readDelivery(vendor: Vendor, { headers, bytes, now }: Delivery): Promise<NewDelivery> {
+export async function readDelivery(vendor: Vendor, { headers, bytes, now }: VendorDelivery): Promise<NewDelivery> {
   const text = asText(bytes)
   const kept = keptHeaders(vendor, headers)
   const envelopes = text === null ? [] : decoded(vendor, text, kept)

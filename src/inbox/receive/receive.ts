@@ -7,7 +7,7 @@ import { failuresByAddress } from '../../http/failures'
 import { limit } from '../../http/rate-limit'
 import { Fault } from '../../lib/fault'
 import { storeOfConnection } from '../../lib/ids'
-import type { Delivery } from '../../vendors/vendor'
+import { type VendorDelivery } from '../../vendors/vendor'
 import { isRemembered, type Known, type LiveConnection, remembered, reread } from './known-connections'
 import { MAX_DELIVERY_BYTES, REREAD_EVERY } from './limits'
 import { type Receipt, record } from './record'
@@ -52,7 +52,7 @@ export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
 /** The outcome of a pass. With neither a receipt nor a refusal, the connection has changed in the database. */
 type Outcome = { receipt?: Receipt | null; refused?: Fault }
 
-async function pass(rt: Runtime, connection: LiveConnection | null, delivery: Delivery): Promise<Outcome> {
+async function pass(rt: Runtime, connection: LiveConnection | null, delivery: VendorDelivery): Promise<Outcome> {
   const verified = await verify(connection, delivery)
   return 'refused' in verified ? verified : { receipt: await record(rt, verified, delivery) }
 }
@@ -83,7 +83,7 @@ async function lookUp(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<Kno
   return known
 }
 
-async function take(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<Delivery> {
+async function take(c: Context<HttpEnv>, rt: Runtime, id: string): Promise<VendorDelivery> {
   const bytes = await readBytes(c.req.raw, MAX_DELIVERY_BYTES, [id, addressOf(c)])
   const { origin, pathname } = new URL(c.req.url)
   return { headers: c.req.raw.headers, bytes, url: origin + pathname, now: rt.now }

@@ -2,7 +2,7 @@ import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { measure } from '../../http/measure'
 import { Fault } from '../../lib/fault'
-import type { Delivery } from '../../vendors/vendor'
+import type { VendorDelivery } from '../../vendors/vendor'
 import { SECRET_USED_EVERY } from '../connections/limits'
 import { touchSecret } from '../connections/secrets'
 import { type SpooledMessage, sendEvents, sendSpooled } from '../messages'
@@ -23,7 +23,7 @@ export type Receipt = { event_ids: string[]; duplicate: boolean }
  * @returns null if the connection has changed since it was read
  * @throws {Fault} `database_unavailable`, `database_full`
  */
-export async function record(rt: Runtime, verified: Verified, delivery: Delivery): Promise<Receipt | null> {
+export async function record(rt: Runtime, verified: Verified, delivery: VendorDelivery): Promise<Receipt | null> {
   const { connection, vendor } = verified
   const contents = await readDelivery(vendor, delivery)
   const rows = await recordOrSpool(rt, verified, contents, delivery.bytes)

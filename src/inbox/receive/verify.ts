@@ -2,7 +2,7 @@ import { Fault } from '../../lib/fault'
 import { SECOND } from '../../lib/time'
 import { vendorOf } from '../../vendors'
 import { TOLERANCE_MS } from '../../vendors/limits'
-import type { Delivery, Vendor, Verification } from '../../vendors/vendor'
+import type { SignatureVerification, Vendor, VendorDelivery } from '../../vendors/vendor'
 import { keyUnavailable } from '../connections/readable'
 import type { LiveConnection, LiveSecret } from './known-connections'
 
@@ -12,7 +12,7 @@ export type Verified = { connection: LiveConnection; vendor: Vendor; secret: Liv
 /** Checks a delivery's signature against the live secrets of its connection. */
 export async function verify(
   connection: LiveConnection | null,
-  delivery: Delivery,
+  delivery: VendorDelivery,
 ): Promise<Verified | { refused: Fault }> {
   if (!connection) return { refused: unknownConnection() }
   if (connection.status === 'disabled') {
@@ -35,7 +35,7 @@ export function unknownConnection(): Fault {
   return new Fault('unknown_connection', 'Connection not found. Copy its ingest_url again.')
 }
 
-function badSignature(verification: Verification | undefined, { secrets, unreadable }: LiveConnection): Fault {
+function badSignature(verification: SignatureVerification | undefined, { secrets, unreadable }: LiveConnection): Fault {
   const { cause, skew_ms = 0 } =
     verification && !verification.ok ? verification : { cause: 'signature_mismatch' as const }
   const skew = `${Math.round(Math.abs(skew_ms) / SECOND)} s ${skew_ms > 0 ? 'behind' : 'ahead of'} our clock`

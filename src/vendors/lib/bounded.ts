@@ -2,10 +2,10 @@ import { utf8 } from '../../lib/crypto'
 import {
   MAX_KEPT_TEXT_BYTES,
   MAX_KEPT_WORD_BYTES,
-  MAX_METADATA,
-  MAX_METADATA_KEY,
-  MAX_METADATA_VALUE,
   MAX_OBJECT_BYTES,
+  MAX_OBJECT_METADATA,
+  MAX_OBJECT_METADATA_KEY,
+  MAX_OBJECT_METADATA_VALUE,
   MAX_URL_LENGTH,
 } from '../limits'
 import { at, idOf, isObject, type Json, objects, text, webUrl } from './json'
@@ -50,7 +50,7 @@ export function link(value: unknown): string | null {
 }
 
 /** The currency in upper case. */
-export function currencyOf(value: unknown): string | null {
+export function upperCurrency(value: unknown): string | null {
   return word(value)?.toUpperCase() ?? null
 }
 
@@ -63,27 +63,28 @@ export function firstOf(list: unknown, most: number, cut: Cut): Json[] {
 
 /** Notes that a list of Stripe's (`data`, `has_more`, `total_count`) is not whole in the event. */
 export function noteMissing(list: unknown, cut: Cut): void {
-  const [data, total] = [at(list, 'data'), at(list, 'total_count')]
+  const data = at(list, 'data')
+  const total = at(list, 'total_count')
   const short = Array.isArray(data) && typeof total === 'number' && total > data.length
   if (at(list, 'has_more') === true || short) cut.any = true
 }
 
-export type Metadata = Record<string, string | number | boolean>
+export type ObjectMetadata = Record<string, string | number | boolean>
 
 /**
  * What the project's own server stored with an object. A value that is an object or a list is kept as its JSON text; null
  * says that there is none.
  */
-export function metadataOf(value: unknown, cut: Cut): Metadata | null {
+export function boundedMetadata(value: unknown, cut: Cut): ObjectMetadata | null {
   if (!isObject(value)) return null
   const kept: [string, string | number | boolean][] = []
   for (const [key, sent] of Object.entries(value)) {
     if (sent === null) continue
     const plain = typeof sent === 'object' ? JSON.stringify(sent) : sent
     const fits =
-      key.length <= MAX_METADATA_KEY &&
-      kept.length < MAX_METADATA &&
-      (typeof plain !== 'string' || plain.length <= MAX_METADATA_VALUE)
+      key.length <= MAX_OBJECT_METADATA_KEY &&
+      kept.length < MAX_OBJECT_METADATA &&
+      (typeof plain !== 'string' || plain.length <= MAX_OBJECT_METADATA_VALUE)
     if (fits) kept.push([key, plain as string | number | boolean])
     else cut.any = true
   }
@@ -91,7 +92,7 @@ export function metadataOf(value: unknown, cut: Cut): Metadata | null {
 }
 
 /** A postal address; null if no part of it is there. */
-export function addressOf(value: unknown) {
+export function postalAddress(value: unknown) {
   if (!isObject(value)) return null
   const { line1, line2, city, state, postal_code, country } = value
   const address = {
@@ -109,14 +110,14 @@ type Shrinkable = {
   lines?: { data: unknown[]; has_more: boolean } | null
   items?: unknown[]
   discounts?: unknown[] | null
-  metadata?: Metadata | null
+  metadata?: ObjectMetadata | null
 }
 
 /**
  * A body that fits into its row. Amounts, the status and times always stay. Lines and metadata go first, and of the two
  * the larger; then discounts; items go last.
  */
-export function fitted<B extends object>(body: B, cut: Cut): B {
+export function fittedBody<B extends object>(body: B, cut: Cut): B {
   let kept = body as B & Shrinkable
   const bulky = [withoutLines, withoutMetadata]
   if (bytesOf(kept.metadata ?? null) > bytesOf(kept.lines ?? null)) bulky.reverse()

@@ -33,7 +33,7 @@ export function isId(value: unknown): value is string {
 }
 
 /** The distinct ids, in order; at most {@link MAX_REFS}. */
-export function refsOf(...ids: (string | null)[]): string[] {
+export function distinctIds(...ids: (string | null)[]): string[] {
   return [...new Set(ids.filter((id) => id !== null))].slice(0, MAX_REFS)
 }
 

@@ -1,6 +1,6 @@
 import { equalBytes, hmac, sha256Hex, utf8 } from '../../lib/crypto'
 import { TOLERANCE_MS } from '../limits'
-import type { SignatureCause, Verification } from '../vendor'
+import type { SignatureCause, SignatureVerification } from '../vendor'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -49,7 +49,7 @@ export async function verifyBareMac(
   decode: (text: string) => Bytes | null,
   secrets: readonly string[],
   ...message: (string | Uint8Array)[]
-): Promise<Verification> {
+): Promise<SignatureVerification> {
   if (!header) return refused('signature_missing')
   const signature = decode(header)
   if (signature?.byteLength !== 32) return refused('signature_malformed')
@@ -57,7 +57,10 @@ export async function verifyBareMac(
 }
 
 /** Verifies a header that contains the secret itself. Digests are compared, so that not even its length is revealed. */
-export async function verifyShown(shown: string | Uint8Array, secrets: readonly string[]): Promise<Verification> {
+export async function verifyShown(
+  shown: string | Uint8Array,
+  secrets: readonly string[],
+): Promise<SignatureVerification> {
   const digest = async (value: string | Uint8Array) => utf8(await sha256Hex(value as string | Bytes))
   return matched(await matchSecret(secrets, [await digest(shown)], digest))
 }
@@ -71,17 +74,17 @@ export function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-export function refused(cause: SignatureCause, skewMs?: number): Verification {
+export function refused(cause: SignatureCause, skewMs?: number): SignatureVerification {
   return skewMs === undefined ? { ok: false, cause } : { ok: false, cause, skew_ms: skewMs }
 }
 
 /** The result of a search for a secret, where the vendor does not sign a time. */
-export function matched(secret: number): Verification {
+export function matched(secret: number): SignatureVerification {
   return secret < 0 ? refused('signature_mismatch') : { ok: true, secret }
 }
 
 /** As {@link matched}; the signature's time (ms) must also be within the tolerance, in the past and in the future. */
-export function matchedAt(secret: number, signedAt: number, now: number): Verification {
+export function matchedAt(secret: number, signedAt: number, now: number): SignatureVerification {
   if (secret < 0) return refused('signature_mismatch')
   const skew = now - signedAt
   return Math.abs(skew) > TOLERANCE_MS ? refused('signature_timestamp', skew) : { ok: true, secret }

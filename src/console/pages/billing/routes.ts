@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono'
 import { customerOf, ofCustomer } from '../../../billing/customers/read'
 import { noObject } from '../../../billing/names'
 import { listing } from '../../../billing/read/list'
-import { present } from '../../../billing/read/present'
+import { presentObject } from '../../../billing/read/present'
 import { findObject, listObjects } from '../../../billing/read/store'
 import { findLink, type Link } from '../../../consumers/links'
 import { batch, run } from '../../../db/client'
@@ -66,5 +66,5 @@ async function one<K extends ObjectKind>(c: Context<HttpEnv>, list: ObjectList<K
     events: listReferring(db, project, id, timeline),
   })
   if (!objects[0]) throw noObject(list.kind)
-  return objectDetail(c, list, present(list.kind, objects[0]), timeline.page(events))
+  return objectDetail(c, list, presentObject(list.kind, objects[0]), timeline.page(events))
 }

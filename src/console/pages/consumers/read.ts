@@ -2,9 +2,9 @@ import type { Context } from 'hono'
 import { auditPaging } from '../../../audit-log/list'
 import { listAudit } from '../../../audit-log/read-store'
 import { MAX_CUSTOMER_LIST_BYTES } from '../../../billing/limits'
-import { isObject } from '../../../billing/read/list'
-import { present, type ShownObjects } from '../../../billing/read/present'
-import { type ListRow, listObjects } from '../../../billing/read/store'
+import { isListedObject } from '../../../billing/read/list'
+import { presentObject, type ShownObjects } from '../../../billing/read/present'
+import { type ListedRow, listObjects } from '../../../billing/read/store'
 import { countDevices, type Device, findDevice, listDevices } from '../../../consumers/devices'
 import { type Erasure, findErasure } from '../../../consumers/erase'
 import { MAX_CUSTOMERS } from '../../../consumers/limits'
@@ -122,16 +122,16 @@ async function latestOf(c: Context<HttpEnv>, customers: Link[]) {
   const some = customers.slice(0, OF_CUSTOMERS)
   if (some.length === 0) return { subscriptions: NONE, invoices: NONE }
   const lists = (kind: 'subscription' | 'invoice') =>
-    some.map(({ vendor, id }, n): [string, Query<ListRow[]>] => {
+    some.map(({ vendor, id }, n): [string, Query<ListedRow[]>] => {
       const page = { before: null, take: OBJECTS + 1, bytes: MAX_CUSTOMER_LIST_BYTES }
       return [`${kind} ${n}`, listObjects(db, project, kind, { filters: { customer: id, vendor }, ...page })]
     })
   const found = await batch(db, Object.fromEntries([...lists('subscription'), ...lists('invoice')]))
   const latest = <K extends ObjectKind>(kind: K): Latest<K> => {
     const rows = some.flatMap((_, n) => found[`${kind} ${n}`] ?? [])
-    const objects = rows.filter(isObject).sort((a, b) => (a.updated < b.updated ? 1 : -1))
+    const objects = rows.filter(isListedObject).sort((a, b) => (a.updated < b.updated ? 1 : -1))
     const more = objects.length > OBJECTS || objects.length < rows.length || customers.length > some.length
-    return { data: objects.slice(0, OBJECTS).map((row) => present(kind, row)), more }
+    return { data: objects.slice(0, OBJECTS).map((row) => presentObject(kind, row)), more }
   }
   return { subscriptions: latest('subscription'), invoices: latest('invoice') }
 }

@@ -1,6 +1,6 @@
 import type { EventRow } from '../../../inbox/events/events'
 import { vendorOf } from '../../../vendors'
-import { adviceOn } from '../../../vendors/event-errors'
+import { eventAdvice } from '../../../vendors/event-errors'
 import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 
@@ -46,7 +46,7 @@ function wordsFor(row: EventRow, now: number) {
 
 /** An error: first as it was recorded, because that is what happened to this event; then what it means and what to do. */
 function Trouble({ row, error }: { row: EventRow; error: string }) {
-  const { what, todo, mayPass } = adviceOn(row.last_error_code, vendorTitle(row.vendor))
+  const { what, todo, mayPass } = eventAdvice(row.last_error_code, vendorTitle(row.vendor))
   const waits = row.status !== 'failed' && mayPass
   return (
     <section class="trouble" aria-label="Error">

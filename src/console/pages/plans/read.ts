@@ -1,9 +1,16 @@
 import type { Context } from 'hono'
 import { auditPaging } from '../../../audit-log/list'
 import { listAudit } from '../../../audit-log/read-store'
-import { priceMapped } from '../../../catalog/faults'
 import { type Feature, listFeatures } from '../../../catalog/features'
-import { findPlan, mappedPrices, type Plan, type Price, plansOfPrices, withPrices } from '../../../catalog/plans'
+import {
+  findPlan,
+  mappedPrices,
+  type Plan,
+  type Price,
+  plansOfPrices,
+  requireFree,
+  withPrices,
+} from '../../../catalog/plans'
 import { batch, run } from '../../../db/client'
 import { previewPlan } from '../../../entitlements/preview'
 import { projectOf } from '../../../http/auth'
@@ -51,11 +58,9 @@ export async function readHistory(c: Context<HttpEnv>, { id }: Plan): Promise<Au
 }
 
 /** @throws {Fault} `price_mapped` if another plan has one of the prices */
-export async function requireFree(c: Context<HttpEnv>, { id }: Plan, prices: readonly Price[]): Promise<void> {
+export async function requireFreePrices(c: Context<HttpEnv>, { id }: Plan, prices: readonly Price[]): Promise<void> {
   const { db } = c.get('rt')
-  const mapped = await run(db, plansOfPrices(db, projectOf(c.get('actor')), prices))
-  const other = mapped.find(({ plan_id }) => plan_id !== id)
-  if (other) throw priceMapped(`${other.ref} of ${other.vendor} is mapped to the plan ${other.key}.`)
+  requireFree(await run(db, plansOfPrices(db, projectOf(c.get('actor')), prices)), id)
 }
 
 /** What a change of a plan would make of consumers. @param cursor where an earlier preview ended */

@@ -19,7 +19,7 @@ import { BLANK, bodyIn, enteredFrom, enteredIn, withPrice } from './entered'
 import { createPage, editPage } from './form'
 import { listPage } from './list'
 import { planPage } from './plan'
-import { readCatalog, readHistory, readPlan, readPreview, requireFree } from './read'
+import { readCatalog, readHistory, readPlan, readPreview, requireFreePrices } from './read'
 import { refusedBecause } from './refusal'
 import { reviewPage } from './review'
 
@@ -96,7 +96,7 @@ export const planPages = new Hono<HttpEnv>()
         return c.redirect(`${pathsOf(c).plans}/${plan.id}?done=plan_changed`, 303)
       }
       requireMatch(etag, plan.revision, 'plan')
-      await requireFree(c, plan, wanted.prices)
+      await requireFreePrices(c, plan, wanted.prices)
       const cursor = step === 'continue' ? (form.get('cursor') ?? undefined) : undefined
       const reviewed = { ...wanted, prices: [...wanted.prices] }
       const preview = await readPreview(c, plan, reviewed, cursor)

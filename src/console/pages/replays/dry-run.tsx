@@ -4,7 +4,7 @@ import type { HttpEnv } from '../../../http/context'
 import type { EventRow } from '../../../inbox/events/events'
 import type { Preview } from '../../../inbox/replay/preview'
 import { idTime } from '../../../lib/ids'
-import { adviceOn } from '../../../vendors/event-errors'
+import { eventAdvice } from '../../../vendors/event-errors'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Confirm } from '../../ui/confirm'
@@ -45,7 +45,7 @@ type OutlookProps = { row: EventRow; preview: Preview; project: string }
 /** What a replay would do. Where it would fail, or the last attempt did, the cause comes first. */
 function Outlook({ row: { vendor, last_error }, preview, project }: OutlookProps) {
   if (preview.error !== null) {
-    const { what, todo } = adviceOn(preview.error.code, vendorTitle(vendor))
+    const { what, todo } = eventAdvice(preview.error.code, vendorTitle(vendor))
     return (
       <>
         <p class="warning">It would fail: {preview.error.message}</p>
