@@ -1,9 +1,9 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { HttpEnv } from '../http/context'
 import type { PagePolicy } from '../http/meta'
 import { Fault } from '../lib/fault'
-import { page } from './page'
+import { page, type Visit } from './page'
 import { type Explained, type Refusal, refusalOf, type Sent, UNSENT } from './refusal'
 import { Post, Wrong } from './ui/controls'
 import type { SectionName } from './ui/frame/sections'
@@ -40,83 +40,75 @@ type Action<Of, Result> = {
   posts?: string
   needs: PagePolicy
   /** What must hold for the page and for its form besides. @throws what must be done first */
-  requires?: (c: Context<HttpEnv>) => void
+  requires?: (c: Visit) => void
   /** Reads what the page shows, also to show it again. @throws {Fault} `not_found` */
-  read?: (c: Context<HttpEnv>) => Of | Promise<Of>
+  read?: (c: Visit) => Of | Promise<Of>
   /** What the page asks, or a page of its own: one with the form, or why there is nothing to ask. */
-  ask: (c: Context<HttpEnv>, of: Of, sent: Sent) => Ask | Answer
+  ask?: (c: Visit, of: Of, sent: Sent) => Ask | Answer
+  /** Shows a form that was refused, if that is not on the page that asks. Without either, the refusal is an error page. */
+  again?: (c: Visit, sent: Sent) => Answer
   /** Does what the form asks. @throws what the page then explains, if it can: see {@link refusalOf} */
-  run: (c: Context<HttpEnv>) => Result | Promise<Result>
-  done: (c: Context<HttpEnv>, result: Result) => Done | Promise<Done>
+  run: (c: Visit) => Result | Promise<Result>
+  done: (c: Visit, result: Result) => Done | Promise<Done>
   /** What the page explains besides mistakes and conflicts. */
   explains?: Explained
 }
 
 /**
- * An action that is asked about first: a page, and the form on it. A form that is refused shows its page again, with the
- * reason.
+ * An action that is asked about first: a page, and the form on it; or a form on another page. A form that is refused is shown
+ * again, with the reason.
  */
 export function action<Of, Result>(of: Action<Of, Result>): Hono<HttpEnv> {
   const { at, posts = at, needs, requires, read, ask, run, done, explains } = of
   const pages = new Hono<HttpEnv>()
-  const asked = async (c: Context<HttpEnv>, sent: Sent) => {
-    const answer = ask(c, (await read?.(c)) as Of, sent)
-    return 'verb' in answer ? askPage(c, answer, sent) : answer
-  }
-  if (at !== undefined) {
+  const asked =
+    ask &&
+    (async (c: Visit, sent: Sent) => {
+      const answer = await ask(c, (await read?.(c)) as Of, sent)
+      return 'verb' in answer ? askPage(c, answer, sent) : answer
+    })
+  const again = of.again ?? asked
+  if (at !== undefined && asked) {
     pages.get(at, page(needs), (c) => {
       requires?.(c)
       return asked(c, UNSENT)
     })
   }
   if (posts !== undefined) {
-    pages.post(posts, page(needs), (c) => {
+    pages.post(posts, page(needs), async (c) => {
       requires?.(c)
-      const does = async () => done(c, await run(c))
-      return submit(c, does, (sent) => asked(c, sent), explains)
+      let sent: Sent
+      try {
+        const answer = await done(c, await run(c))
+        return answer instanceof Response ? answer : leadTo(c, ...answer)
+      } catch (error) {
+        if (!again) throw error
+        sent = { ...refusalOf(error, explains), entered: c.get('form') }
+        const { headers = {} } = error instanceof Fault ? error.extra : {}
+        for (const [name, value] of Object.entries(headers)) c.header(name, value)
+      }
+      return again(c, sent)
     })
   }
   return pages
 }
 
-/**
- * Does what a form asks, and leads on.
- *
- * @param again shows the form again, with why it was refused
- * @throws an error that the form cannot explain
- */
-export async function submit(
-  c: Context<HttpEnv>,
-  run: () => Promise<Done>,
-  again: (sent: Sent) => Answer,
-  explains?: Explained,
-): Promise<Response> {
-  let refusal: Refusal
-  try {
-    const done = await run()
-    return done instanceof Response ? done : leadTo(c, ...done)
-  } catch (error) {
-    refusal = refusalOf(error, explains)
-    if (error instanceof Fault)
-      for (const [name, value] of Object.entries(error.extra.headers ?? {})) c.header(name, value)
-  }
-  return again({ ...refusal, entered: c.get('form') })
-}
-
 /** Leads to a page after a form. @param notice what it says there */
-export function leadTo(c: Context<HttpEnv>, path: string, notice?: NoticeName): Response {
-  const mark = path.includes('?') ? '&' : '?'
-  return c.redirect(notice ? `${path}${mark}done=${notice}` : path, 303)
+export function leadTo(c: Visit, path: string, notice?: NoticeName): Response {
+  if (notice === undefined) return c.redirect(path, 303)
+  const query = new URLSearchParams(path.split('?')[1])
+  query.set('done', notice)
+  return c.redirect(`${path.split('?')[0]}?${query}`, 303)
 }
 
 /** The page of a question. */
-export function askPage(c: Context<HttpEnv>, ask: Ask, { mistakes, status }: Refusal = UNSENT) {
+export function askPage(c: Visit, ask: Ask, { mistakes, status }: Refusal = UNSENT) {
   const { title, section, above } = ask
   return show(c, { title, section, above, status }, <Confirm c={c} {...ask} refused={mistakes.form} />)
 }
 
 type ConfirmProps = Pick<Ask, 'title' | 'question' | 'says' | 'choice' | 'verb' | 'danger' | 'to' | 'above'> & {
-  c: Context<HttpEnv>
+  c: Visit
   refused?: string | undefined
 }
 

@@ -1,8 +1,7 @@
-import type { Context } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
-import type { HttpEnv } from '../http/context'
 import { randomHex } from '../lib/crypto'
 import { DAY, SECOND } from '../lib/time'
+import type { Visit } from './page'
 import { ATTRIBUTES } from './session'
 
 /**
@@ -14,12 +13,12 @@ const COOKIE = 'browser'
 const KEPT = 400 * DAY
 
 /** The cookie of this browser; a new one if it has none. */
-export function browserOf(c: Context<HttpEnv>): { cookie: string } {
+export function browserOf(c: Visit): { cookie: string } {
   const cookie = getCookie(c, COOKIE, ATTRIBUTES.prefix)
   return { cookie: cookie !== undefined && /^[0-9a-f]{32}$/.test(cookie) ? cookie : randomHex(16) }
 }
 
 /** Gives the browser its cookie. */
-export function keepBrowser(c: Context<HttpEnv>, { cookie }: { cookie: string }): void {
+export function keepBrowser(c: Visit, { cookie }: { cookie: string }): void {
   setCookie(c, COOKIE, cookie, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
 }

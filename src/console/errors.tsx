@@ -1,19 +1,17 @@
-import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { HttpEnv } from '../http/context'
 import { noteFull } from '../http/database-full'
 import { asFault, describe, retryAfter } from '../http/errors'
 import { ERRORS, type FaultName } from '../lib/faults'
 import { startPath } from '../tenancy/reach'
 import { lead, needsConfirmation, needsPasskey, toConfirm, toSecondFactor } from './lead'
-import { enterIfKnown } from './page'
+import { enterIfKnown, type Visit } from './page'
 import { forgetSession, isNotSignedIn } from './session'
 import { plural } from './ui/format'
 import { show } from './ui/layout'
 
 /** Shows an error as a page. A visitor who must sign in, or confirm the session, returns afterwards. */
-export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promise<Response> {
+export function errorPage(c: Visit, error: unknown): Response | Promise<Response> {
   if (error instanceof HTTPException) return say(c, error.status, 'The form was rejected', error.message)
   if (isNotSignedIn(error)) return toSignIn(c)
   if (needsConfirmation(error)) return toConfirm(c)
@@ -32,7 +30,7 @@ export function errorPage(c: Context<HttpEnv>, error: unknown): Response | Promi
 }
 
 /** The page for a project that this session does not reach: a link, because the sign-in replaces the session. */
-async function toSingleSignOn(c: Context<HttpEnv>, connection: string) {
+async function toSingleSignOn(c: Visit, connection: string) {
   await enterIfKnown(c, null)
   const { pathname, search } = new URL(c.req.url)
   const next = c.req.method === 'GET' ? pathname + search : '/console'
@@ -63,19 +61,13 @@ const PAGE_WORDS: Partial<Record<FaultName, { title: string; detail: string }>> 
 }
 
 /** The page for a path that does not exist, or that the visitor may not know about. */
-export async function missingPage(c: Context<HttpEnv>): Promise<Response> {
+export async function missingPage(c: Visit): Promise<Response> {
   if (!c.get('actor')) await enterIfKnown(c, /^\/console\/p\/([^/]+)/.exec(c.req.path)?.[1] ?? null)
   return say(c, 404, 'Page not found', 'The page may have been removed, or you may not be a member of its project.')
 }
 
 /** @param wait how long to wait before trying again (s); null if that does not help */
-async function say(
-  c: Context<HttpEnv>,
-  status: ContentfulStatusCode,
-  title: string,
-  detail: string,
-  wait: string | null = null,
-) {
+async function say(c: Visit, status: ContentfulStatusCode, title: string, detail: string, wait: string | null = null) {
   if (wait !== null) c.header('Retry-After', wait)
   // The header needs the database, which may be what failed.
   if (status >= 500) c.set('actor', undefined as never)
@@ -100,7 +92,7 @@ async function say(
   )
 }
 
-function toSignIn(c: Context<HttpEnv>): Response {
+function toSignIn(c: Visit): Response {
   // A partial update leads back to the page that it was for, if the header names one.
   const { pathname, search } = URL.parse(c.req.header('HX-Current-URL') ?? '', c.req.url) ?? new URL(c.req.url)
   const back = c.req.method === 'GET' ? pathname + search : '/console'

@@ -34,7 +34,7 @@ type FieldOf = {
 type More = Omit<Look, 'label'> & {
   when?: FieldOf['when']
   /** What an empty text stands for. By default: itself in a field that is required, and else nothing. */
-  empty?: null | ''
+  empty?: null | '' | undefined
 }
 
 const asText = (value: unknown) => String(value ?? '')
@@ -51,9 +51,9 @@ export function number(label: string, look: Omit<Look, 'label'> = {}): FieldOf {
   return { look: { label, type: 'number', ...look }, read, show: asText, Control: Line }
 }
 
-/** A choice from a list. */
+/** A choice from a list. An empty one is itself, unless it says what else it stands for. */
 export function choice(label: string, options: NonNullable<Look['options']>, more: More = {}): FieldOf {
-  return { ...text(label, { ...more, options }), Control: Choice }
+  return { ...text(label, { empty: '', ...more, options }), Control: Choice }
 }
 
 /** A box to tick. */

@@ -1,12 +1,11 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../http/context'
 import { type Page, paging } from '../http/page'
+import type { Visit } from './page'
 
 /** The number of rows on a page of a list. */
 export const ROWS = 50
 
 /** The page of a list that the address asks for. */
-export function pageAsked(c: Context<HttpEnv>, rows = ROWS): { limit: number; cursor: string | undefined } {
+export function pageAsked(c: Visit, rows = ROWS): { limit: number; cursor: string | undefined } {
   return { limit: rows, cursor: c.req.query('cursor') }
 }
 
@@ -19,7 +18,7 @@ export function pageAsked(c: Context<HttpEnv>, rows = ROWS): { limit: number; cu
  * @throws {Fault} `invalid_cursor`
  */
 export async function readList<Row extends { id: string }>(
-  c: Context<HttpEnv>,
+  c: Visit,
   list: string,
   read: (before: string | null, limit: number) => Promise<Row[]>,
   rows = ROWS,

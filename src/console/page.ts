@@ -12,12 +12,15 @@ import { formTokenOf, requireFormToken, requireSameOrigin } from './csrf'
 import { projectPaths } from './paths'
 import { isNotSignedIn, userOf, userOfCookie } from './session'
 
+/** A request for a page of the console. */
+export type Visit = Context<HttpEnv>
+
 /**
  * The first middleware of every page: states who may use the page and enforces it. It checks, in this order, the origin
  * of a form, the session, its membership in the path's project, the form's token, and the role.
  */
 export function page(policy: PagePolicy): MiddlewareHandler<HttpEnv> {
-  const admit = async (c: Context<HttpEnv>, next: () => Promise<void>) => {
+  const admit = async (c: Visit, next: () => Promise<void>) => {
     if (policy !== 'anyone') {
       const { user, token } = await enter(c, c.req.param('project') ?? null)
       if (c.req.method === 'POST') requireFormToken(c.get('form'), token)
@@ -37,7 +40,7 @@ export function page(policy: PagePolicy): MiddlewareHandler<HttpEnv> {
 }
 
 /** The signed-in user, with the token of the forms on the page. @throws {Fault} as {@link userOfCookie} */
-async function enter(c: Context<HttpEnv>, project: string | null) {
+async function enter(c: Visit, project: string | null) {
   const user = await userOfCookie(c, project)
   const token = await formTokenOf(c.get('rt'), user.id)
   c.set('formToken', token)
@@ -48,7 +51,7 @@ async function enter(c: Context<HttpEnv>, project: string | null) {
  * Puts a page that anybody may see into the frame of the visitor: that of the project, if they are a member of it. A
  * page for a visitor who is not known, or with a database that does not answer, has no frame.
  */
-export async function enterIfKnown(c: Context<HttpEnv>, project: string | null): Promise<void> {
+export async function enterIfKnown(c: Visit, project: string | null): Promise<void> {
   try {
     await enter(c, project)
   } catch (error) {
@@ -58,11 +61,11 @@ export async function enterIfKnown(c: Context<HttpEnv>, project: string | null):
 }
 
 /** Whether the user has this scope in the page's project. Pages hide the actions that the user may not perform. */
-export function can(c: Context<HttpEnv>, scope: Scope): boolean {
+export function can(c: Visit, scope: Scope): boolean {
   return userOf(c).scopes.includes(scope)
 }
 
 /** The paths of the page's project. */
-export function pathsOf(c: Context<HttpEnv>) {
+export function pathsOf(c: Visit) {
   return projectPaths(projectOf(c.get('actor')))
 }

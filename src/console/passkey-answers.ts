@@ -1,15 +1,14 @@
-import type { Context } from 'hono'
 import type * as z from 'zod'
-import type { HttpEnv } from '../http/context'
 import { invalidField } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { ERRORS } from '../lib/faults'
 import { needsConfirmation, needsPasskey } from './lead'
+import type { Visit } from './page'
 import { parse } from './refusal'
 import { isNotSignedIn } from './session'
 
 /** Responds with options for the browser, or with a sentence on why there are none. The script of passkeys reads it. */
-export async function optionsFor(c: Context<HttpEnv>, make: () => Promise<object>): Promise<Response> {
+export async function optionsFor(c: Visit, make: () => Promise<object>): Promise<Response> {
   try {
     return c.json(await make(), 200)
   } catch (error) {

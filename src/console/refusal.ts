@@ -59,7 +59,11 @@ export const EXPLAINED = {
     not_found: 'This page was out of date: somebody else had removed this member or invitation.',
   },
   // The page itself says what happened to the invitation.
-  invitation: { invitation_not_pending: 'Nothing was changed.', invitation_expired: 'Nothing was changed.' },
+  invitation: {
+    invitation_not_pending: 'Nothing was changed.',
+    invitation_expired: 'Nothing was changed.',
+    not_found: true,
+  },
 } as const satisfies Record<string, Explained>
 
 /** The fields that conflicts are about. */

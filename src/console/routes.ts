@@ -1,7 +1,8 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import type { HttpEnv } from '../http/context'
 import { errorPage, missingPage } from './errors'
 import { pageHeaders } from './headers'
+import type { Visit } from './page'
 import { abovePages } from './pages/above/routes'
 import { apiKeyPages } from './pages/api-keys/routes'
 import { auditPages } from './pages/audit-log/routes'
@@ -84,4 +85,4 @@ export const ssoStartRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', ss
 export const errorRoutes = new Hono<HttpEnv>().use(pageHeaders).route('/', errorPages)
 
 for (const pages of [consoleRoutes, linkRoutes, ssoRoutes, ssoStartRoutes, errorRoutes])
-  pages.onError((error, c: Context<HttpEnv>) => errorPage(c, error))
+  pages.onError((error, c: Visit) => errorPage(c, error))

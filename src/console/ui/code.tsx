@@ -1,12 +1,11 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../http/context'
 import { MINUTE } from '../../lib/time'
 import { CODE_TTL } from '../../sessions/limits'
+import type { Visit } from '../page'
 import { Field } from './controls'
 import { plural } from './format'
 
 /** Where the code is. @param sent begins the sentence where codes are emailed */
-export function CodeSent({ c, sent, email }: { c: Context<HttpEnv>; sent: string; email: string }) {
+export function CodeSent({ c, sent, email }: { c: Visit; sent: string; email: string }) {
   const printed = c.get('rt').settings.signInDelivery === 'log'
   return (
     <p>

@@ -1,10 +1,9 @@
-import type { Context } from 'hono'
 import type { Child, PropsWithChildren } from 'hono/jsx'
-import type { HttpEnv } from '../../http/context'
+import type { Visit } from '../page'
 import type { Mistakes } from '../refusal'
 
 /** A form that posts, with the token that proves it belongs to this session. */
-export function Post(props: PropsWithChildren<{ c: Context<HttpEnv>; to: string; class?: string }>) {
+export function Post(props: PropsWithChildren<{ c: Visit; to: string; class?: string }>) {
   return (
     <form method="post" action={props.to} class={props.class}>
       <input type="hidden" name="form_token" value={props.c.get('formToken')} />

@@ -1,8 +1,7 @@
 import type { Effect } from '../../billing/effect'
 import { projectPaths } from '../paths'
-import { amountIn } from './amounts'
 import { Badge } from './badge'
-import { capital, words } from './format'
+import { amountIn, capital, words } from './format'
 
 const RESULTS: Record<Effect['result'], string> = {
   applied: 'This event set the state of the object.',

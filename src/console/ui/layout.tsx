@@ -1,14 +1,13 @@
-import type { Context } from 'hono'
 import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { StatusCode } from 'hono/utils/http-status'
-import type { HttpEnv } from '../../http/context'
 import { ICON, PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
+import type { Visit } from '../page'
 import type { User } from '../session'
 import { Frame } from './frame/frame'
-import { GraceNotices } from './frame/grace'
 import { projectsAround } from './frame/projects'
 import type { SectionName } from './frame/sections'
+import { GraceNotices } from './frame/status'
 import { Notice, type NoticeName } from './notice'
 
 const HTMX = JSON.stringify({
@@ -34,7 +33,7 @@ type View = {
 }
 
 /** Responds with a full page, in the frame if a user is signed in. */
-export async function show(c: Context<HttpEnv>, view: View, content: Child) {
+export async function show(c: Visit, view: View, content: Child) {
   const user = c.get('actor') as User | undefined
   const around = user ? await projectsAround(c, user) : null
   const notice = c.req.query('done') as NoticeName | undefined

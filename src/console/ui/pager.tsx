@@ -1,7 +1,6 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../http/context'
+import type { Visit } from '../page'
 
-type PagerProps = { c: Context<HttpEnv>; cursor: string | null; query?: URLSearchParams }
+type PagerProps = { c: Visit; cursor: string | null; query?: URLSearchParams }
 
 /**
  * Links to the first page and the next page of a list.

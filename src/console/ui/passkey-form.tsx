@@ -1,9 +1,8 @@
-import type { Context } from 'hono'
 import type { PropsWithChildren } from 'hono/jsx'
-import type { HttpEnv } from '../../http/context'
+import type { Visit } from '../page'
 
 type PasskeyFormProps = PropsWithChildren<{
-  c: Context<HttpEnv>
+  c: Visit
   /** Whether the browser makes a passkey or uses one. */
   does: 'create' | 'get'
   to: string

@@ -1,22 +1,20 @@
-import type { Context } from 'hono'
 import type { KeyRow } from '../../../api-keys/store'
-import type { HttpEnv } from '../../../http/context'
 import { missingScopes } from '../../../lib/access'
 import type { People } from '../../../tenancy/people'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
 import { plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import type { Column } from '../../ui/table'
-import { LifeBadge } from './expiry-fields'
+import { LifeBadge } from './expiry'
 
 /**
  * The columns of the list.
  *
  * @param people the members of the project; null if they are not known
  */
-export function columnsOf(c: Context<HttpEnv>, people: People | null): Column<KeyRow>[] {
+export function columnsOf(c: Visit, people: People | null): Column<KeyRow>[] {
   const { now } = c.get('rt')
   const { keys } = pathsOf(c)
   const columns: Column<KeyRow>[] = [
@@ -99,7 +97,7 @@ function ScopeNames({ of }: { of: readonly string[] }) {
 }
 
 /** What the user may do with a live key. */
-export function Actions({ c, row }: { c: Context<HttpEnv>; row: KeyRow }) {
+export function Actions({ c, row }: { c: Visit; row: KeyRow }) {
   const action = (verb: string, asks: boolean) => (
     <a class="button" href={`${pathsOf(c).keys}/${row.id}/${verb.toLowerCase()}`} data-dialog={asks || undefined}>
       {verb}
@@ -116,7 +114,7 @@ export function Actions({ c, row }: { c: Context<HttpEnv>; row: KeyRow }) {
 }
 
 /** Whether the user may rotate this key. The user must have all of the key's scopes. */
-function mayRotate(c: Context<HttpEnv>, row: KeyRow): boolean {
+function mayRotate(c: Visit, row: KeyRow): boolean {
   const { scopes } = userOf(c)
   const live = row.expires_at === null || row.expires_at > c.get('rt').now
   return live && scopes.includes('api_keys:write') && missingScopes(row.scopes, scopes).length === 0

@@ -1,16 +1,17 @@
-import type { Context } from 'hono'
-import type { KeyRow } from '../../../api-keys/store'
-import type { HttpEnv } from '../../../http/context'
+import { findKey, type KeyRow } from '../../../api-keys/store'
+import { run } from '../../../db/client'
+import { projectOf } from '../../../http/auth'
 import type { Scope } from '../../../lib/access'
+import { requireFound } from '../../../lib/fault'
 import type { People } from '../../../tenancy/people'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { exact } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head, Time } from '../../ui/parts'
 import type { AuditRow } from '../audit-log/entry'
 import { History } from '../audit-log/history'
 import { Actions, Holder, MinterAddress } from './columns'
-import { LifeBadge } from './expiry-fields'
+import { LifeBadge } from './expiry'
 import { Scopes } from './matrix'
 
 type About = {
@@ -23,7 +24,7 @@ type About = {
 }
 
 /** The page of one key, even after it was revoked. */
-export function keyPage(c: Context<HttpEnv>, row: KeyRow, { people, history, dormant }: About) {
+export function keyPage(c: Visit, row: KeyRow, { people, history, dormant }: About) {
   const { keys } = pathsOf(c)
   const { now } = c.get('rt')
   const title = (
@@ -102,4 +103,18 @@ function Dormant({ of }: { of: Scope[] }) {
       it. It works again if they get such a role. The other scopes work.
     </p>
   )
+}
+
+/** The key that the path names. */
+export function addressed(c: Visit) {
+  return { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '' }
+}
+
+export const keyPath = (c: Visit, id: string) => `${pathsOf(c).keys}/${encodeURIComponent(id)}`
+
+/** Reads the key in the path, if it is live. @throws {Fault} `not_found` */
+export async function readKey(c: Visit): Promise<KeyRow> {
+  const { db } = c.get('rt')
+  const { project_id, id } = addressed(c)
+  return requireFound(await run(db, findKey(db, project_id, id)), 'API key')
 }

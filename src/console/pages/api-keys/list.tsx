@@ -1,11 +1,9 @@
-import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { KeyRow } from '../../../api-keys/store'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import type { People } from '../../../tenancy/people'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head } from '../../ui/parts'
@@ -14,7 +12,7 @@ import { columnsOf } from './columns'
 import { Examples } from './secret'
 
 /** The list of API keys, or an introduction if there are none. */
-export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<KeyRow>, people: People | null) {
+export function listPage(c: Visit, { data: rows, next_cursor }: Page<KeyRow>, people: People | null) {
   const create = can(c, 'api_keys:write') && (
     <a class="button primary" href={`${pathsOf(c).keys}/new`}>
       Create API key
@@ -40,7 +38,7 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
   )
 }
 
-function NoKeys({ c, create }: { c: Context<HttpEnv>; create: Child }) {
+function NoKeys({ c, create }: { c: Visit; create: Child }) {
   return (
     <section class="empty">
       <h2>No active API keys</h2>

@@ -1,7 +1,5 @@
-import type { Context } from 'hono'
 import type { KeyRow } from '../../../api-keys/store'
-import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { inFull } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, Head } from '../../ui/parts'
@@ -14,7 +12,7 @@ import { curlExample, envFile, nodeExample, SELF } from './examples'
  * @param settingUp whether the project is not set up yet: the overview then says what comes next
  */
 export function secretPage(
-  c: Context<HttpEnv>,
+  c: Visit,
   row: KeyRow,
   secret: string,
   { what, settingUp = false }: { what: 'created' | 'rotated'; settingUp?: boolean },
@@ -57,15 +55,7 @@ export function secretPage(
 }
 
 /** Tabs: radio buttons and the style sheet, so that they work without a script. */
-export function Examples({
-  c,
-  secret,
-  first = 'env',
-}: {
-  c: Context<HttpEnv>
-  secret: string
-  first?: 'env' | 'curl'
-}) {
+export function Examples({ c, secret, first = 'env' }: { c: Visit; secret: string; first?: 'env' | 'curl' }) {
   const tabs = [
     ['env', '.env', envFile(c, secret)],
     ['curl', 'curl', curlExample(c)],

@@ -1,16 +1,14 @@
-import type { Context } from 'hono'
 import type { Named } from '../../../audit-log/objects-store'
 import type { AuditRow as Row } from '../../../audit-log/read-store'
-import type { HttpEnv } from '../../../http/context'
 import { toUnicode } from '../../../lib/punycode'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 
 /** An entry with the address of its actor, if that is a user, and the current state of its object, if that has a name. */
 export type AuditRow = Row & { actor_email: string | null; object: Named | null }
 
 /** Who made a change. An API key leads to its page. */
-export function Who({ c, row }: { c: Context<HttpEnv>; row: AuditRow }) {
+export function Who({ c, row }: { c: Visit; row: AuditRow }) {
   if (row.actor_type === 'system') return <>The service</>
   if (row.actor_type === 'user') return <span class="cut">{row.actor_email ?? 'Unknown user'}</span>
   return (
@@ -21,7 +19,7 @@ export function Who({ c, row }: { c: Context<HttpEnv>; row: AuditRow }) {
 }
 
 /** What was changed, with a link to its page if there is one. */
-export function About({ c, row }: { c: Context<HttpEnv>; row: AuditRow }) {
+export function About({ c, row }: { c: Visit; row: AuditRow }) {
   const paths = pathsOf(c)
   const id = encodeURIComponent(row.object_id)
   const name = row.object?.name ?? row.object_id

@@ -1,14 +1,13 @@
-import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
-import type { HttpEnv } from '../../../http/context'
 import { idTime } from '../../../lib/ids'
+import type { Visit } from '../../page'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { type AuditRow, Who } from './entry'
 import { What } from './list'
 
 /** The latest audit entries about one object, on its own page. @param none what is shown if there are no entries */
-export function History({ c, entries, none }: { c: Context<HttpEnv>; entries: AuditRow[]; none: Child }) {
+export function History({ c, entries, none }: { c: Visit; entries: AuditRow[]; none: Child }) {
   const { now } = c.get('rt')
   const columns: Column<AuditRow>[] = [
     ['When', (entry) => <Time at={idTime(entry.id)} now={now} />],

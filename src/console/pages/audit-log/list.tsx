@@ -1,25 +1,18 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { About, type AuditRow, Who } from './entry'
-import { type Actors, Filters } from './filters'
-import type { Asked } from './query'
+import { type Actors, type Asked, Filters } from './filters'
 import { saidOf } from './words'
 
 type Listed = Page<AuditRow> & { truncated: boolean }
 
 /** The audit log, with a form to filter it. `page` is null if the filters are invalid. */
-export function listPage(
-  c: Context<HttpEnv>,
-  { asked, actors }: { asked: Asked; actors: Actors },
-  page: Listed | null,
-) {
+export function listPage(c: Visit, { asked, actors }: { asked: Asked; actors: Actors }, page: Listed | null) {
   return show(
     c,
     { title: 'Audit log', section: 'audit', status: page === null ? 422 : 200 },
@@ -59,7 +52,7 @@ function NoEntries({ asked, truncated, clear }: { asked: Asked; truncated: boole
   )
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<AuditRow>[] {
+function columnsOf(c: Visit): Column<AuditRow>[] {
   const { now } = c.get('rt')
   return [
     ['When', (row) => <Time at={idTime(row.id)} now={now} />],

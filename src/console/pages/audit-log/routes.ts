@@ -9,10 +9,9 @@ import type { HttpEnv } from '../../../http/context'
 import { readMembers } from '../../../tenancy/people'
 import { pageAsked } from '../../list'
 import { page } from '../../page'
-import type { Actors } from './filters'
+import { type Actors, readFilters } from './filters'
 import { listPage } from './list'
 import { readNames } from './names'
-import { readFilters } from './query'
 
 /** The number of entries on a page, and of the newest API keys to filter by. Their names can be long. */
 const [LISTED, CHOICES] = [40, 25]

@@ -1,7 +1,5 @@
-import type { Context } from 'hono'
 import type { Presented } from '../../../billing/read/present'
-import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { timeOf } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import type { Column } from '../../ui/table'
@@ -14,7 +12,7 @@ export type CommonColumns = Record<'id' | 'status' | 'customer' | 'vendor' | 'up
 }
 
 /** The columns that the lists of all kinds share. @param path the last segment of the list's path */
-export function commonColumns(c: Context<HttpEnv>, path: string): CommonColumns {
+export function commonColumns(c: Visit, path: string): CommonColumns {
   const at = `${pathsOf(c).billing}/${path}`
   const { now } = c.get('rt')
   return {

@@ -1,17 +1,15 @@
-import type { Context } from 'hono'
 import type { customerOf } from '../../../billing/customers/read'
 import type { Presented, ShownObjects } from '../../../billing/read/present'
 import type { Link } from '../../../consumers/links'
-import type { HttpEnv } from '../../../http/context'
 import type { ObjectKind } from '../../../lib/billing-kinds'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { ConsumerOf } from '../customers/consumer-of'
-import { customerPath } from '../customers/paths'
+import { ConsumerOf } from '../customers/link'
+import { customerPath } from '../customers/read'
 import { commonColumns } from './columns'
 import { invoices } from './invoices'
 import { currencyOf, Discounts, type Lists, Metadata } from './object'
@@ -24,7 +22,7 @@ import { Value } from './value'
 type Customer = NonNullable<ReturnType<typeof customerOf>>
 
 /** A vendor's customer: which consumer it is, what its own events say about it, and its objects. */
-export function customerPage(c: Context<HttpEnv>, customer: Customer, link: Link) {
+export function customerPage(c: Visit, customer: Customer, link: Link) {
   const { billing, events } = pathsOf(c)
   const { id, vendor, source_event_id, status, vendor_status, ambiguous, incomplete, metadata, ...rest } = customer
   const { subscriptions: subs, invoices: bills, payment_methods, discounts, ...fields } = rest as typeof rest & Lists
@@ -79,7 +77,7 @@ export function customerPage(c: Context<HttpEnv>, customer: Customer, link: Link
 }
 
 type LatestProps<K extends ObjectKind> = {
-  c: Context<HttpEnv>
+  c: Visit
   customer: Customer
   list: ObjectList<K>
   of: { data: ShownObjects[K][]; has_more: boolean }

@@ -1,5 +1,5 @@
 import { INVOICE_STATUSES } from '../../../vendors/objects'
-import { amountIn } from '../../ui/amounts'
+import { amountIn } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
 /** The list of invoices. To add a column, add a line to `columns`. */

@@ -1,9 +1,7 @@
-import type { Context } from 'hono'
 import type { ShownObjects } from '../../../billing/read/present'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import type { ObjectKind } from '../../../lib/billing-kinds'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { Field, Select } from '../../ui/controls'
 import { FilterActions } from '../../ui/filters'
 import { show } from '../../ui/layout'
@@ -18,7 +16,7 @@ type Asked = { customer: string | undefined; status: string | undefined }
 
 /** A list of billing objects with its search. */
 export function listPage<K extends ObjectKind>(
-  c: Context<HttpEnv>,
+  c: Visit,
   list: ObjectList<K>,
   asked: Asked,
   found: Page<ShownObjects[K]> & { truncated: boolean },

@@ -1,7 +1,5 @@
-import type { Context } from 'hono'
 import type { Presented } from '../../../billing/read/present'
-import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -12,7 +10,7 @@ import { Parts, Value } from './value'
 
 /** A billing object: its fields, its parts and its timeline. @param list the list that it belongs to */
 export function objectDetail(
-  c: Context<HttpEnv>,
+  c: Visit,
   list: { title: string; path: ListPath },
   object: Presented,
   timeline: TimelinePage,

@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { customerOf, ofCustomer } from '../../../billing/customers/read'
 import { noObject } from '../../../billing/names'
 import { listing } from '../../../billing/read/list'
@@ -11,7 +11,7 @@ import type { HttpEnv } from '../../../http/context'
 import { listReferring, timelineOf } from '../../../inbox/timeline/timeline'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { pageAsked } from '../../list'
-import { page } from '../../page'
+import { page, type Visit } from '../../page'
 import { customerPage } from './customer'
 import { invoices } from './invoices'
 import { listPage } from './list'
@@ -56,7 +56,7 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
     .get(`/${list.path}/:object`, page('billing:read'), (c) => one(c, list))
 }
 
-async function one<K extends ObjectKind>(c: Context<HttpEnv>, list: ObjectList<K>) {
+async function one<K extends ObjectKind>(c: Visit, list: ObjectList<K>) {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const id = c.req.param('object') ?? ''

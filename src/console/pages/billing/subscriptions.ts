@@ -1,7 +1,6 @@
 import type { ShownObjects } from '../../../billing/read/present'
 import { SUBSCRIPTION_STATUSES } from '../../../vendors/objects'
-import { priceOf } from '../../ui/amounts'
-import { words } from '../../ui/format'
+import { priceOf, words } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
 /** The number of a subscription's items that a row names. */

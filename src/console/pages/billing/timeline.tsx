@@ -1,7 +1,5 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { timelineOf } from '../../../inbox/timeline/timeline'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Changes } from '../../ui/effects'
 import { timeOf, words } from '../../ui/format'
@@ -11,7 +9,7 @@ import { Table } from '../../ui/table'
 export type TimelinePage = ReturnType<ReturnType<typeof timelineOf>['page']>
 
 /** `currency`: of the object's amounts. */
-type TimelineProps = { c: Context<HttpEnv>; page: TimelinePage; currency: string | null }
+type TimelineProps = { c: Visit; page: TimelinePage; currency: string | null }
 
 /** The events of an object, with the changes that each made. */
 export function Timeline({ c, page: { entries, resume }, currency }: TimelineProps) {

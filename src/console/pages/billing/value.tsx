@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { amountIn, priceOf } from '../../ui/amounts'
-import { capital, timeOf, words } from '../../ui/format'
+import { amountIn, capital, priceOf, timeOf, words } from '../../ui/format'
 import { ExactTime, Fact } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 

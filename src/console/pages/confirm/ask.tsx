@@ -1,9 +1,10 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { MINUTE } from '../../../lib/time'
 import { CONFIRMED_FOR } from '../../../sessions/limits'
+import { Confirm } from '../../action'
+import type { Visit } from '../../page'
 import { userOf } from '../../session'
-import { Confirm } from '../../ui/confirm'
+import { CodeField, CodeSent } from '../../ui/code'
+import { Post, SubmitOrCancel } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { PasskeyForm } from '../../ui/passkey-form'
@@ -13,7 +14,7 @@ import { PasskeyForm } from '../../ui/passkey-form'
  *
  * @param next the page to return to
  */
-export function askPage(c: Context<HttpEnv>, next: string, hasPasskey: boolean) {
+export function askPage(c: Visit, next: string, hasPasskey: boolean) {
   return show(
     c,
     { title: 'Confirm that it is you', passkeys: hasPasskey },
@@ -21,20 +22,23 @@ export function askPage(c: Context<HttpEnv>, next: string, hasPasskey: boolean) 
       <Confirm
         c={c}
         title="Confirm that it is you"
+        above={['Back', next]}
         to="/console/confirm/code"
         verb="Send code"
-        back={next}
         choice={<input type="hidden" name="next" value={next} />}
-      >
-        <p>
-          What you are doing has serious consequences, so it needs more than a signed-in browser. Nothing has been
-          changed yet.
-        </p>
-        <p>
-          We send a code to <strong>{userOf(c).email}</strong>. After you have entered it, you return to the page where
-          you were, and are not asked again for {plural(CONFIRMED_FOR / MINUTE, 'minute')}.
-        </p>
-      </Confirm>
+        says={
+          <>
+            <p>
+              What you are doing has serious consequences, so it needs more than a signed-in browser. Nothing has been
+              changed yet.
+            </p>
+            <p>
+              We send a code to <strong>{userOf(c).email}</strong>. After you have entered it, you return to the page
+              where you were, and are not asked again for {plural(CONFIRMED_FOR / MINUTE, 'minute')}.
+            </p>
+          </>
+        }
+      />
       {hasPasskey && (
         <section class="second">
           <PasskeyForm
@@ -48,5 +52,29 @@ export function askPage(c: Context<HttpEnv>, next: string, hasPasskey: boolean) 
         </section>
       )}
     </>,
+  )
+}
+
+/** Asks for the code that was sent. @param wrong whether the code that was entered did not work */
+export function codePage(c: Visit, { next, challenge }: { next: string; challenge: string }, wrong = false) {
+  return show(
+    c,
+    { title: 'Confirm that it is you', status: wrong ? 401 : 200 },
+    <section class="confirm">
+      <h1>Enter the code</h1>
+      <CodeSent c={c} sent="We have sent a code to" email={userOf(c).email} />
+      <Post c={c} to="/console/confirm">
+        <input type="hidden" name="next" value={next} />
+        <input type="hidden" name="challenge" value={challenge} />
+        <CodeField wrong={wrong} />
+        <SubmitOrCancel label="Confirm" back={next} />
+      </Post>
+      <Post c={c} to="/console/confirm/code" class="instead">
+        <input type="hidden" name="next" value={next} />
+        <button type="submit" class="link">
+          Send a new code
+        </button>
+      </Post>
+    </section>,
   )
 }

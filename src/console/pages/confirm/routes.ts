@@ -2,15 +2,32 @@ import { Hono } from 'hono'
 import { clientOf } from '../../../accounts/client'
 import { run } from '../../../db/client'
 import type { HttpEnv } from '../../../http/context'
-import { Fault } from '../../../lib/fault'
 import { passkeysOf } from '../../../passkeys/passkey'
 import { confirmationMail } from '../../../sessions/mails'
 import { confirmByCode, limitSignIn, requestCode } from '../../../sessions/sign-in'
-import { localPath } from '../../local-path'
-import { page } from '../../page'
+import { action } from '../../action'
+import { localPath } from '../../lead'
+import { page, type Visit } from '../../page'
 import { userOf } from '../../session'
-import { askPage } from './ask'
-import { codePage } from './code'
+import { askPage, codePage } from './ask'
+
+const enter = action({
+  posts: '/',
+  needs: 'user',
+  run: async (c) => {
+    await limitSignIn(c)
+    await confirmByCode(c.get('rt'), userOf(c), sentIn(c), clientOf(c))
+  },
+  done: (c) => [sentIn(c).next, 'confirmed'],
+  again: (c) => codePage(c, sentIn(c), true),
+  explains: { invalid_code: true },
+})
+
+function sentIn(c: Visit) {
+  const form = c.get('form')
+  const next = localPath(c, form.get('next'))
+  return { next, challenge: form.get('challenge') ?? '', code: form.get('code') ?? '' }
+}
 
 /** Confirms the session of this browser, then returns to the page of the form that required it. */
 export const confirmPages = new Hono<HttpEnv>()
@@ -27,18 +44,4 @@ export const confirmPages = new Hono<HttpEnv>()
     const { challenge } = await requestCode(c, userOf(c).email, confirmationMail)
     return codePage(c, { next, challenge })
   })
-  .post('/', page('user'), async (c) => {
-    const form = c.get('form')
-    const next = localPath(c, form.get('next'))
-    const challenge = form.get('challenge') ?? ''
-    await limitSignIn(c)
-    try {
-      await confirmByCode(c.get('rt'), userOf(c), { challenge, code: form.get('code') ?? '' }, clientOf(c))
-    } catch (error) {
-      if (!(error instanceof Fault) || error.fault !== 'invalid_code') throw error
-      return codePage(c, { next, challenge }, true)
-    }
-    const back = new URL(next, c.req.url)
-    back.searchParams.set('done', 'confirmed')
-    return c.redirect(back.pathname + back.search, 303)
-  })
+  .route('/', enter)

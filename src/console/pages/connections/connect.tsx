@@ -1,41 +1,79 @@
-import type { Context } from 'hono'
 import type { PropsWithChildren } from 'hono/jsx'
-import type { HttpEnv } from '../../../http/context'
+import { CreateBody, UpdateBody } from '../../../inbox/connections/fields'
 import { MAX_NAME } from '../../../inbox/connections/limits'
-import { pathsOf } from '../../page'
-import { type Mistakes, UNSENT } from '../../refusal'
-import { Field, Post, Wrong } from '../../ui/controls'
+import { vendorOf } from '../../../vendors'
+import { form, own, text } from '../../form'
+import { pathsOf, type Visit } from '../../page'
+import type { Mistakes, Sent } from '../../refusal'
+import { Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { vendorTitle } from '../../ui/vendor-titles'
+import { VENDOR_OPTIONS, VENDORS_WITH_STATE, vendorTitle } from '../../ui/vendor-titles'
 import { guideOf } from './guides'
 
-/** The values entered in the form for a new connection. `livemode`: `true`, `false`, or empty for no choice. */
-export type Entered = { vendor: string; name: string; livemode: string }
+/** The mode in a form. There is no default: without a choice, the form asks. */
+const MODES: Record<string, boolean> = { true: true, false: false }
+
+const fields = {
+  name: text('Name', { required: true, maxlength: MAX_NAME, when: (sent) => sent.has('name') }),
+  livemode: own((mode) => MODES[mode]),
+}
+export const CONNECTION = form(CreateBody, { ...fields, vendor: own((vendor) => vendor) })
+/** The form that changes a connection, and those that only enable or disable it. */
+export const CHANGED = form(UpdateBody, { ...fields, status: own((status) => status || undefined) })
+
+const hasState = ([name]: readonly [string, ...string[]]) => vendorOf(name)?.snapshots !== undefined
+
+/** Vendors whose events become billing state come first. */
+const BY_STATE = VENDOR_OPTIONS.toSorted((a, b) => Number(hasState(b)) - Number(hasState(a)))
+
+/** The vendors, to choose the one to connect. */
+export function choosePage(c: Visit) {
+  const { connections } = pathsOf(c)
+  return show(
+    c,
+    { title: 'Connect a vendor', section: 'connections', above: ['Connections', connections] },
+    <>
+      <Head title="Connect a vendor" />
+      <p class="quiet">
+        Which vendor’s events do you want to receive? Events of {VENDORS_WITH_STATE.replace(' or ', ' and ')} also
+        become subscriptions, invoices and payment methods. Events of every vendor are verified, recorded and
+        searchable.
+      </p>
+      <ul class="vendors">
+        {BY_STATE.map(([name, title]) => (
+          <li>
+            <a href={`${connections}/new?vendor=${name}`}>
+              <strong>{title}</strong>
+              <span class="quiet">{hasState([name]) ? 'Events and billing state' : 'Events'}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">
+        Is your vendor missing? If it follows the Standard Webhooks specification, choose Standard Webhooks.
+      </p>
+    </>,
+  )
+}
 
 /** The form for a new connection to a vendor. The secret comes later, because most vendors need the ingest URL first. */
-export function connectPage(c: Context<HttpEnv>, entered: Entered, { mistakes, status } = UNSENT) {
+export function connectPage(c: Visit, sent: Sent & { entered: URLSearchParams }) {
+  const { mistakes, status, entered } = sent
+  const vendor = entered.get('vendor') ?? ''
   const { connections } = pathsOf(c)
-  const title = vendorTitle(entered.vendor)
+  const title = vendorTitle(vendor)
   return show(
     c,
     { title: `Connect ${title}`, section: 'connections', status, above: ['All vendors', `${connections}/new`] },
     <>
       <Head title={`Connect ${title}`} />
-      <p class="quiet">{next(entered.vendor, title)}</p>
+      <p class="quiet">{next(vendor, title)}</p>
       <Post c={c} to={connections} class="form">
         <Wrong>{mistakes.form ?? mistakes.vendor}</Wrong>
-        <input type="hidden" name="vendor" value={entered.vendor} />
-        <ModeField title={title} value={entered.livemode} mistakes={mistakes} />
-        <Field
-          name="name"
-          label="Name"
-          value={entered.name}
-          required
-          maxlength={MAX_NAME}
-          mistakes={mistakes}
-          hint="Tells your connections apart. You can change it later."
-        />
+        <input type="hidden" name="vendor" value={vendor} />
+        <ModeField title={title} value={entered.get('livemode') ?? ''} mistakes={mistakes} />
+        {CONNECTION.field('name', sent, { hint: 'Tells your connections apart. You can change it later.' })}
         <button type="submit" class="primary">
           Create connection
         </button>

@@ -1,28 +1,24 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
-import { can, pathsOf } from '../../page'
-import { UNSENT } from '../../refusal'
+import type { ConnectionRow } from '../../../inbox/connections/connection'
+import { can, pathsOf, type Visit } from '../../page'
+import type { Sent } from '../../refusal'
+import { Post } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { Facts, Standing } from './facts'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { CHANGED, ModeField } from './connect'
+import { pathOf } from './describe'
+import { Facts, Refused, Standing } from './facts'
 import type { Shown } from './read'
-import { Refused } from './refused'
 import { Secrets } from './secrets'
-import { Settings } from './settings'
 import { Guidance, IngestUrl, Setup } from './setup'
 
 /**
  * A connection. Until it has received its first event, the page begins with what is left to do.
  *
  * @param suggested a secret for vendors that sign with one that you choose
- * @param entered the name in the form
  */
-export function connectionPage(
-  c: Context<HttpEnv>,
-  of: Shown & { suggested: string },
-  { mistakes, status } = UNSENT,
-  entered = of.row.name,
-) {
+export function connectionPage(c: Visit, of: Shown & { suggested: string }, sent: Sent) {
+  const { mistakes, status } = sent
   const { row, names, suggested } = of
   const { connections, events } = pathsOf(c)
   const isNew = row.last_event_id === null
@@ -61,7 +57,52 @@ export function connectionPage(
       <Facts c={c} of={of} />
       {!isNew && <Refused c={c} of={of} />}
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakes} />}
-      {can(c, 'connections:write') && <Settings c={c} row={row} entered={entered} mistakes={mistakes} />}
+      {can(c, 'connections:write') && <Settings c={c} row={row} sent={sent} />}
     </>,
+  )
+}
+
+type SettingsProps = { c: Visit; row: ConnectionRow; sent: Sent }
+
+/** Changes, disables, enables or deletes a connection. */
+function Settings({ c, row, sent: { entered, mistakes } }: SettingsProps) {
+  // The form that adds a secret has no name.
+  const filled = entered?.has('name') ? entered : CHANGED.opened(row)
+  const at = pathOf(c, row)
+  const active = row.status === 'active'
+  return (
+    <>
+      <h2 id="settings">Settings</h2>
+      <Post c={c} to={at} class="form">
+        {CHANGED.field('name', { mistakes, entered: filled })}
+        <ModeField title={vendorTitle(row.vendor)} value={String(row.livemode)} mistakes={mistakes}>
+          <p class="hint">A change also applies to events and billing state that are already stored.</p>
+        </ModeField>
+        <button type="submit">Save</button>
+      </Post>
+      <h2>{active ? 'Disable or delete' : 'Enable or delete'}</h2>
+      <p class="quiet">
+        {active
+          ? 'A disabled connection refuses deliveries until you enable it again. A deleted one is gone, and its events stay.'
+          : 'This connection is disabled and refuses every delivery.'}
+      </p>
+      <div class="choice">
+        {active ? (
+          <a class="button" href={`${at}/disable`} data-dialog>
+            Disable
+          </a>
+        ) : (
+          <Post c={c} to={at}>
+            <input type="hidden" name="status" value="active" />
+            <button type="submit" class="primary">
+              Enable
+            </button>
+          </Post>
+        )}
+        <a class="button danger" href={`${at}/delete`} data-dialog>
+          Delete connection
+        </a>
+      </div>
+    </>
   )
 }

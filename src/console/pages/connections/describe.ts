@@ -1,11 +1,9 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { idTime } from '../../../lib/ids'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 
 /** The path of a connection's page. */
-export function pathOf(c: Context<HttpEnv>, { id }: { id: string }): string {
+export function pathOf(c: Visit, { id }: { id: string }): string {
   return `${pathsOf(c).connections}/${id}`
 }
 

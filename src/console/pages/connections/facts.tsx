@@ -1,17 +1,17 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { ConnectionRow } from '../../../inbox/connections/connection'
-import { pathsOf } from '../../page'
+import { MINUTE } from '../../../lib/time'
+import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Dotted, Fact, Time } from '../../ui/parts'
-import { totalOf } from '../../ui/refusals'
+import { adviceOn, totalOf } from '../../ui/refusals'
+import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { lastOf, modeOf, standingOf } from './describe'
 import type { Shown } from './read'
 
 /** `fresh`: replaces an older version on the page, beside the part that the page asks for. */
 type Part = { fresh?: boolean }
-type FactsProps = Part & { c: Context<HttpEnv>; of: Omit<Shown, 'names'> }
+type FactsProps = Part & { c: Visit; of: Omit<Shown, 'names'> }
 
 const changed = ({ fresh }: Part) => ({ 'hx-swap-oob': fresh ? 'true' : undefined })
 
@@ -25,7 +25,7 @@ export function Standing({ row, ...part }: Part & { row: ConnectionRow }) {
 }
 
 /** When a signing secret was last used. */
-export function Used({ c, row, secret, ...part }: Part & { c: Context<HttpEnv>; row: ConnectionRow; secret: string }) {
+export function Used({ c, row, secret, ...part }: Part & { c: Visit; row: ConnectionRow; secret: string }) {
   return (
     <span id={`used-${secret}`} {...changed(part)}>
       <Time at={row.secrets_used[secret] ?? null} now={c.get('rt').now} />
@@ -61,5 +61,35 @@ export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
         <code>{row.id}</code>
       </Fact>
     </dl>
+  )
+}
+
+/** What the connection refused in a day, by cause, with what to do about each. */
+export function Refused({ c, of: { refusals } }: { c: Visit; of: Pick<Shown, 'refusals'> }) {
+  const { now } = c.get('rt')
+  return (
+    <>
+      <h2 id="refused">Refused deliveries, last 24 hours</h2>
+      {refusals.length === 0 ? (
+        <p class="quiet">None.</p>
+      ) : (
+        <>
+          <p class="quiet">
+            Most vendors send a refused delivery again, so it arrives once the cause is fixed. The bodies of refused
+            deliveries are not kept. Counts appear within ten seconds.
+          </p>
+          <Table
+            label="Refused deliveries"
+            rows={refusals}
+            columns={[
+              ['Cause', ({ cause }) => <code>{cause}</code>],
+              ['Refused', ({ n }) => n.toLocaleString('en'), 'number'],
+              ['Last', ({ minute }) => <Time at={Math.min(now, (minute + 1) * MINUTE - 1)} now={now} />],
+              ['What to do', ({ cause }) => <span class="wrapped">{adviceOn(cause)}</span>],
+            ]}
+          />
+        </>
+      )}
+    </>
   )
 }

@@ -1,7 +1,5 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -13,7 +11,7 @@ import { lastOf, modeOf, pathOf, standingOf } from './describe'
 import type { ListedConnection } from './read'
 
 /** The list of connections, or an introduction if there are none. */
-export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<ListedConnection>) {
+export function listPage(c: Visit, { data: rows, next_cursor }: Page<ListedConnection>) {
   const add = can(c, 'connections:write') && (
     <a class="button primary" href={`${pathsOf(c).connections}/new`}>
       Connect a vendor
@@ -42,7 +40,7 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
   )
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<ListedConnection>[] {
+function columnsOf(c: Visit): Column<ListedConnection>[] {
   const { now } = c.get('rt')
   return [
     ['Name', (row) => <a href={pathOf(c, row)}>{row.name}</a>],
@@ -56,7 +54,7 @@ function columnsOf(c: Context<HttpEnv>): Column<ListedConnection>[] {
 }
 
 /** How many deliveries were refused, with a link to the causes. */
-function Refused({ c, row }: { c: Context<HttpEnv>; row: ListedConnection }) {
+function Refused({ c, row }: { c: Visit; row: ListedConnection }) {
   const n = totalOf(row.hour.refused)
   if (n === 0) return <>0</>
   return (

@@ -1,10 +1,8 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { publicOrigin } from '../../../http/origin'
 import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { ingestUrl } from '../../../inbox/connections/present'
 import { isLocalhost } from '../../../lib/localhost'
-import { can } from '../../page'
+import { can, type Visit } from '../../page'
 import { Copyable } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import type { Guide } from './guides'
@@ -14,16 +12,16 @@ import { exampleSecret } from './suggest'
  * What the pages say on a local server, which no vendor can reach.
  */
 
-type About = { c: Context<HttpEnv>; row: ConnectionRow }
+type About = { c: Visit; row: ConnectionRow }
 
 /** Whether this server is on the reader's own machine. */
-export function isLocal(c: Context<HttpEnv>): boolean {
+export function isLocal(c: Visit): boolean {
   const origin = publicOrigin(c)
   return origin !== null && isLocalhost(new URL(origin).hostname)
 }
 
 /** A secret to try the connection with, on a local server and for those who may enter it; null otherwise. */
-export async function localSecret(c: Context<HttpEnv>, row: ConnectionRow): Promise<string | null> {
+export async function localSecret(c: Visit, row: ConnectionRow): Promise<string | null> {
   if (!isLocal(c) || !can(c, 'connections:write') || !canSend(row)) return null
   return exampleSecret(c.get('rt'), row)
 }

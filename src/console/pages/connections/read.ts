@@ -1,13 +1,12 @@
-import type { Context } from 'hono'
 import { batch } from '../../../db/client'
 import { type RefusedFor, readMinutes, readRefusals } from '../../../health/read'
 import { type Traffic, trafficOf } from '../../../health/traffic'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import { type ConnectionRow, findConnection, listConnections } from '../../../inbox/connections/connection'
 import { type EventRow, lastEventOf } from '../../../inbox/events/events'
 import { requireFound } from '../../../lib/fault'
 import { DAY, HOUR, MINUTE } from '../../../lib/time'
+import type { Visit } from '../../page'
 import { namesOf } from '../events/store'
 import { localSecret } from './local'
 
@@ -24,12 +23,12 @@ export type Shown = {
 }
 
 /** The connection that the path names. */
-export function addressed(c: Context<HttpEnv>) {
+export function addressed(c: Visit) {
   return { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '' }
 }
 
 /** Reads what the page of a connection waits for, in one round trip. @throws {Fault} `not_found` */
-export async function readArrivals(c: Context<HttpEnv>): Promise<Omit<Shown, 'names'>> {
+export async function readArrivals(c: Visit): Promise<Omit<Shown, 'names'>> {
   const { db, now } = c.get('rt')
   const { project_id, id } = addressed(c)
   const to = Math.floor(now / MINUTE) + 1
@@ -44,7 +43,7 @@ export async function readArrivals(c: Context<HttpEnv>): Promise<Omit<Shown, 'na
 }
 
 /** Reads what the page of a connection shows: {@link readArrivals}, then the names of people and keys. */
-export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
+export async function readShown(c: Visit): Promise<Shown> {
   const arrivals = await readArrivals(c)
   const added = arrivals.row.secrets.flatMap(({ added_by }) => added_by ?? [])
   return { ...arrivals, names: await namesOf(c.get('rt'), addressed(c).project_id, added) }
@@ -54,11 +53,7 @@ export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
 export type ListedConnection = ConnectionRow & { hour: Traffic }
 
 /** Reads a page of the list, in one round trip. */
-export async function readListed(
-  c: Context<HttpEnv>,
-  before: string | null,
-  limit: number,
-): Promise<ListedConnection[]> {
+export async function readListed(c: Visit, before: string | null, limit: number): Promise<ListedConnection[]> {
   const { db, now } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const to = Math.floor(now / MINUTE) + 1

@@ -1,19 +1,20 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { ConnectionRow } from '../../../inbox/connections/connection'
-import { MAX_SECRETS } from '../../../inbox/connections/limits'
-import { can } from '../../page'
+import { SecretBody } from '../../../inbox/connections/fields'
+import { MAX_SECRET_LENGTH, MAX_SECRETS } from '../../../inbox/connections/limits'
+import { vendorOf } from '../../../vendors'
+import { form, text } from '../../form'
+import { can, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
+import { sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { pathOf, secretName } from './describe'
 import { Used } from './facts'
 import { guideOf } from './guides'
-import { SecretField } from './secret-field'
 
 type Secret = ConnectionRow['secrets'][number]
-type Props = { c: Context<HttpEnv>; row: ConnectionRow; names: ReadonlyMap<string, string>; mistakes: Mistakes }
+type Props = { c: Visit; row: ConnectionRow; names: ReadonlyMap<string, string>; mistakes: Mistakes }
 
 /** A connection's signing secrets, with a form to add one. @param names of the users and API keys that added them, by id */
 export function Secrets({ c, row, names, mistakes }: Props) {
@@ -64,4 +65,14 @@ function AddSecret({ c, row, mistakes }: Omit<Props, 'names'>) {
       </Post>
     </details>
   )
+}
+
+export const SECRET = form(SecretBody, {
+  signing_secret: text('Signing secret', { required: true, type: 'password', maxlength: MAX_SECRET_LENGTH }),
+})
+
+/** The field for a signing secret of a vendor. */
+export function SecretField({ mistakes, vendor }: { mistakes: Mistakes; vendor: string }) {
+  const hint = `${sentence(vendorOf(vendor)?.checkSecret('') ?? '')} It is stored encrypted and never shown again.`
+  return SECRET.field('signing_secret', { mistakes }, { hint })
 }

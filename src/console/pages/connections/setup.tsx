@@ -1,9 +1,7 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { publicOrigin } from '../../../http/origin'
 import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { ingestUrl } from '../../../inbox/connections/present'
-import { can } from '../../page'
+import { can, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
 import { Copyable } from '../../ui/parts'
@@ -13,10 +11,10 @@ import { pathOf } from './describe'
 import { type Guide, guideOf } from './guides'
 import { isLocal, NotReachable, TrySecret } from './local'
 import type { Shown } from './read'
-import { SecretField } from './secret-field'
+import { SecretField } from './secrets'
 import { FIRST, FirstDelivery } from './waiting'
 
-type SetupProps = { c: Context<HttpEnv>; of: Shown; mistakes: Mistakes; suggested: string }
+type SetupProps = { c: Visit; of: Shown; mistakes: Mistakes; suggested: string }
 
 /** What is left to do before a new connection receives events, in the order in which the vendor asks for it. */
 export function Setup({ c, of, mistakes, suggested }: SetupProps) {
@@ -103,7 +101,7 @@ function Random({ what, secret }: { what: string; secret: string }) {
 }
 
 type EnterProps = {
-  c: Context<HttpEnv>
+  c: Visit
   of: Shown
   guide: Guide | null
   mistakes: Mistakes
@@ -126,7 +124,7 @@ function EnterSecret({ c, of: { row, example }, guide, mistakes }: EnterProps) {
 }
 
 /** The address to give the vendor, to copy. */
-export function IngestUrl({ c, row }: { c: Context<HttpEnv>; row: ConnectionRow }) {
+export function IngestUrl({ c, row }: { c: Visit; row: ConnectionRow }) {
   return (
     <>
       <Copyable id="ingest-url" label="ingest URL">

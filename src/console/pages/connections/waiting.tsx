@@ -1,7 +1,5 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { MINUTE } from '../../../lib/time'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Dotted, Time } from '../../ui/parts'
 import { adviceOn } from '../../ui/refusals'
@@ -17,7 +15,7 @@ import type { Shown } from './read'
 export const FIRST = 'Receive the first event'
 
 type Arrivals = Omit<Shown, 'names'>
-type FirstProps = { c: Context<HttpEnv>; of: Arrivals; fresh?: boolean }
+type FirstProps = { c: Visit; of: Arrivals; fresh?: boolean }
 
 /**
  * The step that waits for the first delivery. It then shows the event until it is processed, or the refusal with what to
@@ -65,7 +63,7 @@ function saidOf({ event, refusals: [refusal] }: Arrivals): string {
   return refusal ? `A delivery was refused: ${refusal.cause}.` : 'Waiting for the first delivery.'
 }
 
-function Arrived({ c, of: { row, event } }: { c: Context<HttpEnv>; of: Arrivals }) {
+function Arrived({ c, of: { row, event } }: { c: Visit; of: Arrivals }) {
   if (!event) return null
   const open = isOpen(event.status)
   return (
@@ -96,7 +94,7 @@ const ENDED: Record<string, string> = {
   failed: 'The connection works, but this event could not be processed. Its page says why.',
 }
 
-function NotYet({ c, of: { row, refusals, example } }: { c: Context<HttpEnv>; of: Arrivals }) {
+function NotYet({ c, of: { row, refusals, example } }: { c: Visit; of: Arrivals }) {
   const guide = guideOf(row.vendor)
   const { now } = c.get('rt')
   const last = refusals.toSorted((a, b) => b.minute - a.minute)[0]

@@ -1,21 +1,19 @@
-import type { Context } from 'hono'
 import type { Link } from '../../../consumers/links'
-import type { HttpEnv } from '../../../http/context'
 import type { ObjectKind } from '../../../lib/billing-kinds'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
 import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { commonColumns } from '../billing/columns'
 import type { ObjectList } from '../billing/object-list'
-import { customerPath } from '../customers/paths'
-import { LinkedBy } from './links'
+import { customerPath } from '../customers/read'
+import { LinkedBy } from './parts'
 import type { Latest as LatestObjects, Shown } from './read'
 
 /** How many customers the page of a consumer names. */
 const NAMED = 10
 
-type Props = { c: Context<HttpEnv>; of: Shown }
+type Props = { c: Visit; of: Shown }
 
 /** The vendors' customers that the consumer is, and what decides so. */
 export function Customers({ c, of: { row, customers } }: Props) {
@@ -98,6 +96,6 @@ export function Latest<K extends ObjectKind>({ c, of, list, found: { data, more 
   )
 }
 
-function columnsOf<K extends ObjectKind>(c: Context<HttpEnv>, list: ObjectList<K>) {
+function columnsOf<K extends ObjectKind>(c: Visit, list: ObjectList<K>) {
   return list.columns(commonColumns(c, list.path)).filter(([head]) => head !== 'Vendor')
 }

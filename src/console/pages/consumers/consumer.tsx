@@ -1,7 +1,5 @@
-import type { Context } from 'hono'
 import type { Consumer } from '../../../consumers/read'
-import type { HttpEnv } from '../../../http/context'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
@@ -11,13 +9,13 @@ import { subscriptions } from '../billing/subscriptions'
 import { EntitlementsSection, GrantsSection } from '../entitlements/section'
 import { Customers, Latest } from './belongings'
 import { Devices } from './devices'
-import { Erased } from './erase'
 import { Identities } from './identities'
+import { titleOf } from './parts'
 import type { Shown } from './read'
-import { titleOf } from './words'
+import { Erased } from './state'
 
 /** The page of one consumer. A merged one leads to the consumer that took its place. */
-export function consumerPage(c: Context<HttpEnv>, of: Shown) {
+export function consumerPage(c: Visit, of: Shown) {
   const { row, history, erasure } = of
   const living = row.merged_into === null && row.state !== 'erased'
   const { consumers } = pathsOf(c)
@@ -66,7 +64,7 @@ export function consumerPage(c: Context<HttpEnv>, of: Shown) {
 }
 
 /** What a person must know about a consumer that is not active. */
-function Standing({ c, row: { state, blocked_reason, merged_into } }: { c: Context<HttpEnv>; row: Consumer }) {
+function Standing({ c, row: { state, blocked_reason, merged_into } }: { c: Visit; row: Consumer }) {
   if (state === 'blocked') {
     return (
       <p class="warning bad" role="note">
@@ -90,7 +88,7 @@ function Standing({ c, row: { state, blocked_reason, merged_into } }: { c: Conte
   )
 }
 
-function Actions({ c, row: { id, state } }: { c: Context<HttpEnv>; row: Consumer }) {
+function Actions({ c, row: { id, state } }: { c: Visit; row: Consumer }) {
   const path = `${pathsOf(c).consumers}/${id}`
   return (
     <>
@@ -116,7 +114,7 @@ function Actions({ c, row: { id, state } }: { c: Context<HttpEnv>; row: Consumer
   )
 }
 
-function Facts({ c, row }: { c: Context<HttpEnv>; row: Consumer }) {
+function Facts({ c, row }: { c: Visit; row: Consumer }) {
   const { now } = c.get('rt')
   const { id, state, created_at, updated_at, metadata } = row
   return (

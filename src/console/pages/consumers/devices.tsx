@@ -1,16 +1,15 @@
-import type { Context } from 'hono'
 import type { Device } from '../../../consumers/devices'
 import type { Consumer } from '../../../consumers/read'
-import type { HttpEnv } from '../../../http/context'
-import { can, pathsOf } from '../../page'
+import { revokeDevice } from '../../../devices/revoke'
+import { changeOf } from '../../../http/auth'
+import { action } from '../../action'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Confirm } from '../../ui/confirm'
 import { brief, capital } from '../../ui/format'
-import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import type { Shown } from './read'
-import { titleOf } from './words'
+import { placeOf } from './parts'
+import { addressed, readDevice, readLiving, type Shown } from './read'
 
 const PLATFORMS: Partial<Record<Device['platform'], string>> = { ios: 'iOS' }
 
@@ -20,7 +19,7 @@ function nameOf({ name, model, platform }: Device): string {
 }
 
 /** The devices of the consumer: the active ones first, then the last that were revoked. */
-export function Devices({ c, of: { row, devices } }: { c: Context<HttpEnv>; of: Shown }) {
+export function Devices({ c, of: { row, devices } }: { c: Visit; of: Shown }) {
   const { active, limit, data, more } = devices
   return (
     <>
@@ -41,7 +40,7 @@ export function Devices({ c, of: { row, devices } }: { c: Context<HttpEnv>; of: 
   )
 }
 
-function columnsOf(c: Context<HttpEnv>, { id }: Consumer): Column<Device>[] {
+function columnsOf(c: Visit, { id }: Consumer): Column<Device>[] {
   const { now } = c.get('rt')
   const columns: Column<Device>[] = [
     [
@@ -73,28 +72,32 @@ function columnsOf(c: Context<HttpEnv>, { id }: Consumer): Column<Device>[] {
   return can(c, 'consumers:write') ? [...columns, revoke] : columns
 }
 
-/** Asks before a device is revoked. */
-export function revokePage(c: Context<HttpEnv>, row: Consumer, device: Device) {
-  const path = `${pathsOf(c).consumers}/${row.id}`
-  return show(
-    c,
-    { title: 'Revoke device', section: 'consumers', above: [titleOf(row), path] },
-    <Confirm
-      c={c}
-      title={`Revoke ${nameOf(device)}?`}
-      to={`${path}/devices/${device.id}/revoke`}
-      verb="Revoke device"
-      back={path}
-      danger
-    >
-      <p>
-        <code>{device.installation_id}</code>
-      </p>
-      <p>
-        Its token stops being valid immediately. This installation can never be registered again for this consumer.{' '}
-        <strong>This cannot be undone.</strong> To sign a device out for a while, let your server register it again with{' '}
-        <code>new_token</code> instead.
-      </p>
-    </Confirm>,
-  )
-}
+export const revokeDevicePages = action({
+  at: '/:consumer/devices/:device/revoke',
+  needs: 'consumers:write',
+  read: async (c) => {
+    const row = await readLiving(c)
+    return { row, device: await readDevice(c, row) }
+  },
+  ask: (c, { row, device }) => ({
+    ...placeOf(c, row).view,
+    title: 'Revoke device',
+    question: `Revoke ${nameOf(device)}?`,
+    says: (
+      <>
+        <p>
+          <code>{device.installation_id}</code>
+        </p>
+        <p>
+          Its token stops being valid immediately. This installation can never be registered again for this consumer.{' '}
+          <strong>This cannot be undone.</strong> To sign a device out for a while, let your server register it again
+          with <code>new_token</code> instead.
+        </p>
+      </>
+    ),
+    verb: 'Revoke device',
+    danger: true,
+  }),
+  run: (c) => revokeDevice(c.get('rt').db, { ...addressed(c), id: c.req.param('device') ?? '' }, changeOf(c)),
+  done: (c) => [`${pathsOf(c).consumers}/${c.req.param('consumer')}`, 'device_revoked'],
+})

@@ -1,12 +1,11 @@
-import type { Context } from 'hono'
 import { type Consumer, findConsumer, isConsumer, listConsumers } from '../../../consumers/read'
 import { type ConsumerRef, EXTERNAL_ID, refOf } from '../../../consumers/ref'
 import type { ConsumerState } from '../../../consumers/schema'
 import { batch } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import { type Page, paging } from '../../../http/page'
 import { pageAsked } from '../../list'
+import type { Visit } from '../../page'
 
 /** Consumers on a page of the list, and consumers to choose from. Their names can be long. */
 const [LISTED, CHOICES] = [30, 10]
@@ -20,7 +19,7 @@ function typedRef(text: string): ConsumerRef {
 
 /** Reads a page of the list: of all consumers, or of the ones with the id or the email address in `q`. */
 export async function listFound(
-  c: Context<HttpEnv>,
+  c: Visit,
   { q, state }: { q: string; state: ConsumerState | undefined },
 ): Promise<Page<Consumer> & { truncated: boolean }> {
   const { db } = c.get('rt')
@@ -47,7 +46,7 @@ export async function listFound(
  * Reads the consumers that a typed text can mean, to choose one: the one with this id, and those with this email address.
  * Merged ones are left out, except one that is named by its id.
  */
-export async function findTyped(c: Context<HttpEnv>, text: string): Promise<Consumer[]> {
+export async function findTyped(c: Visit, text: string): Promise<Consumer[]> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const { named, rows } = await batch(db, {

@@ -1,18 +1,16 @@
-import type { Context } from 'hono'
 import type { Consumer } from '../../../consumers/read'
-import type { HttpEnv } from '../../../http/context'
-import type { NamedIdentity } from '../../../sso/identities/identities'
-import { can, pathsOf } from '../../page'
-import { Confirm } from '../../ui/confirm'
+import { changeOf, projectOf } from '../../../http/auth'
+import { deleteIdentity, type NamedIdentity } from '../../../sso/identities/identities'
+import { action } from '../../action'
+import { can, pathsOf, type Visit } from '../../page'
 import { brief } from '../../ui/format'
-import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import type { Shown } from './read'
-import { titleOf } from './words'
+import { placeOf } from './parts'
+import { readConsumer, readIdentity, type Shown } from './read'
 
 /** How the consumer signs in with single sign-on. Nothing for a consumer that has never done so. */
-export function Identities({ c, of: { row, identities } }: { c: Context<HttpEnv>; of: Shown }) {
+export function Identities({ c, of: { row, identities } }: { c: Visit; of: Shown }) {
   const { data, more } = identities
   if (data.length === 0) return null
   return (
@@ -28,7 +26,7 @@ export function Identities({ c, of: { row, identities } }: { c: Context<HttpEnv>
   )
 }
 
-function columnsOf(c: Context<HttpEnv>, { id }: Consumer): Column<NamedIdentity>[] {
+function columnsOf(c: Visit, { id }: Consumer): Column<NamedIdentity>[] {
   const { now } = c.get('rt')
   const { sso, consumers } = pathsOf(c)
   const columns: Column<NamedIdentity>[] = [
@@ -56,32 +54,37 @@ function columnsOf(c: Context<HttpEnv>, { id }: Consumer): Column<NamedIdentity>
   return can(c, 'sso:write') ? [...columns, remove] : columns
 }
 
-/** Asks before an identity of a consumer is removed. */
-export function removeIdentityPage(
-  c: Context<HttpEnv>,
-  row: Consumer,
-  { id, connection, email, subject }: NamedIdentity,
-) {
-  const path = `${pathsOf(c).consumers}/${row.id}`
-  return show(
-    c,
-    { title: 'Remove identity', section: 'consumers', above: [titleOf(row), path] },
-    <Confirm
-      c={c}
-      title={`Remove ${brief(email ?? subject)}?`}
-      to={`${path}/identities/${id}/remove`}
-      verb="Remove identity"
-      back={path}
-      danger
-    >
-      <p>
-        This person at {connection} no longer signs in as this consumer. The consumer stays, and sessions that your
-        product has opened are not affected.
-      </p>
-      <p>
-        Their next sign-in is treated as their first: it is linked to the consumer with their verified address, or a new
-        consumer is created if the connection does so. Block the consumer instead to refuse the sign-in.
-      </p>
-    </Confirm>,
-  )
+export const removeIdentityPages = action({
+  at: '/:consumer/identities/:identity/remove',
+  needs: 'sso:write',
+  read,
+  ask: (c, { row, identity: { connection, email, subject } }) => ({
+    ...placeOf(c, row).view,
+    title: 'Remove identity',
+    question: `Remove ${brief(email ?? subject)}?`,
+    says: (
+      <>
+        <p>
+          This person at {connection} no longer signs in as this consumer. The consumer stays, and sessions that your
+          product has opened are not affected.
+        </p>
+        <p>
+          Their next sign-in is treated as their first: it is linked to the consumer with their verified address, or a
+          new consumer is created if the connection does so. Block the consumer instead to refuse the sign-in.
+        </p>
+      </>
+    ),
+    verb: 'Remove identity',
+    danger: true,
+  }),
+  run: async (c) => {
+    const { id } = (await read(c)).identity
+    await deleteIdentity(c.get('rt').directory, projectOf(c.get('actor')), id, changeOf(c))
+  },
+  done: (c) => [`${pathsOf(c).consumers}/${c.req.param('consumer')}`, 'identity_removed'],
+})
+
+async function read(c: Visit) {
+  const row = await readConsumer(c)
+  return { row, identity: await readIdentity(c, row) }
 }

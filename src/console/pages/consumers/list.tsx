@@ -1,22 +1,21 @@
-import type { Context } from 'hono'
 import type { Consumer } from '../../../consumers/read'
 import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
-import type { HttpEnv } from '../../../http/context'
+import { projectOf } from '../../../http/auth'
+import { publicOrigin } from '../../../http/origin'
 import type { Page } from '../../../http/page'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { putExample } from './example'
-import { titleOf } from './words'
+import { titleOf } from './parts'
 
 export type Asked = { q: string; state: ConsumerState | undefined }
 
 /** The consumers of the project, with a box that finds one. If there are none: how the first one is created. */
-export function listPage(c: Context<HttpEnv>, asked: Asked, page: Page<Consumer> & { truncated: boolean }) {
+export function listPage(c: Visit, asked: Asked, page: Page<Consumer> & { truncated: boolean }) {
   const { consumers } = pathsOf(c)
   const narrowed = asked.q !== '' || asked.state !== undefined
   const empty = page.data.length === 0 && !narrowed && !page.truncated && c.req.query('cursor') === undefined
@@ -95,7 +94,7 @@ function States({ at, asked: { q, state } }: { at: string; asked: Asked }) {
   )
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<Consumer>[] {
+function columnsOf(c: Visit): Column<Consumer>[] {
   const { now } = c.get('rt')
   return [
     [
@@ -137,7 +136,7 @@ function NoMatch({ at, asked: { q, state }, truncated }: { at: string; asked: As
   )
 }
 
-function NoConsumers({ c }: { c: Context<HttpEnv> }) {
+function NoConsumers({ c }: { c: Visit }) {
   return (
     <section class="empty">
       <h2>No consumers yet</h2>
@@ -154,4 +153,14 @@ function NoConsumers({ c }: { c: Context<HttpEnv> }) {
       </p>
     </section>
   )
+}
+
+/** The call that creates a consumer, with curl. It reads the key from the environment. */
+function putExample(c: Visit): string {
+  const origin = publicOrigin(c) ?? 'https://your-deployment.example'
+  return `curl -X PUT ${origin}/platform/v1/consumers/ext:user_4711 \\
+  -H "Authorization: Bearer $PLATFORM_API_KEY" \\
+  -H "X-Project-Id: ${projectOf(c.get('actor'))}" \\
+  -H "Content-Type: application/json" \\
+  -d '{"email":"ada@example.com","name":"Ada Lovelace"}'`
 }

@@ -1,22 +1,25 @@
-import type { Context } from 'hono'
+import { MergeBody } from '../../../consumers/fields'
+import { mergeConsumer } from '../../../consumers/merge'
 import type { Consumer } from '../../../consumers/read'
-import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
-import type { Mistakes } from '../../refusal'
-import { Confirm } from '../../ui/confirm'
+import { refToChange } from '../../../consumers/ref'
+import { changeOf } from '../../../http/auth'
+import { action } from '../../action'
+import { pathsOf, type Visit } from '../../page'
+import { type Mistakes, parse } from '../../refusal'
 import { Wrong } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { Choices } from './choose'
-import { titleOf } from './words'
+import { findTyped } from './find'
+import { Choices, placeOf, titleOf } from './parts'
+import { addressed, type Moving, readLiving, readMoving } from './read'
 
 const ABOUT = 'For two consumers that are the same person. You see what moves before anything changes.'
 
 type Typed = { text: string; found: Consumer[]; mistakes: Mistakes }
 
 /** Asks which consumer stays. With several that match the text, they are listed to choose from. */
-export function mergePage(c: Context<HttpEnv>, row: Consumer, { text, found, mistakes }: Typed) {
+function mergePage(c: Visit, row: Consumer, { text, found, mistakes }: Typed) {
   const path = `${pathsOf(c).consumers}/${row.id}`
   const wrong = mistakes.into
   return show(
@@ -65,27 +68,53 @@ export function mergePage(c: Context<HttpEnv>, row: Consumer, { text, found, mis
   )
 }
 
-/** What a merge would move. */
-export type Moving = { customers: number; more: boolean; merged: number; devices: number }
+export const mergePages = action({
+  at: '/:consumer/merge',
+  needs: 'consumers:write',
+  read: async (c) => {
+    const from = await readLiving(c)
+    const text = (c.req.query('into') ?? '').trim()
+    const found = text === '' ? [] : await findTyped(c, text)
+    const others = found.filter(({ id, state }) => id !== from.id && state !== 'merged' && state !== 'erased')
+    const [into] = others
+    const moving = into && others.length === 1 ? await readMoving(c, from) : null
+    const mistakes: Mistakes = text !== '' && !into ? { into: whyNot(found, from) } : {}
+    return { from, into, moving, typed: { text, found: others, mistakes } }
+  },
+  ask: (c, { from, into, moving, typed }) => {
+    if (!into || !moving) return mergePage(c, from, typed)
+    return {
+      ...placeOf(c, from).view,
+      title: 'Merge consumer',
+      question: `Merge ${titleOf(from)} into ${titleOf(into)}?`,
+      says: <Moves from={from} into={into} moving={moving} />,
+      choice: <input type="hidden" name="into" value={into.id} autocomplete="off" />,
+      verb: 'Merge consumers',
+      danger: true,
+    }
+  },
+  run: (c) => {
+    const { into } = parse(MergeBody, { into: c.get('form').get('into') ?? '' })
+    return mergeConsumer(c.get('rt').db, addressed(c), refToChange(into), changeOf(c))
+  },
+  done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_merged'],
+  again: async (c, { mistakes, entered }) => {
+    const into = mistakes.form ?? mistakes.into ?? ''
+    return mergePage(c, await readLiving(c), { text: entered?.get('into') ?? '', found: [], mistakes: { into } })
+  },
+})
 
-/** Asks before a consumer is merged into another one. */
-export function confirmMergePage(
-  c: Context<HttpEnv>,
-  { from, into, moving }: { from: Consumer; into: Consumer; moving: Moving },
-) {
-  const path = `${pathsOf(c).consumers}/${from.id}`
-  return show(
-    c,
-    { title: 'Merge consumer', section: 'consumers', above: [titleOf(from), path] },
-    <Confirm
-      c={c}
-      title={`Merge ${titleOf(from)} into ${titleOf(into)}?`}
-      to={`${path}/merge`}
-      verb="Merge consumers"
-      back={path}
-      danger
-      choice={<input type="hidden" name="into" value={into.id} autocomplete="off" />}
-    >
+/** Why none of the consumers that a typed text means can be the one that stays. */
+function whyNot(found: Consumer[], from: Consumer): string {
+  const merged = found.find(({ merged_into }) => merged_into !== null)
+  if (found.some(({ id }) => id === from.id)) return 'This is the consumer itself. Name the other one.'
+  if (merged) return `This consumer was merged into ${merged.merged_into}. Use that one.`
+  return 'No consumer has this ID or email address.'
+}
+
+function Moves({ from, into, moving }: { from: Consumer; into: Consumer; moving: Moving }) {
+  return (
+    <>
       <dl class="facts two">
         <Side title="Ends" of={from} />
         <Side title="Stays" of={into} />
@@ -103,7 +132,7 @@ export function confirmMergePage(
         The email address, the name and the metadata of the one that ends do not move.{' '}
         <strong>This cannot be undone.</strong>
       </p>
-    </Confirm>,
+    </>
   )
 }
 

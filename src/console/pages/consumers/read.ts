@@ -1,4 +1,3 @@
-import type { Context } from 'hono'
 import { auditPaging } from '../../../audit-log/list'
 import { listAudit } from '../../../audit-log/read-store'
 import { MAX_CUSTOMER_LIST_BYTES } from '../../../billing/limits'
@@ -9,22 +8,20 @@ import { countDevices, type Device, findDevice, listDevices } from '../../../con
 import { type Erasure, findErasure } from '../../../consumers/erase'
 import { MAX_CUSTOMERS } from '../../../consumers/limits'
 import { customersOf, type Link } from '../../../consumers/links'
-import { type Consumer, countMerged, findConsumer, listMerged } from '../../../consumers/read'
-import { type ConsumerRef, refToRead } from '../../../consumers/ref'
+import { type Consumer, changeable, countMerged, findConsumer, listMerged } from '../../../consumers/read'
+import { type ConsumerRef, refToChange, refToRead } from '../../../consumers/ref'
 import { batch, type Query, run } from '../../../db/client'
 import { withCap } from '../../../devices/cap'
 import { type Grant, listGrants } from '../../../entitlements/grants'
 import { factsOf } from '../../../entitlements/read'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { requireFound } from '../../../lib/fault'
 import { listIdentities, type NamedIdentity } from '../../../sso/identities/identities'
-import { can } from '../../page'
+import { can, type Visit } from '../../page'
 import type { AuditRow } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
 import { type Entitlements, entitlementsIn } from '../entitlements/read'
-import type { Moving } from './merge'
 
 /** How many entries of the audit log the page of a consumer shows. */
 const HISTORY = 10
@@ -64,18 +61,28 @@ export type Shown = {
 }
 
 /** The consumer in the path, by either of its ids. */
-export function refIn(c: Context<HttpEnv>): ConsumerRef {
+export function refIn(c: Visit): ConsumerRef {
   return refToRead(c.req.param('consumer') ?? '')
 }
 
 /** Reads the consumer in the path, a merged one too. @throws {Fault} `not_found` */
-export async function readConsumer(c: Context<HttpEnv>): Promise<Consumer> {
+export async function readConsumer(c: Visit): Promise<Consumer> {
   const { db } = c.get('rt')
   return requireFound(await run(db, findConsumer(db, projectOf(c.get('actor')), refIn(c))), 'Consumer')
 }
 
+/** Reads the consumer in the path. @throws {Fault} `not_found`, `consumer_merged`, `consumer_erased` */
+export async function readLiving(c: Visit): Promise<Consumer> {
+  return changeable([await readConsumer(c)])
+}
+
+/** The consumer that the path of a change names. */
+export function addressed(c: Visit) {
+  return { project_id: projectOf(c.get('actor')), ref: refToChange(c.req.param('consumer') ?? '') }
+}
+
 /** Reads what the page of a consumer shows: the consumer first, then what belongs to its customers. */
-export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
+export async function readShown(c: Visit): Promise<Shown> {
   const rt = c.get('rt')
   const { db } = rt
   const project = projectOf(c.get('actor'))
@@ -116,7 +123,7 @@ export async function readShown(c: Context<HttpEnv>): Promise<Shown> {
 const NONE = { data: [], more: false }
 
 /** Reads the subscriptions and invoices of the first customers that changed last. */
-async function latestOf(c: Context<HttpEnv>, customers: Link[]) {
+async function latestOf(c: Visit, customers: Link[]) {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const some = customers.slice(0, OF_CUSTOMERS)
@@ -137,7 +144,7 @@ async function latestOf(c: Context<HttpEnv>, customers: Link[]) {
 }
 
 /** Reads a device of the consumer in the path. @throws {Fault} `not_found` */
-export async function readDevice(c: Context<HttpEnv>, { id }: Consumer): Promise<Device> {
+export async function readDevice(c: Visit, { id }: Consumer): Promise<Device> {
   const { db } = c.get('rt')
   return requireFound(
     await run(db, findDevice(db, projectOf(c.get('actor')), { id }, c.req.param('device') ?? '')),
@@ -146,7 +153,7 @@ export async function readDevice(c: Context<HttpEnv>, { id }: Consumer): Promise
 }
 
 /** Reads an identity of the consumer in the path. @throws {Fault} `not_found` */
-export async function readIdentity(c: Context<HttpEnv>, { id }: Consumer): Promise<NamedIdentity> {
+export async function readIdentity(c: Visit, { id }: Consumer): Promise<NamedIdentity> {
   const { db } = c.get('rt')
   const merged = await run(db, listMerged(db, projectOf(c.get('actor')), { id }))
   return requireFound(
@@ -158,7 +165,7 @@ export async function readIdentity(c: Context<HttpEnv>, { id }: Consumer): Promi
 
 /** Reads the identities of consumers, the newest first; none if the user may not see them. */
 async function identitiesOf(
-  c: Context<HttpEnv>,
+  c: Visit,
   consumers: readonly { id: string }[],
   asked: { id?: string; take: number },
 ): Promise<NamedIdentity[]> {
@@ -171,8 +178,11 @@ async function identitiesOf(
   )
 }
 
+/** What a merge would move. */
+export type Moving = { customers: number; more: boolean; merged: number; devices: number }
+
 /** Reads what a merge of the consumer would move. */
-export async function readMoving(c: Context<HttpEnv>, { id }: Consumer): Promise<Moving> {
+export async function readMoving(c: Visit, { id }: Consumer): Promise<Moving> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const { customers, merged, devices } = await batch(db, {

@@ -1,40 +1,29 @@
-import type { Context } from 'hono'
+import type { Link } from '../../../consumers/links'
 import type { Consumer } from '../../../consumers/read'
-import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
-import type { Mistakes, Refusal } from '../../refusal'
+import { pathsOf, type Visit } from '../../page'
+import type { Sent } from '../../refusal'
 import { Field, Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { Choices } from '../consumers/choose'
-import { EXTERNAL_ID_HINT } from '../consumers/create'
-import { type Entered, ExternalIdField, PersonFields } from '../consumers/fields'
-import { ConsumerOf } from './consumer-of'
-import { customerPath } from './paths'
-import type { Shown } from './read'
+import { CONSUMER } from '../consumers/form'
+import { Choices, LinkedBy } from '../consumers/parts'
+import { customerPath, type Shown } from './read'
 
-/** The forms of the page, as they are filled in. */
+/** The forms of the page, as they are filled in. The one that links names a consumer; the other one creates it. */
 export type Forms = {
-  /** What names the consumer to link to. */
-  text: string
-  /** The consumers that it can mean, if several do. */
-  found: Consumer[]
-  /** The consumer to create. */
-  entered: Entered
-  mistakes: Mistakes
-  status: Refusal['status']
-}
-
-/** The forms as they are opened: filled in with what is known of the customer. */
-export function opened({ link, name, email }: Shown): Forms {
-  const external_id = link.consumer_id === null ? (link.external_id ?? '') : ''
-  const entered = { external_id, email: email ?? '', name: name ?? '', metadata: [] }
-  return { text: '', found: [], entered, mistakes: {}, status: 200 }
+  linking: Sent
+  creating: Sent
+  /** The consumers that a text can mean, if several do. */
+  found?: Consumer[]
 }
 
 /** Says by hand which consumer a customer is: one that is there, a new one, or none. */
-export function linkPage(c: Context<HttpEnv>, of: Shown, { text, found, entered, mistakes, status }: Forms) {
+export function linkPage(c: Visit, of: Shown, { linking, creating, found = [] }: Forms) {
+  const status = linking.status === 200 ? creating.status : linking.status
+  // What is known of the customer fills in the form.
+  const { entered = openedFor(of), mistakes } = creating
+  const sent = { entered, mistakes }
   const { link, email } = of
   const path = customerPath(c, link)
   const pinned = link.linked_by === 'manual'
@@ -63,11 +52,11 @@ export function linkPage(c: Context<HttpEnv>, of: Shown, { text, found, entered,
         <Field
           name="consumer"
           label="Consumer"
-          value={text}
+          value={linking.entered?.get('consumer') ?? ''}
           required
           maxlength={300}
           hint="Your own ID, csm_… or an email address."
-          mistakes={mistakes}
+          mistakes={linking.mistakes}
         />
         <button type="submit" class="primary">
           Link customer
@@ -90,8 +79,9 @@ export function linkPage(c: Context<HttpEnv>, of: Shown, { text, found, entered,
       <h2>Create a consumer and link to it</h2>
       <Post c={c} to={`${path}/consumer/new`} class="form once">
         <Wrong>{mistakes.form}</Wrong>
-        <ExternalIdField entered={entered} mistakes={mistakes} label="Your ID" hint={EXTERNAL_ID_HINT} />
-        <PersonFields entered={entered} mistakes={mistakes} />
+        {CONSUMER.field('external_id', sent)}
+        {CONSUMER.field('email', sent)}
+        {CONSUMER.field('name', sent)}
         <button type="submit">Create and link</button>
       </Post>
       <h2>No consumer</h2>
@@ -100,5 +90,34 @@ export function linkPage(c: Context<HttpEnv>, of: Shown, { text, found, entered,
         <button type="submit">Set to no consumer</button>
       </Post>
     </>,
+  )
+}
+
+function openedFor({ link, name, email }: Shown): URLSearchParams {
+  return CONSUMER.opened({ external_id: link.consumer_id === null ? link.external_id : '', email, name })
+}
+
+/** Which consumer a customer is, and what says so. */
+export function ConsumerOf({ c, link }: { c: Visit; link: Link }) {
+  const { consumer_id, external_id, linked_by } = link
+  if (link.erased) return <>None: its consumer was erased.</>
+  if (linked_by === null) return <span class="quiet">None. No event names one.</span>
+  const why = (
+    <span class="hint">
+      <LinkedBy c={c} of={link} />
+    </span>
+  )
+  if (consumer_id !== null) {
+    return (
+      <>
+        <a href={`${pathsOf(c).consumers}/${consumer_id}`}>{external_id ?? consumer_id}</a> {why}
+      </>
+    )
+  }
+  if (linked_by === 'manual') return <>No consumer {why}</>
+  return (
+    <>
+      None: no consumer has the ID <code>{external_id}</code> {why}
+    </>
   )
 }

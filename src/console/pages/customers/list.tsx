@@ -1,18 +1,15 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { LinkedBy } from '../consumers/links'
-import { customerPath } from './paths'
-import type { Shown } from './read'
+import { LinkedBy } from '../consumers/parts'
+import { customerPath, type Shown } from './read'
 
 /** The customers of vendors that are not linked to a consumer, and how each is linked to one. */
-export function unlinkedPage(c: Context<HttpEnv>, page: Page<Shown> & { truncated: boolean }, settled: boolean) {
+export function unlinkedPage(c: Visit, page: Page<Shown> & { truncated: boolean }, settled: boolean) {
   return show(
     c,
     { title: 'Unlinked customers', section: 'unlinked' },
@@ -56,7 +53,7 @@ function None({ settled, truncated, more }: { settled: boolean; truncated: boole
   )
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<Shown>[] {
+function columnsOf(c: Visit): Column<Shown>[] {
   const columns: Column<Shown>[] = [
     [
       'Customer',
@@ -86,7 +83,7 @@ function columnsOf(c: Context<HttpEnv>): Column<Shown>[] {
 }
 
 /** What is known: an external id that no consumer has, or that the customer is no consumer. */
-function Claimed({ c, of: { link } }: { c: Context<HttpEnv>; of: Shown }) {
+function Claimed({ c, of: { link } }: { c: Visit; of: Shown }) {
   if (link.erased) return <span class="quiet">Its consumer was erased</span>
   if (link.linked_by === 'manual') return <span class="quiet">No consumer, set by hand</span>
   return (
@@ -99,7 +96,7 @@ function Claimed({ c, of: { link } }: { c: Context<HttpEnv>; of: Shown }) {
   )
 }
 
-function HowToLink({ c }: { c: Context<HttpEnv> }) {
+function HowToLink({ c }: { c: Visit }) {
   return (
     <details class="raw">
       <summary>How events link customers</summary>

@@ -1,13 +1,12 @@
-import type { Context } from 'hono'
 import { namesOfCustomers } from '../../../billing/customers/names-store'
 import type { CustomerKey } from '../../../billing/customers/read'
 import { customerNamed, keyIn, keyOf } from '../../../consumers/customer-fields'
 import { findLink, isLink, type Link, listLinks } from '../../../consumers/links'
 import { batch, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import { type Page, paging } from '../../../http/page'
 import { pageAsked } from '../../list'
+import { pathsOf, type Visit } from '../../page'
 
 /** Customers on a page of the list. */
 const LISTED = 30
@@ -16,12 +15,17 @@ const LISTED = 30
 export type Shown = { link: Link; name: string | null; email: string | null }
 
 /** The customer that the path names. @throws {Fault} `not_found` if no event could name it */
-export function customerIn(c: Context<HttpEnv>): CustomerKey {
+export function customerIn(c: Visit): CustomerKey {
   return customerNamed(c.req.param('vendor') ?? '', c.req.param('customer') ?? '')
 }
 
+/** The path of a customer's page. */
+export function customerPath(c: Visit, { vendor, id }: CustomerKey): string {
+  return `${pathsOf(c).customers}/${vendor}/${encodeURIComponent(id)}`
+}
+
 /** Reads the customer in the path. It may be one that no event has named. */
-export async function readCustomer(c: Context<HttpEnv>): Promise<Shown> {
+export async function readCustomer(c: Visit): Promise<Shown> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const customer = customerIn(c)
@@ -37,10 +41,7 @@ export async function readCustomer(c: Context<HttpEnv>): Promise<Shown> {
  *
  * @param settled whether they were set to no consumer, rather than wait for one
  */
-export async function listUnlinked(
-  c: Context<HttpEnv>,
-  settled: boolean,
-): Promise<Page<Shown> & { truncated: boolean }> {
+export async function listUnlinked(c: Visit, settled: boolean): Promise<Page<Shown> & { truncated: boolean }> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const asked = { ...pageAsked(c, LISTED), settled }

@@ -1,12 +1,10 @@
-import type { Context } from 'hono'
 import type { Domain } from '../../../domains/domain'
 import { ABSENT_CHECKS, GRACE_FOR } from '../../../domains/limits'
 import { isProof, recordName, recordValue } from '../../../domains/names'
 import type { DomainState, Purpose, ResolverAnswer } from '../../../domains/schema'
-import type { HttpEnv } from '../../../http/context'
 import { toUnicode } from '../../../lib/punycode'
 import { DAY } from '../../../lib/time'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import type { Refusal } from '../../refusal'
 import { Badge } from '../../ui/badge'
 import { Post, Wrong } from '../../ui/controls'
@@ -32,7 +30,7 @@ const STATE_WORDS: Record<DomainState, string> = {
 /**
  * One domain: its record, what each resolver has seen of it, and, for a host, whether it serves.
  */
-export function domainPage(c: Context<HttpEnv>, row: Domain, { mistakes, status }: Refusal) {
+export function domainPage(c: Visit, row: Domain, { mistakes, status }: Refusal) {
   const { now } = c.get('rt')
   const { domains } = pathsOf(c)
   const name = toUnicode(row.hostname)
@@ -99,11 +97,11 @@ function isMissed({ state, evidence }: Domain): boolean {
 }
 
 /** Whether the user may check and delete the domain. */
-function mayChange(c: Context<HttpEnv>, { purpose }: Domain): boolean {
+function mayChange(c: Visit, { purpose }: Domain): boolean {
   return can(c, 'domains:write') && (purpose !== 'sso' || can(c, 'sso:write'))
 }
 
-function Actions({ c, row }: { c: Context<HttpEnv>; row: Domain }) {
+function Actions({ c, row }: { c: Visit; row: Domain }) {
   const path = `${pathsOf(c).domains}/${row.id}`
   return (
     <>
@@ -148,7 +146,7 @@ function said({ rcode, values }: ResolverAnswer, expected: string): string {
 }
 
 /** How the host of a surface leads here, and whether it does. */
-function Serving({ c, row }: { c: Context<HttpEnv>; row: Domain }) {
+function Serving({ c, row }: { c: Visit; row: Domain }) {
   const { settings, now } = c.get('rt')
   if (settings.surfaceTarget === null) {
     return (

@@ -1,14 +1,12 @@
-import type { Context } from 'hono'
 import { run } from '../../../db/client'
 import { type Domain, listDomains } from '../../../domains/domain'
 import { AddBody } from '../../../domains/fields'
 import { MAX_DOMAINS } from '../../../domains/limits'
 import { PURPOSES, type Purpose } from '../../../domains/schema'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import { toUnicode } from '../../../lib/punycode'
 import { choice, form, text } from '../../form'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Badge } from '../../ui/badge'
 import { Post, Wrong } from '../../ui/controls'
@@ -27,7 +25,7 @@ export const DOMAIN = form(AddBody, {
 })
 
 /** The domains of the project, and the form that adds one. */
-export async function listPage(c: Context<HttpEnv>, sent: Sent) {
+export async function listPage(c: Visit, sent: Sent) {
   const { mistakes, status } = sent
   const { directory } = c.get('rt')
   const page = { before: null, take: MAX_DOMAINS }
@@ -60,12 +58,12 @@ export async function listPage(c: Context<HttpEnv>, sent: Sent) {
   )
 }
 
-function offered(c: Context<HttpEnv>): [Purpose, string][] {
+function offered(c: Visit): [Purpose, string][] {
   const purposes = PURPOSES.filter((purpose) => purpose !== 'sso' || can(c, 'sso:write'))
   return purposes.map((purpose) => [purpose, PURPOSE_WORDS[purpose]])
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<Domain>[] {
+function columnsOf(c: Visit): Column<Domain>[] {
   const { now } = c.get('rt')
   return [
     [

@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { run } from '../../../db/client'
 import { addDomain, removeDomain, verifyDomain } from '../../../domains/change'
 import { type Domain, findDomain } from '../../../domains/domain'
@@ -7,7 +7,7 @@ import type { HttpEnv } from '../../../http/context'
 import { requireFound } from '../../../lib/fault'
 import { toUnicode } from '../../../lib/punycode'
 import { action } from '../../action'
-import { page, pathsOf } from '../../page'
+import { page, pathsOf, type Visit } from '../../page'
 import { UNSENT } from '../../refusal'
 import { domainPage } from './domain'
 import { DOMAIN, listPage } from './list'
@@ -62,7 +62,7 @@ export const domainPages = new Hono<HttpEnv>()
   .route('/', verify)
   .route('/', remove)
 
-async function read(c: Context<HttpEnv>): Promise<Domain> {
+async function read(c: Visit): Promise<Domain> {
   const { directory } = c.get('rt')
   const id = c.req.param('domain') ?? ''
   return requireFound(await run(directory, findDomain(directory, projectOf(c.get('actor')), id)), 'Domain')

@@ -1,21 +1,18 @@
-import type { Context } from 'hono'
 import type { Consumer } from '../../../consumers/read'
 import type { Grant } from '../../../entitlements/grants'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Confirm } from '../../ui/confirm'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { titleOf } from '../consumers/words'
+import { titleOf } from '../consumers/parts'
 import { shownValue } from '../plans/values'
 
 /** All grants of a consumer, ended ones too. */
-export function grantsPage(c: Context<HttpEnv>, consumer: Consumer, page: Page<Grant>) {
+export function grantsPage(c: Visit, consumer: Consumer, page: Page<Grant>) {
   const path = `${pathsOf(c).consumers}/${consumer.id}`
   const writes = can(c, 'entitlements:write') && consumer.merged_into === null && consumer.state !== 'erased'
   return show(
@@ -52,7 +49,7 @@ function stateOf({ revoked_at, starts_at, expires_at }: Grant, now: number) {
   return starts_at !== null && starts_at > now ? 'scheduled' : 'active'
 }
 
-type Props = { c: Context<HttpEnv>; consumer: string; rows: readonly Grant[] }
+type Props = { c: Visit; consumer: string; rows: readonly Grant[] }
 
 export function GrantsTable({ c, consumer, rows }: Props) {
   const { now } = c.get('rt')
@@ -84,28 +81,4 @@ export function GrantsTable({ c, consumer, rows }: Props) {
   ]
   const writes = can(c, 'entitlements:write')
   return <Table label="Grants" rows={rows} columns={writes ? [...columns, revoke] : columns} class="consumers" />
-}
-
-/** Asks before a grant is revoked. */
-export function revokePage(c: Context<HttpEnv>, consumer: Consumer, grant: Grant) {
-  const path = `${pathsOf(c).consumers}/${consumer.id}`
-  return show(
-    c,
-    { title: 'Revoke grant', section: 'consumers', above: [titleOf(consumer), path] },
-    <Confirm
-      c={c}
-      title={`Revoke “${whatOf(grant)}”?`}
-      to={`${path}/grants/${grant.id}/revoke`}
-      verb="Revoke grant"
-      back={path}
-      danger
-    >
-      <p>
-        {grant.effect === 'deny'
-          ? 'The feature is no longer denied. The consumer has it if a plan or another grant gives it.'
-          : 'The consumer keeps only what its subscriptions and other grants give.'}{' '}
-        This counts at once. A grant cannot be restored, but you can make another one.
-      </p>
-    </Confirm>,
-  )
 }

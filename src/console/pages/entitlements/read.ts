@@ -1,4 +1,3 @@
-import type { Context } from 'hono'
 import { listFeatures } from '../../../catalog/features'
 import type { ConsumerRef } from '../../../consumers/ref'
 import { batch, type Results, run } from '../../../db/client'
@@ -9,9 +8,9 @@ import { factsIn } from '../../../entitlements/holders'
 import type { factsOf } from '../../../entitlements/read'
 import { type DecidedEntitlement, resolve } from '../../../entitlements/resolve'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
 import { DAY } from '../../../lib/time'
+import type { Visit } from '../../page'
 
 type Found = Results<ReturnType<typeof factsOf>>
 export type Source = ReturnType<typeof explain>[number]
@@ -46,7 +45,7 @@ export function entitlementsIn(found: Found): Entitlements | null {
  *
  * @throws {Fault} `validation_failed` for a time that cannot be asked about
  */
-export async function readEntitlementsAt(c: Context<HttpEnv>, ref: ConsumerRef, text: string): Promise<Entitlements> {
+export async function readEntitlementsAt(c: Visit, ref: ConsumerRef, text: string): Promise<Entitlements> {
   const { db, now, settings } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const at = timeAsked(text, now)

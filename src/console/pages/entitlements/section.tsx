@@ -1,9 +1,14 @@
-import type { Context } from 'hono'
+import { MAX_FEATURES } from '../../../catalog/limits'
+import type { Consumer } from '../../../consumers/read'
 import type { Grant } from '../../../entitlements/grants'
-import { MAX_SOURCES } from '../../../entitlements/limits'
-import type { HttpEnv } from '../../../http/context'
-import { can, pathsOf } from '../../page'
+import { MAX_DAYS_BACK, MAX_SOURCES } from '../../../entitlements/limits'
+import { can, pathsOf, type Visit } from '../../page'
+import { type Refusal, UNSENT } from '../../refusal'
+import { Field } from '../../ui/controls'
 import { exact, plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Head } from '../../ui/parts'
+import { titleOf } from '../consumers/parts'
 import { GrantsTable } from './grants'
 import type { Entitlements } from './read'
 import { EntitlementsTable, UnmappedItems } from './table'
@@ -11,7 +16,7 @@ import { EntitlementsTable, UnmappedItems } from './table'
 /** How many features the page of a consumer shows. */
 const FEATURES = 20
 
-type Props = { c: Context<HttpEnv>; consumer: string; of: Entitlements | null }
+type Props = { c: Visit; consumer: string; of: Entitlements | null }
 
 /** What the consumer may do, on its page. */
 export function EntitlementsSection({ c, consumer, of }: Props) {
@@ -32,7 +37,7 @@ export function EntitlementsSection({ c, consumer, of }: Props) {
 }
 
 /** @param most how many features are shown */
-export function Shown({ c, consumer, of, most }: Props & { most: number }) {
+function Shown({ c, consumer, of, most }: Props & { most: number }) {
   if (of === null) {
     return (
       <p class="warning" role="note">
@@ -58,7 +63,7 @@ export function Shown({ c, consumer, of, most }: Props & { most: number }) {
   )
 }
 
-type GrantsProps = { c: Context<HttpEnv>; consumer: string; rows: readonly Grant[]; more: boolean }
+type GrantsProps = { c: Visit; consumer: string; rows: readonly Grant[]; more: boolean }
 
 /** The newest grants of the consumer, on its page. */
 export function GrantsSection({ c, consumer, rows, more }: GrantsProps) {
@@ -84,5 +89,53 @@ export function GrantsSection({ c, consumer, rows, more }: GrantsProps) {
         </p>
       )}
     </>
+  )
+}
+
+/** All entitlements of a consumer: now, or at the time `at` of the form. */
+export function entitlementsPage(
+  c: Visit,
+  row: Consumer,
+  { of, at }: { of: Entitlements | null; at: string },
+  { mistakes, status }: Refusal = UNSENT,
+) {
+  const path = `${pathsOf(c).consumers}/${row.id}`
+  return show(
+    c,
+    { title: 'Entitlements', section: 'consumers', above: [titleOf(row), path], status },
+    <>
+      <Head title={`Entitlements of ${titleOf(row)}`} />
+      <form method="get" action={`${path}/entitlements`} class="form at">
+        <Field
+          name="at"
+          label="At an earlier time (UTC)"
+          type="datetime-local"
+          value={at}
+          hint={`Up to ${MAX_DAYS_BACK} days ago. Leave it empty for now.`}
+          mistakes={mistakes}
+        />
+        <div class="actions">
+          <button type="submit">Show</button>
+        </div>
+      </form>
+      <Missing of={of?.missing ?? null} />
+      <Shown c={c} consumer={row.id} of={of} most={MAX_FEATURES} />
+    </>,
+  )
+}
+
+/** What is not known of an earlier time. Renders nothing for now. */
+function Missing({ of }: { of: readonly string[] | null }) {
+  if (of === null) return null
+  if (of.length === 0) return <p class="notice">This is exactly what the answer was at that time.</p>
+  return (
+    <div class="warning" role="note">
+      <p>The answer may have been different at that time:</p>
+      <ul>
+        {of.map((line) => (
+          <li>{line}</li>
+        ))}
+      </ul>
+    </div>
   )
 }

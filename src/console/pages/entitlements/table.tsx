@@ -1,6 +1,5 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
+import type { Reason } from '../../../entitlements/resolve'
+import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { exact, plural, timeOf } from '../../ui/format'
 import { Time } from '../../ui/parts'
@@ -9,12 +8,29 @@ import { vendorTitle } from '../../ui/vendor-titles'
 import { addPath } from '../plans/unmapped'
 import { shownValue } from '../plans/values'
 import type { Entitled, Entitlements, Source } from './read'
-import { WHY } from './words'
+
+/** Why a feature is allowed, or why it is not, in words. */
+const WHY: Record<Reason, string> = {
+  plan: 'A subscription gives it',
+  grant: 'A grant gives it',
+  not_included: 'No plan of the consumer includes it',
+  no_subscription: 'No subscription gives access',
+  past_due: 'The subscription is not paid',
+  expired: 'The subscription or the grant has ended',
+  denied: 'A grant denies it',
+  test_mode: 'Only a subscription in test mode would give it',
+  unknown_status: 'The vendor reports a status that we do not know',
+  unknown_consumer: 'There is no such consumer',
+  unknown_feature: 'There is no such feature',
+  consumer_blocked: 'The consumer is blocked',
+  consumer_erased: 'The consumer was erased',
+  consumer_merged: 'The consumer was merged',
+}
 
 /** How many sources of a feature are shown, and items without a plan. */
 const SHOWN = 10
 
-type Props = { c: Context<HttpEnv>; consumer: string; of: Entitlements; rows: readonly Entitled[] }
+type Props = { c: Visit; consumer: string; of: Entitlements; rows: readonly Entitled[] }
 
 /** What a consumer may do, why, and until when; each feature with what could give it. */
 export function EntitlementsTable({ c, consumer, of, rows }: Props) {
@@ -74,7 +90,7 @@ function Sources({ c, consumer, of: { plans }, from }: SourcesProps) {
 }
 
 /** A subscription or a grant, with a link to it. */
-function Named({ c, consumer, of: { type, id, vendor } }: { c: Context<HttpEnv>; consumer: string; of: Source }) {
+function Named({ c, consumer, of: { type, id, vendor } }: { c: Visit; consumer: string; of: Source }) {
   const { billing, consumers } = pathsOf(c)
   if (type === 'grant') {
     return (
@@ -97,7 +113,7 @@ function Named({ c, consumer, of: { type, id, vendor } }: { c: Context<HttpEnv>;
 }
 
 /** What is known of a source, in one line. */
-function Facts({ c, of, plan }: { c: Context<HttpEnv>; of: Source; plan: string | undefined }) {
+function Facts({ c, of, plan }: { c: Visit; of: Source; plan: string | undefined }) {
   const { plans, events } = pathsOf(c)
   const time = (text: string | null) => {
     const at = timeOf(text)
@@ -134,7 +150,7 @@ function Facts({ c, of, plan }: { c: Context<HttpEnv>; of: Source; plan: string 
 }
 
 /** What the consumer pays for and no plan has. Renders nothing without such items. */
-export function UnmappedItems({ c, of: { items }, add }: { c: Context<HttpEnv>; of: Entitlements; add: boolean }) {
+export function UnmappedItems({ c, of: { items }, add }: { c: Visit; of: Entitlements; add: boolean }) {
   if (items.length === 0) return null
   return (
     <div class="warning" role="note">

@@ -1,16 +1,13 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { AttemptRow, EventRow } from '../../../inbox/events/events'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Dotted, Head } from '../../ui/parts'
 import { Attempts } from './attempts'
-import type { Links } from './links'
 import { Payload } from './payload'
-import { Result } from './result'
-import { isOpen } from './row'
+import { isOpen, Result } from './row'
 import { Standing } from './standing'
+import type { Links } from './store'
 import { Effected, Summary } from './summary'
 
 export type Shown = {
@@ -27,7 +24,7 @@ export type Shown = {
 }
 
 /** An event: its state, beside its payload. */
-export function eventPage(c: Context<HttpEnv>, shown: Shown) {
+export function eventPage(c: Visit, shown: Shown) {
   const { row } = shown
   const { events } = pathsOf(c)
   return show(
@@ -43,7 +40,7 @@ export function eventPage(c: Context<HttpEnv>, shown: Shown) {
 }
 
 /** The answer to a live update: only {@link Now}. */
-export function nowFragment(c: Context<HttpEnv>, shown: Shown) {
+export function nowFragment(c: Visit, shown: Shown) {
   return <Now c={c} of={shown} />
 }
 
@@ -51,7 +48,7 @@ export function nowFragment(c: Context<HttpEnv>, shown: Shown) {
  * What changes while an event is processed. It updates itself until that is done. The payload beside it stays, with
  * what the reader has unfolded.
  */
-function Now({ c, of }: { c: Context<HttpEnv>; of: Shown }) {
+function Now({ c, of }: { c: Visit; of: Shown }) {
   const { row, bytes, links, attempts, names, after } = of
   const { now } = c.get('rt')
   const at = `${pathsOf(c).events}/${row.id}`

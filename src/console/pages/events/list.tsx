@@ -1,18 +1,16 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { EventRow } from '../../../inbox/events/events'
 import { ERROR_LENGTH } from '../../../inbox/search/limits'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
-import type { Counts } from './counts'
 import type { Choice } from './filter-words'
 import { Chips, Menus, Statuses } from './narrow'
 import { columnsOf, Row } from './row'
 import { SearchForm } from './search-form'
 import { type Asked, changed } from './search-query'
+import type { Counts } from './store'
 
 /** What a search found. */
 export type Found = { data: readonly EventRow[]; next_cursor: string | null; truncated: boolean }
@@ -28,7 +26,7 @@ type Listed = {
 }
 
 /** The list of events with its search. The first page updates itself if the newest events come first. */
-export function listPage(c: Context<HttpEnv>, { asked, found, counts, connections, unknown }: Listed) {
+export function listPage(c: Visit, { asked, found, counts, connections, unknown }: Listed) {
   const { events } = pathsOf(c)
   const { address, query } = asked
   const wrong = Object.keys(asked.mistakes).length > 0
@@ -107,7 +105,7 @@ function typesIn(rows: readonly EventRow[]): string[] {
   return [...new Set([...prefixes, ...types])].sort().slice(0, 20)
 }
 
-function NoEvents({ c, searched }: { c: Context<HttpEnv>; searched: boolean }) {
+function NoEvents({ c, searched }: { c: Visit; searched: boolean }) {
   return searched ? (
     <p class="empty" id="no-events">
       No events match these filters. Remove some of them.

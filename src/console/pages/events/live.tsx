@@ -1,16 +1,15 @@
-import type { Context } from 'hono'
 import { run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import { type EventRow, readEvents } from '../../../inbox/events/events'
 import { toFilters } from '../../../inbox/search/filters'
 import { search } from '../../../inbox/search/search'
 import { idPattern } from '../../../lib/ids'
 import { ROWS } from '../../list'
-import { readCounts } from './counts'
+import type { Visit } from '../../page'
 import { Statuses } from './narrow'
 import { Row } from './row'
 import { type Asked, readSearch } from './search-query'
+import { readCounts } from './store'
 
 const EVENT_ID = idPattern('evt')
 
@@ -21,7 +20,7 @@ const EVENT_ID = idPattern('evt')
  * The query has the list's search, `newest`: the id of its first row, and `open`: its unfinished rows, each as
  * `id:status`.
  */
-export async function liveUpdate(c: Context<HttpEnv>): Promise<Response> {
+export async function liveUpdate(c: Visit): Promise<Response> {
   const { db, now } = c.get('rt')
   const query = new URL(c.req.url).searchParams
   const asked = readSearch(query, now)
@@ -47,7 +46,7 @@ export const hasCounts = ({ address }: Asked) =>
   [...address.keys()].every((name) => name === 'status' || name === 'order')
 
 async function freshRows(
-  c: Context<HttpEnv>,
+  c: Visit,
   { fields }: Asked,
   query: URLSearchParams,
 ): Promise<{ fresh: EventRow[]; changed: EventRow[] }> {

@@ -1,7 +1,7 @@
 import { STATUSES } from '../../../inbox/lifecycle'
-import type { Counts } from './counts'
 import { type Choice, nameOf, timeWord, wordsOf } from './filter-words'
 import { type Asked, changed, SPANS } from './search-query'
+import type { Counts } from './store'
 
 /**
  * The statuses as links that add or remove one.

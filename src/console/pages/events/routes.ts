@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { batch, run } from '../../../db/client'
 import { inRoom, sendInRoom } from '../../../http/answering'
 import { projectOf } from '../../../http/auth'
@@ -11,17 +11,14 @@ import type { SearchFields } from '../../../inbox/search/filters'
 import { findPage } from '../../../inbox/search/search'
 import { Fault, requireFound } from '../../../lib/fault'
 import { pageAsked } from '../../list'
-import { page, pathsOf } from '../../page'
+import { page, pathsOf, type Visit } from '../../page'
 import { type Mistakes, refusalOf } from '../../refusal'
 import { ATTEMPTS } from './attempts'
-import { readCounts } from './counts'
 import { eventPage, nowFragment, type Shown, versionOf } from './event'
-import { linksOf } from './links'
 import { type Found, listPage } from './list'
 import { hasCounts, liveUpdate } from './live'
-import { type Named, namedBy } from './look-up'
 import { type Asked, changed, readSearch } from './search-query'
-import { namesOf } from './store'
+import { linksOf, type Named, namedBy, namesOf, readCounts } from './store'
 
 /** One event with its payload, whatever size that has. */
 const WHOLE = { most: MAX_DELIVERY_BYTES }
@@ -66,7 +63,7 @@ export const eventPages = new Hono<HttpEnv>()
   })
 
 /** Reads what the page of an event shows, in two round trips. A live update leaves the payload out. */
-async function readShown(c: Context<HttpEnv>, view: View): Promise<Shown> {
+async function readShown(c: Visit, view: View): Promise<Shown> {
   const rt = c.get('rt')
   const { db } = rt
   const project = projectOf(c.get('actor'))
@@ -84,20 +81,20 @@ async function readShown(c: Context<HttpEnv>, view: View): Promise<Shown> {
 }
 
 /** The attempts before a replay that was just requested, from the address; null if none was. */
-function afterOf(c: Context<HttpEnv>): number | null {
+function afterOf(c: Visit): number | null {
   const text = c.req.query('replayed') ?? ''
   return /^\d{1,6}$/.test(text) ? Number(text) : null
 }
 
 /** Where a text in the search box leads: to one event, or to the list with a filter. */
-function placeOf(c: Context<HttpEnv>, { address }: Asked, named: Named): string {
+function placeOf(c: Visit, { address }: Asked, named: Named): string {
   const { events } = pathsOf(c)
   if ('event' in named) return `${events}/${named.event}`
   return events + changed(address, { [named.filter]: named.value })
 }
 
 /** The events that a search finds. An invalid search finds nothing and says why. */
-async function find(c: Context<HttpEnv>, fields: SearchFields | null): Promise<Found & { mistakes: Mistakes }> {
+async function find(c: Visit, fields: SearchFields | null): Promise<Found & { mistakes: Mistakes }> {
   const nothing = { data: [], next_cursor: null, truncated: false, mistakes: {} }
   if (fields === null) return nothing
   try {

@@ -1,10 +1,8 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { EventRow } from '../../../inbox/events/events'
 import { presentEvent } from '../../../inbox/events/present'
 import { FINAL_STATUSES } from '../../../inbox/lifecycle'
 import { idTime } from '../../../lib/ids'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Dotted, Time } from '../../ui/parts'
 import { Cells, type Column } from '../../ui/table'
@@ -16,7 +14,7 @@ const ERROR_SHOWN = 200
 export const isOpen = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
 
 /** The columns of the list. */
-export function columnsOf(c: Context<HttpEnv>): Column<EventRow>[] {
+export function columnsOf(c: Visit): Column<EventRow>[] {
   const { now } = c.get('rt')
   const { events } = pathsOf(c)
   return [
@@ -46,7 +44,7 @@ export function columnsOf(c: Context<HttpEnv>): Column<EventRow>[] {
 /** The id of the object that the event is about. */
 const idOf = (row: EventRow) => presentEvent(row).decoded_summary?.object.id
 
-type RowProps = { c: Context<HttpEnv>; row: EventRow; how?: 'fresh' | 'changed' }
+type RowProps = { c: Visit; row: EventRow; how?: 'fresh' | 'changed' }
 
 /** An event in the list. @param how for a row from a live update: `fresh` is added, `changed` replaces its old version */
 export function Row({ c, row, how }: RowProps) {
@@ -59,5 +57,31 @@ export function Row({ c, row, how }: RowProps) {
     >
       <Cells columns={columnsOf(c)} row={row} />
     </tr>
+  )
+}
+
+const ENDED: Partial<Record<EventRow['status'], string>> = {
+  ignored: 'The event was processed again, and ignored: it changes no billing state.',
+  failed: 'The event was processed again, and failed.',
+}
+
+/** Says that a requested replay is on its way and, once it has ended, how it ended. @param after the attempts before it */
+export function Result({ row, after, at }: { row: EventRow; after: number; at: string }) {
+  if (isOpen(row.status)) {
+    return (
+      <p class="notice" role="status">
+        The event will be processed again. This page says when that is done.{' '}
+        <noscript>
+          <a href={`${at}?replayed=${after}`}>Reload the page</a> to see the result.
+        </noscript>
+      </p>
+    )
+  }
+  if (row.attempts <= after) return null
+  const words = ENDED[row.status] ?? 'The event was processed again.'
+  return (
+    <p class={row.status === 'failed' ? 'warning' : 'notice'} role="status" data-say={words}>
+      {words}
+    </p>
   )
 }

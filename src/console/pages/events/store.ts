@@ -1,9 +1,18 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { apiKeys } from '../../../api-keys/schema'
-import { type Db, run } from '../../../db/client'
+import { findObject, findTrace } from '../../../billing/read/store'
+import { batch, type Db, type Query, type Results, run } from '../../../db/client'
 import { valuesOf } from '../../../db/sql'
 import type { Runtime } from '../../../env'
+import { countByStatus } from '../../../inbox/events/counts'
+import type { EventRow } from '../../../inbox/events/events'
+import { MAX_OPEN_COUNTED } from '../../../inbox/events/limits'
+import { isFinal, type Status } from '../../../inbox/lifecycle'
+import { MAX_VENDOR_ID_LENGTH } from '../../../inbox/search/limits'
+import { lookUp } from '../../../inbox/search/look-up'
 import { readAddresses } from '../../../tenancy/people'
+import { vendorOf } from '../../../vendors'
+import { projectPaths } from '../../paths'
 
 /** The names of API keys, revoked ones too, and the addresses of users, by id. */
 export async function namesOf(rt: Runtime, project: string, ids: readonly string[]): Promise<Map<string, string>> {
@@ -20,4 +29,76 @@ function keyNames(db: Db, projectId: string, ids: readonly string[]) {
     .select({ id: apiKeys.id, name: apiKeys.name })
     .from(apiKeys)
     .where(and(eq(apiKeys.project_id, projectId), inArray(apiKeys.id, valuesOf(ids))))
+}
+
+/** How many events have each status, as text: `1,204`, or `900+` for open events where there are too many to count. */
+export type Counts = (status: Status) => string
+
+/** Reads the counts, in one round trip. */
+export async function readCounts(db: Db, project: string): Promise<Counts> {
+  const { finals, open } = await batch(db, countByStatus(db, project))
+  const counts = new Map([...finals, ...open].map(({ status, n }) => [status, n]))
+  const more = open.reduce((sum, { n }) => sum + n, 0) >= MAX_OPEN_COUNTED ? '+' : ''
+  return (status) => (counts.get(status) ?? 0).toLocaleString('en') + (isFinal(status) ? '' : more)
+}
+
+/** What a text in the search box stands for: one event, or a filter. */
+export type Named = { event: string } | { filter: string; value: string }
+
+/**
+ * Finds out what a text in the search box stands for, in one round trip.
+ *
+ * @returns null if it matches nothing in the project
+ */
+export async function namedBy(db: Db, project: string, text: string): Promise<Named | null> {
+  if (text.endsWith('*')) return { filter: 'event_type', value: text }
+  if (text.length > MAX_VENDOR_ID_LENGTH) return null
+  return meaning(text, await batch(db, lookUp(db, project, text)))
+}
+
+/** The first that applies. An id is more specific than a type, so it comes first. */
+function meaning(text: string, found: Results<ReturnType<typeof lookUp>>): Named | null {
+  const { event, connection, replay, delivered, ref, type } = found
+  const [one, another] = delivered
+  const first = type[0]?.first ?? null
+  if (event[0]) return { event: event[0].id }
+  if (one && !another) return { event: one.id }
+  if (one) return { filter: 'vendor_event_id', value: text }
+  if (connection.length > 0) return { filter: 'connection_id', value: text }
+  if (replay.length > 0) return { filter: 'replay_id', value: text }
+  if (ref.length > 0) return { filter: 'ref', value: text }
+  if (first === null) return null
+  return { filter: 'event_type', value: first === text ? text : `${text}*` }
+}
+
+/** The pages of the objects that an event refers to. */
+export type Links = { customer?: string; subscription?: string; invoice?: string }
+
+/** Links an event to its customer, subscription and invoice, to each only if it is known. */
+export async function linksOf(db: Db, { project_id, vendor, summary }: EventRow): Promise<Links> {
+  if (!summary || !vendorOf(vendor)?.snapshots) return {}
+  const { billing } = projectPaths(project_id)
+  const { customer, subscription, invoice } = summary
+  const wanted: Record<string, { at: string; query: Query<unknown[]> }> = {}
+  if (customer !== null) {
+    wanted.customer = {
+      at: `customers/${vendor}/${encodeURIComponent(customer)}`,
+      query: findTrace(db, project_id, { vendor, id: customer }),
+    }
+  }
+  for (const [kind, id] of [
+    ['subscription', subscription],
+    ['invoice', invoice],
+  ] as const) {
+    if (id === null) continue
+    wanted[kind] = {
+      at: `${kind}s/${encodeURIComponent(id)}?vendor=${vendor}`,
+      query: findObject(db, project_id, { kind, id, vendor }),
+    }
+  }
+  const names = Object.entries(wanted)
+  if (names.length === 0) return {}
+  const found = await batch(db, Object.fromEntries(names.map(([name, { query }]) => [name, query])))
+  const known = names.filter(([name]) => (found[name] ?? []).length > 0)
+  return Object.fromEntries(known.map(([name, { at }]) => [name, `${billing}/${at}`]))
 }

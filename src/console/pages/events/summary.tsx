@@ -1,16 +1,14 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { EventRow } from '../../../inbox/events/events'
 import { idTime } from '../../../lib/ids'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { Effects } from '../../ui/effects'
 import { money, words } from '../../ui/format'
 import { Fact, Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import type { Links } from './links'
 import { isOpen } from './row'
+import type { Links } from './store'
 
-type SummaryProps = { c: Context<HttpEnv>; row: EventRow; links: Links }
+type SummaryProps = { c: Visit; row: EventRow; links: Links }
 
 /** The facts about an event. */
 export function Summary({ c, row, links }: SummaryProps) {

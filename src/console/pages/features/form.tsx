@@ -1,13 +1,11 @@
-import type { Context } from 'hono'
 import type { Feature } from '../../../catalog/features'
 import { PutFeatureBody } from '../../../catalog/fields'
 import { MAX_CATALOG_NAME } from '../../../catalog/limits'
 import { COMBINES, type Combine, FEATURE_TYPES, type FeatureType } from '../../../catalog/values'
-import type { HttpEnv } from '../../../http/context'
 import { catalogKey } from '../../../http/fields'
 import { MAX_KEY } from '../../../lib/catalog-key'
 import { choice, form, text } from '../../form'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
@@ -39,11 +37,12 @@ export const FEATURE = form(PutFeatureBody.safeExtend({ key: catalogKey }), {
     hint: 'Use the sum for add-ons. A change takes effect at once.',
     // The style sheet hides the choice for other types.
     when: (sent) => sent.get('type') === 'quantity',
+    empty: undefined,
   }),
 })
 
 /** The form of a new feature. The style sheet shows how quantities are combined only for a quantity. */
-export function createPage(c: Context<HttpEnv>, sent: Sent) {
+export function createPage(c: Visit, sent: Sent) {
   const { features } = pathsOf(c)
   const { mistakes, status } = sent
   return show(
@@ -66,7 +65,7 @@ export function createPage(c: Context<HttpEnv>, sent: Sent) {
 }
 
 /** The form that changes the name of a feature, and how its quantities are combined. */
-export function editPage(c: Context<HttpEnv>, feature: Feature, { mistakes, status, entered }: Sent) {
+export function editPage(c: Visit, feature: Feature, { mistakes, status, entered }: Sent) {
   const { features } = pathsOf(c)
   const sent = { mistakes, entered: entered ?? FEATURE.opened(feature) }
   return show(

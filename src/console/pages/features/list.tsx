@@ -1,9 +1,7 @@
-import type { Context } from 'hono'
 import type { Feature } from '../../../catalog/features'
 import type { Plan } from '../../../catalog/plans'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
@@ -14,7 +12,7 @@ import { COMBINED, TYPES } from './form'
 const NAMED = 3
 
 /** The features of the catalog, each with the plans that give it. */
-export function listPage(c: Context<HttpEnv>, page: Page<Feature>, plans: readonly Plan[]) {
+export function listPage(c: Visit, page: Page<Feature>, plans: readonly Plan[]) {
   const { features } = pathsOf(c)
   const empty = page.data.length === 0 && c.req.query('cursor') === undefined
   return show(
@@ -44,7 +42,7 @@ export function listPage(c: Context<HttpEnv>, page: Page<Feature>, plans: readon
   )
 }
 
-function columnsOf(c: Context<HttpEnv>, plans: readonly Plan[]): Column<Feature>[] {
+function columnsOf(c: Visit, plans: readonly Plan[]): Column<Feature>[] {
   const { features } = pathsOf(c)
   const columns: Column<Feature>[] = [
     [
@@ -84,7 +82,7 @@ function columnsOf(c: Context<HttpEnv>, plans: readonly Plan[]): Column<Feature>
   return can(c, 'catalog:write') ? [...columns, actions] : columns
 }
 
-function In({ c, plans }: { c: Context<HttpEnv>; plans: readonly Plan[] }) {
+function In({ c, plans }: { c: Visit; plans: readonly Plan[] }) {
   if (plans.length === 0) return <span class="quiet">None</span>
   const more = plans.length - NAMED
   return (

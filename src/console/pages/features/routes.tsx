@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { deleteFeature, type Feature, findFeature, listFeatures, putFeature } from '../../../catalog/features'
 import { MAX_PLANS } from '../../../catalog/limits'
 import { listPlans, withPrices } from '../../../catalog/plans'
@@ -9,7 +9,7 @@ import { paging } from '../../../http/page'
 import { requireFound } from '../../../lib/fault'
 import { action } from '../../action'
 import { pageAsked } from '../../list'
-import { page, pathsOf } from '../../page'
+import { page, pathsOf, type Visit } from '../../page'
 import { Refused } from '../../refusal'
 import { createPage, editPage, FEATURE } from './form'
 import { listPage } from './list'
@@ -86,12 +86,12 @@ export const featurePages = new Hono<HttpEnv>()
   .route('/', edit)
   .route('/', remove)
 
-function find(c: Context<HttpEnv>, key: string) {
+function find(c: Visit, key: string) {
   const { db } = c.get('rt')
   return run(db, findFeature(db, projectOf(c.get('actor')), key))
 }
 
 /** Reads the feature in the path. @throws {Fault} `not_found` */
-async function read(c: Context<HttpEnv>): Promise<Feature> {
+async function read(c: Visit): Promise<Feature> {
   return requireFound(await find(c, c.req.param('key') ?? ''), 'Feature')
 }

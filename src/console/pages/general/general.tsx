@@ -1,67 +1,52 @@
-import type { Context } from 'hono'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
-import type { HttpEnv } from '../../../http/context'
 import { RATE_LIMITS } from '../../../http/limits'
 import { MAX_CONNECTIONS } from '../../../inbox/connections/limits'
 import { roleWords } from '../../../lib/access-words'
-import { MAX_NAME } from '../../../projects/limits'
+import { DAY } from '../../../lib/time'
+import { RESTORABLE_FOR } from '../../../projects/limits'
 import type { Project } from '../../../tenancy/project'
 import { settingsOf } from '../../../tenancy/settings'
-import { can, pathsOf } from '../../page'
-import { type Refusal, UNSENT } from '../../refusal'
+import { can, pathsOf, type Visit } from '../../page'
+import { type Sent, UNSENT } from '../../refusal'
 import { userOf } from '../../session'
-import { Field, Post, Wrong } from '../../ui/controls'
+import { Post, Wrong } from '../../ui/controls'
 import { capital, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
-import { ConsumerSettings, type Entered, enteredFrom } from './consumers'
-import { RESTORABLE } from './delete'
-import { type Entered as EnteredRules, EntitlementSettings, enteredFrom as rulesFrom } from './entitlements'
+import { PROJECT } from '../projects/create'
+import { ConsumerSettings, EntitlementSettings, type FORMS, Security } from './settings'
 
-/** The forms of the page, as they were sent; a form that was not sent is filled in from the project. */
-type Sent = { name?: string; consumers?: Entered; rules?: EnteredRules; refusal?: Refusal }
+/** How long a deleted project can be restored, in words. */
+export const RESTORABLE = plural(RESTORABLE_FOR / DAY, 'day')
 
-/** The project's name, and what is set for it. */
-export function generalPage(
-  c: Context<HttpEnv>,
-  project: Project,
-  { name = project.name, consumers, rules, refusal = UNSENT }: Sent = {},
-) {
+/** The project's name, and what is set for it. @param sent the form of the page that was refused, if one was */
+export function generalPage(c: Visit, project: Project, sent: { [form in 'name' | keyof typeof FORMS]?: Sent } = {}) {
+  const { status } = Object.values(sent)[0] ?? UNSENT
+  const name = sent.name ?? { ...UNSENT, entered: PROJECT.opened(project) }
+  const set = settingsOf(project.settings)
   const { now, settings, store } = c.get('rt')
   const { role, email } = userOf(c)
   return show(
     c,
-    { title: 'General', section: 'general', status: refusal.status },
+    { title: 'General', section: 'general', status },
     <>
       <Head title="General" />
       {can(c, 'projects:write') && (
         <Post c={c} to={pathsOf(c).general} class="form">
-          <Wrong>{refusal.mistakes.form}</Wrong>
-          <Field
-            name="name"
-            label="Project name"
-            value={name}
-            required
-            maxlength={MAX_NAME}
-            hint="The name is only for people. Servers use the ID, so a new name breaks nothing."
-            mistakes={refusal.mistakes}
-          />
+          <Wrong>{name.mistakes.form}</Wrong>
+          {PROJECT.field('name', name, {
+            label: 'Project name',
+            hint: 'The name is only for people. Servers use the ID, so a new name breaks nothing.',
+            autofocus: false,
+          })}
           <button type="submit" class="primary">
             Save
           </button>
         </Post>
       )}
-      <Security c={c} project={project} />
-      <ConsumerSettings
-        c={c}
-        entered={consumers ?? enteredFrom(settingsOf(project.settings))}
-        mistakes={consumers ? refusal.mistakes : {}}
-      />
-      <EntitlementSettings
-        c={c}
-        entered={rules ?? rulesFrom(settingsOf(project.settings))}
-        mistakes={rules ? refusal.mistakes : {}}
-      />
+      <Security c={c} settings={set} sent={sent.settings} />
+      <ConsumerSettings c={c} settings={set} sent={sent.consumers} />
+      <EntitlementSettings c={c} settings={set} sent={sent.entitlements} />
       <h2>Project ID</h2>
       <p class="quiet">
         Calls to the API name the project in the header <code>X-Project-Id</code>.
@@ -99,45 +84,8 @@ export function generalPage(
   )
 }
 
-/** The setting that requires a passkey. Only owners change it. */
-function Security({ c, project }: { c: Context<HttpEnv>; project: Project }) {
-  const { require_passkey } = settingsOf(project.settings)
-  const what = 'Require a passkey of admins and owners'
-  return (
-    <>
-      <h2>Sign-in</h2>
-      {userOf(c).role === 'owner' ? (
-        <Post c={c} to={`${pathsOf(c).general}/settings`} class="form">
-          <div class="field">
-            <div class="checks one">
-              <label>
-                <input
-                  type="checkbox"
-                  name="require_passkey"
-                  value="true"
-                  checked={require_passkey}
-                  autocomplete="off"
-                  aria-describedby="require-hint"
-                />{' '}
-                {what}
-              </label>
-            </div>
-            <p class="hint" id="require-hint">
-              They must use a passkey or a recovery code in each session, or they cannot open the project. Viewers,
-              developers and API keys are not affected.
-            </p>
-          </div>
-          <button type="submit">Save</button>
-        </Post>
-      ) : (
-        <p>{require_passkey ? 'Admins and owners need a passkey.' : 'No passkey is required.'}</p>
-      )}
-    </>
-  )
-}
-
 /** The way to the end of the project. */
-function End({ c }: { c: Context<HttpEnv> }) {
+function End({ c }: { c: Visit }) {
   return (
     <>
       <h2>Delete this project</h2>

@@ -1,10 +1,8 @@
-import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { readHealth } from '../../../health/health'
-import type { HttpEnv } from '../../../http/context'
 import { OPEN_STATUSES } from '../../../inbox/lifecycle'
 import { HOUR, iso } from '../../../lib/time'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { bytes, timeOf, took } from '../../ui/format'
 import { Time } from '../../ui/parts'
@@ -14,7 +12,7 @@ import { vendorTitle } from '../../ui/vendor-titles'
 import { standingFrom } from '../connections/describe'
 
 export type Health = Awaited<ReturnType<typeof readHealth>>
-type Props = { c: Context<HttpEnv>; health: Health }
+type Props = { c: Visit; health: Health }
 
 /** The last hour, all events, the connections, and the database. */
 export function Glance({ c, health }: Props) {

@@ -1,6 +1,5 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
+import { DAY, HOUR } from '../../../lib/time'
+import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { LagChart } from '../../ui/chart/lag-chart'
 import type { Series } from '../../ui/chart/words'
@@ -8,9 +7,22 @@ import { sentence } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head, live } from '../../ui/parts'
 import { Glance, type Health } from './glance'
-import { RANGES, type Range } from './ranges'
 
-type Props = { c: Context<HttpEnv>; health: Health; lag: Series; range: Range }
+/** The time ranges of the chart, with the bucket size for each. */
+export const RANGES = {
+  '1h': { label: '1 hour', ms: HOUR, bucket: '1m' },
+  '6h': { label: '6 hours', ms: 6 * HOUR, bucket: '5m' },
+  '24h': { label: '24 hours', ms: DAY, bucket: '1h' },
+  '7d': { label: '7 days', ms: 7 * DAY, bucket: '1h' },
+} as const
+export type Range = keyof typeof RANGES
+
+/** The range that the address asks for; the last hour by default. */
+export function rangeOf(asked = ''): Range {
+  return Object.hasOwn(RANGES, asked) ? (asked as Range) : '1h'
+}
+
+type Props = { c: Visit; health: Health; lag: Series; range: Range }
 
 /** The events of a time range with their lag, and the current health of the pipeline. Both update themselves. */
 export function healthPage(props: Props) {

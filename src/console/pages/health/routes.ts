@@ -5,8 +5,7 @@ import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { iso } from '../../../lib/time'
 import { page } from '../../page'
-import { healthPage } from './health'
-import { RANGES, rangeOf } from './ranges'
+import { healthPage, RANGES, rangeOf } from './health'
 
 /** The health of the pipeline, and its lag over time. */
 export const healthPages = new Hono<HttpEnv>().get('/', page('billing:read'), async (c) => {

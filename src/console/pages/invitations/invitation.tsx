@@ -1,9 +1,8 @@
-import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
-import type { HttpEnv } from '../../../http/context'
 import { roleWords } from '../../../lib/access-words'
 import { stateOf } from '../../../members/invitations-store'
 import type { OwnInvitation } from '../../../members/own-store'
+import type { Visit } from '../../page'
 import type { UNSENT } from '../../refusal'
 import { userOf } from '../../session'
 import { Post, Wrong } from '../../ui/controls'
@@ -24,7 +23,7 @@ const ENDED: Record<string, string> = {
 const frame = { title: 'Invitation', section: 'projects', above: ['Projects', '/console'] } as const
 
 /** One invitation to the signed-in address. Its email links to this page. */
-export function invitationPage(c: Context<HttpEnv>, row: OwnInvitation, { mistakes, status }: typeof UNSENT) {
+export function invitationPage(c: Visit, row: OwnInvitation, { mistakes, status }: typeof UNSENT) {
   const { now } = c.get('rt')
   const state = stateOf(row, now)
   return show(
@@ -70,7 +69,7 @@ function Ended({ children }: { children?: Child }) {
 }
 
 /** The page of an invitation that is not to the signed-in address, or does not exist: the two look alike. */
-export function notYoursPage(c: Context<HttpEnv>) {
+export function notYoursPage(c: Visit) {
   return show(
     c,
     { ...frame, status: 404 },

@@ -1,6 +1,5 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { OwnInvitation } from '../../../members/own-store'
+import type { Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { Time } from '../../ui/parts'
@@ -12,7 +11,7 @@ export function inviterOf({ invited_by_email, invited_by_type }: OwnInvitation):
 }
 
 /** The open invitations to the signed-in address. Renders nothing if there are none. @param more whether there are older ones */
-export function OwnInvitations({ c, rows, more }: { c: Context<HttpEnv>; rows: OwnInvitation[]; more: boolean }) {
+export function OwnInvitations({ c, rows, more }: { c: Visit; rows: OwnInvitation[]; more: boolean }) {
   if (rows.length === 0) return null
   return (
     <section aria-labelledby="invitations-title" class="own-invitations">
@@ -44,7 +43,7 @@ export function OwnInvitations({ c, rows, more }: { c: Context<HttpEnv>; rows: O
 }
 
 /** The two answers to an invitation. */
-export function Answers({ c, row }: { c: Context<HttpEnv>; row: OwnInvitation }) {
+export function Answers({ c, row }: { c: Visit; row: OwnInvitation }) {
   const at = `/console/invitations/${row.id}`
   const to = <span class="unseen"> the invitation to {row.project_name}</span>
   return (

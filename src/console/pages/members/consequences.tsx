@@ -1,8 +1,6 @@
-import type { Context } from 'hono'
 import type { KeyRow } from '../../../api-keys/store'
-import type { HttpEnv } from '../../../http/context'
 import { dormantScopes, type Role, rankOf } from '../../../lib/access'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import type { Affected } from './read'
@@ -18,17 +16,7 @@ export type Whose = 'they' | 'you'
  *
  * @param kept the role that is left; null if none is
  */
-export function Consequences({
-  c,
-  of,
-  kept,
-  whose,
-}: {
-  c: Context<HttpEnv>
-  of: Affected
-  kept: Role | null
-  whose: Whose
-}) {
+export function Consequences({ c, of, kept, whose }: { c: Visit; of: Affected; kept: Role | null; whose: Whose }) {
   const before = of.member?.role ?? null
   const asleep = of.minted.filter(({ scopes }) => falling(scopes, before, kept).length > 0)
   const lost = [...new Set(asleep.flatMap(({ scopes }) => falling(scopes, before, kept)))]
@@ -64,7 +52,7 @@ export function Consequences({
 /**
  * The API keys that a member who leaves has created, and the choice to revoke them, with the others whose secret they know.
  */
-export function MintedKeys({ c, of, whose }: { c: Context<HttpEnv>; of: Affected; whose: Whose }) {
+export function MintedKeys({ c, of, whose }: { c: Visit; of: Affected; whose: Whose }) {
   const { minted: keys, held } = of
   if (keys.length === 0) return <p>{whose === 'they' ? 'They' : 'You'} created no API key that still works.</p>
   const one = keys.length === 1
@@ -103,7 +91,7 @@ function falling(scopes: KeyRow['scopes'], before: Role | null, after: Role | nu
   return dormantScopes(scopes, after).filter((scope) => !asleep.includes(scope))
 }
 
-function Linked({ c, keys }: { c: Context<HttpEnv>; keys: KeyRow[] }) {
+function Linked({ c, keys }: { c: Visit; keys: KeyRow[] }) {
   return (
     <>
       {keys.slice(0, NAMED).map(({ id, name }, n) => (

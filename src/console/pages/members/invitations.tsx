@@ -1,11 +1,9 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { rankOf } from '../../../lib/access'
 import { MINUTE } from '../../../lib/time'
 import { isPrinted } from '../../../mail/deliver'
 import { type Invitation, type InvitationState, stateOf } from '../../../members/invitations-store'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
 import { Post, Wrong } from '../../ui/controls'
@@ -14,8 +12,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import type { Around } from './read'
-import type { Refused } from './refusal'
+import type { Around, SentAbout } from './read'
 
 /** The states of the list of all invitations, with their labels. */
 export const STATES: readonly (readonly [InvitationState, string])[] = [
@@ -28,7 +25,7 @@ export const STATES: readonly (readonly [InvitationState, string])[] = [
 
 /** All invitations of the project, in one state or in any. */
 export function invitationsPage(
-  c: Context<HttpEnv>,
+  c: Visit,
   { page, ...around }: Around & { page: Page<Invitation> },
   state: InvitationState | undefined,
 ) {
@@ -58,7 +55,7 @@ export function invitationsPage(
 }
 
 /** The columns of a list of invitations. */
-export function invitationColumns(c: Context<HttpEnv>, around: Around, refused: Refused | null): Column<Invitation>[] {
+export function invitationColumns(c: Visit, around: Around, sent: SentAbout | null): Column<Invitation>[] {
   const { now } = c.get('rt')
   const columns: Column<Invitation>[] = [
     [
@@ -66,7 +63,7 @@ export function invitationColumns(c: Context<HttpEnv>, around: Around, refused: 
       (row) => (
         <>
           <span class="name">{row.email}</span>
-          {refused?.at === row.id && <Wrong>{refused.mistakes.form}</Wrong>}
+          {sent?.at === row.id && <Wrong>{sent.mistakes.form}</Wrong>}
         </>
       ),
     ],
@@ -76,12 +73,12 @@ export function invitationColumns(c: Context<HttpEnv>, around: Around, refused: 
     ['Invited by', (row) => <Inviter c={c} row={row} around={around} />, 'spare'],
   ]
   return can(c, 'members:write')
-    ? [...columns, ['', (row) => <Actions c={c} row={row} refused={refused?.at === row.id} />]]
+    ? [...columns, ['', (row) => <Actions c={c} row={row} refused={sent?.at === row.id} />]]
     : columns
 }
 
 /** The state and, for an invitation that can still be accepted, the outcome of its email. */
-function Status({ c, row }: { c: Context<HttpEnv>; row: Invitation }) {
+function Status({ c, row }: { c: Visit; row: Invitation }) {
   const { now } = c.get('rt')
   return (
     <>
@@ -119,7 +116,7 @@ function Mail({ row: { sent_at, send_error, recent_sends }, now }: { row: Invita
   return <span class="error">It is not known whether the email was sent</span>
 }
 
-function Inviter({ c, row, around }: { c: Context<HttpEnv>; row: Invitation; around: Around }) {
+function Inviter({ c, row, around }: { c: Visit; row: Invitation; around: Around }) {
   if (row.invited_by_type === 'user') {
     return <span class="cut">{around.people.get(row.invited_by_id) ?? 'Unknown user'}</span>
   }
@@ -128,7 +125,7 @@ function Inviter({ c, row, around }: { c: Context<HttpEnv>; row: Invitation; aro
 }
 
 /** What the user may do with a pending invitation. A user who may not give its role may only revoke it. */
-function Actions({ c, row, refused }: { c: Context<HttpEnv>; row: Invitation; refused: boolean }) {
+function Actions({ c, row, refused }: { c: Visit; row: Invitation; refused: boolean }) {
   const own = userOf(c).role
   const at = `${pathsOf(c).members}/invitations/${row.id}`
   if (row.state !== 'pending') return null

@@ -1,8 +1,6 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { rankOf } from '../../../lib/access'
 import type { Member } from '../../../members/store'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
 import { Post, Wrong } from '../../ui/controls'
@@ -10,11 +8,10 @@ import { brief, capital } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { rolesUpTo } from '../../ui/roles'
 import type { Column } from '../../ui/table'
-import { type Team, works } from './read'
-import type { Refused } from './refusal'
+import { type SentAbout, type Team, works } from './read'
 
 /** The columns of the list of members. */
-export function peopleColumns(c: Context<HttpEnv>, team: Team, refused: Refused | null): Column<Member>[] {
+export function peopleColumns(c: Visit, team: Team, sent: SentAbout | null): Column<Member>[] {
   const { now } = c.get('rt')
   const own = userOf(c)
   return [
@@ -30,9 +27,9 @@ export function peopleColumns(c: Context<HttpEnv>, team: Team, refused: Refused 
       'Role',
       (row) => (
         <>
-          <RoleOf c={c} row={row} team={team} refused={refused?.at === row.user_id} />
+          <RoleOf c={c} row={row} team={team} refused={sent?.at === row.user_id} />
           <BreakGlass c={c} row={row} />
-          {refused?.at === row.user_id && <Wrong>{refused.mistakes.form ?? refused.mistakes.role}</Wrong>}
+          {sent?.at === row.user_id && <Wrong>{sent.mistakes.form ?? sent.mistakes.role}</Wrong>}
         </>
       ),
     ],
@@ -44,21 +41,20 @@ export function peopleColumns(c: Context<HttpEnv>, team: Team, refused: Refused 
 }
 
 /** Whether the user may change or remove this member. */
-function mayChange(c: Context<HttpEnv>, { role }: Member): boolean {
+function mayChange(c: Visit, { role }: Member): boolean {
   const own = userOf(c).role
   return own !== null && can(c, 'members:write') && rankOf(role) <= rankOf(own)
 }
 
 /** The only owner cannot step down or leave. */
-const isOnlyOwner = (c: Context<HttpEnv>, { user_id }: Member, { onlyOwner }: Team) =>
-  onlyOwner && user_id === userOf(c).user_id
+const isOnlyOwner = (c: Visit, { user_id }: Member, { onlyOwner }: Team) => onlyOwner && user_id === userOf(c).user_id
 
 /**
  * The role of a member, as a choice for users who may change it. The button appears once another role is chosen.
  *
  * @param refused whether the page says why the last choice was refused: it opens there
  */
-function RoleOf({ c, row, team, refused }: { c: Context<HttpEnv>; row: Member; team: Team; refused: boolean }) {
+function RoleOf({ c, row, team, refused }: { c: Visit; row: Member; team: Team; refused: boolean }) {
   const own = userOf(c).role
   if (own === null || !mayChange(c, row) || isOnlyOwner(c, row, team)) return <>{capital(row.role)}</>
   return (
@@ -83,7 +79,7 @@ function RoleOf({ c, row, team, refused }: { c: Context<HttpEnv>; row: Member; t
 }
 
 /** Whether an owner may sign in without the single sign-on that is enforced. Owners give and take it. */
-function BreakGlass({ c, row }: { c: Context<HttpEnv>; row: Member }) {
+function BreakGlass({ c, row }: { c: Visit; row: Member }) {
   if (row.role !== 'owner') return null
   const mark = row.break_glass && <Badge of="break-glass" />
   if (userOf(c).role !== 'owner') return <>{mark}</>
@@ -120,7 +116,7 @@ function Keys({ row, team, now }: { row: Member; team: Team; now: number }) {
   return <span class={minted === 0 ? 'quiet' : undefined}>{minted || 'None'}</span>
 }
 
-function Leaving({ c, row, team }: { c: Context<HttpEnv>; row: Member; team: Team }) {
+function Leaving({ c, row, team }: { c: Visit; row: Member; team: Team }) {
   const { members } = pathsOf(c)
   const own = row.user_id === userOf(c).user_id
   if (isOnlyOwner(c, row, team)) return <span class="quiet text">The only owner cannot leave</span>

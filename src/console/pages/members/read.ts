@@ -1,9 +1,7 @@
-import type { Context } from 'hono'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { type KeyRow, listKeys } from '../../../api-keys/store'
 import { batch, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import { type Page, paging } from '../../../http/page'
 import { ifAnswered } from '../../../http/read'
 import { otherOwners } from '../../../members/change-store'
@@ -12,7 +10,12 @@ import { MAX_PENDING } from '../../../members/limits'
 import { findMember, listMembers, type Member, memberKey } from '../../../members/store'
 import { type People, readAddresses } from '../../../tenancy/people'
 import { pageAsked, readList } from '../../list'
+import type { Visit } from '../../page'
+import type { Sent } from '../../refusal'
 import { userOf } from '../../session'
+
+/** A form of the page: the user or the invitation that it is about, or null for the form that invites. */
+export type SentAbout = Sent & { at: string | null }
 
 /** Rows on a page: of people, and of the list of all invitations. Addresses can be long. */
 const [LISTED, ALL_LISTED] = [15, 20]
@@ -39,7 +42,7 @@ export type Team = Around & {
  * Reads a page of members, the newest invitations and the API keys: from the directory and the project's store, side by
  * side. If an invitation was sent by a user who is not on the page, their address takes another read.
  */
-export async function readTeam(c: Context<HttpEnv>): Promise<Team> {
+export async function readTeam(c: Visit): Promise<Team> {
   const { directory, now } = c.get('rt')
   const { user_id, role, email } = userOf(c)
   const project = projectOf(c.get('actor'))
@@ -70,7 +73,7 @@ export async function readTeam(c: Context<HttpEnv>): Promise<Team> {
 }
 
 /** Reads a page of the invitations in a state, or in any. */
-export async function readInvitations(c: Context<HttpEnv>, state: InvitationState | undefined) {
+export async function readInvitations(c: Visit, state: InvitationState | undefined) {
   const { directory, now } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const read = (before: string | null, limit: number) =>
@@ -98,7 +101,7 @@ export type Affected = {
 }
 
 /** Reads a member, and what follows from taking away their role. */
-export async function readAffected(c: Context<HttpEnv>, userId: string): Promise<Affected> {
+export async function readAffected(c: Visit, userId: string): Promise<Affected> {
   const { directory, now } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const asked = { state: 'pending', before: null, limit: MAX_PENDING } as const
@@ -123,18 +126,18 @@ export async function readAffected(c: Context<HttpEnv>, userId: string): Promise
 /** Whether a key that was not revoked has not expired either. */
 export const works = ({ expires_at }: KeyRow, now: number) => expires_at === null || expires_at > now
 
-function liveKeys(c: Context<HttpEnv>) {
+function liveKeys(c: Visit) {
   return listKeys(c.get('rt').db, projectOf(c.get('actor')), { before: null, limit: MAX_LIVE_KEYS })
 }
 
 /** For lists, which can do without. */
-function readKeysBeside(c: Context<HttpEnv>): Promise<KeyRow[] | null> {
+function readKeysBeside(c: Visit): Promise<KeyRow[] | null> {
   return ifAnswered(c.get('rt').db, liveKeys(c))
 }
 
 const inviter = ({ invited_by_id }: Invitation) => invited_by_id
 
-async function withOthers(c: Context<HttpEnv>, known: People, ids: readonly string[]): Promise<People> {
+async function withOthers(c: Visit, known: People, ids: readonly string[]): Promise<People> {
   const others = await readAddresses(
     c.get('rt'),
     ids.filter((id) => !known.has(id)),

@@ -1,8 +1,6 @@
-import type { Context } from 'hono'
 import type { HourRow } from '../../../health/read'
-import type { HttpEnv } from '../../../http/context'
 import { HOUR, iso } from '../../../lib/time'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { plural, took } from '../../ui/format'
 import { Fact } from '../../ui/parts'
 import { Table } from '../../ui/table'
@@ -14,7 +12,7 @@ const HEIGHT = 120
 const GAP = 4
 
 /** What was received, what failed, what was refused, and how long processing takes. */
-export function Activity({ c, of }: { c: Context<HttpEnv>; of: Overview }) {
+export function Activity({ c, of }: { c: Visit; of: Overview }) {
   const { now } = c.get('rt')
   const { health } = pathsOf(c)
   const hours = lastHours(of.hours, now)

@@ -1,9 +1,7 @@
-import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import { isMissed } from '../../../health/assess'
-import type { HttpEnv } from '../../../http/context'
 import { DAY } from '../../../lib/time'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
@@ -18,7 +16,7 @@ export const EXPIRES_WITHIN = 14 * DAY
 const SHOWN = 5
 
 /** What is wrong in the project, the worst first, each with a link to where it can be fixed. */
-export function attentionOf(c: Context<HttpEnv>, of: Progress): Item[] {
+export function attentionOf(c: Visit, of: Progress): Item[] {
   const items = [
     ...(can(c, 'billing:read') ? [...findings(c, of), ...failures(c, of)] : []),
     ...(can(c, 'connections:read') ? shortened(connections(c, of), 'connection', pathsOf(c).connections) : []),
@@ -49,13 +47,13 @@ export function Attention({ items }: { items: readonly Item[] }) {
 }
 
 /** What health finds, except what {@link connections} and {@link failures} say with more detail. */
-function findings(c: Context<HttpEnv>, { findings }: Progress): Item[] {
+function findings(c: Visit, { findings }: Progress): Item[] {
   return findings
     .filter(({ about }) => about !== 'failed' && about !== 'refusing' && about !== 'secret')
     .map(({ reason, failing }) => ({ bad: failing, what: sentence(reason), link: ['See health', pathsOf(c).health] }))
 }
 
-function failures(c: Context<HttpEnv>, { counts, facts }: Progress): Item[] {
+function failures(c: Visit, { counts, facts }: Progress): Item[] {
   if (counts.failed === 0) return []
   const { failed } = facts.last_60m
   const some =
@@ -64,7 +62,7 @@ function failures(c: Context<HttpEnv>, { counts, facts }: Progress): Item[] {
   return [{ bad: failed > 0, what, link: ['See them', `${pathsOf(c).events}?status=failed`] }]
 }
 
-function connections(c: Context<HttpEnv>, { connections }: Progress): Item[] {
+function connections(c: Visit, { connections }: Progress): Item[] {
   return connections.flatMap((row): Item[] => {
     const at = `${pathsOf(c).connections}/${row.id}`
     if (row.status === 'active' && row.secrets.length === 0) {
@@ -109,7 +107,7 @@ function refused({ name, last_60m: { accepted, refused } }: Connected, n: number
 
 const deliveries = (n: number) => (n === 1 ? '1 delivery' : `${n.toLocaleString('en')} deliveries`)
 
-function keys(c: Context<HttpEnv>, { keys }: Progress): Item[] {
+function keys(c: Visit, { keys }: Progress): Item[] {
   const { now } = c.get('rt')
   return expiring(keys, now).map(({ name, expires_at }) => ({
     bad: expires_at <= now,

@@ -1,4 +1,3 @@
-import type { Context } from 'hono'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { firstRevoked, type KeyRow, listKeys } from '../../../api-keys/store'
 import { batch } from '../../../db/client'
@@ -7,8 +6,8 @@ import { assess, countsOf, healthQueries } from '../../../health/assess'
 import { findingsOf } from '../../../health/findings'
 import { type HealthRows, type HourRow, readHours } from '../../../health/read'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import { HOUR } from '../../../lib/time'
+import type { Visit } from '../../page'
 
 /** The hours that the overview adds up. */
 export const HOURS = 24
@@ -21,13 +20,13 @@ export type Connected = Progress['connections'][number]
 export type Overview = Progress & { hours: HourRow[] }
 
 /** Reads what the steps show, in one round trip. */
-export async function readProgress(c: Context<HttpEnv>): Promise<Progress> {
+export async function readProgress(c: Visit): Promise<Progress> {
   const rt = c.get('rt')
   return progressOf(rt, await batch(rt.db, queries(c)))
 }
 
 /** Reads what the overview shows, in one round trip. */
-export async function readOverview(c: Context<HttpEnv>): Promise<Overview> {
+export async function readOverview(c: Visit): Promise<Overview> {
   const rt = c.get('rt')
   const until = Math.floor(rt.now / HOUR) + 1
   const hours = readHours(rt.db, projectOf(c.get('actor')), { from: until - HOURS, to: until })
@@ -35,7 +34,7 @@ export async function readOverview(c: Context<HttpEnv>): Promise<Overview> {
   return { ...(await progressOf(rt, found)), hours: found.hours }
 }
 
-function queries(c: Context<HttpEnv>) {
+function queries(c: Visit) {
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
   const keys = listKeys(rt.db, project, { before: null, limit: MAX_LIVE_KEYS })

@@ -1,7 +1,5 @@
-import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
-import type { HttpEnv } from '../../../http/context'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
 import { Copyable, Time } from '../../ui/parts'
 import { adviceOn, totalOf } from '../../ui/refusals'
@@ -10,7 +8,7 @@ import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
 import { curlExample, envFile } from '../api-keys/examples'
 import { type Connected, type Progress, receivedIn } from './read'
 
-export type StepProps = { c: Context<HttpEnv>; of: Progress; current: boolean; done: readonly boolean[] }
+export type StepProps = { c: Visit; of: Progress; current: boolean; done: readonly boolean[] }
 
 /** The first key: create one. */
 export function KeyStep({ c, of, current, done }: StepProps) {

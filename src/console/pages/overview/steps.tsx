@@ -1,12 +1,10 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { totalOf } from '../../ui/refusals'
 import { Refresh, Said, Step, Steps, statesOf, waiting } from '../../ui/steps'
 import { type Progress, receivedIn } from './read'
 import { ConnectStep, KeyStep, ProcessStep, ReceiveStep, UseStep } from './step-contents'
 
-type StepsProps = { c: Context<HttpEnv>; of: Progress; fresh?: boolean }
+type StepsProps = { c: Visit; of: Progress; fresh?: boolean }
 
 /**
  * Which of the five steps of a new project are done. They follow from what is there; nothing is stored about them. A key

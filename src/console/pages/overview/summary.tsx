@@ -1,6 +1,4 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
@@ -14,7 +12,7 @@ import type { Overview } from './read'
 const SHOWN = 10
 
 /** The connections, the last one to receive an event first. */
-export function Connections({ c, of: { connections } }: { c: Context<HttpEnv>; of: Overview }) {
+export function Connections({ c, of: { connections } }: { c: Visit; of: Overview }) {
   const { now } = c.get('rt')
   const at = pathsOf(c).connections
   const rows = connections.toSorted((a, b) => (lastOf(b) ?? 0) - (lastOf(a) ?? 0)).slice(0, SHOWN)
@@ -45,7 +43,7 @@ export function Connections({ c, of: { connections } }: { c: Context<HttpEnv>; o
 }
 
 /** How many keys there are, and which of them expire soon. */
-export function Keys({ c, of: { keys } }: { c: Context<HttpEnv>; of: Overview }) {
+export function Keys({ c, of: { keys } }: { c: Visit; of: Overview }) {
   const { now } = c.get('rt')
   const soon = expiring(keys, now).slice(0, SHOWN)
   if (!can(c, 'api_keys:read')) return null

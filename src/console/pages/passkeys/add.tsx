@@ -1,16 +1,16 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { clientNamed } from '../../../lib/user-agent'
 import { MAX_PASSKEY_NAME } from '../../../passkeys/limits'
-import { type Refusal, UNSENT } from '../../refusal'
+import type { Visit } from '../../page'
+import type { Sent } from '../../refusal'
 import { userOf } from '../../session'
 import { Field, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
+import { Copyable, Head } from '../../ui/parts'
 import { NoPasskeys, PasskeyForm } from '../../ui/passkey-form'
 import { PASSKEYS } from './list'
 
 /** The form of a new passkey. @param next where to continue afterwards */
-export function addPage(c: Context<HttpEnv>, next: string, name?: string, { mistakes, status }: Refusal = UNSENT) {
+export function addPage(c: Visit, next: string, { mistakes, status, entered }: Sent) {
   const suggested = clientNamed(c.req.header('User-Agent') ?? null) ?? 'Passkey'
   return show(
     c,
@@ -35,7 +35,7 @@ export function addPage(c: Context<HttpEnv>, next: string, name?: string, { mist
         <Field
           name="name"
           label="Name"
-          value={name ?? suggested}
+          value={entered?.get('name') ?? suggested}
           required
           maxlength={MAX_PASSKEY_NAME}
           hint="Only you see it. Name the device, so that you know which passkey to delete if you lose it."
@@ -43,5 +43,36 @@ export function addPage(c: Context<HttpEnv>, next: string, name?: string, { mist
         />
       </PasskeyForm>
     </section>,
+  )
+}
+
+/**
+ * The only page that shows recovery codes, in response to the form that made them. A reload sends the form again, which makes
+ * no others.
+ *
+ * @param next where to continue
+ */
+export function codesPage(c: Visit, codes: readonly string[], next: string) {
+  return show(
+    c,
+    { title: 'Recovery codes', section: 'passkeys', status: 201 },
+    <div class="codes">
+      <Head title="Recovery codes" />
+      <p class="warning" role="note">
+        <strong>Store these codes now. You will not be able to see them again.</strong> We store only hashes of them.
+      </p>
+      <p>
+        If you lose your passkey, each code stands in for it once. Keep them where you can reach them without your
+        device: on paper, or in a password manager.
+      </p>
+      <Copyable id="codes" label="recovery codes">
+        {codes.join('\n')}
+      </Copyable>
+      <p>
+        <a class="button primary" href={next}>
+          I have stored the codes
+        </a>
+      </p>
+    </div>,
   )
 }

@@ -1,7 +1,6 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { MAX_PASSKEYS, RECOVERY_CODES } from '../../../passkeys/limits'
 import type { Passkey } from '../../../passkeys/passkey'
+import type { Visit } from '../../page'
 import { userOf } from '../../session'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -13,7 +12,7 @@ export const PASSKEYS = '/console/passkeys'
 type Codes = { left: number; created_at: number | null }
 
 /** The user's passkeys, and how many recovery codes are left. */
-export function listPage(c: Context<HttpEnv>, own: readonly Passkey[], codes: Codes) {
+export function listPage(c: Visit, own: readonly Passkey[], codes: Codes) {
   const { email } = userOf(c)
   return show(
     c,
@@ -42,7 +41,7 @@ export function listPage(c: Context<HttpEnv>, own: readonly Passkey[], codes: Co
   )
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<Passkey>[] {
+function columnsOf(c: Visit): Column<Passkey>[] {
   const { now } = c.get('rt')
   return [
     ['Name', ({ name }) => name],
@@ -65,7 +64,7 @@ function columnsOf(c: Context<HttpEnv>): Column<Passkey>[] {
   ]
 }
 
-function Recovery({ c, codes: { left, created_at } }: { c: Context<HttpEnv>; codes: Codes }) {
+function Recovery({ c, codes: { left, created_at } }: { c: Visit; codes: Codes }) {
   return (
     <>
       <h2>Recovery codes</h2>

@@ -1,65 +1,111 @@
 import type { Feature } from '../../../catalog/features'
+import { CreatePlanBody, UpdatePlanBody } from '../../../catalog/fields'
 import { MAX_CATALOG_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from '../../../catalog/limits'
+import type { Plan, Price } from '../../../catalog/plans'
 import { PLAN_STATES } from '../../../catalog/schema'
 import { MAX_KEY } from '../../../lib/catalog-key'
+import { choice, form, number, own, text } from '../../form'
 import type { Mistakes } from '../../refusal'
-import { Field, Select, Wrong } from '../../ui/controls'
+import { Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { STATE_OPTIONS, vendorTitle } from '../../ui/vendor-titles'
-import { type Entered, PER_SEAT, VALUE } from './entered'
+import { textOf, valueIn } from './values'
 
 /** Rows for new prices. */
 const SPARE = 2
 
-type Props = { entered: Entered; mistakes: Mistakes }
+/** What the names of the fields of a feature begin with, before its key. */
+const VALUE = 'value.'
+const PER_SEAT = 'per_seat.'
 
-export function PlanFields({ entered, mistakes }: Props) {
+const STATES = PLAN_STATES.map((state) => [state, capital(state)] as const)
+
+/** The fields of a plan. The values of its features are read by their types: see {@link featuresIn}. */
+const fields = {
+  key: text('Key', {
+    required: true,
+    maxlength: MAX_KEY,
+    hint: 'The name of the plan in your code. It starts with a letter; after that, use a to z, 0 to 9 and _ . - only.',
+  }),
+  name: text('Name', { required: true, maxlength: 2 * MAX_CATALOG_NAME }),
+  rank: number('Rank', {
+    required: true,
+    hint: `From 0 to ${MAX_RANK}. Of several plans with the same JSON feature, the highest rank counts.`,
+  }),
+  state: choice('State', STATES, { hint: 'This is only a label: consumers who have an archived plan keep it.' }),
+}
+
+/** A new plan maps no prices: who gets it with a price is shown by the review of a change. */
+export const PLAN = form(CreatePlanBody, { ...fields, prices: own(() => []) })
+export const CHANGED = form(UpdatePlanBody, { ...fields, prices: own((_, sent) => pricesIn(sent)) })
+export const BLANK = PLAN.opened({ rank: 0, state: 'active' })
+
+/** The form as it is opened for a plan. */
+export function openedFor(plan: Plan, catalog: readonly Feature[]): URLSearchParams {
+  const { key, name, rank, state, features, prices } = plan
+  const entered = PLAN.opened({ key, name, rank, state })
+  for (const feature of catalog) {
+    const given = features[feature.key]
+    if (!given) continue
+    entered.append(VALUE + feature.key, textOf(feature.type, given.value))
+    entered.append(PER_SEAT + feature.key, String(given.per_seat))
+  }
+  for (const price of prices) addPrice(entered, price)
+  return entered
+}
+
+/** The prices in a form. A row without an id is none. */
+export function pricesIn(sent: URLSearchParams): Price[] {
+  const vendors = sent.getAll('vendor')
+  const prices = sent.getAll('ref').map((ref, n) => ({ vendor: vendors[n] ?? '', ref: ref.trim() }))
+  return prices.filter(({ ref }) => ref !== '')
+}
+
+/** Adds a price to a form, unless it has it. */
+export function addPrice(entered: URLSearchParams, { vendor, ref }: Price): void {
+  if (pricesIn(entered).some((price) => price.vendor === vendor && price.ref === ref)) return
+  entered.append('vendor', vendor)
+  entered.append('ref', ref)
+}
+
+/** The texts of the features in a form, by their keys. A feature without a text is not part of the plan. */
+function textsIn(sent: URLSearchParams): Map<string, string> {
+  const texts = [...sent].filter(([name, value]) => name.startsWith(VALUE) && value.trim() !== '')
+  return new Map(texts.map(([name, value]) => [name.slice(VALUE.length), value.trim()]))
+}
+
+/** The features that a form sets. @throws {Fault} `validation_failed` for a config that is not JSON */
+export function featuresIn(sent: URLSearchParams, catalog: readonly Feature[]) {
+  const values = [...textsIn(sent)].map(([key, text]) => {
+    // A feature that was deleted meanwhile is refused with the plan.
+    const type = catalog.find((one) => one.key === key)?.type ?? 'boolean'
+    const per_seat = sent.get(PER_SEAT + key) === 'true'
+    return [key, { value: valueIn(type, text, `/features/${key}/value`), per_seat }] as const
+  })
+  return Object.fromEntries(values)
+}
+
+type Props = { sent: { entered: URLSearchParams; mistakes: Mistakes } }
+
+export function PlanFields({ sent }: Props) {
   return (
     <>
-      <Field
-        name="key"
-        label="Key"
-        value={entered.key}
-        required
-        maxlength={MAX_KEY}
-        hint="The name of the plan in your code. It starts with a letter; after that, use a to z, 0 to 9 and _ . - only."
-        mistakes={mistakes}
-      />
-      <Field
-        name="name"
-        label="Name"
-        value={entered.name}
-        required
-        maxlength={2 * MAX_CATALOG_NAME}
-        mistakes={mistakes}
-      />
+      {PLAN.field('key', sent)}
+      {PLAN.field('name', sent)}
       <div class="pair">
-        <Field
-          name="rank"
-          label="Rank"
-          type="number"
-          value={entered.rank}
-          required
-          hint={`From 0 to ${MAX_RANK}. Of several plans with the same JSON feature, the highest rank counts.`}
-          mistakes={mistakes}
-        />
-        <Field
-          name="state"
-          label="State"
-          hint="This is only a label: consumers who have an archived plan keep it."
-          mistakes={mistakes}
-        >
-          <Select name="state" value={entered.state} options={PLAN_STATES.map((state) => [state, capital(state)])} />
-        </Field>
+        {PLAN.field('rank', sent)}
+        {PLAN.field('state', sent)}
       </div>
     </>
   )
 }
 
 /** A row for each feature of the catalog. A row that is left empty is not part of the plan. */
-export function FeatureFields({ entered, mistakes, catalog }: Props & { catalog: readonly Feature[] }) {
+export function FeatureFields({ sent: { entered, mistakes }, catalog }: Props & { catalog: readonly Feature[] }) {
+  const texts = textsIn(entered)
+  const inRows = catalog.some(({ key }) => mistakes[`features.${key}`])
   // Of a feature that was deleted while the form was open, there is no row.
-  const lost = Object.keys(entered.features).filter((key) => !catalog.some((one) => one.key === key))
+  const lost = [...texts.keys()].filter((key) => !catalog.some((one) => one.key === key))
   return (
     <fieldset>
       <legend>Features</legend>
@@ -74,21 +120,22 @@ export function FeatureFields({ entered, mistakes, catalog }: Props & { catalog:
       {catalog.map((feature) => (
         <FeatureField
           feature={feature}
-          of={entered.features[feature.key]}
+          text={texts.get(feature.key)}
+          perSeat={entered.get(PER_SEAT + feature.key) === 'true'}
           wrong={mistakes[`features.${feature.key}`]}
         />
       ))}
       {lost.map((key) => (
         <Wrong>The feature {key} was deleted. If you continue, it is left out.</Wrong>
       ))}
-      <Wrong>{mistakes.features}</Wrong>
+      <Wrong>{!inRows && mistakes.features}</Wrong>
     </fieldset>
   )
 }
 
-type FeatureProps = { feature: Feature; of: Entered['features'][string] | undefined; wrong: string | undefined }
+type FeatureProps = { feature: Feature; text: string | undefined; perSeat: boolean; wrong: string | undefined }
 
-function FeatureField({ feature: { key, name, type }, of, wrong }: FeatureProps) {
+function FeatureField({ feature: { key, name, type }, text, perSeat, wrong }: FeatureProps) {
   const id = VALUE + key
   const about = {
     id,
@@ -103,19 +150,19 @@ function FeatureField({ feature: { key, name, type }, of, wrong }: FeatureProps)
         <span class="name">{name}</span> <code class="quiet">{key}</code>
       </label>
       <div>
-        {type === 'boolean' && <input type="checkbox" value="true" checked={of !== undefined} {...about} />}
-        {type === 'quantity' && <input value={of?.text} {...about} />}
+        {type === 'boolean' && <input type="checkbox" value="true" checked={text !== undefined} {...about} />}
+        {type === 'quantity' && <input value={text} {...about} />}
         {type === 'config' && (
           <textarea rows={1} spellcheck={false} class="mono" {...about}>
-            {of?.text}
+            {text}
           </textarea>
         )}
         <Wrong id={`${id}-wrong`}>{wrong}</Wrong>
       </div>
       {type === 'quantity' && (
         <label class="per-seat">
-          <input type="checkbox" name={PER_SEAT + key} value="true" checked={of?.per_seat} autocomplete="off" /> per
-          seat<span class="unseen">: {key}</span>
+          <input type="checkbox" name={PER_SEAT + key} value="true" checked={perSeat} autocomplete="off" /> per seat
+          <span class="unseen">: {key}</span>
         </label>
       )}
     </div>
@@ -123,7 +170,8 @@ function FeatureField({ feature: { key, name, type }, of, wrong }: FeatureProps)
 }
 
 /** A row for each price of the plan, and a few for new ones. */
-export function PriceFields({ entered: { prices }, mistakes }: Props) {
+export function PriceFields({ sent: { entered, mistakes } }: Props) {
+  const prices = pricesIn(entered)
   const spare = Math.max(0, Math.min(SPARE, MAX_PRICES_OF_PLAN - prices.length))
   const rows = [...prices, ...Array.from({ length: spare }, () => ({ vendor: 'stripe', ref: '' }))]
   return (

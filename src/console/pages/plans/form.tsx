@@ -1,28 +1,21 @@
-import type { Context } from 'hono'
 import type { Feature } from '../../../catalog/features'
-import type { Plan, Price } from '../../../catalog/plans'
-import type { HttpEnv } from '../../../http/context'
-import { etagOf } from '../../../http/etag'
-import { pathsOf } from '../../page'
-import { UNSENT } from '../../refusal'
+import type { Plan } from '../../../catalog/plans'
+import { pathsOf, type Visit } from '../../page'
+import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import type { Entered } from './entered'
-import { FeatureFields, PlanFields, PriceFields } from './fields'
-
-type Form = {
-  catalog: readonly Feature[]
-  entered: Entered
-  /** The price that the new plan is for, if it is made for one. */
-  price?: Price | null
-}
+import { BLANK, FeatureFields, openedFor, PlanFields, PriceFields, pricesIn } from './fields'
 
 /**
  * The form of a new plan. It maps no prices: nobody has the plan yet, and who gets it with a price is shown by the review of
  * a change.
  */
-export function createPage(c: Context<HttpEnv>, { catalog, entered, price }: Form, { mistakes, status } = UNSENT) {
+export function createPage(c: Visit, catalog: readonly Feature[], { entered = BLANK, ...of }: Sent) {
+  const { mistakes, status } = of
+  const sent = { entered, mistakes }
+  // The price that the new plan is for, if it is made for one.
+  const [price] = pricesIn(entered)
   const { plans } = pathsOf(c)
   return show(
     c,
@@ -37,8 +30,8 @@ export function createPage(c: Context<HttpEnv>, { catalog, entered, price }: For
             <input type="hidden" name="ref" value={price.ref} autocomplete="off" />
           </>
         )}
-        <PlanFields entered={entered} mistakes={mistakes} />
-        <FeatureFields entered={entered} mistakes={mistakes} catalog={catalog} />
+        <PlanFields sent={sent} />
+        <FeatureFields sent={sent} catalog={catalog} />
         <p class="hint">
           {price ? <>You add {price.ref} in the next step</> : 'You add prices in the next step'}, and see who gets the
           plan with them.
@@ -49,17 +42,14 @@ export function createPage(c: Context<HttpEnv>, { catalog, entered, price }: For
   )
 }
 
-/**
- * The form that changes a plan. It leads to the review of the change.
- *
- * @param etag of the plan that the user has seen, if that is not this one
- */
+/** The form that changes a plan. It leads to the review of the change. @param etag of the plan that the user has seen */
 export function editPage(
-  c: Context<HttpEnv>,
-  plan: Plan,
-  { catalog, entered, etag = etagOf(plan.revision) }: Form & { etag?: string | undefined },
-  { mistakes, status } = UNSENT,
+  c: Visit,
+  { plan, catalog }: { plan: Plan; catalog: readonly Feature[] },
+  etag: string,
+  { entered = openedFor(plan, catalog), mistakes, status }: Sent,
 ) {
+  const sent = { entered, mistakes }
   const path = `${pathsOf(c).plans}/${plan.id}`
   return show(
     c,
@@ -69,9 +59,9 @@ export function editPage(
       <Post c={c} to={`${path}/edit`} class="form">
         <input type="hidden" name="etag" value={etag} autocomplete="off" />
         <Wrong>{mistakes.form}</Wrong>
-        <PlanFields entered={entered} mistakes={mistakes} />
-        <FeatureFields entered={entered} mistakes={mistakes} catalog={catalog} />
-        <PriceFields entered={entered} mistakes={mistakes} />
+        <PlanFields sent={sent} />
+        <FeatureFields sent={sent} catalog={catalog} />
+        <PriceFields sent={sent} />
         <SubmitOrCancel label="Review change" back={path} />
       </Post>
     </>,

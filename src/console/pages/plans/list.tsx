@@ -1,8 +1,6 @@
-import type { Context } from 'hono'
 import type { Plan, Unmapped } from '../../../catalog/plans'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -11,7 +9,7 @@ import { type Column, Table } from '../../ui/table'
 import { UnmappedPrices } from './unmapped'
 
 /** The plans of the catalog, and the prices that belong to none of them. */
-export function listPage(c: Context<HttpEnv>, page: Page<Plan>, unmapped: readonly Unmapped[] | null) {
+export function listPage(c: Visit, page: Page<Plan>, unmapped: readonly Unmapped[] | null) {
   const { plans } = pathsOf(c)
   const empty = page.data.length === 0 && c.req.query('cursor') === undefined
   return show(
@@ -32,7 +30,7 @@ export function listPage(c: Context<HttpEnv>, page: Page<Plan>, unmapped: readon
   )
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<Plan>[] {
+function columnsOf(c: Visit): Column<Plan>[] {
   return [
     [
       'Plan',
@@ -63,7 +61,7 @@ function Prices({ of: [first, ...others] }: { of: Plan['prices'] }) {
   )
 }
 
-function NoPlans({ c }: { c: Context<HttpEnv> }) {
+function NoPlans({ c }: { c: Visit }) {
   return (
     <section class="empty">
       <h2>No plans yet</h2>

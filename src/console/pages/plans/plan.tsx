@@ -1,8 +1,6 @@
-import type { Context } from 'hono'
 import type { Feature } from '../../../catalog/features'
 import type { Plan } from '../../../catalog/plans'
-import type { HttpEnv } from '../../../http/context'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { ExactTime, Fact, Head } from '../../ui/parts'
@@ -15,7 +13,7 @@ import { shownValue } from './values'
 type Shown = { plan: Plan; catalog: readonly Feature[]; history: AuditRow[] | null }
 
 /** The page of one plan. */
-export function planPage(c: Context<HttpEnv>, { plan, catalog, history }: Shown) {
+export function planPage(c: Visit, { plan, catalog, history }: Shown) {
   const { plans } = pathsOf(c)
   const { id, key, name, rank, state, updated_at, revision, prices } = plan
   const features = catalog.filter((one) => Object.hasOwn(plan.features, one.key))

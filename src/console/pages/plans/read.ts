@@ -1,4 +1,3 @@
-import type { Context } from 'hono'
 import { auditPaging } from '../../../audit-log/list'
 import { listAudit } from '../../../audit-log/read-store'
 import { type Feature, listFeatures } from '../../../catalog/features'
@@ -14,9 +13,8 @@ import {
 import { batch, run } from '../../../db/client'
 import { previewPlan } from '../../../entitlements/preview'
 import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
 import { requireFound } from '../../../lib/fault'
-import { can } from '../../page'
+import { can, type Visit } from '../../page'
 import type { AuditRow } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
 import type { Wanted } from './differences'
@@ -29,13 +27,13 @@ const PREVIEWS = 4
 export type Preview = Awaited<ReturnType<typeof previewPlan>>
 
 /** Reads the features of the catalog. */
-export function readCatalog(c: Context<HttpEnv>): Promise<Feature[]> {
+export function readCatalog(c: Visit): Promise<Feature[]> {
   const { db } = c.get('rt')
   return run(db, listFeatures(db, projectOf(c.get('actor'))))
 }
 
 /** Reads the plan in the path, and the catalog. @throws {Fault} `not_found` */
-export async function readPlan(c: Context<HttpEnv>): Promise<{ plan: Plan; catalog: Feature[] }> {
+export async function readPlan(c: Visit): Promise<{ plan: Plan; catalog: Feature[] }> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const id = c.req.param('plan') ?? ''
@@ -49,7 +47,7 @@ export async function readPlan(c: Context<HttpEnv>): Promise<{ plan: Plan; catal
 }
 
 /** Reads the latest changes of a plan; null if the user may not see them. */
-export async function readHistory(c: Context<HttpEnv>, { id }: Plan): Promise<AuditRow[] | null> {
+export async function readHistory(c: Visit, { id }: Plan): Promise<AuditRow[] | null> {
   if (!can(c, 'audit_log:read')) return null
   const rt = c.get('rt')
   const list = auditPaging('console/plans/history', { object_id: id, limit: HISTORY })
@@ -58,14 +56,14 @@ export async function readHistory(c: Context<HttpEnv>, { id }: Plan): Promise<Au
 }
 
 /** @throws {Fault} `price_mapped` if another plan has one of the prices */
-export async function requireFreePrices(c: Context<HttpEnv>, { id }: Plan, prices: readonly Price[]): Promise<void> {
+export async function requireFreePrices(c: Visit, { id }: Plan, prices: readonly Price[]): Promise<void> {
   const { db } = c.get('rt')
   requireFree(await run(db, plansOfPrices(db, projectOf(c.get('actor')), prices)), id)
 }
 
 /** What a change of a plan would make of consumers. @param cursor where an earlier preview ended */
 export async function readPreview(
-  c: Context<HttpEnv>,
+  c: Visit,
   { id }: Plan,
   wanted: Wanted,
   cursor: string | undefined,

@@ -1,9 +1,7 @@
-import type { Context } from 'hono'
 import type { Feature } from '../../../catalog/features'
 import type { Plan } from '../../../catalog/plans'
 import { MAX_CHANGES } from '../../../entitlements/limits'
-import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -19,7 +17,7 @@ type Reviewed = { plan: Plan; wanted: Wanted; catalog: readonly Feature[]; previ
  * Shows a change of a plan before it is saved: what changes of the plan, and who gains and loses what. Its form carries all
  * fields of the form before it.
  */
-export function reviewPage(c: Context<HttpEnv>, { plan, wanted, catalog, preview, continued }: Reviewed) {
+export function reviewPage(c: Visit, { plan, wanted, catalog, preview, continued }: Reviewed) {
   const path = `${pathsOf(c).plans}/${plan.id}`
   const differences = differencesOf(plan, wanted, catalog)
   return show(
@@ -86,7 +84,7 @@ function Differences({ of }: { of: readonly Difference[] }) {
   )
 }
 
-type AffectedProps = { c: Context<HttpEnv>; of: Preview; catalog: readonly Feature[]; continued: boolean }
+type AffectedProps = { c: Visit; of: Preview; catalog: readonly Feature[]; continued: boolean }
 
 function Affected({ c, of, catalog, continued }: AffectedProps) {
   const { examined, affected, changes } = of

@@ -1,15 +1,16 @@
-import type { Context } from 'hono'
 import { MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from '../../../catalog/limits'
-import type { Price, Unmapped } from '../../../catalog/plans'
-import type { HttpEnv } from '../../../http/context'
-import { can, pathsOf } from '../../page'
+import type { Plan, Price, Unmapped } from '../../../catalog/plans'
+import { can, pathsOf, type Visit } from '../../page'
+import { Badge } from '../../ui/badge'
+import { show } from '../../ui/layout'
+import { Head } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 
 const AMONG = `among the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions that changed last`
 
 /** Prices that subscriptions have and no plan. Who pays for one of them gets nothing for it. */
-export function UnmappedPrices({ c, rows }: { c: Context<HttpEnv>; rows: readonly Unmapped[] }) {
+export function UnmappedPrices({ c, rows }: { c: Visit; rows: readonly Unmapped[] }) {
   return (
     <>
       <h2>Prices without a plan</h2>
@@ -33,7 +34,7 @@ export function UnmappedPrices({ c, rows }: { c: Context<HttpEnv>; rows: readonl
   )
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<Unmapped>[] {
+function columnsOf(c: Visit): Column<Unmapped>[] {
   const columns: Column<Unmapped>[] = [
     [
       'Price',
@@ -63,6 +64,49 @@ function columnsOf(c: Context<HttpEnv>): Column<Unmapped>[] {
 }
 
 /** The page that asks for the plan of a price. */
-export function addPath(c: Context<HttpEnv>, { vendor, ref }: Price): string {
+export function addPath(c: Visit, { vendor, ref }: Price): string {
   return `${pathsOf(c).plans}/add?${new URLSearchParams({ vendor, ref })}`
+}
+
+/** Asks which plan a price belongs to. Nothing changes before the review of the plan that is chosen. */
+export function choosePage(c: Visit, price: Price, rows: readonly Plan[]) {
+  const { plans } = pathsOf(c)
+  const query = new URLSearchParams(price)
+  return show(
+    c,
+    { title: 'Add to plan', section: 'plans', above: ['Plans', plans] },
+    <>
+      <Head title="Add to plan">
+        <a class="button" href={`${plans}/new?${query}`}>
+          New plan
+        </a>
+      </Head>
+      <p>
+        Which plan does <code>{price.ref}</code> of {vendorTitle(price.vendor)} belong to? You will see who is affected
+        before anything changes.
+      </p>
+      {rows.length > 0 ? (
+        <Table
+          label="Plans"
+          rows={rows}
+          class="consumers"
+          columns={[
+            ['Plan', ({ name }) => <span class="name">{name}</span>],
+            ['Key', ({ key }) => <code>{key}</code>],
+            ['State', ({ state }) => <Badge of={state} />],
+            [
+              '',
+              ({ id, key }) => (
+                <a class="button" href={`${plans}/${id}/edit?${query}`}>
+                  Choose<span class="unseen"> {key}</span>
+                </a>
+              ),
+            ],
+          ]}
+        />
+      ) : (
+        <p class="quiet">There are no plans yet.</p>
+      )}
+    </>,
+  )
 }

@@ -1,31 +1,42 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
+import { ProjectBody } from '../../../projects/fields'
 import { MAX_NAME } from '../../../projects/limits'
-import { type Mistakes, UNSENT } from '../../refusal'
-import { Field, Post, Wrong } from '../../ui/controls'
+import { form, text } from '../../form'
+import type { Visit } from '../../page'
+import { type Sent, UNSENT } from '../../refusal'
+import { Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { OwnInvitations } from '../invitations/own'
 import type { Invited } from './list'
 
+/** The form of a project's name. */
+export const PROJECT = form(ProjectBody, {
+  name: text('Name', {
+    required: true,
+    maxlength: MAX_NAME,
+    autofocus: true,
+    hint: 'For example “Acme production”. You can change it later.',
+  }),
+})
+
 /** The form for a new project. */
-export function createPage(c: Context<HttpEnv>, name = '', { mistakes, status } = UNSENT) {
+export function createPage(c: Visit, sent: Sent) {
   return show(
     c,
-    { title: 'New project', section: 'projects', above: ['Projects', '/console'], status },
+    { title: 'New project', section: 'projects', above: ['Projects', '/console'], status: sent.status },
     <>
       <Head title="New project" />
       <p class="quiet">
         A project holds the API keys, connections and events of one product. Make another one for a test environment:
         keys of one project never work in another.
       </p>
-      <NameForm c={c} name={name} mistakes={mistakes} cancel />
+      <NameForm c={c} sent={sent} cancel />
     </>,
   )
 }
 
 /** The start page of a user who has no projects yet: the invitations to their address come first. */
-export function welcomePage(c: Context<HttpEnv>, invited: Invited) {
+export function welcomePage(c: Visit, invited: Invited) {
   return show(
     c,
     { title: 'Projects', section: 'projects' },
@@ -33,7 +44,7 @@ export function welcomePage(c: Context<HttpEnv>, invited: Invited) {
   )
 }
 
-function Invitations({ c, invited }: { c: Context<HttpEnv>; invited: Invited }) {
+function Invitations({ c, invited }: { c: Visit; invited: Invited }) {
   return (
     <>
       <Head title="Projects">
@@ -47,7 +58,7 @@ function Invitations({ c, invited }: { c: Context<HttpEnv>; invited: Invited }) 
   )
 }
 
-function First({ c }: { c: Context<HttpEnv> }) {
+function First({ c }: { c: Visit }) {
   return (
     <section class="empty">
       <h1>Create your first project</h1>
@@ -55,7 +66,7 @@ function First({ c }: { c: Context<HttpEnv> }) {
         A project holds the API keys, connections and webhook events of one product or environment. Its API keys work in
         this project only.
       </p>
-      <NameForm c={c} />
+      <NameForm c={c} sent={UNSENT} />
       <p class="hint">
         Are you looking for somebody else’s project? An admin or owner of it must invite you. Check that you are signed
         in with the right address.
@@ -64,22 +75,11 @@ function First({ c }: { c: Context<HttpEnv> }) {
   )
 }
 
-type NameFormProps = { c: Context<HttpEnv>; name?: string; mistakes?: Mistakes; cancel?: boolean }
-
-function NameForm({ c, name, mistakes, cancel }: NameFormProps) {
+function NameForm({ c, sent, cancel }: { c: Visit; sent: Sent; cancel?: boolean }) {
   return (
     <Post c={c} to="/console/projects" class="form">
-      <Wrong>{mistakes?.form}</Wrong>
-      <Field
-        name="name"
-        label="Name"
-        value={name}
-        required
-        maxlength={MAX_NAME}
-        autofocus
-        mistakes={mistakes}
-        hint="For example “Acme production”. You can change it later."
-      />
+      <Wrong>{sent.mistakes.form}</Wrong>
+      {PROJECT.field('name', sent)}
       <div class="choice">
         <button type="submit" class="primary">
           Create project

@@ -1,8 +1,7 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import type { OwnInvitation } from '../../../members/own-store'
 import type { MemberProject } from '../../../projects/directory-store'
+import type { Visit } from '../../page'
 import { projectPaths } from '../../paths'
 import { Post } from '../../ui/controls'
 import { capital, exact } from '../../ui/format'
@@ -17,7 +16,7 @@ export type Invited = { rows: OwnInvitation[]; more: boolean }
 
 /** The list of the projects that the user is a member of, below the invitations to others. */
 export function listPage(
-  c: Context<HttpEnv>,
+  c: Visit,
   { data, next_cursor }: Page<MemberProject>,
   invited: Invited,
   deleted: readonly MemberProject[],
@@ -63,7 +62,7 @@ export function listPage(
 }
 
 /** The deleted projects that can still be restored. Renders nothing if there are none. */
-function Deleted({ c, rows }: { c: Context<HttpEnv>; rows: readonly MemberProject[] }) {
+function Deleted({ c, rows }: { c: Visit; rows: readonly MemberProject[] }) {
   const { now } = c.get('rt')
   if (rows.length === 0) return null
   return (
@@ -88,7 +87,7 @@ function Deleted({ c, rows }: { c: Context<HttpEnv>; rows: readonly MemberProjec
   )
 }
 
-function Undo({ c, row }: { c: Context<HttpEnv>; row: MemberProject }) {
+function Undo({ c, row }: { c: Visit; row: MemberProject }) {
   return (
     <Post c={c} to={`/console/projects/${row.id}/restore`} class="once">
       <button type="submit">

@@ -7,19 +7,27 @@ import { listOwn } from '../../../members/own-store'
 import { createProject } from '../../../projects/create'
 import { listOpenProjects, listRestorable } from '../../../projects/directory-store'
 import { restoreProject } from '../../../projects/end'
-import { ProjectBody } from '../../../projects/fields'
+import { action } from '../../action'
 import { pageAsked } from '../../list'
 import { page } from '../../page'
 import { projectPaths } from '../../paths'
-import { parse, refusalOf } from '../../refusal'
 import { userOf } from '../../session'
-import { createPage, welcomePage } from './create'
+import { createPage, PROJECT, welcomePage } from './create'
 import { listPage } from './list'
 
 /** Invitations on the start page: the newest. */
 const INVITED = 10
 /** Deleted projects on the start page: those that can be restored the longest. */
 const DELETED = 20
+
+const create = action({
+  at: '/projects/new',
+  posts: '/projects',
+  needs: 'account',
+  ask: (c, _, sent) => createPage(c, sent),
+  run: (c) => createProject(c.get('rt'), PROJECT.body(c.get('form')).name, userOf(c).user_id, changeOf(c)),
+  done: (_, { id }) => [projectPaths(id).start, 'project_created'],
+})
 
 /** The console's start page: the invitations to the user's address, and the user's projects, also deleted ones. */
 export const projectPages = new Hono<HttpEnv>()
@@ -37,17 +45,7 @@ export const projectPages = new Hono<HttpEnv>()
     if (found.data.length + deleted.length === 0) return welcomePage(c, invitations)
     return listPage(c, found, invitations, deleted)
   })
-  .get('/projects/new', page('account'), (c) => createPage(c))
-  .post('/projects', page('account'), async (c) => {
-    const name = c.get('form').get('name') ?? ''
-    try {
-      const fields = parse(ProjectBody, { name })
-      const { id } = await createProject(c.get('rt'), fields.name, userOf(c).user_id, changeOf(c))
-      return c.redirect(`${projectPaths(id).start}?done=project_created`, 303)
-    } catch (error) {
-      return createPage(c, name, refusalOf(error))
-    }
-  })
+  .route('/', create)
   .post('/projects/:id/restore', page('user'), async (c) => {
     const of = { id: c.req.param('id'), session: userOf(c) }
     const { id } = await restoreProject(c.get('rt'), of, changeOf(c))

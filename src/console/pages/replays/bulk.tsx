@@ -1,6 +1,4 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -8,7 +6,7 @@ import { Filters } from './parts'
 
 /** Asks before all events that a search finds are replayed. */
 export function bulkPage(
-  c: Context<HttpEnv>,
+  c: Visit,
   { query, cursor, filters }: { query: URLSearchParams; cursor?: string; filters: readonly string[] },
   { matched, queued, has_more }: { matched: number; queued: number; has_more: boolean },
 ) {

@@ -1,44 +1,65 @@
-import type { Context } from 'hono'
-import { projectOf } from '../../../http/auth'
-import type { HttpEnv } from '../../../http/context'
-import type { EventRow } from '../../../inbox/events/events'
-import type { Preview } from '../../../inbox/replay/preview'
+import { batch } from '../../../db/client'
+import { changeOf, projectOf } from '../../../http/auth'
+import { type EventRow, findEvent, findKept } from '../../../inbox/events/events'
+import { type Preview, previewReplay } from '../../../inbox/replay/preview'
+import { requestReplay } from '../../../inbox/replay/replay'
+import { notFound, requireFound } from '../../../lib/fault'
 import { idTime } from '../../../lib/ids'
 import { eventAdvice } from '../../../vendors/event-errors'
+import { action } from '../../action'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Confirm } from '../../ui/confirm'
 import { Effects } from '../../ui/effects'
 import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { isOpen } from '../events/row'
 
-/** Asks before an event is replayed, and shows what the replay would do. With JavaScript it opens in a dialog. */
-export function dryRunPage(c: Context<HttpEnv>, row: EventRow, preview: Preview & { kept: boolean }) {
-  const at = `${pathsOf(c).events}/${row.id}`
-  const waiting = isOpen(row.status) && row.status !== 'retrying'
-  return show(
-    c,
-    { title: 'Replay event', section: 'events', above: ['Event', at] },
-    waiting || !preview.kept ? (
-      <NotNow waiting={waiting} at={at} />
-    ) : (
-      <Confirm
-        c={c}
-        title={row.status === 'retrying' ? 'Retry this event now?' : 'Replay this event?'}
-        to={`${at}/replay`}
-        verb={row.status === 'retrying' ? 'Retry event' : 'Replay event'}
-        back={at}
-      >
-        <p>
-          <strong>{row.event_type}</strong>, received <Time at={idTime(row.id)} now={c.get('rt').now} />
-        </p>
-        <Outlook row={row} preview={preview} project={projectOf(c.get('actor'))} />
-      </Confirm>
-    ),
-  )
-}
+/** Asks before an event is replayed, and shows what the replay would do. */
+export const replayOne = action({
+  at: '/:event/replay',
+  needs: 'billing:write',
+  read: async (c) => {
+    const { db } = c.get('rt')
+    const project = projectOf(c.get('actor'))
+    const id = c.req.param('event') ?? ''
+    const reads = { event: findEvent(db, project, 'summary', id), kept: findKept(db, project, id) }
+    const [preview, { event, kept }] = await Promise.all([previewReplay(c.get('rt'), project, id), batch(db, reads)])
+    const row = requireFound(event, 'Event')
+    if (!preview) throw notFound('Event')
+    return { row, preview, kept: (kept[0]?.bytes ?? null) !== null }
+  },
+  ask: (c, { row, preview, kept }) => {
+    const at = `${pathsOf(c).events}/${row.id}`
+    const view = { title: 'Replay event', section: 'events', above: ['Event', at] } as const
+    const waiting = isOpen(row.status) && row.status !== 'retrying'
+    if (waiting || !kept) return show(c, view, <NotNow waiting={waiting} at={at} />)
+    return {
+      ...view,
+      question: row.status === 'retrying' ? 'Retry this event now?' : 'Replay this event?',
+      says: (
+        <>
+          <p>
+            <strong>{row.event_type}</strong>, received <Time at={idTime(row.id)} now={c.get('rt').now} />
+          </p>
+          <Outlook row={row} preview={preview} project={projectOf(c.get('actor'))} />
+        </>
+      ),
+      verb: row.status === 'retrying' ? 'Retry event' : 'Replay event',
+    }
+  },
+  run: async (c) => {
+    const id = c.req.param('event') ?? ''
+    const replayed = await requestReplay(c.get('rt'), projectOf(c.get('actor')), id, changeOf(c))
+    if (!replayed) throw notFound('Event')
+    return replayed.event
+  },
+  done: (c, { status, attempts }) => {
+    // An attempt that is running has already been counted: the page waits for its result.
+    const before = status === 'processing' ? attempts - 1 : attempts
+    return [`${pathsOf(c).events}/${c.req.param('event')}?replayed=${before}`]
+  },
+})
 
 type OutlookProps = { row: EventRow; preview: Preview; project: string }
 

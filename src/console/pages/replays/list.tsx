@@ -1,10 +1,8 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { openOf } from '../../../inbox/replay/present'
 import type { ReplayRow } from '../../../inbox/replay/replays'
 import { idTime } from '../../../lib/ids'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, live, Time } from '../../ui/parts'
@@ -12,7 +10,7 @@ import { type Column, Table } from '../../ui/table'
 import { Bar, type Beside, By, Count, What } from './parts'
 
 /** The project's replays, newest first. The list updates itself while one of them is not done. */
-export function listPage(c: Context<HttpEnv>, { data, next_cursor }: Page<ReplayRow>, beside: Beside) {
+export function listPage(c: Visit, { data, next_cursor }: Page<ReplayRow>, beside: Beside) {
   const { search } = new URL(c.req.url)
   const open = data.some((row) => (openOf(row) ?? 0) > 0)
   return show(
@@ -53,7 +51,7 @@ export function ReloadLink({ at }: { at: string }) {
   )
 }
 
-function columnsOf(c: Context<HttpEnv>, { names, connections }: Beside): Column<ReplayRow>[] {
+function columnsOf(c: Visit, { names, connections }: Beside): Column<ReplayRow>[] {
   const { replays } = pathsOf(c)
   return [
     [

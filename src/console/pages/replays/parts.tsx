@@ -1,8 +1,6 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { openOf } from '../../../inbox/replay/present'
 import type { ReplayRow } from '../../../inbox/replay/replays'
-import { pathsOf } from '../../page'
+import { pathsOf, type Visit } from '../../page'
 import { type Choice, filtersInWords } from '../events/filter-words'
 import { firstInHtml } from '../events/payload-text'
 
@@ -21,7 +19,7 @@ export function By({ row, names }: { row: ReplayRow; names: Beside['names'] }) {
 /** Bytes of HTML for the filters of a replay in a list, so that fifty of them leave the page below 60 KB. */
 const BRIEF = 200
 
-type WhatProps = { c: Context<HttpEnv>; row: ReplayRow; connections: Beside['connections']; brief?: boolean }
+type WhatProps = { c: Visit; row: ReplayRow; connections: Beside['connections']; brief?: boolean }
 
 /** What a replay was asked for: one event, or the events that match its filters. @param brief whether to cut long ones */
 export function What({ c, row, connections, brief }: WhatProps) {
@@ -59,7 +57,7 @@ export function Bar({ row }: { row: ReplayRow }) {
   )
 }
 
-type CountProps = { c: Context<HttpEnv>; row: ReplayRow; status: 'processed' | 'ignored' | 'failed' }
+type CountProps = { c: Visit; row: ReplayRow; status: 'processed' | 'ignored' | 'failed' }
 
 /** How many events of a replay ended in a status, with a link to them. */
 export function Count({ c, row, status }: CountProps) {
@@ -74,6 +72,6 @@ export function Count({ c, row, status }: CountProps) {
 }
 
 /** The list of a replay's events, with a status if one is given. */
-export function eventsOf(c: Context<HttpEnv>, { id }: ReplayRow, status?: string): string {
+export function eventsOf(c: Visit, { id }: ReplayRow, status?: string): string {
   return `${pathsOf(c).events}?${new URLSearchParams({ replay_id: id, ...(status && { status }) })}`
 }

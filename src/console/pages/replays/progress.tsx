@@ -1,9 +1,7 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { openOf } from '../../../inbox/replay/present'
 import type { ReplayRow } from '../../../inbox/replay/replays'
 import { idTime } from '../../../lib/ids'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Fact, Head, live, Time } from '../../ui/parts'
@@ -15,7 +13,7 @@ import { type Beside, By, Count, eventsOf, What } from './parts'
  *
  * @param rest the search and cursor of the events that a replay of many has left; null if it has left none
  */
-export function progressPage(c: Context<HttpEnv>, row: ReplayRow, rest: URLSearchParams | null, beside: Beside) {
+export function progressPage(c: Visit, row: ReplayRow, rest: URLSearchParams | null, beside: Beside) {
   const { events, replays } = pathsOf(c)
   const { id, queued } = row
   const open = openOf(row) ?? 0
@@ -73,7 +71,7 @@ export function progressPage(c: Context<HttpEnv>, row: ReplayRow, rest: URLSearc
 const TILES = { processed: 'Processed', ignored: 'Ignored', failed: 'Failed' }
 
 /** How a replay has ended and, where events failed, what to do about them. */
-function Done({ c, row }: { c: Context<HttpEnv>; row: ReplayRow }) {
+function Done({ c, row }: { c: Visit; row: ReplayRow }) {
   const failed = row.failed ?? 0
   if (failed === 0) {
     return (

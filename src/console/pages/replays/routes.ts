@@ -1,22 +1,20 @@
-import { type Context, Hono } from 'hono'
-import { batch, run } from '../../../db/client'
+import { Hono } from 'hono'
+import { run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { listConnectionNames } from '../../../inbox/connections/connection'
-import { findEvent, findKept } from '../../../inbox/events/events'
 import { BulkReplayBody } from '../../../inbox/replay/present'
-import { previewReplay } from '../../../inbox/replay/preview'
-import { requestBulkReplay, requestReplay } from '../../../inbox/replay/replay'
+import { requestBulkReplay } from '../../../inbox/replay/replay'
 import { findReplay, listReplays, type ReplayRow } from '../../../inbox/replay/replays'
-import { notFound, requireFound } from '../../../lib/fault'
+import { requireFound } from '../../../lib/fault'
 import { readList } from '../../list'
-import { page, pathsOf } from '../../page'
+import { page, pathsOf, type Visit } from '../../page'
 import { parse } from '../../refusal'
 import { filtersInWords } from '../events/filter-words'
 import { readSearch } from '../events/search-query'
 import { namesOf } from '../events/store'
 import { bulkPage } from './bulk'
-import { dryRunPage } from './dry-run'
+import { replayOne } from './dry-run'
 import { listPage } from './list'
 import type { Beside } from './parts'
 import { progressPage } from './progress'
@@ -65,28 +63,10 @@ export const replayPages = new Hono<HttpEnv>()
     if (cursor !== undefined) rest.set('cursor', cursor)
     return progressPage(c, replay, cursor === undefined ? null : rest, await beside(c, [replay]))
   })
-  .get('/:event/replay', page('billing:write'), async (c) => {
-    const id = c.req.param('event') ?? ''
-    const { db } = c.get('rt')
-    const project = projectOf(c.get('actor'))
-    const reads = { event: findEvent(db, project, 'summary', id), kept: findKept(db, project, id) }
-    const [preview, { event, kept }] = await Promise.all([previewReplay(c.get('rt'), project, id), batch(db, reads)])
-    const [row] = event
-    if (!preview || !row) throw notFound('Event')
-    return dryRunPage(c, row, { ...preview, kept: (kept[0]?.bytes ?? null) !== null })
-  })
-  .post('/:event/replay', page('billing:write'), async (c) => {
-    const id = c.req.param('event') ?? ''
-    const replayed = await requestReplay(c.get('rt'), projectOf(c.get('actor')), id, changeOf(c))
-    if (!replayed) throw notFound('Event')
-    const { status, attempts } = replayed.event
-    // An attempt that is running has already been counted: the page waits for its result.
-    const before = status === 'processing' ? attempts - 1 : attempts
-    return c.redirect(`${pathsOf(c).events}/${id}?replayed=${before}`, 303)
-  })
+  .route('/', replayOne)
 
 /** Reads what else is needed to show replays, in one round trip to each database. */
-async function beside(c: Context<HttpEnv>, rows: readonly ReplayRow[]): Promise<Beside> {
+async function beside(c: Visit, rows: readonly ReplayRow[]): Promise<Beside> {
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
   const actors = [...new Set(rows.map(({ actor }) => actor))]
@@ -104,6 +84,6 @@ function cursorIn(sent: URLSearchParams): { cursor?: string } {
 }
 
 /** Sends an invalid search back to the search form, which shows the error. */
-function toSearch(c: Context<HttpEnv>, query: URLSearchParams): Response {
+function toSearch(c: Visit, query: URLSearchParams): Response {
   return c.redirect(`${pathsOf(c).events}?${query}`, 303)
 }

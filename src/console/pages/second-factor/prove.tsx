@@ -1,5 +1,4 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
+import type { Visit } from '../../page'
 import { Field, Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { NoPasskeys, PasskeyForm } from '../../ui/passkey-form'
@@ -7,7 +6,7 @@ import { NoPasskeys, PasskeyForm } from '../../ui/passkey-form'
 type Shown = { next: string; refused?: string; mistakes?: Record<string, string> }
 
 /** Asks for a passkey or a recovery code. @param shown.refused why a passkey was not accepted */
-export function provePage(c: Context<HttpEnv>, { next, refused, mistakes }: Shown) {
+export function provePage(c: Visit, { next, refused, mistakes }: Shown) {
   return show(
     c,
     { title: 'Use your passkey', status: refused || mistakes ? 401 : 200, passkeys: true },
@@ -51,7 +50,7 @@ export function provePage(c: Context<HttpEnv>, { next, refused, mistakes }: Show
 }
 
 /** For a user who has no passkey. */
-export function addFirstPage(c: Context<HttpEnv>, next: string) {
+export function addFirstPage(c: Visit, next: string) {
   return show(
     c,
     { title: 'Add a passkey' },

@@ -1,12 +1,11 @@
-import type { Context } from 'hono'
 import type { AccountEvent } from '../../../accounts/events'
 import { EVENTS_KEPT } from '../../../accounts/limits'
 import type { EventType } from '../../../accounts/schema'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { countryName } from '../../../lib/country'
 import { DAY } from '../../../lib/time'
 import { clientNamed } from '../../../lib/user-agent'
+import type { Visit } from '../../page'
 import { userOf } from '../../session'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -36,7 +35,7 @@ const WORDS: Record<Exclude<EventType, keyof typeof WRONG>, string> = {
 }
 
 /** All that is kept of what happened to the user's account. */
-export function activityPage(c: Context<HttpEnv>, { data, next_cursor }: Page<AccountEvent>) {
+export function activityPage(c: Visit, { data, next_cursor }: Page<AccountEvent>) {
   return show(
     c,
     { title: 'Account activity', section: 'sessions', above: ['Sessions', '/console/sessions'] },
@@ -59,14 +58,14 @@ export function clientName(userAgent: string | null): string {
 }
 
 /** Events of the user's account. */
-export function Activity({ c, events }: { c: Context<HttpEnv>; events: readonly AccountEvent[] }) {
+export function Activity({ c, events }: { c: Visit; events: readonly AccountEvent[] }) {
   if (events.length === 0) return <p class="quiet">Nothing has happened yet.</p>
   // A row of wrong codes is listed by its hour, and shows the time of the last one.
   const rows = events.toSorted((a, b) => b.at - a.at)
   return <Table label="Account activity" rows={rows} columns={columnsOf(c)} class="keys" />
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<AccountEvent>[] {
+function columnsOf(c: Visit): Column<AccountEvent>[] {
   const { now } = c.get('rt')
   return [
     ['What', (row) => <span class="name">{whatOf(row)}</span>],

@@ -1,11 +1,10 @@
-import type { Context } from 'hono'
 import type { AccountEvent } from '../../../accounts/events'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import { DAY, HOUR } from '../../../lib/time'
 import { clientNamed } from '../../../lib/user-agent'
 import { SESSION_IDLE, SESSION_MAX } from '../../../sessions/limits'
 import type { Session } from '../../../sessions/session'
+import type { Visit } from '../../page'
 import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
 import { Post } from '../../ui/controls'
@@ -18,7 +17,7 @@ import { Activity, clientName } from './activity'
 
 /** The list of the user's sessions, and what last happened to the account. */
 export function listPage(
-  c: Context<HttpEnv>,
+  c: Visit,
   { data, next_cursor }: Page<Session>,
   { events, notices }: { events: readonly AccountEvent[]; notices: boolean },
 ) {
@@ -67,7 +66,7 @@ export function listPage(
   )
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<Session>[] {
+function columnsOf(c: Visit): Column<Session>[] {
   const { now } = c.get('rt')
   const { id } = userOf(c)
   return [

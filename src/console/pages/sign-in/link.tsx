@@ -1,12 +1,11 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { MINUTE } from '../../../lib/time'
 import { CODE_TTL } from '../../../sessions/limits'
 import type { Redeemed } from '../../../sessions/sign-in'
+import type { Visit } from '../../page'
 import type { User } from '../../session'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Gate } from './gate'
+import { Gate } from './address'
 
 /**
  * The page that the link in a sign-in email opens. Its button signs in. The page says to whose account, because anyone
@@ -14,7 +13,7 @@ import { Gate } from './gate'
  *
  * @param present the user that this browser is signed in as; null if nobody is
  */
-export function linkPage(c: Context<HttpEnv>, link: Redeemed & { email: string }, present: User | null) {
+export function linkPage(c: Visit, link: Redeemed & { email: string }, present: User | null) {
   return show(
     c,
     { title: 'Sign in' },
@@ -51,7 +50,7 @@ function Replacing({ present, email }: { present: User; email: string }) {
 }
 
 /** The page for a link that cannot sign in. */
-export function deadLinkPage(c: Context<HttpEnv>) {
+export function deadLinkPage(c: Visit) {
   return show(
     c,
     { title: 'Sign in', status: 401 },
@@ -63,6 +62,28 @@ export function deadLinkPage(c: Context<HttpEnv>) {
       <a class="button primary wide" href="/console/sign-in">
         Request a new link
       </a>
+    </Gate>,
+  )
+}
+
+type Connection = { name: string; client_id: string }
+
+/** The page after signing out of a session from single sign-on. The session at the provider is another one: a link ends it too. */
+export function signedOutPage(c: Visit, { name, client_id }: Connection, endpoint: string) {
+  const url = new URL(endpoint)
+  url.searchParams.set('client_id', client_id)
+  c.set('actor', undefined as never)
+  return show(
+    c,
+    { title: 'Signed out' },
+    <Gate title="Signed out">
+      <p>You have signed out here. At {name} you may still be signed in.</p>
+      <a class="button primary wide" href={url.href}>
+        Sign out of {name} too
+      </a>
+      <p>
+        <a href="/console/sign-in">Sign in again</a>
+      </p>
     </Gate>,
   )
 }

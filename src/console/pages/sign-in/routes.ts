@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import * as z from 'zod'
 import { clientOf } from '../../../accounts/client'
 import { run } from '../../../db/client'
@@ -10,16 +10,14 @@ import { accountOf, endingOf, limitSignIn, type Redeemed, requestCode, signIn } 
 import { findSsoConnection } from '../../../sso/connections/connection'
 import { connectionsFor } from '../../../sso/team/routing'
 import { browserOf, keepBrowser } from '../../browser'
-import { localPath } from '../../local-path'
-import { page } from '../../page'
+import { localPath } from '../../lead'
+import { page, type Visit } from '../../page'
 import { parse, refusalOf } from '../../refusal'
 import { forgetSession, keepSession, type User, userOf, userOfCookie, visitorOf } from '../../session'
 import { choicePage } from '../sso/choice'
 import { refusalWords } from '../sso/words'
-import { addressPage } from './address'
-import { codePage } from './code'
-import { deadLinkPage, linkPage } from './link'
-import { signedOutPage } from './signed-out'
+import { addressPage, codePage } from './address'
+import { deadLinkPage, linkPage, signedOutPage } from './link'
 
 const Email = z.object({ email: z.email('must be a valid email address').max(254) })
 
@@ -96,7 +94,7 @@ export const linkPages = new Hono<HttpEnv>()
     return c.redirect('/console', 303)
   })
 
-async function askOrRefuse(c: Context<HttpEnv>, link: Redeemed, present: User | null) {
+async function askOrRefuse(c: Visit, link: Redeemed, present: User | null) {
   const email = await orNull(accountOf(c.get('rt'), link, clientOf(c)))
   return email === null ? deadLinkPage(c) : linkPage(c, { ...link, email }, present)
 }
@@ -106,7 +104,7 @@ async function askOrRefuse(c: Context<HttpEnv>, link: Redeemed, present: User | 
  *
  * @returns null if the code is incorrect, used or expired
  */
-async function redeemed(c: Context<HttpEnv>, typed: Redeemed, before: User | null): Promise<string | null> {
+async function redeemed(c: Visit, typed: Redeemed, before: User | null): Promise<string | null> {
   const browser = browserOf(c)
   const opened = await orNull(signIn(c, typed, { browser, replaces: before?.id ?? null }))
   if (opened) keepBrowser(c, browser)

@@ -1,23 +1,21 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import { toUnicode } from '../../../lib/punycode'
 import type { OfferedDomain, SsoConnection } from '../../../sso/connections/connection'
 import { isTested } from '../../../sso/connections/rules'
 import { callbackUrl } from '../../../sso/login/browser'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Badge } from '../../ui/badge'
-import { Post, Wrong } from '../../ui/controls'
+import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 import { Ends } from './ends'
-import { CommonFields, enteredOf } from './fields'
+import { BEGINNING, CONNECTION, CommonFields, enteredOf } from './fields'
 import { AUDIENCE } from './list'
 
 type Shown = { row: SsoConnection; domains: readonly OfferedDomain[] }
 
 /** A connection: what to enter at the provider, what is missing, and its settings. */
-export function connectionPage(c: Context<HttpEnv>, { row, domains }: Shown, sent: Sent) {
+export function connectionPage(c: Visit, { row, domains }: Shown, sent: Sent) {
   const { sso } = pathsOf(c)
   const { mistakes, status } = sent
   return show(
@@ -48,7 +46,7 @@ export function connectionPage(c: Context<HttpEnv>, { row, domains }: Shown, sen
   )
 }
 
-function Facts({ c, row }: { c: Context<HttpEnv>; row: SsoConnection }) {
+function Facts({ c, row }: { c: Visit; row: SsoConnection }) {
   const { now } = c.get('rt')
   return (
     <dl class="facts">
@@ -81,7 +79,7 @@ function Facts({ c, row }: { c: Context<HttpEnv>; row: SsoConnection }) {
 }
 
 /** What to do next stands out: a test, and then to activate the connection. */
-function Actions({ c, row }: { c: Context<HttpEnv>; row: SsoConnection }) {
+function Actions({ c, row }: { c: Visit; row: SsoConnection }) {
   const path = `${pathsOf(c).sso}/${row.id}`
   const tested = isTested(row)
   return (
@@ -102,7 +100,7 @@ function Actions({ c, row }: { c: Context<HttpEnv>; row: SsoConnection }) {
   )
 }
 
-type SettingsProps = Shown & { c: Context<HttpEnv>; sent: Sent }
+type SettingsProps = Shown & { c: Visit; sent: Sent }
 
 function Settings({ c, row, domains, sent: { entered, mistakes } }: SettingsProps) {
   const paths = pathsOf(c)
@@ -123,5 +121,36 @@ function Settings({ c, row, domains, sent: { entered, mistakes } }: SettingsProp
         <button type="submit">Save</button>
       </Post>
     </>
+  )
+}
+
+/** The form for a new connection. Who signs in is chosen first, because the other fields depend on it. */
+export function createPage(c: Visit, domains: readonly OfferedDomain[], { mistakes, status, ...of }: Sent) {
+  const entered = of.entered ?? BEGINNING
+  const sent = { mistakes, entered }
+  const { sso, domains: domainsPath } = pathsOf(c)
+  const audience = (entered.get('audience') ?? c.req.query('audience')) === 'customers' ? 'customers' : 'team'
+  const other = audience === 'team' ? 'customers' : 'team'
+  return show(
+    c,
+    { title: 'Connect a provider', section: 'sso', above: ['Single sign-on', sso], status },
+    <>
+      <Head title="Connect a provider" />
+      <p>
+        This connection is for{' '}
+        {audience === 'team' ? 'your team, who sign in to this console' : 'your customers, who sign in to your product'}
+        .{' '}
+        <a href={`${sso}/new?audience=${other}`}>
+          {audience === 'team' ? 'Connect one for your customers' : 'Connect one for your team'}
+        </a>
+      </p>
+      <Post c={c} to={sso} class="form once">
+        <input type="hidden" name="audience" value={audience} />
+        {CONNECTION.field('issuer', sent)}
+        <CommonFields audience={audience} sent={sent} domains={domains} domainsPath={domainsPath} />
+        <Wrong>{mistakes.form}</Wrong>
+        <SubmitOrCancel label="Create connection" back={sso} />
+      </Post>
+    </>,
   )
 }

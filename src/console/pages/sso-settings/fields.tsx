@@ -53,7 +53,7 @@ export const CONNECTION = form(CreateSsoConnection, {
     (_, sent) => ({ email: sent.get('claim_email')?.trim(), name: sent.get('claim_name')?.trim() ?? '' }),
     (sent) => sent.has('claim_email'),
   ),
-  auth_method: choice('Client authentication', METHODS),
+  auth_method: choice('Client authentication', METHODS, { empty: undefined }),
 })
 
 /** What a form for a new connection begins with. */

@@ -1,8 +1,6 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
 import type { Page } from '../../../http/page'
 import type { SsoConnection } from '../../../sso/connections/connection'
-import { can, pathsOf } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -12,7 +10,7 @@ import { type Column, Table } from '../../ui/table'
 export const AUDIENCE = { team: 'Your team', customers: 'Your customers' } as const
 
 /** The list of connections, or an introduction if there are none. */
-export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<SsoConnection>) {
+export function listPage(c: Visit, { data: rows, next_cursor }: Page<SsoConnection>) {
   const add = can(c, 'sso:write') && (
     <a class="button primary" href={`${pathsOf(c).sso}/new`}>
       Connect a provider
@@ -41,7 +39,7 @@ export function listPage(c: Context<HttpEnv>, { data: rows, next_cursor }: Page<
   )
 }
 
-function columnsOf(c: Context<HttpEnv>): Column<SsoConnection>[] {
+function columnsOf(c: Visit): Column<SsoConnection>[] {
   const { now } = c.get('rt')
   return [
     [

@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -19,14 +19,13 @@ import {
 import { ChangeBody } from '../../../sso/connections/fields'
 import { action } from '../../action'
 import { readList } from '../../list'
-import { page, pathsOf } from '../../page'
+import { page, pathsOf, type Visit } from '../../page'
 import { EXPLAINED, parse, type Sent, UNSENT } from '../../refusal'
 import { userOf } from '../../session'
-import { connectionPage } from './connection'
-import { createPage } from './create'
+import { connectionPage, createPage } from './connection'
+import { preparePage } from './ends'
 import { CONNECTION, changesIn } from './fields'
 import { listPage } from './list'
-import { preparePage } from './prepare'
 
 const create = action({
   at: '/new',
@@ -104,7 +103,7 @@ const enforce = action({
   explains: EXPLAINED.sso,
 })
 
-function release(c: Context<HttpEnv>, row: SsoConnection) {
+function release(c: Visit, row: SsoConnection) {
   return {
     ...placed(c, row, `Stop enforcing “${row.name}”?`),
     says: <p>Members can then sign in with a code or a passkey again.</p>,
@@ -168,28 +167,28 @@ export const ssoSettingsPages = new Hono<HttpEnv>()
   .route('/', remove)
 
 /** Where a question about a connection stands. */
-function placed(c: Context<HttpEnv>, row: SsoConnection, title: string) {
+function placed(c: Visit, row: SsoConnection, title: string) {
   return { title, section: 'sso', above: [row.name, `${pathsOf(c).sso}/${row.id}`] } as const
 }
 
-const pathOf = (c: Context<HttpEnv>) => `${pathsOf(c).sso}/${c.req.param('id')}`
+const pathOf = (c: Visit) => `${pathsOf(c).sso}/${c.req.param('id')}`
 
-function addressed(c: Context<HttpEnv>) {
+function addressed(c: Visit) {
   return { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '' }
 }
 
-async function find(c: Context<HttpEnv>) {
+async function find(c: Visit) {
   const { directory } = c.get('rt')
   const { project_id, id } = addressed(c)
   return requireConnection((await run(directory, findSsoConnection(directory, project_id, id)))[0])
 }
 
-function domainsOf(c: Context<HttpEnv>) {
+function domainsOf(c: Visit) {
   const { directory } = c.get('rt')
   return run(directory, offeredDomains(directory, projectOf(c.get('actor'))))
 }
 
-async function shown(c: Context<HttpEnv>, sent: Sent) {
+async function shown(c: Visit, sent: Sent) {
   const [row, domains] = await Promise.all([find(c), domainsOf(c)])
   return connectionPage(c, { row, domains }, sent)
 }

@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { batch } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -6,7 +6,7 @@ import { requireConnection } from '../../../sso/connections/change'
 import { findSsoConnection } from '../../../sso/connections/connection'
 import { requireTest, startTest } from '../../../sso/test-runs/start'
 import { findTest, testStateOf } from '../../../sso/test-runs/test-run'
-import { page, pathsOf } from '../../page'
+import { page, pathsOf, type Visit } from '../../page'
 import { Run, testPage } from './test'
 
 /** Test runs of single sign-on connections. */
@@ -24,7 +24,7 @@ export const ssoTestPages = new Hono<HttpEnv>()
     return c.html(Run({ c, connection, test, fresh: true }))
   })
 
-async function read(c: Context<HttpEnv>) {
+async function read(c: Visit) {
   const { directory } = c.get('rt')
   const project_id = projectOf(c.get('actor'))
   const connection_id = c.req.param('connection') ?? ''

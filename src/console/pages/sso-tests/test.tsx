@@ -1,21 +1,20 @@
-import type { Context } from 'hono'
-import type { HttpEnv } from '../../../http/context'
+import type { TestReport, TestState } from '../../../identities/values'
 import { idPattern } from '../../../lib/ids'
 import { MINUTE } from '../../../lib/time'
 import type { SsoConnection } from '../../../sso/connections/connection'
 import { LOGIN_TTL } from '../../../sso/limits'
 import { ASKED, loginUrl } from '../../../sso/login/browser'
-import type { Test } from '../../../sso/test-runs/test-run'
-import { testStateOf } from '../../../sso/test-runs/test-run'
-import { can, pathsOf } from '../../page'
+import { type Test, testStateOf } from '../../../sso/test-runs/test-run'
+import { can, pathsOf, type Visit } from '../../page'
+import { Badge } from '../../ui/badge'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head, Time } from '../../ui/parts'
 import { Pending, Refresh, Said, waiting } from '../../ui/steps'
-import { Result } from './result'
+import { Table } from '../../ui/table'
 
-type RunProps = { c: Context<HttpEnv>; connection: SsoConnection; test: Test }
+type RunProps = { c: Visit; connection: SsoConnection; test: Test }
 
 /** A test run: the link that begins it, then what it found. */
 export function testPage({ c, connection, test }: RunProps) {
@@ -117,6 +116,28 @@ function Begin({ c, connection }: Pick<RunProps, 'c' | 'connection'>) {
       <p class="quiet">It works once, in any browser, within {plural(LOGIN_TTL / MINUTE, 'minute')}.</p>
       <Pending>Waiting for the sign-in at the provider…</Pending>
       <Refresh at={`?login=${login}`} />
+    </>
+  )
+}
+
+/** What a test run found: in a sentence, and step by step. */
+export function Result({ state, report }: { state: TestState; report: TestReport }) {
+  return (
+    <>
+      <p class={state === 'failed' ? 'warning bad' : 'notice'}>
+        {state === 'failed' ? 'The test run failed. ' : 'The test run passed. '}
+        {report.would}
+      </p>
+      <Table
+        label="Steps"
+        rows={report.steps}
+        columns={[
+          ['Step', ({ name }) => name],
+          ['Result', ({ ok }) => <Badge of={ok ? 'ok' : 'failed'} />],
+          ['Expected', ({ expected }) => expected],
+          ['Got', ({ got }) => got],
+        ]}
+      />
     </>
   )
 }

@@ -3,7 +3,7 @@ import type { HttpEnv } from '../../../http/context'
 import type { SsoConnection } from '../../../sso/connections/connection'
 import { ASKED } from '../../../sso/login/browser'
 import { show } from '../../ui/layout'
-import { Gate } from '../sign-in/gate'
+import { Gate } from '../sign-in/address'
 
 /** What the link of a test run opens. The test run begins with a click, because mail and chat programs open links too. */
 export function beginTestPage(c: Context<HttpEnv>, { connection }: { connection: SsoConnection }) {

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
 import { startPath } from '../../../tenancy/reach'
 import { show } from '../../ui/layout'
-import { Gate } from '../sign-in/gate'
+import { Gate } from '../sign-in/address'
 
 type Choice = {
   email: string

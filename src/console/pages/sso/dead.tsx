@@ -4,7 +4,7 @@ import { MINUTE } from '../../../lib/time'
 import { LOGIN_TTL } from '../../../sso/limits'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Gate } from '../sign-in/gate'
+import { Gate } from '../sign-in/address'
 
 /** The page for a login that is not there, or is another browser's. */
 export function deadLoginPage(c: Context<HttpEnv>) {

@@ -5,8 +5,8 @@ import { enterIfKnown } from '../../page'
 import { projectPaths } from '../../paths'
 import type { User } from '../../session'
 import { show } from '../../ui/layout'
-import { Gate } from '../sign-in/gate'
-import { Result } from '../sso-tests/result'
+import { Gate } from '../sign-in/address'
+import { Result } from '../sso-tests/test'
 
 type Tested = Extract<Onward, { to: 'tested' }>
 

@@ -1,6 +1,5 @@
-import type { Context } from 'hono'
 import type { PropsWithChildren } from 'hono/jsx'
-import type { HttpEnv } from '../../../http/context'
+import type { Visit } from '../../page'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { User } from '../../session'
 import { Post } from '../controls'
@@ -9,7 +8,7 @@ import { groupsFor, type SectionName } from './sections'
 import { Status } from './status'
 
 type FrameProps = PropsWithChildren<{
-  c: Context<HttpEnv>
+  c: Visit
   user: User
   around: Around
   section: SectionName | undefined
@@ -102,7 +101,7 @@ function Outside({ section }: { section: SectionName | undefined }) {
   )
 }
 
-function Account({ c, user }: { c: Context<HttpEnv>; user: User }) {
+function Account({ c, user }: { c: Visit; user: User }) {
   return (
     <details class="menu account">
       <summary aria-label={`Account: ${user.email}`}>

@@ -1,10 +1,9 @@
-import type { Context } from 'hono'
 import { batch, run } from '../../../db/client'
 import { type InGrace, listInGrace } from '../../../domains/domain'
-import type { HttpEnv } from '../../../http/context'
 import { ifAnswered } from '../../../http/read'
 import { listModes } from '../../../inbox/connections/connection'
 import { findMemberProject, listOpenProjects } from '../../../projects/directory-store'
+import type { Visit } from '../../page'
 import type { User } from '../../session'
 import { type SectionName, sectionIn } from './sections'
 
@@ -20,7 +19,7 @@ type Known = { id: string; name: string }
 export type Around = { current: Known | null; others: Known[]; modes: boolean[]; inGrace: readonly InGrace[] }
 
 /** Reads what the frame shows of the user's projects: from the directory and the project's store, side by side. */
-export async function projectsAround(c: Context<HttpEnv>, user: User): Promise<Around> {
+export async function projectsAround(c: Visit, user: User): Promise<Around> {
   const { directory } = c.get('rt')
   const { project_id, user_id } = user
   const newest = listOpenProjects(directory, user, null, SHOWN + 1)

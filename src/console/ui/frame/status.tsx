@@ -1,4 +1,8 @@
+import type { InGrace } from '../../../domains/domain'
 import type { PipelineStatus } from '../../../health/health'
+import { toUnicode } from '../../../lib/punycode'
+import { projectPaths } from '../../paths'
+import { exact } from '../format'
 
 const WORDS: Record<PipelineStatus, string> = { ok: 'Healthy', degraded: 'Degraded', failing: 'Failing' }
 
@@ -20,5 +24,20 @@ export function Status({ of, at, health }: { of: PipelineStatus | null; at: stri
     >
       {of === null ? 'Status' : WORDS[of]}
     </a>
+  )
+}
+
+/** A warning on every page of a project, for each domain whose record is gone. */
+export function GraceNotices({ project, domains }: { project: string; domains: readonly InGrace[] }) {
+  return (
+    <>
+      {domains.map(({ id, hostname, purpose, grace_until }) => (
+        <p class="warning" role="status">
+          The record of <a href={`${projectPaths(project).domains}/${id}`}>{toUnicode(hostname)}</a> is gone.{' '}
+          {purpose === 'sso' ? 'Single sign-on for it ends' : 'It stops serving pages'} on{' '}
+          {grace_until === null ? 'a day soon' : exact(grace_until)}.
+        </p>
+      ))}
+    </>
   )
 }

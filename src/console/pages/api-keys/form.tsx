@@ -1,0 +1,98 @@
+import { MAX_NAME } from '../../../api-keys/limits'
+import { MintBody } from '../../../api-keys/mint'
+import type { KeyRow } from '../../../api-keys/store'
+import { UpdateBody } from '../../../api-keys/update'
+import { form, text } from '../../form'
+import { pathsOf, type Visit } from '../../page'
+import type { Sent } from '../../refusal'
+import { userOf } from '../../session'
+import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
+import { exact } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { Head } from '../../ui/parts'
+import { presetsFor, scopesIn } from './access'
+import { EXPIRIES, ExpiryFields, earlierThan } from './expiry'
+import { ScopeChoice } from './matrix'
+
+const name = text('Name', { required: true, maxlength: MAX_NAME })
+export const KEY = form(MintBody, { name })
+export const CHANGED = form(UpdateBody, { name })
+
+/** The form as it is at first: the smallest preset, and an expiry. */
+function blank(c: Visit): URLSearchParams {
+  const [least] = presetsFor(userOf(c).scopes)
+  return new URLSearchParams({ preset: least?.name ?? '', expires: '90' })
+}
+
+/**
+ * The form for a new API key. It offers the scopes that the user has.
+ *
+ * @param once the id that the key will have, signed: see `onceOf`
+ */
+export function createPage(c: Visit, once: string, { mistakes, status, entered = blank(c) }: Sent) {
+  const { keys } = pathsOf(c)
+  const held = userOf(c).scopes
+  return show(
+    c,
+    { title: 'Create API key', section: 'keys', above: ['API keys', keys], status },
+    <>
+      <Head title="Create API key" />
+      <Post c={c} to={keys} class="form once">
+        <input type="hidden" name="once" value={once} autocomplete="off" />
+        <Wrong>{mistakes.form}</Wrong>
+        {KEY.field(
+          'name',
+          { mistakes, entered },
+          { autofocus: true, hint: 'A label, for example the server that uses the key.' },
+        )}
+        <ScopeChoice
+          held={held}
+          preset={entered.get('preset') ?? ''}
+          ticked={scopesIn(entered, held)}
+          mistake={mistakes.scopes}
+        />
+        <ExpiryFields
+          options={EXPIRIES}
+          entered={entered}
+          hint="After that, calls with the key fail with status 401. Rotating the key does not change when it expires."
+          mistake={mistakes.expires_at}
+        />
+        <SubmitOrCancel label="Create API key" back={keys} />
+      </Post>
+    </>,
+  )
+}
+
+/** The form that renames a key, or lets it expire earlier. */
+export function editPage(c: Visit, row: KeyRow, { mistakes, status, ...sent }: Sent) {
+  const path = `${pathsOf(c).keys}/${row.id}`
+  const { expires_at } = row
+  const entered = sent.entered ?? CHANGED.opened(row)
+  return show(
+    c,
+    { title: 'Edit API key', section: 'keys', above: [row.name, path], status },
+    <>
+      <Head title="Edit API key" />
+      <p>
+        <code>{row.key_prefix}</code>
+      </p>
+      <Post c={c} to={`${path}/edit`} class="form">
+        <Wrong>{mistakes.form}</Wrong>
+        {CHANGED.field('name', { mistakes, entered })}
+        <ExpiryFields
+          options={earlierThan(expires_at, c.get('rt').now)}
+          entered={entered}
+          hint={
+            <>
+              {expires_at === null ? 'The key never expires' : `The key expires at ${exact(expires_at)}`}. It can expire
+              earlier, but not later. If you need a key for longer, create another.
+            </>
+          }
+          mistake={mistakes.expires_at}
+        />
+        <p class="hint">The scopes of a key never change. For other scopes, create another key.</p>
+        <SubmitOrCancel label="Save" back={path} />
+      </Post>
+    </>,
+  )
+}

@@ -1,0 +1,102 @@
+import { Hono } from 'hono'
+import { mintOnce } from '../../../api-keys/mint'
+import { findKeyEver, listKeys } from '../../../api-keys/store'
+import { noticeKey } from '../../../api-keys/tell'
+import { changeKey } from '../../../api-keys/update'
+import { auditPaging } from '../../../audit-log/list'
+import { listAudit } from '../../../audit-log/read-store'
+import { run } from '../../../db/client'
+import { changeOf, projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { dormantScopes } from '../../../lib/access'
+import { requireFound } from '../../../lib/fault'
+import { readMembers, readRoles } from '../../../tenancy/people'
+import { action, leadTo } from '../../action'
+import { idIn, onceOf } from '../../csrf'
+import { readList } from '../../list'
+import { can, page } from '../../page'
+import { userOf } from '../../session'
+import { readPeople } from '../audit-log/names'
+import { readProgress } from '../overview/read'
+import { doneOf } from '../overview/steps'
+import { scopesIn } from './access'
+import { revoke, rotate } from './ends'
+import { expiryOf } from './expiry'
+import { CHANGED, createPage, editPage, KEY } from './form'
+import { addressed, keyPage, keyPath, readKey } from './key'
+import { listPage } from './list'
+import { secretPage } from './secret'
+
+/** Keys on a page of the list. With the longest names, a row takes nearly 2 kB. */
+const LISTED = 30
+/** How many entries of the audit log the page of a key shows. */
+const HISTORY = 20
+
+/** The form mints one key, however often it is sent. */
+const create = action({
+  at: '/new',
+  posts: '/',
+  needs: 'api_keys:write',
+  read: (c) => onceOf(c.get('rt'), userOf(c)),
+  ask: createPage,
+  run: async (c) => {
+    const rt = c.get('rt')
+    const form = c.get('form')
+    const id = await idIn(rt, userOf(c), form.get('once'))
+    // Read before the key is created: an error afterwards would lose the secret.
+    const settingUp = doneOf(await readProgress(c)).includes(false)
+    const scopes = scopesIn(form, userOf(c).scopes)
+    const fields = KEY.body(form, { scopes, expires_at: expiryOf(form, rt.now) })
+    const minted = await mintOnce(rt, userOf(c), { ...fields, id }, changeOf(c))
+    if (!minted) return leadTo(c, keyPath(c, id), 'key_created_before')
+    noticeKey(c, minted.row)
+    return secretPage(c, minted.row, minted.secret, { what: 'created', settingUp })
+  },
+  done: (_, response) => response,
+})
+
+const edit = action({
+  at: '/:id/edit',
+  needs: 'api_keys:write',
+  read: readKey,
+  ask: editPage,
+  run: async (c) => {
+    const rt = c.get('rt')
+    const form = c.get('form')
+    const changes = CHANGED.body(form, { expires_at: expiryOf(form, rt.now) ?? undefined })
+    await changeKey(rt, addressed(c), changes, changeOf(c))
+  },
+  done: (c) => [keyPath(c, addressed(c).id), 'key_updated'],
+})
+
+/** API keys: create, list, look at, edit, rotate, revoke. */
+export const apiKeyPages = new Hono<HttpEnv>()
+  .get('/', page('api_keys:read'), async (c) => {
+    const read = (before: string | null, limit: number) =>
+      run(c.get('rt').db, listKeys(c.get('rt').db, projectOf(c.get('actor')), { before, limit }))
+    const [keys, people] = await Promise.all([
+      readList(c, 'api-keys', read, LISTED),
+      readMembers(c.get('rt'), projectOf(c.get('actor'))),
+    ])
+    return listPage(c, keys, people)
+  })
+  .route('/', create)
+  .get('/:id', page('api_keys:read'), async (c) => {
+    const rt = c.get('rt')
+    const { project_id: project, id } = addressed(c)
+    const list = auditPaging('console/api-keys/history', { object_id: id, limit: HISTORY })
+    const log = can(c, 'audit_log:read') ? run(rt.db, listAudit(rt.db, project, list.filters, list.at)) : null
+    const [keys, entries, roles] = await Promise.all([
+      run(rt.db, findKeyEver(rt.db, project, id)),
+      log,
+      readRoles(rt, project),
+    ])
+    const row = requireFound(keys, 'API key')
+    const people = roles && new Map([...roles].map(([user, { email }]) => [user, email]))
+    const dormant = roles ? dormantScopes(row.scopes, roles.get(row.created_by)?.role ?? null) : []
+    const history = entries && list.page(entries, await readPeople(rt, people, entries)).data
+    return keyPage(c, row, { people, history, dormant })
+  })
+  .route('/', edit)
+  .route('/', rotate)
+  .route('/', revoke)

@@ -1,0 +1,162 @@
+import { Hono } from 'hono'
+import { changeOf, projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { addSigningSecret, changeConnection, connect } from '../../../inbox/connections/connect'
+import { type ConnectionRow, deleteConnection, readConnection } from '../../../inbox/connections/connection'
+import { removeSecret } from '../../../inbox/connections/secrets'
+import { notFound } from '../../../lib/fault'
+import { vendorOf } from '../../../vendors'
+import { type Ask, action, askPage } from '../../action'
+import { readList } from '../../list'
+import { page, pathsOf, type Visit } from '../../page'
+import { type Sent, UNSENT } from '../../refusal'
+import { plural } from '../../ui/format'
+import { Time } from '../../ui/parts'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { CHANGED, CONNECTION, choosePage, connectPage } from './connect'
+import { connectionPage } from './connection'
+import { lastOf, pathOf, secretName } from './describe'
+import { guideOf } from './guides'
+import { listPage } from './list'
+import { addressed, readArrivals, readListed, readShown } from './read'
+import { SECRET } from './secrets'
+import { suggestedSecret } from './suggest'
+import { FirstDelivery, seenOf } from './waiting'
+
+const create = action({
+  posts: '/',
+  needs: 'connections:write',
+  run: (c) => connect(c.get('rt'), projectOf(c.get('actor')), CONNECTION.body(c.get('form')), changeOf(c)),
+  done: (c, row) => [pathOf(c, row)],
+  again: (c, sent) => connectPage(c, { ...sent, entered: c.get('form') }),
+})
+
+const change = action({
+  posts: '/:id',
+  needs: 'connections:write',
+  run: (c) => changeConnection(c.get('rt'), addressed(c), CHANGED.body(c.get('form')), changeOf(c)),
+  done: (c) => [pathOf(c, addressed(c)), 'connection_updated'],
+  again: shown,
+})
+
+const remove = action({
+  at: '/:id/delete',
+  needs: 'connections:write',
+  read: find,
+  ask: (c, row) => ({
+    ...placed(c, row, 'Delete connection'),
+    question: `Delete “${row.name}”?`,
+    says: (
+      <p>
+        The ingest URL will return 404 permanently, and the signing secrets will be deleted. The events and the billing
+        state will be kept. Also remove the webhook at {vendorTitle(row.vendor)}, or it keeps sending. Last event
+        received: <Time at={lastOf(row)} now={c.get('rt').now} none="never" />.
+      </p>
+    ),
+  }),
+  run: (c) => deleteConnection(c.get('rt').db, addressed(c).project_id, addressed(c).id, changeOf(c)),
+  done: (c) => [pathsOf(c).connections, 'connection_deleted'],
+})
+
+const addSecret = action({
+  posts: '/:id/secrets',
+  needs: 'connections:write',
+  run: (c) => addSigningSecret(c.get('rt'), addressed(c), SECRET.body(c.get('form')).signing_secret, changeOf(c)),
+  done: (c) => [pathOf(c, addressed(c)), 'secret_added'],
+  again: shown,
+})
+
+const dropSecret = action({
+  at: '/:id/secrets/:secret/remove',
+  needs: 'connections:write',
+  read: find,
+  ask: (c, row) => {
+    const secret = row.secrets.find(({ id }) => id === c.req.param('secret'))
+    if (!secret) throw notFound('Signing secret')
+    const others = row.secrets.length - 1
+    return {
+      ...placed(c, row, 'Remove secret'),
+      question: `Remove the ${secretName(secret.hint)}?`,
+      says: (
+        <>
+          <p>
+            Deliveries signed with this secret will be refused immediately. Last used:{' '}
+            <Time at={row.secrets_used[secret.id] ?? null} now={c.get('rt').now} none="never" />.
+          </p>
+          <p>
+            {others === 0 ? (
+              <strong>This is the only signing secret. Without it, the connection refuses every delivery.</strong>
+            ) : (
+              `${plural(others, 'other secret')} will keep working.`
+            )}
+          </p>
+        </>
+      ),
+    }
+  },
+  run: (c) => removeSecret(c.get('rt').db, addressed(c), c.req.param('secret') ?? '', changeOf(c)),
+  done: (c) => [pathOf(c, addressed(c)), 'secret_removed'],
+})
+
+/** Connections to billing vendors, with their signing secrets. */
+export const connectionPages = new Hono<HttpEnv>()
+  .get('/', page('connections:read'), async (c) => {
+    const read = (before: string | null, limit: number) => readListed(c, before, limit)
+    return listPage(c, await readList(c, 'connections', read))
+  })
+  .get('/new', page('connections:write'), (c) => {
+    const vendor = c.req.query('vendor') ?? ''
+    if (!vendorOf(vendor)) return choosePage(c)
+    return connectPage(c, { ...UNSENT, entered: new URLSearchParams({ vendor, name: vendorTitle(vendor) }) })
+  })
+  .route('/', create)
+  .get('/:id', page('connections:read'), (c) => shown(c, UNSENT))
+  .get('/:id/first', page('connections:read'), async (c) => {
+    const of = await readArrivals(c)
+    if (c.req.query('seen') === seenOf(of)) return c.body(null, 204)
+    return c.html(FirstDelivery({ c, of, fresh: true }))
+  })
+  .route('/', change)
+  .get('/:id/disable', page('connections:write'), async (c) => askPage(c, disabling(c, await find(c))))
+  .route('/', remove)
+  .route('/', addSecret)
+  .route('/', dropSecret)
+
+/** What is asked before a connection is disabled: a change of the connection. */
+function disabling(c: Visit, row: ConnectionRow): Ask {
+  const retries = guideOf(row.vendor)?.retries
+  return {
+    ...placed(c, row, 'Disable connection'),
+    question: `Disable “${row.name}”?`,
+    says: (
+      <>
+        <p>
+          Every delivery will be refused with status 403, and no event will be recorded. Events that were already
+          received stay, and are still processed.
+        </p>
+        <p>
+          {retries ??
+            'Most vendors send a refused delivery again for some hours or days. Some stop sending to an endpoint that keeps failing.'}{' '}
+          Enable the connection before {vendorTitle(row.vendor)} stops retrying, or those events are missed.
+        </p>
+      </>
+    ),
+    choice: <input type="hidden" name="status" value="disabled" />,
+    to: pathOf(c, row),
+  }
+}
+
+function placed(c: Visit, row: ConnectionRow, verb: string) {
+  return { title: verb, section: 'connections', above: [row.name, pathOf(c, row)], verb, danger: true } as const
+}
+
+function find(c: Visit) {
+  const { project_id, id } = addressed(c)
+  return readConnection(c.get('rt').db, project_id, id)
+}
+
+/** The page of the connection. */
+async function shown(c: Visit, sent: Sent) {
+  const of = await readShown(c)
+  return connectionPage(c, { ...of, suggested: await suggestedSecret(c.get('rt'), of.row) }, sent)
+}

@@ -1,0 +1,53 @@
+import type { Child } from 'hono/jsx'
+import type { Link } from '../../../consumers/links'
+import type { Consumer } from '../../../consumers/read'
+import { pathsOf, type Visit } from '../../page'
+import { Badge } from '../../ui/badge'
+import { Time } from '../../ui/parts'
+import { Table } from '../../ui/table'
+
+/** What a consumer is called: by its name or, if it has none, by the next best. */
+export function titleOf({ name, email, external_ids, id }: Consumer): string {
+  return name ?? email ?? external_ids[0] ?? id
+}
+
+/** The page of a consumer, and its place above the pages about it. */
+export function placeOf(c: Visit, row: Consumer) {
+  const path = `${pathsOf(c).consumers}/${row.id}`
+  return { path, view: { section: 'consumers', above: [titleOf(row), path] } } as const
+}
+
+/** Consumers that a typed text can mean, each with what chooses it. */
+export function Choices(props: { c: Visit; rows: Consumer[]; choose: (row: Consumer) => Child }) {
+  const { c, rows, choose } = props
+  return (
+    <>
+      <p>Several consumers match. Choose one:</p>
+      <Table
+        label="Consumers that match"
+        rows={rows}
+        class="consumers"
+        columns={[
+          ['Consumer', (row) => <span class="name">{titleOf(row)}</span>],
+          ['Your ID', ({ external_ids: [first] }) => first && <code>{first}</code>],
+          ['State', ({ state }) => <Badge of={state} />],
+          ['Created', ({ created_at }) => <Time at={created_at} now={c.get('rt').now} />],
+          ['', choose],
+        ]}
+      />
+    </>
+  )
+}
+
+/** What decides which consumer a customer is, with the event. Renders nothing if nothing does. */
+export function LinkedBy({ c, of: { linked_by, event_id } }: { c: Visit; of: Link }) {
+  if (linked_by === null) return null
+  if (linked_by === 'manual') return <>Set by hand</>
+  const what = linked_by === 'customer' ? 'By its metadata' : 'By a checkout or subscription'
+  if (event_id === null) return <>{what}</>
+  return (
+    <>
+      {what}, event <a href={`${pathsOf(c).events}/${event_id}`}>{event_id}</a>
+    </>
+  )
+}

@@ -1,0 +1,124 @@
+import { Hono } from 'hono'
+import { fieldsOf } from '../../../consumers/fields'
+import { findLink } from '../../../consumers/links'
+import { pinCustomer, pinToNobody, unpin } from '../../../consumers/pins'
+import { insertConsumer } from '../../../consumers/put'
+import { refOf } from '../../../consumers/ref'
+import { run } from '../../../db/client'
+import { changeOf, projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { action, leadTo } from '../../action'
+import { page, pathsOf, type Visit } from '../../page'
+import { Refused, UNSENT } from '../../refusal'
+import { findTyped } from '../consumers/find'
+import { CONSUMER } from '../consumers/form'
+import { linkPage } from './link'
+import { unlinkedPage } from './list'
+import { customerIn, customerPath, listUnlinked, readCustomer } from './read'
+
+/** The customers of vendors that are not linked to a consumer. */
+export const unlinkedPages = new Hono<HttpEnv>().get('/', page('billing:read'), async (c) => {
+  const settled = c.req.query('settled') === 'true'
+  return unlinkedPage(c, await listUnlinked(c, settled), settled)
+})
+
+const link = action({
+  at: '/:vendor/:customer/consumer',
+  needs: 'consumers:write',
+  read: readCustomer,
+  ask: (c, of, sent) => {
+    const { form: consumer, ...mistakes } = sent.mistakes
+    return linkPage(c, of, {
+      creating: UNSENT,
+      linking: { ...sent, mistakes: consumer === undefined ? mistakes : { consumer } },
+    })
+  },
+  run: async (c) => {
+    const text = (c.get('form').get('consumer') ?? '').trim()
+    const typed = text === '' ? [] : await findTyped(c, text)
+    const found = typed.filter(({ state }) => state !== 'merged' && state !== 'erased')
+    const [one] = found
+    if (!one) throw new Refused({ consumer: 'No consumer has this ID or email address. You can create one below.' })
+    if (found.length > 1) {
+      const linking = { ...UNSENT, entered: c.get('form') }
+      return linkPage(c, await readCustomer(c), { linking, creating: UNSENT, found })
+    }
+    await pinCustomer(c.get('rt').db, named(c), { id: one.id }, changeOf(c))
+    return leadTo(c, consumerPath(c, one.id), 'customer_linked')
+  },
+  done: (_, response) => response,
+})
+
+const create = action({
+  posts: '/:vendor/:customer/consumer/new',
+  needs: 'consumers:write',
+  read: readCustomer,
+  ask: (c, of, sent) => linkPage(c, of, { linking: UNSENT, creating: sent }),
+  run: async (c) => {
+    const { db, now } = c.get('rt')
+    const { project_id, customer } = named(c)
+    const { id } = await insertConsumer(db, project_id, fieldsOf(CONSUMER.body(c.get('form'))), now)
+    // If events name the new external id, the link holds by itself.
+    const [link] = await run(db, findLink(db, project_id, customer))
+    if (link?.consumer_id !== id) await pinCustomer(db, { project_id, customer }, { id }, changeOf(c))
+    return id
+  },
+  done: (c, id) => [consumerPath(c, id), 'customer_linked'],
+})
+
+const toNobody = action({
+  posts: '/:vendor/:customer/nobody',
+  needs: 'consumers:write',
+  run: (c) => pinToNobody(c.get('rt').db, named(c), changeOf(c)),
+  done: (c) => [customerPath(c, customerIn(c)), 'customer_without_consumer'],
+})
+
+/** The consumer whose page led here is in the address, and then in the form. */
+const unpinPages = action({
+  at: '/:vendor/:customer/unpin',
+  needs: 'consumers:write',
+  read: readCustomer,
+  ask: (c, { link }, { entered }) => {
+    const from = consumerIn(entered?.get('from') ?? c.req.query('from'))
+    const back = from === null ? `${customerPath(c, link)}/consumer` : consumerPath(c, from)
+    return {
+      title: 'Unpin customer',
+      section: 'unlinked',
+      above: [link.id, back],
+      question: `Unpin ${link.id}?`,
+      says: (
+        <p>
+          Events, including past ones, then decide again which consumer the customer is. If no event names a consumer,
+          the customer is unlinked. You can pin it again.
+        </p>
+      ),
+      choice: from !== null && <input type="hidden" name="from" value={from} autocomplete="off" />,
+      verb: 'Unpin customer',
+      danger: true,
+    }
+  },
+  run: (c) => unpin(c.get('rt').db, named(c), changeOf(c)),
+  done: (c) => {
+    const from = consumerIn(c.get('form').get('from'))
+    return [from === null ? `${customerPath(c, customerIn(c))}/consumer` : consumerPath(c, from), 'customer_unpinned']
+  },
+})
+
+/** Which consumer a customer is: link it to one, create one, say that it is none, or let events say it. */
+export const customerLinkPages = new Hono<HttpEnv>()
+  .route('/', link)
+  .route('/', create)
+  .route('/', toNobody)
+  .route('/', unpinPages)
+
+const consumerPath = (c: Visit, id: string) => `${pathsOf(c).consumers}/${id}`
+
+function named(c: Visit) {
+  return { project_id: projectOf(c.get('actor')), customer: customerIn(c) }
+}
+
+/** The id of a consumer that a page names as the place to return to; null if there is none. */
+function consumerIn(text: string | null | undefined): string | null {
+  const ref = text ? refOf(text) : null
+  return ref && 'id' in ref ? ref.id : null
+}

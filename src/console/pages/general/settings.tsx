@@ -1,0 +1,157 @@
+import type { Child } from 'hono/jsx'
+import { MAX_KEY } from '../../../lib/catalog-key'
+import { MAX_CONSUMER_KEYS, MAX_DEVICES, MAX_GRACE_DAYS, MAX_RENEWAL_SLACK_HOURS } from '../../../tenancy/limits'
+import { ProjectSettings, type Settings } from '../../../tenancy/settings'
+import { form, list, number, text, tick } from '../../form'
+import { can, pathsOf, type Visit } from '../../page'
+import { type Sent, UNSENT } from '../../refusal'
+import { userOf } from '../../session'
+import { Post, Wrong } from '../../ui/controls'
+import { plural } from '../../ui/format'
+import { Fact } from '../../ui/parts'
+
+/** How events find the consumers of customers, and how many devices a consumer can have. */
+const CONSUMERS = form(
+  ProjectSettings.pick({ link_hints: true, consumer_keys: true, max_devices: true, devices_feature: true }),
+  {
+    link_hints: tick('Let checkouts, subscriptions and transactions link customers', {
+      hint: 'A buyer can choose which consumer a checkout names. So the buyer can pay for what somebody else gets. A checkout never moves a customer that is linked. If you switch this off, only the customer’s own metadata counts. Your server writes it.',
+    }),
+    consumer_keys: list('Keys of metadata that hold your ID', ', ', {
+      required: true,
+      hint: `Up to ${MAX_CONSUMER_KEYS}, separated by commas, the most important one first. Paddle calls metadata custom data. A change applies to events that are processed from then on; to apply it to earlier events, replay them.`,
+    }),
+    max_devices: number('Active devices of each consumer', {
+      required: true,
+      hint: `From 1 to ${MAX_DEVICES.toLocaleString('en')}. A lower limit revokes no device, but a consumer that is over it cannot register another one.`,
+    }),
+    devices_feature: text('Feature that sets the device limit (optional)', {
+      empty: null,
+      maxlength: MAX_KEY,
+      hint: 'The key of a quantity feature. Each consumer can then have as many active devices as its plans and grants give it of the feature, and the number above is ignored, unless a consumer has too much to look at. A consumer without the feature can have none.',
+    }),
+  },
+)
+
+/** How long a subscription gives access when it is late, and whether test mode counts. */
+const ENTITLEMENTS = form(
+  ProjectSettings.pick({ grace_days: true, renewal_slack_hours: true, test_mode_counts: true }),
+  {
+    grace_days: number('Days of access while a subscription is past due', {
+      hint: `From 0 to ${MAX_GRACE_DAYS}. If the field is empty, there is access for as long as the vendor says that the subscription is past due.`,
+    }),
+    renewal_slack_hours: number('Hours of access after a period', {
+      required: true,
+      hint: `From 0 to ${MAX_RENEWAL_SLACK_HOURS}. The event about the renewal can arrive after the period has ended.`,
+    }),
+    test_mode_counts: tick('Subscriptions in test mode give access', {
+      hint: 'For projects in which you try things out. Anybody can subscribe with a test card.',
+    }),
+  },
+)
+
+const SECURITY = form(ProjectSettings.pick({ require_passkey: true }), {
+  require_passkey: tick('Require a passkey of admins and owners', {
+    hint: 'They must use a passkey or a recovery code in each session, or they cannot open the project. Viewers, developers and API keys are not affected.',
+  }),
+})
+
+/** The forms that change settings, by the ends of their paths. */
+export const FORMS = { settings: SECURITY, consumers: CONSUMERS, entitlements: ENTITLEMENTS }
+
+type Props = { c: Visit; settings: Settings; sent?: Sent | undefined }
+
+/** The setting that requires a passkey. Only owners change it. */
+export function Security({ c, settings, sent = UNSENT }: Props) {
+  const of = { ...sent, entered: sent.entered ?? SECURITY.opened(settings) }
+  return (
+    <>
+      <h2>Sign-in</h2>
+      {userOf(c).role === 'owner' ? (
+        <Form c={c} to="settings" sent={of}>
+          {SECURITY.field('require_passkey', of)}
+        </Form>
+      ) : (
+        <p>{settings.require_passkey ? 'Admins and owners need a passkey.' : 'No passkey is required.'}</p>
+      )}
+    </>
+  )
+}
+
+export function ConsumerSettings({ c, settings, sent = UNSENT }: Props) {
+  const { settings: wrong, ...mistakes } = sent.mistakes
+  // The call takes the settings in a field of its own, which is where a feature that is not there is refused.
+  const of = {
+    entered: sent.entered ?? CONSUMERS.opened(settings),
+    mistakes: wrong === undefined ? mistakes : { devices_feature: wrong, ...mistakes },
+  }
+  return (
+    <section id="consumers" aria-labelledby="consumers-title">
+      <h2 id="consumers-title">Consumers</h2>
+      {can(c, 'projects:write') ? (
+        <Form c={c} to="consumers" sent={of}>
+          {CONSUMERS.field('link_hints', of)}
+          {CONSUMERS.field('consumer_keys', of)}
+          {CONSUMERS.field('max_devices', of)}
+          {CONSUMERS.field('devices_feature', of)}
+        </Form>
+      ) : (
+        <dl class="facts">
+          <Fact name="Customers are linked by">
+            {settings.link_hints
+              ? 'Their own metadata, checkouts, subscriptions and transactions'
+              : 'Their own metadata only'}
+          </Fact>
+          <Fact name="Keys of metadata that hold your ID">{settings.consumer_keys.join(', ')}</Fact>
+          <Fact name="Active devices of each consumer">
+            {settings.devices_feature === null ? (
+              `up to ${settings.max_devices}`
+            ) : (
+              <>
+                as the feature <code>{settings.devices_feature}</code> says
+              </>
+            )}
+          </Fact>
+        </dl>
+      )}
+    </section>
+  )
+}
+
+export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
+  const { grace_days, renewal_slack_hours, test_mode_counts } = settings
+  const of = { ...sent, entered: sent.entered ?? ENTITLEMENTS.opened(settings) }
+  return (
+    <section id="rules" aria-labelledby="rules-title">
+      <h2 id="rules-title">Entitlements</h2>
+      {can(c, 'projects:write') ? (
+        <Form c={c} to="entitlements" sent={of}>
+          <p class="quiet">A change counts at once, for all consumers.</p>
+          {ENTITLEMENTS.field('grace_days', of)}
+          {ENTITLEMENTS.field('renewal_slack_hours', of)}
+          {ENTITLEMENTS.field('test_mode_counts', of)}
+        </Form>
+      ) : (
+        <dl class="facts">
+          <Fact name="Access while a subscription is past due">
+            {grace_days === null ? 'as long as the vendor says so' : plural(grace_days, 'day')}
+          </Fact>
+          <Fact name="Access after a period">{plural(renewal_slack_hours, 'hour')}</Fact>
+          <Fact name="Subscriptions in test mode">{test_mode_counts ? 'give access' : 'give no access'}</Fact>
+        </dl>
+      )}
+    </section>
+  )
+}
+
+type FormProps = { c: Visit; to: keyof typeof FORMS; sent: Pick<Sent, 'mistakes'>; children: Child }
+
+function Form({ c, to, sent, children }: FormProps) {
+  return (
+    <Post c={c} to={`${pathsOf(c).general}/${to}`} class="form">
+      <Wrong>{sent.mistakes.form}</Wrong>
+      {children}
+      <button type="submit">Save</button>
+    </Post>
+  )
+}

@@ -1,0 +1,54 @@
+import { Hono } from 'hono'
+import type { HttpEnv } from '../../../http/context'
+import { can, page, pathsOf, type Visit } from '../../page'
+import { show } from '../../ui/layout'
+import { Head } from '../../ui/parts'
+import { Activity } from './activity'
+import { Attention, attentionOf } from './attention'
+import { type Overview, readOverview, readProgress, receivedIn } from './read'
+import { doneOf, SetupSteps, seenOf } from './steps'
+import { Connections, Keys } from './summary'
+
+/**
+ * The first page of a project. Until everything is set up, it shows the steps. Once an event has been received, it shows
+ * the figures, with what needs attention above them.
+ */
+export function overviewPage(c: Visit, of: Overview) {
+  const isSetUp = doneOf(of).every(Boolean)
+  const isRunning = receivedIn(of) > 0
+  const items = attentionOf(c, of)
+  return show(
+    c,
+    { title: 'Overview', section: 'overview' },
+    <>
+      <Head title="Overview" />
+      {isRunning && <Attention items={items} />}
+      {!isSetUp && (
+        <section aria-labelledby="setup">
+          <h2 id="setup">{isRunning ? 'Finish setting up' : 'Set up this project'}</h2>
+          <SetupSteps c={c} of={of} />
+        </section>
+      )}
+      {!isRunning && items.length > 0 && <Attention items={items} />}
+      {isRunning && (
+        <>
+          {can(c, 'billing:read') && <Activity c={c} of={of} />}
+          {can(c, 'connections:read') && <Connections c={c} of={of} />}
+          <Keys c={c} of={of} />
+        </>
+      )}
+    </>,
+  )
+}
+
+/** The first page of a project, and redirects from the paths above its other pages. */
+export const overviewPages = new Hono<HttpEnv>()
+  .get('/', page('projects:read'), async (c) => overviewPage(c, await readOverview(c)))
+  .get('/steps', page('projects:read'), async (c) => {
+    const of = await readProgress(c)
+    if (c.req.query('seen') === seenOf(of)) return c.body(null, 204)
+    return c.html(SetupSteps({ c, of, fresh: true }))
+  })
+  .get('/platform', page('projects:read'), (c) => c.redirect(pathsOf(c).start, 303))
+  .get('/platform/settings', page('projects:read'), (c) => c.redirect(pathsOf(c).general, 303))
+  .get('/platform/billing', page('billing:read'), (c) => c.redirect(`${pathsOf(c).billing}/subscriptions`, 303))

@@ -1,0 +1,121 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { createPlan, type PlanFields, updatePlan } from '../../../catalog/change'
+import { planFieldsOf } from '../../../catalog/fields'
+import { MAX_PLANS } from '../../../catalog/limits'
+import { listPlans, mappedPrices, type Price, unmappedPrices, withPrices } from '../../../catalog/plans'
+import { batch, run } from '../../../db/client'
+import { changeOf, projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { etagOf, requireMatch } from '../../../http/etag'
+import { paging } from '../../../http/page'
+import { VendorField } from '../../../vendors/field'
+import { isId } from '../../../vendors/lib/read'
+import { action, leadTo } from '../../action'
+import { pageAsked } from '../../list'
+import { can, page, pathsOf, type Visit } from '../../page'
+import { EXPLAINED, UNSENT } from '../../refusal'
+import { addPrice, BLANK, CHANGED, featuresIn, openedFor, PLAN, pricesIn } from './fields'
+import { createPage, editPage } from './form'
+import { listPage } from './list'
+import { planPage } from './plan'
+import { readCatalog, readHistory, readPlan, readPreview, requireFreePrices } from './read'
+import { reviewPage } from './review'
+import { choosePage } from './unmapped'
+
+const create = action({
+  at: '/new',
+  posts: '/',
+  needs: 'catalog:write',
+  read: readCatalog,
+  ask: (c, catalog, sent) => createPage(c, catalog, { ...sent, entered: sent.entered ?? withAsked(c, BLANK) }),
+  run: async (c) => {
+    const body = PLAN.body(c.get('form'), { features: featuresIn(c.get('form'), await readCatalog(c)) })
+    return createPlan(c.get('rt'), projectOf(c.get('actor')), planFieldsOf(body) as PlanFields, changeOf(c))
+  },
+  done: (c, { id }) => {
+    const to = `${pathsOf(c).plans}/${id}`
+    const [price] = pricesIn(c.get('form'))
+    return [price ? `${to}/edit?${new URLSearchParams(price)}` : to, 'plan_created']
+  },
+})
+
+/** The form leads to a review, back from it, to more of it, and at last to a change. */
+const edit = action({
+  at: '/:plan/edit',
+  needs: 'catalog:write',
+  read: readPlan,
+  ask: (c, of, sent) => {
+    // Only a user who was told of a change in between goes on from the plan as it is now.
+    const seen = sent.mistakes.form === undefined ? sent.entered?.get('etag') : null
+    const entered = sent.entered ?? withAsked(c, openedFor(of.plan, of.catalog))
+    return editPage(c, of, seen ?? etagOf(of.plan.revision), { ...sent, entered })
+  },
+  run: async (c) => {
+    const form = c.get('form')
+    const etag = form.get('etag') ?? ''
+    const step = form.get('step')
+    const { plan, catalog } = await readPlan(c)
+    if (step === 'edit') return editPage(c, { plan, catalog }, etag, { ...UNSENT, entered: form })
+    const wanted = planFieldsOf(CHANGED.body(form, { features: featuresIn(form, catalog) })) as PlanFields
+    if (step === 'save') {
+      const of = { project_id: projectOf(c.get('actor')), id: plan.id }
+      await updatePlan(c.get('rt').db, of, { fields: wanted, ifMatch: etag }, changeOf(c))
+      return leadTo(c, `${pathsOf(c).plans}/${plan.id}`, 'plan_changed')
+    }
+    requireMatch(etag, plan.revision, 'plan')
+    await requireFreePrices(c, plan, wanted.prices)
+    const cursor = step === 'continue' ? (form.get('cursor') ?? undefined) : undefined
+    const reviewed = { ...wanted, prices: [...wanted.prices] }
+    const preview = await readPreview(c, plan, reviewed, cursor)
+    return reviewPage(c, { plan, catalog, wanted: reviewed, preview, continued: cursor !== undefined })
+  },
+  done: (_, response) => response,
+  explains: EXPLAINED.plan,
+})
+
+/** The plans of the catalog: list, create, look at, change after a review. */
+export const planPages = new Hono<HttpEnv>()
+  .get('/', page('catalog:read'), async (c) => {
+    const { db } = c.get('rt')
+    const project = projectOf(c.get('actor'))
+    const list = paging('console/plans', pageAsked(c))
+    const { rows, refs, unmapped } = await batch(db, {
+      rows: listPlans(db, project, list),
+      refs: mappedPrices(db, project),
+      unmapped: unmappedPrices(db, project),
+    })
+    return listPage(
+      c,
+      list.page(withPrices(rows, refs), (row) => row),
+      can(c, 'billing:read') ? unmapped : null,
+    )
+  })
+  .route('/', create)
+  .get('/add', page('catalog:write'), async (c) => {
+    const { db } = c.get('rt')
+    const price = priceIn(c)
+    if (price === null) return c.redirect(pathsOf(c).plans, 303)
+    const rows = await run(db, listPlans(db, projectOf(c.get('actor')), { before: null, take: MAX_PLANS }))
+    return choosePage(c, price, withPrices(rows, []))
+  })
+  .get('/:plan', page('catalog:read'), async (c) => {
+    const found = await readPlan(c)
+    return planPage(c, { ...found, history: await readHistory(c, found.plan) })
+  })
+  .route('/', edit)
+
+/** A form with the price that the address names, if it names one. */
+function withAsked(c: Visit, form: URLSearchParams): URLSearchParams {
+  const entered = new URLSearchParams(form)
+  const price = priceIn(c)
+  if (price) addPrice(entered, price)
+  return entered
+}
+
+const AskedPrice = z.object({ vendor: VendorField, ref: z.string().min(1).refine(isId) })
+
+/** The price that an address names, to add it to a plan; null if it names none. */
+function priceIn(c: Visit): Price | null {
+  return AskedPrice.safeParse(c.req.query()).data ?? null
+}
