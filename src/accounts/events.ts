@@ -41,7 +41,7 @@ export function sessionEvent(db: Directory, { type, client, now }: Happened, whi
  */
 export function wrongCodeEvent(db: Directory, by: ByClient, which: SQL | undefined): Query<void> {
   const from = sql`FROM ${signInCodes} INNER JOIN ${users} ON ${eq(users.email, signInCodes.email)} WHERE ${which}`
-  return failedEvent(db, 'sign_in_failed', by, users.id, from)
+  return failedEvent(db, by, { type: 'sign_in_failed', user_id: users.id, from })
 }
 
 /**
@@ -50,16 +50,18 @@ export function wrongCodeEvent(db: Directory, by: ByClient, which: SQL | undefin
  * @param which the session in which it was tried, if the attempt is wrong
  */
 export function wrongRecoveryCodeEvent(db: Directory, by: ByClient, which: SQL | undefined): Query<void> {
-  return failedEvent(db, 'recovery_code_failed', by, sessions.user_id, sql`FROM ${sessions} WHERE ${which}`)
+  return failedEvent(db, by, {
+    type: 'recovery_code_failed',
+    user_id: sessions.user_id,
+    from: sql`FROM ${sessions} WHERE ${which}`,
+  })
 }
 
 /** Counts a failed attempt: one row for each user, kind and hour, with the client of the last attempt. */
 function failedEvent(
   db: Directory,
-  type: keyof typeof FAILED,
   { client, now }: ByClient,
-  user_id: Column,
-  from: SQL,
+  { type, user_id, from }: { type: keyof typeof FAILED; user_id: Column; from: SQL },
 ): Query<void> {
   const { count, at, user_agent, country } = accountEvents
   const row = {

@@ -10,14 +10,14 @@ import { BROWSER_KEPT, NOTICES_A_DAY, NOTICES_A_DAY_IN_ALL } from './limits'
 import type { User } from './schema'
 import { accountBrowsers, sessions, users } from './schema'
 
+/** `when`: further conditions. `most`: how many notices there may be on a day. */
+type Allowed = { when?: SQL | undefined; most?: number }
+
 /**
  * Counts a notice to a user, unless they have turned notices off or have had those of the day. It returns a row if the
  * notice may be sent.
- *
- * @param when further conditions
- * @param most how many notices there may be on a day
  */
-export function countNotice(db: Directory, now: number, userId: string | SQL, when?: SQL, most = NOTICES_A_DAY) {
+export function countNotice(db: Directory, now: number, userId: string | SQL, { when, most }: Allowed = {}) {
   return countNotices(db, now, and(eq(users.id, userId), when), most)
 }
 
@@ -34,7 +34,7 @@ export function countNotices(db: Directory, now: number, which: SQL | undefined,
 
 /** For the batch of a change that a user is told of if `when` holds: whether a notice may be sent, and to whom. */
 export function noticeOf(db: Directory, now: number, userId: string, when: SQL | undefined) {
-  return { counted: countNotice(db, now, userId, when), reader: findUser(db, userId) }
+  return { counted: countNotice(db, now, userId, { when }), reader: findUser(db, userId) }
 }
 export type NoticeOf = Results<ReturnType<typeof noticeOf>>
 
@@ -64,7 +64,7 @@ export function noteBrowser(
   const row = { user_id: sessions.user_id, browser: sql`${browser}`, seen_at: sql`${now}` }
   return {
     known,
-    noticed: countNotice(db, now, user, sql`${users.id} IS NOT ${newUser} AND NOT EXISTS ${known}`),
+    noticed: countNotice(db, now, user, { when: sql`${users.id} IS NOT ${newUser} AND NOT EXISTS ${known}` }),
     noted: insertFrom(
       db,
       accountBrowsers,
@@ -110,7 +110,7 @@ export async function setNotices(
       { type: on ? 'notices_on' : 'notices_off', client, now },
       and(eq(sessions.id, session), sql`EXISTS ${changes}`),
     ),
-    counted: countNotice(db, now, user_id, sql`${!on}`, NOTICES_A_DAY_IN_ALL),
+    counted: countNotice(db, now, user_id, { when: sql`${!on}`, most: NOTICES_A_DAY_IN_ALL }),
     changed: db.update(users).set({ notices: on }).where(changing).returning({ id: users.id }),
     user: findUser(db, user_id),
   })

@@ -76,7 +76,8 @@ function readRecords(message: Uint8Array, view: DataView, begin: number) {
   for (let left = view.getUint16(6); left > 0; left--) {
     const name = lower(names.decode(message, at))
     at = afterName(view, at)
-    const [type, kind] = [view.getUint16(at), view.getUint16(at + 2)]
+    const type = view.getUint16(at)
+    const kind = view.getUint16(at + 2)
     const data = at + RECORD_BYTES
     const end = data + view.getUint16(data - 2)
     if (end > message.byteLength) throw new Error('a record ends after the message')

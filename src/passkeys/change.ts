@@ -76,7 +76,7 @@ function requireRoom(session: Session, own: readonly Passkey[]): void {
 
 /** Gives one of the user's passkeys another name. @throws {Fault} `not_found` */
 export async function namePasskey(c: Context<HttpEnv>, session: Acting, id: string, name: string): Promise<Passkey> {
-  const passkey = await renamePasskey(c.get('rt').directory, session, id, name, byOf(c))
+  const passkey = await renamePasskey(c.get('rt').directory, session, { id, name }, byOf(c))
   if (!passkey) throw notFound('Passkey', 'among your passkeys')
   return passkey
 }

@@ -53,7 +53,7 @@ export async function insertPasskey(
         .where(and(isSession(session), hasPasskey(db, added))),
       logged: sessionEvent(db, { ...by, type: 'passkey_added' }, and(isSession(session), hasPasskey(db, added))),
       ...noticeOf(db, by.now, session.user_id, hasPasskey(db, added)),
-      ...codesMade(db, session, codes, hasPasskey(db, added), by),
+      ...codesMade(db, session, { hashes: codes, when: hasPasskey(db, added) }, by),
       own: passkeysOf(db, session.user_id),
     })
   } catch (error) {
@@ -63,7 +63,12 @@ export async function insertPasskey(
 }
 
 /** Gives one of the user's passkeys a name. The same name again changes nothing. @returns it; undefined if there is none */
-export async function renamePasskey(db: Directory, session: Acting, id: string, name: string, by: ByClient) {
+export async function renamePasskey(
+  db: Directory,
+  session: Acting,
+  { id, name }: Pick<Passkey, 'id' | 'name'>,
+  by: ByClient,
+) {
   const own = and(eq(passkeys.id, id), eq(passkeys.user_id, session.user_id))
   const other = and(own, ne(passkeys.name, name))
   const { passkey } = await batch(db, {

@@ -31,9 +31,14 @@ export function codesMadeAt(db: Directory, userId: string) {
  * Makes recovery codes for the user of a session who has none, and logs it, for a batch. `made` reads whether they are the
  * user's then.
  *
- * @param hashes of the codes
+ * @param when whether they are made, as it is when the statement runs
  */
-export function codesMade(db: Directory, session: Acting, hashes: readonly string[], condition: SQL, by: ByClient) {
+export function codesMade(
+  db: Directory,
+  session: Acting,
+  { hashes, when }: { hashes: readonly string[]; when: SQL },
+  by: ByClient,
+) {
   const { user_id } = session
   const none = notExists(db.select({ one: sql`1` }).from(recoveryCodes).where(eq(recoveryCodes.user_id, user_id)))
   const made = db
@@ -45,7 +50,7 @@ export function codesMade(db: Directory, session: Acting, hashes: readonly strin
       db,
       recoveryCodes,
       { user_id: sql`${user_id}`, hash: sql`value`, created_at: sql`CAST(${by.now} AS INTEGER)` },
-      sql`FROM json_each(${JSON.stringify(hashes)}) WHERE ${and(condition, none)}`,
+      sql`FROM json_each(${JSON.stringify(hashes)}) WHERE ${and(when, none)}`,
     ),
     codesLogged: sessionEvent(db, { ...by, type: 'recovery_codes_made' }, and(isSession(session), exists(made))),
     made,
@@ -84,7 +89,7 @@ export async function replaceCodes(
     ...noticeOf(db, by.now, user_id, allowed),
     unproven: othersUnproven(db, session, allowed),
     gone: db.delete(recoveryCodes).where(and(eq(recoveryCodes.user_id, user_id), allowed)),
-    ...codesMade(db, session, hashes, allowed, by),
+    ...codesMade(db, session, { hashes, when: allowed }, by),
   })
   const at = before[0]?.at ?? null
   const seen = known === undefined || at === null || at === known

@@ -145,7 +145,8 @@ export async function deleteSessions(
  * @returns how many of each
  */
 export async function purgeEnded(db: Directory, now: number, most: number): Promise<number[]> {
-  const [codesEnded, sessionsEnded] = [idFloor('chl', now - DAY), idFloor('ses', now - SESSION_MAX - DAY)]
+  const codesEnded = idFloor('chl', now - DAY)
+  const sessionsEnded = idFloor('ses', now - SESSION_MAX - DAY)
   const gone = await batch(db, {
     codes: deleteSome(db, signInCodes, [signInCodes.id], lt(signInCodes.id, codesEnded), most),
     sessions: deleteSome(db, sessions, [sessions.id], lt(sessions.id, sessionsEnded), most),

@@ -89,10 +89,8 @@ export async function createConnection(
  */
 export async function changeSsoConnection(
   rt: Runtime,
-  actor: Actor,
-  of: Of,
+  { actor, of, change }: { actor: Actor; of: Of; change: Change },
   changes: ChangedFields,
-  change: Change,
 ): Promise<SsoConnection> {
   const { client_secret, ...shown } = changes
   const details = { ...shown, ...(client_secret !== undefined && { client_secret: 'changed' }) }
@@ -102,7 +100,7 @@ export async function changeSsoConnection(
     const domains = await findDomains(rt, of.project_id, changes)
     if (changes.enforce !== undefined) requireEnforceable(actor, row, changes.enforce)
     const update = await updateOf(rt, row, changes, domains)
-    return updateSsoConnection(rt.directory, row, update, { action: 'sso_connection.updated', details }, change)
+    return updateSsoConnection(rt.directory, row, update, { ...change, action: 'sso_connection.updated', details })
   })
 }
 
@@ -120,7 +118,7 @@ export async function switchConnection(rt: Runtime, of: Of, active: boolean, cha
     else requireNotEnforced(row)
     if (active && row.audience === 'team' && change.actor.type === 'api_key') throw personRequired()
     const action = active ? 'sso_connection.activated' : 'sso_connection.disabled'
-    return updateSsoConnection(rt.directory, row, { state }, { action }, change)
+    return updateSsoConnection(rt.directory, row, { state }, { ...change, action })
   })
 }
 

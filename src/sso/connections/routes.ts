@@ -112,7 +112,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       const of = { project_id: projectOf(actor), id: c.req.param('id') }
       return answer(
         c,
-        present(c, await changeSsoConnection(c.get('rt'), actor, of, c.req.valid('json'), changeOf(c))),
+        present(c, await changeSsoConnection(c.get('rt'), { actor, of, change: changeOf(c) }, c.req.valid('json'))),
         200,
       )
     },

@@ -66,8 +66,7 @@ export async function updateSsoConnection(
   directory: Directory,
   read: SsoConnection,
   { domain_ids, enforce, retest = false, ...columns }: Update,
-  audit: { action: string; details?: Record<string, unknown> },
-  change: Change,
+  { action, details, ...change }: Change & { action: string; details?: Record<string, unknown> },
 ): Promise<SsoConnection | null> {
   const { project_id, id, revision, state } = read
   // Either all of the batch happens to the connection that was read, or nothing.
@@ -84,7 +83,7 @@ export async function updateSsoConnection(
   try {
     const { rows } = await refusingTaken(
       batch(directory, {
-        ...audited(directory, change, connectionEntry(project_id, id, audit.action, audit.details), updated),
+        ...audited(directory, change, connectionEntry(project_id, id, action, details), updated),
         ...(domain_ids && domainsReplaced(directory, read, domain_ids)),
         ...(enforce !== undefined && { enforced: enforcementSet(directory, read, enforce) }),
         rows: findSsoConnection(directory, project_id, id),

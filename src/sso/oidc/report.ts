@@ -35,34 +35,7 @@ export function reportTo(record: Recorder | undefined, secrets: readonly string[
       const parts = typeof id_token === 'string' ? id_token.split('.', 2).map(decoded) : []
       const [header, claims] = parts
       if (!header || !claims) return // The next step says so.
-      const { iss, aud, exp, nonce } = claims
-      const { provider, client, rt } = expected
-      const algorithms = provider.id_token_signing_alg_values_supported ?? ['RS256']
-      const rows = [
-        {
-          claim: 'alg',
-          expected: `${algorithms.join(', ').slice(0, 200)}; not none, not HS*`,
-          got: worded(header.alg),
-          ok: algorithms.includes(header.alg as string) && !/^(none|HS)/.test(worded(header.alg)),
-        },
-        { claim: 'kid', expected: 'a key of the provider', got: worded(header.kid), ok: true },
-        { claim: 'iss', expected: provider.issuer, got: worded(iss), ok: iss === provider.issuer },
-        { claim: 'aud', expected: client.client_id, got: worded(aud), ok: [aud].flat().includes(client.client_id) },
-        {
-          claim: 'exp',
-          expected: 'in the future',
-          got: typeof exp === 'number' ? `in ${exp - Math.floor(rt.now / SECOND)} s` : worded(exp),
-          ok: typeof exp === 'number' && exp * SECOND > rt.now - 30 * SECOND,
-        },
-        {
-          claim: 'nonce',
-          expected: 'the one of this sign-in',
-          got: nonce === undefined ? 'absent' : nonce === expected.nonce ? 'the same' : 'another one',
-          ok: nonce === expected.nonce,
-        },
-        ...ownChecks(rt, client, claims),
-      ]
-      for (const { claim, ...row } of rows)
+      for (const { claim, ...row } of rowsOf(header, claims, expected))
         record({ name: `ID token: ${claim}`, ...row, got: withoutSecrets(row.got, secrets) })
     },
 
@@ -75,6 +48,37 @@ export function reportTo(record: Recorder | undefined, secrets: readonly string[
       tell('Name', `the claim "${claims.name}", if there is one`, name, true)
     },
   }
+}
+
+/** What the parts of an ID token say, and whether it is as expected, row by row. */
+function rowsOf(header: Claims, claims: Claims, expected: Expected) {
+  const { iss, aud, exp, nonce } = claims
+  const { provider, client, rt } = expected
+  const algorithms = provider.id_token_signing_alg_values_supported ?? ['RS256']
+  return [
+    {
+      claim: 'alg',
+      expected: `${algorithms.join(', ').slice(0, 200)}; not none, not HS*`,
+      got: worded(header.alg),
+      ok: algorithms.includes(header.alg as string) && !/^(none|HS)/.test(worded(header.alg)),
+    },
+    { claim: 'kid', expected: 'a key of the provider', got: worded(header.kid), ok: true },
+    { claim: 'iss', expected: provider.issuer, got: worded(iss), ok: iss === provider.issuer },
+    { claim: 'aud', expected: client.client_id, got: worded(aud), ok: [aud].flat().includes(client.client_id) },
+    {
+      claim: 'exp',
+      expected: 'in the future',
+      got: typeof exp === 'number' ? `in ${exp - Math.floor(rt.now / SECOND)} s` : worded(exp),
+      ok: typeof exp === 'number' && exp * SECOND > rt.now - 30 * SECOND,
+    },
+    {
+      claim: 'nonce',
+      expected: 'the one of this sign-in',
+      got: nonce === undefined ? 'absent' : nonce === expected.nonce ? 'the same' : 'another one',
+      ok: nonce === expected.nonce,
+    },
+    ...ownChecks(rt, client, claims),
+  ]
 }
 
 /** A part of a JWT as it stands; null if it is not an object. */

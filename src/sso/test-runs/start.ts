@@ -22,7 +22,8 @@ export async function startTest(c: Context<HttpEnv>, connection_id: string) {
   const project_id = projectOf(c.get('actor'))
   const [row] = await run(directory, findSsoConnection(directory, project_id, connection_id))
   const connection = requireConnection(row)
-  const [test_id, login_id] = [newId('sit', now), newId('slg', now)]
+  const test_id = newId('sit', now)
+  const login_id = newId('slg', now)
   const url = loginUrl(c, connection, login_id)
   const begun = await beginTest(directory, { project_id, connection_id, id: test_id }, login_id, changeOf(c))
   // It may have been deleted since it was read.

@@ -44,7 +44,11 @@ const change = action({
   run: async (c) => {
     const changed = changesIn(c.get('form'))
     if (Object.keys(changed).length === 0) return false
-    await changeSsoConnection(c.get('rt'), userOf(c), addressed(c), parse(ChangeBody, changed), changeOf(c))
+    await changeSsoConnection(
+      c.get('rt'),
+      { actor: userOf(c), of: addressed(c), change: changeOf(c) },
+      parse(ChangeBody, changed),
+    )
     return true
   },
   done: (c, changed) => [pathOf(c), changed ? 'sso_updated' : 'sso_unchanged'],
@@ -96,7 +100,7 @@ const enforce = action({
   },
   run: async (c) => {
     const enforce = c.get('form').get('enforce') === 'true'
-    await changeSsoConnection(c.get('rt'), userOf(c), addressed(c), { enforce }, changeOf(c))
+    await changeSsoConnection(c.get('rt'), { actor: userOf(c), of: addressed(c), change: changeOf(c) }, { enforce })
     return enforce
   },
   done: (c, enforced) => [pathOf(c), enforced ? 'sso_enforced' : 'sso_released'],
