@@ -19,7 +19,7 @@ const COPIED = [
 /** How long a busy machine may take to start, and to serve an edit (ms). */
 const PATIENCE = 120_000
 /** The file that is edited, and the text of it that is served. */
-const EDITED = 'src/stores/routes.ts'
+const EDITED = 'src/health/healthz.ts'
 const TEXT = "status: 'ok' as const"
 
 /** A fresh copy of this checkout with the same packages, and with the environment that a user has. */
