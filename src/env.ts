@@ -94,7 +94,7 @@ function isListOfResolvers(addresses: readonly string[]): boolean {
   return addresses.length <= MAX_RESOLVERS && addresses.every((address) => URL.parse(address)?.protocol === 'https:')
 }
 
-export type Settings = {
+export type DeploymentSettings = {
   signUp: 'open' | 'invited'
   signInDelivery: 'email' | 'log'
   emailFrom: string
@@ -147,7 +147,7 @@ export type Runtime = {
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
-  settings: Settings
+  settings: DeploymentSettings
   /** Milliseconds since the epoch, read once for each request. */
   now: number
   /** Work that outlives the response. */
@@ -219,7 +219,8 @@ function storesOf(env: Env): ReadonlyMap<number, StoreBindings> {
   const stores = new Map([[0, { db: env.DB, events: env.EVENTS }]])
   for (const store of numbers.map(Number).sort((a, b) => a - b)) {
     if (store > MAX_STORE) throw notConfigured(`STORE_${store} (the highest number of a store is ${MAX_STORE})`)
-    const [db, events] = [env[`STORE_${store}`], env[`EVENTS_${store}`]]
+    const db = env[`STORE_${store}`]
+    const events = env[`EVENTS_${store}`]
     if (db === undefined || events === undefined) throw notConfigured(`EVENTS_${store} (the queue of STORE_${store})`)
     stores.set(store, { db, events })
   }
@@ -239,19 +240,19 @@ export function versionId(): string | null {
   return version
 }
 
-const parsed = new WeakMap<Env, Settings>()
+const parsed = new WeakMap<Env, DeploymentSettings>()
 
 /**
  * Settings, parsed once for each isolate.
  *
  * @throws {Fault} `not_configured`, naming each setting that is missing or wrong
  */
-function settingsOf(env: Env): Settings {
+function settingsOf(env: Env): DeploymentSettings {
   const known = parsed.get(env)
   if (known) return known
   const { data: raw, error } = Settings.safeParse(env)
   if (error) throw notConfigured(error.issues.map(({ path, message }) => `${path.join('.')} (${message})`).join(', '))
-  const settings: Settings = {
+  const settings: DeploymentSettings = {
     signUp: raw.SIGN_UP,
     signInDelivery: raw.SIGN_IN_DELIVERY,
     emailFrom: raw.EMAIL_FROM,

@@ -5,7 +5,7 @@ import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
 import { idFloor, newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
-import type { ByClient, Client } from './client'
+import type { ByClient, Client } from './by'
 import { EVENTS_KEPT } from './limits'
 import { accountEvents, type EventType, sessions, signInCodes, users } from './schema'
 
@@ -103,5 +103,5 @@ export function listAccountEvents(
 /** Deletes `most` of the events that are too old. */
 export function purgeAccountEvents(db: Directory, now: number, most: number) {
   const { user_id, id, at } = accountEvents
-  return deleteSome(db, accountEvents, [user_id, id], lt(at, now - EVENTS_KEPT), most)
+  return deleteSome(db, accountEvents, { key: [user_id, id], where: lt(at, now - EVENTS_KEPT), most })
 }

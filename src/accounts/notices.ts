@@ -4,11 +4,10 @@ import { deleteSome } from '../db/delete-some'
 import { insertFrom } from '../db/insert-from'
 import { bare } from '../db/sql'
 import { DAY } from '../lib/time'
-import type { Client } from './client'
+import type { Client } from './by'
 import { sessionEvent } from './events'
 import { BROWSER_KEPT, NOTICES_A_DAY, NOTICES_A_DAY_IN_ALL } from './limits'
-import type { User } from './schema'
-import { accountBrowsers, sessions, users } from './schema'
+import { accountBrowsers, sessions, type User, users } from './schema'
 
 /** `when`: further conditions. `most`: how many notices there may be on a day. */
 type Allowed = { when?: SQL | undefined; most?: number }
@@ -84,7 +83,7 @@ export function forgetBrowsers(db: Directory, userId: string) {
 /** Deletes `most` of the browsers that have not signed in for long. */
 export function purgeBrowsers(db: Directory, now: number, most: number) {
   const { user_id, browser, seen_at } = accountBrowsers
-  return deleteSome(db, accountBrowsers, [user_id, browser], lt(seen_at, now - BROWSER_KEPT), most)
+  return deleteSome(db, accountBrowsers, { key: [user_id, browser], where: lt(seen_at, now - BROWSER_KEPT), most })
 }
 
 /** Reads a user. */

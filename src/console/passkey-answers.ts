@@ -20,7 +20,7 @@ export async function optionsFor(c: Visit, make: () => Promise<object>): Promise
 }
 
 /** The fields of a form that a passkey answered. @throws {Fault} `validation_failed` */
-export function answered<T extends z.ZodType>(schema: T, form: URLSearchParams, more: object = {}): z.infer<T> {
+export function answeredFields<T extends z.ZodType>(schema: T, form: URLSearchParams, more: object = {}): z.infer<T> {
   return parse(schema, { ...more, credential: jsonIn(form.get('credential') ?? '') })
 }
 

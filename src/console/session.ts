@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { run } from '../db/client'
 import type { Actor } from '../http/actor'
-import { identify } from '../http/auth'
+import { identifyCaller } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
@@ -33,7 +33,7 @@ export type User = Extract<Actor, { type: 'session' }>
 export async function userOfCookie(c: Context<HttpEnv>, projectId: string | null): Promise<User> {
   const token = cookieOf(c)
   if (token === null) throw new Fault('missing_credentials', 'Sign in.')
-  return (await identify(c, sessionCredential, token, projectId)) as User
+  return (await identifyCaller(c, sessionCredential, token, projectId)) as User
 }
 
 /**

@@ -4,7 +4,7 @@ import type { CustomerKey } from '../billing/customers/read'
 import { MAX_ID_LENGTH } from '../billing/limits'
 import { noObject } from '../billing/names'
 import { listFields, vendorName } from '../billing/read/fields'
-import { flag, named } from '../http/fields'
+import { flagField, named } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { vendorOf } from '../vendors'
 import { isId } from '../vendors/lib/read'
@@ -41,7 +41,7 @@ const { limit, cursor } = listFields
 export const ListQuery = z.strictObject({
   limit,
   cursor,
-  linked: flag.optional().describe('Whether the customer is linked to a consumer that exists.'),
+  linked: flagField.optional().describe('Whether the customer is linked to a consumer that exists.'),
   consumer: consumerName.optional().describe('A consumer: its id, or `ext:` and its external id.'),
   vendor: vendorName.optional(),
 })

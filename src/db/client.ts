@@ -31,7 +31,7 @@ export type Queries = Record<string, Query>
 export type Results<Q extends Queries> = { [Name in keyof Q]: Q[Name]['_']['result'] }
 
 /** Sends several statements in one round trip: {@link batch}, or a route's read with the caller's credential. */
-export type Ask = <Q extends Queries>(queries: Q) => Promise<Results<Q>>
+export type Send = <Q extends Queries>(queries: Q) => Promise<Results<Q>>
 
 /** Columns, and `sql<T>` expressions, by the name they are read under. */
 export type Fields = Record<string, Column | SQL | SQL.Aliased>

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Settings } from '../env'
+import type { DeploymentSettings } from '../env'
 import { named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { toUnicode } from '../lib/punycode'
@@ -107,7 +107,7 @@ export const DomainShown = named(
 )
 
 /** A domain as the API shows it. */
-export function presentDomain(row: Row, { surfaceTarget }: Settings): z.infer<typeof DomainShown> {
+export function presentDomain(row: Row, { surfaceTarget }: DeploymentSettings): z.infer<typeof DomainShown> {
   const { status = null, resolvers = [] } = row.evidence ?? {}
   return {
     id: row.id,

@@ -2,7 +2,7 @@ import { MAX_REVISIONS } from '../catalog/limits'
 import { MAX_CUSTOMERS } from '../consumers/limits'
 import { requireConsumer } from '../consumers/read'
 import type { NamedConsumer } from '../consumers/ref'
-import { type Ask, batch, type Db, type Results } from '../db/client'
+import { batch, type Db, type Results, type Send } from '../db/client'
 import { invalidField } from '../http/validate'
 import { DAY, iso } from '../lib/time'
 import { settingsOf } from '../tenancy/settings'
@@ -31,7 +31,7 @@ export function timeAsked(text: string, now: number): number {
  * @throws {Fault} `not_found`, `consumer_merged`, `payload_too_large`
  */
 export async function holderAt(
-  { db, ask, keptSince }: { db: Db; ask: Ask; keptSince: number },
+  { db, ask, keptSince }: { db: Db; ask: Send; keptSince: number },
   { project_id, ref }: NamedConsumer,
   at: number,
 ) {

@@ -9,7 +9,7 @@ import { misfits } from '../catalog/values'
 import { isLive } from '../consumers/grants'
 import { consumerId, linksOf } from '../consumers/links'
 import { grants } from '../consumers/schema'
-import { type Ask, batch, type Db, type Results, raw } from '../db/client'
+import { batch, type Db, type Results, raw, type Send } from '../db/client'
 import { invalidFields } from '../http/validate'
 import { requireFound } from '../lib/fault'
 import { factsIn, unlessTooMuch } from './holders'
@@ -43,7 +43,7 @@ export type PreviewStep = {
  * @throws {Fault} `not_found`, `validation_failed` for features that the project does not have or that the values do not fit
  */
 export async function readConcerned(
-  { db, ask }: { db: Db; ask: Ask },
+  { db, ask }: { db: Db; ask: Send },
   of: PlanOf,
   { features = {}, prices }: PlanChange,
   start: Place | null,

@@ -1,5 +1,5 @@
 import type { PlanOf, Price } from '../catalog/plans'
-import type { Ask, Db } from '../db/client'
+import type { Db, Send } from '../db/client'
 import { paging } from '../http/page'
 import { type Place, type PlanChange, type PreviewStep, readConcerned } from './concerned'
 import type { Catalog, ConsumerFacts, FeatureFact, Item, SubscriptionFact } from './facts'
@@ -85,7 +85,7 @@ export function entitlementDifferences(
  * @throws {Fault} `not_found`, `validation_failed`, `invalid_cursor`
  */
 export async function previewPlan(
-  by: { db: Db; ask: Ask },
+  by: { db: Db; ask: Send },
   of: PlanOf,
   change: PlanChange,
   cursor: string | undefined,

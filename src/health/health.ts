@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Ask, batch } from '../db/client'
+import { batch, type Send } from '../db/client'
 import type { Runtime } from '../env'
 import { count, named, timestamp } from '../http/fields'
 import { ifAnswered } from '../http/read'
@@ -125,7 +125,7 @@ export const Health = named(
 export async function readHealth(
   rt: Runtime,
   projectId: string,
-  ask: Ask = (queries) => batch(rt.db, queries),
+  ask: Send = (queries) => batch(rt.db, queries),
 ): Promise<z.infer<typeof Health>> {
   const { now } = rt
   const [found, queue_backlog, beside] = await Promise.all([

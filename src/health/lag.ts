@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Ask, batch, type Query } from '../db/client'
+import { batch, type Query, type Send } from '../db/client'
 import type { Runtime } from '../env'
 import { count, named, timestamp } from '../http/fields'
 import { invalidField } from '../http/validate'
@@ -74,7 +74,7 @@ export async function readLag(
   { db, now }: Pick<Runtime, 'db' | 'now'>,
   projectId: string,
   query: z.infer<typeof LagQuery>,
-  ask: Ask = (queries) => batch(db, queries),
+  ask: Send = (queries) => batch(db, queries),
 ): Promise<z.infer<typeof LagSeries>> {
   const { bucket, size, start, points } = rangeOf(query, now)
   const end = start + points * size
@@ -88,7 +88,11 @@ export async function readLag(
 }
 
 /** @throws {Fault} `not_found` if there is a connection to look for, and it is not found */
-async function readRows(ask: Ask, rows: Query<MinuteRow[]>, connection: Query<unknown[]> | null): Promise<MinuteRow[]> {
+async function readRows(
+  ask: Send,
+  rows: Query<MinuteRow[]>,
+  connection: Query<unknown[]> | null,
+): Promise<MinuteRow[]> {
   if (connection === null) return (await ask({ rows })).rows
   const found = await ask({ rows, connection })
   if (found.connection.length === 0) throw notFound('Connection')

@@ -56,7 +56,7 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
  *
  * @throws {Fault} 401, `not_a_member`, `rate_limited` or `database_unavailable`
  */
-export async function identify(
+export async function identifyCaller(
   c: Context<HttpEnv>,
   kind: CredentialKind,
   token: string,
@@ -133,7 +133,7 @@ export function projectOf(actor: Actor): string {
 }
 
 /** The user that a request acts for: the user of the session, or the one who minted the key. */
-export function userOf(actor: Actor): string {
+export function userIdOf(actor: Actor): string {
   return actor.type === 'session' ? actor.user_id : actor.minted_by
 }
 

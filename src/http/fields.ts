@@ -34,8 +34,8 @@ const trueOrFalse = z.literal([true, false]) // as a list of values, because its
 const fromWord = (sent: unknown) => (sent === 'true' ? true : sent === 'false' ? false : sent)
 
 /** true or false in a body, or as a word in a query parameter. */
-export const flag = z.preprocess(fromWord, trueOrFalse)
-/** As {@link flag}, and false if it is not given. */
+export const flagField = z.preprocess(fromWord, trueOrFalse)
+/** As {@link flagField}, and false if it is not given. */
 export const flagOrFalse = z.preprocess(fromWord, trueOrFalse.default(false))
 
 // Cc: control characters; Zl, Zp: line and paragraph separators; Cs: lone surrogates; the rest are bidi overrides,

@@ -23,7 +23,7 @@ export const METRICS = {
 type Metrics = typeof METRICS
 export type MetricName = keyof Metrics
 /** A data point: text by label, numbers by value. */
-export type Point<M extends MetricName> = Record<Metrics[M]['labels'][number], string> &
+export type DataPoint<M extends MetricName> = Record<Metrics[M]['labels'][number], string> &
   Record<Metrics[M]['values'][number], number>
 
 /** An isolate logs this once: a dataset that refuses one data point refuses the others too. */
@@ -34,7 +34,7 @@ let refused = false
  * it measures continues. The name of the metric is the sampling key, so rare metrics are not thinned out with frequent
  * ones.
  */
-export function measure<M extends MetricName>({ metrics }: Runtime, name: M, point: Point<M>): void {
+export function measure<M extends MetricName>({ metrics }: Runtime, name: M, point: DataPoint<M>): void {
   const { labels, values } = METRICS[name]
   const columns = point as Record<string, string | number>
   try {

@@ -9,7 +9,7 @@ import type { Policy } from './policy'
 import { Problem } from './problem'
 import { failures, HEADERS, successes } from './responses'
 import { PATH_PARAMETERS } from './samples'
-import { type Components, type Json, media, queryParameters, toSchema } from './schemas'
+import { type Components, type JsonObject, media, queryParameters, toSchema } from './schemas'
 
 /** A route: one entry for each method and path, with the metadata of its middlewares. */
 export type RouteEntry = { method: string; path: string; meta: Meta }
@@ -30,22 +30,26 @@ export function routeTable(app: Pick<Hono<HttpEnv>, 'routes'>): RouteEntry[] {
 const PROJECT_SCHEME = 'project_id'
 
 /** The document of each app. It is built once in an isolate, because that takes long. */
-const documents = new WeakMap<object, Json>()
+const documents = new WeakMap<object, JsonObject>()
 
 /**
  * The OpenAPI 3.1 document, built from the same schemas that validate and the same policies that are enforced.
  *
  * @param server the address of the API; `/` stands for the host that served the document
  */
-export function openApi(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[], server: string): Json {
+export function openApi(
+  app: Pick<Hono<HttpEnv>, 'routes'>,
+  kinds: readonly CredentialKind[],
+  server: string,
+): JsonObject {
   const document = documents.get(app) ?? build(app, kinds)
   documents.set(app, document)
   return { ...document, servers: [{ url: server }] }
 }
 
-function build(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[]): Json {
+function build(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[]): JsonObject {
   const components: Components = { schemas: {}, examples: {} }
-  const paths: Record<string, Json> = {}
+  const paths: Record<string, JsonObject> = {}
   const tags = new Set<Tag>()
   for (const { method, path, meta } of routeTable(app)) {
     if (!meta.operation) continue
@@ -73,7 +77,7 @@ function build(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKin
   }
 }
 
-function securitySchemes(kinds: readonly CredentialKind[]): Json {
+function securitySchemes(kinds: readonly CredentialKind[]): JsonObject {
   const bearers = kinds.map(({ scheme: { name, description } }) => [
     name,
     { type: 'http', scheme: 'bearer', description },
@@ -86,7 +90,7 @@ function securitySchemes(kinds: readonly CredentialKind[]): Json {
 }
 
 /** Which credentials an operation takes, each with X-Project-Id where it needs that. */
-function securityOf(policy: Policy | null, kinds: readonly CredentialKind[]): Json[] {
+function securityOf(policy: Policy | null, kinds: readonly CredentialKind[]): JsonObject[] {
   return kinds
     .filter(({ type }) => policy?.actors.includes(type))
     .map(({ type, scheme }) => ({
@@ -101,9 +105,9 @@ function operationOf(
   { path, meta, operation }: Described,
   kinds: readonly CredentialKind[],
   components: Components,
-): Json {
+): JsonObject {
   const { policy } = operation
-  const parameters: Json[] = pathParameters(path)
+  const parameters: JsonObject[] = pathParameters(path)
   for (const [name, description] of Object.entries(operation.headers ?? {})) {
     parameters.push({ name, in: 'header', required: false, description, schema: { type: 'string' } })
   }
@@ -134,7 +138,7 @@ function operationOf(
   }
 }
 
-function pathParameters(path: string): Json[] {
+function pathParameters(path: string): JsonObject[] {
   const segments = path.split('/')
   return segments.flatMap((segment, i) =>
     segment.startsWith(':')

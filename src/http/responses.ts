@@ -2,7 +2,7 @@ import { codeOf, ERRORS, type FaultName } from '../lib/faults'
 import type { Operation, Responses } from './meta'
 import { problemExample } from './problem'
 import { SAMPLE } from './samples'
-import { type Components, type Json, media } from './schemas'
+import { type Components, type JsonObject, media } from './schemas'
 
 /** The headers of responses, by the name of their component. */
 export const HEADERS = {
@@ -80,7 +80,7 @@ const BY_STATUS: Record<number, Record<string, keyof typeof HEADERS>> = {
 
 type Special = Pick<Responses[number], 'etag' | 'cached'>
 
-function headersOf(path: string, status: number, { etag, cached }: Special = {}): Json {
+function headersOf(path: string, status: number, { etag, cached }: Special = {}): JsonObject {
   const names: Record<string, keyof typeof HEADERS> = {
     'X-Request-Id': 'RequestId',
     ...(/^\/(platform|auth|ingest|p)\//.test(path) && { 'Cache-Control': cached ? 'Cached' : 'NoStore' }),
@@ -94,7 +94,7 @@ function headersOf(path: string, status: number, { etag, cached }: Special = {})
 }
 
 /** The responses of an operation when it succeeds. */
-export function successes(path: string, operation: Operation, components: Components): Json {
+export function successes(path: string, operation: Operation, components: Components): JsonObject {
   return Object.fromEntries(
     Object.entries(operation.responses).map(([status, { description, schema, ...special }]) => [
       status,
@@ -108,7 +108,7 @@ export function successes(path: string, operation: Operation, components: Compon
 }
 
 /** The responses of an operation when it fails: one for each status, which names the codes and has an example of each. */
-export function failures(path: string, faults: readonly FaultName[], components: Components): Json {
+export function failures(path: string, faults: readonly FaultName[], components: Components): JsonObject {
   const byStatus = [...Map.groupBy(faults, (fault) => ERRORS[fault].status)].sort(([a], [b]) => a - b)
   return Object.fromEntries(
     byStatus.map(([status, ofStatus]) => [

@@ -1,14 +1,14 @@
 import type * as z from 'zod'
 
-export type Json = Record<string, unknown>
+export type JsonObject = Record<string, unknown>
 
 /** The named parts of the OpenAPI document, collected while its operations are described. */
-export type Components = { schemas: Json; examples: Json }
+export type Components = { schemas: JsonObject; examples: JsonObject }
 
 /** Converts a schema to JSON Schema. Schemas that are {@link named} become components. */
-export function toSchema(schema: z.ZodType, io: 'input' | 'output', { schemas }: Components): Json {
-  const { $schema: _, $defs, ...root } = jsonSchema(schema, io) as Json & { $defs?: Json }
-  for (const [id, definition] of Object.entries($defs ?? {})) schemas[id] = relink(definition as Json)
+export function toSchema(schema: z.ZodType, io: 'input' | 'output', { schemas }: Components): JsonObject {
+  const { $schema: _, $defs, ...root } = jsonSchema(schema, io) as JsonObject & { $defs?: JsonObject }
+  for (const [id, definition] of Object.entries($defs ?? {})) schemas[id] = relink(definition as JsonObject)
   const id = schema.meta()?.id
   if (!id) return relink(root)
   // Zod gives some schemas with an id as a reference to their own definition.
@@ -17,7 +17,7 @@ export function toSchema(schema: z.ZodType, io: 'input' | 'output', { schemas }:
 }
 
 /** A body: its schema, and the example that {@link named} gave it. */
-export function media(schema: z.ZodType, io: 'input' | 'output', components: Components): Json {
+export function media(schema: z.ZodType, io: 'input' | 'output', components: Components): JsonObject {
   const { id, examples } = (schema.meta() ?? {}) as { id?: string; examples?: unknown[] }
   const shown = { schema: toSchema(schema, io, components) }
   if (id === undefined || examples === undefined) return shown
@@ -26,9 +26,9 @@ export function media(schema: z.ZodType, io: 'input' | 'output', components: Com
 }
 
 /** The query parameters of a strict object, one by one. */
-export function queryParameters(schema: z.ZodType, components: Components): Json[] {
+export function queryParameters(schema: z.ZodType, components: Components): JsonObject[] {
   const { properties = {}, required = [] } = toSchema(schema, 'input', components) as {
-    properties?: Record<string, Json>
+    properties?: Record<string, JsonObject>
     required?: string[]
   }
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
@@ -67,7 +67,7 @@ function relink<T>(value: T): T {
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key]) => key !== 'id' || typeof (value as Json).type !== 'string')
+      .filter(([key]) => key !== 'id' || typeof (value as JsonObject).type !== 'string')
       .map(([key, part]) => [
         key,
         key === '$ref' && typeof part === 'string' ? part.replace('#/$defs/', '#/components/schemas/') : relink(part),

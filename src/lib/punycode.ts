@@ -17,7 +17,10 @@ export function toUnicode(hostname: string): string {
 function decoded(text: string): string | null {
   const basic = Math.max(0, text.lastIndexOf('-'))
   const output = [...text.slice(0, basic)].map((char) => char.charCodeAt(0))
-  let [code, bias, i, at] = [FIRST, 72, 0, basic > 0 ? basic + 1 : 0]
+  let code = FIRST
+  let bias = 72
+  let i = 0
+  let at = basic > 0 ? basic + 1 : 0
   while (at < text.length) {
     const before = i
     for (let weight = 1, k = BASE; ; k += BASE) {

@@ -1,6 +1,6 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Context } from 'hono'
-import { byOf } from '../accounts/client'
+import { byOf } from '../accounts/by'
 import { tellChange } from '../accounts/tell'
 import { run } from '../db/client'
 import type { Actor } from '../http/actor'

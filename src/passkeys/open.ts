@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
-import type { ByClient } from '../accounts/client'
+import type { ByClient } from '../accounts/by'
 import { sessionEvent } from '../accounts/events'
 import { noteBrowser } from '../accounts/notices'
 import { sessions, type User, users } from '../accounts/schema'
@@ -8,7 +8,7 @@ import { insertWhere } from '../db/insert-where'
 import { type Bypassed, bypassedBy } from '../sessions/bypass'
 import { type Session, sessionReplaced } from '../sessions/session'
 import { type Acting, isSession } from './acting'
-import { type Asserted, isUnchanged, once, passkeyUsed } from './passkey'
+import { type Asserted, isAsAsserted, once, passkeyUsed } from './passkey'
 
 type NewSession = Pick<Session, 'id' | 'hash' | 'expires_at'>
 
@@ -29,7 +29,7 @@ export async function openWithPasskey(
   const { user_agent } = client
   const row = { ...session, user_id, user_agent, created_at: now, last_used_at: now, ...provedAt(now) }
   const done = await once(db, asserted.challenge, {
-    opened: insertWhere(db, sessions, row, isUnchanged(db, asserted)),
+    opened: insertWhere(db, sessions, row, isAsAsserted(db, asserted)),
     used: passkeyUsed(db, asserted, now),
     logged: sessionEvent(db, { ...by, type: 'passkey_sign_in' }, eq(sessions.id, session.id)),
     ...noteBrowser(db, { session: session.id, browser, newUser: null }, now),
@@ -59,7 +59,7 @@ export async function proveWithPasskey(
   by: ByClient,
 ): Promise<boolean> {
   const { now } = by
-  const proven = and(isSession(session), eq(sessions.user_id, asserted.passkey.user_id), isUnchanged(db, asserted))
+  const proven = and(isSession(session), eq(sessions.user_id, asserted.passkey.user_id), isAsAsserted(db, asserted))
   const done = await once(db, asserted.challenge, {
     logged: sessionEvent(db, { ...by, type: 'passkey_used' }, proven),
     proved: db.update(sessions).set(provedAt(now)).where(proven).returning({ id: sessions.id }),

@@ -1,5 +1,5 @@
 import { and, eq, exists, isNotNull, lt, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
-import type { ByClient } from '../accounts/client'
+import type { ByClient } from '../accounts/by'
 import { sessionEvent } from '../accounts/events'
 import { noticeOf } from '../accounts/notices'
 import { sessions } from '../accounts/schema'
@@ -103,7 +103,7 @@ export async function deletePasskey(db: Directory, session: Acting, id: string, 
 export type Asserted = { passkey: Passkey; challenge: string; counter: number; backed_up: boolean }
 
 /** Whether the passkey of an assertion is still there, with the count of signatures that the assertion was compared with. */
-export function isUnchanged(db: Directory, { passkey }: Asserted): SQL {
+export function isAsAsserted(db: Directory, { passkey }: Asserted): SQL {
   return hasPasskey(db, and(eq(passkeys.id, passkey.id), eq(passkeys.counter, passkey.counter)))
 }
 
@@ -138,7 +138,7 @@ export async function once<Q extends Queries>(
 /** Deletes `most` of the challenges that expired long ago. Their ids hold the time when they were made. @returns how many */
 export async function purgeSpent(db: Directory, now: number, most: number): Promise<number> {
   const expired = lt(spentChallenges.id, idFloor('pch', now - DAY))
-  return (await run(db, deleteSome(db, spentChallenges, [spentChallenges.id], expired, most))).length
+  return (await run(db, deleteSome(db, spentChallenges, { key: [spentChallenges.id], where: expired, most }))).length
 }
 
 /** A session that may add passkeys: one with its second factor, or of a user who has no passkey. */

@@ -1,5 +1,5 @@
 import { and, eq, exists, isNull, not, notExists, type SQL, sql } from 'drizzle-orm'
-import type { ByClient } from '../accounts/client'
+import type { ByClient } from '../accounts/by'
 import { sessionEvent, wrongRecoveryCodeEvent } from '../accounts/events'
 import { type NoticeOf, noticeOf } from '../accounts/notices'
 import { sessions } from '../accounts/schema'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { byOf } from '../accounts/client'
+import { byOf } from '../accounts/by'
 import { tellChange } from '../accounts/tell'
 import type { Runtime } from '../env'
 import type { HttpEnv } from '../http/context'

@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Context } from 'hono'
-import { type Browser, browserHash, byOf } from '../accounts/client'
+import { type Browser, browserHash, byOf } from '../accounts/by'
 import { signInNotice } from '../accounts/notice-mails'
 import type { User } from '../accounts/schema'
 import { sendNotice } from '../accounts/tell'

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { run } from '../db/client'
 import type { Actor } from '../http/actor'
 import { answer } from '../http/answer'
-import { changeOf, sessionOf, userOf } from '../http/auth'
+import { changeOf, sessionOf, userIdOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, named, timestamp } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
@@ -91,7 +91,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       const { directory } = rt
       const actor = c.get('actor')
-      const owner = userOf(actor)
+      const owner = userIdOf(actor)
       const isMember = async (id: string) => (await run(directory, findMemberProject(directory, id, owner))).length > 0
       if (actor.type === 'api_key' && !(await isMember(actor.project_id))) {
         throw new Fault(

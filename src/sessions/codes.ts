@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
-import type { ByClient } from '../accounts/client'
+import type { ByClient } from '../accounts/by'
 import { sessionEvent, wrongCodeEvent } from '../accounts/events'
 import { noteBrowser } from '../accounts/notices'
 import { sessions, signInCodes, type User, users } from '../accounts/schema'

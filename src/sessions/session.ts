@@ -1,5 +1,5 @@
 import { and, desc, eq, exists, gt, lt, ne, not, sql } from 'drizzle-orm'
-import type { ByClient } from '../accounts/client'
+import type { ByClient } from '../accounts/by'
 import { purgeAccountEvents, sessionEvent } from '../accounts/events'
 import { forgetBrowsers, purgeBrowsers } from '../accounts/notices'
 import { sessions, signInCodes, users } from '../accounts/schema'
@@ -148,8 +148,8 @@ export async function purgeEnded(db: Directory, now: number, most: number): Prom
   const codesEnded = idFloor('chl', now - DAY)
   const sessionsEnded = idFloor('ses', now - SESSION_MAX - DAY)
   const gone = await batch(db, {
-    codes: deleteSome(db, signInCodes, [signInCodes.id], lt(signInCodes.id, codesEnded), most),
-    sessions: deleteSome(db, sessions, [sessions.id], lt(sessions.id, sessionsEnded), most),
+    codes: deleteSome(db, signInCodes, { key: [signInCodes.id], where: lt(signInCodes.id, codesEnded), most }),
+    sessions: deleteSome(db, sessions, { key: [sessions.id], where: lt(sessions.id, sessionsEnded), most }),
     events: purgeAccountEvents(db, now, most),
     browsers: purgeBrowsers(db, now, most),
   })

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { type Browser, browserHash, byOf, type Client, clientOf } from '../accounts/client'
+import { type Browser, browserHash, byOf, type Client, clientOf } from '../accounts/by'
 import { signInNotice } from '../accounts/notice-mails'
 import type { User } from '../accounts/schema'
 import { sendNotice } from '../accounts/tell'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { clientOf } from '../accounts/client'
+import { clientOf } from '../accounts/by'
 import { bypassNotice } from '../accounts/notice-mails'
 import type { HttpEnv } from '../http/context'
 import { writeLog } from '../http/log'

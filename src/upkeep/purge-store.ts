@@ -133,7 +133,7 @@ export async function firstWithRows(db: Db, id: string): Promise<string | null> 
 }
 
 /** Deletes some of the rows of a project from a table. */
-export async function deleteSome(db: Db, name: string, id: string): Promise<void> {
+export async function deleteRows(db: Db, name: string, id: string): Promise<void> {
   const { table, key, rows, most } = PARTS[name] as Part
   const columns = sql.join([...key], sql`, `)
   const some = (fields: SQL) => sql`(SELECT ${fields} ${rows(id)} ORDER BY ${columns} LIMIT ${most})`

@@ -2,7 +2,7 @@ import { run } from '../db/client'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import type { Project } from '../tenancy/project'
-import { beginPurge, deleteLast, deleteSome, firstWithRows, handOver, nextToPurge } from './purge-store'
+import { beginPurge, deleteLast, deleteRows, firstWithRows, handOver, nextToPurge } from './purge-store'
 
 /**
  * Deletes the rows of deleted projects that can no longer be restored. This is one step: some rows of one project, which is
@@ -37,7 +37,7 @@ async function purgeSome({ db, directory, store, now }: Runtime, project: Projec
   if (project.purging_since === null && !(await beginPurge(db, id, now))) return true
   const table = await firstWithRows(db, id)
   if (table !== null) {
-    await deleteSome(db, table, id)
+    await deleteRows(db, table, id)
     return false
   }
   if (store !== 0) await handOver(directory, { ...project, purging_since: project.purging_since ?? now })

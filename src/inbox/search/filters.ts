@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { flag, named, wholeNumber } from '../../http/fields'
+import { flagField, named, wholeNumber } from '../../http/fields'
 import { invalidField } from '../../http/validate'
 import { VendorField } from '../../vendors/field'
 import { EventStatus } from '../events/present'
@@ -51,7 +51,7 @@ export const searchFields = {
     .max(MAX_REPLAY_ID_LENGTH)
     .optional()
     .describe('Events whose latest replay is this one. No index covers this filter: combine it with `status`.'),
-  livemode: flag.optional(),
+  livemode: flagField.optional(),
   order: named('Order', z.enum(['desc', 'asc']))
     .default('desc')
     .describe('By time of receipt.'),

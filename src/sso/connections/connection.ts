@@ -125,7 +125,7 @@ export async function purgeIdentities(directory: Directory, _now: number, most: 
   const theirs = sql`${connection_id} IN ${directory.select({ id: ssoConnections.id }).from(ssoConnections).where(deleted)}`
   const gone = await run(
     directory,
-    deleteSome(directory, ssoIdentities, [connection_id, issuer, subject], theirs, most),
+    deleteSome(directory, ssoIdentities, { key: [connection_id, issuer, subject], where: theirs, most }),
   )
   return gone.length
 }
@@ -135,7 +135,8 @@ export async function purgeConnections(directory: Directory, now: number, most: 
   const { project_id, id, deleted_at } = ssoConnections
   const identities = directory.select({ one: sql`1` }).from(ssoIdentities).where(eq(ssoIdentities.connection_id, id))
   const old = and(isNotNull(deleted_at), lt(deleted_at, now - DELETED_KEPT_FOR), notExists(identities)) as SQL
-  return (await run(directory, deleteSome(directory, ssoConnections, [project_id, id], old, most))).length
+  return (await run(directory, deleteSome(directory, ssoConnections, { key: [project_id, id], where: old, most })))
+    .length
 }
 
 /** A connection whose client secret is sealed. */

@@ -35,6 +35,11 @@ export function requireNotEnforced({ enforced }: SsoConnection): void {
   throw new Fault('connection_enforced', 'The project enforces this connection. Stop enforcing it first.')
 }
 
+/** Whether customers' people may be sent back to this address: it is one of the connection's, compared as text. */
+export function mayReturnTo({ settings }: Pick<SsoConnection, 'settings'>, address: string): boolean {
+  return settings.redirect_uris.includes(address)
+}
+
 const OF_TEAM = ['default_role', 'enforce'] as const
 const OF_CUSTOMERS = ['create_consumers', 'redirect_uris', 'surface_id'] as const
 

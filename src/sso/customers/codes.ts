@@ -30,12 +30,16 @@ export async function takeCode(
 
 /** Deletes codes that have expired. @returns how many; at most `most` */
 export async function purgeCodes(directory: Directory, now: number, most: number): Promise<number> {
-  return (await run(directory, deleteSome(directory, ssoCodes, [ssoCodes.hash], lte(ssoCodes.expires_at, now), most)))
-    .length
+  return (
+    await run(
+      directory,
+      deleteSome(directory, ssoCodes, { key: [ssoCodes.hash], where: lte(ssoCodes.expires_at, now), most }),
+    )
+  ).length
 }
 
 /** Deletes logins that began more than an hour ago: they have expired. @returns how many; at most `most` */
 export async function purgeLogins(directory: Directory, now: number, most: number): Promise<number> {
   const expired = lt(ssoLogins.id, idFloor('slg', now - HOUR))
-  return (await run(directory, deleteSome(directory, ssoLogins, [ssoLogins.id], expired, most))).length
+  return (await run(directory, deleteSome(directory, ssoLogins, { key: [ssoLogins.id], where: expired, most }))).length
 }

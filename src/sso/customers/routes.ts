@@ -13,6 +13,7 @@ import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { iso } from '../../lib/time'
 import { findByEmailDomain, findSsoConnection } from '../connections/connection'
+import { mayReturnTo } from '../connections/rules'
 import { LOGIN_TTL } from '../limits'
 import { loginUrl } from '../login/browser'
 import { beginLogin } from '../login/logins'
@@ -51,7 +52,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       if (connection.state !== 'active') {
         throw new Fault('connection_inactive', `The connection ${connection.id} is ${connection.state}.`)
       }
-      if (!connection.settings.redirect_uris.includes(redirect_uri)) {
+      if (!mayReturnTo(connection, redirect_uri)) {
         throw invalidField('/redirect_uri', 'not_one_of', "must be one of the connection's redirect_uris")
       }
       const id = newId('slg', now)

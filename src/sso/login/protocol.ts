@@ -4,6 +4,7 @@ import type { HttpEnv } from '../../http/context'
 import { limit } from '../../http/rate-limit'
 import type { SsoConnection } from '../connections/connection'
 import { oidcClientOf } from '../connections/oidc-client'
+import { mayReturnTo } from '../connections/rules'
 import { finishCustomers } from '../customers/finish'
 import { authorizationUrl } from '../oidc/authorize'
 import { identify } from '../oidc/identify'
@@ -78,7 +79,7 @@ async function finish(
   identified: (record?: Recorder) => Promise<Identified>,
 ): Promise<Onward> {
   // An address that is no longer registered gets nothing, errors neither.
-  if (login.mode === 'customers' && !connection.settings.redirect_uris.includes(login.redirect_to)) return DEAD
+  if (login.mode === 'customers' && !mayReturnTo(connection, login.redirect_to)) return DEAD
   if (login.mode === 'test') {
     const result = await finishTest(c.get('rt'), { login, connection, identify: identified }, c.get('requestId'))
     return { to: 'tested', login, connection, result }

@@ -1,5 +1,5 @@
 import { and, eq, exists, getTableColumns, isNull, lt, or, sql } from 'drizzle-orm'
-import type { ByClient } from '../../accounts/client'
+import type { ByClient } from '../../accounts/by'
 import { sessionEvent } from '../../accounts/events'
 import { noteBrowser } from '../../accounts/notices'
 import { sessions, type User, users } from '../../accounts/schema'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { type Browser, browserHash, byOf } from '../../accounts/client'
+import { type Browser, browserHash, byOf } from '../../accounts/by'
 import { signInNotice } from '../../accounts/notice-mails'
 import { sendNotice } from '../../accounts/tell'
 import type { HttpEnv } from '../../http/context'

@@ -80,7 +80,7 @@ export async function beginTest(directory: Directory, of: Of, loginId: string, c
 export async function purgeTests(directory: Directory, now: number, most: number): Promise<number> {
   const key = [ssoTests.project_id, ssoTests.connection_id, ssoTests.id]
   const old = lt(ssoTests.created_at, now - TESTS_KEPT_FOR)
-  return (await run(directory, deleteSome(directory, ssoTests, key, old, most))).length
+  return (await run(directory, deleteSome(directory, ssoTests, { key, where: old, most }))).length
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { clientOf } from '../../../accounts/client'
+import { clientOf } from '../../../accounts/by'
 import { run } from '../../../db/client'
 import type { HttpEnv } from '../../../http/context'
 import { passkeysOf } from '../../../passkeys/passkey'

@@ -14,7 +14,7 @@ import { action } from '../../action'
 import { form, text } from '../../form'
 import { localPath } from '../../lead'
 import { page, type Visit } from '../../page'
-import { answered, optionsFor } from '../../passkey-answers'
+import { answeredFields, optionsFor } from '../../passkey-answers'
 import { userOf } from '../../session'
 import { Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
@@ -36,7 +36,7 @@ const add = action({
   run: (c) => {
     requireConfirmed(userOf(c))
     const form = c.get('form')
-    return finishRegistration(c, userOf(c), answered(RegisterPasskeyBody, form, { name: form.get('name') ?? '' }))
+    return finishRegistration(c, userOf(c), answeredFields(RegisterPasskeyBody, form, { name: form.get('name') ?? '' }))
   },
   done: (c, { codes }) => {
     const next = nextOf(c, c.get('form').get('next'))

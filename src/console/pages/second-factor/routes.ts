@@ -9,7 +9,7 @@ import { limitSignIn } from '../../../sessions/sign-in'
 import { action } from '../../action'
 import { localPath } from '../../lead'
 import { page, type Visit } from '../../page'
-import { answered, optionsFor } from '../../passkey-answers'
+import { answeredFields, optionsFor } from '../../passkey-answers'
 import { userOf } from '../../session'
 import { addFirstPage, provePage } from './prove'
 
@@ -18,7 +18,7 @@ const prove = action({
   needs: 'user',
   run: async (c) => {
     await limitSignIn(c)
-    await provePasskey(c, userOf(c), answered(UseBody, c.get('form')).credential)
+    await provePasskey(c, userOf(c), answeredFields(UseBody, c.get('form')).credential)
   },
   done: (c) => [nextOf(c), 'second_factor'],
   again: (c) => provePage(c, { next: nextOf(c), refused: 'This passkey is not yours, or it could not be verified.' }),

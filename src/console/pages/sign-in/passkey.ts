@@ -7,7 +7,7 @@ import { limitSignIn } from '../../../sessions/sign-in'
 import { browserOf, keepBrowser } from '../../browser'
 import { localPath } from '../../lead'
 import { page } from '../../page'
-import { answered, optionsFor } from '../../passkey-answers'
+import { answeredFields, optionsFor } from '../../passkey-answers'
 import { keepSession, visitorOf } from '../../session'
 import { addressPage } from './address'
 
@@ -22,7 +22,7 @@ export const passkeySignInPages = new Hono<HttpEnv>()
     const next = localPath(c, form.get('next'))
     await limitSignIn(c)
     try {
-      const { credential } = answered(UseBody, form)
+      const { credential } = answeredFields(UseBody, form)
       const before = await visitorOf(c)
       const browser = browserOf(c)
       const { token } = await signInWithPasskey(c, credential, { browser, replaces: before?.id ?? null })

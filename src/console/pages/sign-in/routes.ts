@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { clientOf } from '../../../accounts/client'
+import { clientOf } from '../../../accounts/by'
 import { run } from '../../../db/client'
 import { domainOf } from '../../../domains/names'
 import type { HttpEnv } from '../../../http/context'
