@@ -131,11 +131,11 @@ describe('statements', () => {
   it('update events where the lifecycle moves them, and where effects are erased', () => {
     const updating = SOURCES.filter(({ code }) => /\bupdate\(\s*events\b|UPDATE \$\{events\}/.test(code))
     expect(updating.map(({ path }) => path)).toEqual([
+      'inbox/erase.ts',
       'inbox/process/claim.ts',
       'inbox/process/finish.ts',
+      'inbox/process/sweep.ts',
       'inbox/replay/replays.ts',
-      'upkeep/erasures-store.ts',
-      'upkeep/store.ts',
     ])
   })
 })

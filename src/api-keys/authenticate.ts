@@ -6,9 +6,9 @@ import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
 import { keyExpired, keyRevoked, keyRotated, projectDeleted } from './faults'
+import { byHash, byRetiredHash, type Credential, touchKey } from './key'
 import { LAST_USED_EVERY, MAX_RECORDED_USES } from './limits'
 import { isSecret, KEY_PREFIX, storeOfSecret } from './secret'
-import { byHash, byRetiredHash, type Credential, touchKey } from './store'
 
 /** An API key as a credential. A live key costs one indexed D1 read; a malformed secret costs none. */
 export const apiKeyCredential: CredentialKind = {

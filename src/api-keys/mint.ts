@@ -9,9 +9,9 @@ import { SAMPLE } from '../http/samples'
 import { invalidField } from '../http/validate'
 import { SCOPES } from '../lib/access'
 import { newId } from '../lib/ids'
+import { insertKey, type KeyRow } from './key'
 import { MAX_LIFETIME, MAX_NAME } from './limits'
 import { newSecret } from './secret'
-import { insertKey, type KeyRow } from './store'
 
 export const ScopeName = named('Scope', z.enum(SCOPES))
 

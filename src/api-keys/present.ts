@@ -5,8 +5,8 @@ import { dormantScopes } from '../lib/access'
 import { iso, isoOrNull } from '../lib/time'
 import { Holder, holderOf } from '../tenancy/holder'
 import type { Roles } from '../tenancy/people'
+import type { KeyRow } from './key'
 import { ScopeName } from './mint'
-import type { KeyRow } from './store'
 
 /** An API key, as the API shows it. */
 export const ApiKey = named(

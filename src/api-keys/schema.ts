@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { CHUNK_ROWS } from '../db/limits'
+import type { Part, Parts } from '../db/parts'
 import type { Scope } from '../lib/access'
 
 export const apiKeys = sqliteTable(
@@ -51,3 +53,29 @@ export const retiredSecrets = sqliteTable(
   },
   (t) => [index('retired_secrets_key').on(t.key_id)],
 )
+
+/** Literals, so that the partial indexes can be used. */
+const LIVE = isNull(apiKeys.revoked_at)
+const REVOKED = isNotNull(apiKeys.revoked_at)
+
+/** What a purged project leaves here. Keys come in two parts, because each of their two indexes of projects has only one. */
+export const API_KEY_PARTS: Parts = {
+  retired_secrets: retiredSecretsOf(LIVE),
+  retired_secrets_of_revoked: retiredSecretsOf(REVOKED),
+  api_keys: keysOf(LIVE),
+  revoked_api_keys: keysOf(REVOKED),
+}
+
+function keysOf(which: SQL): Part {
+  const rows = (projectId: string) => sql`FROM ${apiKeys} WHERE ${apiKeys.project_id} = ${projectId} AND ${which}`
+  return { table: apiKeys, key: [apiKeys.id], rows, most: CHUNK_ROWS }
+}
+
+/** The retired secrets of keys. CROSS JOIN pins the order: the keys of the project first. */
+function retiredSecretsOf(which: SQL): Part {
+  const rows = (
+    projectId: string,
+  ) => sql`FROM ${apiKeys} CROSS JOIN ${retiredSecrets} ON ${retiredSecrets.key_id} = ${apiKeys.id}
+    WHERE ${apiKeys.project_id} = ${projectId} AND ${which}`
+  return { table: retiredSecrets, key: [retiredSecrets.hash], rows, most: CHUNK_ROWS }
+}

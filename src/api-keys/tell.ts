@@ -12,7 +12,8 @@ import { findCopy } from '../tenancy/project'
 export function noticeKey(c: Context<HttpEnv>, key: { id: string; name: string }): void {
   const { directory, now, waitUntil } = c.get('rt')
   const session = sessionOf(c)
-  const [userId, project_id] = [session.user_id, projectOf(session)]
+  const userId = session.user_id
+  const project_id = projectOf(session)
   const work = async () => {
     const { counted, user, project } = await batch(directory, {
       counted: countNotice(directory, now, userId),

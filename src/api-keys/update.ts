@@ -1,12 +1,15 @@
+import { and, gt, gte, isNull, ne, or } from 'drizzle-orm'
 import * as z from 'zod'
-import type { Change } from '../audit/store'
+import { audited, type Change } from '../audit/store'
+import { batch, type Db } from '../db/client'
 import type { Runtime } from '../env'
 import { named, visibleText } from '../http/fields'
 import { invalidField } from '../http/validate'
+import { requireFound } from '../lib/fault'
 import { iso } from '../lib/time'
+import { entry, findKey, type KeyRow, ofProject } from './key'
 import { MAX_NAME } from './limits'
-import type { KeyRow } from './store'
-import { updateKey } from './update-store'
+import { apiKeys } from './schema'
 
 export const UpdateBody = named(
   'UpdateApiKey',
@@ -46,4 +49,32 @@ export async function changeKey(
   if (expires_at === undefined || row.expires_at === expires_at) return row
   const end = row.expires_at === null ? 'never' : iso(row.expires_at)
   throw invalidField('/expires_at', 'out_of_range', `must not be later than the key expires now: ${end}`)
+}
+
+/**
+ * Changes a live key. The same values again change nothing, and neither does an expiry that is later than the current
+ * one, whatever else changes with it.
+ *
+ * @returns the key as it is then
+ * @throws {Fault} `not_found`
+ */
+export async function updateKey(
+  db: Db,
+  { project_id, id }: { project_id: string; id: string },
+  { name, expires_at }: { name: string | undefined; expires_at: number | undefined },
+  change: Change,
+): Promise<KeyRow> {
+  const endsIf = (compare: typeof gt) =>
+    expires_at === undefined ? undefined : or(isNull(apiKeys.expires_at), compare(apiKeys.expires_at, expires_at))
+  const differs = or(name === undefined ? undefined : ne(apiKeys.name, name), endsIf(gt))
+  const changed = db
+    .update(apiKeys)
+    .set({ name, expires_at })
+    .where(and(ofProject(project_id, id), isNull(apiKeys.revoked_at), endsIf(gte), differs))
+  const details = { name, expires_at: expires_at === undefined ? undefined : iso(expires_at) }
+  const { rows } = await batch(db, {
+    ...audited(db, change, entry(project_id, id, 'api_key.updated', details), changed),
+    rows: findKey(db, project_id, id),
+  })
+  return requireFound(rows, 'API key')
 }

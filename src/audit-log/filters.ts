@@ -4,10 +4,12 @@ import { idRange } from '../lib/ids'
 
 /** Entries that one page of a filtered audit log looks at before it ends, full or not. */
 export const MAX_LOOKED_AT = 5000
+
 /** Characters of an id, or of an action, to filter by. */
 export const MAX_FILTER_LENGTH = 100
 
 const word = z.string().min(1).max(MAX_FILTER_LENGTH)
+
 const when = z.iso.datetime({ offset: true })
 
 /** The filters of the audit log. An entry must match all of them. */
@@ -22,7 +24,9 @@ export const auditFilters = {
   created_after: when.optional().describe('Inclusive.'),
   created_before: when.optional().describe('Exclusive.'),
 }
+
 export const AuditFilters = z.strictObject(auditFilters)
+
 export type AuditFilters = z.infer<typeof AuditFilters>
 
 /** The time range as a range of ids, exclusive at both ends: ids begin with the time. @throws {Fault} `validation_failed` */

@@ -14,9 +14,8 @@ import { idTime } from '../lib/ids'
 import { iso } from '../lib/time'
 import { type People, readAddresses } from '../tenancy/people'
 import { auditFilters } from './filters'
-import { actorsOf, auditPaging } from './list'
-import { readAudit } from './read'
-import type { AuditRow, ListRow } from './read-store'
+import type { AuditRow, ListRow } from './read'
+import { actorsOf, auditPaging, readAudit } from './read'
 
 const AuditEntry = named(
   'AuditEntry',

@@ -1,4 +1,6 @@
 import { primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { CHUNK_ROWS } from '../db/limits'
+import { type Parts, partOf } from '../db/parts'
 
 /** Who changed which object. The id holds the time. */
 export const auditLog = sqliteTable(
@@ -20,3 +22,8 @@ export const auditLog = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.project_id, t.id] })],
 )
+
+/** What a purged project leaves here. */
+export const AUDIT_PARTS: Parts = {
+  audit_log: partOf(auditLog, [auditLog.project_id, auditLog.id], CHUNK_ROWS),
+}

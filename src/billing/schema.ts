@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { CHUNK_OBJECTS } from '../db/limits'
+import { type Parts, partOf } from '../db/parts'
 import { KINDS } from '../lib/billing-kinds'
 import type { Candidate } from './reduce'
 
@@ -51,3 +53,12 @@ export const billingObjects = sqliteTable(
     index('billing_unknown').on(t.project_id, t.kind).where(sql`kind = 'subscription' AND status = 'unknown'`),
   ],
 )
+
+/** What a purged project leaves here. */
+export const BILLING_PARTS: Parts = {
+  billing_objects: partOf(
+    billingObjects,
+    [billingObjects.project_id, billingObjects.kind, billingObjects.vendor_id, billingObjects.vendor],
+    CHUNK_OBJECTS,
+  ),
+}

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
+import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
+import { type Parts, partOf } from '../db/parts'
 import { COMBINES, FEATURE_TYPES, type PlanFeatures } from './values'
 
 /** The states of a plan. `archived` is only a label for people: consumers who have the plan keep it. */
@@ -72,3 +74,15 @@ export const planRevisions = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.project_id, t.plan_id, t.revision] })],
 )
+
+/** What a purged project leaves here. */
+export const CATALOG_PARTS: Parts = {
+  plan_refs: partOf(planRefs, [planRefs.project_id, planRefs.vendor, planRefs.ref], CHUNK_ROWS),
+  plan_revisions: partOf(
+    planRevisions,
+    [planRevisions.project_id, planRevisions.plan_id, planRevisions.revision],
+    CHUNK_OBJECTS,
+  ),
+  plans: partOf(plans, [plans.project_id, plans.id], CHUNK_OBJECTS),
+  features: partOf(features, [features.project_id, features.key], CHUNK_ROWS),
+}

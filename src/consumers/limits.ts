@@ -44,3 +44,6 @@ export const MAX_GRANTS = 100
 
 /** Revoked devices that are kept for each consumer. The ones that were registered first are deleted. */
 export const MAX_REVOKED = 1_000
+
+/** Customers, objects or events of erased consumers that one step looks at. Payloads of as many are deleted. */
+export const CHUNK_ERASED = 100

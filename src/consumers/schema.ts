@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
+import { type Parts, partOf } from '../db/parts'
 
 /** The states of a consumer. A merged one stays merged until the consumer that it was merged into is erased. */
 export const CONSUMER_STATES = ['active', 'blocked', 'merged', 'erased'] as const
@@ -222,3 +224,22 @@ export const grants = sqliteTable(
     check('grants_deny', sql`${t.effect} = 'allow' OR ${t.feature} IS NOT NULL`),
   ],
 )
+
+/** What a purged project leaves here. */
+export const CONSUMER_PARTS: Parts = {
+  devices: partOf(devices, [devices.project_id, devices.token_hash], CHUNK_ROWS),
+  consumer_ids: partOf(consumerIds, [consumerIds.project_id, consumerIds.external_id], CHUNK_ROWS),
+  customer_links: partOf(
+    customerLinks,
+    [customerLinks.project_id, customerLinks.customer, customerLinks.vendor],
+    CHUNK_ROWS,
+  ),
+  customer_moves: partOf(
+    customerMoves,
+    [customerMoves.project_id, customerMoves.ref, customerMoves.moved_at, customerMoves.customer, customerMoves.vendor],
+    CHUNK_ROWS,
+  ),
+  erasures: partOf(erasures, [erasures.project_id, erasures.id], CHUNK_ROWS),
+  consumers: partOf(consumers, [consumers.project_id, consumers.id], CHUNK_OBJECTS),
+  grants: partOf(grants, [grants.project_id, grants.consumer_id, grants.id], CHUNK_OBJECTS),
+}

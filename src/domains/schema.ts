@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { CHUNK_OBJECTS } from '../db/limits'
+import { type Parts, partOf } from '../db/parts'
 
 /** What a project wants a name for: the email addresses of a domain, or a host that serves its pages. */
 export const PURPOSES = ['sso', 'surface'] as const
@@ -71,3 +73,8 @@ export type ResolverAnswer = { name: string; rcode: string; authenticated: boole
 
 /** What a check saw, as it is stored. */
 export type Evidence = { status: RecordStatus; resolvers: ResolverAnswer[] }
+
+/** What a purged project leaves here. */
+export const DOMAIN_PARTS: Parts = {
+  domains: partOf(domains, [domains.project_id, domains.id], CHUNK_OBJECTS),
+}

@@ -9,8 +9,9 @@ import { leftBy } from '../inbox/lifecycle'
 import { isOpenProject, openProjects } from '../inbox/open-projects'
 import { events, minutes, totals } from '../inbox/schema'
 import { state } from '../stores/schema'
+import type { SealedColumn } from '../stores/sealed'
 import { MAX_COUNTED } from './limits'
-import { type SealedColumn, sealedIn } from './sealed'
+import { sealedIn } from './sealed'
 
 export type MinuteRow = typeof minutes.$inferSelect
 export type HealthRows = Results<ReturnType<typeof snapshot>>

@@ -1,8 +1,18 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
+import { type Parts, partOf } from '../db/parts'
 import type { Sealed } from '../lib/seal'
-import type { ConnectionSettings, Discovery, TestReport } from './values'
-import { AUDIENCES, AUTH_METHODS, CONNECTION_STATES, MODES, TEST_STATES } from './values'
+import {
+  AUDIENCES,
+  AUTH_METHODS,
+  CONNECTION_STATES,
+  type ConnectionSettings,
+  type Discovery,
+  MODES,
+  TEST_STATES,
+  type TestReport,
+} from './values'
 
 /** OpenID providers that people may sign in with: the team to the console, or a project's customers to its product. */
 export const ssoConnections = sqliteTable(
@@ -146,3 +156,15 @@ export const ssoTests = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.project_id, t.connection_id, t.id] }), index('sso_tests_created').on(t.created_at)],
 )
+
+/** What a purged project leaves here. */
+export const IDENTITY_PARTS: Parts = {
+  sso_tests: partOf(ssoTests, [ssoTests.project_id, ssoTests.connection_id, ssoTests.id], CHUNK_OBJECTS),
+  sso_identities: partOf(ssoIdentities, [ssoIdentities.project_id, ssoIdentities.id], CHUNK_ROWS),
+  sso_connection_domains: partOf(
+    ssoConnectionDomains,
+    [ssoConnectionDomains.project_id, ssoConnectionDomains.domain_id, ssoConnectionDomains.audience],
+    CHUNK_ROWS,
+  ),
+  sso_connections: partOf(ssoConnections, [ssoConnections.project_id, ssoConnections.id], CHUNK_OBJECTS),
+}

@@ -8,3 +8,17 @@ export const MAX_SWEPT_PROJECTS = 1000
 
 /** How long rollups are kept by the minute (ms). Older ones are kept by the hour. */
 export const MINUTES_KEPT_MS = 2 * DAY
+
+/** Events that one step deletes. Each is some ten rows. */
+export const CHUNK_EVENTS = 500
+
+/** Payloads that one step deletes: each has up to 1 MiB, and D1 must free all of it in the time that a query may take. */
+export const CHUNK_PAYLOADS = 200
+
+/** Payloads, and bytes of them, that one step moves to `bodies`. The database does nothing else meanwhile. */
+export const MOVED_PAYLOADS = 200
+
+export const MOVED_BYTES = 4 * 1024 * 1024
+
+/** A rollup that is written this long after its minute was folded (ms) stays as it is until its retention ends. */
+export const LATE_MS = 7 * DAY

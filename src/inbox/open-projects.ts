@@ -1,6 +1,6 @@
 import { not, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { isDeleted } from '../tenancy/ended'
+import { isDeleted } from '../tenancy/project'
 import { MAX_SWEPT_PROJECTS } from './limits'
 import { events } from './schema'
 

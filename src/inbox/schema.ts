@@ -1,8 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Effect } from '../billing/effect'
+import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
+import { type Parts, partOf } from '../db/parts'
 import { EVENT_ERROR_CODES } from '../vendors/event-errors'
+import { connections } from './connections/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
+import { CHUNK_EVENTS, CHUNK_PAYLOADS } from './limits'
 
 const list = (values: readonly string[]) => sql.raw(values.map((value) => `'${value}'`).join(','))
 
@@ -96,7 +100,7 @@ export const bodies = sqliteTable(
   (t) => [uniqueIndex('bodies_key').on(t.project_id, t.id)],
 )
 
-/** Payloads that were recorded before `bodies` existed. Housekeeping moves them: upkeep/moving-store.ts. */
+/** Payloads that were recorded before `bodies` existed. Housekeeping moves them: move-payloads.ts. */
 export const payloads = sqliteTable(
   'payloads',
   { project_id: text().notNull(), id: text().notNull(), body: body(), headers: headers() },
@@ -176,3 +180,18 @@ export const totals = sqliteTable(
   { project_id: text().notNull(), status: text({ enum: STATUSES }).notNull(), n: integer().notNull().default(0) },
   (t) => [primaryKey({ columns: [t.project_id, t.status] })],
 )
+
+/** What a purged project leaves here. The attempts of an event go with it. */
+export const INBOX_PARTS: Parts = {
+  bodies: partOf(bodies, [bodies.project_id, bodies.id], CHUNK_PAYLOADS),
+  payloads: partOf(payloads, [payloads.project_id, payloads.id], CHUNK_PAYLOADS),
+  refs: partOf(refs, [refs.project_id, refs.ref, refs.event_id], CHUNK_ROWS),
+  events: {
+    ...partOf(events, [events.project_id, events.id], CHUNK_EVENTS),
+    owned: (db, some) => db.delete(attempts).where(sql`${attempts.event_id} IN ${some(sql`${events.id}`)}`),
+  },
+  replays: partOf(replays, [replays.project_id, replays.id], CHUNK_ROWS),
+  minutes: partOf(minutes, [minutes.project_id, minutes.minute, minutes.connection_id], CHUNK_ROWS),
+  totals: partOf(totals, [totals.project_id, totals.status], CHUNK_ROWS),
+  connections: partOf(connections, [connections.project_id, connections.id], CHUNK_OBJECTS),
+}

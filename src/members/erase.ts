@@ -1,23 +1,22 @@
-import { revokeOfUser } from '../api-keys/revoke-store'
-import type { Change } from '../audit/store'
-import { batch, run } from '../db/client'
+import { and, eq, isNull, ne, notExists, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { accountBrowsers, accountEvents, sessions, signInCodes, users } from '../accounts/schema'
+import { revokeOfUser } from '../api-keys/revoke'
+import { apiKeys } from '../api-keys/schema'
+import { auditedEach, type Change } from '../audit/store'
+import { batch, type Db, type Directory, run } from '../db/client'
 import { notBound, type Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { ssoIdentities } from '../identities/schema'
 import { rankOf } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { factorRequired } from '../passkeys/faults'
 import { passkeysOf } from '../passkeys/passkey'
-import { removeMember } from './change-store'
-import {
-  declineSome,
-  type Erased,
-  forgetMinter,
-  forgetUser,
-  membershipsOf,
-  soleBreakGlass,
-  soleOwned,
-} from './erase-store'
+import { passkeys, recoveryCodes } from '../passkeys/schema'
+import { formerMembers, invitations, members, projects } from '../tenancy/schema'
+import { isOnlyBreakGlass } from './break-glass'
 import { MAX_LEFT_AT_ONCE, MAX_PENDING } from './limits'
+import { removeMember } from './remove'
 
 /** Projects that a refusal names. */
 const NAMED = 10
@@ -47,9 +46,10 @@ export async function eraseUser(
     marked: soleBreakGlass(directory, user.user_id, NAMED),
   })
   if (owned.length > 0) throw onlyOwner(owned)
-  if (marked.length > 0) throw onlyBreakGlass(marked)
+  if (marked.length > 0) throw onlyBreakGlassOf(marked)
   if (!(await leaveAll(rt, user, revokeKeys, change))) return false
-  while ((await declineSome(directory, user, MAX_PENDING, change)) === MAX_PENDING);
+  let declined = MAX_PENDING
+  while (declined === MAX_PENDING) declined = await declineSome(directory, user, MAX_PENDING, change)
   for (const store of stores) {
     const inside = at(store)
     if (inside) await forgetMinter(inside.db, user.user_id)
@@ -77,7 +77,7 @@ async function leaveAll({ directory, at }: Runtime, { user_id }: Erased, revokeK
 type Named = { id: string; name: string }
 const namesOf = (projects: readonly Named[]) => projects.map(({ id, name }) => `“${name}” (${id})`).join(', ')
 
-function onlyBreakGlass(marked: readonly Named[]): Fault {
+function onlyBreakGlassOf(marked: readonly Named[]): Fault {
   return new Fault(
     'break_glass_missing',
     `You are the only owner with break-glass access to ${namesOf(marked)}. Give it to another owner, or stop enforcing single sign-on, and try again.`,
@@ -89,4 +89,106 @@ function onlyOwner(owned: readonly Named[]): Fault {
     'last_owner',
     `You are the only owner of ${namesOf(owned)}. Make another member an owner, or delete the project, and try again.`,
   )
+}
+
+/** The user who is erased. */
+export type Erased = { user_id: string; email: string }
+
+const other = alias(members, 'other')
+
+/** Reads projects whose only owner is the user, except deleted ones. */
+export function soleOwned(directory: Directory, userId: string, most: number) {
+  const others = directory
+    .select({ one: sql`1` })
+    .from(other)
+    .where(and(eq(other.project_id, members.project_id), eq(other.role, 'owner'), ne(other.user_id, userId)))
+  return directory
+    .select({ id: projects.id, name: projects.name })
+    .from(members)
+    .innerJoin(projects, eq(projects.id, members.project_id))
+    .where(and(eq(members.user_id, userId), eq(members.role, 'owner'), isNull(projects.deleted_at), notExists(others)))
+    .limit(most)
+}
+
+/** Reads projects that enforce single sign-on and where only the user has break-glass access, except deleted ones. */
+export function soleBreakGlass(directory: Directory, userId: string, most: number) {
+  return directory
+    .select({ id: projects.id, name: projects.name })
+    .from(members)
+    .innerJoin(projects, eq(projects.id, members.project_id))
+    .where(and(eq(members.user_id, userId), isNull(projects.deleted_at), isOnlyBreakGlass(directory, userId)))
+    .limit(most)
+}
+
+/** Reads some projects that the user is a member of, deleted ones too, with their stores. */
+export function membershipsOf(directory: Directory, userId: string, most: number) {
+  return directory
+    .select({ project_id: members.project_id, store: projects.store })
+    .from(members)
+    .innerJoin(projects, eq(projects.id, members.project_id))
+    .where(eq(members.user_id, userId))
+    .limit(most)
+}
+
+/** Declines some of the pending invitations to the user's address, of deleted projects too. @returns how many */
+export async function declineSome(directory: Directory, { user_id, email }: Erased, most: number, change: Change) {
+  const pending = directory
+    .select({ id: invitations.id, project_id: invitations.project_id })
+    .from(invitations)
+    .where(and(eq(invitations.email, email), eq(invitations.state, 'pending')))
+    .orderBy(invitations.project_id, invitations.id)
+    .limit(most)
+  const entry = { action: 'invitation.declined', object_type: 'invitation' }
+  const { declined } = await batch(directory, {
+    audited: auditedEach(
+      directory,
+      change,
+      { ...entry, project_id: sql`object.project_id` },
+      { objects: pending, most },
+    ),
+    declined: directory
+      .update(invitations)
+      .set({ state: 'declined', closed_by: user_id })
+      .where(sql`(${invitations.id}, ${invitations.project_id}) IN ${pending}`)
+      .returning({ id: invitations.id }),
+  })
+  return declined.length
+}
+
+/** Removes the user's address from the API keys of a store. */
+export async function forgetMinter(db: Db, userId: string): Promise<void> {
+  const known = and(eq(apiKeys.created_by, userId), sql`${apiKeys.minter_email} IS NOT NULL`)
+  await run(db, db.update(apiKeys).set({ minter_email: null }).where(known))
+}
+
+/**
+ * Removes the user's address from the directory, with the sessions, sign-in codes, passkeys, recovery codes,
+ * identities of single sign-on, former memberships, the log of the account and known browsers, if the user is no member of any
+ * project. The user's row keeps its id, which is also in place of the address: so the address can sign up again.
+ *
+ * @returns whether the user is erased
+ */
+export async function forgetUser(directory: Directory, { user_id, email }: Erased): Promise<boolean> {
+  const free = notExists(directory.select({ one: sql`1` }).from(members).where(eq(members.user_id, user_id)))
+  const erased: SQL = sql`EXISTS (SELECT 1 FROM ${users} WHERE ${users.id} = ${user_id} AND ${users.email} = ${user_id})`
+  const { user } = await batch(directory, {
+    user: directory
+      .update(users)
+      .set({ email: user_id })
+      .where(and(eq(users.id, user_id), free))
+      .returning({ id: users.id }),
+    invited: directory
+      .update(invitations)
+      .set({ email: user_id, send_error: null }) // The reason may name the address.
+      .where(and(eq(invitations.email, email), erased)),
+    codes: directory.delete(signInCodes).where(and(eq(signInCodes.email, email), erased)),
+    events: directory.delete(accountEvents).where(and(eq(accountEvents.user_id, user_id), erased)),
+    browsers: directory.delete(accountBrowsers).where(and(eq(accountBrowsers.user_id, user_id), erased)),
+    passkeys: directory.delete(passkeys).where(and(eq(passkeys.user_id, user_id), erased)),
+    recoveryCodes: directory.delete(recoveryCodes).where(and(eq(recoveryCodes.user_id, user_id), erased)),
+    identities: directory.delete(ssoIdentities).where(and(eq(ssoIdentities.user_id, user_id), erased)),
+    former: directory.delete(formerMembers).where(and(eq(formerMembers.user_id, user_id), erased)),
+    sessions: directory.delete(sessions).where(and(eq(sessions.user_id, user_id), erased)),
+  })
+  return user.length > 0
 }

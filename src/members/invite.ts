@@ -1,36 +1,110 @@
-import type { Context } from 'hono'
-import { run } from '../db/client'
-import type { HttpEnv } from '../http/context'
-import { writeLog } from '../http/log'
-import { deliver, deliveryOf } from '../mail/deliver'
-import { findCopy } from '../tenancy/project'
-import { type Invitation, noteMail } from './invitations-store'
-import { MAX_SEND_ERROR } from './limits'
-import { invitationMail } from './mails'
+import { and, eq, lte, sql } from 'drizzle-orm'
+import { users } from '../accounts/schema'
+import { audited, type Change } from '../audit/store'
+import { batch, type Directory } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import type { Role } from '../lib/access'
+import { Fault } from '../lib/fault'
+import { newId } from '../lib/ids'
+import { DAY } from '../lib/time'
+import { isOpen } from '../tenancy/invited'
+import { invitations, members } from '../tenancy/schema'
+import { type Authority, hasAuthority, requireManager, requireRank, selectRole } from './authority'
+import { countsOf, mayMail, requireMails, requireRoom, selectCounts } from './invitation-limits'
+import { entry, findInvitation, type Invitation } from './invitations'
+import { MAX_PENDING } from './limits'
+
+/** Who is invited, with which role, and for how long (days). */
+export type Wanted = { email: string; role: Role; open_days: number }
 
 /**
- * Sends the email of an invitation after the response, and records the outcome in the invitation. A failure is logged
- * too.
+ * Invites an address. An invitation to it that has expired ends first, unless the new one is refused.
+ *
+ * @throws {Fault} `already_member`, `already_invited`, `invitation_limit_reached`, `rate_limited`, and what
+ *   {@link requireManager} and {@link requireRank} throw
  */
-export function mailInvitation(c: Context<HttpEnv>, invitation: Invitation): void {
-  const rt = c.get('rt')
-  const { how, origin } = deliveryOf(c)
-  const { project_id, id, email, role, expires_at, sends: number } = invitation
-  const send = async () => {
-    const [project] = await run(rt.directory, findCopy(rt.directory, project_id))
-    const link = origin && `${origin}/console/invitations/${id}`
-    await deliver(rt, invitationMail({ email, project: project?.name ?? '', role, expires_at, link }), how)
+export async function insertInvitation(
+  directory: Directory,
+  { project_id, authority }: { project_id: string; authority: Authority },
+  wanted: Wanted,
+  change: Change & { actor: { type: 'user' | 'api_key' } },
+): Promise<Invitation> {
+  const { now, actor } = change
+  const { email, role } = wanted
+  const row: Invitation = {
+    ...wanted,
+    project_id,
+    id: newId('inv', now),
+    state: 'pending',
+    invited_by_type: actor.type,
+    invited_by_id: actor.id,
+    authorized_by: authority.user_id,
+    created_at: now,
+    expires_at: now + wanted.open_days * DAY,
+    sent_at: null,
+    send_error: null,
+    sends: 1,
+    recent_sends: [now],
+    closed_by: null,
   }
-  const note = (error: string | null) => noteMail(rt.directory, { project_id, id, number }, error, Date.now())
-  const sent = send().then(
-    () => note(null),
-    async (error) => {
-      const reason = error instanceof Error ? error.message : String(error)
-      writeLog('error', 'invitation_not_sent', { project_id, invitation_id: id, error: reason })
-      await note(reason.slice(0, MAX_SEND_ERROR))
-    },
+  const counts = countsOf(directory, project_id, email, now)
+  const may = hasAuthority(directory, project_id, authority, [role])
+  // Ending the expired invitation changes none of these, so both statements that carry them decide alike.
+  const free = sql`NOT EXISTS ${memberWith(directory, project_id, email)} AND NOT EXISTS ${openTo(directory, project_id, email, now)}`
+  const room = sql`${counts.pending} < ${MAX_PENDING} AND ${mayMail(counts)}`
+  const allowed = sql`${may} AND ${free} AND ${room}`
+  const expired = and(
+    eq(invitations.project_id, project_id),
+    eq(invitations.email, email),
+    sql`${invitations.state} = 'pending'`,
+    lte(invitations.expires_at, now),
+    allowed,
   )
-  rt.waitUntil(
-    sent.catch((error) => writeLog('warn', 'invitation_mail_not_noted', { invitation_id: id, error: String(error) })),
-  )
+  const { by, member, open, counted, invited } = await batch(directory, {
+    by: selectRole(directory, project_id, authority.user_id),
+    member: memberWith(directory, project_id, email),
+    open: openTo(directory, project_id, email, now),
+    counted: selectCounts(directory, counts),
+    closed: directory.update(invitations).set({ state: 'revoked', closed_by: actor.id }).where(expired),
+    ...audited(
+      directory,
+      change,
+      { project_id, ...entry('member.invited', row.id), details: { role } },
+      insertWhere(directory, invitations, row, allowed),
+    ),
+    invited: findInvitation(directory, project_id, row.id),
+  })
+  const manager = by[0]?.role ?? null
+  requireManager(authority, manager)
+  requireRank(authority, manager, [role])
+  if (member[0])
+    throw new Fault('already_member', `${email} is the address of a member of the project: ${member[0].user_id}.`)
+  if (open[0]) throw alreadyInvited(open[0].id)
+  if (counted[0]) requireRoom(counted[0])
+  if (counted[0]) requireMails(counted[0])
+  return invited[0] ?? refusedWithoutReason()
+}
+
+function memberWith(directory: Directory, projectId: string, email: string) {
+  return directory
+    .select({ user_id: members.user_id })
+    .from(users)
+    .innerJoin(members, and(eq(members.project_id, projectId), eq(members.user_id, users.id)))
+    .where(eq(users.email, email))
+}
+
+function openTo(directory: Directory, projectId: string, email: string, now: number) {
+  return directory
+    .select({ id: invitations.id })
+    .from(invitations)
+    .where(and(eq(invitations.project_id, projectId), eq(invitations.email, email), isOpen(now)))
+}
+
+function alreadyInvited(id: string): Fault {
+  return new Fault('already_invited', `The invitation ${id} to this address is pending. Resend it, or revoke it first.`)
+}
+
+/** What was read and what was written in one transaction cannot differ: this is a bug in the service. */
+export function refusedWithoutReason(): never {
+  throw new Error('a change was refused, and what was read with it gives no reason')
 }

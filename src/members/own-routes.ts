@@ -11,10 +11,15 @@ import { SAMPLE } from '../http/samples'
 import { query } from '../http/validate'
 import { iso } from '../lib/time'
 import { Holder } from '../tenancy/holder'
-import { requireAnswered } from './answer'
-import { notPending } from './faults'
 import { RoleName } from './fields'
-import { acceptInvitation, declineInvitation, listOwn, type OwnInvitation as OwnRow } from './own-store'
+import { notPending } from './invitations'
+import {
+  acceptInvitation,
+  declineInvitation,
+  listOwn,
+  type OwnInvitation as OwnRow,
+  requireAnswered,
+} from './own-invitations'
 
 const tag = 'Invitations'
 const Project = z.object({ id: z.string(), name: z.string() })

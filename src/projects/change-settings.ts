@@ -12,8 +12,8 @@ import {
   type SettingsChange,
   type StoreChange,
 } from '../tenancy/settings'
-import { changeInDirectory } from './directory-store'
-import { changeInStore, copySettings } from './store'
+import { changeInDirectory } from './in-directory'
+import { changeInStore, copySettings } from './in-store'
 
 /**
  * Changes settings of a project. Those that the directory decides are changed first, because that may be refused. Each is

@@ -8,9 +8,9 @@ import { placesFor } from '../stores/places'
 import { readStores } from '../stores/store'
 import { MAX_OWNED_PROJECTS } from '../tenancy/limits'
 import type { Project } from '../tenancy/project'
-import { findMemberProject, mayOwnMore, ownerAdded, ownsFewer, projectCopied } from './directory-store'
-import { halfMadeDeleted } from './half-made-store'
-import { projectCreated } from './store'
+import { halfMadeDeleted } from './half-made'
+import { findMemberProject, mayOwnMore, ownerAdded, ownsFewer, projectCopied } from './in-directory'
+import { projectCreated } from './in-store'
 
 const NOT_DELETED = { deleted_at: null, purge_at: null, purging_since: null }
 

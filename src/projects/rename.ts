@@ -1,8 +1,23 @@
-import type { Change } from '../audit/store'
+import { and, eq, ne } from 'drizzle-orm'
+import { audited, type Change } from '../audit/store'
+import { batch, type Db, type Directory, run } from '../db/client'
 import type { Runtime } from '../env'
-import type { Project } from '../tenancy/project'
-import { renameCopy } from './directory-store'
-import { renameProject } from './store'
+import { findProject, type Project } from '../tenancy/project'
+import { projects } from '../tenancy/schema'
+import { entry } from './in-store'
+
+/** Renames a project. The same name again changes nothing. @returns null if there is no such project */
+export async function renameProject(db: Db, id: string, name: string, change: Change): Promise<Project | null> {
+  const renamed = db
+    .update(projects)
+    .set({ name })
+    .where(and(eq(projects.id, id), ne(projects.name, name)))
+  const { project } = await batch(db, {
+    ...audited(db, change, entry(id, 'project.renamed', name), renamed),
+    project: findProject(db, id),
+  })
+  return project[0] ?? null
+}
 
 /**
  * Renames a project in its store, and then its copy in the directory. The same name again repairs a copy that the last
@@ -19,4 +34,9 @@ export async function renameEverywhere(
   const project = await renameProject(db, id, name, change)
   if (project && store !== 0) await renameCopy(directory, id, name)
   return project
+}
+
+/** Gives the copy of a project its name. */
+export async function renameCopy(directory: Directory, id: string, name: string): Promise<void> {
+  await run(directory, directory.update(projects).set({ name }).where(eq(projects.id, id)))
 }

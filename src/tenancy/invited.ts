@@ -1,6 +1,6 @@
 import { and, eq, gt, not, type SQL, sql } from 'drizzle-orm'
 import type { Directory } from '../db/client'
-import { isDeleted } from './ended'
+import { isDeleted } from './project'
 import { invitations } from './schema'
 
 /**

@@ -18,3 +18,6 @@ export const MAX_RENEWAL_SLACK_HOURS = 168
 
 /** Single sign-on connections of other projects that a project trusts. */
 export const MAX_TRUSTED_CONNECTIONS = 10
+
+/** Projects that one step of housekeeping looks at. */
+export const PROJECTS_AT_ONCE = 1000

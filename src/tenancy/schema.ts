@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { CHUNK_ROWS } from '../db/limits'
+import { type Parts, partOf } from '../db/parts'
 import { ROLES } from '../lib/access'
 import type { Settings } from './settings'
 
@@ -121,3 +123,10 @@ export const invitations = sqliteTable(
     check('invitations_state', sql`${t.state} IN ('pending','accepted','declined','revoked')`),
   ],
 )
+
+/** What a purged project leaves here, beside its own row. */
+export const TENANCY_PARTS: Parts = {
+  invitations: partOf(invitations, [invitations.project_id, invitations.id], CHUNK_ROWS),
+  members: partOf(members, [members.project_id, members.user_id], CHUNK_ROWS),
+  former_members: partOf(formerMembers, [formerMembers.project_id, formerMembers.user_id], CHUNK_ROWS),
+}

@@ -1,10 +1,9 @@
-import { and, desc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { type Db, raw, run } from '../db/client'
+import type { Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import type { Runtime } from '../env'
 import { requireSealingKey } from '../inbox/connections/readable'
-import type { Sealed } from '../lib/seal'
 import { projects } from '../tenancy/schema'
 import { entitlementKeys } from './schema'
 import { newSigningKey, type SigningKey } from './signing'
@@ -72,42 +71,6 @@ export function isCurrent(projectId: string) {
 /** Whether a row of {@link other} is a key of a project in this state. */
 export function isOtherKey(projectId: string | SQL, state: 'current' | 'next') {
   return and(eq(other.project_id, projectId), eq(other.state, state))
-}
-
-/** A private key that is sealed under another encryption key than the newest one. */
-export type SealedOtherwise = ReturnType<typeof findKeysSealedOtherwise>['_']['result'][number]
-
-type Place = { project_id: string; kid: string }
-
-/** Reads private keys that are sealed under another encryption key than this one, in the order of their primary key. */
-export function findKeysSealedOtherwise(db: Db, key: number, after: Place | null, limit: number) {
-  return raw(
-    db,
-    {
-      project_id: k.project_id,
-      kid: k.kid,
-      key: sql<number>`${k.key}`,
-      box: sql<string>`${k.box}`,
-    },
-    (fields) => sql`SELECT ${fields} FROM ${entitlementKeys} ${k} NOT INDEXED
-      WHERE (${k.project_id}, ${k.kid}) > (${after?.project_id ?? ''}, ${after?.kid ?? ''}) AND ${ne(k.key, key)}
-      ORDER BY ${k.project_id}, ${k.kid} LIMIT ${limit}`,
-  )
-}
-
-/** How many private keys of a project are sealed under another encryption key than this one, as an expression. */
-export function keysSealedOtherwise(projectId: string, key: number): SQL<number> {
-  return sql`(SELECT count(*) FROM ${entitlementKeys} ${k} WHERE ${and(eq(k.project_id, projectId), ne(k.key, key))})`
-}
-
-/** Replaces the box of a private key with the same one, resealed. One that was retired or replaced meanwhile is left alone. */
-export async function replaceBox(db: Db, was: SealedOtherwise, { key, box }: Sealed): Promise<void> {
-  const same = and(
-    eq(entitlementKeys.project_id, was.project_id),
-    eq(entitlementKeys.kid, was.kid),
-    eq(entitlementKeys.box, was.box),
-  )
-  await run(db, db.update(entitlementKeys).set({ key, box }).where(same))
 }
 
 /**

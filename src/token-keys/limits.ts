@@ -17,3 +17,6 @@ export const MAX_RETIRED = 10
 
 /** How long a response with public keys may be cached (seconds). */
 export const JWKS_MAX_AGE_S = 300
+
+/** Keys of entitlement tokens that one step deletes, rotates or makes, each. A new one takes a millisecond of CPU time. */
+export const RENEWED_KEYS = 50

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { CHUNK_ROWS } from '../db/limits'
+import { type Parts, partOf } from '../db/parts'
 import type { PublicPoint } from './signing'
 
 /**
@@ -36,3 +38,8 @@ export const entitlementKeys = sqliteTable(
     ),
   ],
 )
+
+/** What a purged project leaves here. */
+export const TOKEN_KEY_PARTS: Parts = {
+  entitlement_keys: partOf(entitlementKeys, [entitlementKeys.project_id, entitlementKeys.kid], CHUNK_ROWS),
+}

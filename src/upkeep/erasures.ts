@@ -3,26 +3,20 @@ import { forgottenEffect } from '../billing/forget'
 import { forgetObjects } from '../billing/forget-store'
 import type { StoredObjectKey } from '../billing/store'
 import { START } from '../consumers/erase'
-import { IDENTITIES_AFTER } from '../consumers/limits'
+import { type ErasureRow, moveTo, nextDue, selectCustomers, selectObjectsOf } from '../consumers/erasures'
+import { CHUNK_ERASED, IDENTITIES_AFTER } from '../consumers/limits'
 import type { ErasureCursor } from '../consumers/schema'
 import { batch, run } from '../db/client'
+import { CHUNK_ROWS } from '../db/limits'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { identitiesGone } from '../identities/identities'
+import { deletePayloads, selectEvents } from '../inbox/erase'
 import { idFloor } from '../lib/ids'
 import { DAY, MINUTE } from '../lib/time'
 import { purgeCodes } from '../sso/customers/codes'
-import {
-  deletePayloads,
-  type Erasure,
-  moveTo,
-  nextDue,
-  selectCustomers,
-  selectEvents,
-  selectObjectsOf,
-} from './erasures-store'
-import { CHUNK_ERASED, CHUNK_ROWS, ERASED_DAYS_BACK } from './limits'
-import type { Step } from './progress-store'
+import type { PassStep } from '../tenancy/pass'
+import { ERASED_DAYS_BACK } from './limits'
 
 /*
  * What vendors have sent about the customers of erased consumers. The first pass of an erasure goes through the customers, their
@@ -38,7 +32,7 @@ import type { Step } from './progress-store'
  * @param failed is told of an erasure whose step failed. It is tried again a minute later, and the others continue.
  * @returns `after` is null once none is due
  */
-export async function eraseSome(rt: Runtime, failed: (error: unknown) => void): Promise<Step> {
+export async function eraseSome(rt: Runtime, failed: (error: unknown) => void): Promise<PassStep> {
   const { db, now } = rt
   const [erasure] = await run(db, nextDue(db, now))
   if (!erasure) return { done: 0, after: null }
@@ -54,7 +48,7 @@ export async function eraseSome(rt: Runtime, failed: (error: unknown) => void): 
   }
 }
 
-async function advance(rt: Runtime, erasure: Erasure): Promise<void> {
+async function advance(rt: Runtime, erasure: ErasureRow): Promise<void> {
   const at = erasure.cursor ?? { ...START, phase: erasure.finished_at === null ? 'customers' : 'events' }
   const { finished_at } = erasure
   if (at.consumers && finished_at !== null) return eraseIdentities(rt, erasure, at.consumers, finished_at)
@@ -63,7 +57,7 @@ async function advance(rt: Runtime, erasure: Erasure): Promise<void> {
   return eraseEvents(rt, erasure, at)
 }
 
-async function eraseCustomers(rt: Runtime, erasure: Erasure, at: ErasureCursor): Promise<void> {
+async function eraseCustomers(rt: Runtime, erasure: ErasureRow, at: ErasureCursor): Promise<void> {
   const { db } = rt
   const rows = await run(db, selectCustomers(db, erasure, at))
   await forgetObjects(
@@ -73,7 +67,7 @@ async function eraseCustomers(rt: Runtime, erasure: Erasure, at: ErasureCursor):
   await go(rt, erasure, next(at, rows) ?? begin('objects', at))
 }
 
-async function eraseObjects(rt: Runtime, erasure: Erasure, at: ErasureCursor): Promise<void> {
+async function eraseObjects(rt: Runtime, erasure: ErasureRow, at: ErasureCursor): Promise<void> {
   const { db } = rt
   const rows = await run(db, selectObjectsOf(db, erasure, at))
   await forgetObjects(
@@ -83,7 +77,7 @@ async function eraseObjects(rt: Runtime, erasure: Erasure, at: ErasureCursor): P
   await go(rt, erasure, next(at, rows) ?? begin('events', at))
 }
 
-async function eraseEvents(rt: Runtime, erasure: Erasure, at: ErasureCursor): Promise<void> {
+async function eraseEvents(rt: Runtime, erasure: ErasureRow, at: ErasureCursor): Promise<void> {
   const { db, now, settings } = rt
   const isFirst = erasure.finished_at === null
   // Later passes look for payloads only, and older events have none.
@@ -110,7 +104,7 @@ async function eraseEvents(rt: Runtime, erasure: Erasure, at: ErasureCursor): Pr
 }
 
 /** After a pass: the next one is a minute later if open events still needed their payloads, else a day later. */
-function afterPass({ finished_at }: Erasure, { left, consumers }: ErasureCursor, now: number) {
+function afterPass({ finished_at }: ErasureRow, { left, consumers }: ErasureCursor, now: number) {
   const again = consumers ? { ...START, consumers } : null
   if (left > 0 && finished_at === null) return { cursor: again, due_at: now + MINUTE }
   if (again) return { cursor: again, due_at: now + IDENTITIES_AFTER, finished_at: now }
@@ -123,7 +117,7 @@ function afterPass({ finished_at }: Erasure, { left, consumers }: ErasureCursor,
  */
 async function eraseIdentities(
   rt: Runtime,
-  erasure: Erasure,
+  erasure: ErasureRow,
   consumers: readonly string[],
   finishedAt: number,
 ): Promise<void> {
@@ -150,12 +144,12 @@ function next(
   return { ...at, customer, vendor, kind, id }
 }
 
-function go({ db, now }: Runtime, erasure: Erasure, cursor: ErasureCursor): Promise<unknown> {
+function go({ db, now }: Runtime, erasure: ErasureRow, cursor: ErasureCursor): Promise<unknown> {
   return run(db, moveTo(db, erasure, { cursor, due_at: now }))
 }
 
 function keyOf(
-  { project_id }: Erasure,
+  { project_id }: ErasureRow,
   vendor: string,
   kind: StoredObjectKey['kind'],
   vendor_id: string,

@@ -1,7 +1,13 @@
-import { removeAddresses } from '../audit-log/addresses-store'
+import { removeAddresses } from '../audit-log/addresses'
+import { nextDue } from '../consumers/erasures'
+import { purgeGrants, purgeMoves } from '../consumers/retention'
 import { batch, run } from '../db/client'
+import { CHUNK_ROWS } from '../db/limits'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { foldMinutes } from '../inbox/fold-minutes'
+import { movePayloads } from '../inbox/move-payloads'
+import { purgeEvents, purgeMinutes, purgePayloads, purgeReplays } from '../inbox/retention'
 import { bodies, payloads } from '../inbox/schema'
 import { DAY, HOUR } from '../lib/time'
 import { purgeSpent } from '../passkeys/passkey'
@@ -13,23 +19,18 @@ import { purgeConnections, purgeIdentities } from '../sso/connections/connection
 import { purgeCodes, purgeLogins } from '../sso/customers/codes'
 import { purgeTests } from '../sso/test-runs/test-run'
 import { addToState, readState, writeState } from '../stores/state'
+import type { PassStep } from '../tenancy/pass'
+import { renewKeys } from '../token-keys/renew'
 import { type Budget, hasRoom } from './budget'
-import { renewKeys } from './entitlement-keys'
 import { eraseSome } from './erasures'
-import { nextDue } from './erasures-store'
-import { purgeGrants } from './grants-store'
-import { CHUNK_ROWS } from './limits'
-import { foldMinutes } from './minutes-store'
-import { movePayloads } from './moving-store'
-import { type Progress, readProgress, type Step, writeProgress } from './progress-store'
+import { type Progress, readProgress, writeProgress } from './progress'
 import { purgeProjects } from './purge'
-import { purgeEvents, purgeMinutes, purgeMoves, purgePayloads, purgeReplays } from './retention'
 
 /**
  * One step of a task, beginning after the project that it has come to. `failed` is for a project that the step could not do
  * and has passed over.
  */
-type Task = (rt: Runtime, progress: Progress, failed: (error: unknown) => void) => Promise<Step>
+type Task = (rt: Runtime, progress: Progress, failed: (error: unknown) => void) => Promise<PassStep>
 
 /** The task that does not wait for the next hour. */
 const ERASURES = 'erasures'

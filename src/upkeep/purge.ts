@@ -1,8 +1,35 @@
-import { run } from '../db/client'
+import { type SQL, sql } from 'drizzle-orm'
+import { API_KEY_PARTS } from '../api-keys/schema'
+import { AUDIT_PARTS } from '../audit/schema'
+import { BILLING_PARTS } from '../billing/schema'
+import { CATALOG_PARTS } from '../catalog/schema'
+import { CONSUMER_PARTS } from '../consumers/schema'
+import { batch, type Db, raw, run } from '../db/client'
+import type { Part, Parts } from '../db/parts'
+import { DOMAIN_PARTS } from '../domains/schema'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { IDENTITY_PARTS } from '../identities/schema'
+import { INBOX_PARTS } from '../inbox/schema'
+import { beginPurge, deleteLast, handOver, nextToPurge } from '../projects/purge'
+import type { PassStep } from '../tenancy/pass'
 import type { Project } from '../tenancy/project'
-import { beginPurge, deleteLast, deleteRows, firstWithRows, handOver, nextToPurge } from './purge-store'
+import { TENANCY_PARTS } from '../tenancy/schema'
+import { TOKEN_KEY_PARTS } from '../token-keys/schema'
+
+/** The tables with rows of projects, room by room, in the order in which they are emptied. */
+const PARTS: Parts = {
+  ...INBOX_PARTS,
+  ...BILLING_PARTS,
+  ...CONSUMER_PARTS,
+  ...TOKEN_KEY_PARTS,
+  ...CATALOG_PARTS,
+  ...IDENTITY_PARTS,
+  ...DOMAIN_PARTS,
+  ...TENANCY_PARTS,
+  ...AUDIT_PARTS,
+  ...API_KEY_PARTS,
+}
 
 /**
  * Deletes the rows of deleted projects that can no longer be restored. This is one step: some rows of one project, which is
@@ -12,11 +39,7 @@ import { beginPurge, deleteLast, deleteRows, firstWithRows, handOver, nextToPurg
  * @param failed is told of a project whose step failed. The next pass tries it again, and this one goes on to the others.
  * @returns the project after which the next step continues; null once all are done
  */
-export async function purgeProjects(
-  rt: Runtime,
-  after: string,
-  failed: (error: unknown) => void,
-): Promise<{ done: number; after: string | null }> {
+export async function purgeProjects(rt: Runtime, after: string, failed: (error: unknown) => void): Promise<PassStep> {
   const { db, store, now } = rt
   const [project] = await run(db, nextToPurge(db, { store, after, now }))
   if (!project) return { done: 0, after: null }
@@ -44,4 +67,26 @@ async function purgeSome({ db, directory, store, now }: Runtime, project: Projec
   await deleteLast(db, id)
   if (store === 0) writeLog('info', 'project_purged', { project_id: id, deleted_at: project.deleted_at })
   return true
+}
+
+/** Reads the name of the first table that has rows of a project; null if none has. */
+async function firstWithRows(db: Db, id: string): Promise<string | null> {
+  // CASE looks no further than the first one.
+  const cases = Object.entries(PARTS).map(([name, { rows }]) => sql`WHEN EXISTS (SELECT 1 ${rows(id)}) THEN ${name}`)
+  const found = sql<string | null>`CASE ${sql.join(cases, sql` `)} END`
+  const [row] = await run(
+    db,
+    raw(db, { found }, (fields) => sql`SELECT ${fields}`),
+  )
+  return row?.found ?? null
+}
+
+/** Deletes some of the rows of a project from a table. */
+async function deleteRows(db: Db, name: string, id: string): Promise<void> {
+  const { table, key, rows, most, owned } = PARTS[name] as Part
+  const columns = sql.join([...key], sql`, `)
+  const some = (fields: SQL) => sql`(SELECT ${fields} ${rows(id)} ORDER BY ${columns} LIMIT ${most})`
+  const gone = db.delete(table).where(sql`(${columns}) IN ${some(columns)}`)
+  if (!owned) await run(db, gone)
+  else await batch(db, { owned: owned(db, some), gone })
 }

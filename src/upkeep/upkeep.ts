@@ -2,19 +2,18 @@ import { ANSWER_TIMEOUT_MS } from '../db/answered'
 import { type Database, run } from '../db/client'
 import { checkDue } from '../domains/check'
 import type { Runtime } from '../env'
-import type { Figures } from '../health/deployment'
+import { type Figures, readFigures } from '../health/deployment'
 import { noteFull } from '../http/database-full'
 import { writeLog } from '../http/log'
-import { measureErrors } from '../http/measure'
+import { measure, measureErrors } from '../http/measure'
+import { sweep } from '../inbox/process/sweep'
 import { Fault } from '../lib/fault'
 import { readState, writeState } from '../stores/state'
 import { noteSeen, type Seen } from '../stores/store'
 import type { Budget } from './budget'
 import { housekeep } from './housekeeping'
 import { LANES, RUN_STATEMENTS, STORE_MS, STORE_STATEMENTS } from './limits'
-import { observe } from './observe'
 import { reseal } from './reseal'
-import { sweep } from './sweep'
 
 /**
  * The cron's work of a minute, store by store: the sweep, the sealing of secrets, the metrics, and housekeeping. A few stores
@@ -128,4 +127,21 @@ async function note(
 ): Promise<void> {
   await noteSeen(directory, seen, now)
   if (seen.length < stores.length && last !== undefined) await writeState(directory, 'stores_until', last)
+}
+
+/**
+ * Writes the figures of a store to Analytics Engine, once a minute. An unknown number is -1, because a data point has
+ * no empty column.
+ */
+async function observe(rt: Runtime): Promise<Figures> {
+  const numbers = await readFigures(rt)
+  measure(rt, 'state', {
+    store: String(rt.store),
+    open: numbers.open,
+    oldest_pending_ms: numbers.oldest_pending_age_ms ?? 0,
+    expired_leases: numbers.expired_leases,
+    queue_backlog: numbers.queue_backlog ?? -1,
+    database_bytes: numbers.database_bytes ?? -1,
+  })
+  return numbers
 }

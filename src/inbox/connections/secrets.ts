@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lte, type SQLWrapper, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { json } from '../../db/sql'
@@ -90,24 +90,6 @@ export async function touchSecret(db: Db, id: string, secretId: string, now: num
   await run(db, touched)
 }
 
-/** Reads connections with a secret that is sealed under another key than this one, in the order of their ids. */
-export function findSealedOtherwise(db: Db, key: number, after: string, limit: number) {
-  const has = sql`EXISTS (SELECT 1 FROM json_each(${connections.secrets}) WHERE value->>'key' <> ${key})`
-  return db
-    .select()
-    .from(connections)
-    .where(and(gt(connections.id, after), isNull(connections.deleted_at), has))
-    .orderBy(asc(connections.id))
-    .limit(limit)
-}
-
-/** How many signing secrets of a project are sealed under another key than this one, as an expression. */
-export function secretsSealedOtherwise(projectId: string, key: number): SQL<number> {
-  const ofProject = and(eq(connections.project_id, projectId), isNull(connections.deleted_at))
-  return sql`(SELECT count(*) FROM ${connections} CROSS JOIN json_each(${connections.secrets}) j
-    WHERE ${ofProject} AND j.value ->> 'key' <> ${key})`
-}
-
 /** Reads the newest connections with a secret, or with one that is sealed under this key. */
 export function findSealed(db: Db, key: number | null, limit: number) {
   const isUnder = key === null ? undefined : sql`WHERE value->>'key' = ${key}`
@@ -118,14 +100,4 @@ export function findSealed(db: Db, key: number | null, limit: number) {
     .where(and(isNull(connections.deleted_at), has))
     .orderBy(desc(connections.id))
     .limit(limit)
-}
-
-/** Replaces the secrets of this version with the same ones, resealed. A newer version is left alone. */
-export async function replaceSecrets(
-  db: Db,
-  { id, version }: Pick<Connection, 'id' | 'version'>,
-  secrets: StoredSecret[],
-): Promise<void> {
-  const same = and(eq(connections.id, id), eq(connections.version, version))
-  await run(db, db.update(connections).set({ secrets }).where(same))
 }

@@ -1,7 +1,7 @@
 import { and, asc, type Column, desc, eq, exists, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db, Query } from '../../db/client'
 import { columnsOf, valuesOf } from '../../db/sql'
-import { settingsFor } from '../../tenancy/settings-store'
+import { settingsFor } from '../../tenancy/project'
 import { connections } from '../connections/schema'
 import type { Body } from '../payload'
 import { bodyColumns, isJoined, payloadBytes, payloadHeaders, payloadText, withPayload } from '../payload'

@@ -34,3 +34,18 @@ export const MAX_ERROR_LENGTH = 1000
 export const MAX_VENDOR_EVENT_ID_LENGTH = 300
 /** Bytes of an id or a word in the decoded view. No vendor uses longer ones, so a longer one is left out. */
 export const MAX_WORD_BYTES = 300
+
+/** What the sweep has sent, it looks at again after this long (ms), so that a slow queue is not flooded. */
+export const RESEND_EVERY_MS = 5 * MINUTE
+
+/** Events of a project that one sweep takes. */
+export const MAX_SWEPT_EVENTS = 100
+
+/** Events that one sweep gives up … */
+export const MAX_GIVEN_UP = 20
+
+/** … each of which may cost this many statements, if the database refuses them together. */
+export const GIVE_UP_STATEMENTS = 25
+
+/** The Queue must take what the sweep sends within this time (ms): one that hangs must not hold up the cron. */
+export const SEND_WITHIN_MS = 5 * SECOND

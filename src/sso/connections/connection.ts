@@ -3,7 +3,6 @@ import {
   desc,
   eq,
   getTableColumns,
-  gt,
   inArray,
   isNotNull,
   isNull,
@@ -20,8 +19,7 @@ import { json, valuesOf } from '../../db/sql'
 import { HELD, holdersOfEmailDomain } from '../../domains/domain'
 import { domains } from '../../domains/schema'
 import { ssoConnectionDomains, ssoConnections, ssoIdentities } from '../../identities/schema'
-import type { Sealed } from '../../lib/seal'
-import { isDeleted } from '../../tenancy/ended'
+import { isDeleted } from '../../tenancy/project'
 import { projects } from '../../tenancy/schema'
 import { DELETED_KEPT_FOR } from '../limits'
 
@@ -137,36 +135,6 @@ export async function purgeConnections(directory: Directory, now: number, most: 
   const old = and(isNotNull(deleted_at), lt(deleted_at, now - DELETED_KEPT_FOR), notExists(identities)) as SQL
   return (await run(directory, deleteSome(directory, ssoConnections, { key: [project_id, id], where: old, most })))
     .length
-}
-
-/** A connection whose client secret is sealed. */
-export type SealedConnection = { project_id: string; id: string; secret: Sealed | null }
-
-/** Reads connections whose client secret is sealed under another key than this one, in the order of their ids. */
-export function findClientsSealedOtherwise(directory: Directory, key: number, after: string, most: number) {
-  const { project_id, id, secret } = ssoConnections
-  return directory
-    .select({ project_id, id, secret })
-    .from(ssoConnections)
-    .where(and(gt(id, after), sql`${secret} ->> 'key' <> ${key}`))
-    .orderBy(id)
-    .limit(most)
-}
-
-/** How many client secrets of a project are sealed under another key than this one, as an expression. */
-export function clientsSealedOtherwise(projectId: string, key: number): SQL<number> {
-  const { project_id, secret } = ssoConnections
-  return sql`(SELECT count(*) FROM ${ssoConnections} WHERE ${eq(project_id, projectId)} AND ${secret} ->> 'key' <> ${key})`
-}
-
-/** Replaces the sealed secret of a connection, unless it has changed since it was read. */
-export async function replaceSecret(directory: Directory, read: SealedConnection, secret: Sealed): Promise<void> {
-  const unchanged = and(
-    eq(ssoConnections.project_id, read.project_id),
-    eq(ssoConnections.id, read.id),
-    sql`${ssoConnections.secret} ->> 'box' = ${read.secret?.box}`,
-  )
-  await run(directory, directory.update(ssoConnections).set({ secret }).where(unchanged))
 }
 
 const d = alias(ssoConnectionDomains, 'd')

@@ -2,7 +2,7 @@ import { and, eq, not, sql } from 'drizzle-orm'
 import type { Directory } from '../../db/client'
 import { domains } from '../../domains/schema'
 import { ssoConnectionDomains, ssoConnections } from '../../identities/schema'
-import { isDeleted } from '../../tenancy/ended'
+import { isDeleted } from '../../tenancy/project'
 import { isHeld } from '../connections/connection'
 
 /** Connections that a page offers for one domain. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { FIRST_DUE_MS } from '../../../src/inbox/limits'
+import { MAX_SWEPT_EVENTS, RESEND_EVERY_MS } from '../../../src/inbox/process/limits'
 import { MINUTE } from '../../../src/lib/time'
-import { MAX_SWEPT_EVENTS, RESEND_EVERY_MS } from '../../../src/upkeep/limits'
 import {
   advance,
   cron,

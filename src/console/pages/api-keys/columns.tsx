@@ -1,4 +1,4 @@
-import type { KeyRow } from '../../../api-keys/store'
+import type { KeyRow } from '../../../api-keys/key'
 import { missingScopes } from '../../../lib/access'
 import type { People } from '../../../tenancy/people'
 import { can, pathsOf, type Visit } from '../../page'

@@ -1,6 +1,6 @@
+import type { KeyRow } from '../../../api-keys/key'
 import { MAX_NAME } from '../../../api-keys/limits'
 import { MintBody } from '../../../api-keys/mint'
-import type { KeyRow } from '../../../api-keys/store'
 import { UpdateBody } from '../../../api-keys/update'
 import { form, text } from '../../form'
 import { pathsOf, type Visit } from '../../page'

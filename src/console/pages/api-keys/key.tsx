@@ -1,4 +1,4 @@
-import { findKey, type KeyRow } from '../../../api-keys/store'
+import { findKey, type KeyRow } from '../../../api-keys/key'
 import { run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { Scope } from '../../../lib/access'

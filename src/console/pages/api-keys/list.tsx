@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { KeyRow } from '../../../api-keys/store'
+import type { KeyRow } from '../../../api-keys/key'
 import { projectOf } from '../../../http/auth'
 import type { Page } from '../../../http/page'
 import type { People } from '../../../tenancy/people'

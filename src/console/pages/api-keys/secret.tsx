@@ -1,4 +1,4 @@
-import type { KeyRow } from '../../../api-keys/store'
+import type { KeyRow } from '../../../api-keys/key'
 import { pathsOf, type Visit } from '../../page'
 import { inFull } from '../../ui/format'
 import { show } from '../../ui/layout'

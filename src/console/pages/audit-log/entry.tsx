@@ -1,5 +1,5 @@
-import type { Named } from '../../../audit-log/objects-store'
-import type { AuditRow as Row } from '../../../audit-log/read-store'
+import type { Named } from '../../../audit-log/objects'
+import type { AuditRow as Row } from '../../../audit-log/read'
 import { toUnicode } from '../../../lib/punycode'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'

@@ -1,5 +1,4 @@
-import { auditPaging } from '../../../audit-log/list'
-import { listAudit } from '../../../audit-log/read-store'
+import { auditPaging, listAudit } from '../../../audit-log/read'
 import { MAX_CUSTOMER_LIST_BYTES } from '../../../billing/limits'
 import { isListedObject } from '../../../billing/read/list'
 import { presentObject, type ShownObjects } from '../../../billing/read/present'

@@ -1,4 +1,4 @@
-import type { OwnInvitation } from '../../../members/own-store'
+import type { OwnInvitation } from '../../../members/own-invitations'
 import type { Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { capital } from '../../ui/format'

@@ -1,4 +1,4 @@
-import type { KeyRow } from '../../../api-keys/store'
+import type { KeyRow } from '../../../api-keys/key'
 import { dormantScopes, type Role, rankOf } from '../../../lib/access'
 import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'

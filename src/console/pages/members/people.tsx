@@ -1,5 +1,5 @@
 import { rankOf } from '../../../lib/access'
-import type { Member } from '../../../members/store'
+import type { Member } from '../../../members/read'
 import { can, pathsOf, type Visit } from '../../page'
 import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'

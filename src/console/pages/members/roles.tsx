@@ -6,12 +6,12 @@ import { requireConfirmed, requireScopes } from '../../../http/policy'
 import { type Role, rankOf } from '../../../lib/access'
 import { roleWords } from '../../../lib/access-words'
 import { notFound } from '../../../lib/fault'
-import { authorityOf, requireReach } from '../../../members/authority'
-import { setBreakGlass } from '../../../members/break-glass-store'
-import { changeRole, lastOwner, type MemberChange, removeMember, requireRemovable } from '../../../members/change-store'
+import { authorityOf, requireRank } from '../../../members/authority'
+import { setBreakGlass } from '../../../members/break-glass'
+import { changeRole, lastOwner, type MemberChange } from '../../../members/change-role'
 import { RoleName } from '../../../members/fields'
-import { removeWithKeys } from '../../../members/remove'
-import type { Member } from '../../../members/store'
+import type { Member } from '../../../members/read'
+import { removeMember, removeWithKeys, requireRemovable } from '../../../members/remove'
 import { type Ask, action, askPage, leadTo } from '../../action'
 import { needsConfirmation, toConfirm } from '../../lead'
 import { pathsOf, type Visit } from '../../page'
@@ -37,7 +37,7 @@ const change = action({
     const { role, from } = parse(RoleForm, Object.fromEntries(form))
     try {
       if (rankOf(role) < rankOf(from) && form.get('sure') !== 'true') {
-        requireReach(member.authority, userOf(c).role, [from])
+        requireRank(member.authority, userOf(c).role, [from])
         const of = await required(c, member.user_id)
         if (isOnlyOwner(of)) throw lastOwner()
         if (of.member.role !== from) throw outOfDate(of.member.role)

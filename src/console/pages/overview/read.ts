@@ -1,5 +1,5 @@
+import { firstRevoked, type KeyRow, listKeys } from '../../../api-keys/key'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
-import { firstRevoked, type KeyRow, listKeys } from '../../../api-keys/store'
 import { batch } from '../../../db/client'
 import type { Runtime } from '../../../env'
 import { assess, countsOf, healthQueries } from '../../../health/assess'

@@ -1,5 +1,4 @@
-import { auditPaging } from '../../../audit-log/list'
-import { listAudit } from '../../../audit-log/read-store'
+import { auditPaging, listAudit } from '../../../audit-log/read'
 import { type Feature, listFeatures } from '../../../catalog/features'
 import {
   findPlan,

@@ -1,6 +1,6 @@
 import type { Page } from '../../../http/page'
-import type { OwnInvitation } from '../../../members/own-store'
-import type { MemberProject } from '../../../projects/directory-store'
+import type { OwnInvitation } from '../../../members/own-invitations'
+import type { MemberProject } from '../../../projects/in-directory'
 import type { Visit } from '../../page'
 import { projectPaths } from '../../paths'
 import { Post } from '../../ui/controls'

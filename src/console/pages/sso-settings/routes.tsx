@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { breakGlassOwners } from '../../../members/store'
+import { breakGlassOwners } from '../../../members/read'
 import {
   changeSsoConnection,
   createConnection,

@@ -1,0 +1,77 @@
+import { and, eq, isNull, or } from 'drizzle-orm'
+import { audited, auditedEach, type Change } from '../audit/store'
+import { batch, type Db } from '../db/client'
+import { type AddedSecrets, findSecretsAddedBy } from '../inbox/connections/secrets'
+import { notFound } from '../lib/fault'
+import { entry, handedThrough, ofProject } from './key'
+import { MAX_LIVE_KEYS } from './limits'
+import { apiKeys } from './schema'
+
+/**
+ * Revokes a key. Revoking it again changes nothing.
+ *
+ * @param key.issued whether to revoke, in the same transaction, every key whose current secret went through its hands
+ * @returns with `issued`, the connections with signing secrets that these keys added; else none
+ * @throws {Fault} `not_found`
+ */
+export async function revokeKey(
+  db: Db,
+  { project_id, id, issued }: { project_id: string; id: string; issued: boolean },
+  change: Change,
+): Promise<AddedSecrets[]> {
+  const revoked_at = change.now
+  const ended = db
+    .update(apiKeys)
+    .set({ revoked_at })
+    .where(and(ofProject(project_id, id), isNull(apiKeys.revoked_at)))
+  const own = {
+    ...audited(db, change, entry(project_id, id, 'api_key.revoked'), ended),
+    found: db.select({ id: apiKeys.id }).from(apiKeys).where(ofProject(project_id, id)),
+  }
+  const { found, added } = issued
+    ? await batch(db, { ...own, ...revokedWith(db, { project_id, id }, change) })
+    : { ...(await batch(db, own)), added: [] }
+  if (found.length === 0) throw notFound('API key')
+  return added
+}
+
+/** Reads the connections with signing secrets that this key added, or that a key added whose secret it was handed. */
+export function findSecretsAddedThrough(db: Db, projectId: string, id: string) {
+  const through = and(eq(apiKeys.project_id, projectId), or(eq(apiKeys.id, id), handedThrough(id)))
+  return findSecretsAddedBy(db, projectId, db.select({ id: apiKeys.id }).from(apiKeys).where(through))
+}
+
+/** Revokes what a key was handed, with an audit row for each. A revoked key may have been handed something too. */
+function revokedWith(db: Db, { project_id, id }: { project_id: string; id: string }, change: Change) {
+  const handed = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at), handedThrough(id))
+  const objects = db.select({ id: apiKeys.id }).from(apiKeys).where(handed)
+  const { object_id: _, ...each } = entry(project_id, id, 'api_key.revoked', { revoked_with: id })
+  return {
+    auditedWith: auditedEach(db, change, each, { objects, most: MAX_LIVE_KEYS }),
+    endedWith: db.update(apiKeys).set({ revoked_at: change.now }).where(handed),
+    added: findSecretsAddedThrough(db, project_id, id),
+  }
+}
+
+/**
+ * Revokes the live keys of a project that a user minted, or whose current secret the user was handed, also if the key has
+ * rotated itself since. With an audit row for each.
+ */
+export async function revokeOfUser(
+  db: Db,
+  { project_id, user_id }: { project_id: string; user_id: string },
+  change: Change,
+): Promise<void> {
+  const known = or(eq(apiKeys.created_by, user_id), eq(apiKeys.secret_issued_to, user_id), handedThrough(user_id))
+  const theirs = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at), known)
+  const objects = db.select({ id: apiKeys.id }).from(apiKeys).where(theirs)
+  const { object_id: _, ...each } = entry(project_id, '', 'api_key.revoked', { with_member: user_id })
+  await batch(
+    db,
+    {
+      audited: auditedEach(db, change, each, { objects, most: MAX_LIVE_KEYS }),
+      ended: db.update(apiKeys).set({ revoked_at: change.now }).where(theirs),
+    },
+    { idempotent: true }, // the second time, there is no such key
+  )
+}

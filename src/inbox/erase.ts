@@ -1,0 +1,92 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import type { Effect } from '../billing/effect'
+import { customersFrom, type ErasureRow, isErasure } from '../consumers/erasures'
+import { CHUNK_ERASED } from '../consumers/limits'
+import { customerLinks, type ErasureCursor, erasures } from '../consumers/schema'
+import { type Db, type Query, raw } from '../db/client'
+import { json, jsonLists, valuesOf } from '../db/sql'
+import { bodies, events, payloads, refs } from './schema'
+
+const e = alias(events, 'e')
+const l = alias(customerLinks, 'l')
+const r = alias(refs, 'r')
+/** Other events of the same delivery. */
+const s = alias(events, 's')
+
+/**
+ * Reads events that refer to an erasure's customers. `blocked`: the payload is still needed, by this event or by another one of the
+ * delivery.
+ *
+ * @param floor an event id: only later ones
+ */
+export function selectEvents(db: Db, erasure: ErasureRow, at: ErasureCursor, floor: string) {
+  const { from, where, isReached } = customersFrom(erasure, at)
+  const isOpen = sql`${e.due_at} IS NOT NULL OR ${hasOpenSibling}`
+  return raw(
+    db,
+    {
+      customer: l.customer,
+      vendor: l.vendor,
+      id: e.id,
+      attempts: e.attempts,
+      effects: json<Effect[] | null>(sql`${e.summary}->'$.effects'`),
+      blocked: sql<boolean>`${isOpen}`.mapWith(Boolean),
+    },
+    (fields) => sql`SELECT ${fields} ${from}
+      CROSS JOIN ${refs} ${r} ON ${r.project_id} = ${l.project_id} AND ${r.ref} = ${l.customer}
+        AND ${r.event_id} > max(${floor}, CASE WHEN ${isReached} THEN ${at.id} ELSE '' END)
+      CROSS JOIN ${events} ${e} ON ${e.project_id} = ${r.project_id} AND ${e.id} = ${r.event_id}
+      WHERE ${where} AND ${e.summary}->>'$.vendor' = ${l.vendor} LIMIT ${CHUNK_ERASED}`,
+  )
+}
+
+/** Whether an open event shares the payload of `e`. The events of a delivery have ids of the same time. */
+const hasOpenSibling = sql`EXISTS (SELECT 1 FROM ${events} ${s} WHERE ${s.project_id} = ${e.project_id}
+  AND ${s.id} >= substr(${e.id}, 1, 14) AND ${s.id} < substr(${e.id}, 1, 14) || '~'
+  AND ${s.payload_id} = ${e.payload_id} AND ${s.due_at} IS NOT NULL)`
+
+/** An event whose effects are to be replaced. `attempts` fences: a replay since it was read wrote them anew. */
+export type Rewritten = { id: string; attempts: number; effects: Effect[] }
+
+/** The statements that delete the payloads of final events, count them, and replace effects. */
+export function deletePayloads(
+  db: Db,
+  erasure: ErasureRow,
+  { ids, rewritten }: { ids: readonly string[]; rewritten: readonly Rewritten[] },
+): Record<string, Query> {
+  const { project_id } = erasure
+  const free = sql`(SELECT ${e.payload_id} FROM ${events} ${e} WHERE ${e.project_id} = ${project_id}
+    AND ${e.id} IN ${valuesOf(ids)} AND ${e.due_at} IS NULL AND NOT ${hasOpenSibling})`
+  const deleted = (table: typeof bodies | typeof payloads) =>
+    db.delete(table).where(and(eq(table.project_id, project_id), sql`${table.id} IN ${free}`))
+  // `changes()` counts the statement before.
+  const counted = () =>
+    db
+      .update(erasures)
+      .set({ removed: sql`${erasures.removed} + changes()` })
+      .where(isErasure(erasure))
+  const summaries = jsonLists(rewritten).map((list, i) => [`summaries${i}`, rewrite(db, project_id, list)])
+  return {
+    bodies: deleted(bodies),
+    counted: counted(),
+    payloads: deleted(payloads),
+    counted_too: counted(),
+    ...Object.fromEntries(summaries),
+  }
+}
+
+function rewrite(db: Db, projectId: string, list: string): Query {
+  return db
+    .update(events)
+    .set({ summary: sql`json_set(${events.summary}, '$.effects', json(j.value->'$.effects'))` })
+    .from(sql`json_each(${list}) j`)
+    .where(
+      and(
+        eq(events.project_id, projectId),
+        eq(events.id, sql`j.value->>'$.id'`),
+        eq(events.attempts, sql`j.value->>'$.attempts'`),
+        isNull(events.due_at),
+      ),
+    )
+}

@@ -1,0 +1,95 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import type { Db } from '../db/client'
+import { CHUNK_ROWS } from '../db/limits'
+import { idFloor } from '../lib/ids'
+import { MINUTE } from '../lib/time'
+import { type PassStart, type PassStep, passStep } from '../tenancy/pass'
+import { CHUNK_EVENTS, CHUNK_PAYLOADS } from './limits'
+import { attempts, type bodies, events, minutes, type payloads, refs, replays, totals } from './schema'
+
+/*
+ * Each function is one step of a pass over all projects: it deletes a chunk, beginning after the project `from.after`. CROSS
+ * JOIN pins the order: project by project, each by its primary key.
+ */
+
+const e = alias(events, 'e')
+const r = alias(replays, 'r')
+const m = alias(minutes, 'm')
+
+/** Deletes payloads of final events that arrived before `before` (ms) from one of the tables that hold payloads. */
+export function purgePayloads(
+  db: Db,
+  table: typeof bodies | typeof payloads,
+  from: PassStart,
+  before: number,
+): Promise<PassStep> {
+  const y = alias(table, 'y')
+  return passStep(db, from, CHUNK_PAYLOADS, (slice) => {
+    // The payload of an open event is as old as the event: the index of open events says which are that old.
+    const needed = sql`SELECT ${e.project_id}, ${e.payload_id} FROM ${slice}
+      CROSS JOIN ${events} ${e} INDEXED BY events_open
+      WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${e.id} < ${idFloor('evt', before)}`
+    const chunk = sql`SELECT ${y.project_id}, ${y.id} FROM ${slice} CROSS JOIN ${table} ${y}
+      WHERE ${y.project_id} = p.id AND ${y.id} < ${idFloor('pay', before)}
+        AND (${y.project_id}, ${y.id}) NOT IN (${needed}) LIMIT ${CHUNK_PAYLOADS}`
+    const gone = db
+      .delete(table)
+      .where(sql`(${table.project_id}, ${table.id}) IN (${chunk})`)
+      .returning({ project_id: table.project_id })
+    return { gone }
+  })
+}
+
+/** Deletes final events that arrived before `before` (ms), with everything that belongs to them. */
+export function purgeEvents(db: Db, from: PassStart, before: number): Promise<PassStep> {
+  return passStep(db, from, CHUNK_EVENTS, (slice) => {
+    // The same events in each statement. `+` keeps the planner from another index, whose order is another.
+    const chunk = (fields: SQL) => sql`(SELECT ${fields} FROM ${slice} CROSS JOIN ${events} ${e}
+      WHERE ${e.project_id} = p.id AND ${e.id} < ${idFloor('evt', before)} AND +${e.due_at} IS NULL
+      LIMIT ${CHUNK_EVENTS})`
+    const chunkRefs = sql`(SELECT c.project_id, j.value, c.id
+      FROM ${chunk(sql`${e.project_id}, ${e.id}, ${e.summary}`)} c CROSS JOIN json_each(c.summary, '$.refs') j)`
+    const counted = sql`(SELECT c.project_id AS project_id, c.status AS status, count(*) AS n
+      FROM ${chunk(sql`${e.project_id}, ${e.status}`)} c GROUP BY 1, 2) c`
+    return {
+      refs: db.delete(refs).where(sql`(${refs.project_id}, ${refs.ref}, ${refs.event_id}) IN ${chunkRefs}`),
+      attempts: db.delete(attempts).where(sql`${attempts.event_id} IN ${chunk(sql`${e.id}`)}`),
+      totals: db
+        .update(totals)
+        .set({ n: sql`${totals.n} - c.n` })
+        .from(counted)
+        .where(sql`${totals.project_id} = c.project_id AND ${totals.status} = c.status`),
+      gone: db
+        .delete(events)
+        .where(sql`(${events.project_id}, ${events.id}) IN ${chunk(sql`${e.project_id}, ${e.id}`)}`)
+        .returning({ project_id: events.project_id }),
+    }
+  })
+}
+
+/** Deletes replays that were requested before `before` (ms). */
+export function purgeReplays(db: Db, from: PassStart, before: number): Promise<PassStep> {
+  return passStep(db, from, CHUNK_ROWS, (slice) => {
+    const chunk = sql`SELECT ${r.project_id}, ${r.id} FROM ${slice} CROSS JOIN ${replays} ${r}
+      WHERE ${r.project_id} = p.id AND ${r.id} < ${idFloor('rpl', before)} LIMIT ${CHUNK_ROWS}`
+    const gone = db
+      .delete(replays)
+      .where(sql`(${replays.project_id}, ${replays.id}) IN (${chunk})`)
+      .returning({ project_id: replays.project_id })
+    return { gone }
+  })
+}
+
+/** Deletes rollups of the time before `before` (ms). */
+export function purgeMinutes(db: Db, from: PassStart, before: number): Promise<PassStep> {
+  return passStep(db, from, CHUNK_ROWS, (slice) => {
+    const chunk = sql`SELECT ${m.project_id}, ${m.minute}, ${m.connection_id} FROM ${slice} CROSS JOIN ${minutes} ${m}
+      WHERE ${m.project_id} = p.id AND ${m.minute} < ${before / MINUTE} LIMIT ${CHUNK_ROWS}`
+    const gone = db
+      .delete(minutes)
+      .where(sql`(${minutes.project_id}, ${minutes.minute}, ${minutes.connection_id}) IN (${chunk})`)
+      .returning({ project_id: minutes.project_id })
+    return { gone }
+  })
+}

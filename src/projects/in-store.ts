@@ -1,0 +1,68 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { audited, type Change } from '../audit/store'
+import { featuresAmong, isQuantity } from '../catalog/features'
+import { batch, type Database, type Db, run } from '../db/client'
+import { insertWhere } from '../db/insert-where'
+import { invalidField } from '../http/validate'
+import { findProject, type Project } from '../tenancy/project'
+import { projects } from '../tenancy/schema'
+import type { SettingsChange, StoreChange } from '../tenancy/settings'
+
+/** Inserts a project with its audit row, for a batch. */
+export function projectCreated(db: Db, project: Project, change: Change, condition: SQL | undefined) {
+  const { id, name } = project
+  return audited(db, change, entry(id, 'project.created', name), insertWhere(db, projects, project, condition))
+}
+
+/**
+ * Changes the settings of a project that its store decides. The same settings again change nothing.
+ *
+ * @returns null if there is no such project
+ * @throws {Fault} `validation_failed` if `devices_feature` is not a quantity feature of the project
+ */
+export async function changeInStore(
+  db: Db,
+  id: string,
+  settings: StoreChange,
+  change: Change,
+): Promise<Project | null> {
+  const after = patched(settings)
+  const { devices_feature } = settings
+  const counting = devices_feature ? isQuantity(id, devices_feature) : undefined
+  const changed = db
+    .update(projects)
+    .set({ settings: after })
+    .where(and(eq(projects.id, id), sql`${after} <> ${projects.settings}`, counting))
+  const { project, features } = await batch(db, {
+    ...audited(db, change, settingsEntry(id, settings), changed),
+    project: findProject(db, id),
+    features: featuresAmong(db, id, devices_feature ? [devices_feature] : []),
+  })
+  if (devices_feature && features[0]?.type !== 'quantity') {
+    throw invalidField('/settings/devices_feature', 'not_one_of', 'must be a quantity feature of the project')
+  }
+  return project[0] ?? null
+}
+
+/** Copies settings of a project to the database that only shows them. */
+export async function copySettings(db: Database, id: string, settings: SettingsChange): Promise<void> {
+  const after = patched(settings)
+  await run(db, db.update(projects).set({ settings: after }).where(eq(projects.id, id)))
+}
+
+/** The settings of a project with a change, as an expression. */
+export function patched(settings: SettingsChange): SQL {
+  const set = Object.entries(settings).map(([name, value]) => sql`, ${`$.${name}`}, json(${JSON.stringify(value)})`)
+  // json_patch would take null as "remove", but null is a value of some settings.
+  return sql`json_set(${projects.settings}${sql.join(set)})`
+}
+
+/** An audit entry about settings of a project. */
+export function settingsEntry(id: string, details: SettingsChange) {
+  return { project_id: id, action: 'project.settings_changed', object_type: 'project', object_id: id, details }
+}
+
+/** An audit entry about a project. */
+export function entry(id: string, action: string, name: string) {
+  return { project_id: id, action, object_type: 'project', object_id: id, details: { name } }
+}
