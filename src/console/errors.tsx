@@ -12,7 +12,8 @@ import { show } from './ui/layout'
 
 /** Shows an error as a page. A visitor who must sign in, or confirm the session, returns afterwards. */
 export function errorPage(c: Visit, error: unknown): Response | Promise<Response> {
-  if (error instanceof HTTPException) return say(c, error.status, 'The form was rejected', error.message)
+  if (error instanceof HTTPException)
+    return say(c, { status: error.status, title: 'The form was rejected', detail: error.message })
   if (isNotSignedIn(error)) return toSignIn(c)
   if (needsConfirmation(error)) return toConfirm(c)
   if (needsPasskey(error)) return toSecondFactor(c)
@@ -26,7 +27,7 @@ export function errorPage(c: Visit, error: unknown): Response | Promise<Response
   log.code = fault.fault
   if (status >= 500) log.error = describe(fault.extra.cause ?? error)
   const wait = fault.extra.headers?.['Retry-After'] ?? retryAfter(status)
-  return say(c, status, words?.title ?? title, words?.detail ?? fault.detail, wait)
+  return say(c, { status, title: words?.title ?? title, detail: words?.detail ?? fault.detail, wait })
 }
 
 /** The page for a project that this session does not reach: a link, because the sign-in replaces the session. */
@@ -63,11 +64,17 @@ const PAGE_WORDS: Partial<Record<FaultName, { title: string; detail: string }>> 
 /** The page for a path that does not exist, or that the visitor may not know about. */
 export async function missingPage(c: Visit): Promise<Response> {
   if (!c.get('actor')) await enterIfKnown(c, /^\/console\/p\/([^/]+)/.exec(c.req.path)?.[1] ?? null)
-  return say(c, 404, 'Page not found', 'The page may have been removed, or you may not be a member of its project.')
+  return say(c, {
+    status: 404,
+    title: 'Page not found',
+    detail: 'The page may have been removed, or you may not be a member of its project.',
+  })
 }
 
-/** @param wait how long to wait before trying again (s); null if that does not help */
-async function say(c: Visit, status: ContentfulStatusCode, title: string, detail: string, wait: string | null = null) {
+/** `wait`: how long to wait before trying again (s); null if that does not help. */
+type Said = { status: ContentfulStatusCode; title: string; detail: string; wait?: string | null }
+
+async function say(c: Visit, { status, title, detail, wait = null }: Said) {
   if (wait !== null) c.header('Retry-After', wait)
   // The header needs the database, which may be what failed.
   if (status >= 500) c.set('actor', undefined as never)

@@ -27,14 +27,14 @@ import { changeInStore, copySettings } from './in-store'
 export async function changeSettingsEverywhere(
   rt: Runtime,
   actor: Actor,
-  id: string,
-  settings: SettingsChange,
+  { project_id, settings }: { project_id: string; settings: SettingsChange },
   change: Change,
 ): Promise<Project | null> {
   const owned = ofDirectory(settings)
   const others = ofStore(settings)
-  const changed = Object.keys(owned).length === 0 ? null : await changeOwned(rt, actor, id, owned, change)
-  if (Object.keys(others).length > 0) return changeOthers(rt, id, others, change)
+  const changed =
+    Object.keys(owned).length === 0 ? null : await changeOwned(rt, actor, { project_id, settings: owned }, change)
+  if (Object.keys(others).length > 0) return changeOthers(rt, project_id, others, change)
   return changed
 }
 
@@ -42,8 +42,7 @@ export async function changeSettingsEverywhere(
 async function changeOwned(
   { db, directory, store }: Runtime,
   actor: Actor,
-  id: string,
-  settings: DirectoryChange,
+  { project_id, settings }: { project_id: string; settings: DirectoryChange },
   change: Change,
 ): Promise<Project | null> {
   if (actor.type !== 'session') {
@@ -53,12 +52,12 @@ async function changeOwned(
   const proving = requires('proved', settings)
   if (proving && !actor.second_factor) throw factorFirst()
   if (requires('confirmed', settings)) requireConfirmed(actor)
-  const done = await changeInDirectory(directory, actor, id, settings, change)
+  const done = await changeInDirectory(directory, actor, { project_id, settings }, change)
   if (!done) return null
   const { project, proved } = done
   if (project.role !== 'owner') throw ownersOnly()
   if (proving && !proved) throw factorFirst()
-  if (store !== 0) await copySettings(db, id, settings)
+  if (store !== 0) await copySettings(db, project_id, settings)
   return project
 }
 

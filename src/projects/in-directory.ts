@@ -109,16 +109,15 @@ export type Settler = { id: string; user_id: string }
 export async function changeInDirectory(
   directory: Directory,
   { id, user_id }: Settler,
-  projectId: string,
-  settings: DirectoryChange,
+  { project_id, settings }: { project_id: string; settings: DirectoryChange },
   change: Change,
 ): Promise<{ project: MemberProject; proved: boolean } | null> {
   const one = { one: sql`1` }
   const after = patched(settings)
-  const owner = and(eq(members.project_id, projectId), eq(members.user_id, user_id), eq(members.role, 'owner'))
+  const owner = and(eq(members.project_id, project_id), eq(members.user_id, user_id), eq(members.role, 'owner'))
   const proven = and(eq(sessions.id, id), isNotNull(sessions.second_factor_at))
   const allowed = and(
-    eq(projects.id, projectId),
+    eq(projects.id, project_id),
     sql`${after} <> ${projects.settings}`,
     exists(directory.select(one).from(members).where(owner)),
     requires('proved', settings) ? exists(directory.select(one).from(sessions).where(proven)) : undefined,
@@ -127,10 +126,10 @@ export async function changeInDirectory(
     ...audited(
       directory,
       change,
-      settingsEntry(projectId, settings),
+      settingsEntry(project_id, settings),
       directory.update(projects).set({ settings: after }).where(allowed),
     ),
-    project: findMemberProject(directory, projectId, user_id),
+    project: findMemberProject(directory, project_id, user_id),
     session: directory.select(one).from(sessions).where(proven),
   })
   return project[0] ? { project: project[0], proved: session.length > 0 } : null

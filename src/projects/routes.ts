@@ -166,7 +166,8 @@ export const projectRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       const id = c.req.param('id')
       // The settings first: their change may be refused.
-      const settled = settings && (await changeSettingsEverywhere(rt, c.get('actor'), id, settings, changeOf(c)))
+      const settled =
+        settings && (await changeSettingsEverywhere(rt, c.get('actor'), { project_id: id, settings }, changeOf(c)))
       const project = name === undefined ? settled : await renameEverywhere(rt, id, name, changeOf(c))
       if (!project) throw noProject()
       return answer(c, present(project, roleOf(c.get('actor'))), 200)

@@ -24,7 +24,7 @@ export async function reseal(rt: Runtime, budget: Budget): Promise<void> {
   const sum: Sum = { done: 0, failed: 0 }
   let complete = true
   for (const column of sealedIn(rt.store)) {
-    complete = (await resealColumn(rt, column, newest, budget, sum)) && complete
+    complete = (await resealColumn(rt, column, { newest, budget, sum })) && complete
   }
   if (complete && sum.done === 0) await writeState(rt.db, 'sealed_under', newest)
   if (sum.done + sum.failed > 0) writeLog('info', 'resealed', { rows: sum.done, failed: sum.failed })
@@ -37,9 +37,7 @@ type Sum = { done: number; failed: number }
 async function resealColumn(
   rt: Runtime,
   { name, walk }: SealedColumn,
-  newest: number,
-  budget: Budget,
-  sum: Sum,
+  { newest, budget, sum }: { newest: number; budget: Budget; sum: Sum },
 ): Promise<boolean> {
   const next = walk(rt, newest)
   while (sum.done < RESEALED_AT_ONCE && hasRoom(rt.db, budget)) {

@@ -38,7 +38,7 @@ function change(which: keyof typeof FORMS) {
     run: async (c) => {
       const user = userOf(c)
       const settings = FORMS[which].body(c.get('form'))
-      if (!(await changeSettingsEverywhere(c.get('rt'), user, projectOf(user), settings, changeOf(c))))
+      if (!(await changeSettingsEverywhere(c.get('rt'), user, { project_id: projectOf(user), settings }, changeOf(c))))
         throw noProject()
     },
     done: (c) => [pathsOf(c).general, 'settings_changed'],
