@@ -6,7 +6,7 @@ import { fileOf, SOURCES, type Source, TEST_LINES } from './sources'
 
 /** The rooms of src/, from the ground up. A file imports from its own room and from those before it. */
 const ROOMS =
-  'lib db env http vendors billing audit mail stores accounts tenancy identities domains consumers inbox token-keys catalog api-keys entitlements devices sessions passkeys members sso projects health audit-log upkeep console app index'.split(
+  'lib db settings env http vendors billing audit mail stores accounts tenancy identities domains consumers inbox token-keys catalog api-keys entitlements devices sessions passkeys members sso projects health audit-log upkeep console app index'.split(
     ' ',
   )
 /** What belongs to no room: declarations of globals, and the journal of migrations, whose newest name the code must know. */

@@ -1,7 +1,7 @@
 import { countryName } from '../lib/country'
 import { iso } from '../lib/time'
 import { clientNamed } from '../lib/user-agent'
-import { isPlainName, type Mail } from '../mail/texts'
+import { isPlainName, type Mail } from '../mail/mail'
 import type { Client } from './by'
 import type { EventType } from './schema'
 

@@ -1,5 +1,5 @@
-import type { DeploymentSettings } from '../env'
 import { isLocalhost } from '../lib/localhost'
+import type { DeploymentSettings } from '../settings'
 
 /** Below it are the addresses that Cloudflare gives to Workers. */
 export const WORKERS_DEV = 'workers.dev'

@@ -1,5 +1,5 @@
 import { MINUTE } from '../lib/time'
-import type { Mail } from '../mail/texts'
+import type { Mail } from '../mail/mail'
 import { CODE_TTL } from './limits'
 
 /** A code with its challenge and its address. `link` is null if the deployment does not know its address. */

@@ -1,10 +1,10 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
-import { at, before, isObject, objects, text, without } from './lib/json'
+import { type CustomerClaim, claimedValues, claimsOf } from './claim'
+import { at, before, isObject, type Json, objects, text, without } from './lib/json'
 import { money } from './lib/money'
 import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
-import { paddleClaims } from './paddle-claims'
 import { paddleSnapshots } from './paddle-objects'
 import type { StateKind, Vendor } from './vendor'
 
@@ -124,4 +124,21 @@ function stateOf(eventType: string, data: unknown): StateKind | null {
   if (eventType.startsWith('transaction.')) return 'invoice'
   if (eventType.startsWith('customer.')) return isId(at(data, 'id')) ? 'customer' : null
   return eventType === 'payment_method.saved' || eventType === 'payment_method.deleted' ? 'payment_method' : null
+}
+
+/** The statuses of a transaction that is paid. Opening a checkout costs a buyer nothing, so anybody can do it for any address. */
+const PAID = ['paid', 'completed']
+
+/**
+ * The claims of an event of Paddle's. Checkouts in a browser can set the custom data of transactions and subscriptions, but
+ * not that of customers.
+ * https://developer.paddle.com/build/transactions/custom-data
+ */
+export function paddleClaims(event: Json, keys: readonly string[]): CustomerClaim[] {
+  const values = claimedValues(at(event, 'data', 'custom_data'), keys)
+  const type = before(text(event.event_type) ?? '', '.')
+  if (type === 'customer') return claimsOf(text(at(event, 'data', 'id')), values, 'customer')
+  if (type !== 'subscription' && type !== 'transaction') return []
+  if (type === 'transaction' && !PAID.includes(text(at(event, 'data', 'status')) ?? '')) return []
+  return claimsOf(text(at(event, 'data', 'customer_id')), values, 'checkout')
 }

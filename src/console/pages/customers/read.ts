@@ -1,4 +1,4 @@
-import { namesOfCustomers } from '../../../billing/customers/names-store'
+import { namesOfCustomers } from '../../../billing/customers/names'
 import type { CustomerKey } from '../../../billing/customers/read'
 import { customerNamed, keyIn, keyOf } from '../../../consumers/customer-fields'
 import { findLink, isLink, type Link, listLinks } from '../../../consumers/links'

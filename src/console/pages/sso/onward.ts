@@ -7,8 +7,7 @@ import { signInWithSso } from '../../../sso/team/sign-in'
 import { browserOf, keepBrowser } from '../../browser'
 import { localPath } from '../../lead'
 import { keepSession, visitorOf } from '../../session'
-import { beginTestPage } from './begin-test'
-import { deadLoginPage } from './dead'
+import { beginTestPage, deadLoginPage } from './stops'
 import { testedPage } from './tested'
 
 /** The page, or the session of the console, that a login has come to. */

@@ -1,7 +1,10 @@
 import type { Context } from 'hono'
 import type { HttpEnv } from '../../../http/context'
+import { MINUTE } from '../../../lib/time'
 import type { SsoConnection } from '../../../sso/connections/connection'
+import { LOGIN_TTL } from '../../../sso/limits'
 import { ASKED } from '../../../sso/login/browser'
+import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Gate } from '../sign-in/address'
 
@@ -18,6 +21,20 @@ export function beginTestPage(c: Context<HttpEnv>, { connection }: { connection:
       <a class="button primary wide" href={`?${ASKED}`}>
         Continue to {connection.name}
       </a>
+    </Gate>,
+  )
+}
+
+/** The page for a login that is not there, or is another browser's. */
+export function deadLoginPage(c: Context<HttpEnv>) {
+  return show(
+    c,
+    { title: 'Sign in', status: 400 },
+    <Gate title="This sign-in cannot continue">
+      <p>
+        It was started in another browser, has already been used, or is older than{' '}
+        {plural(LOGIN_TTL / MINUTE, 'minute')}. Go back to where you started, and sign in again.
+      </p>
     </Gate>,
   )
 }
