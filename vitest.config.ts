@@ -26,6 +26,7 @@ const OF_NO_STORE = [
   'test/sso/oidc/*.test.ts',
   'test/domains/{lookup,walk}.test.ts',
   'test/http/{authorization,bodies,known-credentials,lists,refusals,responses}.test.ts',
+  'test/docs.test.ts',
   'test/openapi.test.ts',
   'test/console/{headers,roles}.test.ts',
   'test/billing/{convergence,lives,oddities,oddities-values,ordering}.test.ts',
