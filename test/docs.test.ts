@@ -5,8 +5,8 @@ const PAGES = import.meta.glob<string>(['../*.md', '../docs/*.md', '../bench/*.m
   import: 'default',
   eager: true,
 })
-const FILES = Object.keys(import.meta.glob(['../{src,test,scripts,bench,client}/**', '!**/node_modules/**'])).map((path) =>
-  path.startsWith('./') ? path.replace('./', 'test/') : path.replace('../', ''),
+const FILES = Object.keys(import.meta.glob(['../{src,test,scripts,bench,client}/**', '!**/node_modules/**'])).map(
+  (path) => (path.startsWith('./') ? path.replace('./', 'test/') : path.replace('../', '')),
 )
 /** What a command writes: no file of the project. */
 const WRITTEN = ['bench/bench.json']
@@ -24,7 +24,10 @@ it('names only files and folders that are there', () => {
 it('links only to pages and headings that are there', () => {
   const anchorsOf = (text: string) =>
     [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-      title.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-'),
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
     )
   const dead = Object.entries(PAGES).flatMap(([page, text]) =>
     [...text.matchAll(/\]\(([^)\s:]*?\.md)?(#[^)\s]+)?\)/g)].flatMap(([link, file, anchor]) => {
