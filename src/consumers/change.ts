@@ -7,10 +7,7 @@ import { Fault } from '../lib/fault'
 import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
 import { type Consumer, changeable, findConsumer, requireConsumer } from './read'
 import type { NamedConsumer } from './ref'
-import { type ConsumerMetadata, consumerIds, consumers } from './schema'
-
-/** What a caller sets of a consumer; undefined stays as it is, null is cleared. The email address is in lower case. */
-export type ConsumerFields = { email?: string | null; name?: string | null; metadata?: ConsumerMetadata }
+import { type ConsumerFields, consumerIds, consumers } from './schema'
 
 /**
  * Changes a consumer, and gives it another external id if there is one. The same values again write nothing.
@@ -47,12 +44,10 @@ export async function updateConsumer(
 }
 
 /** The fields that differ from the consumer's. */
-function differing(before: Consumer, { email, name, metadata }: ConsumerFields): ConsumerFields {
-  return {
-    ...(email !== undefined && email !== before.email && { email }),
-    ...(name !== undefined && name !== before.name && { name }),
-    ...(metadata !== undefined && JSON.stringify(metadata) !== JSON.stringify(before.metadata) && { metadata }),
-  }
+function differing(before: ConsumerFields, fields: ConsumerFields): ConsumerFields {
+  const names = Object.keys(fields) as (keyof ConsumerFields)[]
+  const changed = names.filter((name) => JSON.stringify(fields[name]) !== JSON.stringify(before[name]))
+  return Object.fromEntries(changed.map((name) => [name, fields[name]]))
 }
 
 /**

@@ -12,7 +12,7 @@ import { reasonsErased } from './grants'
 import { IDENTITIES_AFTER } from './limits'
 import { consumerIdOf, findConsumer, listMerged, mergedInto, requireConsumer } from './read'
 import type { ConsumerRef, NamedConsumer } from './ref'
-import { consumerIds, consumers, customerLinks, customerMoves, type ErasureCursor, erasures } from './schema'
+import { consumerIds, consumers, customerLinks, customerMoves, EMPTY, type ErasureCursor, erasures } from './schema'
 
 const c = alias(consumers, 'c')
 const e = alias(erasures, 'e')
@@ -83,9 +83,7 @@ async function eraseInStore(
     const id = newId('ers', now)
     const erased = [before.id, ...found.merged.map((row) => row.id)]
     const gone = {
-      email: null,
-      name: null,
-      metadata: {},
+      ...EMPTY,
       state: 'erased' as const,
       blocked_reason: null,
       merged_into: null,

@@ -3,7 +3,6 @@ import { linkFields } from '../billing/customers/customer'
 import { count, named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso } from '../lib/time'
-import type { ConsumerFields } from './change'
 import { consumerName } from './customer-fields'
 import {
   MAX_BLOCK_REASON,
@@ -27,18 +26,20 @@ const metadata = z
     error: `must have at most ${MAX_METADATA} entries`,
     params: { code: 'out_of_range' },
   })
+  .overwrite(sorted)
 
-/** An email address, in a body or as a filter. */
-export const email = z.email().max(MAX_CONSUMER_EMAIL)
+/** An email address, in a body or as a filter, in lower case. */
+export const email = z.email().max(MAX_CONSUMER_EMAIL).toLowerCase()
 
+/** What a body sets, as it is stored. */
 const fields = {
   email: email
     .nullable()
-    .optional()
+    .exactOptional()
     .describe('Kept in lower case. Null removes it. Several consumers can have the same.'),
-  name: visibleText(MAX_CONSUMER_NAME).nullable().optional().describe('Null removes it.'),
+  name: visibleText(MAX_CONSUMER_NAME).nullable().exactOptional().describe('Null removes it.'),
   metadata: metadata
-    .optional()
+    .exactOptional()
     .describe(
       `Texts of your own: at most ${MAX_METADATA} entries, with keys of up to ${MAX_METADATA_KEY} characters. Replaces all metadata that the consumer has.`,
     ),
@@ -57,7 +58,7 @@ export const PutBody = named('PutConsumer', z.strictObject(fields), {
 })
 export const CreateConsumerBody = named(
   'CreateConsumer',
-  z.strictObject({ ...fields, external_id: external_id.optional() }),
+  z.strictObject({ ...fields, external_id: external_id.exactOptional() }),
   {
     external_id: SAMPLE.externalId,
     email: SAMPLE.email,
@@ -68,7 +69,9 @@ export const UpdateConsumerBody = named(
   z
     .strictObject({
       ...fields,
-      external_id: external_id.optional().describe('Another id of your own. The consumer keeps the ids that it has.'),
+      external_id: external_id
+        .exactOptional()
+        .describe('Another id of your own. The consumer keeps the ids that it has.'),
     })
     .refine((changes) => Object.keys(changes).length > 0, {
       error: 'must have at least one field to change',
@@ -97,26 +100,6 @@ export const MergeBody = named(
   }),
   { into: SAMPLE.survivor },
 )
-
-/** What a body sets, as it is stored. */
-export function fieldsOf<T extends z.infer<typeof PutBody> & { external_id?: string | undefined }>({
-  email,
-  name,
-  metadata,
-  external_id,
-}: T): ConsumerFields & { external_id?: string } {
-  return {
-    ...(email !== undefined && { email: email?.toLowerCase() ?? null }),
-    ...(name !== undefined && { name }),
-    ...(metadata !== undefined && { metadata: sorted(metadata) }),
-    ...(external_id !== undefined && { external_id }),
-  }
-}
-
-/** Metadata with its keys in order, so that equal metadata is stored as the same text. */
-function sorted(metadata: ConsumerMetadata): ConsumerMetadata {
-  return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
 
 export const ConsumerShown = named(
   'Consumer',
@@ -177,4 +160,9 @@ export function presentConsumer({
     created_at: iso(created_at),
     updated_at: iso(updated_at),
   }
+}
+
+/** Metadata with its keys in order, so that equal metadata is stored as the same text. */
+function sorted(metadata: ConsumerMetadata): ConsumerMetadata {
+  return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

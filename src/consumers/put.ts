@@ -2,9 +2,9 @@ import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { newId } from '../lib/ids'
-import { type ConsumerFields, type ConsumerKey, idRow, isTaken, taken } from './change'
+import { type ConsumerKey, idRow, isTaken, taken } from './change'
 import { type Consumer, findConsumer, findSurvivor, requireConsumer } from './read'
-import { consumerIds, consumers } from './schema'
+import { type ConsumerFields, consumerIds, consumers, EMPTY } from './schema'
 
 type ExternalId = { project_id: string; external_id: string }
 
@@ -49,11 +49,7 @@ function updates(db: Db, named: ExternalId, { email, ...rest }: ConsumerFields, 
   const owner = db.select({ id: consumerIds.consumer_id }).from(consumerIds).where(isId(named))
   const isOwner = and(eq(consumers.project_id, named.project_id), eq(consumers.id, sql`${owner}`))
   const changed = { ...rest, updated_at: now, revision: sql`${consumers.revision} + 1` }
-  const { name, metadata } = rest
-  const differs = or(
-    name === undefined ? undefined : sql`${consumers.name} IS NOT ${name}`,
-    metadata === undefined ? undefined : sql`${consumers.metadata} <> ${JSON.stringify(metadata)}`,
-  )
+  const differs = or(...differences(rest))
   const sameEmail = email === undefined ? undefined : sql`${consumers.email} IS ${email}`
   return {
     ...(differs && {
@@ -69,6 +65,14 @@ function updates(db: Db, named: ExternalId, { email, ...rest }: ConsumerFields, 
         .where(and(isOwner, sql`${consumers.email} IS NOT ${email}`)),
     }),
   }
+}
+
+/** For each of these fields, whether the row has another value. */
+function differences(fields: ConsumerFields): SQL[] {
+  return Object.entries(fields).map(([name, value]) => {
+    const column = consumers[name as keyof ConsumerFields]
+    return sql`${column} ${column.notNull ? sql`<>` : sql`IS NOT`} ${sql.param(value, column)}`
+  })
 }
 
 /** Creates a consumer. @throws {Fault} `external_id_taken` */
@@ -121,9 +125,9 @@ export async function ensureConsumer(
   return { consumer, created: inserted.length > 0 || (wasRepeated && consumer.created_at === now) }
 }
 
-function newRow(of: ConsumerKey, { email = null, name = null, metadata = {} }: ConsumerFields, now: number) {
+function newRow(of: ConsumerKey, fields: ConsumerFields, now: number) {
   const state = { state: 'active' as const, blocked_reason: null, merged_into: null, revision: 1 }
-  return { ...of, email, name, metadata, ...state, created_at: now, updated_at: now }
+  return { ...of, ...EMPTY, ...fields, ...state, created_at: now, updated_at: now }
 }
 
 function isId({ project_id, external_id }: ExternalId): SQL | undefined {

@@ -1,4 +1,4 @@
-import { and, type Column, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../db/client'
 import { json } from '../db/sql'
@@ -14,17 +14,9 @@ const m = alias(consumers, 'm')
 const ownIds = sql`SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
   WHERE ${i.project_id} = ${c.project_id} AND ${i.consumer_id} = ${c.id} ORDER BY ${i.position}`
 
+const { project_id: _, erasure_id: __, ...columns } = getTableColumns(c)
 const shown = {
-  id: c.id,
-  email: c.email,
-  name: c.name,
-  metadata: c.metadata,
-  state: c.state,
-  blocked_reason: c.blocked_reason,
-  merged_into: c.merged_into,
-  revision: c.revision,
-  created_at: c.created_at,
-  updated_at: c.updated_at,
+  ...columns,
   /** In their order. */
   external_ids: json<string[]>(sql`(SELECT json_group_array(external_id) FROM (${ownIds}))`).as('external_ids'),
 }

@@ -16,7 +16,6 @@ import {
   ConsumerStateName,
   CreateConsumerBody,
   email,
-  fieldsOf,
   MergeBody,
   PutBody,
   presentConsumer,
@@ -56,7 +55,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     body(CreateConsumerBody),
     async (c) => {
       const { db, now } = c.get('rt')
-      const row = await insertConsumer(db, projectOf(c.get('actor')), fieldsOf(c.req.valid('json')), now)
+      const row = await insertConsumer(db, projectOf(c.get('actor')), c.req.valid('json'), now)
       return answer(c, tagged(c, row, presentConsumer(row)), 201)
     },
   )
@@ -73,8 +72,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     }),
     query(ListQuery),
     async (c) => {
-      const sent = c.req.valid('query')
-      const asked = { ...sent, ...(sent.email !== undefined && { email: sent.email.toLowerCase() }) }
+      const asked = c.req.valid('query')
       const list = paging<Pick<Consumer, 'id'>>('consumers', asked)
       const { rows } = await read(c, { rows: listConsumers(c.get('rt').db, projectOf(c.get('actor')), asked, list) })
       const consumers = rows.filter(isConsumer).map(({ part: _, ...row }) => row)
@@ -107,7 +105,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { db, now } = c.get('rt')
       const external_id = externalIdIn(c.req.param('consumer'))
-      const fields = fieldsOf(c.req.valid('json'))
+      const fields = c.req.valid('json')
       const key = { project_id: projectOf(c.get('actor')), external_id }
       const { consumer, created } = await upsertConsumer(db, key, fields, now)
       return answer(c, tagged(c, consumer, presentConsumer(consumer)), created ? 201 : 200)
@@ -136,7 +134,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
     async (c) => {
       const { db, now } = c.get('rt')
       const how = { ifMatch: c.req.header('If-Match'), now }
-      const row = await updateConsumer(db, named(c), fieldsOf(c.req.valid('json')), how)
+      const row = await updateConsumer(db, named(c), c.req.valid('json'), how)
       return answer(c, tagged(c, row, presentConsumer(row)), 200)
     },
   )
@@ -202,7 +200,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       id: 'eraseConsumer',
       summary: 'Erase a consumer',
       description:
-        'The email address, the name, the metadata and the external ids are gone when the response is sent. What your vendors have sent about the customers of the consumer is deleted afterwards: `GET …/erasure` says when it is done. This cannot be undone. Repeating the call with the id of the consumer returns the same erasure.',
+        'All fields that you can set, and the external ids, are gone when the response is sent. What your vendors have sent about the customers of the consumer is deleted afterwards: `GET …/erasure` says when it is done. This cannot be undone. Repeating the call with the id of the consumer returns the same erasure.',
       tag,
       policy: mayErase,
       responses: { 202: { description: 'The erasure.', schema: ErasureShown } },

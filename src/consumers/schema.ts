@@ -17,17 +17,22 @@ const REF = sql`CASE WHEN pinned IS NULL THEN coalesce(said, hint) END`
 export const ERASED_PINS = sql`'ers_*'`
 const ERASED = sql`pinned GLOB 'ers_*'`
 
+/** What a project says about a consumer. A column here is read, written and erased with the others: see {@link EMPTY}. */
+const own = {
+  /** In lower case. */
+  email: text(),
+  name: text(),
+  /** Its keys are sorted, so that equal metadata is the same text. */
+  metadata: text({ mode: 'json' }).$type<ConsumerMetadata>().notNull(),
+}
+
 /** The end users of a project's product. */
 export const consumers = sqliteTable(
   'consumers',
   {
     project_id: text().notNull(),
     id: text().notNull(),
-    /** In lower case. */
-    email: text(),
-    name: text(),
-    /** Its keys are sorted, so that equal metadata is the same text. */
-    metadata: text({ mode: 'json' }).$type<ConsumerMetadata>().notNull(),
+    ...own,
     state: text({ enum: CONSUMER_STATES }).notNull(),
     blocked_reason: text(),
     /** The consumer that this one was merged into. If that one is merged as well, this names the last one. */
@@ -49,6 +54,12 @@ export const consumers = sqliteTable(
     check('consumers_erased', sql`${t.state} <> 'erased' OR (${t.email} IS NULL AND ${t.name} IS NULL)`),
   ],
 )
+
+/** What a caller sets of a consumer; a field that is not there stays as it is, null is cleared. */
+export type ConsumerFields = Partial<Pick<typeof consumers.$inferSelect, keyof typeof own>>
+
+/** The fields of a new consumer for which nothing is set, and of an erased one. */
+export const EMPTY: Required<ConsumerFields> = { email: null, name: null, metadata: {} }
 
 /** The ids that projects have given to their consumers. One consumer can have several. */
 export const consumerIds = sqliteTable(

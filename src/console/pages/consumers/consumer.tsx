@@ -75,7 +75,7 @@ function Standing({ c, row: { state, blocked_reason, merged_into } }: { c: Visit
   if (state === 'erased') {
     return (
       <p class="notice" role="note">
-        This consumer was erased. Its email address, name, metadata, IDs and devices are gone, and it cannot be changed.
+        This consumer was erased. All its details, its IDs and its devices are gone, and it cannot be changed.
       </p>
     )
   }

@@ -1,5 +1,5 @@
 import { updateConsumer } from '../../../consumers/change'
-import { CreateConsumerBody, fieldsOf, UpdateConsumerBody } from '../../../consumers/fields'
+import { CreateConsumerBody, UpdateConsumerBody } from '../../../consumers/fields'
 import {
   MAX_CONSUMER_EMAIL,
   MAX_CONSUMER_NAME,
@@ -67,9 +67,7 @@ const create = action({
         <Post c={c} to={consumers} class="form once">
           <Wrong>{sent.mistakes.form}</Wrong>
           {CONSUMER.field('external_id', sent)}
-          {CONSUMER.field('email', sent)}
-          {CONSUMER.field('name', sent)}
-          <MetadataFields {...sent} />
+          <PersonFields of={CONSUMER} sent={sent} />
           <SubmitOrCancel label="Create consumer" back={consumers} />
         </Post>
       </>,
@@ -77,7 +75,7 @@ const create = action({
   },
   run: (c) => {
     const { db, now } = c.get('rt')
-    return insertConsumer(db, projectOf(c.get('actor')), fieldsOf(CONSUMER.body(c.get('form'))), now)
+    return insertConsumer(db, projectOf(c.get('actor')), CONSUMER.body(c.get('form')), now)
   },
   done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_created'],
 })
@@ -98,9 +96,7 @@ const edit = action({
         <Post c={c} to={`${path}/edit`} class="form">
           <input type="hidden" name="etag" value={etagOf(row.revision)} autocomplete="off" />
           <Wrong>{mistakes.form}</Wrong>
-          {CHANGED.field('email', sent)}
-          {CHANGED.field('name', sent)}
-          <MetadataFields {...sent} />
+          <PersonFields of={CHANGED} sent={sent} />
           {CHANGED.field('external_id', sent, { hint: keptIds(row) })}
           <SubmitOrCancel label="Save" back={path} />
         </Post>
@@ -110,14 +106,28 @@ const edit = action({
   run: (c) => {
     const { db, now } = c.get('rt')
     const form = c.get('form')
-    return updateConsumer(db, addressed(c), fieldsOf(CHANGED.body(form)), { ifMatch: form.get('etag') ?? '', now })
+    return updateConsumer(db, addressed(c), CHANGED.body(form), { ifMatch: form.get('etag') ?? '', now })
   },
   done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_changed'],
   explains: EXPLAINED.consumer,
 })
 
+/** A form as it was filled in, and what is wrong with it. */
+type Filled = Pick<Sent, 'entered' | 'mistakes'>
+
 /** The forms that create and change a consumer. */
 export const formPages = [create, edit]
+
+/** The fields of a {@link person}, where both forms show them. */
+function PersonFields({ of, sent }: { of: typeof CONSUMER | typeof CHANGED; sent: Filled }) {
+  return (
+    <>
+      {of.field('email', sent)}
+      {of.field('name', sent)}
+      <MetadataFields {...sent} />
+    </>
+  )
+}
 
 function keptIds({ external_ids }: Consumer): string {
   const named = external_ids.slice(0, 3).join(', ')
@@ -125,8 +135,8 @@ function keptIds({ external_ids }: Consumer): string {
   return `The consumer keeps the IDs that it has${kept}. An ID cannot be removed.`
 }
 
-function opened({ email, name, metadata }: Consumer): URLSearchParams {
-  const entered = CHANGED.opened({ email, name })
+function opened({ metadata, ...row }: Consumer): URLSearchParams {
+  const entered = CHANGED.opened(row)
   for (const [key, value] of Object.entries(metadata)) {
     entered.append('key', key)
     entered.append('value', value)
@@ -159,7 +169,7 @@ function wrongMetadata(message: string): Fault {
 }
 
 /** A row for each entry of metadata, and a few for new ones. */
-function MetadataFields({ entered, mistakes }: Pick<Sent, 'entered' | 'mistakes'>) {
+function MetadataFields({ entered, mistakes }: Filled) {
   const metadata = entered ? pairsIn(entered) : []
   const spare = Math.max(0, Math.min(SPARE, MAX_METADATA - metadata.length))
   const rows = [...metadata, ...Array.from({ length: spare }, (): [string, string] => ['', ''])]

@@ -129,7 +129,7 @@ function Moves({ from, into, moving }: { from: Consumer; into: Consumer; moving:
         {moving.merged > 0 && <li>{plural(moving.merged, 'consumer')} that had been merged into the one that ends.</li>}
       </ul>
       <p>
-        The email address, the name and the metadata of the one that ends do not move.{' '}
+        The details of the one that ends, such as its email address, do not move.{' '}
         <strong>This cannot be undone.</strong>
       </p>
     </>

@@ -90,8 +90,8 @@ const erase = action({
         <p>What is deleted:</p>
         <ul>
           <li>
-            Immediately: email address, name, metadata, your IDs and devices, the reasons of grants, and the links to
-            customers.
+            Immediately: all details (such as email address, name and metadata), your IDs and devices, the reasons of
+            grants, and the links to customers.
           </li>
           <li>Soon after: the payloads of events about these customers, and personal data in their billing state.</li>
         </ul>
