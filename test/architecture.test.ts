@@ -2,13 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { app } from '../src/app'
 import { routeTable } from '../src/http/openapi'
 import { nameOf } from './routes/of-app'
-import { fileOf, SOURCES, type Source, TEST_LINES } from './sources'
+import { fileOf, ROOMS, SOURCES, type Source, TEST_LINES } from './sources'
 
-/** The rooms of src/, from the ground up. A file imports from its own room and from those before it. */
-const ROOMS =
-  'lib db settings env http vendors billing audit mail stores accounts tenancy identities domains consumers inbox token-keys catalog api-keys entitlements devices sessions passkeys members sso projects health audit-log upkeep console app index'.split(
-    ' ',
-  )
 /** What belongs to no room: declarations of globals, and the journal of migrations, whose newest name the code must know. */
 const OUTSIDE = /^(globals\.d\.ts$|drizzle\/meta\/)/
 const floorOf = (path: string) => ROOMS.indexOf(path.split('/')[0]?.replace(/\.ts$/, '') ?? '')

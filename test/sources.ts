@@ -17,6 +17,12 @@ type Import = {
 
 const texts = import.meta.glob<string>('../src/**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true })
 
+/** The rooms of src/, from the ground up. A file imports from its own room and from those before it. */
+export const ROOMS =
+  'lib db settings env http vendors billing audit mail stores accounts tenancy identities domains consumers inbox token-keys catalog api-keys entitlements devices sessions passkeys members sso projects health audit-log upkeep console app index'.split(
+    ' ',
+  )
+
 /** Every TypeScript file below src/. */
 export const SOURCES: Source[] = Object.entries(texts)
   .map(([path, text]) => {
