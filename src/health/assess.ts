@@ -1,6 +1,6 @@
 import type { Runtime } from '../env'
 import { isFull } from '../http/database-full'
-import { countUnreadable } from '../inbox/connections/readable'
+import { countUnreadable } from '../inbox/connections/sealing'
 import { STATUSES, type Status } from '../inbox/lifecycle'
 import { idTime } from '../lib/ids'
 import { sealingKey } from '../lib/seal'

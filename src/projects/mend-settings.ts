@@ -29,7 +29,8 @@ export async function mendSettings(
   for (const { id, text } of inStore) {
     const other = inDirectory.get(id)
     if (other === undefined || other === text) continue
-    const [own, copied] = [settingsOf(JSON.parse(text)), settingsOf(JSON.parse(other))]
+    const own = settingsOf(JSON.parse(text))
+    const copied = settingsOf(JSON.parse(other))
     const owned = ofDirectory(copied)
     if (JSON.stringify(owned) !== JSON.stringify(ofDirectory(own))) toStore.push({ id, text, change: owned })
     const change = ofStore(own)

@@ -1,6 +1,6 @@
 import { batch, run } from '../db/client'
 import type { Runtime } from '../env'
-import { requireSealingKey } from '../inbox/connections/readable'
+import { requireSealingKey } from '../inbox/connections/sealing'
 import type { PassStep } from '../tenancy/pass'
 import { RENEWED_KEYS } from './limits'
 import { keysRenewed, nextInserted } from './rotate'

@@ -10,8 +10,8 @@ import { takeEffect } from '../receive/known-connections'
 import { type Connection, type ConnectionRow, insertConnection, readConnection, updateConnection } from './connection'
 import type { CreateBody, UpdateBody } from './fields'
 import { HINT_HIDES, HINT_SHOWS } from './limits'
-import { requireSealingKey } from './readable'
 import type { StoredSecret } from './schema'
+import { requireSealingKey } from './sealing'
 import { addSecret } from './secrets'
 
 /**

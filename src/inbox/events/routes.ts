@@ -53,7 +53,8 @@ export const eventRoutes = new Hono<HttpEnv>()
     }),
     async (c) => {
       const { db } = c.get('rt')
-      const [project, id] = [projectOf(c.get('actor')), c.req.param('event_id')]
+      const project = projectOf(c.get('actor'))
+      const id = c.req.param('event_id')
       const event = async (view: View) => (await read(c, { event: findEvent(db, project, view, id) })).event
       return answerEvents(c, 'full', event, ([row]) => {
         if (!row) throw notFound('Event')

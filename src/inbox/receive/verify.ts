@@ -3,7 +3,7 @@ import { SECOND } from '../../lib/time'
 import { vendorOf } from '../../vendors'
 import { TOLERANCE_MS } from '../../vendors/limits'
 import type { SignatureVerification, Vendor, VendorDelivery } from '../../vendors/vendor'
-import { keyUnavailable } from '../connections/readable'
+import { keyUnavailable } from '../connections/sealing'
 import type { LiveConnection, LiveSecret } from './known-connections'
 
 /** The connection and vendor of a delivery, and the secret that signed it. */

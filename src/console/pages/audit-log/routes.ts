@@ -13,7 +13,8 @@ import { listPage } from './list'
 import { readNames } from './names'
 
 /** The number of entries on a page, and of the newest API keys to filter by. Their names can be long. */
-const [LISTED, CHOICES] = [40, 25]
+const LISTED = 40
+const CHOICES = 25
 
 /** Who changed what in the project. */
 export const auditPages = new Hono<HttpEnv>().get('/', page('audit_log:read'), async (c) => {

@@ -46,7 +46,8 @@ export const billingPages = new Hono<HttpEnv>()
 function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
   return new Hono<HttpEnv>()
     .get(`/${list.path}`, page('billing:read'), async (c) => {
-      const [customer, status] = [c.req.query('customer') || undefined, c.req.query('status') || undefined]
+      const customer = c.req.query('customer') || undefined
+      const status = c.req.query('status') || undefined
       const asked = { customer, status, ...pageAsked(c) }
       const { db } = c.get('rt')
       const objects = listing(list.kind, asked)

@@ -93,7 +93,8 @@ export function Parts({ label, rows, currency }: { label: string; rows: readonly
 
 /** `2026-05-04 to 2026-06-04`, in UTC. */
 function periodOf(row: Row): string {
-  const [from, to] = [row.period_start ?? row.current_period_start, row.period_end ?? row.current_period_end]
+  const from = row.period_start ?? row.current_period_start
+  const to = row.period_end ?? row.current_period_end
   if (typeof from !== 'string' || typeof to !== 'string') return ''
   return `${from.slice(0, 10)} to ${to.slice(0, 10)}`
 }

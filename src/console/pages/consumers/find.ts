@@ -8,7 +8,8 @@ import { pageAsked } from '../../list'
 import type { Visit } from '../../page'
 
 /** Consumers on a page of the list, and consumers to choose from. Their names can be long. */
-const [LISTED, CHOICES] = [30, 10]
+const LISTED = 30
+const CHOICES = 10
 /** A reference that finds nothing. */
 const NOBODY: ConsumerRef = { id: '' }
 

@@ -25,10 +25,12 @@ import { type Entitlements, entitlementsIn } from '../entitlements/read'
 /** How many entries of the audit log the page of a consumer shows. */
 const HISTORY = 10
 /** Customers whose subscriptions and invoices the page shows, and how many of each kind. */
-const [OF_CUSTOMERS, OBJECTS] = [5, 10]
+const OF_CUSTOMERS = 5
+const OBJECTS = 10
 
 /** Devices that the page shows: active ones, and the last that were revoked. */
-const [ACTIVE, REVOKED] = [20, 5]
+const ACTIVE = 20
+const REVOKED = 5
 
 /** Grants that the page shows. */
 const GRANTS = 5
@@ -114,7 +116,15 @@ export async function readShown(c: Visit): Promise<Shown> {
   const entitlements = entitlementsIn(found)
   const signIns = { data: identities.slice(0, IDENTITIES), more: identities.length > IDENTITIES }
   return {
-    ...{ row, customers: found.customers, subscriptions, invoices, devices, entitlements, grants, erasure, history },
+    row,
+    customers: found.customers,
+    subscriptions,
+    invoices,
+    devices,
+    entitlements,
+    grants,
+    erasure,
+    history,
     identities: signIns,
   }
 }

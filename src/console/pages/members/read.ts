@@ -18,9 +18,11 @@ import { userOf } from '../../session'
 export type SentAbout = Sent & { at: string | null }
 
 /** Rows on a page: of people, and of the list of all invitations. Addresses can be long. */
-const [LISTED, ALL_LISTED] = [15, 20]
+const LISTED = 15
+const ALL_LISTED = 20
 /** Invitations beside the members: the newest open ones, and the newest that have expired. */
-const [OPEN, EXPIRED] = [8, 2]
+const OPEN = 8
+const EXPIRED = 2
 
 /** What the rows of members and invitations name. */
 export type Around = {

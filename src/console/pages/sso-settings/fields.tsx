@@ -68,7 +68,14 @@ export function enteredOf(row: SsoConnection, domains: readonly OfferedDomain[])
   const { scopes, claims, default_role, redirect_uris, create_consumers, surface_id } = row.settings
   const { audience, name, client_id, auth_method } = row
   const entered = CONNECTION.opened({
-    ...{ audience, name, client_id, default_role, redirect_uris, create_consumers, auth_method, scopes },
+    audience,
+    name,
+    client_id,
+    default_role,
+    redirect_uris,
+    create_consumers,
+    auth_method,
+    scopes,
     surface_id: domains.find(({ id }) => id === surface_id)?.id,
   })
   entered.append('claim_email', claims.email)
