@@ -3,8 +3,8 @@ import { idTime, newId } from '../../lib/ids'
 import { type ClaimedBatch, claim, claimExpired, countDropped, type EventKey, findExpired } from './claim'
 import { MAX_CLAIMED, MAX_QUEUE_WAIT_MS } from './limits'
 import type { Task } from './read-message'
-import { writeVerdicts } from './settle'
 import { judge, type Verdict } from './verdict'
+import { writeVerdicts } from './write-verdicts'
 
 type Tasks = ReadonlyMap<string, Task>
 

@@ -21,8 +21,8 @@ import {
   RESEND_EVERY_MS,
   SEND_WITHIN_MS,
 } from './limits'
-import { writeVerdicts } from './settle'
 import type { Verdict } from './verdict'
+import { writeVerdicts } from './write-verdicts'
 
 /**
  * Sends every event again that is due and that no worker holds: this finds whatever the Queue has lost. An event fails
