@@ -1,31 +1,29 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { Fault } from '../lib/fault'
-import { codeOf, ERRORS, type FaultName } from '../lib/faults'
+import { ERRORS, type FaultName } from '../lib/faults'
 import type { HttpEnv } from './context'
 import { noteFull } from './database-full'
 import { RETRY_AFTER } from './limits'
 import { publicUrl } from './origin'
+import { problemBody } from './problem'
 
 /** A failure as RFC 9457 problem+json. Anything other than a {@link Fault} becomes a 500 that reveals nothing. */
 export function problem(c: Context<HttpEnv>, error: unknown): Response {
   const fault = asFault(error)
-  const { status, title } = ERRORS[fault.fault]
-  const code = codeOf(fault.fault)
+  const body = problemBody(fault.fault, {
+    detail: fault.detail,
+    errors: fault.extra.errors,
+    request_id: c.get('clientRequestId') ?? c.get('requestId'),
+    documentation: (path) => publicUrl(c, path),
+  })
+  const { code } = body
+  const { status } = ERRORS[fault.fault]
   if (fault.fault === 'database_full') noteFull(c.get('rt'))
   const log = c.get('log') as Record<string, unknown> | undefined
   if (log) {
     log.code = code
     if (status >= 500) log.error = describe(fault.extra.cause ?? error)
-  }
-  const body = {
-    type: publicUrl(c, `/errors#${code}`),
-    title,
-    status,
-    detail: fault.detail,
-    code,
-    request_id: c.get('clientRequestId') ?? c.get('requestId'),
-    ...(fault.extra.errors && { errors: fault.extra.errors }),
   }
   const headers: Record<string, string> = { 'Content-Type': 'application/problem+json', ...fault.extra.headers }
   const wait = retryAfter(status)

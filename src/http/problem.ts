@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { FIELD_CODES } from '../lib/fault'
+import { FIELD_CODES, type FieldFault } from '../lib/fault'
 import { codeOf, ERRORS, FAULTS, type FaultName } from '../lib/faults'
 import { named } from './fields'
 import { SAMPLE } from './samples'
@@ -31,13 +31,28 @@ export const Problem = named(
   }),
 )
 
-/** An error as an example: what a caller gets for a fault, except that `detail` is not about a real request. */
-export function problemExample(fault: FaultName): z.infer<typeof Problem> {
+/** What is said of one failure beside its fault. `documentation` makes an address of the path that documents the code. */
+type Said = {
+  detail: string
+  errors?: FieldFault[] | undefined
+  request_id: string
+  documentation: (path: string) => string
+}
+
+/** The body of a response about a fault. */
+export function problemBody(fault: FaultName, said: Said): z.infer<typeof Problem> {
   const { status, title } = ERRORS[fault]
   const code = codeOf(fault)
-  const [detail, errors] =
-    fault === 'validation_failed'
-      ? ['`name` is required.', [{ pointer: '/name', code: 'required' as const, message: 'is required' }]]
-      : [`${title}. Here the response says what to do next.`]
-  return { type: `/errors#${code}`, title, status, detail, code, request_id: SAMPLE.request, ...(errors && { errors }) }
+  const { detail, errors, request_id, documentation } = said
+  return { type: documentation(`/errors#${code}`), title, status, detail, code, request_id, ...(errors && { errors }) }
+}
+
+/** An error as an example: what a caller gets for a fault, except that `detail` is not about a real request. */
+export function problemExample(fault: FaultName): z.infer<typeof Problem> {
+  const common = { request_id: SAMPLE.request, documentation: (path: string) => path }
+  if (fault !== 'validation_failed') {
+    return problemBody(fault, { ...common, detail: `${ERRORS[fault].title}. Here the response says what to do next.` })
+  }
+  const errors: FieldFault[] = [{ pointer: '/name', code: 'required', message: 'is required' }]
+  return problemBody(fault, { ...common, detail: '`name` is required.', errors })
 }
