@@ -1,7 +1,7 @@
 import { type Database, type Db, type Directory, type Meter, openDb, sumOf } from './db/client'
 import type { Fault } from './lib/fault'
 import { MAX_STORE } from './lib/ids'
-import { type DeploymentSettings, notConfigured, settingsOf } from './settings'
+import { type DeploymentSettings, deploymentSettingsOf, notConfigured } from './settings'
 
 /** The bindings of wrangler.toml. Only this file and the entry point name a raw binding. */
 export interface Env {
@@ -78,7 +78,7 @@ export type Runtime = {
 /** Opens the runtime of one request, batch or cron run. It has entered no store yet. */
 export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>) => void }): Runtime {
   version = env.CF_VERSION_METADATA?.id ?? null
-  const settings = settingsOf(env)
+  const settings = deploymentSettingsOf(env)
   const bound = storesOf(env)
   const opened = new Map<number, Database>()
   // Store 0 and the directory are one object, so that the statements to that database are counted only once.

@@ -85,7 +85,7 @@ const parsed = new WeakMap<object, DeploymentSettings>()
  *
  * @throws {Fault} `not_configured`, naming each setting that is missing or wrong
  */
-export function settingsOf(env: object): DeploymentSettings {
+export function deploymentSettingsOf(env: object): DeploymentSettings {
   const known = parsed.get(env)
   if (known) return known
   const { data: raw, error } = Settings.safeParse(env)

@@ -51,7 +51,7 @@ export function findKey(db: Db, projectId: string, id: string) {
 
 /** Reads a key of the project, live or revoked. */
 export function findKeyEver(db: Db, projectId: string, id: string) {
-  return selectKeys(db, ofProject(projectId, id))
+  return selectKeys(db, keysOfProject(projectId, id))
 }
 
 /** A page of keys. `issuedTo`: only those whose current secret this user or API key was handed. */
@@ -122,7 +122,7 @@ export async function insertKey(
     ...audited(
       db,
       change,
-      entry(project_id, id, 'api_key.minted', { name, scopes }),
+      keyEntry(project_id, id, 'api_key.minted', { name, scopes }),
       insertWhere(db, apiKeys, row, sql`${live} < ${MAX_LIVE_KEYS}`).onConflictDoNothing({ target: apiKeys.id }),
     ),
     key: selectKeys(db, and(eq(apiKeys.id, id), eq(apiKeys.hash, hash))),
@@ -165,9 +165,9 @@ export function selectKeys(db: Db, condition: SQL | undefined) {
 }
 
 /** The key of the project with this id, live or not. */
-export function ofProject(projectId: string, id: string) {
+export function keysOfProject(projectId: string, id: string) {
   return and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))
 }
 
 /** An audit entry about a key. */
-export const entry = entriesOf('api_key')
+export const keyEntry = entriesOf('api_key')

@@ -3,7 +3,7 @@ import { DAY, MINUTE } from '../lib/time'
 /** Live keys in a project. The INSERT enforces the limit. */
 export const MAX_LIVE_KEYS = 100
 /** Length of a key's name, in code points. */
-export const MAX_NAME = 100
+export const MAX_KEY_NAME = 100
 /** Time between two writes of `last_used_at` of a key (ms). */
 export const LAST_USED_EVERY = MINUTE
 /** The longest lifetime of a key that expires (ms). */

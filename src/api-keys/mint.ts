@@ -10,7 +10,7 @@ import { invalidField } from '../http/validate'
 import { SCOPES } from '../lib/access'
 import { newId } from '../lib/ids'
 import { insertKey, type KeyRow } from './key'
-import { MAX_LIFETIME, MAX_NAME } from './limits'
+import { MAX_KEY_NAME, MAX_LIFETIME } from './limits'
 import { newSecret } from './secret'
 
 export const ScopeName = named('Scope', z.enum(SCOPES))
@@ -18,7 +18,9 @@ export const ScopeName = named('Scope', z.enum(SCOPES))
 export const MintBody = named(
   'MintApiKey',
   z.strictObject({
-    name: visibleText(MAX_NAME).describe('A label, for example the server that uses the key. It need not be unique.'),
+    name: visibleText(MAX_KEY_NAME).describe(
+      'A label, for example the server that uses the key. It need not be unique.',
+    ),
     scopes: z
       .array(ScopeName)
       .min(1)

@@ -56,7 +56,7 @@ export const ApiKey = named(
  *
  * @param people the members of its project; null if they are not known
  */
-export function present(row: KeyRow, people: Roles | null): z.infer<typeof ApiKey> {
+export function presentKey(row: KeyRow, people: Roles | null): z.infer<typeof ApiKey> {
   const minter = people?.get(row.created_by)
   return {
     id: row.id,

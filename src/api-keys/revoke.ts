@@ -3,7 +3,7 @@ import { audited, auditedEach, type Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
 import { type AddedSecrets, findSecretsAddedBy } from '../inbox/connections/secrets'
 import { notFound } from '../lib/fault'
-import { entry, handedThrough, ofProject } from './key'
+import { handedThrough, keyEntry, keysOfProject } from './key'
 import { MAX_LIVE_KEYS } from './limits'
 import { apiKeys } from './schema'
 
@@ -23,10 +23,10 @@ export async function revokeKey(
   const ended = db
     .update(apiKeys)
     .set({ revoked_at })
-    .where(and(ofProject(project_id, id), isNull(apiKeys.revoked_at)))
+    .where(and(keysOfProject(project_id, id), isNull(apiKeys.revoked_at)))
   const own = {
-    ...audited(db, change, entry(project_id, id, 'api_key.revoked'), ended),
-    found: db.select({ id: apiKeys.id }).from(apiKeys).where(ofProject(project_id, id)),
+    ...audited(db, change, keyEntry(project_id, id, 'api_key.revoked'), ended),
+    found: db.select({ id: apiKeys.id }).from(apiKeys).where(keysOfProject(project_id, id)),
   }
   const { found, added } = issued
     ? await batch(db, { ...own, ...revokedWith(db, { project_id, id }, change) })
@@ -45,7 +45,7 @@ export function findSecretsAddedThrough(db: Db, projectId: string, id: string) {
 function revokedWith(db: Db, { project_id, id }: { project_id: string; id: string }, change: Change) {
   const handed = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at), handedThrough(id))
   const objects = db.select({ id: apiKeys.id }).from(apiKeys).where(handed)
-  const { object_id: _, ...each } = entry(project_id, id, 'api_key.revoked', { revoked_with: id })
+  const { object_id: _, ...each } = keyEntry(project_id, id, 'api_key.revoked', { revoked_with: id })
   return {
     auditedWith: auditedEach(db, change, each, { objects, most: MAX_LIVE_KEYS }),
     endedWith: db.update(apiKeys).set({ revoked_at: change.now }).where(handed),
@@ -65,7 +65,7 @@ export async function revokeOfUser(
   const known = or(eq(apiKeys.created_by, user_id), eq(apiKeys.secret_issued_to, user_id), handedThrough(user_id))
   const theirs = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at), known)
   const objects = db.select({ id: apiKeys.id }).from(apiKeys).where(theirs)
-  const { object_id: _, ...each } = entry(project_id, '', 'api_key.revoked', { with_member: user_id })
+  const { object_id: _, ...each } = keyEntry(project_id, '', 'api_key.revoked', { with_member: user_id })
   await batch(
     db,
     {

@@ -6,7 +6,7 @@ import { insertWhere } from '../db/insert-where'
 import { ADMINISTRATIVE, missingScopes, type Scope } from '../lib/access'
 import { Fault, notFound } from '../lib/fault'
 import { keyRevoked, keyRotated, rotationOfExpired, rotationOfRevoked } from './faults'
-import { entry, type KeyRow, ofProject, selectKeys } from './key'
+import { type KeyRow, keyEntry, keysOfProject, selectKeys } from './key'
 import { apiKeys, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
 
@@ -56,11 +56,11 @@ export async function rotateKey(
       ),
     )
   const retired = { hash: current.hash, key_id: id, retired_at: change.now }
-  const found = () => selectKeys(db, and(ofProject(project_id, id), eq(apiKeys.hash, hash)))
+  const found = () => selectKeys(db, and(keysOfProject(project_id, id), eq(apiKeys.hash, hash)))
   const committed = batch(
     db,
     {
-      ...audited(db, change, entry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
+      ...audited(db, change, keyEntry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
       // This follows the audit row, which is written only if the secret was swapped.
       retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
       rotated: found(),

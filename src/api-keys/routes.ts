@@ -16,12 +16,12 @@ import { keyRevoked } from './faults'
 import { findKey, listKeys } from './key'
 import { MAX_LIVE_KEYS } from './limits'
 import { MintBody, mintKey } from './mint'
-import { ApiKey, present } from './present'
+import { ApiKey, presentKey } from './present'
 import { revokeKey } from './revoke'
 import { rotateKey } from './rotate'
 import { newSecret } from './secret'
 import { noticeKey } from './tell'
-import { changeKey, UpdateBody } from './update'
+import { changeKey, UpdateKeyBody } from './update'
 
 const tag = 'API keys'
 
@@ -79,7 +79,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       noticeKey(c, row)
       const { email, role } = sessionOf(c)
       const minter: Roles = new Map(role === null ? [] : [[row.created_by, { email, role }]])
-      return answer(c, { key: present(row, minter), secret }, 201)
+      return answer(c, { key: presentKey(row, minter), secret }, 201)
     },
   )
   .get(
@@ -104,7 +104,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const people = rolesIn(beside)
       return answer(
         c,
-        list.page(found.rows, (row) => present(row, people)),
+        list.page(found.rows, (row) => presentKey(row, people)),
         200,
       )
     },
@@ -133,7 +133,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const [owner] = projects
       if (!row || !owner) throw keyRevoked()
       // A key does not depend on the directory, so a call that describes the key does not ask it.
-      return answer(c, { key: present(row, null), project: { id: project, name: owner.name } }, 200)
+      return answer(c, { key: presentKey(row, null), project: { id: project, name: owner.name } }, 200)
     },
   )
   .get(
@@ -154,7 +154,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         { rows: findKey(c.get('rt').db, project, c.req.param('id')) },
         (directory) => membersOf(directory, project),
       )
-      return answer(c, present(requireFound(found.rows, 'API key'), rolesIn(beside)), 200)
+      return answer(c, presentKey(requireFound(found.rows, 'API key'), rolesIn(beside)), 200)
     },
   )
   .patch(
@@ -169,7 +169,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The key.', schema: ApiKey } },
       faults: ['not_found'],
     }),
-    body(UpdateBody),
+    body(UpdateKeyBody),
     async (c) => {
       const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
       const rt = c.get('rt')
@@ -177,7 +177,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         changeKey(rt, key, c.req.valid('json'), changeOf(c)),
         readRoles(rt, key.project_id),
       ])
-      return answer(c, present(row, people), 200)
+      return answer(c, presentKey(row, people), 200)
     },
   )
   .post(
@@ -207,7 +207,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         rotateKey(rt.db, key, secret, changeOf(c)),
         readRoles(rt, key.project_id),
       ])
-      return answer(c, { key: present(row, people), secret: secret.secret }, 200)
+      return answer(c, { key: presentKey(row, people), secret: secret.secret }, 200)
     },
   )
   .delete(

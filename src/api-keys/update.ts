@@ -7,15 +7,15 @@ import { named, visibleText } from '../http/fields'
 import { invalidField } from '../http/validate'
 import { requireFound } from '../lib/fault'
 import { iso } from '../lib/time'
-import { entry, findKey, type KeyRow, ofProject } from './key'
-import { MAX_NAME } from './limits'
+import { findKey, type KeyRow, keyEntry, keysOfProject } from './key'
+import { MAX_KEY_NAME } from './limits'
 import { apiKeys } from './schema'
 
-export const UpdateBody = named(
+export const UpdateKeyBody = named(
   'UpdateApiKey',
   z
     .strictObject({
-      name: visibleText(MAX_NAME).optional(),
+      name: visibleText(MAX_KEY_NAME).optional(),
       expires_at: z.iso
         .datetime({ offset: true })
         .optional()
@@ -38,7 +38,7 @@ export const UpdateBody = named(
 export async function changeKey(
   { db, now }: Pick<Runtime, 'db' | 'now'>,
   key: { project_id: string; id: string },
-  { name, expires_at: text }: z.infer<typeof UpdateBody>,
+  { name, expires_at: text }: z.infer<typeof UpdateKeyBody>,
   change: Change,
 ): Promise<KeyRow> {
   const expires_at = text === undefined ? undefined : Date.parse(text)
@@ -70,10 +70,10 @@ export async function updateKey(
   const changed = db
     .update(apiKeys)
     .set({ name, expires_at })
-    .where(and(ofProject(project_id, id), isNull(apiKeys.revoked_at), endsIf(gte), differs))
+    .where(and(keysOfProject(project_id, id), isNull(apiKeys.revoked_at), endsIf(gte), differs))
   const details = { name, expires_at: expires_at === undefined ? undefined : iso(expires_at) }
   const { rows } = await batch(db, {
-    ...audited(db, change, entry(project_id, id, 'api_key.updated', details), changed),
+    ...audited(db, change, keyEntry(project_id, id, 'api_key.updated', details), changed),
     rows: findKey(db, project_id, id),
   })
   return requireFound(rows, 'API key')

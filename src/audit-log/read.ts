@@ -8,7 +8,7 @@ import type { Runtime } from '../env'
 import { type Page, paging } from '../http/page'
 import { isOne } from '../http/read'
 import { invitations } from '../tenancy/schema'
-import { type AuditFilters, MAX_LOOKED_AT, rangeOf } from './filters'
+import { type AuditFilters, MAX_ENTRIES_LOOKED_AT, rangeOf } from './filters'
 
 const a = alias(auditLog, 'a')
 const i = alias(invitations, 'i')
@@ -41,7 +41,7 @@ export type ListRow = Pick<AuditRow, 'id'> & { [Name in Exclude<keyof AuditRow, 
 
 /**
  * Reads the part of a project's audit log that is in one database, newest first, starting after the entry `before`. If
- * a filtered page is not full after {@link MAX_LOOKED_AT} entries, it ends with a row that has only an id: that of the
+ * a filtered page is not full after {@link MAX_ENTRIES_LOOKED_AT} entries, it ends with a row that has only an id: that of the
  * last one looked at.
  *
  * The time range is a range of the primary key. The other filters have no index: each would cost one more row for every
@@ -64,7 +64,7 @@ export function listAudit(
     .slice(1)
     .map(() => sql`NULL`)
   // Without filters, a page needs no more entries than it shows.
-  const most = wanted ? MAX_LOOKED_AT : take
+  const most = wanted ? MAX_ENTRIES_LOOKED_AT : take
   // SQLite runs the second part only where the first one has fewer rows than the limit.
   return raw(
     db,
@@ -76,7 +76,7 @@ export function listAudit(
         LEFT JOIN ${invitations} ${i} ON ${a.object_type} = 'invitation' AND ${i.project_id} = ${a.project_id} AND ${i.id} = ${a.object_id}
         WHERE ${wanted ?? sql`1`} ORDER BY ${desc(a.id)} LIMIT ${take})
       UNION ALL
-      SELECT * FROM (SELECT ${a.id}, ${sql.join(rest, sql`, `)} ${scan} LIMIT ${wanted ? 1 : 0} OFFSET ${MAX_LOOKED_AT - 1})
+      SELECT * FROM (SELECT ${a.id}, ${sql.join(rest, sql`, `)} ${scan} LIMIT ${wanted ? 1 : 0} OFFSET ${MAX_ENTRIES_LOOKED_AT - 1})
       LIMIT ${take}`,
   )
 }

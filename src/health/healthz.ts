@@ -8,7 +8,7 @@ import { requirePublicOrigin } from '../http/origin'
 import { route } from '../http/route'
 import { requireKeys } from '../inbox/connections/sealing'
 import { MAX_STORE_BYTES } from '../stores/limits'
-import { STORE_STATES, stateOf } from '../stores/places'
+import { STORE_STATES, storeState } from '../stores/places'
 import { readService, type StoreRow } from '../stores/store'
 
 const Store = named(
@@ -71,6 +71,6 @@ export const healthRoutes = new Hono<HttpEnv>().get(
 )
 
 function present(row: StoreRow, rt: { stores: readonly number[]; now: number }): z.infer<typeof Store> {
-  const state = stateOf(row, rt.stores, rt.now)
+  const state = storeState(row, rt.stores, rt.now)
   return { number: row.number, state, size_bytes: row.size_bytes, limit_bytes: MAX_STORE_BYTES }
 }

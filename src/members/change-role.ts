@@ -40,7 +40,7 @@ export async function changeRole(
     batch(directory, {
       by: selectRole(directory, project_id, authority.user_id),
       before: findMember(directory, project_id, user_id),
-      audit: auditedFrom(directory, change, entry('member.role_changed', user_id), {
+      audit: auditedFrom(directory, change, memberEntry('member.role_changed', user_id), {
         taken: { project_id: members.project_id, details },
         from: sql`FROM ${members} WHERE ${condition}`,
       }),
@@ -126,6 +126,6 @@ export function lastBreakGlass(): Fault {
   )
 }
 
-export function entry(action: string, object_id: string) {
+export function memberEntry(action: string, object_id: string) {
   return { action, object_type: 'member', object_id }
 }

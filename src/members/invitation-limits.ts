@@ -52,7 +52,7 @@ export function requireRoom({ pending }: Counted): void {
 export type Counted = { pending: number; to_address: number; from_project: number }
 
 /** Counts as expressions: open invitations of the project; emails of the last day to the mailbox and from the project. */
-export function countsOf(directory: Directory, projectId: string, email: string | SQL, now: number) {
+export function mailCounts(directory: Directory, projectId: string, email: string | SQL, now: number) {
   // Each email opens its invitation for a day at least. So one that ended before has had no email that counts.
   const recent = sql`${eq(invitations.project_id, projectId)} AND ${gt(invitations.expires_at, now - MAILS_WITHIN + MIN_OPEN_DAYS * DAY)}`
   const pending = directory.select({ one: sql`1` }).from(invitations).where(isOpenIn(projectId, now)).limit(MAX_PENDING)
@@ -79,12 +79,12 @@ function ofMailbox(email: SQL): SQL {
 }
 
 /** The condition under which one more email may be sent. */
-export function mayMail({ to_address, from_project }: ReturnType<typeof countsOf>): SQL {
+export function mayMail({ to_address, from_project }: ReturnType<typeof mailCounts>): SQL {
   return sql`${to_address} < ${MAILS_TO_ADDRESS} AND ${from_project} < ${MAILS_FROM_PROJECT}`
 }
 
 /** Reads the counts that limits are compared with. */
-export function selectCounts(directory: Directory, counts: ReturnType<typeof countsOf>) {
+export function selectCounts(directory: Directory, counts: ReturnType<typeof mailCounts>) {
   const { pending, to_address, from_project } = counts
   return directory
     .select({

@@ -14,7 +14,7 @@ import { iso, isoOrNull } from '../lib/time'
 import { Holder } from '../tenancy/holder'
 import { authorityOf } from './authority'
 import { InviteBody, RoleName } from './fields'
-import { findInvitation, type Invitation as InvitationRow, listInvitations, stateOf } from './invitations'
+import { findInvitation, type Invitation as InvitationRow, invitationState, listInvitations } from './invitations'
 import { insertInvitation } from './invite'
 import { MAILS_FROM_PROJECT, MAILS_TO_ADDRESS, MAX_PENDING } from './limits'
 import { mailInvitation } from './mail-invitation'
@@ -186,7 +186,7 @@ function present(row: InvitationRow, now: number): z.infer<typeof Invitation> {
     id: row.id,
     email: row.email,
     role: row.role,
-    state: stateOf(row, now),
+    state: invitationState(row, now),
     invited_by: { type: row.invited_by_type, id: row.invited_by_id },
     expires_at: iso(row.expires_at),
     sent_at: isoOrNull(row.sent_at),

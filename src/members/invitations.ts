@@ -9,13 +9,16 @@ export type Invitation = typeof invitations.$inferSelect
 export type InvitationState = (typeof INVITATION_STATES)[number] | 'expired'
 
 /** The state of an invitation at a time (ms). */
-export function stateOf({ state, expires_at }: Pick<Invitation, 'state' | 'expires_at'>, now: number): InvitationState {
+export function invitationState(
+  { state, expires_at }: Pick<Invitation, 'state' | 'expires_at'>,
+  now: number,
+): InvitationState {
   return state === 'pending' && expires_at <= now ? 'expired' : state
 }
 
 /** Reads an invitation of a project. */
 export function findInvitation(directory: Directory, projectId: string, id: string) {
-  return directory.select().from(invitations).where(ofProject(projectId, id))
+  return directory.select().from(invitations).where(invitationsOfProject(projectId, id))
 }
 
 /** A page of invitations. `before`: the last one of the previous page. */
@@ -40,10 +43,10 @@ export function listInvitations(
 
 function inState(projectId: string, state: InvitationState | undefined, now: number): SQL | undefined {
   if (state === 'pending') return isOpenIn(projectId, now)
-  const ofProject = eq(invitations.project_id, projectId)
-  if (state === undefined) return ofProject
-  if (state !== 'expired') return and(ofProject, eq(invitations.state, state))
-  return and(ofProject, sql`${invitations.state} = 'pending'`, lte(sql`+${invitations.expires_at}`, now))
+  const inProject = eq(invitations.project_id, projectId)
+  if (state === undefined) return inProject
+  if (state !== 'expired') return and(inProject, eq(invitations.state, state))
+  return and(inProject, sql`${invitations.state} = 'pending'`, lte(sql`+${invitations.expires_at}`, now))
 }
 
 /**
@@ -58,16 +61,16 @@ export async function noteMail(
   now: number,
 ): Promise<void> {
   const outcome = error === null ? { sent_at: now, send_error: null } : { send_error: error }
-  const same = and(ofProject(project_id, id), eq(invitations.sends, number))
+  const same = and(invitationsOfProject(project_id, id), eq(invitations.sends, number))
   await run(directory, directory.update(invitations).set(outcome).where(same))
 }
 
-export function ofProject(projectId: string, id: string) {
+export function invitationsOfProject(projectId: string, id: string) {
   return and(eq(invitations.project_id, projectId), eq(invitations.id, id))
 }
 
 /** An audit entry about an invitation. */
-export function entry(action: string, object_id: string) {
+export function invitationEntry(action: string, object_id: string) {
   return { action, object_type: 'invitation', object_id }
 }
 

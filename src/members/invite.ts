@@ -10,8 +10,8 @@ import { DAY } from '../lib/time'
 import { isOpen } from '../tenancy/invited'
 import { invitations, members } from '../tenancy/schema'
 import { type Authority, hasAuthority, requireManager, requireRank, selectRole } from './authority'
-import { countsOf, mayMail, requireMails, requireRoom, selectCounts } from './invitation-limits'
-import { entry, findInvitation, type Invitation } from './invitations'
+import { mailCounts, mayMail, requireMails, requireRoom, selectCounts } from './invitation-limits'
+import { findInvitation, type Invitation, invitationEntry } from './invitations'
 import { MAX_PENDING } from './limits'
 
 /** Who is invited, with which role, and for how long (days). */
@@ -47,7 +47,7 @@ export async function insertInvitation(
     recent_sends: [now],
     closed_by: null,
   }
-  const counts = countsOf(directory, project_id, email, now)
+  const counts = mailCounts(directory, project_id, email, now)
   const may = hasAuthority(directory, project_id, authority, [role])
   // Ending the expired invitation changes none of these, so both statements that carry them decide alike.
   const free = sql`NOT EXISTS ${memberWith(directory, project_id, email)} AND NOT EXISTS ${openTo(directory, project_id, email, now)}`
@@ -69,7 +69,7 @@ export async function insertInvitation(
     ...audited(
       directory,
       change,
-      { project_id, ...entry('member.invited', row.id), details: { role } },
+      { project_id, ...invitationEntry('member.invited', row.id), details: { role } },
       insertWhere(directory, invitations, row, allowed),
     ),
     invited: findInvitation(directory, project_id, row.id),

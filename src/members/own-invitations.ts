@@ -9,7 +9,7 @@ import { idTime } from '../lib/ids'
 import { isOpen, isToLive } from '../tenancy/invited'
 import { reaches, type Viewer } from '../tenancy/reach'
 import { invitations, members, projects } from '../tenancy/schema'
-import { entry, type Invitation, notPending, stateOf } from './invitations'
+import { type Invitation, invitationEntry, invitationState, notPending } from './invitations'
 import { auditedInvitation } from './pending'
 import { unprovenRemoved } from './unlink'
 
@@ -112,7 +112,7 @@ export async function acceptInvitation(directory: Directory, id: string, invited
     after: find(directory, id, invited),
   })
   const [was] = before
-  const joins = was?.own_role === null && stateOf(was, now) === 'pending'
+  const joins = was?.own_role === null && invitationState(was, now) === 'pending'
   if (vouched && joins && was.offered === 'owner') throw ownSignInRequired()
   return was && after[0] && { ...was, own_role: after[0].own_role }
 }
@@ -122,7 +122,7 @@ export async function declineInvitation(directory: Directory, id: string, invite
   const open = and(toAddress(id, invited), isOpen(change.now))
   const { before } = await batch(directory, {
     before: find(directory, id, invited),
-    audit: auditedInvitation(directory, change, entry('invitation.declined', id), open),
+    audit: auditedInvitation(directory, change, invitationEntry('invitation.declined', id), open),
     declined: directory.update(invitations).set({ state: 'declined', closed_by: invited.user_id }).where(open),
   })
   return before[0]
@@ -170,7 +170,7 @@ export function requireAnswered<T extends Pick<Invitation, 'state' | 'expires_at
   answer: 'accepted' | 'declined',
 ): T {
   if (!invitation) throw notFound('Invitation', 'for your address')
-  const state = stateOf(invitation, now)
+  const state = invitationState(invitation, now)
   if (state === 'pending' || state === answer) return invitation
   if (state === 'expired') throw new Fault('invitation_expired', 'The invitation has expired. Ask for a new one.')
   throw notPending(state)

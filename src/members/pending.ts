@@ -5,8 +5,15 @@ import { notFound } from '../lib/fault'
 import { DAY } from '../lib/time'
 import { invitations } from '../tenancy/schema'
 import { type Authority, hasAuthority, requireManager, requireRank, selectRole } from './authority'
-import { countsOf, mailTooSoon, mayMail, requireMails, requireRoom, selectCounts } from './invitation-limits'
-import { entry, findInvitation, type Invitation, notPending, ofProject, stateOf } from './invitations'
+import { mailCounts, mailTooSoon, mayMail, requireMails, requireRoom, selectCounts } from './invitation-limits'
+import {
+  findInvitation,
+  type Invitation,
+  invitationEntry,
+  invitationState,
+  invitationsOfProject,
+  notPending,
+} from './invitations'
 import { refusedWithoutReason } from './invite'
 import { MAIL_EVERY, MAILS_WITHIN, MAX_PENDING } from './limits'
 
@@ -25,11 +32,11 @@ export async function renewInvitation(
   change: Change,
 ): Promise<Invitation> {
   const { now } = change
-  const email = sql`(SELECT ${invitations.email} FROM ${invitations} WHERE ${ofProject(project_id, id)})`
-  const counts = countsOf(directory, project_id, email, now)
+  const email = sql`(SELECT ${invitations.email} FROM ${invitations} WHERE ${invitationsOfProject(project_id, id)})`
+  const counts = mailCounts(directory, project_id, email, now)
   const last = sql`(${invitations.recent_sends} ->> '$[#-1]')`
   const condition = and(
-    ofProject(project_id, id),
+    invitationsOfProject(project_id, id),
     eq(invitations.state, 'pending'),
     hasAuthority(directory, project_id, authority, [invitations.role]),
     // After an email that failed, the next one can be sent at once. After one that is on its way, it cannot.
@@ -43,7 +50,7 @@ export async function renewInvitation(
     by: selectRole(directory, project_id, authority.user_id),
     before: findInvitation(directory, project_id, id),
     counted: selectCounts(directory, counts),
-    audit: auditedInvitation(directory, change, entry('invitation.resent', id), condition),
+    audit: auditedInvitation(directory, change, invitationEntry('invitation.resent', id), condition),
     renewed: directory
       .update(invitations)
       .set({
@@ -64,7 +71,7 @@ export async function renewInvitation(
   requireRank(authority, manager, [invitation.role])
   const [had] = counted
   if (after[0] && after[0].sends > invitation.sends) return after[0]
-  if (had && stateOf(invitation, now) === 'expired') requireRoom(had)
+  if (had && invitationState(invitation, now) === 'expired') requireRoom(had)
   if (had) requireMails(had)
   if (invitation.send_error === null) throw mailTooSoon()
   return refusedWithoutReason()
@@ -81,14 +88,14 @@ export async function revokeInvitation(
   change: Change,
 ): Promise<void> {
   const condition = and(
-    ofProject(project_id, id),
+    invitationsOfProject(project_id, id),
     eq(invitations.state, 'pending'),
     hasAuthority(directory, project_id, authority),
   )
   const { by, before } = await batch(directory, {
     by: selectRole(directory, project_id, authority.user_id),
     before: findInvitation(directory, project_id, id),
-    audit: auditedInvitation(directory, change, entry('invitation.revoked', id), condition),
+    audit: auditedInvitation(directory, change, invitationEntry('invitation.revoked', id), condition),
     revoked: directory.update(invitations).set({ state: 'revoked', closed_by: change.actor.id }).where(condition),
   })
   requireManager(authority, by[0]?.role ?? null)

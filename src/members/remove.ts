@@ -10,10 +10,10 @@ import { formerMembers, members, projects } from '../tenancy/schema'
 import { hasAuthority, rankIn, requireManager, requireRank, selectRole } from './authority'
 import { isOnlyBreakGlass, onlyBreakGlass } from './break-glass'
 import {
-  entry,
   lastBreakGlass,
   lastOwner,
   type MemberChange,
+  memberEntry,
   offersEnded,
   ofMember,
   refusingTriggers,
@@ -60,7 +60,7 @@ export async function removeMember(directory: Directory, removal: MemberChange, 
   const { by, before } = await refusingTriggers(
     batch(directory, {
       ...beforeRemoval(directory, removal),
-      audit: auditedFrom(directory, change, entry(action, user_id), {
+      audit: auditedFrom(directory, change, memberEntry(action, user_id), {
         taken: { project_id: members.project_id, details: sql`json_object('role', ${members.role})` },
         from: sql`FROM ${members} WHERE ${condition}`,
       }),

@@ -11,7 +11,7 @@ import { requireReach, type Viewer } from '../tenancy/reach'
 import { projects } from '../tenancy/schema'
 import { requireSecondFactor } from '../tenancy/second-factor'
 import { findMemberProject, hasOwner, type MemberProject } from './in-directory'
-import { entry } from './in-store'
+import { projectEntry } from './in-store'
 import { RESTORABLE_FOR } from './limits'
 import { copyAllMarks, type Marked } from './marks'
 
@@ -91,7 +91,7 @@ export async function markDeleted(
     .set({ deleted_at: change.now, purge_at })
     .where(and(eq(projects.id, id), eq(projects.name, name), isNull(projects.deleted_at)))
   const { project } = await batch(db, {
-    ...audited(db, change, entry(id, 'project.deleted', name), deleted),
+    ...audited(db, change, projectEntry(id, 'project.deleted', name), deleted),
     project: findProject(db, id),
   })
   return project[0] ?? null
@@ -116,7 +116,7 @@ export async function unmarkDeleted(
     .set({ deleted_at: null, purge_at: null })
     .where(and(eq(projects.id, id), inTime, condition))
   const { project } = await batch(db, {
-    ...audited(db, change, entry(id, 'project.restored', name), restored),
+    ...audited(db, change, projectEntry(id, 'project.restored', name), restored),
     project: findProject(db, id),
   })
   return project[0] ?? null

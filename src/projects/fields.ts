@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { named, visibleText } from '../http/fields'
 import { ProjectSettings } from '../tenancy/settings'
-import { MAX_NAME } from './limits'
+import { MAX_PROJECT_NAME } from './limits'
 
-const name = visibleText(MAX_NAME)
+const name = visibleText(MAX_PROJECT_NAME)
 export const ProjectBody = named('ProjectName', z.strictObject({ name }), { name: 'Acme' })
 
 export const ChangeProjectBody = named(

@@ -11,7 +11,7 @@ import type { SettingsChange, StoreChange } from '../tenancy/settings'
 /** Inserts a project with its audit row, for a batch. */
 export function projectCreated(db: Db, project: Project, change: Change, condition: SQL | undefined) {
   const { id, name } = project
-  return audited(db, change, entry(id, 'project.created', name), insertWhere(db, projects, project, condition))
+  return audited(db, change, projectEntry(id, 'project.created', name), insertWhere(db, projects, project, condition))
 }
 
 /**
@@ -63,6 +63,6 @@ export function settingsEntry(id: string, details: SettingsChange) {
 }
 
 /** An audit entry about a project. */
-export function entry(id: string, action: string, name: string) {
+export function projectEntry(id: string, action: string, name: string) {
   return { project_id: id, action, object_type: 'project', object_id: id, details: { name } }
 }

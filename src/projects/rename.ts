@@ -4,7 +4,7 @@ import { batch, type Db, type Directory, run } from '../db/client'
 import type { Runtime } from '../env'
 import { findProject, type Project } from '../tenancy/project'
 import { projects } from '../tenancy/schema'
-import { entry } from './in-store'
+import { projectEntry } from './in-store'
 
 /** Renames a project. The same name again changes nothing. @returns null if there is no such project */
 export async function renameProject(db: Db, id: string, name: string, change: Change): Promise<Project | null> {
@@ -13,7 +13,7 @@ export async function renameProject(db: Db, id: string, name: string, change: Ch
     .set({ name })
     .where(and(eq(projects.id, id), ne(projects.name, name)))
   const { project } = await batch(db, {
-    ...audited(db, change, entry(id, 'project.renamed', name), renamed),
+    ...audited(db, change, projectEntry(id, 'project.renamed', name), renamed),
     project: findProject(db, id),
   })
   return project[0] ?? null

@@ -7,7 +7,7 @@ export const STORE_STATES = ['open', 'opening', 'closed', 'failing', 'unbound'] 
 export type StoreState = (typeof STORE_STATES)[number]
 
 /** The state of a store, from what the cron noted about it. Store 0 is open from the start. */
-export function stateOf(row: StoreRow, bound: readonly number[], now: number): StoreState {
+export function storeState(row: StoreRow, bound: readonly number[], now: number): StoreState {
   if (!bound.includes(row.number)) return 'unbound'
   if (row.error !== null || row.seen_at < now - SEEN_WITHIN_MS) return 'failing'
   if (row.closed) return 'closed'
@@ -28,7 +28,7 @@ export function placesFor(
 ): number[] {
   const isNew = ({ number, first_seen_at }: StoreRow) => number > 0 && first_seen_at > now - OPENS_AFTER_MS
   const there = rows.filter((row) => bound.includes(row.number) && !row.closed && !isNew(row))
-  const open = there.filter((row) => stateOf(row, bound, now) === 'open')
+  const open = there.filter((row) => storeState(row, bound, now) === 'open')
   const roomy = open.filter((row) => sizeOf(row) < ROOMY_SHARE * MAX_STORE_BYTES)
   const left = [roomy, open, there].find((some) => some.length > 0) ?? []
   const drawn: StoreRow[] = []

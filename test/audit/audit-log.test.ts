@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_LOOKED_AT } from '../../src/audit-log/filters'
+import { MAX_ENTRIES_LOOKED_AT } from '../../src/audit-log/filters'
 import { newId } from '../../src/lib/ids'
 import { iso, MINUTE } from '../../src/lib/time'
 import { type Answer, BESIDE, call, countingD1, freshKey, mint, STORE } from '../harness'
@@ -93,7 +93,7 @@ describe('the audit log', () => {
     const world = await freshKey()
     const t = Date.now() + MINUTE
     const rare = { actor_id: 'usr_rare' }
-    const common = Array.from({ length: 2 * MAX_LOOKED_AT }, (_, i) => ({ at: t + 10 + i }))
+    const common = Array.from({ length: 2 * MAX_ENTRIES_LOOKED_AT }, (_, i) => ({ at: t + 10 + i }))
     await insert(world.project, [{ at: t, ...rare }, { at: t + 1, ...rare }, ...common])
     await read(world, '') // The isolate then knows the key, so its read travels with the list.
     const found: string[] = []
@@ -104,7 +104,7 @@ describe('the audit log', () => {
       const { body } = await read(world, query, { DB })
       // One for the entries, and one to the directory for the addresses of the users who made them.
       expect(count.trips - BESIDE).toBe(body.data.length > 0 ? 2 : 1)
-      expect(count.rows_read).toBeLessThanOrEqual(2 * MAX_LOOKED_AT + 20)
+      expect(count.rows_read).toBeLessThanOrEqual(2 * MAX_ENTRIES_LOOKED_AT + 20)
       found.push(...body.data.map(({ id }) => id))
       pages.push([body.data.length, body.truncated])
       cursor = body.next_cursor

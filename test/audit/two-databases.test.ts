@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_LOOKED_AT } from '../../src/audit-log/filters'
+import { MAX_ENTRIES_LOOKED_AT } from '../../src/audit-log/filters'
 import { newId } from '../../src/lib/ids'
 import { MINUTE } from '../../src/lib/time'
 import { visit } from '../console/visit'
@@ -63,7 +63,7 @@ describe('the log of a project', () => {
         SELECT ?, value, 'user', 'usr_x', 'other', 'member', 'usr_x', 'req_x' FROM json_each(?)`
       return database.prepare(sql).bind(world.project, ids).run()
     }
-    await insert(DIRECTORY, MAX_LOOKED_AT, at)
+    await insert(DIRECTORY, MAX_ENTRIES_LOOKED_AT, at)
     const found: string[] = []
     let pages = 0
     for (let cursor: string | null = ''; cursor !== null; pages++) {

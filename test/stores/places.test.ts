@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE } from '../../src/lib/time'
 import { MAX_STORE_BYTES, OPENS_AFTER_MS, SEEN_WITHIN_MS } from '../../src/stores/limits'
-import { placesFor, type StoreState, stateOf } from '../../src/stores/places'
+import { placesFor, type StoreState, storeState } from '../../src/stores/places'
 import type { StoreRow } from '../../src/stores/store'
 
 const NOW = Date.parse('2026-01-01T12:00:00Z')
@@ -27,11 +27,11 @@ it.each<[StoreState, Partial<StoreRow>, number[]]>([
   ['opening', { first_seen_at: NOW - OPENS_AFTER_MS + 1 }, [0, 1]],
   ['open', { first_seen_at: NOW - OPENS_AFTER_MS }, [0, 1]],
 ])('a store is %s with %j, where %j are bound', (state, fields, bound) => {
-  expect(stateOf(row(1, fields), bound, NOW)).toBe(state)
+  expect(storeState(row(1, fields), bound, NOW)).toBe(state)
 })
 
 it('store 0 is open from the start', () => {
-  expect(stateOf(row(0, { first_seen_at: NOW }), [0], NOW)).toBe('open')
+  expect(storeState(row(0, { first_seen_at: NOW }), [0], NOW)).toBe('open')
 })
 
 describe('a new project goes', () => {

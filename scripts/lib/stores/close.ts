@@ -1,4 +1,4 @@
-import { stateOf } from '../../../src/stores/places.ts'
+import { storeState } from '../../../src/stores/places.ts'
 import { execute, literal } from '../d1.ts'
 import { fail } from '../terminal.ts'
 import { type Deployment, numbersIn, readDirectory } from './deployment.ts'
@@ -21,7 +21,7 @@ export async function closeStore({ target, bound }: Deployment, number: number, 
       : `Store ${number} takes new projects again.`,
   )
   if (!closed) return
-  const open = known.rows.filter((one) => one.number !== number && stateOf(one, bound, now) === 'open')
+  const open = known.rows.filter((one) => one.number !== number && storeState(one, bound, now) === 'open')
   if (open.length === 0) {
     console.log('No other store is open now. New projects go to a store that is not closed, or else to store 0.')
   }

@@ -1,6 +1,6 @@
 import { idTime } from '../../../src/lib/ids.ts'
 import { MAX_STORE_BYTES } from '../../../src/stores/limits.ts'
-import { stateOf } from '../../../src/stores/places.ts'
+import { storeState } from '../../../src/stores/places.ts'
 import type { StoreRow } from '../../../src/stores/store.ts'
 import { execute } from '../d1.ts'
 import { newestMigration } from '../prepare.ts'
@@ -39,7 +39,7 @@ export async function listStores(deployment: Deployment): Promise<void> {
       const heard = own && !('failed' in own) ? own : undefined
       return [
         String(number),
-        row ? stateOf(row, deployment.bound, now) : UNKNOWN,
+        row ? storeState(row, deployment.bound, now) : UNKNOWN,
         ...sizesOf(row),
         projects,
         oldestOf(heard?.oldest, now),

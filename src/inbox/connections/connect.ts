@@ -8,7 +8,7 @@ import { seal, sealContext, unseal } from '../../lib/seal'
 import { VENDORS, vendorOf } from '../../vendors'
 import { takeEffect } from '../receive/known-connections'
 import { type Connection, type ConnectionRow, insertConnection, readConnection, updateConnection } from './connection'
-import type { CreateBody, UpdateBody } from './fields'
+import type { CreateBody, UpdateConnectionBody } from './fields'
 import { HINT_HIDES, HINT_SHOWS } from './limits'
 import type { StoredSecret } from './schema'
 import { requireSealingKey } from './sealing'
@@ -44,7 +44,7 @@ export async function connect(
 export async function changeConnection(
   rt: Runtime,
   of: Pick<Connection, 'project_id' | 'id'>,
-  changes: z.infer<typeof UpdateBody>,
+  changes: z.infer<typeof UpdateConnectionBody>,
   change: Change,
 ): Promise<ConnectionRow> {
   const row = await updateConnection(rt.db, of, changes, change)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { named, visibleText } from '../../http/fields'
 import { VendorField } from '../../vendors/field'
-import { MAX_NAME, MAX_SECRET_LENGTH } from './limits'
+import { MAX_CONNECTION_NAME, MAX_SECRET_LENGTH } from './limits'
 
 export const ConnectionStatus = named('ConnectionStatus', z.enum(['active', 'disabled']))
 
@@ -21,7 +21,7 @@ export const CreateBody = named(
   'CreateConnection',
   z.strictObject({
     vendor: VendorField,
-    name: visibleText(MAX_NAME),
+    name: visibleText(MAX_CONNECTION_NAME),
     livemode,
     signing_secret: signing_secret
       .optional()
@@ -32,11 +32,11 @@ export const CreateBody = named(
   { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret: 'the secret as the vendor shows it' },
 )
 
-export const UpdateBody = named(
+export const UpdateConnectionBody = named(
   'UpdateConnection',
   z
     .strictObject({
-      name: visibleText(MAX_NAME).optional(),
+      name: visibleText(MAX_CONNECTION_NAME).optional(),
       status: ConnectionStatus.optional(),
       livemode: livemode.optional(),
     })

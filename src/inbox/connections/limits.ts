@@ -5,7 +5,7 @@ export const MAX_CONNECTIONS = 50
 /** Live signing secrets of a connection. The update itself enforces the limit. */
 export const MAX_SECRETS = 5
 /** Characters (code points) of a connection's name. */
-export const MAX_NAME = 100
+export const MAX_CONNECTION_NAME = 100
 /** Characters of a signing secret. */
 export const MAX_SECRET_LENGTH = 4096
 /** Characters at the start of a secret that its hint never shows. */

@@ -21,7 +21,7 @@ const Secret = z.object({
   last_used_at: timestamp.nullable().describe('When it last verified a delivery. Written at most once a minute.'),
 })
 
-export const Connection = named(
+export const ConnectionShown = named(
   'Connection',
   z.object({
     id: z.string(),
@@ -66,7 +66,7 @@ export function ingestUrl(c: Context<HttpEnv>, connectionId: string): string {
 }
 
 /** A connection as the API shows it: only the hints of its secrets. */
-export function present(c: Context<HttpEnv>, row: ConnectionRow): z.infer<typeof Connection> {
+export function presentConnection(c: Context<HttpEnv>, row: ConnectionRow): z.infer<typeof ConnectionShown> {
   return {
     id: row.id,
     vendor: row.vendor as VendorName,

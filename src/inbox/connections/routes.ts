@@ -10,9 +10,9 @@ import { body, query } from '../../http/validate'
 import { requireFound } from '../../lib/fault'
 import { addSigningSecret, changeConnection, connect } from './connect'
 import { deleteConnection, findConnection, listConnections } from './connection'
-import { CreateBody, SecretBody, UpdateBody } from './fields'
+import { CreateBody, SecretBody, UpdateConnectionBody } from './fields'
 import { MAX_CONNECTIONS } from './limits'
-import { Connection, present } from './present'
+import { ConnectionShown, presentConnection } from './present'
 import { removeSecret } from './secrets'
 
 const tag = 'Billing connections'
@@ -29,7 +29,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       description: `The response has the ingest address to give the vendor. If the vendor shows its signing secret only once it has this address, leave out \`signing_secret\` and add it with \`POST …/secrets\`. A project can have ${MAX_CONNECTIONS} connections.`,
       tag,
       policy: mayWrite,
-      responses: { 201: { description: 'The connection.', schema: Connection } },
+      responses: { 201: { description: 'The connection.', schema: ConnectionShown } },
       faults: ['connection_limit_reached', 'encryption_key_unavailable'],
     }),
     body(CreateBody),
@@ -37,7 +37,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       const rt = c.get('rt')
       const project = projectOf(c.get('actor'))
       const row = await connect(rt, project, c.req.valid('json'), changeOf(c))
-      return answer(c, present(c, row), 201)
+      return answer(c, presentConnection(c, row), 201)
     },
   )
   .get(
@@ -48,7 +48,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       description: 'Newest first.',
       tag,
       policy: mayRead,
-      responses: { 200: { description: 'A page of connections.', schema: listOf(Connection) } },
+      responses: { 200: { description: 'A page of connections.', schema: listOf(ConnectionShown) } },
     }),
     query(z.strictObject(pageFields)),
     async (c) => {
@@ -57,7 +57,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       const { rows } = await read(c, { rows: listConnections(c.get('rt').db, project, list.before, list.take) })
       return answer(
         c,
-        list.page(rows, (row) => present(c, row)),
+        list.page(rows, (row) => presentConnection(c, row)),
         200,
       )
     },
@@ -70,13 +70,13 @@ export const connectionRoutes = new Hono<HttpEnv>()
       description: 'Signing secrets are shown only by their hints.',
       tag,
       policy: mayRead,
-      responses: { 200: { description: 'The connection.', schema: Connection } },
+      responses: { 200: { description: 'The connection.', schema: ConnectionShown } },
       faults: ['not_found'],
     }),
     async (c) => {
       const project = projectOf(c.get('actor'))
       const { rows } = await read(c, { rows: findConnection(c.get('rt').db, project, c.req.param('id')) })
-      return answer(c, present(c, requireFound(rows, 'Connection')), 200)
+      return answer(c, presentConnection(c, requireFound(rows, 'Connection')), 200)
     },
   )
   .patch(
@@ -88,14 +88,14 @@ export const connectionRoutes = new Hono<HttpEnv>()
         'A disabled connection answers deliveries with 403, and the vendor retries them. Enabling a connection takes a second. After that, every delivery is accepted, wherever it arrives.',
       tag,
       policy: mayWrite,
-      responses: { 200: { description: 'The connection.', schema: Connection } },
+      responses: { 200: { description: 'The connection.', schema: ConnectionShown } },
       faults: ['not_found'],
     }),
-    body(UpdateBody),
+    body(UpdateConnectionBody),
     async (c) => {
       const connection = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
       const row = await changeConnection(c.get('rt'), connection, c.req.valid('json'), changeOf(c))
-      return answer(c, present(c, row), 200)
+      return answer(c, presentConnection(c, row), 200)
     },
   )
   .delete(
@@ -123,7 +123,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
         'The call takes a second. After that, the secret works for every delivery, wherever it arrives. To rotate a secret, add the new one, switch the vendor to it, and remove the old one once it is no longer used.',
       tag,
       policy: mayWrite,
-      responses: { 201: { description: 'The connection.', schema: Connection } },
+      responses: { 201: { description: 'The connection.', schema: ConnectionShown } },
       faults: ['not_found', 'secret_exists', 'secret_limit_reached', 'encryption_key_unavailable'],
     }),
     body(SecretBody),
@@ -131,7 +131,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       const { signing_secret } = c.req.valid('json')
       const connection = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
       const row = await addSigningSecret(c.get('rt'), connection, signing_secret, changeOf(c))
-      return answer(c, present(c, row), 201)
+      return answer(c, presentConnection(c, row), 201)
     },
   )
   .delete(

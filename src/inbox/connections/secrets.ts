@@ -3,7 +3,14 @@ import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { json } from '../../db/sql'
 import { Fault, notFound, requireFound } from '../../lib/fault'
-import { type Connection, type ConnectionRow, entry, findConnection, liveConnections, nextVersion } from './connection'
+import {
+  type Connection,
+  type ConnectionRow,
+  connectionEntry,
+  findConnection,
+  liveConnections,
+  nextVersion,
+} from './connection'
 import { MAX_SECRETS, SECRET_USED_EVERY } from './limits'
 import { connections, type StoredSecret } from './schema'
 
@@ -27,7 +34,7 @@ export async function addSecret(
     .set({ secrets, version: nextVersion })
     .where(and(liveConnections(project_id, id), asRead, room))
   const { rows } = await batch(db, {
-    ...audited(db, change, entry(project_id, id, 'connection.secret_added', { secret_id: secret.id }), added),
+    ...audited(db, change, connectionEntry(project_id, id, 'connection.secret_added', { secret_id: secret.id }), added),
     rows: findConnection(db, project_id, id),
   })
   const row = requireFound(rows, 'Connection')
@@ -55,7 +62,7 @@ export async function removeSecret(
     .set({ secrets: others, version: nextVersion })
     .where(and(liveConnections(project_id, id), has))
     .returning({ id: connections.id })
-  const about = entry(project_id, id, 'connection.secret_removed', { secret_id: secretId })
+  const about = connectionEntry(project_id, id, 'connection.secret_removed', { secret_id: secretId })
   const { changed } = await batch(db, audited(db, change, about, removed))
   if (changed.length === 0) throw notFound('Signing secret', 'on this connection')
 }

@@ -12,7 +12,7 @@ import { BillingEvent, EventStatus } from '../events/present'
 import { events, refs } from '../schema'
 
 /** Events referring to an object that one page of its timeline looks at. A few of them are about another object. */
-export const MAX_LOOKED_AT = 1000
+export const MAX_TIMELINE_LOOKED_AT = 1000
 
 export const TimelineEntry = named(
   'TimelineEntry',
@@ -53,7 +53,7 @@ export function timelineOf(object: { kind: ObjectKind; id: string }, from: strin
   const [before, after] = from?.split(' ') ?? []
   return {
     before: before || null,
-    take: MAX_LOOKED_AT,
+    take: MAX_TIMELINE_LOOKED_AT,
     /** `resume`: where the next page starts; null at the end. */
     page(rows: readonly TimelineRow[]): { entries: TimelineEntry[]; resume: string | null } {
       const entries: TimelineEntry[] = []
@@ -64,7 +64,10 @@ export function timelineOf(object: { kind: ObjectKind; id: string }, from: strin
         }
         if (entry) entries.push(entry)
       }
-      return { entries, resume: rows.length === MAX_LOOKED_AT ? (rows.map(({ id }) => id).sort()[0] ?? null) : null }
+      return {
+        entries,
+        resume: rows.length === MAX_TIMELINE_LOOKED_AT ? (rows.map(({ id }) => id).sort()[0] ?? null) : null,
+      }
     },
   }
 }

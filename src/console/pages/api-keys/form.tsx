@@ -1,7 +1,7 @@
 import type { KeyRow } from '../../../api-keys/key'
-import { MAX_NAME } from '../../../api-keys/limits'
+import { MAX_KEY_NAME } from '../../../api-keys/limits'
 import { MintBody } from '../../../api-keys/mint'
-import { UpdateBody } from '../../../api-keys/update'
+import { UpdateKeyBody } from '../../../api-keys/update'
 import { form, text } from '../../form'
 import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
@@ -14,9 +14,9 @@ import { presetsFor, scopesIn } from './access'
 import { EXPIRIES, ExpiryFields, earlierThan } from './expiry'
 import { ScopeChoice } from './matrix'
 
-const name = text('Name', { required: true, maxlength: MAX_NAME })
+const name = text('Name', { required: true, maxlength: MAX_KEY_NAME })
 export const KEY = form(MintBody, { name })
-export const CHANGED = form(UpdateBody, { name })
+export const CHANGED = form(UpdateKeyBody, { name })
 
 /** The form as it is at first: the smallest preset, and an expiry. */
 function blank(c: Visit): URLSearchParams {

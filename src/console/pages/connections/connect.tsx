@@ -1,6 +1,6 @@
 import type { PropsWithChildren } from 'hono/jsx'
-import { CreateBody, UpdateBody } from '../../../inbox/connections/fields'
-import { MAX_NAME } from '../../../inbox/connections/limits'
+import { CreateBody, UpdateConnectionBody } from '../../../inbox/connections/fields'
+import { MAX_CONNECTION_NAME } from '../../../inbox/connections/limits'
 import { vendorOf } from '../../../vendors'
 import { form, own, text } from '../../form'
 import { pathsOf, type Visit } from '../../page'
@@ -15,12 +15,12 @@ import { guideOf } from './guides'
 const MODES: Record<string, boolean> = { true: true, false: false }
 
 const fields = {
-  name: text('Name', { required: true, maxlength: MAX_NAME, when: (sent) => sent.has('name') }),
+  name: text('Name', { required: true, maxlength: MAX_CONNECTION_NAME, when: (sent) => sent.has('name') }),
   livemode: own((mode) => MODES[mode]),
 }
 export const CONNECTION = form(CreateBody, { ...fields, vendor: own((vendor) => vendor) })
 /** The form that changes a connection, and those that only enable or disable it. */
-export const CHANGED = form(UpdateBody, { ...fields, status: own((status) => status || undefined) })
+export const CHANGED = form(UpdateConnectionBody, { ...fields, status: own((status) => status || undefined) })
 
 const hasState = ([name]: readonly [string, ...string[]]) => vendorOf(name)?.snapshots !== undefined
 

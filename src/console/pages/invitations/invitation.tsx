@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { roleWords } from '../../../lib/access-words'
-import { stateOf } from '../../../members/invitations'
+import { invitationState } from '../../../members/invitations'
 import type { OwnInvitation } from '../../../members/own-invitations'
 import type { Visit } from '../../page'
 import type { UNSENT } from '../../refusal'
@@ -25,7 +25,7 @@ const frame = { title: 'Invitation', section: 'projects', above: ['Projects', '/
 /** One invitation to the signed-in address. Its email links to this page. */
 export function invitationPage(c: Visit, row: OwnInvitation, { mistakes, status }: typeof UNSENT) {
   const { now } = c.get('rt')
-  const state = stateOf(row, now)
+  const state = invitationState(row, now)
   return show(
     c,
     { ...frame, status },

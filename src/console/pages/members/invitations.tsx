@@ -2,7 +2,7 @@ import type { Page } from '../../../http/page'
 import { rankOf } from '../../../lib/access'
 import { MINUTE } from '../../../lib/time'
 import { isPrinted } from '../../../mail/deliver'
-import { type Invitation, type InvitationState, stateOf } from '../../../members/invitations'
+import { type Invitation, type InvitationState, invitationState } from '../../../members/invitations'
 import { can, pathsOf, type Visit } from '../../page'
 import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
@@ -82,7 +82,7 @@ function Status({ c, row }: { c: Visit; row: Invitation }) {
   const { now } = c.get('rt')
   return (
     <>
-      <Badge of={stateOf(row, now)} />
+      <Badge of={invitationState(row, now)} />
       {row.state === 'pending' && (
         <span class="line">{isPrinted(c) ? <Printed row={row} /> : <Mail row={row} now={now} />}</span>
       )}

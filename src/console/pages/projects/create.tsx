@@ -1,5 +1,5 @@
 import { ProjectBody } from '../../../projects/fields'
-import { MAX_NAME } from '../../../projects/limits'
+import { MAX_PROJECT_NAME } from '../../../projects/limits'
 import { form, text } from '../../form'
 import type { Visit } from '../../page'
 import { type Sent, UNSENT } from '../../refusal'
@@ -13,7 +13,7 @@ import type { Invited } from './list'
 export const PROJECT = form(ProjectBody, {
   name: text('Name', {
     required: true,
-    maxlength: MAX_NAME,
+    maxlength: MAX_PROJECT_NAME,
     autofocus: true,
     hint: 'For example “Acme production”. You can change it later.',
   }),
