@@ -10,7 +10,7 @@
  */
 import { createInterface } from 'node:readline/promises'
 import * as z from 'zod'
-import { originFrom } from '../src/settings'
+import { originFrom } from '../src/lib/origin.ts'
 import { Commands } from './lib/deploy/commands.ts'
 import { migrateStores } from './lib/deploy/migrate.ts'
 import { ensureDatabases, ensureNamespace, ensureQueue, requireLogin } from './lib/deploy/resources.ts'

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Fault } from './lib/fault'
+import { originFrom } from './lib/origin'
 
 /** Characters. With this many nobody guesses a token, so wrong ones need no limit. */
 const MIN_METRICS_TOKEN = 32
@@ -150,13 +151,4 @@ export function hostnamesFrom(list: string): string[] {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
-}
-
-/**
- * The origin that a text states, such as `https://api.example.com`; null if it is anything else. It must be https, and
- * have no path, query or user.
- */
-export function originFrom(text: string): string | null {
-  const url = URL.parse(text)
-  return url?.protocol === 'https:' && url.href === `${url.origin}/` ? url.origin : null
 }

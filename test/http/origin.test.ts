@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { originFrom } from '../../src/settings'
+import { originFrom } from '../../src/lib/origin'
 import { visit } from '../console/visit'
 import { call, captureConsole, freshProject, mailbox, ORIGIN, type RequestOptions, stripeConnection } from '../harness'
 import { codeIn, freshEmail } from '../sessions/signing-in'
