@@ -1,12 +1,12 @@
-import { and, eq, getTableColumns } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { ByClient } from '../accounts/by'
 import { sessionEvent } from '../accounts/events'
 import { noteBrowser } from '../accounts/notices'
-import { sessions, type User, users } from '../accounts/schema'
+import { sessions, type User } from '../accounts/schema'
 import type { Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { type Bypassed, bypassedBy } from '../sessions/bypass'
-import { type Session, sessionReplaced } from '../sessions/session'
+import { type Session, sessionReplaced, userOfSession } from '../sessions/session'
 import { type Acting, isSession } from './acting'
 import { type Asserted, isAsAsserted, once, passkeyUsed } from './passkey'
 
@@ -35,11 +35,7 @@ export async function openWithPasskey(
     ...noteBrowser(db, { session: session.id, browser, newUser: null }, now),
     ...sessionReplaced(db, { replaces, by: session.id }, by),
     bypassed: bypassedBy(db, session.id),
-    user: db
-      .select(getTableColumns(users))
-      .from(sessions)
-      .innerJoin(users, eq(users.id, sessions.user_id))
-      .where(eq(sessions.id, session.id)),
+    user: userOfSession(db, session.id),
   })
   const user = done?.user[0]
   if (!user) return null

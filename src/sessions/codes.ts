@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, isNull, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { ByClient } from '../accounts/by'
 import { sessionEvent, wrongCodeEvent } from '../accounts/events'
 import { noteBrowser } from '../accounts/notices'
@@ -11,7 +11,7 @@ import { isInvited } from '../tenancy/invited'
 import type { Requester } from './budget'
 import { type Bypassed, bypassedBy } from './bypass'
 import { CODE_TRIES, CODES_FOR_EACH, CODES_PER_HOUR, CODES_PER_REQUESTER, CODES_PER_SITE } from './limits'
-import { type Session, sessionReplaced } from './session'
+import { type Session, sessionReplaced, userOfSession } from './session'
 
 type NewCode = {
   id: string
@@ -199,11 +199,7 @@ export async function redeemCode(
     ...noteBrowser(db, { session: session.id, browser, newUser: newUser.id }, now),
     ...sessionReplaced(db, { replaces, by: session.id }, by),
     bypassed: bypassedBy(db, session.id),
-    user: db
-      .select(getTableColumns(users))
-      .from(sessions)
-      .innerJoin(users, eq(users.id, sessions.user_id))
-      .where(eq(sessions.id, session.id)),
+    user: userOfSession(db, session.id),
   })
   if (!user[0]) return null
   const due = known.length === 0 && user[0].id !== newUser.id && user[0].notices

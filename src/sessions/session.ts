@@ -1,4 +1,4 @@
-import { and, desc, eq, exists, gt, lt, ne, not, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, getTableColumns, gt, lt, ne, not, sql } from 'drizzle-orm'
 import type { ByClient } from '../accounts/by'
 import { purgeAccountEvents, sessionEvent } from '../accounts/events'
 import { forgetBrowsers, purgeBrowsers } from '../accounts/notices'
@@ -154,4 +154,13 @@ export async function purgeEnded(db: Directory, now: number, most: number): Prom
     browsers: purgeBrowsers(db, now, most),
   })
   return Object.values(gone).map(({ length }) => length)
+}
+
+/** Reads the user of a session, for the batch that opens it: no row if it was not opened. */
+export function userOfSession(db: Directory, id: string) {
+  return db
+    .select(getTableColumns(users))
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.user_id))
+    .where(eq(sessions.id, id))
 }

@@ -9,7 +9,7 @@ export const MAX_REDIRECT_URIS = 20
 /** Scopes that a connection asks for. */
 export const MAX_SCOPES = 10
 /** Characters of a name, an issuer, a client's id and secret, a scope, the name of a claim, and an address. */
-export const MAX_CONNECTION_NAME = 100
+export const MAX_SSO_CONNECTION_NAME = 100
 export const MAX_ISSUER = 500
 export const MAX_CLIENT_ID = 200
 export const MAX_CLIENT_SECRET = 500

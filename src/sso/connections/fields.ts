@@ -8,12 +8,12 @@ import {
   MAX_CLIENT_ID,
   MAX_CLIENT_SECRET,
   MAX_CONNECTION_DOMAINS,
-  MAX_CONNECTION_NAME,
   MAX_ISSUER,
   MAX_REDIRECT_URI,
   MAX_REDIRECT_URIS,
   MAX_SCOPE,
   MAX_SCOPES,
+  MAX_SSO_CONNECTION_NAME,
 } from '../limits'
 
 const audience = named('SsoAudience', z.enum(AUDIENCES)).describe(
@@ -57,7 +57,7 @@ const client = {
     .describe('The claims with the email address and the name of a person. By default `email` and `name`.'),
 }
 const common = {
-  name: visibleText(MAX_CONNECTION_NAME).describe('Shown to people who sign in.'),
+  name: visibleText(MAX_SSO_CONNECTION_NAME).describe('Shown to people who sign in.'),
   ...client,
   domain_ids: unique(z.array(domainId).max(MAX_CONNECTION_DOMAINS)).describe(
     'Domains of the project, with the purpose `sso`, whose addresses this connection may vouch for.',

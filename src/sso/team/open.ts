@@ -1,4 +1,4 @@
-import { and, eq, exists, getTableColumns, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, eq, exists, isNull, lt, or, sql } from 'drizzle-orm'
 import type { ByClient } from '../../accounts/by'
 import { sessionEvent } from '../../accounts/events'
 import { noteBrowser } from '../../accounts/notices'
@@ -9,7 +9,7 @@ import { insertWhere } from '../../db/insert-where'
 import { ssoConnections, ssoIdentities } from '../../identities/schema'
 import { newId } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
-import { type Session, sessionReplaced } from '../../sessions/session'
+import { type Session, sessionReplaced, userOfSession } from '../../sessions/session'
 import { members } from '../../tenancy/schema'
 import { type AdmissionFacts, admit, NOT_INVITED, type NotAdmitted } from './admission'
 import { type Entering, type Entrant, entrantOf, selectFacts, whenFacts } from './facts'
@@ -50,11 +50,7 @@ export async function openWithSso(
     ...noteBrowser(db, { session: session.id, browser, newUser: created.user }, now),
     ...sessionReplaced(db, { replaces, by: session.id }, by),
     ...lastUsed(db, opening, entry),
-    user: db
-      .select(getTableColumns(users))
-      .from(sessions)
-      .innerJoin(users, eq(users.id, sessions.user_id))
-      .where(eq(sessions.id, session.id)),
+    user: userOfSession(db, session.id),
   })
   const [user] = done.user
   if (!user) {
