@@ -30,7 +30,7 @@ export const AuditFilters = z.strictObject(auditFilters)
 export type AuditFilters = z.infer<typeof AuditFilters>
 
 /** The time range as a range of ids, exclusive at both ends: ids begin with the time. @throws {Fault} `validation_failed` */
-export function rangeOf({ created_after, created_before }: AuditFilters): { above: string; below: string } {
+export function auditRange({ created_after, created_before }: AuditFilters): { above: string; below: string } {
   const after = created_after === undefined ? null : Date.parse(created_after)
   const before = created_before === undefined ? null : Date.parse(created_before)
   if (after !== null && before !== null && after >= before) {

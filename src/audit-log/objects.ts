@@ -8,7 +8,7 @@ import { ssoConnections } from '../identities/schema'
 import { connections } from '../inbox/connections/schema'
 
 /** The current state of what an entry is about: its name and, if it was revoked or deleted, when (ms). */
-export type Named = { id: string; name: string; ended_at: number | null }
+export type NamedObject = { id: string; name: string; ended_at: number | null }
 
 /**
  * Reads the API keys, connections, domains and single sign-on connections of the project among these ids, the ended ones too.
@@ -18,7 +18,7 @@ export async function readNamed(
   { db, directory }: Pick<Runtime, 'db' | 'directory'>,
   projectId: string,
   ids: readonly string[],
-): Promise<Map<string, Named>> {
+): Promise<Map<string, NamedObject>> {
   const read = [
     ['key_', (found: string[]) => run(db, namedKeys(db, projectId, found))],
     ['con_', (found: string[]) => run(db, namedConnections(db, projectId, found))],
@@ -40,21 +40,21 @@ function of(prefix: string, ids: readonly string[]): string[] {
   return [...new Set(ids.filter((id) => id.startsWith(prefix)))]
 }
 
-function namedKeys(db: Db, projectId: string, ids: readonly string[]): Query<Named[]> {
+function namedKeys(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
   return db
     .select({ id: apiKeys.id, name: apiKeys.name, ended_at: apiKeys.revoked_at })
     .from(apiKeys)
     .where(and(eq(apiKeys.project_id, projectId), inArray(apiKeys.id, valuesOf(ids))))
 }
 
-function namedConnections(db: Db, projectId: string, ids: readonly string[]): Query<Named[]> {
+function namedConnections(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
   return db
     .select({ id: connections.id, name: connections.name, ended_at: connections.deleted_at })
     .from(connections)
     .where(and(eq(connections.project_id, projectId), inArray(connections.id, valuesOf(ids))))
 }
 
-function namedDomains(directory: Directory, projectId: string, ids: readonly string[]): Query<Named[]> {
+function namedDomains(directory: Directory, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
   return directory
     .select({
       id: domains.id,
@@ -65,7 +65,7 @@ function namedDomains(directory: Directory, projectId: string, ids: readonly str
     .where(and(eq(domains.project_id, projectId), inArray(domains.id, valuesOf(ids))))
 }
 
-function namedSso(directory: Directory, projectId: string, ids: readonly string[]): Query<Named[]> {
+function namedSso(directory: Directory, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
   return directory
     .select({ id: ssoConnections.id, name: ssoConnections.name, ended_at: ssoConnections.deleted_at })
     .from(ssoConnections)

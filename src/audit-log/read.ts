@@ -8,7 +8,7 @@ import type { Runtime } from '../env'
 import { type Page, paging } from '../http/page'
 import { isOne } from '../http/read'
 import { invitations } from '../tenancy/schema'
-import { type AuditFilters, MAX_ENTRIES_LOOKED_AT, rangeOf } from './filters'
+import { type AuditFilters, auditRange, MAX_ENTRIES_LOOKED_AT } from './filters'
 
 const a = alias(auditLog, 'a')
 const i = alias(invitations, 'i')
@@ -55,7 +55,7 @@ export function listAudit(
   filters: AuditFilters,
   { before, take }: { before: string | null; take: number },
 ): Query<ListRow[]> {
-  const { above, below } = rangeOf(filters)
+  const { above, below } = auditRange(filters)
   const from = before !== null && before < below ? before : below
   const range = and(eq(a.project_id, projectId), gt(a.id, above), lt(a.id, from))
   const wanted = conditionOf(filters)

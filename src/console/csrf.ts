@@ -4,7 +4,7 @@ import type { Runtime } from '../env'
 import type { HttpEnv } from '../http/context'
 import { equalBytes, hex, hmac, utf8 } from '../lib/crypto'
 import { newId } from '../lib/ids'
-import type { User } from './session'
+import type { SignedIn } from './session'
 
 /** The token in a session's forms. Nobody else can compute it, and it does not reveal the session's own token. */
 export async function formTokenOf(rt: Runtime, sessionId: string): Promise<string> {
@@ -21,7 +21,7 @@ export function requireFormToken(form: URLSearchParams, token: string): void {
  * names a key that exists, and mints no other. Nobody can choose an id, because the field is signed for the session and
  * the project.
  */
-export async function onceOf(rt: Runtime, user: User, id = newId('key', rt.now)): Promise<string> {
+export async function onceOf(rt: Runtime, user: SignedIn, id = newId('key', rt.now)): Promise<string> {
   const text = `console once:${user.id}:${user.project_id}:${id}`
   return `${id}.${hex(await hmac('SHA-256', utf8(rt.settings.codePepper), text))}`
 }
@@ -31,7 +31,7 @@ export async function onceOf(rt: Runtime, user: User, id = newId('key', rt.now))
  *
  * @throws {HTTPException} 403 if the field was not made for this session and project
  */
-export async function idIn(rt: Runtime, user: User, once: string | null): Promise<string> {
+export async function idIn(rt: Runtime, user: SignedIn, once: string | null): Promise<string> {
   if (once === null) return newId('key', rt.now)
   const [id = ''] = once.split('.', 1)
   if (!equalBytes(utf8(once), utf8(await onceOf(rt, user, id)))) throw refused()

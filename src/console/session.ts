@@ -23,17 +23,17 @@ const NOT_SIGNED_IN: FaultName[] = [
   'session_expired',
 ]
 
-export type User = Extract<Actor, { type: 'session' }>
+export type SignedIn = Extract<Actor, { type: 'session' }>
 
 /**
  * The signed-in user, with the role in a project if one is given.
  *
  * @throws {Fault} a 401 fault if nobody is signed in; `not_a_member`
  */
-export async function userOfCookie(c: Context<HttpEnv>, projectId: string | null): Promise<User> {
+export async function userOfCookie(c: Context<HttpEnv>, projectId: string | null): Promise<SignedIn> {
   const token = cookieOf(c)
   if (token === null) throw new Fault('missing_credentials', 'Sign in.')
-  return (await identifyCaller(c, sessionCredential, token, projectId)) as User
+  return (await identifyCaller(c, sessionCredential, token, projectId)) as SignedIn
 }
 
 /**
@@ -42,13 +42,13 @@ export async function userOfCookie(c: Context<HttpEnv>, projectId: string | null
  *
  * @throws {Fault} `database_unavailable`
  */
-export async function visitorOf(c: Context<HttpEnv>): Promise<User | null> {
+export async function visitorOf(c: Context<HttpEnv>): Promise<SignedIn | null> {
   const rt = c.get('rt')
   const token = cookieOf(c)
   if (token === null) return null
   const { db, query, judge } = sessionCredential.lookup(rt, { token, hash: await sha256Hex(token) }, null)
   try {
-    return (await judge(await run(db, query))) as User
+    return (await judge(await run(db, query))) as SignedIn
   } catch (error) {
     if (isNotSignedIn(error)) return null
     throw error
@@ -67,8 +67,8 @@ export function isNotSignedIn(error: unknown): boolean {
 }
 
 /** The signed-in user, on a page that requires one. */
-export function userOf(c: Context<HttpEnv>): User {
-  return c.get('actor') as User
+export function userOf(c: Context<HttpEnv>): SignedIn {
+  return c.get('actor') as SignedIn
 }
 
 /** Signs the browser in. The server decides when the session ends; the cookie lives as long as a session can. */

@@ -8,7 +8,7 @@ import type { ConsumerRef } from '../consumers/ref'
 import { consumerIds, consumers, customerLinks, grants } from '../consumers/schema'
 import { type Db, raw } from '../db/client'
 import { json } from '../db/sql'
-import { KEY } from '../lib/catalog-key'
+import { CATALOG_KEY } from '../lib/catalog-key'
 import { idFloor } from '../lib/ids'
 import { projects } from '../tenancy/schema'
 import type { Item } from './facts'
@@ -85,7 +85,9 @@ const PAIRS = 16
 
 /** The features of a plan that are asked about. Each is looked up by itself: json_each would count a row for all of them. */
 function among(keys: readonly string[]) {
-  const pairs = keys.filter((key) => KEY.test(key)).map((key) => sql`${key}, ${plans.features} -> ${`$."${key}"`}`)
+  const pairs = keys
+    .filter((key) => CATALOG_KEY.test(key))
+    .map((key) => sql`${key}, ${plans.features} -> ${`$."${key}"`}`)
   const parts = Array.from({ length: Math.ceil(pairs.length / PAIRS) }, (_, part) =>
     pairs.slice(part * PAIRS, (part + 1) * PAIRS),
   )

@@ -76,7 +76,7 @@ export async function readLag(
   query: z.infer<typeof LagQuery>,
   ask: Send = (queries) => batch(db, queries),
 ): Promise<z.infer<typeof LagSeries>> {
-  const { bucket, size, start, points } = rangeOf(query, now)
+  const { bucket, size, start, points } = lagRange(query, now)
   const end = start + points * size
   const { connection_id = null } = query
   const minutes = readMinutes(db, projectId, { from: start / MINUTE, to: end / MINUTE }, connection_id)
@@ -126,7 +126,7 @@ type Asked = { from?: string | undefined; to?: string | undefined; bucket?: Buck
  *
  * @throws {Fault} `validation_failed` if the range is empty or has too many points, or the bucket is too small for it
  */
-export function rangeOf(asked: Asked, now: number): { bucket: Bucket; size: number; start: number; points: number } {
+export function lagRange(asked: Asked, now: number): { bucket: Bucket; size: number; start: number; points: number } {
   const to = asked.to === undefined ? now : Date.parse(asked.to)
   const from = asked.from === undefined ? to - DAY : Date.parse(asked.from)
   if (from >= to) throw invalidField('/from', 'out_of_range', 'must be earlier than to')

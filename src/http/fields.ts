@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { KEY, KEY_RULE } from '../lib/catalog-key'
+import { CATALOG_KEY, KEY_RULE } from '../lib/catalog-key'
 
 /**
  * A schema that the OpenAPI document shows as a component of its own.
@@ -20,7 +20,7 @@ export function exampleOf<T extends z.ZodType>(schema: T): z.input<T> {
 export const timestamp = z.iso.datetime()
 
 /** The key of a feature or a plan. */
-export const catalogKey = z.string().regex(KEY, KEY_RULE)
+export const catalogKey = z.string().regex(CATALOG_KEY, KEY_RULE)
 
 /** A number of things: 0 or more. */
 export const count = z.int().min(0)

@@ -1,5 +1,5 @@
 /** Characters of the key of a feature or a plan. */
 export const MAX_KEY = 64
 /** The key of a feature or a plan. */
-export const KEY = new RegExp(`^[a-z][a-z0-9_.-]{0,${MAX_KEY - 1}}$`)
+export const CATALOG_KEY = new RegExp(`^[a-z][a-z0-9_.-]{0,${MAX_KEY - 1}}$`)
 export const KEY_RULE = `must have at most ${MAX_KEY} characters, begin with a letter from a to z, and have only a to z, 0 to 9 and _ . - after it`

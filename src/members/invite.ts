@@ -7,7 +7,7 @@ import type { Role } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { DAY } from '../lib/time'
-import { isOpen } from '../tenancy/invited'
+import { isOpenInvitation } from '../tenancy/invited'
 import { invitations, members } from '../tenancy/schema'
 import { type Authority, hasAuthority, requireManager, requireRank, selectRole } from './authority'
 import { mailCounts, mayMail, requireMails, requireRoom, selectCounts } from './invitation-limits'
@@ -15,7 +15,7 @@ import { findInvitation, type Invitation, invitationEntry } from './invitations'
 import { MAX_PENDING } from './limits'
 
 /** Who is invited, with which role, and for how long (days). */
-export type Wanted = { email: string; role: Role; open_days: number }
+export type WantedInvitation = { email: string; role: Role; open_days: number }
 
 /**
  * Invites an address. An invitation to it that has expired ends first, unless the new one is refused.
@@ -26,7 +26,7 @@ export type Wanted = { email: string; role: Role; open_days: number }
 export async function insertInvitation(
   directory: Directory,
   { project_id, authority }: { project_id: string; authority: Authority },
-  wanted: Wanted,
+  wanted: WantedInvitation,
   change: Change & { actor: { type: 'user' | 'api_key' } },
 ): Promise<Invitation> {
   const { now, actor } = change
@@ -97,7 +97,7 @@ function openTo(directory: Directory, projectId: string, email: string, now: num
   return directory
     .select({ id: invitations.id })
     .from(invitations)
-    .where(and(eq(invitations.project_id, projectId), eq(invitations.email, email), isOpen(now)))
+    .where(and(eq(invitations.project_id, projectId), eq(invitations.email, email), isOpenInvitation(now)))
 }
 
 function alreadyInvited(id: string): Fault {

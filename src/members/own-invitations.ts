@@ -6,7 +6,7 @@ import { insertFrom } from '../db/insert-from'
 import type { Role } from '../lib/access'
 import { Fault, notFound } from '../lib/fault'
 import { idTime } from '../lib/ids'
-import { isOpen, isToLive } from '../tenancy/invited'
+import { isOpenInvitation, isToLive } from '../tenancy/invited'
 import { reaches, type Viewer } from '../tenancy/reach'
 import { invitations, members, projects } from '../tenancy/schema'
 import { type Invitation, invitationEntry, invitationState, notPending } from './invitations'
@@ -30,7 +30,7 @@ export function listOwn(
     directory,
     and(
       eq(invitations.email, email),
-      isOpen(now),
+      isOpenInvitation(now),
       isToLive,
       reaches(sso, invitations.project_id),
       before === null ? undefined : lt(id, before),
@@ -80,7 +80,7 @@ export async function acceptInvitation(directory: Directory, id: string, invited
   const own = and(eq(members.project_id, invitations.project_id), eq(members.user_id, user_id))
   const isMember = sql`EXISTS ${directory.select({ one: sql`1` }).from(members).where(own)}`
   const may = vouched ? or(ne(invitations.role, 'owner'), isMember) : undefined
-  const open = and(toAddress(id, invited), isOpen(now), may)
+  const open = and(toAddress(id, invited), isOpenInvitation(now), may)
   const joining = sql`FROM ${invitations} WHERE ${open} AND NOT ${isMember}`
   const { role, project_id } = invitations
   const { before, after } = await batch(directory, {
@@ -119,7 +119,7 @@ export async function acceptInvitation(directory: Directory, id: string, invited
 
 /** Declines an invitation. @returns it as it was before; undefined if there is none to the user's address */
 export async function declineInvitation(directory: Directory, id: string, invited: Invited, change: Change) {
-  const open = and(toAddress(id, invited), isOpen(change.now))
+  const open = and(toAddress(id, invited), isOpenInvitation(change.now))
   const { before } = await batch(directory, {
     before: find(directory, id, invited),
     audit: auditedInvitation(directory, change, invitationEntry('invitation.declined', id), open),

@@ -7,7 +7,7 @@ import { invitations } from './schema'
  * An invitation that can be accepted now. `state` is a literal, so that the index of pending ones can be used. The plus keeps
  * the index by expiry out, which has closed ones too.
  */
-export function isOpen(now: number): SQL {
+export function isOpenInvitation(now: number): SQL {
   return sql`${invitations.state} = 'pending' AND ${gt(sql`+${invitations.expires_at}`, now)}`
 }
 
@@ -16,7 +16,7 @@ export function isOpen(now: number): SQL {
  * condition of that makes SQLite choose it.
  */
 export function isOpenIn(projectId: string, now: number): SQL | undefined {
-  return and(eq(invitations.project_id, projectId), gt(invitations.email, ''), isOpen(now))
+  return and(eq(invitations.project_id, projectId), gt(invitations.email, ''), isOpenInvitation(now))
 }
 
 /** An invitation to a project that is not deleted. */
@@ -27,6 +27,6 @@ export function isInvited(directory: Directory, email: string | SQL, now: number
   const open = directory
     .select({ one: sql`1` })
     .from(invitations)
-    .where(and(eq(invitations.email, email), isOpen(now), isToLive))
+    .where(and(eq(invitations.email, email), isOpenInvitation(now), isToLive))
   return sql`EXISTS ${open}`
 }

@@ -48,7 +48,7 @@ export const TokenKeysShown = named(
   { data: [{ kid: SAMPLE_KID, state: 'current', created_at: SAMPLE.time }] },
 )
 
-export function presentKey({
+export function presentTokenKey({
   created_at,
   state_at: _,
   ...row

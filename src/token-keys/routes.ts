@@ -10,7 +10,7 @@ import { body } from '../http/validate'
 import { type Fault, notFound } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
 import { HOUR, SECOND } from '../lib/time'
-import { Jwks, presentKey, RotateBody, TokenKeysShown } from './fields'
+import { Jwks, presentTokenKey, RotateBody, TokenKeysShown } from './fields'
 import { findPublished, makeSigningKey, type TokenKey } from './keys'
 import { JWKS_MAX_AGE_S, MAX_RETIRED, RETIRED_FOR } from './limits'
 import { replaceKeys, rotateKeys } from './rotate'
@@ -38,7 +38,7 @@ export const keyRoutes = new Hono<HttpEnv>().post(
       ? { rows: await replaceKeys(rt.db, project, made, changeOf(c)), rotated: true }
       : await rotateKeys(rt.db, project, made, changeOf(c))
     if (!rotated) throw rotatedTooOften(rows, rt.now)
-    return answer(c, { data: rows.map(presentKey) }, 200)
+    return answer(c, { data: rows.map(presentTokenKey) }, 200)
   },
 )
 

@@ -1,9 +1,9 @@
 import { fromBase64, fromHex, hmac } from '../lib/crypto'
 import { at, isObject, type Json, text, without } from './lib/json'
-import { money } from './lib/money'
+import { moneyIn } from './lib/money'
 import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoTime } from './lib/time'
-import { firstSecret, matched, matchSecret, refused, textOf } from './lib/verify'
+import { firstSecret, matched, matchSecret, refused, utf8Text } from './lib/verify'
 import { Undecodable, type Vendor } from './vendor'
 
 /** Items of a delivery. Adyen sends one, at most six; more would let strangers make us compute MACs. */
@@ -72,7 +72,7 @@ function decodeItem(item: Json, live: unknown) {
     livemode: live === 'true' || live === true ? true : live === 'false' || live === false ? false : null,
     object: { type: null, id, status: success === 'true' ? 'success' : success === 'false' ? 'failure' : null },
     customer: text(at(item, 'additionalData', 'shopperReference')),
-    amount: money(at(item, 'amount', 'value'), at(item, 'amount', 'currency')),
+    amount: moneyIn(at(item, 'amount', 'value'), at(item, 'amount', 'currency')),
     refs: distinctIds(id, text(item.originalReference), text(item.merchantReference)),
     content: contentOf(item),
   })
@@ -94,7 +94,7 @@ function itemsOf(notification: Json): Json[] | null {
 }
 
 function parseItems(bytes: Uint8Array): Json[] | null {
-  const text = textOf(bytes)
+  const text = utf8Text(bytes)
   try {
     return text === null ? null : itemsOf(parseObject(text))
   } catch {

@@ -2,7 +2,7 @@ import { fromBase64, fromHex, hmac, utf8 } from '../lib/crypto'
 import { decimal } from './lib/money'
 import { distinctIds, eventOf } from './lib/read'
 import { isoTime } from './lib/time'
-import { firstSecret, matched, matchSecret, refused, textOf } from './lib/verify'
+import { firstSecret, matched, matchSecret, refused, utf8Text } from './lib/verify'
 import { childAt, parseXml, textAt } from './lib/xml'
 import { Undecodable, type Vendor } from './vendor'
 
@@ -21,7 +21,7 @@ export const braintree: Vendor = {
       : 'a Braintree secret is the public key and the private key of the API, as public_key:private_key',
 
   async verify({ bytes }, secrets) {
-    const { signatures, payload } = readForm(textOf(bytes) ?? '')
+    const { signatures, payload } = readForm(utf8Text(bytes) ?? '')
     if (signatures.length === 0) return refused('signature_missing')
     const pairs = signatures
       .flatMap((pair) => pair.split('&'))

@@ -1,6 +1,6 @@
 import { firstOf, prose, upperCurrency, word } from './lib/bounded'
 import { at, integer, isObject, type Json } from './lib/json'
-import { money } from './lib/money'
+import { moneyIn } from './lib/money'
 import { isoTime } from './lib/time'
 import { MAX_SUBSCRIPTION_ITEMS_KEPT } from './limits'
 import { knownStatus } from './objects'
@@ -68,7 +68,7 @@ function itemOf(item: Json) {
     lookup_key: null,
     product: word(at(item, 'product', 'id')) ?? word(at(price, 'product_id')),
     quantity: integer(item.quantity),
-    amount: money(at(price, 'unit_price', 'amount'), currency)?.value ?? null,
+    amount: moneyIn(at(price, 'unit_price', 'amount'), currency)?.value ?? null,
     amount_decimal: null,
     currency: upperCurrency(currency),
     interval: word(at(price, 'billing_cycle', 'interval')),

@@ -1,6 +1,6 @@
 import { type Cut, firstOf, link, prose, upperCurrency, word } from './lib/bounded'
 import { at, integer, isObject, type Json, objects } from './lib/json'
-import { money } from './lib/money'
+import { moneyIn } from './lib/money'
 import { isoTime } from './lib/time'
 import { MAX_LINE_TEXT_BYTES, MAX_LINES } from './limits'
 import { knownStatus } from './objects'
@@ -25,7 +25,7 @@ export function transaction({ data, common, cut }: Paddle): Made<'invoice'> {
   const status = knownStatus(common.vendor_status, TRANSACTION)
   const totals = at(data, 'details', 'totals')
   const currency = at(totals, 'currency_code') ?? data.currency_code
-  const amount = (field: string) => money(at(totals, field), currency)?.value ?? null
+  const amount = (field: string) => moneyIn(at(totals, field), currency)?.value ?? null
   const due = amount('grand_total')
   const balance = amount('balance')
   const body = {
@@ -91,7 +91,7 @@ function linesOf(data: Json, currency: unknown, cut: Cut) {
 }
 
 function lineOf(line: Json, { billing_period }: Json, currency: unknown) {
-  const amount = (field: string) => money(at(line, 'totals', field), currency)?.value ?? null
+  const amount = (field: string) => moneyIn(at(line, 'totals', field), currency)?.value ?? null
   const period = at(line, 'proration', 'billing_period') ?? billing_period
   return {
     id: word(line.id),

@@ -1,7 +1,7 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { type CustomerClaim, claimedValues, claimsOf } from './claim'
 import { at, before, isObject, type Json, objects, text, without } from './lib/json'
-import { money } from './lib/money'
+import { moneyIn } from './lib/money'
 import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
@@ -112,10 +112,10 @@ function parse(header: string): { timestamp: string | null; signatures: Uint8Arr
 function totalOf(data: Record<string, unknown>) {
   const totals = at(data, 'details', 'totals') ?? data.totals
   return (
-    money(at(totals, 'total'), at(totals, 'currency_code') ?? data.currency_code) ??
-    money(at(data, 'unit_price', 'amount'), at(data, 'unit_price', 'currency_code')) ??
+    moneyIn(at(totals, 'total'), at(totals, 'currency_code') ?? data.currency_code) ??
+    moneyIn(at(data, 'unit_price', 'amount'), at(data, 'unit_price', 'currency_code')) ??
     // A percentage discount also has an amount, but no currency.
-    money(data.amount, data.currency_code)
+    moneyIn(data.amount, data.currency_code)
   )
 }
 

@@ -1,6 +1,6 @@
 import { fromBase64 } from '../lib/crypto'
 import { at, isObject, type Json, text } from './lib/json'
-import { money } from './lib/money'
+import { moneyIn } from './lib/money'
 import { distinctIds, eventOf, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
@@ -44,7 +44,7 @@ export const square: Vendor = {
         invoice,
         // Money is "in the smallest denomination of the currency":
         // https://developer.squareup.com/docs/build-basics/working-with-monetary-amounts
-        amount: money(at(total, 'amount'), at(total, 'currency')),
+        amount: moneyIn(at(total, 'amount'), at(total, 'currency')),
         refs: distinctIds(
           id,
           customer,

@@ -1,6 +1,6 @@
 import { postalAddress, prose, upperCurrency, word, wordOf } from './lib/bounded'
 import { at, flag, integer, isObject, type Json } from './lib/json'
-import { money } from './lib/money'
+import { moneyIn } from './lib/money'
 import type { Made } from './snapshot'
 import { discountsOf } from './stripe-discounts'
 import type { Stripe } from './stripe-shared'
@@ -66,7 +66,7 @@ export function customer({ type, object, common, cut }: Stripe): Made<'customer'
     address: postalAddress(object.address),
     locale: word(at(object, 'preferred_locales', 0)),
     currency,
-    balance: money(object.balance, currency)?.value ?? (object.balance === 0 ? 0 : null),
+    balance: moneyIn(object.balance, currency)?.value ?? (object.balance === 0 ? 0 : null),
     delinquent: flag(object.delinquent),
     tax_exempt: word(object.tax_exempt),
     discounts: discountsOf(object, cut),

@@ -1,6 +1,6 @@
 import { type Cut, upperCurrency, word, wordOf } from './lib/bounded'
 import { at, isObject, type Json, number } from './lib/json'
-import { money } from './lib/money'
+import { moneyIn } from './lib/money'
 import { isoSeconds } from './lib/time'
 import { MAX_DISCOUNTS } from './limits'
 
@@ -25,7 +25,7 @@ function discountOf(sent: unknown) {
     coupon: wordOf(coupon),
     promotion_code: wordOf(at(sent, 'promotion_code')),
     percent_off: number(at(coupon, 'percent_off')),
-    amount_off: money(at(coupon, 'amount_off'), currency)?.value ?? null,
+    amount_off: moneyIn(at(coupon, 'amount_off'), currency)?.value ?? null,
     currency,
     starts_at: isoSeconds(at(sent, 'start')),
     ends_at: isoSeconds(at(sent, 'end')),

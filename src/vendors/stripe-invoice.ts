@@ -1,6 +1,6 @@
 import { type Cut, firstOf, link, noteMissing, postalAddress, prose, upperCurrency, word, wordOf } from './lib/bounded'
 import { at, flag, integer, type Json, objects } from './lib/json'
-import { money } from './lib/money'
+import { moneyIn } from './lib/money'
 import { isoSeconds } from './lib/time'
 import { MAX_LINE_TEXT_BYTES, MAX_LINES, MAX_TAX_IDS } from './limits'
 import { knownStatus } from './objects'
@@ -21,7 +21,7 @@ const INVOICE = {
 export function invoice({ type, object, common, cut }: Stripe): Made<'invoice'> {
   // No published status is "deleted": the snapshot may be the draft that was deleted.
   const status = type === 'invoice.deleted' ? 'deleted' : knownStatus(common.vendor_status, INVOICE)
-  const amount = (value: unknown) => money(value, object.currency)?.value ?? null
+  const amount = (value: unknown) => moneyIn(value, object.currency)?.value ?? null
   const sum = (list: unknown) => sumOf(list, object.currency)
   const moved = (what: string) => isoSeconds(at(object, 'status_transitions', what))
   const payment = paymentOf(object.payments)
@@ -84,7 +84,7 @@ function sumOf(list: unknown, currency: unknown): number | null {
   if (!Array.isArray(list)) return null
   let total = 0
   for (const part of list) {
-    const value = money(at(part, 'amount'), currency)?.value
+    const value = moneyIn(at(part, 'amount'), currency)?.value
     if (value === undefined || !Number.isSafeInteger(total + value)) return null
     total += value
   }
@@ -116,7 +116,7 @@ function lineOf(line: Json) {
     product:
       wordOf(at(pricing, 'price_details', 'product')) ?? wordOf(at(price, 'product')) ?? wordOf(at(plan, 'product')),
     quantity: integer(line.quantity),
-    amount: money(line.amount, currency)?.value ?? null,
+    amount: moneyIn(line.amount, currency)?.value ?? null,
     discount_amount: sumOf(line.discount_amounts, currency),
     tax: sumOf(line.taxes, currency) ?? sumOf(line.tax_amounts, currency),
     period_start: isoSeconds(at(line, 'period', 'start')),

@@ -1,6 +1,6 @@
 import { firstOf, noteMissing, prose, upperCurrency, word, wordOf } from './lib/bounded'
 import { at, flag, integer, isObject, type Json, number } from './lib/json'
-import { money } from './lib/money'
+import { moneyIn } from './lib/money'
 import { isoSeconds } from './lib/time'
 import { MAX_SUBSCRIPTION_ITEMS_KEPT } from './limits'
 import { knownStatus } from './objects'
@@ -63,7 +63,7 @@ export function subscription({ object, common, cut }: Stripe): Made<'subscriptio
 function itemOf(item: Json) {
   const { price, plan } = item
   const currency = upperCurrency(at(price, 'currency')) ?? upperCurrency(at(plan, 'currency'))
-  const amount = money(at(price, 'unit_amount') ?? at(plan, 'amount'), currency)?.value ?? null
+  const amount = moneyIn(at(price, 'unit_amount') ?? at(plan, 'amount'), currency)?.value ?? null
   const recurring = (field: string) => at(price, 'recurring', field) ?? at(plan, field)
   return {
     id: word(item.id),

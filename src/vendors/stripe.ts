@@ -1,6 +1,6 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { at, flag, idOf, isObject, text, without } from './lib/json'
-import { money } from './lib/money'
+import { moneyIn } from './lib/money'
 import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
@@ -93,7 +93,7 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
     customer,
     subscription,
     invoice,
-    amount: money(object.total ?? object.amount_due ?? object.amount ?? object.unit_amount, object.currency),
+    amount: moneyIn(object.total ?? object.amount_due ?? object.amount ?? object.unit_amount, object.currency),
     refs: distinctIds(
       id,
       customer,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { at, idOf, numericId } from '../../src/vendors/lib/json'
-import { cents, decimal, decimalsOf, money } from '../../src/vendors/lib/money'
+import { cents, decimal, decimalsOf, moneyIn } from '../../src/vendors/lib/money'
 import { distinctIds } from '../../src/vendors/lib/read'
 import { isoMillis, isoSeconds, isoTime } from '../../src/vendors/lib/time'
 
@@ -127,10 +127,10 @@ describe('amounts', () => {
   })
 
   it('takes minor units as they are, and "cents" where they are certain', () => {
-    expect(money('4351', 'usd')).toEqual({ value: 4351, currency: 'USD' })
-    expect(money('-0', 'usd')).toEqual({ value: 0, currency: 'USD' })
-    for (const bad of ['1.5', '', '9007199254740993', 1.5, null]) expect(money(bad, 'usd')).toBeNull()
-    expect(money(1, '')).toBeNull()
+    expect(moneyIn('4351', 'usd')).toEqual({ value: 4351, currency: 'USD' })
+    expect(moneyIn('-0', 'usd')).toEqual({ value: 0, currency: 'USD' })
+    for (const bad of ['1.5', '', '9007199254740993', 1.5, null]) expect(moneyIn(bad, 'usd')).toBeNull()
+    expect(moneyIn(1, '')).toBeNull()
     expect(cents(100, 'EUR')).toEqual({ value: 100, currency: 'EUR' })
     expect(cents(100, 'JPY')).toBeNull()
     expect(cents(100, 'JPY', [0, 2])).toEqual({ value: 100, currency: 'JPY' })

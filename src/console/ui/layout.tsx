@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { StatusCode } from 'hono/utils/http-status'
 import { ICON, PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
 import type { Visit } from '../page'
-import type { User } from '../session'
+import type { SignedIn } from '../session'
 import { Frame } from './frame/frame'
 import { projectsAround } from './frame/projects'
 import type { SectionName } from './frame/sections'
@@ -34,7 +34,7 @@ type View = {
 
 /** Responds with a full page, in the frame if a user is signed in. */
 export async function show(c: Visit, view: View, content: Child) {
-  const user = c.get('actor') as User | undefined
+  const user = c.get('actor') as SignedIn | undefined
   const around = user ? await projectsAround(c, user) : null
   const notice = c.req.query('done') as NoticeName | undefined
   const main = (

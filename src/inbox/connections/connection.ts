@@ -70,7 +70,7 @@ export async function insertConnection(
     ...audited(
       db,
       change,
-      connectionEntry(project_id, id, 'connection.created', { vendor, name }),
+      inboxConnectionEntry(project_id, id, 'connection.created', { vendor, name }),
       insertWhere(db, connections, row, sql`${count} < ${MAX_CONNECTIONS}`),
     ),
     rows: findConnection(db, project_id, id),
@@ -94,7 +94,7 @@ export async function updateConnection(
     .set({ name, status, livemode, version: nextVersion })
     .where(liveConnections(project_id, id))
   const { rows } = await batch(db, {
-    ...audited(db, change, connectionEntry(project_id, id, 'connection.updated', changes), updated),
+    ...audited(db, change, inboxConnectionEntry(project_id, id, 'connection.updated', changes), updated),
     rows: findConnection(db, project_id, id),
   })
   return requireFound(rows, 'Connection')
@@ -107,7 +107,10 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
     .set({ deleted_at: change.now, secrets: [], version: nextVersion })
     .where(liveConnections(projectId, id))
     .returning({ id: connections.id })
-  const { changed } = await batch(db, audited(db, change, connectionEntry(projectId, id, 'connection.deleted'), ended))
+  const { changed } = await batch(
+    db,
+    audited(db, change, inboxConnectionEntry(projectId, id, 'connection.deleted'), ended),
+  )
   if (changed.length === 0) throw notFound('Connection')
 }
 
@@ -120,7 +123,7 @@ export function liveConnections(projectId: string, id: string) {
 }
 
 /** An entry of the audit log about a connection. */
-export const connectionEntry = entriesOf('connection')
+export const inboxConnectionEntry = entriesOf('connection')
 
 function selectConnections(db: Db, condition: SQL | undefined) {
   // In a select of one table, Drizzle strips the table's name from columns outside conditions: hence the `eq`.

@@ -6,8 +6,8 @@ import { Fault, notFound, requireFound } from '../../lib/fault'
 import {
   type Connection,
   type ConnectionRow,
-  connectionEntry,
   findConnection,
+  inboxConnectionEntry,
   liveConnections,
   nextVersion,
 } from './connection'
@@ -34,7 +34,12 @@ export async function addSecret(
     .set({ secrets, version: nextVersion })
     .where(and(liveConnections(project_id, id), asRead, room))
   const { rows } = await batch(db, {
-    ...audited(db, change, connectionEntry(project_id, id, 'connection.secret_added', { secret_id: secret.id }), added),
+    ...audited(
+      db,
+      change,
+      inboxConnectionEntry(project_id, id, 'connection.secret_added', { secret_id: secret.id }),
+      added,
+    ),
     rows: findConnection(db, project_id, id),
   })
   const row = requireFound(rows, 'Connection')
@@ -62,7 +67,7 @@ export async function removeSecret(
     .set({ secrets: others, version: nextVersion })
     .where(and(liveConnections(project_id, id), has))
     .returning({ id: connections.id })
-  const about = connectionEntry(project_id, id, 'connection.secret_removed', { secret_id: secretId })
+  const about = inboxConnectionEntry(project_id, id, 'connection.secret_removed', { secret_id: secretId })
   const { changed } = await batch(db, audited(db, change, about, removed))
   if (changed.length === 0) throw notFound('Signing secret', 'on this connection')
 }

@@ -17,7 +17,7 @@ type Row = typeof ssoConnections.$inferSelect
 type Of = Pick<Row, 'project_id' | 'id'>
 
 /** An entry of the audit log about a connection. */
-export const connectionEntry = entriesOf('sso_connection')
+export const ssoConnectionEntry = entriesOf('sso_connection')
 
 /** @throws {Fault} `connection_limit_reached`, `domain_taken` */
 export async function insertSsoConnection(
@@ -34,7 +34,7 @@ export async function insertSsoConnection(
       ...audited(
         directory,
         change,
-        connectionEntry(project_id, id, 'sso_connection.created', { audience, name, issuer }),
+        ssoConnectionEntry(project_id, id, 'sso_connection.created', { audience, name, issuer }),
         insertWhere(directory, ssoConnections, row, room),
       ),
       domains: domainsAdded(directory, row, domainIds),
@@ -83,7 +83,7 @@ export async function updateSsoConnection(
   try {
     const { rows } = await refusingTaken(
       batch(directory, {
-        ...audited(directory, change, connectionEntry(project_id, id, action, details), updated),
+        ...audited(directory, change, ssoConnectionEntry(project_id, id, action, details), updated),
         ...(domain_ids && domainsReplaced(directory, read, domain_ids)),
         ...(enforce !== undefined && { enforced: enforcementSet(directory, read, enforce) }),
         rows: findSsoConnection(directory, project_id, id),
@@ -124,7 +124,7 @@ export async function deleteSsoConnection(directory: Directory, { project_id, id
     ...audited(
       directory,
       change,
-      connectionEntry(project_id, id, 'sso_connection.deleted'),
+      ssoConnectionEntry(project_id, id, 'sso_connection.deleted'),
       directory
         .update(ssoConnections)
         .set({ deleted_at: change.now, state: 'disabled', secret: null })

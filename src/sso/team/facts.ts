@@ -5,7 +5,7 @@ import { valuesOf } from '../../db/sql'
 import { domainOf } from '../../domains/names'
 import { domains } from '../../domains/schema'
 import { ssoConnections, ssoIdentities } from '../../identities/schema'
-import { isOpen } from '../../tenancy/invited'
+import { isOpenInvitation } from '../../tenancy/invited'
 import { isDeleted } from '../../tenancy/project'
 import { formerMembers, invitations, members } from '../../tenancy/schema'
 import { holdsDomain, isLiveConnection } from '../connections/connection'
@@ -35,7 +35,11 @@ export function entrantOf(db: Directory, { connection, identified, proved, now }
   const active = and(isLiveConnection(project_id, id), eq(ssoConnections.state, 'active'))
   const isMember = and(eq(members.project_id, project_id), eq(members.user_id, user))
   const isFormer = and(eq(formerMembers.project_id, project_id), eq(formerMembers.user_id, user))
-  const isInvited = and(eq(invitations.project_id, project_id), eq(invitations.email, addressOfUser), isOpen(now))
+  const isInvited = and(
+    eq(invitations.project_id, project_id),
+    eq(invitations.email, addressOfUser),
+    isOpenInvitation(now),
+  )
   const isOwner = and(eq(members.project_id, project_id), eq(members.user_id, byAddress), eq(members.role, 'owner'))
   const owner = sql`EXISTS ${db.select(one).from(members).where(isOwner)}`
   const facts: Record<keyof AdmissionFacts, SQL> = {

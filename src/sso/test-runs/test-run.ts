@@ -7,7 +7,7 @@ import { insertWhere } from '../../db/insert-where'
 import { ssoConnections, ssoLogins, ssoTests } from '../../identities/schema'
 import type { Discovery, SHOWN_TEST_STATES, TestReport, TestState } from '../../identities/values'
 import { isLiveConnection } from '../connections/connection'
-import { connectionEntry, discoveryNoted } from '../connections/write'
+import { discoveryNoted, ssoConnectionEntry } from '../connections/write'
 import { KEPT_TESTS, TEST_TTL, TESTS_KEPT_FOR } from '../limits'
 import { loginRow, type NewLogin } from '../login/logins'
 
@@ -67,7 +67,7 @@ export async function beginTest(directory: Directory, of: Of, loginId: string, c
     ...audited(
       directory,
       change,
-      connectionEntry(project_id, connection_id, 'sso_connection.test_started', { test: id }),
+      ssoConnectionEntry(project_id, connection_id, 'sso_connection.test_started', { test: id }),
       begun,
     ),
     logins: insertWhere(directory, ssoLogins, loginRow(login, change.now), isThere).returning({ id: ssoLogins.id }),
@@ -113,7 +113,7 @@ export async function endTest(
     ...audited(
       directory,
       change,
-      connectionEntry(project_id, connection_id, 'sso_connection.tested', { test: id }),
+      ssoConnectionEntry(project_id, connection_id, 'sso_connection.tested', { test: id }),
       directory
         .update(ssoConnections)
         .set({ tested_revision: ssoConnections.revision, tested_at: change.now })

@@ -31,7 +31,7 @@ const DECIMAL = /^(-?\d{1,32})(?:\.(\d{1,32}))?$/
 const TRAILING_ZEROS = /0+$/
 
 /** An amount in minor units (a safe integer, or a string of one) with its currency; null unless both are present. */
-export function money(value: unknown, currency: unknown): Money | null {
+export function moneyIn(value: unknown, currency: unknown): Money | null {
   const amount = typeof value === 'string' && INTEGER.test(value) ? Number(value) : value
   const unit = text(currency)
   return typeof amount === 'number' && Number.isSafeInteger(amount) && unit
@@ -40,11 +40,11 @@ export function money(value: unknown, currency: unknown): Money | null {
 }
 
 /**
- * As {@link money}, for a vendor whose "cents" are known to be the minor unit only in currencies with so many decimals.
+ * As {@link moneyIn}, for a vendor whose "cents" are known to be the minor unit only in currencies with so many decimals.
  * In other currencies the number may be off by a factor of 100, so it is not reported.
  */
 export function cents(value: unknown, currency: unknown, decimals: readonly number[] = [2]): Money | null {
-  const found = money(value, currency)
+  const found = moneyIn(value, currency)
   return found && decimals.includes(decimalsOf(found.currency) ?? -1) ? found : null
 }
 
@@ -56,5 +56,5 @@ export function decimal(value: unknown, currency: unknown): Money | null {
   if (!match || digits === null) return null
   const [, whole, fraction = ''] = match
   const kept = fraction.replace(TRAILING_ZEROS, '')
-  return kept.length > digits ? null : money(`${whole}${kept.padEnd(digits, '0')}`, unit)
+  return kept.length > digits ? null : moneyIn(`${whole}${kept.padEnd(digits, '0')}`, unit)
 }

@@ -66,7 +66,7 @@ export async function verifyShown(
 }
 
 /** Bytes as UTF-8 text, with its byte order mark; null if they are not UTF-8. For signatures inside the body. */
-export function textOf(bytes: Uint8Array): string | null {
+export function utf8Text(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

@@ -14,7 +14,7 @@ import { LifeBadge } from './expiry'
  *
  * @param people the members of the project; null if they are not known
  */
-export function columnsOf(c: Visit, people: People | null): Column<KeyRow>[] {
+export function keyColumns(c: Visit, people: People | null): Column<KeyRow>[] {
   const { now } = c.get('rt')
   const { keys } = pathsOf(c)
   const columns: Column<KeyRow>[] = [

@@ -14,7 +14,7 @@ import { userOf } from '../../session'
 import { inFull, plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { secretName } from '../connections/describe'
-import { addressed, keyPath, readKey } from './key'
+import { addressedKey, keyPath, readKey } from './key'
 import { secretPage } from './secret'
 
 export const rotate = action({
@@ -42,12 +42,12 @@ export const rotate = action({
     const secret = await newSecret(store)
     const known = c.get('form').get('known') ?? undefined
     try {
-      const row = await rotateKey(db, { ...addressed(c), held: userOf(c).scopes, known }, secret, changeOf(c))
+      const row = await rotateKey(db, { ...addressedKey(c), held: userOf(c).scopes, known }, secret, changeOf(c))
       return await secretPage(c, row, secret.secret, { what: 'rotated' })
     } catch (error) {
       // The form was sent again, or somebody else was first.
       if (!(error instanceof Fault) || error.fault !== 'rotation_conflict') throw error
-      return leadTo(c, keyPath(c, addressed(c).id), 'key_rotated_before')
+      return leadTo(c, keyPath(c, addressedKey(c).id), 'key_rotated_before')
     }
   },
   done: (_, response) => response,
@@ -59,7 +59,7 @@ export const revoke = action({
   needs: 'api_keys:write',
   read: async (c) => {
     const { db } = c.get('rt')
-    const { project_id, id } = addressed(c)
+    const { project_id, id } = addressedKey(c)
     const { keys, issued, added } = await batch(db, {
       keys: findKey(db, project_id, id),
       issued: listKeys(db, project_id, { before: null, limit: MAX_LIVE_KEYS, issuedTo: id }),
@@ -87,7 +87,7 @@ export const revoke = action({
   }),
   run: async (c) => {
     const issued = c.get('form').get('issued') === 'true'
-    await revokeKey(c.get('rt').db, { ...addressed(c), issued }, changeOf(c))
+    await revokeKey(c.get('rt').db, { ...addressedKey(c), issued }, changeOf(c))
     return issued
   },
   done: (c, issued) => [pathsOf(c).keys, issued ? 'keys_revoked' : 'key_revoked'],

@@ -15,8 +15,8 @@ import { EXPIRIES, ExpiryFields, earlierThan } from './expiry'
 import { ScopeChoice } from './matrix'
 
 const name = text('Name', { required: true, maxlength: MAX_KEY_NAME })
-export const KEY = form(MintBody, { name })
-export const CHANGED = form(UpdateKeyBody, { name })
+export const NEW_KEY = form(MintBody, { name })
+export const CHANGED_KEY = form(UpdateKeyBody, { name })
 
 /** The form as it is at first: the smallest preset, and an expiry. */
 function blank(c: Visit): URLSearchParams {
@@ -40,7 +40,7 @@ export function createPage(c: Visit, once: string, { mistakes, status, entered =
       <Post c={c} to={keys} class="form once">
         <input type="hidden" name="once" value={once} autocomplete="off" />
         <Wrong>{mistakes.form}</Wrong>
-        {KEY.field(
+        {NEW_KEY.field(
           'name',
           { mistakes, entered },
           { autofocus: true, hint: 'A label, for example the server that uses the key.' },
@@ -67,7 +67,7 @@ export function createPage(c: Visit, once: string, { mistakes, status, entered =
 export function editPage(c: Visit, row: KeyRow, { mistakes, status, ...sent }: Sent) {
   const path = `${pathsOf(c).keys}/${row.id}`
   const { expires_at } = row
-  const entered = sent.entered ?? CHANGED.opened(row)
+  const entered = sent.entered ?? CHANGED_KEY.opened(row)
   return show(
     c,
     { title: 'Edit API key', section: 'keys', above: [row.name, path], status },
@@ -78,7 +78,7 @@ export function editPage(c: Visit, row: KeyRow, { mistakes, status, ...sent }: S
       </p>
       <Post c={c} to={`${path}/edit`} class="form">
         <Wrong>{mistakes.form}</Wrong>
-        {CHANGED.field('name', { mistakes, entered })}
+        {CHANGED_KEY.field('name', { mistakes, entered })}
         <ExpiryFields
           options={earlierThan(expires_at, c.get('rt').now)}
           entered={entered}

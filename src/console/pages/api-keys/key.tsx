@@ -106,7 +106,7 @@ function Dormant({ of }: { of: Scope[] }) {
 }
 
 /** The key that the path names. */
-export function addressed(c: Visit) {
+export function addressedKey(c: Visit) {
   return { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '' }
 }
 
@@ -115,6 +115,6 @@ export const keyPath = (c: Visit, id: string) => `${pathsOf(c).keys}/${encodeURI
 /** Reads the key in the path, if it is live. @throws {Fault} `not_found` */
 export async function readKey(c: Visit): Promise<KeyRow> {
   const { db } = c.get('rt')
-  const { project_id, id } = addressed(c)
+  const { project_id, id } = addressedKey(c)
   return requireFound(await run(db, findKey(db, project_id, id)), 'API key')
 }

@@ -8,7 +8,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
-import { columnsOf } from './columns'
+import { keyColumns } from './columns'
 import { Examples } from './secret'
 
 /** The list of API keys, or an introduction if there are none. */
@@ -27,7 +27,7 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<KeyRow>, pe
       {empty ? (
         <NoKeys c={c} create={create} />
       ) : (
-        <Table label="API keys" rows={rows} columns={columnsOf(c, people)} class="keys minted" />
+        <Table label="API keys" rows={rows} columns={keyColumns(c, people)} class="keys minted" />
       )}
       <Pager c={c} cursor={next_cursor} />
       <h2>Project ID for the X-Project-Id header</h2>

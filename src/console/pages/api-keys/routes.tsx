@@ -16,13 +16,13 @@ import { readList } from '../../list'
 import { can, page } from '../../page'
 import { userOf } from '../../session'
 import { readPeople } from '../audit-log/names'
-import { readProgress } from '../overview/read'
+import { readOverview } from '../overview/read'
 import { doneOf } from '../overview/steps'
 import { scopesIn } from './access'
 import { revoke, rotate } from './ends'
 import { expiryOf } from './expiry'
-import { CHANGED, createPage, editPage, KEY } from './form'
-import { addressed, keyPage, keyPath, readKey } from './key'
+import { CHANGED_KEY, createPage, editPage, NEW_KEY } from './form'
+import { addressedKey, keyPage, keyPath, readKey } from './key'
 import { listPage } from './list'
 import { secretPage } from './secret'
 
@@ -43,9 +43,9 @@ const create = action({
     const form = c.get('form')
     const id = await idIn(rt, userOf(c), form.get('once'))
     // Read before the key is created: an error afterwards would lose the secret.
-    const settingUp = doneOf(await readProgress(c)).includes(false)
+    const settingUp = doneOf(await readOverview(c)).includes(false)
     const scopes = scopesIn(form, userOf(c).scopes)
-    const fields = KEY.body(form, { scopes, expires_at: expiryOf(form, rt.now) })
+    const fields = NEW_KEY.body(form, { scopes, expires_at: expiryOf(form, rt.now) })
     const minted = await mintOnce(rt, userOf(c), { ...fields, id }, changeOf(c))
     if (!minted) return leadTo(c, keyPath(c, id), 'key_created_before')
     noticeKey(c, minted.row)
@@ -62,10 +62,10 @@ const edit = action({
   run: async (c) => {
     const rt = c.get('rt')
     const form = c.get('form')
-    const changes = CHANGED.body(form, { expires_at: expiryOf(form, rt.now) ?? undefined })
-    await changeKey(rt, addressed(c), changes, changeOf(c))
+    const changes = CHANGED_KEY.body(form, { expires_at: expiryOf(form, rt.now) ?? undefined })
+    await changeKey(rt, addressedKey(c), changes, changeOf(c))
   },
-  done: (c) => [keyPath(c, addressed(c).id), 'key_updated'],
+  done: (c) => [keyPath(c, addressedKey(c).id), 'key_updated'],
 })
 
 /** API keys: create, list, look at, edit, rotate, revoke. */
@@ -82,7 +82,7 @@ export const apiKeyPages = new Hono<HttpEnv>()
   .route('/', create)
   .get('/:id', page('api_keys:read'), async (c) => {
     const rt = c.get('rt')
-    const { project_id: project, id } = addressed(c)
+    const { project_id: project, id } = addressedKey(c)
     const list = auditPaging('console/api-keys/history', { object_id: id, limit: HISTORY })
     const log = can(c, 'audit_log:read') ? run(rt.db, listAudit(rt.db, project, list.filters, list.at)) : null
     const [keys, entries, roles] = await Promise.all([

@@ -1,11 +1,11 @@
-import type { Named } from '../../../audit-log/objects'
+import type { NamedObject } from '../../../audit-log/objects'
 import type { AuditRow as Row } from '../../../audit-log/read'
 import { toUnicode } from '../../../lib/punycode'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 
 /** An entry with the address of its actor, if that is a user, and the current state of its object, if that has a name. */
-export type AuditRow = Row & { actor_email: string | null; object: Named | null }
+export type AuditRow = Row & { actor_email: string | null; object: NamedObject | null }
 
 /** Who made a change. An API key leads to its page. */
 export function Who({ c, row }: { c: Visit; row: AuditRow }) {

@@ -8,10 +8,10 @@ import { ACTIONS } from './words'
 const NAMES = ['actor_id', 'action', 'object_type', 'object_id', 'created_after', 'created_before'] as const
 
 /** The filters in the address. `filters` is null if they are invalid. */
-export type Asked = { query: URLSearchParams; filters: AuditFilters | null; mistakes: Mistakes }
+export type AskedEntries = { query: URLSearchParams; filters: AuditFilters | null; mistakes: Mistakes }
 
 /** Reads the filters from an address. It drops empty fields and treats times without a zone as UTC. */
-export function readFilters(sent: URLSearchParams): Asked {
+export function readFilters(sent: URLSearchParams): AskedEntries {
   const query = new URLSearchParams()
   addFilled(query, sent, NAMES)
   try {
@@ -42,7 +42,7 @@ const KINDS = [
   ['event*', 'All replays'],
 ] as const
 
-export function Filters({ asked, actors, action }: { asked: Asked; actors: Actors; action: string }) {
+export function EntryFilters({ asked, actors, action }: { asked: AskedEntries; actors: Actors; action: string }) {
   const { query, mistakes } = asked
   const each = Object.entries(ACTIONS).map(([code, { did }]) => [code, did] as const)
   const chosen = (name: string) => query.get(name) ?? ''
@@ -65,7 +65,7 @@ export function Filters({ asked, actors, action }: { asked: Asked; actors: Actor
   )
 }
 
-type ChoiceProps = { name: string; label: string; of: Asked; options: readonly (readonly [string, string])[] }
+type ChoiceProps = { name: string; label: string; of: AskedEntries; options: readonly (readonly [string, string])[] }
 
 /** A list to choose from. It includes the value in the address, even if that is not one of the usual choices. */
 function Choice({ name, label, of: { query, mistakes }, options }: ChoiceProps) {

@@ -4,7 +4,7 @@ import type { Visit } from '../../page'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { type AuditRow, Who } from './entry'
-import { What } from './list'
+import { EntryWhat } from './list'
 
 /** The latest audit entries about one object, on its own page. @param none what is shown if there are no entries */
 export function History({ c, entries, none }: { c: Visit; entries: AuditRow[]; none: Child }) {
@@ -12,7 +12,7 @@ export function History({ c, entries, none }: { c: Visit; entries: AuditRow[]; n
   const columns: Column<AuditRow>[] = [
     ['When', (entry) => <Time at={idTime(entry.id)} now={now} />],
     ['Who', (entry) => <Who c={c} row={entry} />],
-    ['What', (entry) => <What row={entry} />],
+    ['What', (entry) => <EntryWhat row={entry} />],
   ]
   return (
     <>

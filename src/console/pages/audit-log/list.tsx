@@ -6,20 +6,20 @@ import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { About, type AuditRow, Who } from './entry'
-import { type Actors, type Asked, Filters } from './filters'
+import { type Actors, type AskedEntries, EntryFilters } from './filters'
 import { saidOf } from './words'
 
 type Listed = Page<AuditRow> & { truncated: boolean }
 
 /** The audit log, with a form to filter it. `page` is null if the filters are invalid. */
-export function listPage(c: Visit, { asked, actors }: { asked: Asked; actors: Actors }, page: Listed | null) {
+export function listPage(c: Visit, { asked, actors }: { asked: AskedEntries; actors: Actors }, page: Listed | null) {
   return show(
     c,
     { title: 'Audit log', section: 'audit', status: page === null ? 422 : 200 },
     <>
       <Head title="Audit log" />
       <p class="quiet">Every change to this project, by people and by API keys. Entries cannot be changed.</p>
-      <Filters asked={asked} actors={actors} action={pathsOf(c).audit} />
+      <EntryFilters asked={asked} actors={actors} action={pathsOf(c).audit} />
       {page && (
         <>
           {page.data.length > 0 ? (
@@ -34,7 +34,7 @@ export function listPage(c: Visit, { asked, actors }: { asked: Asked; actors: Ac
   )
 }
 
-function NoEntries({ asked, truncated, clear }: { asked: Asked; truncated: boolean; clear: string }) {
+function NoEntries({ asked, truncated, clear }: { asked: AskedEntries; truncated: boolean; clear: string }) {
   if (truncated) return <p class="quiet">No matching entry so far. Continue with older entries on the next page.</p>
   return (
     <section class="empty">
@@ -57,14 +57,14 @@ function columnsOf(c: Visit): Column<AuditRow>[] {
   return [
     ['When', (row) => <Time at={idTime(row.id)} now={now} />],
     ['Who', (row) => <Who c={c} row={row} />],
-    ['What', (row) => <What row={row} />],
+    ['What', (row) => <EntryWhat row={row} />],
     ['On', (row) => <About c={c} row={row} />],
     ['Details', (row) => <More row={row} />],
   ]
 }
 
 /** What was done, in words. */
-export function What({ row }: { row: AuditRow }) {
+export function EntryWhat({ row }: { row: AuditRow }) {
   const [did, more] = saidOf(row)
   return (
     <>

@@ -4,7 +4,7 @@ import { timeOf } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import type { Column } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { Standing } from './standing'
+import { BillingStanding } from './standing'
 
 export type CommonColumns = Record<'id' | 'status' | 'customer' | 'vendor' | 'updated', Column<Presented>> & {
   /** A column of times. */
@@ -24,7 +24,7 @@ export function commonColumns(c: Visit, path: string): CommonColumns {
         </a>
       ),
     ],
-    status: ['Status', (row) => <Standing of={row} />],
+    status: ['Status', (row) => <BillingStanding of={row} />],
     customer: [
       'Customer',
       ({ customer, vendor }) =>

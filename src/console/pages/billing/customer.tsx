@@ -15,7 +15,7 @@ import { invoices } from './invoices'
 import { currencyOf, Discounts, type Lists, Metadata } from './object'
 import type { ObjectList } from './object-list'
 import { paymentMethods } from './payment-methods'
-import { Doubt, Standing } from './standing'
+import { BillingStanding, Doubt } from './standing'
 import { subscriptions } from './subscriptions'
 import { Value } from './value'
 
@@ -34,7 +34,7 @@ export function customerPage(c: Visit, customer: Customer, link: Link) {
       <Head
         title={
           <>
-            {id} {status !== null && <Standing of={{ status, vendor_status, ambiguous, incomplete }} />}
+            {id} {status !== null && <BillingStanding of={{ status, vendor_status, ambiguous, incomplete }} />}
           </>
         }
       >

@@ -4,9 +4,9 @@ import { show } from '../../ui/layout'
 import { Copyable, Fact, Head } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import type { ListPath } from './object-list'
-import { Doubt, Standing } from './standing'
+import { BillingStanding, Doubt } from './standing'
 import { Timeline, type TimelinePage } from './timeline'
-import { Parts, Value } from './value'
+import { BillingParts, Value } from './value'
 
 /** A billing object: its fields, its parts and its timeline. @param list the list that it belongs to */
 export function objectDetail(
@@ -28,7 +28,7 @@ export function objectDetail(
       <Head
         title={
           <>
-            {id} <Standing of={object} />
+            {id} <BillingStanding of={object} />
           </>
         }
       />
@@ -50,7 +50,7 @@ export function objectDetail(
       {parts.length > 0 && (
         <>
           <h2>{items ? 'Items' : 'Lines'}</h2>
-          <Parts label={items ? 'Items' : 'Lines'} rows={parts} currency={around.currency} />
+          <BillingParts label={items ? 'Items' : 'Lines'} rows={parts} currency={around.currency} />
         </>
       )}
       {lines?.has_more && <p class="quiet">The vendor has more lines than its event contained.</p>}

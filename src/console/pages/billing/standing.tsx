@@ -2,7 +2,11 @@ import type { Presented } from '../../../billing/read/present'
 import { Badge } from '../../ui/badge'
 
 /** The status, with the vendor's own status if that differs, and whether the status is ambiguous. */
-export function Standing({ of }: { of: Pick<Presented, 'status' | 'vendor_status' | 'ambiguous' | 'incomplete'> }) {
+export function BillingStanding({
+  of,
+}: {
+  of: Pick<Presented, 'status' | 'vendor_status' | 'ambiguous' | 'incomplete'>
+}) {
   const { status, vendor_status, ambiguous, incomplete } = of
   return (
     <>

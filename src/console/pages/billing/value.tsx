@@ -60,7 +60,15 @@ function Parted({ of }: { of: Row }) {
 }
 
 /** The parts of a subscription or of an invoice: what is paid for, how often, and for how much. */
-export function Parts({ label, rows, currency }: { label: string; rows: readonly Row[]; currency: string | null }) {
+export function BillingParts({
+  label,
+  rows,
+  currency,
+}: {
+  label: string
+  rows: readonly Row[]
+  currency: string | null
+}) {
   const all: Column<Row>[] = [
     [
       'What',

@@ -14,7 +14,7 @@ import { PasskeyForm } from '../../ui/passkey-form'
  *
  * @param next the page to return to
  */
-export function askPage(c: Visit, next: string, hasPasskey: boolean) {
+export function confirmPage(c: Visit, next: string, hasPasskey: boolean) {
   return show(
     c,
     { title: 'Confirm that it is you', passkeys: hasPasskey },
@@ -56,7 +56,7 @@ export function askPage(c: Visit, next: string, hasPasskey: boolean) {
 }
 
 /** Asks for the code that was sent. @param wrong whether the code that was entered did not work */
-export function codePage(c: Visit, { next, challenge }: { next: string; challenge: string }, wrong = false) {
+export function confirmCodePage(c: Visit, { next, challenge }: { next: string; challenge: string }, wrong = false) {
   return show(
     c,
     { title: 'Confirm that it is you', status: wrong ? 401 : 200 },

@@ -9,7 +9,7 @@ import { action } from '../../action'
 import { localPath } from '../../lead'
 import { page, type Visit } from '../../page'
 import { userOf } from '../../session'
-import { askPage, codePage } from './ask'
+import { confirmCodePage, confirmPage } from './ask'
 
 const enter = action({
   posts: '/',
@@ -19,7 +19,7 @@ const enter = action({
     await confirmByCode(c.get('rt'), userOf(c), sentIn(c), clientOf(c))
   },
   done: (c) => [sentIn(c).next, 'confirmed'],
-  again: (c) => codePage(c, sentIn(c), true),
+  again: (c) => confirmCodePage(c, sentIn(c), true),
   explains: { invalid_code: true },
 })
 
@@ -36,12 +36,12 @@ export const confirmPages = new Hono<HttpEnv>()
     const { confirmed, user_id } = userOf(c)
     if (confirmed) return c.redirect(next, 303)
     const { directory } = c.get('rt')
-    return askPage(c, next, (await run(directory, passkeysOf(directory, user_id))).length > 0)
+    return confirmPage(c, next, (await run(directory, passkeysOf(directory, user_id))).length > 0)
   })
   .post('/code', page('user'), async (c) => {
     const next = localPath(c, c.get('form').get('next'))
     await limitSignIn(c)
     const { challenge } = await requestCode(c, userOf(c).email, confirmationMail)
-    return codePage(c, { next, challenge })
+    return confirmCodePage(c, { next, challenge })
   })
   .route('/', enter)

@@ -18,9 +18,12 @@ const fields = {
   name: text('Name', { required: true, maxlength: MAX_CONNECTION_NAME, when: (sent) => sent.has('name') }),
   livemode: own((mode) => MODES[mode]),
 }
-export const CONNECTION = form(CreateBody, { ...fields, vendor: own((vendor) => vendor) })
+export const NEW_CONNECTION = form(CreateBody, { ...fields, vendor: own((vendor) => vendor) })
 /** The form that changes a connection, and those that only enable or disable it. */
-export const CHANGED = form(UpdateConnectionBody, { ...fields, status: own((status) => status || undefined) })
+export const CHANGED_CONNECTION = form(UpdateConnectionBody, {
+  ...fields,
+  status: own((status) => status || undefined),
+})
 
 const hasState = ([name]: readonly [string, ...string[]]) => vendorOf(name)?.snapshots !== undefined
 
@@ -28,7 +31,7 @@ const hasState = ([name]: readonly [string, ...string[]]) => vendorOf(name)?.sna
 const BY_STATE = VENDOR_OPTIONS.toSorted((a, b) => Number(hasState(b)) - Number(hasState(a)))
 
 /** The vendors, to choose the one to connect. */
-export function choosePage(c: Visit) {
+export function chooseVendorPage(c: Visit) {
   const { connections } = pathsOf(c)
   return show(
     c,
@@ -73,7 +76,7 @@ export function connectPage(c: Visit, sent: Sent & { entered: URLSearchParams })
         <Wrong>{mistakes.form ?? mistakes.vendor}</Wrong>
         <input type="hidden" name="vendor" value={vendor} />
         <ModeField title={title} value={entered.get('livemode') ?? ''} mistakes={mistakes} />
-        {CONNECTION.field('name', sent, { hint: 'Tells your connections apart. You can change it later.' })}
+        {NEW_CONNECTION.field('name', sent, { hint: 'Tells your connections apart. You can change it later.' })}
         <button type="submit" class="primary">
           Create connection
         </button>

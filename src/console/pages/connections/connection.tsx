@@ -5,10 +5,10 @@ import { Post } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { CHANGED, ModeField } from './connect'
-import { pathOf } from './describe'
-import { Facts, Refused, Standing } from './facts'
-import type { Shown } from './read'
+import { CHANGED_CONNECTION, ModeField } from './connect'
+import { connectionPath } from './describe'
+import { ConnectionStanding, Facts, Refusals } from './facts'
+import type { ShownConnection } from './read'
 import { Secrets } from './secrets'
 import { Guidance, IngestUrl, Setup } from './setup'
 
@@ -17,7 +17,7 @@ import { Guidance, IngestUrl, Setup } from './setup'
  *
  * @param suggested a secret for vendors that sign with one that you choose
  */
-export function connectionPage(c: Visit, of: Shown & { suggested: string }, sent: Sent) {
+export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested: string }, sent: Sent) {
   const { mistakes, status } = sent
   const { row, names, suggested } = of
   const { connections, events } = pathsOf(c)
@@ -29,7 +29,7 @@ export function connectionPage(c: Visit, of: Shown & { suggested: string }, sent
       <Head
         title={
           <>
-            {row.name} <Standing row={row} />
+            {row.name} <ConnectionStanding row={row} />
           </>
         }
       >
@@ -55,7 +55,7 @@ export function connectionPage(c: Visit, of: Shown & { suggested: string }, sent
       )}
       <h2>Details</h2>
       <Facts c={c} of={of} />
-      {!isNew && <Refused c={c} of={of} />}
+      {!isNew && <Refusals c={c} of={of} />}
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakes} />}
       {can(c, 'connections:write') && <Settings c={c} row={row} sent={sent} />}
     </>,
@@ -67,14 +67,14 @@ type SettingsProps = { c: Visit; row: ConnectionRow; sent: Sent }
 /** Changes, disables, enables or deletes a connection. */
 function Settings({ c, row, sent: { entered, mistakes } }: SettingsProps) {
   // The form that adds a secret has no name.
-  const filled = entered?.has('name') ? entered : CHANGED.opened(row)
-  const at = pathOf(c, row)
+  const filled = entered?.has('name') ? entered : CHANGED_CONNECTION.opened(row)
+  const at = connectionPath(c, row)
   const active = row.status === 'active'
   return (
     <>
       <h2 id="settings">Settings</h2>
       <Post c={c} to={at} class="form">
-        {CHANGED.field('name', { mistakes, entered: filled })}
+        {CHANGED_CONNECTION.field('name', { mistakes, entered: filled })}
         <ModeField title={vendorTitle(row.vendor)} value={String(row.livemode)} mistakes={mistakes}>
           <p class="hint">A change also applies to events and billing state that are already stored.</p>
         </ModeField>

@@ -3,7 +3,7 @@ import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
 
 /** The path of a connection's page. */
-export function pathOf(c: Visit, { id }: { id: string }): string {
+export function connectionPath(c: Visit, { id }: { id: string }): string {
   return `${pathsOf(c).connections}/${id}`
 }
 

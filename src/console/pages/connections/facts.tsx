@@ -7,16 +7,16 @@ import { adviceOn, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { lastOf, modeOf, standingOf } from './describe'
-import type { Shown } from './read'
+import type { ShownConnection } from './read'
 
 /** `fresh`: replaces an older version on the page, beside the part that the page asks for. */
 type Part = { fresh?: boolean }
-type FactsProps = Part & { c: Visit; of: Omit<Shown, 'names'> }
+type FactsProps = Part & { c: Visit; of: Omit<ShownConnection, 'names'> }
 
 const changed = ({ fresh }: Part) => ({ 'hx-swap-oob': fresh ? 'true' : undefined })
 
 /** The state of a connection as a badge. */
-export function Standing({ row, ...part }: Part & { row: ConnectionRow }) {
+export function ConnectionStanding({ row, ...part }: Part & { row: ConnectionRow }) {
   return (
     <span id="standing" {...changed(part)}>
       <Badge of={standingOf(row)} />
@@ -65,7 +65,7 @@ export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
 }
 
 /** What the connection refused in a day, by cause, with what to do about each. */
-export function Refused({ c, of: { refusals } }: { c: Visit; of: Pick<Shown, 'refusals'> }) {
+export function Refusals({ c, of: { refusals } }: { c: Visit; of: Pick<ShownConnection, 'refusals'> }) {
   const { now } = c.get('rt')
   return (
     <>

@@ -7,7 +7,7 @@ import { Head, Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { lastOf, modeOf, pathOf, standingOf } from './describe'
+import { connectionPath, lastOf, modeOf, standingOf } from './describe'
 import type { ListedConnection } from './read'
 
 /** The list of connections, or an introduction if there are none. */
@@ -43,7 +43,7 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<ListedConne
 function columnsOf(c: Visit): Column<ListedConnection>[] {
   const { now } = c.get('rt')
   return [
-    ['Name', (row) => <a href={pathOf(c, row)}>{row.name}</a>],
+    ['Name', (row) => <a href={connectionPath(c, row)}>{row.name}</a>],
     ['Vendor', (row) => vendorTitle(row.vendor)],
     ['Mode', modeOf],
     ['Status', (row) => <Badge of={standingOf(row)} />],
@@ -58,7 +58,7 @@ function Refused({ c, row }: { c: Visit; row: ListedConnection }) {
   const n = totalOf(row.hour.refused)
   if (n === 0) return <>0</>
   return (
-    <a class="error" href={`${pathOf(c, row)}#refused`}>
+    <a class="error" href={`${connectionPath(c, row)}#refused`}>
       {n.toLocaleString('en')}
       <span class="unseen"> refused by {row.name}: see why</span>
     </a>

@@ -11,7 +11,7 @@ import { namesOf } from '../events/store'
 import { localSecret } from './local'
 
 /** A connection with what it received: its newest event, its last hour, and what it refused in a day. */
-export type Shown = {
+export type ShownConnection = {
   row: ConnectionRow
   event: EventRow | null
   hour: Traffic
@@ -23,14 +23,14 @@ export type Shown = {
 }
 
 /** The connection that the path names. */
-export function addressed(c: Visit) {
+export function addressedConnection(c: Visit) {
   return { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '' }
 }
 
 /** Reads what the page of a connection waits for, in one round trip. @throws {Fault} `not_found` */
-export async function readArrivals(c: Visit): Promise<Omit<Shown, 'names'>> {
+export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'names'>> {
   const { db, now } = c.get('rt')
-  const { project_id, id } = addressed(c)
+  const { project_id, id } = addressedConnection(c)
   const to = Math.floor(now / MINUTE) + 1
   const { rows, events, minutes, refusals } = await batch(db, {
     rows: findConnection(db, project_id, id),
@@ -43,10 +43,10 @@ export async function readArrivals(c: Visit): Promise<Omit<Shown, 'names'>> {
 }
 
 /** Reads what the page of a connection shows: {@link readArrivals}, then the names of people and keys. */
-export async function readShown(c: Visit): Promise<Shown> {
+export async function readShown(c: Visit): Promise<ShownConnection> {
   const arrivals = await readArrivals(c)
   const added = arrivals.row.secrets.flatMap(({ added_by }) => added_by ?? [])
-  return { ...arrivals, names: await namesOf(c.get('rt'), addressed(c).project_id, added) }
+  return { ...arrivals, names: await namesOf(c.get('rt'), addressedConnection(c).project_id, added) }
 }
 
 /** A connection in the list, with what it received in the last hour. */

@@ -13,12 +13,12 @@ import { type Sent, UNSENT } from '../../refusal'
 import { plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { CHANGED, CONNECTION, choosePage, connectPage } from './connect'
-import { connectionPage } from './connection'
-import { lastOf, pathOf, secretName } from './describe'
+import { CHANGED_CONNECTION, chooseVendorPage, connectPage, NEW_CONNECTION } from './connect'
+import { inboxConnectionPage } from './connection'
+import { connectionPath, lastOf, secretName } from './describe'
 import { guideOf } from './guides'
 import { listPage } from './list'
-import { addressed, readArrivals, readListed, readShown } from './read'
+import { addressedConnection, readArrivals, readListed, readShown } from './read'
 import { SECRET } from './secrets'
 import { suggestedSecret } from './suggest'
 import { FirstDelivery, seenOf } from './waiting'
@@ -26,16 +26,17 @@ import { FirstDelivery, seenOf } from './waiting'
 const create = action({
   posts: '/',
   needs: 'connections:write',
-  run: (c) => connect(c.get('rt'), projectOf(c.get('actor')), CONNECTION.body(c.get('form')), changeOf(c)),
-  done: (c, row) => [pathOf(c, row)],
+  run: (c) => connect(c.get('rt'), projectOf(c.get('actor')), NEW_CONNECTION.body(c.get('form')), changeOf(c)),
+  done: (c, row) => [connectionPath(c, row)],
   again: (c, sent) => connectPage(c, { ...sent, entered: c.get('form') }),
 })
 
 const change = action({
   posts: '/:id',
   needs: 'connections:write',
-  run: (c) => changeConnection(c.get('rt'), addressed(c), CHANGED.body(c.get('form')), changeOf(c)),
-  done: (c) => [pathOf(c, addressed(c)), 'connection_updated'],
+  run: (c) =>
+    changeConnection(c.get('rt'), addressedConnection(c), CHANGED_CONNECTION.body(c.get('form')), changeOf(c)),
+  done: (c) => [connectionPath(c, addressedConnection(c)), 'connection_updated'],
   again: shown,
 })
 
@@ -54,15 +55,17 @@ const remove = action({
       </p>
     ),
   }),
-  run: (c) => deleteConnection(c.get('rt').db, addressed(c).project_id, addressed(c).id, changeOf(c)),
+  run: (c) =>
+    deleteConnection(c.get('rt').db, addressedConnection(c).project_id, addressedConnection(c).id, changeOf(c)),
   done: (c) => [pathsOf(c).connections, 'connection_deleted'],
 })
 
 const addSecret = action({
   posts: '/:id/secrets',
   needs: 'connections:write',
-  run: (c) => addSigningSecret(c.get('rt'), addressed(c), SECRET.body(c.get('form')).signing_secret, changeOf(c)),
-  done: (c) => [pathOf(c, addressed(c)), 'secret_added'],
+  run: (c) =>
+    addSigningSecret(c.get('rt'), addressedConnection(c), SECRET.body(c.get('form')).signing_secret, changeOf(c)),
+  done: (c) => [connectionPath(c, addressedConnection(c)), 'secret_added'],
   again: shown,
 })
 
@@ -94,8 +97,8 @@ const dropSecret = action({
       ),
     }
   },
-  run: (c) => removeSecret(c.get('rt').db, addressed(c), c.req.param('secret') ?? '', changeOf(c)),
-  done: (c) => [pathOf(c, addressed(c)), 'secret_removed'],
+  run: (c) => removeSecret(c.get('rt').db, addressedConnection(c), c.req.param('secret') ?? '', changeOf(c)),
+  done: (c) => [connectionPath(c, addressedConnection(c)), 'secret_removed'],
 })
 
 /** Connections to billing vendors, with their signing secrets. */
@@ -106,7 +109,7 @@ export const connectionPages = new Hono<HttpEnv>()
   })
   .get('/new', page('connections:write'), (c) => {
     const vendor = c.req.query('vendor') ?? ''
-    if (!vendorOf(vendor)) return choosePage(c)
+    if (!vendorOf(vendor)) return chooseVendorPage(c)
     return connectPage(c, { ...UNSENT, entered: new URLSearchParams({ vendor, name: vendorTitle(vendor) }) })
   })
   .route('/', create)
@@ -142,21 +145,21 @@ function disabling(c: Visit, row: ConnectionRow): Ask {
       </>
     ),
     choice: <input type="hidden" name="status" value="disabled" />,
-    to: pathOf(c, row),
+    to: connectionPath(c, row),
   }
 }
 
 function placed(c: Visit, row: ConnectionRow, verb: string) {
-  return { title: verb, section: 'connections', above: [row.name, pathOf(c, row)], verb, danger: true } as const
+  return { title: verb, section: 'connections', above: [row.name, connectionPath(c, row)], verb, danger: true } as const
 }
 
 function find(c: Visit) {
-  const { project_id, id } = addressed(c)
+  const { project_id, id } = addressedConnection(c)
   return readConnection(c.get('rt').db, project_id, id)
 }
 
 /** The page of the connection. */
 async function shown(c: Visit, sent: Sent) {
   const of = await readShown(c)
-  return connectionPage(c, { ...of, suggested: await suggestedSecret(c.get('rt'), of.row) }, sent)
+  return inboxConnectionPage(c, { ...of, suggested: await suggestedSecret(c.get('rt'), of.row) }, sent)
 }

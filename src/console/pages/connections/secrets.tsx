@@ -9,7 +9,7 @@ import { Post, Wrong } from '../../ui/controls'
 import { sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { pathOf, secretName } from './describe'
+import { connectionPath, secretName } from './describe'
 import { Used } from './facts'
 import { guideOf } from './guides'
 
@@ -20,7 +20,7 @@ type Props = { c: Visit; row: ConnectionRow; names: ReadonlyMap<string, string>;
 export function Secrets({ c, row, names, mistakes }: Props) {
   const { now } = c.get('rt')
   const write = can(c, 'connections:write')
-  const at = `${pathOf(c, row)}/secrets`
+  const at = `${connectionPath(c, row)}/secrets`
   const remove: Column<Secret> = [
     '',
     ({ id, hint }) => (
@@ -58,7 +58,7 @@ function AddSecret({ c, row, mistakes }: Omit<Props, 'names'>) {
         it at the vendor, wait until the old one is no longer used, then remove it.
       </p>
       {guide && <p>{guide.where}</p>}
-      <Post c={c} to={`${pathOf(c, row)}/secrets`} class="form">
+      <Post c={c} to={`${connectionPath(c, row)}/secrets`} class="form">
         <SecretField mistakes={mistakes} vendor={row.vendor} />
         <Wrong>{mistakes.form}</Wrong>
         <button type="submit">Add secret</button>

@@ -7,14 +7,14 @@ import { Post, Wrong } from '../../ui/controls'
 import { Copyable } from '../../ui/parts'
 import { Step, Steps } from '../../ui/steps'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { pathOf } from './describe'
+import { connectionPath } from './describe'
 import { type Guide, guideOf } from './guides'
 import { isLocal, NotReachable, TrySecret } from './local'
-import type { Shown } from './read'
+import type { ShownConnection } from './read'
 import { SecretField } from './secrets'
 import { FIRST, FirstDelivery } from './waiting'
 
-type SetupProps = { c: Visit; of: Shown; mistakes: Mistakes; suggested: string }
+type SetupProps = { c: Visit; of: ShownConnection; mistakes: Mistakes; suggested: string }
 
 /** What is left to do before a new connection receives events, in the order in which the vendor asks for it. */
 export function Setup({ c, of, mistakes, suggested }: SetupProps) {
@@ -102,7 +102,7 @@ function Random({ what, secret }: { what: string; secret: string }) {
 
 type EnterProps = {
   c: Visit
-  of: Shown
+  of: ShownConnection
   guide: Guide | null
   mistakes: Mistakes
 }
@@ -112,7 +112,7 @@ function EnterSecret({ c, of: { row, example }, guide, mistakes }: EnterProps) {
   return (
     <>
       {example === null ? guide && <p>{guide.where}</p> : <TrySecret guide={guide} secret={example} />}
-      <Post c={c} to={`${pathOf(c, row)}/secrets`} class="form">
+      <Post c={c} to={`${connectionPath(c, row)}/secrets`} class="form">
         <SecretField mistakes={mistakes} vendor={row.vendor} />
         <Wrong>{mistakes.form}</Wrong>
         <button type="submit" class="primary">

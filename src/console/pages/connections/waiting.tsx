@@ -4,17 +4,17 @@ import { Badge } from '../../ui/badge'
 import { Dotted, Time } from '../../ui/parts'
 import { adviceOn } from '../../ui/refusals'
 import { Pending, Refresh, Said, Step, waiting } from '../../ui/steps'
-import { isOpen } from '../events/row'
-import { lastOf, pathOf } from './describe'
-import { Facts, Standing, Used } from './facts'
+import { isUnfinished } from '../events/row'
+import { connectionPath, lastOf } from './describe'
+import { ConnectionStanding, Facts, Used } from './facts'
 import { guideOf } from './guides'
 import { isLocal, SendExample } from './local'
-import type { Shown } from './read'
+import type { ShownConnection } from './read'
 
 /** The title of the step. */
 export const FIRST = 'Receive the first event'
 
-type Arrivals = Omit<Shown, 'names'>
+type Arrivals = Omit<ShownConnection, 'names'>
 type FirstProps = { c: Visit; of: Arrivals; fresh?: boolean }
 
 /**
@@ -25,8 +25,8 @@ type FirstProps = { c: Visit; of: Arrivals; fresh?: boolean }
  */
 export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
   const { event } = of
-  const ended = event !== null && !isOpen(event.status)
-  const at = ended ? null : `${pathOf(c, of.row)}/first`
+  const ended = event !== null && !isUnfinished(event.status)
+  const at = ended ? null : `${connectionPath(c, of.row)}/first`
   return (
     <>
       <Step
@@ -41,7 +41,7 @@ export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
       <Said said={saidOf(of)} fresh={fresh} />
       {fresh && (
         <>
-          <Standing row={of.row} fresh />
+          <ConnectionStanding row={of.row} fresh />
           <Facts c={c} of={of} fresh />
           {of.row.secrets.map(({ id }) => (
             <Used c={c} row={of.row} secret={id} fresh />
@@ -65,7 +65,7 @@ function saidOf({ event, refusals: [refusal] }: Arrivals): string {
 
 function Arrived({ c, of: { row, event } }: { c: Visit; of: Arrivals }) {
   if (!event) return null
-  const open = isOpen(event.status)
+  const open = isUnfinished(event.status)
   return (
     <>
       <p class="arrived">

@@ -8,12 +8,12 @@ import { commonColumns } from '../billing/columns'
 import type { ObjectList } from '../billing/object-list'
 import { customerPath } from '../customers/read'
 import { LinkedBy } from './parts'
-import type { Latest as LatestObjects, Shown } from './read'
+import type { Latest as LatestObjects, ShownConsumer } from './read'
 
 /** How many customers the page of a consumer names. */
 const NAMED = 10
 
-type Props = { c: Visit; of: Shown }
+type Props = { c: Visit; of: ShownConsumer }
 
 /** The vendors' customers that the consumer is, and what decides so. */
 export function Customers({ c, of: { row, customers } }: Props) {

@@ -11,11 +11,11 @@ import { Customers, Latest } from './belongings'
 import { Devices } from './devices'
 import { Identities } from './identities'
 import { titleOf } from './parts'
-import type { Shown } from './read'
-import { Erased } from './state'
+import type { ShownConsumer } from './read'
+import { ErasedState } from './state'
 
 /** The page of one consumer. A merged one leads to the consumer that took its place. */
-export function consumerPage(c: Visit, of: Shown) {
+export function consumerPage(c: Visit, of: ShownConsumer) {
   const { row, history, erasure } = of
   const living = row.merged_into === null && row.state !== 'erased'
   const { consumers } = pathsOf(c)
@@ -31,7 +31,7 @@ export function consumerPage(c: Visit, of: Shown) {
       <Head title={title}>{living && <Actions c={c} row={row} />}</Head>
       <Standing c={c} row={row} />
       <Facts c={c} row={row} />
-      {erasure && <Erased c={c} row={row} erasure={erasure} />}
+      {erasure && <ErasedState c={c} row={row} erasure={erasure} />}
       {living && (
         <>
           {can(c, 'entitlements:read') && (

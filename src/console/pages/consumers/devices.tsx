@@ -9,7 +9,7 @@ import { brief, capital } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { placeOf } from './parts'
-import { addressed, readDevice, readLiving, type Shown } from './read'
+import { addressedConsumer, readDevice, readLiving, type ShownConsumer } from './read'
 
 const PLATFORMS: Partial<Record<Device['platform'], string>> = { ios: 'iOS' }
 
@@ -19,7 +19,7 @@ function nameOf({ name, model, platform }: Device): string {
 }
 
 /** The devices of the consumer: the active ones first, then the last that were revoked. */
-export function Devices({ c, of: { row, devices } }: { c: Visit; of: Shown }) {
+export function Devices({ c, of: { row, devices } }: { c: Visit; of: ShownConsumer }) {
   const { active, limit, data, more } = devices
   return (
     <>
@@ -98,6 +98,6 @@ export const revokeDevicePages = action({
     verb: 'Revoke device',
     danger: true,
   }),
-  run: (c) => revokeDevice(c.get('rt').db, { ...addressed(c), id: c.req.param('device') ?? '' }, changeOf(c)),
+  run: (c) => revokeDevice(c.get('rt').db, { ...addressedConsumer(c), id: c.req.param('device') ?? '' }, changeOf(c)),
   done: (c) => [`${pathsOf(c).consumers}/${c.req.param('consumer')}`, 'device_revoked'],
 })

@@ -21,7 +21,7 @@ import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { placeOf } from './parts'
-import { addressed, readLiving } from './read'
+import { addressedConsumer, readLiving } from './read'
 
 /** Rows for new entries of metadata. */
 const SPARE = 3
@@ -106,7 +106,7 @@ const edit = action({
   run: (c) => {
     const { db, now } = c.get('rt')
     const form = c.get('form')
-    return updateConsumer(db, addressed(c), CHANGED.body(form), { ifMatch: form.get('etag') ?? '', now })
+    return updateConsumer(db, addressedConsumer(c), CHANGED.body(form), { ifMatch: form.get('etag') ?? '', now })
   },
   done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_changed'],
   explains: EXPLAINED.consumer,

@@ -7,10 +7,10 @@ import { brief } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { placeOf } from './parts'
-import { readConsumer, readIdentity, type Shown } from './read'
+import { readConsumer, readIdentity, type ShownConsumer } from './read'
 
 /** How the consumer signs in with single sign-on. Nothing for a consumer that has never done so. */
-export function Identities({ c, of: { row, identities } }: { c: Visit; of: Shown }) {
+export function Identities({ c, of: { row, identities } }: { c: Visit; of: ShownConsumer }) {
   const { data, more } = identities
   if (data.length === 0) return null
   return (

@@ -12,10 +12,10 @@ import { Copyable, Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { titleOf } from './parts'
 
-export type Asked = { q: string; state: ConsumerState | undefined }
+export type AskedConsumers = { q: string; state: ConsumerState | undefined }
 
 /** The consumers of the project, with a box that finds one. If there are none: how the first one is created. */
-export function listPage(c: Visit, asked: Asked, page: Page<Consumer> & { truncated: boolean }) {
+export function listPage(c: Visit, asked: AskedConsumers, page: Page<Consumer> & { truncated: boolean }) {
   const { consumers } = pathsOf(c)
   const narrowed = asked.q !== '' || asked.state !== undefined
   const empty = page.data.length === 0 && !narrowed && !page.truncated && c.req.query('cursor') === undefined
@@ -50,7 +50,7 @@ export function listPage(c: Visit, asked: Asked, page: Page<Consumer> & { trunca
 }
 
 /** One box for any id of a consumer, or an email address. */
-function Finder({ action, asked: { q, state } }: { action: string; asked: Asked }) {
+function Finder({ action, asked: { q, state } }: { action: string; asked: AskedConsumers }) {
   return (
     <search>
       <form class="search" method="get" action={action}>
@@ -78,7 +78,7 @@ function Finder({ action, asked: { q, state } }: { action: string; asked: Asked 
   )
 }
 
-function States({ at, asked: { q, state } }: { at: string; asked: Asked }) {
+function States({ at, asked: { q, state } }: { at: string; asked: AskedConsumers }) {
   const link = (value: ConsumerState | undefined) => {
     const query = new URLSearchParams({ ...(q && { q }), ...(value && { state: value }) })
     return query.size > 0 ? `${at}?${query}` : at
@@ -122,7 +122,7 @@ function Ids({ of: [first, ...others] }: { of: string[] }) {
   )
 }
 
-function NoMatch({ at, asked: { q, state }, truncated }: { at: string; asked: Asked; truncated: boolean }) {
+function NoMatch({ at, asked: { q, state }, truncated }: { at: string; asked: AskedConsumers; truncated: boolean }) {
   if (truncated) return <p class="quiet">No matching consumer so far.</p>
   if (q === '') return <p class="empty">No consumer is {state}.</p>
   return (

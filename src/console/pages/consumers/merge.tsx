@@ -12,7 +12,7 @@ import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { findTyped } from './find'
 import { Choices, placeOf, titleOf } from './parts'
-import { addressed, type Moving, readLiving, readMoving } from './read'
+import { addressedConsumer, type Moving, readLiving, readMoving } from './read'
 
 const ABOUT = 'For two consumers that are the same person. You see what moves before anything changes.'
 
@@ -95,7 +95,7 @@ export const mergePages = action({
   },
   run: (c) => {
     const { into } = parse(MergeBody, { into: c.get('form').get('into') ?? '' })
-    return mergeConsumer(c.get('rt').db, addressed(c), refToChange(into), changeOf(c))
+    return mergeConsumer(c.get('rt').db, addressedConsumer(c), refToChange(into), changeOf(c))
   },
   done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_merged'],
   again: async (c, { mistakes, entered }) => {

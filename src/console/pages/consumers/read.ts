@@ -42,7 +42,7 @@ const IDENTITIES = 10
 export type Latest<K extends ObjectKind> = { data: ShownObjects[K][]; more: boolean }
 
 /** A consumer with what its page shows. */
-export type Shown = {
+export type ShownConsumer = {
   row: Consumer
   customers: Link[]
   subscriptions: Latest<'subscription'>
@@ -78,12 +78,12 @@ export async function readLiving(c: Visit): Promise<Consumer> {
 }
 
 /** The consumer that the path of a change names. */
-export function addressed(c: Visit) {
+export function addressedConsumer(c: Visit) {
   return { project_id: projectOf(c.get('actor')), ref: refToChange(c.req.param('consumer') ?? '') }
 }
 
 /** Reads what the page of a consumer shows: the consumer first, then what belongs to its customers. */
-export async function readShown(c: Visit): Promise<Shown> {
+export async function readShown(c: Visit): Promise<ShownConsumer> {
   const rt = c.get('rt')
   const { db } = rt
   const project = projectOf(c.get('actor'))

@@ -13,7 +13,7 @@ import { Badge } from '../../ui/badge'
 import { Field } from '../../ui/controls'
 import { ExactTime, Fact, live } from '../../ui/parts'
 import { placeOf, titleOf } from './parts'
-import { addressed, readLiving } from './read'
+import { addressedConsumer, readLiving } from './read'
 
 const reason = (kept: string) =>
   text('Reason (optional)', { maxlength: 2 * MAX_BLOCK_REASON, hint: `${kept} Do not write personal data into it.` })
@@ -40,7 +40,7 @@ const block = action({
   }),
   run: (c) => {
     const { reason = null } = BLOCK.body(c.get('form'))
-    return setBlocked(c.get('rt').db, addressed(c), { blocked: true, reason }, changeOf(c))
+    return setBlocked(c.get('rt').db, addressedConsumer(c), { blocked: true, reason }, changeOf(c))
   },
   done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_blocked'],
 })
@@ -64,7 +64,7 @@ const unblock = action({
   }),
   run: (c) => {
     const { reason = null } = UNBLOCK.body(c.get('form'))
-    return setBlocked(c.get('rt').db, addressed(c), { blocked: false, reason }, changeOf(c))
+    return setBlocked(c.get('rt').db, addressedConsumer(c), { blocked: false, reason }, changeOf(c))
   },
   done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_unblocked'],
 })
@@ -132,7 +132,7 @@ function Kept() {
 }
 
 /** How far an erasure is, and what it keeps. It updates itself until it is done. */
-export function Erased({ c, row, erasure }: { c: Visit; row: Consumer; erasure: Erasure }) {
+export function ErasedState({ c, row, erasure }: { c: Visit; row: Consumer; erasure: Erasure }) {
   const { now } = c.get('rt')
   const { state, payloads_removed } = presentErasure(erasure)
   return (

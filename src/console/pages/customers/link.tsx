@@ -8,7 +8,7 @@ import { Fact, Head } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { CONSUMER } from '../consumers/form'
 import { Choices, LinkedBy } from '../consumers/parts'
-import { customerPath, type Shown } from './read'
+import { customerPath, type ShownCustomer } from './read'
 
 /** The forms of the page, as they are filled in. The one that links names a consumer; the other one creates it. */
 export type Forms = {
@@ -19,7 +19,7 @@ export type Forms = {
 }
 
 /** Says by hand which consumer a customer is: one that is there, a new one, or none. */
-export function linkPage(c: Visit, of: Shown, { linking, creating, found = [] }: Forms) {
+export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creating, found = [] }: Forms) {
   const status = linking.status === 200 ? creating.status : linking.status
   // What is known of the customer fills in the form.
   const { entered = openedFor(of), mistakes } = creating
@@ -93,7 +93,7 @@ export function linkPage(c: Visit, of: Shown, { linking, creating, found = [] }:
   )
 }
 
-function openedFor({ link, name, email }: Shown): URLSearchParams {
+function openedFor({ link, name, email }: ShownCustomer): URLSearchParams {
   return CONSUMER.opened({ external_id: link.consumer_id === null ? link.external_id : '', email, name })
 }
 

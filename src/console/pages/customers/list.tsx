@@ -6,10 +6,10 @@ import { Head } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { LinkedBy } from '../consumers/parts'
-import { customerPath, type Shown } from './read'
+import { customerPath, type ShownCustomer } from './read'
 
 /** The customers of vendors that are not linked to a consumer, and how each is linked to one. */
-export function unlinkedPage(c: Visit, page: Page<Shown> & { truncated: boolean }, settled: boolean) {
+export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: boolean }, settled: boolean) {
   return show(
     c,
     { title: 'Unlinked customers', section: 'unlinked' },
@@ -53,8 +53,8 @@ function None({ settled, truncated, more }: { settled: boolean; truncated: boole
   )
 }
 
-function columnsOf(c: Visit): Column<Shown>[] {
-  const columns: Column<Shown>[] = [
+function columnsOf(c: Visit): Column<ShownCustomer>[] {
+  const columns: Column<ShownCustomer>[] = [
     [
       'Customer',
       ({ link, name }) => (
@@ -70,7 +70,7 @@ function columnsOf(c: Visit): Column<Shown>[] {
     ['Vendor', ({ link }) => vendorTitle(link.vendor)],
     ['Named consumer', (row) => row.link.linked_by !== null && <Claimed c={c} of={row} />],
   ]
-  const link: Column<Shown> = [
+  const link: Column<ShownCustomer> = [
     '',
     ({ link }) =>
       !link.erased && (
@@ -83,7 +83,7 @@ function columnsOf(c: Visit): Column<Shown>[] {
 }
 
 /** What is known: an external id that no consumer has, or that the customer is no consumer. */
-function Claimed({ c, of: { link } }: { c: Visit; of: Shown }) {
+function Claimed({ c, of: { link } }: { c: Visit; of: ShownCustomer }) {
   if (link.erased) return <span class="quiet">Its consumer was erased</span>
   if (link.linked_by === 'manual') return <span class="quiet">No consumer, set by hand</span>
   return (

@@ -12,7 +12,7 @@ import { pathsOf, type Visit } from '../../page'
 const LISTED = 30
 
 /** A customer, which consumer it is, and what its own events call it. */
-export type Shown = { link: Link; name: string | null; email: string | null }
+export type ShownCustomer = { link: Link; name: string | null; email: string | null }
 
 /** The customer that the path names. @throws {Fault} `not_found` if no event could name it */
 export function customerIn(c: Visit): CustomerKey {
@@ -25,7 +25,7 @@ export function customerPath(c: Visit, { vendor, id }: CustomerKey): string {
 }
 
 /** Reads the customer in the path. It may be one that no event has named. */
-export async function readCustomer(c: Visit): Promise<Shown> {
+export async function readCustomer(c: Visit): Promise<ShownCustomer> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const customer = customerIn(c)
@@ -41,7 +41,7 @@ export async function readCustomer(c: Visit): Promise<Shown> {
  *
  * @param settled whether they were set to no consumer, rather than wait for one
  */
-export async function listUnlinked(c: Visit, settled: boolean): Promise<Page<Shown> & { truncated: boolean }> {
+export async function listUnlinked(c: Visit, settled: boolean): Promise<Page<ShownCustomer> & { truncated: boolean }> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const asked = { ...pageAsked(c, LISTED), settled }
@@ -58,9 +58,9 @@ export async function listUnlinked(c: Visit, settled: boolean): Promise<Page<Sho
   )
 }
 
-type Named = Omit<Shown, 'link'> & CustomerKey
+type Named = Omit<ShownCustomer, 'link'> & CustomerKey
 
-function named(link: Link, names: readonly Named[]): Shown {
+function named(link: Link, names: readonly Named[]): ShownCustomer {
   const own = names.find(({ vendor, id }) => vendor === link.vendor && id === link.id)
   return { link, name: own?.name ?? null, email: own?.email ?? null }
 }

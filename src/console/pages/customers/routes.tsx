@@ -11,7 +11,7 @@ import { page, pathsOf, type Visit } from '../../page'
 import { Refused, UNSENT } from '../../refusal'
 import { findTyped } from '../consumers/find'
 import { CONSUMER } from '../consumers/form'
-import { linkPage } from './link'
+import { linkCustomerPage } from './link'
 import { unlinkedPage } from './list'
 import { customerIn, customerPath, listUnlinked, readCustomer } from './read'
 
@@ -27,7 +27,7 @@ const link = action({
   read: readCustomer,
   ask: (c, of, sent) => {
     const { form: consumer, ...mistakes } = sent.mistakes
-    return linkPage(c, of, {
+    return linkCustomerPage(c, of, {
       creating: UNSENT,
       linking: { ...sent, mistakes: consumer === undefined ? mistakes : { consumer } },
     })
@@ -40,7 +40,7 @@ const link = action({
     if (!one) throw new Refused({ consumer: 'No consumer has this ID or email address. You can create one below.' })
     if (found.length > 1) {
       const linking = { ...UNSENT, entered: c.get('form') }
-      return linkPage(c, await readCustomer(c), { linking, creating: UNSENT, found })
+      return linkCustomerPage(c, await readCustomer(c), { linking, creating: UNSENT, found })
     }
     await pinCustomer(c.get('rt').db, named(c), { id: one.id }, changeOf(c))
     return leadTo(c, consumerPath(c, one.id), 'customer_linked')
@@ -52,7 +52,7 @@ const create = action({
   posts: '/:vendor/:customer/consumer/new',
   needs: 'consumers:write',
   read: readCustomer,
-  ask: (c, of, sent) => linkPage(c, of, { linking: UNSENT, creating: sent }),
+  ask: (c, of, sent) => linkCustomerPage(c, of, { linking: UNSENT, creating: sent }),
   run: async (c) => {
     const { db, now } = c.get('rt')
     const { project_id, customer } = named(c)

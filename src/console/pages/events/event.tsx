@@ -4,13 +4,13 @@ import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Dotted, Head } from '../../ui/parts'
 import { Attempts } from './attempts'
-import { Payload } from './payload'
-import { isOpen, Result } from './row'
-import { Standing } from './standing'
+import { PayloadView } from './payload'
+import { isUnfinished, ReplayResult } from './row'
+import { EventStanding } from './standing'
 import type { Links } from './store'
 import { Effected, Summary } from './summary'
 
-export type Shown = {
+export type ShownEvent = {
   row: EventRow
   /** Of the payload; null if it is gone. */
   bytes: number | null
@@ -24,7 +24,7 @@ export type Shown = {
 }
 
 /** An event: its state, beside its payload. */
-export function eventPage(c: Visit, shown: Shown) {
+export function eventPage(c: Visit, shown: ShownEvent) {
   const { row } = shown
   const { events } = pathsOf(c)
   return show(
@@ -33,14 +33,14 @@ export function eventPage(c: Visit, shown: Shown) {
     <div class="event">
       <Now c={c} of={shown} />
       <div class="beside">
-        <Payload row={row} headers={shown.headers} at={`${events}/${row.id}`} />
+        <PayloadView row={row} headers={shown.headers} at={`${events}/${row.id}`} />
       </div>
     </div>,
   )
 }
 
 /** The answer to a live update: only {@link Now}. */
-export function nowFragment(c: Visit, shown: Shown) {
+export function nowFragment(c: Visit, shown: ShownEvent) {
   return <Now c={c} of={shown} />
 }
 
@@ -48,12 +48,12 @@ export function nowFragment(c: Visit, shown: Shown) {
  * What changes while an event is processed. It updates itself until that is done. The payload beside it stays, with
  * what the reader has unfolded.
  */
-function Now({ c, of }: { c: Visit; of: Shown }) {
+function Now({ c, of }: { c: Visit; of: ShownEvent }) {
   const { row, bytes, links, attempts, names, after } = of
   const { now } = c.get('rt')
   const at = `${pathsOf(c).events}/${row.id}`
   return (
-    <div id="now" {...(isOpen(row.status) && updating(at, row, after))}>
+    <div id="now" {...(isUnfinished(row.status) && updating(at, row, after))}>
       <Head
         title={
           <>
@@ -64,8 +64,8 @@ function Now({ c, of }: { c: Visit; of: Shown }) {
         {can(c, 'billing:write') && bytes !== null && <Again row={row} at={at} />}
       </Head>
       <div class="facing">
-        {after !== null && <Result row={row} after={after} at={at} />}
-        <Standing row={row} now={now} />
+        {after !== null && <ReplayResult row={row} after={after} at={at} />}
+        <EventStanding row={row} now={now} />
         <Summary c={c} row={row} links={links} />
         <Attempts row={row} rows={attempts} names={names} now={now} />
         <Effected row={row} />
@@ -76,7 +76,7 @@ function Now({ c, of }: { c: Visit; of: Shown }) {
 
 /** While an attempt is on its way, none is offered. A waiting retry can be started now. */
 function Again({ row, at }: { row: EventRow; at: string }) {
-  if (isOpen(row.status) && row.status !== 'retrying') return null
+  if (isUnfinished(row.status) && row.status !== 'retrying') return null
   return (
     <a id="replay" class="button" href={`${at}/replay`} data-dialog>
       {row.status === 'retrying' ? 'Retry now' : 'Replay'}

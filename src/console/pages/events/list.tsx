@@ -7,16 +7,16 @@ import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import type { Choice } from './filter-words'
 import { Chips, Menus, Statuses } from './narrow'
-import { columnsOf, Row } from './row'
+import { eventColumns, Row } from './row'
 import { SearchForm } from './search-form'
-import { type Asked, changed } from './search-query'
+import { type AskedEvents, changed } from './search-query'
 import type { Counts } from './store'
 
 /** What a search found. */
 export type Found = { data: readonly EventRow[]; next_cursor: string | null; truncated: boolean }
 
 type Listed = {
-  asked: Asked
+  asked: AskedEvents
   found: Found
   /** Null if they do not apply, because other filters narrow the list. */
   counts: Counts | null
@@ -64,7 +64,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, unknown 
       {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       {unknown === null ? (
         <>
-          <Table label="Events" columns={columnsOf(c)} class="events">
+          <Table label="Events" columns={eventColumns(c)} class="events">
             <tbody id="events" data-live {...(live && polling)}>
               {found.data.map((row) => (
                 <Row c={c} row={row} />

@@ -8,7 +8,7 @@ import { ROWS } from '../../list'
 import type { Visit } from '../../page'
 import { Statuses } from './narrow'
 import { Row } from './row'
-import { type Asked, readSearch } from './search-query'
+import { type AskedEvents, readSearch } from './search-query'
 import { readCounts } from './store'
 
 const EVENT_ID = idPattern('evt')
@@ -42,12 +42,12 @@ export async function liveUpdate(c: Visit): Promise<Response> {
 }
 
 /** Whether the project's counts by status are also the list's counts. */
-export const hasCounts = ({ address }: Asked) =>
+export const hasCounts = ({ address }: AskedEvents) =>
   [...address.keys()].every((name) => name === 'status' || name === 'order')
 
 async function freshRows(
   c: Visit,
-  { fields }: Asked,
+  { fields }: AskedEvents,
   query: URLSearchParams,
 ): Promise<{ fresh: EventRow[]; changed: EventRow[] }> {
   const { db } = c.get('rt')

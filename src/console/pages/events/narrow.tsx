@@ -1,6 +1,6 @@
 import { STATUSES } from '../../../inbox/lifecycle'
 import { type Choice, nameOf, timeWord, wordsOf } from './filter-words'
-import { type Asked, changed, SPANS } from './search-query'
+import { type AskedEvents, changed, SPANS } from './search-query'
 import type { Counts } from './store'
 
 /**
@@ -9,7 +9,7 @@ import type { Counts } from './store'
  * @param counts null where they do not apply, because other filters narrow the list
  * @param how `changed` for the answer to a live update
  */
-export function Statuses({ asked, counts, how }: { asked: Asked; counts: Counts | null; how?: 'changed' }) {
+export function Statuses({ asked, counts, how }: { asked: AskedEvents; counts: Counts | null; how?: 'changed' }) {
   const { address } = asked
   const chosen = address.getAll('status')
   return (
@@ -40,7 +40,7 @@ export function Statuses({ asked, counts, how }: { asked: Asked; counts: Counts 
 }
 
 /** The connection and the time, as menus of links. */
-export function Menus({ asked, connections }: { asked: Asked; connections: readonly Choice[] }) {
+export function Menus({ asked, connections }: { asked: AskedEvents; connections: readonly Choice[] }) {
   const { address } = asked
   const connection = address.get('connection_id')
   const within = address.get('within')
@@ -86,7 +86,7 @@ export function Menus({ asked, connections }: { asked: Asked; connections: reado
 }
 
 /** The filters that are in effect, each with a link that removes it. */
-export function Chips({ asked, connections }: { asked: Asked; connections: readonly Choice[] }) {
+export function Chips({ asked, connections }: { asked: AskedEvents; connections: readonly Choice[] }) {
   const { address } = asked
   const active = [...address].filter(([name]) => name !== 'status')
   if (active.length === 0) return null

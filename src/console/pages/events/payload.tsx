@@ -19,7 +19,7 @@ const BYTES_SHOWN = 512
 type PayloadProps = { row: EventRow; headers: Record<string, string> | null; at: string }
 
 /** The payload in a readable form and as bytes, with the headers kept of its delivery. @param at the path of the event */
-export function Payload({ row, headers, at }: PayloadProps) {
+export function PayloadView({ row, headers, at }: PayloadProps) {
   if (!isKept(row)) {
     return (
       <>

@@ -14,11 +14,11 @@ import { pageAsked } from '../../list'
 import { page, pathsOf, type Visit } from '../../page'
 import { type Mistakes, refusalOf } from '../../refusal'
 import { ATTEMPTS } from './attempts'
-import { eventPage, nowFragment, type Shown, versionOf } from './event'
+import { eventPage, nowFragment, type ShownEvent, versionOf } from './event'
 import { type Found, listPage } from './list'
 import { hasCounts, liveUpdate } from './live'
-import { type Asked, changed, readSearch } from './search-query'
-import { linksOf, type Named, namedBy, namesOf, readCounts } from './store'
+import { type AskedEvents, changed, readSearch } from './search-query'
+import { eventLinks, type NamedEvents, namedBy, namesOf, readCounts } from './store'
 
 /** One event with its payload, whatever size that has. */
 const WHOLE = { most: MAX_DELIVERY_BYTES }
@@ -63,7 +63,7 @@ export const eventPages = new Hono<HttpEnv>()
   })
 
 /** Reads what the page of an event shows, in two round trips. A live update leaves the payload out. */
-async function readShown(c: Visit, view: View): Promise<Shown> {
+async function readShown(c: Visit, view: View): Promise<ShownEvent> {
   const rt = c.get('rt')
   const { db } = rt
   const project = projectOf(c.get('actor'))
@@ -75,7 +75,7 @@ async function readShown(c: Visit, view: View): Promise<Shown> {
   })
   const row = requireFound(event, 'Event')
   const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
-  const [names, links] = await Promise.all([namesOf(rt, project, requestedBy), linksOf(db, row)])
+  const [names, links] = await Promise.all([namesOf(rt, project, requestedBy), eventLinks(db, row)])
   const { bytes = null, headers = null } = kept[0] ?? {}
   return { row, bytes, headers, links, attempts, names, after: afterOf(c) }
 }
@@ -87,7 +87,7 @@ function afterOf(c: Visit): number | null {
 }
 
 /** Where a text in the search box leads: to one event, or to the list with a filter. */
-function placeOf(c: Visit, { address }: Asked, named: Named): string {
+function placeOf(c: Visit, { address }: AskedEvents, named: NamedEvents): string {
   const { events } = pathsOf(c)
   if ('event' in named) return `${events}/${named.event}`
   return events + changed(address, { [named.filter]: named.value })

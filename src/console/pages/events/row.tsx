@@ -11,10 +11,10 @@ import { Cells, type Column } from '../../ui/table'
 const ERROR_SHOWN = 200
 
 /** Whether the processing of the event is not finished. */
-export const isOpen = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
+export const isUnfinished = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
 
 /** The columns of the list. */
-export function columnsOf(c: Visit): Column<EventRow>[] {
+export function eventColumns(c: Visit): Column<EventRow>[] {
   const { now } = c.get('rt')
   const { events } = pathsOf(c)
   return [
@@ -52,10 +52,10 @@ export function Row({ c, row, how }: RowProps) {
     <tr
       id={row.id}
       class={how === 'fresh' ? how : undefined}
-      data-open={isOpen(row.status) ? row.status : undefined}
+      data-open={isUnfinished(row.status) ? row.status : undefined}
       hx-swap-oob={how === 'changed' ? 'true' : undefined}
     >
-      <Cells columns={columnsOf(c)} row={row} />
+      <Cells columns={eventColumns(c)} row={row} />
     </tr>
   )
 }
@@ -66,8 +66,8 @@ const ENDED: Partial<Record<EventRow['status'], string>> = {
 }
 
 /** Says that a requested replay is on its way and, once it has ended, how it ended. @param after the attempts before it */
-export function Result({ row, after, at }: { row: EventRow; after: number; at: string }) {
-  if (isOpen(row.status)) {
+export function ReplayResult({ row, after, at }: { row: EventRow; after: number; at: string }) {
+  if (isUnfinished(row.status)) {
     return (
       <p class="notice" role="status">
         The event will be processed again. This page says when that is done.{' '}

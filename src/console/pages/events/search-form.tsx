@@ -1,13 +1,13 @@
 import { Field, Select, Wrong } from '../../ui/controls'
 import { FilterActions, FilterField } from '../../ui/filters'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
-import { type Asked, MORE } from './search-query'
+import { type AskedEvents, MORE } from './search-query'
 
 /** Filters with fields under “More filters”: all except the filters with a place of their own on the page. */
 const FIELDS: readonly string[] = ['event_type', ...MORE]
 
 type FormProps = {
-  asked: Asked
+  asked: AskedEvents
   action: string
   /** What the search box holds. */
   text: string
@@ -66,7 +66,7 @@ export function SearchForm({ asked, action, text, types, unfolded }: FormProps) 
   )
 }
 
-function More({ asked }: { asked: Asked }) {
+function More({ asked }: { asked: AskedEvents }) {
   const { address, mistakes } = asked
   const field = (name: string, label: string, type?: 'number' | 'datetime-local') => (
     <FilterField of={{ query: address, mistakes }} name={name} label={label} {...(type && { type })} />

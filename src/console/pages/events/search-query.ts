@@ -27,7 +27,7 @@ export const SPANS = [
 ] as const
 
 /** A search from the address. `fields` is null if the search is invalid. */
-export type Asked = {
+export type AskedEvents = {
   /** The filters as the API takes them. A time span becomes a time, so that all pages of a list begin at the same time. */
   query: URLSearchParams
   /** The filters as the address has them. */
@@ -41,7 +41,7 @@ export type Asked = {
  *
  * @param now milliseconds, at which a time span ends
  */
-export function readSearch(sent: URLSearchParams, now: number): Asked {
+export function readSearch(sent: URLSearchParams, now: number): AskedEvents {
   const address = new URLSearchParams()
   for (const name of LISTS) {
     const texts = sent.getAll(name).flatMap((text) => text.split(/[\s,]+/))

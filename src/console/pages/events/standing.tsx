@@ -5,7 +5,7 @@ import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 
 /** What the status of an event means, in a sentence. Above it, what went wrong, if anything did. */
-export function Standing({ row, now }: { row: EventRow; now: number }) {
+export function EventStanding({ row, now }: { row: EventRow; now: number }) {
   return (
     <>
       {row.last_error !== null && <Trouble row={row} error={row.last_error} />}

@@ -43,21 +43,21 @@ export async function readCounts(db: Db, project: string): Promise<Counts> {
 }
 
 /** What a text in the search box stands for: one event, or a filter. */
-export type Named = { event: string } | { filter: string; value: string }
+export type NamedEvents = { event: string } | { filter: string; value: string }
 
 /**
  * Finds out what a text in the search box stands for, in one round trip.
  *
  * @returns null if it matches nothing in the project
  */
-export async function namedBy(db: Db, project: string, text: string): Promise<Named | null> {
+export async function namedBy(db: Db, project: string, text: string): Promise<NamedEvents | null> {
   if (text.endsWith('*')) return { filter: 'event_type', value: text }
   if (text.length > MAX_VENDOR_ID_LENGTH) return null
   return meaning(text, await batch(db, lookUp(db, project, text)))
 }
 
 /** The first that applies. An id is more specific than a type, so it comes first. */
-function meaning(text: string, found: Results<ReturnType<typeof lookUp>>): Named | null {
+function meaning(text: string, found: Results<ReturnType<typeof lookUp>>): NamedEvents | null {
   const { event, connection, replay, delivered, ref, type } = found
   const [one, another] = delivered
   const first = type[0]?.first ?? null
@@ -75,7 +75,7 @@ function meaning(text: string, found: Results<ReturnType<typeof lookUp>>): Named
 export type Links = { customer?: string; subscription?: string; invoice?: string }
 
 /** Links an event to its customer, subscription and invoice, to each only if it is known. */
-export async function linksOf(db: Db, { project_id, vendor, summary }: EventRow): Promise<Links> {
+export async function eventLinks(db: Db, { project_id, vendor, summary }: EventRow): Promise<Links> {
   if (!summary || !vendorOf(vendor)?.snapshots) return {}
   const { billing } = projectPaths(project_id)
   const { customer, subscription, invoice } = summary

@@ -18,7 +18,7 @@ export const RANGES = {
 export type Range = keyof typeof RANGES
 
 /** The range that the address asks for; the last hour by default. */
-export function rangeOf(asked = ''): Range {
+export function askedRange(asked = ''): Range {
   return Object.hasOwn(RANGES, asked) ? (asked as Range) : '1h'
 }
 

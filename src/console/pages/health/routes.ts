@@ -5,13 +5,13 @@ import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { iso } from '../../../lib/time'
 import { page } from '../../page'
-import { healthPage, RANGES, rangeOf } from './health'
+import { askedRange, healthPage, RANGES } from './health'
 
 /** The health of the pipeline, and its lag over time. */
 export const healthPages = new Hono<HttpEnv>().get('/', page('billing:read'), async (c) => {
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
-  const range = rangeOf(c.req.query('range'))
+  const range = askedRange(c.req.query('range'))
   const { ms, bucket } = RANGES[range]
   const [health, lag] = await Promise.all([
     readHealth(rt, project),

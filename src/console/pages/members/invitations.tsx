@@ -12,7 +12,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import type { Around, SentAbout } from './read'
+import type { AroundMembers, SentAbout } from './read'
 
 /** The states of the list of all invitations, with their labels. */
 export const STATES: readonly (readonly [InvitationState, string])[] = [
@@ -26,7 +26,7 @@ export const STATES: readonly (readonly [InvitationState, string])[] = [
 /** All invitations of the project, in one state or in any. */
 export function invitationsPage(
   c: Visit,
-  { page, ...around }: Around & { page: Page<Invitation> },
+  { page, ...around }: AroundMembers & { page: Page<Invitation> },
   state: InvitationState | undefined,
 ) {
   const { members } = pathsOf(c)
@@ -55,7 +55,7 @@ export function invitationsPage(
 }
 
 /** The columns of a list of invitations. */
-export function invitationColumns(c: Visit, around: Around, sent: SentAbout | null): Column<Invitation>[] {
+export function invitationColumns(c: Visit, around: AroundMembers, sent: SentAbout | null): Column<Invitation>[] {
   const { now } = c.get('rt')
   const columns: Column<Invitation>[] = [
     [
@@ -116,7 +116,7 @@ function Mail({ row: { sent_at, send_error, recent_sends }, now }: { row: Invita
   return <span class="error">It is not known whether the email was sent</span>
 }
 
-function Inviter({ c, row, around }: { c: Visit; row: Invitation; around: Around }) {
+function Inviter({ c, row, around }: { c: Visit; row: Invitation; around: AroundMembers }) {
   if (row.invited_by_type === 'user') {
     return <span class="cut">{around.people.get(row.invited_by_id) ?? 'Unknown user'}</span>
   }

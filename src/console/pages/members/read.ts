@@ -25,13 +25,13 @@ const OPEN = 8
 const EXPIRED = 2
 
 /** What the rows of members and invitations name. */
-export type Around = {
+export type AroundMembers = {
   /** Addresses of users by their ids. */
   people: People
   /** The live API keys of the project; null if its store does not answer. */
   keys: readonly KeyRow[] | null
 }
-export type Team = Around & {
+export type Team = AroundMembers & {
   members: Page<Member>
   invitations: Invitation[]
   /** Whether there are more invitations than these. */

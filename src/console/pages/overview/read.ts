@@ -20,7 +20,7 @@ export type Connected = Progress['connections'][number]
 export type Overview = Progress & { hours: HourRow[] }
 
 /** Reads what the steps show, in one round trip. */
-export async function readProgress(c: Visit): Promise<Progress> {
+export async function readSetup(c: Visit): Promise<Progress> {
   const rt = c.get('rt')
   return progressOf(rt, await batch(rt.db, queries(c)))
 }

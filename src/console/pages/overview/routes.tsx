@@ -5,7 +5,7 @@ import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { Activity } from './activity'
 import { Attention, attentionOf } from './attention'
-import { type Overview, readOverview, readProgress, receivedIn } from './read'
+import { type Overview, readOverview, readSetup, receivedIn } from './read'
 import { doneOf, SetupSteps, seenOf } from './steps'
 import { Connections, Keys } from './summary'
 
@@ -45,7 +45,7 @@ export function overviewPage(c: Visit, of: Overview) {
 export const overviewPages = new Hono<HttpEnv>()
   .get('/', page('projects:read'), async (c) => overviewPage(c, await readOverview(c)))
   .get('/steps', page('projects:read'), async (c) => {
-    const of = await readProgress(c)
+    const of = await readSetup(c)
     if (c.req.query('seen') === seenOf(of)) return c.body(null, 204)
     return c.html(SetupSteps({ c, of, fresh: true }))
   })

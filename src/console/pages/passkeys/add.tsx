@@ -7,14 +7,14 @@ import { Field, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Copyable, Head } from '../../ui/parts'
 import { NoPasskeys, PasskeyForm } from '../../ui/passkey-form'
-import { PASSKEYS } from './list'
+import { PASSKEYS_PATH } from './list'
 
 /** The form of a new passkey. @param next where to continue afterwards */
 export function addPage(c: Visit, next: string, { mistakes, status, entered }: Sent) {
   const suggested = clientNamed(c.req.header('User-Agent') ?? null) ?? 'Passkey'
   return show(
     c,
-    { title: 'Add a passkey', section: 'passkeys', above: ['Passkeys', PASSKEYS], passkeys: true, status },
+    { title: 'Add a passkey', section: 'passkeys', above: ['Passkeys', PASSKEYS_PATH], passkeys: true, status },
     <section class="second">
       <h1>Add a passkey</h1>
       <p>
@@ -26,8 +26,8 @@ export function addPage(c: Visit, next: string, { mistakes, status, entered }: S
       <PasskeyForm
         c={c}
         does="create"
-        to={PASSKEYS}
-        options={`${PASSKEYS}/options`}
+        to={PASSKEYS_PATH}
+        options={`${PASSKEYS_PATH}/options`}
         label="Add the passkey"
         next={next}
         primary

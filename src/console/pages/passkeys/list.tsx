@@ -7,7 +7,7 @@ import { show } from '../../ui/layout'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 
-export const PASSKEYS = '/console/passkeys'
+export const PASSKEYS_PATH = '/console/passkeys'
 
 type Codes = { left: number; created_at: number | null }
 
@@ -20,7 +20,7 @@ export function listPage(c: Visit, own: readonly Passkey[], codes: Codes) {
     <>
       <Head title="Passkeys">
         {own.length < MAX_PASSKEYS && (
-          <a class="button primary" href={`${PASSKEYS}/new`}>
+          <a class="button primary" href={`${PASSKEYS_PATH}/new`}>
             Add a passkey
           </a>
         )}
@@ -52,10 +52,10 @@ function columnsOf(c: Visit): Column<Passkey>[] {
       '',
       ({ id, name }) => (
         <>
-          <a class="button" href={`${PASSKEYS}/${id}/rename`} aria-label={`Rename ${name}`}>
+          <a class="button" href={`${PASSKEYS_PATH}/${id}/rename`} aria-label={`Rename ${name}`}>
             Rename
           </a>{' '}
-          <a class="button danger" href={`${PASSKEYS}/${id}/delete`} data-dialog aria-label={`Delete ${name}`}>
+          <a class="button danger" href={`${PASSKEYS_PATH}/${id}/delete`} data-dialog aria-label={`Delete ${name}`}>
             Delete
           </a>
         </>
@@ -80,7 +80,7 @@ function Recovery({ c, codes: { left, created_at } }: { c: Visit; codes: Codes }
         If you lose your device, sign in with a code by email, and use a recovery code in place of the passkey.
       </p>
       <p>
-        <a class="button" href={`${PASSKEYS}/codes`} data-dialog>
+        <a class="button" href={`${PASSKEYS_PATH}/codes`} data-dialog>
           Make new codes
         </a>
       </p>

@@ -19,9 +19,9 @@ import { userOf } from '../../session'
 import { Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { addPage, codesPage } from './add'
-import { listPage, PASSKEYS } from './list'
+import { listPage, PASSKEYS_PATH } from './list'
 
-const placed = { section: 'passkeys', above: ['Passkeys', PASSKEYS] } as const
+const placed = { section: 'passkeys', above: ['Passkeys', PASSKEYS_PATH] } as const
 
 const PASSKEY = form(RenameBody, {
   name: text('Name', { required: true, maxlength: MAX_PASSKEY_NAME, autofocus: true, hint: 'Only you see it.' }),
@@ -41,7 +41,7 @@ const add = action({
   done: (c, { codes }) => {
     const next = nextOf(c, c.get('form').get('next'))
     if (codes) return codesPage(c, codes, next)
-    return next === PASSKEYS ? [next, 'passkey_added'] : [next]
+    return next === PASSKEYS_PATH ? [next, 'passkey_added'] : [next]
   },
   explains: { registration_refused: true },
 })
@@ -74,7 +74,7 @@ const renew = action({
     return renewOnce(c, userOf(c), Number(c.get('form').get('known')) || null)
   },
   // A form that is sent again, by a reload for example, must make no other codes: the user may have stored the first.
-  done: (c, codes) => (codes ? codesPage(c, codes, PASSKEYS) : [PASSKEYS, 'codes_renewed_before']),
+  done: (c, codes) => (codes ? codesPage(c, codes, PASSKEYS_PATH) : [PASSKEYS_PATH, 'codes_renewed_before']),
 })
 
 const rename = action({
@@ -87,7 +87,7 @@ const rename = action({
       { ...placed, title: 'Rename a passkey', status },
       <>
         <h1>Rename a passkey</h1>
-        <Post c={c} to={`${PASSKEYS}/${passkey.id}/rename`} class="form">
+        <Post c={c} to={`${PASSKEYS_PATH}/${passkey.id}/rename`} class="form">
           <Wrong>{mistakes.form}</Wrong>
           {PASSKEY.field('name', { mistakes, entered: entered ?? PASSKEY.opened(passkey) })}
           <button type="submit" class="primary">
@@ -97,7 +97,7 @@ const rename = action({
       </>,
     ),
   run: (c) => namePasskey(c, userOf(c), c.req.param('id') ?? '', PASSKEY.body(c.get('form')).name),
-  done: () => [PASSKEYS, 'passkey_renamed'],
+  done: () => [PASSKEYS_PATH, 'passkey_renamed'],
 })
 
 const remove = action({
@@ -133,7 +133,7 @@ const remove = action({
     requireConfirmed(userOf(c))
     return removePasskey(c, userOf(c), c.req.param('id') ?? '')
   },
-  done: () => [PASSKEYS, 'passkey_deleted'],
+  done: () => [PASSKEYS_PATH, 'passkey_deleted'],
 })
 
 /** The user's passkeys and recovery codes. */
@@ -178,5 +178,5 @@ async function named(c: Visit) {
 
 /** Where to continue after the form: to the list, unless another page of the console asked for a passkey. */
 function nextOf(c: Visit, wanted: string | null | undefined): string {
-  return wanted ? localPath(c, wanted) : PASSKEYS
+  return wanted ? localPath(c, wanted) : PASSKEYS_PATH
 }

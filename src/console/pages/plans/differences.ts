@@ -5,14 +5,14 @@ import { vendorTitle } from '../../ui/vendor-titles'
 import { shownValue } from './values'
 
 /** What a form sets of a plan. */
-export type Wanted = Pick<Plan, 'key' | 'name' | 'rank' | 'state' | 'features' | 'prices'>
+export type WantedPlan = Pick<Plan, 'key' | 'name' | 'rank' | 'state' | 'features' | 'prices'>
 /** One changed part of a plan. `from`, `to`: null if it is not there. */
 export type Difference = { what: string; from: string | null; to: string | null }
 
 const FIELDS = { key: 'Key', name: 'Name', rank: 'Rank', state: 'State' } as const
 
 /** What a change would change of the plan itself. */
-export function differencesOf(plan: Plan, wanted: Wanted, catalog: readonly Feature[]): Difference[] {
+export function differencesOf(plan: Plan, wanted: WantedPlan, catalog: readonly Feature[]): Difference[] {
   const fields = Object.entries(FIELDS).map(([name, what]) => {
     const field = name as keyof typeof FIELDS
     return { what, from: String(plan[field]), to: String(wanted[field]) }

@@ -9,7 +9,7 @@ import type { Mistakes } from '../../refusal'
 import { Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { STATE_OPTIONS, vendorTitle } from '../../ui/vendor-titles'
-import { textOf, valueIn } from './values'
+import { valueIn, valueText } from './values'
 
 /** Rows for new prices. */
 const SPARE = 2
@@ -37,7 +37,7 @@ const fields = {
 
 /** A new plan maps no prices: who gets it with a price is shown by the review of a change. */
 export const PLAN = form(CreatePlanBody, { ...fields, prices: own(() => []) })
-export const CHANGED = form(UpdatePlanBody, { ...fields, prices: own((_, sent) => pricesIn(sent)) })
+export const CHANGED_PLAN = form(UpdatePlanBody, { ...fields, prices: own((_, sent) => pricesIn(sent)) })
 export const BLANK = PLAN.opened({ rank: 0, state: 'active' })
 
 /** The form as it is opened for a plan. */
@@ -47,7 +47,7 @@ export function openedFor(plan: Plan, catalog: readonly Feature[]): URLSearchPar
   for (const feature of catalog) {
     const given = features[feature.key]
     if (!given) continue
-    entered.append(VALUE + feature.key, textOf(feature.type, given.value))
+    entered.append(VALUE + feature.key, valueText(feature.type, given.value))
     entered.append(PER_SEAT + feature.key, String(given.per_seat))
   }
   for (const price of prices) addPrice(entered, price)
@@ -87,7 +87,7 @@ export function featuresIn(sent: URLSearchParams, catalog: readonly Feature[]) {
 
 type Props = { sent: { entered: URLSearchParams; mistakes: Mistakes } }
 
-export function PlanFields({ sent }: Props) {
+export function PlanInputs({ sent }: Props) {
   return (
     <>
       {PLAN.field('key', sent)}
@@ -101,7 +101,7 @@ export function PlanFields({ sent }: Props) {
 }
 
 /** A row for each feature of the catalog. A row that is left empty is not part of the plan. */
-export function FeatureFields({ sent: { entered, mistakes }, catalog }: Props & { catalog: readonly Feature[] }) {
+export function FeatureInputs({ sent: { entered, mistakes }, catalog }: Props & { catalog: readonly Feature[] }) {
   const texts = textsIn(entered)
   const inRows = catalog.some(({ key }) => mistakes[`features.${key}`])
   // Of a feature that was deleted while the form was open, there is no row.

@@ -5,7 +5,7 @@ import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { BLANK, FeatureFields, openedFor, PlanFields, PriceFields, pricesIn } from './fields'
+import { BLANK, FeatureInputs, openedFor, PlanInputs, PriceFields, pricesIn } from './fields'
 
 /**
  * The form of a new plan. It maps no prices: nobody has the plan yet, and who gets it with a price is shown by the review of
@@ -30,8 +30,8 @@ export function createPage(c: Visit, catalog: readonly Feature[], { entered = BL
             <input type="hidden" name="ref" value={price.ref} autocomplete="off" />
           </>
         )}
-        <PlanFields sent={sent} />
-        <FeatureFields sent={sent} catalog={catalog} />
+        <PlanInputs sent={sent} />
+        <FeatureInputs sent={sent} catalog={catalog} />
         <p class="hint">
           {price ? <>You add {price.ref} in the next step</> : 'You add prices in the next step'}, and see who gets the
           plan with them.
@@ -59,8 +59,8 @@ export function editPage(
       <Post c={c} to={`${path}/edit`} class="form">
         <input type="hidden" name="etag" value={etag} autocomplete="off" />
         <Wrong>{mistakes.form}</Wrong>
-        <PlanFields sent={sent} />
-        <FeatureFields sent={sent} catalog={catalog} />
+        <PlanInputs sent={sent} />
+        <FeatureInputs sent={sent} catalog={catalog} />
         <PriceFields sent={sent} />
         <SubmitOrCancel label="Review change" back={path} />
       </Post>

@@ -16,14 +16,14 @@ import { requireFound } from '../../../lib/fault'
 import { can, type Visit } from '../../page'
 import type { AuditRow } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
-import type { Wanted } from './differences'
+import type { WantedPlan } from './differences'
 
 /** How many entries of the audit log the page of a plan shows. */
 const HISTORY = 10
 /** How many calls of a preview one page adds up. Each takes up to three round trips. */
 const PREVIEWS = 4
 
-export type Preview = Awaited<ReturnType<typeof previewPlan>>
+export type ShownPreview = Awaited<ReturnType<typeof previewPlan>>
 
 /** Reads the features of the catalog. */
 export function readCatalog(c: Visit): Promise<Feature[]> {
@@ -64,9 +64,9 @@ export async function requireFreePrices(c: Visit, { id }: Plan, prices: readonly
 export async function readPreview(
   c: Visit,
   { id }: Plan,
-  wanted: Wanted,
+  wanted: WantedPlan,
   cursor: string | undefined,
-): Promise<Preview> {
+): Promise<ShownPreview> {
   const { db } = c.get('rt')
   const of = { project_id: projectOf(c.get('actor')), id }
   const ask = previewPlan.bind(null, { db, ask: (queries) => batch(db, queries) }, of, wanted)

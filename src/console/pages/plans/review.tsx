@@ -7,11 +7,17 @@ import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
-import { type Difference, differencesOf, type Wanted } from './differences'
-import type { Preview } from './read'
+import { type Difference, differencesOf, type WantedPlan } from './differences'
+import type { ShownPreview } from './read'
 import { shownValue } from './values'
 
-type Reviewed = { plan: Plan; wanted: Wanted; catalog: readonly Feature[]; preview: Preview; continued: boolean }
+type Reviewed = {
+  plan: Plan
+  wanted: WantedPlan
+  catalog: readonly Feature[]
+  preview: ShownPreview
+  continued: boolean
+}
 
 /**
  * Shows a change of a plan before it is saved: what changes of the plan, and who gains and loses what. Its form carries all
@@ -84,7 +90,7 @@ function Differences({ of }: { of: readonly Difference[] }) {
   )
 }
 
-type AffectedProps = { c: Visit; of: Preview; catalog: readonly Feature[]; continued: boolean }
+type AffectedProps = { c: Visit; of: ShownPreview; catalog: readonly Feature[]; continued: boolean }
 
 function Affected({ c, of, catalog, continued }: AffectedProps) {
   const { examined, affected, changes } = of

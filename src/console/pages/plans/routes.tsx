@@ -15,13 +15,13 @@ import { action, leadTo } from '../../action'
 import { pageAsked } from '../../list'
 import { can, page, pathsOf, type Visit } from '../../page'
 import { EXPLAINED, UNSENT } from '../../refusal'
-import { addPrice, BLANK, CHANGED, featuresIn, openedFor, PLAN, pricesIn } from './fields'
+import { addPrice, BLANK, CHANGED_PLAN, featuresIn, openedFor, PLAN, pricesIn } from './fields'
 import { createPage, editPage } from './form'
 import { listPage } from './list'
 import { planPage } from './plan'
 import { readCatalog, readHistory, readPlan, readPreview, requireFreePrices } from './read'
 import { reviewPage } from './review'
-import { choosePage } from './unmapped'
+import { choosePlanPage } from './unmapped'
 
 const create = action({
   at: '/new',
@@ -57,7 +57,7 @@ const edit = action({
     const step = form.get('step')
     const { plan, catalog } = await readPlan(c)
     if (step === 'edit') return editPage(c, { plan, catalog }, etag, { ...UNSENT, entered: form })
-    const wanted = planFieldsOf(CHANGED.body(form, { features: featuresIn(form, catalog) })) as PlanFields
+    const wanted = planFieldsOf(CHANGED_PLAN.body(form, { features: featuresIn(form, catalog) })) as PlanFields
     if (step === 'save') {
       const of = { project_id: projectOf(c.get('actor')), id: plan.id }
       await updatePlan(c.get('rt').db, of, { fields: wanted, ifMatch: etag }, changeOf(c))
@@ -97,7 +97,7 @@ export const planPages = new Hono<HttpEnv>()
     const price = priceIn(c)
     if (price === null) return c.redirect(pathsOf(c).plans, 303)
     const rows = await run(db, listPlans(db, projectOf(c.get('actor')), { before: null, take: MAX_PLANS }))
-    return choosePage(c, price, withPrices(rows, []))
+    return choosePlanPage(c, price, withPrices(rows, []))
   })
   .get('/:plan', page('catalog:read'), async (c) => {
     const found = await readPlan(c)

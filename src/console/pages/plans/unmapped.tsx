@@ -69,7 +69,7 @@ export function addPath(c: Visit, { vendor, ref }: Price): string {
 }
 
 /** Asks which plan a price belongs to. Nothing changes before the review of the plan that is chosen. */
-export function choosePage(c: Visit, price: Price, rows: readonly Plan[]) {
+export function choosePlanPage(c: Visit, price: Price, rows: readonly Plan[]) {
   const { plans } = pathsOf(c)
   const query = new URLSearchParams(price)
   return show(

@@ -10,7 +10,7 @@ export function shownValue(value: unknown): string {
 }
 
 /** A value as the text of its field. The script is indented, because people read it. */
-export function textOf(type: FeatureType, value: unknown): string {
+export function valueText(type: FeatureType, value: unknown): string {
   return type === 'config' ? JSON.stringify(value, null, 2) : String(value)
 }
 

@@ -7,7 +7,7 @@ import { Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { OwnInvitations } from '../invitations/own'
-import type { Invited } from './list'
+import type { InvitedTo } from './list'
 
 /** The form of a project's name. */
 export const PROJECT = form(ProjectBody, {
@@ -36,7 +36,7 @@ export function createPage(c: Visit, sent: Sent) {
 }
 
 /** The start page of a user who has no projects yet: the invitations to their address come first. */
-export function welcomePage(c: Visit, invited: Invited) {
+export function welcomePage(c: Visit, invited: InvitedTo) {
   return show(
     c,
     { title: 'Projects', section: 'projects' },
@@ -44,7 +44,7 @@ export function welcomePage(c: Visit, invited: Invited) {
   )
 }
 
-function Invitations({ c, invited }: { c: Visit; invited: Invited }) {
+function Invitations({ c, invited }: { c: Visit; invited: InvitedTo }) {
   return (
     <>
       <Head title="Projects">

@@ -12,13 +12,13 @@ import { Table } from '../../ui/table'
 import { OwnInvitations } from '../invitations/own'
 
 /** The invitations to the user's address, and whether there are older ones. */
-export type Invited = { rows: OwnInvitation[]; more: boolean }
+export type InvitedTo = { rows: OwnInvitation[]; more: boolean }
 
 /** The list of the projects that the user is a member of, below the invitations to others. */
 export function listPage(
   c: Visit,
   { data, next_cursor }: Page<MemberProject>,
-  invited: Invited,
+  invited: InvitedTo,
   deleted: readonly MemberProject[],
 ) {
   return show(

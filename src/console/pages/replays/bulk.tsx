@@ -2,7 +2,7 @@ import { pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Filters } from './parts'
+import { ReplayFilters } from './parts'
 
 /** Asks before all events that a search finds are replayed. */
 export function bulkPage(
@@ -22,7 +22,7 @@ export function bulkPage(
       </p>
       {filters.length > 0 && (
         <div class="code">
-          <Filters of={filters} />
+          <ReplayFilters of={filters} />
         </div>
       )}
       {queued < matched && (

@@ -7,7 +7,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, live, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { Bar, type Beside, By, Count, What } from './parts'
+import { Bar, type Beside, By, Count, ReplayWhat } from './parts'
 
 /** The project's replays, newest first. The list updates itself while one of them is not done. */
 export function listPage(c: Visit, { data, next_cursor }: Page<ReplayRow>, beside: Beside) {
@@ -63,7 +63,7 @@ function columnsOf(c: Visit, { names, connections }: Beside): Column<ReplayRow>[
       ),
     ],
     ['By', (row) => <By row={row} names={names} />, 'spare'],
-    ['Events', (row) => <What c={c} row={row} connections={connections} brief />],
+    ['Events', (row) => <ReplayWhat c={c} row={row} connections={connections} brief />],
     ['Progress', (row) => <Bar row={row} />],
     ['Processed', ({ processed }) => processed?.toLocaleString('en') ?? '–', 'number'],
     ['Ignored', ({ ignored }) => ignored?.toLocaleString('en') ?? '–', 'number'],

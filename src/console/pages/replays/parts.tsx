@@ -22,17 +22,17 @@ const BRIEF = 200
 type WhatProps = { c: Visit; row: ReplayRow; connections: Beside['connections']; brief?: boolean }
 
 /** What a replay was asked for: one event, or the events that match its filters. @param brief whether to cut long ones */
-export function What({ c, row, connections, brief }: WhatProps) {
+export function ReplayWhat({ c, row, connections, brief }: WhatProps) {
   const { events } = pathsOf(c)
   if (row.event_id !== null) return <a href={`${events}/${row.event_id}`}>One event</a>
   const filters = filtersInWords(row.filter ?? {}, connections)
   const whole = filters.join('\n')
   const shown = firstInHtml(whole, BRIEF)
-  return <Filters of={brief && shown.length < whole.length ? `${shown}…`.split('\n') : filters} />
+  return <ReplayFilters of={brief && shown.length < whole.length ? `${shown}…`.split('\n') : filters} />
 }
 
 /** The filters of a replay, one a line. */
-export function Filters({ of }: { of: readonly string[] }) {
+export function ReplayFilters({ of }: { of: readonly string[] }) {
   if (of.length === 0) return <>All events</>
   return (
     <ul class="changes">

@@ -6,7 +6,7 @@ import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Fact, Head, live, Time } from '../../ui/parts'
 import { ReloadLink } from './list'
-import { type Beside, By, Count, eventsOf, What } from './parts'
+import { type Beside, By, Count, eventsOf, ReplayWhat } from './parts'
 
 /**
  * The progress of a replay. The page updates itself until the replay is done.
@@ -55,7 +55,7 @@ export function progressPage(c: Visit, row: ReplayRow, rest: URLSearchParams | n
           <By row={row} names={beside.names} />
         </Fact>
         <Fact name="Events">
-          <What c={c} row={row} connections={beside.connections} />
+          <ReplayWhat c={c} row={row} connections={beside.connections} />
         </Fact>
         <Fact name="ID">
           <code>{id}</code>

@@ -71,7 +71,7 @@ export function Gate({ title, children }: PropsWithChildren<{ title: string }>) 
 }
 
 /** Step 2: the code. @param wrong whether the code that was entered did not work */
-export function codePage(
+export function signInCodePage(
   c: Visit,
   { next, email, challenge }: { next: string; email: string; challenge: string },
   wrong = false,

@@ -2,7 +2,7 @@ import { MINUTE } from '../../../lib/time'
 import { CODE_TTL } from '../../../sessions/limits'
 import type { Redeemed } from '../../../sessions/sign-in'
 import type { Visit } from '../../page'
-import type { User } from '../../session'
+import type { SignedIn } from '../../session'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Gate } from './address'
@@ -13,7 +13,7 @@ import { Gate } from './address'
  *
  * @param present the user that this browser is signed in as; null if nobody is
  */
-export function linkPage(c: Visit, link: Redeemed & { email: string }, present: User | null) {
+export function signInLinkPage(c: Visit, link: Redeemed & { email: string }, present: SignedIn | null) {
   return show(
     c,
     { title: 'Sign in' },
@@ -40,7 +40,7 @@ export function linkPage(c: Visit, link: Redeemed & { email: string }, present: 
   )
 }
 
-function Replacing({ present, email }: { present: User; email: string }) {
+function Replacing({ present, email }: { present: SignedIn; email: string }) {
   return (
     <p class="warning" role="note">
       This browser is already signed in {present.email === email ? 'with this address' : `as ${present.email}`}. Signing

@@ -13,11 +13,11 @@ import { browserOf, keepBrowser } from '../../browser'
 import { localPath } from '../../lead'
 import { page, type Visit } from '../../page'
 import { parse, refusalOf } from '../../refusal'
-import { forgetSession, keepSession, type User, userOf, userOfCookie, visitorOf } from '../../session'
+import { forgetSession, keepSession, type SignedIn, userOf, userOfCookie, visitorOf } from '../../session'
 import { choicePage } from '../sso/choice'
 import { refusalWords } from '../sso/words'
-import { addressPage, codePage } from './address'
-import { deadLinkPage, linkPage, signedOutPage } from './link'
+import { addressPage, signInCodePage } from './address'
+import { deadLinkPage, signedOutPage, signInLinkPage } from './link'
 
 const Email = z.object({ email: z.email('must be a valid email address').max(254) })
 
@@ -45,7 +45,7 @@ export const signInPages = new Hono<HttpEnv>()
     const connections = form.get('code') ? [] : await run(directory, connectionsFor(directory, domainOf(email) ?? ''))
     if (connections.length > 0) return choicePage(c, { email, next, connections })
     const { challenge } = await requestCode(c, email)
-    return codePage(c, { next, email, challenge })
+    return signInCodePage(c, { next, email, challenge })
   })
   .post('/sign-in/code', page('anyone'), async (c) => {
     const form = c.get('form')
@@ -57,7 +57,7 @@ export const signInPages = new Hono<HttpEnv>()
     // question.
     const before = await visitorOf(c)
     const token = await redeemed(c, { challenge, code: form.get('code') ?? '' }, before)
-    if (token === null) return codePage(c, { next, email, challenge }, true)
+    if (token === null) return signInCodePage(c, { next, email, challenge }, true)
     keepSession(c, token)
     return c.redirect(next, 303)
   })
@@ -94,9 +94,9 @@ export const linkPages = new Hono<HttpEnv>()
     return c.redirect('/console', 303)
   })
 
-async function askOrRefuse(c: Visit, link: Redeemed, present: User | null) {
+async function askOrRefuse(c: Visit, link: Redeemed, present: SignedIn | null) {
   const email = await orNull(accountOf(c.get('rt'), link, clientOf(c)))
-  return email === null ? deadLinkPage(c) : linkPage(c, { ...link, email }, present)
+  return email === null ? deadLinkPage(c) : signInLinkPage(c, { ...link, email }, present)
 }
 
 /**
@@ -104,7 +104,7 @@ async function askOrRefuse(c: Visit, link: Redeemed, present: User | null) {
  *
  * @returns null if the code is incorrect, used or expired
  */
-async function redeemed(c: Visit, typed: Redeemed, before: User | null): Promise<string | null> {
+async function redeemed(c: Visit, typed: Redeemed, before: SignedIn | null): Promise<string | null> {
   const browser = browserOf(c)
   const opened = await orNull(signIn(c, typed, { browser, replaces: before?.id ?? null }))
   if (opened) keepBrowser(c, browser)

@@ -11,7 +11,7 @@ import { beginTeamLogin } from '../../../sso/team/begin'
 import { connectionsFor } from '../../../sso/team/routing'
 import { localPath } from '../../lead'
 import { page } from '../../page'
-import { type User, visitorOf } from '../../session'
+import { type SignedIn, visitorOf } from '../../session'
 import { choicePage } from './choice'
 import { goOn } from './onward'
 
@@ -49,7 +49,7 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
 }
 
 /** The user who is signed in here. Not asked for if the link is on one of our own pages, because they chose to leave it. */
-async function visitorFromElsewhere(c: Context<HttpEnv>): Promise<User | null> {
+async function visitorFromElsewhere(c: Context<HttpEnv>): Promise<SignedIn | null> {
   return originOfVisit(c) === 'ours' ? null : visitorOf(c)
 }
 

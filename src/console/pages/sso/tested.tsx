@@ -3,10 +3,10 @@ import type { HttpEnv } from '../../../http/context'
 import type { Onward } from '../../../sso/login/protocol'
 import { enterIfKnown } from '../../page'
 import { projectPaths } from '../../paths'
-import type { User } from '../../session'
+import type { SignedIn } from '../../session'
 import { show } from '../../ui/layout'
 import { Gate } from '../sign-in/address'
-import { Result } from '../sso-tests/test'
+import { TestResult } from '../sso-tests/test'
 
 type Tested = Extract<Onward, { to: 'tested' }>
 
@@ -14,7 +14,7 @@ type Tested = Extract<Onward, { to: 'tested' }>
 export async function testedPage(c: Context<HttpEnv>, { connection, login, result }: Tested): Promise<Response> {
   if (!result) return replacedPage(c, connection.name)
   await enterIfKnown(c, connection.project_id)
-  const visitor = c.get('actor') as User | undefined
+  const visitor = c.get('actor') as SignedIn | undefined
   if (visitor?.project_id === connection.project_id && visitor.scopes.includes('sso:read')) {
     const { sso } = projectPaths(connection.project_id)
     return c.redirect(`${sso}/${connection.id}/tests/${login.redirect_to}`, 303)
@@ -24,7 +24,7 @@ export async function testedPage(c: Context<HttpEnv>, { connection, login, resul
     { title: 'Test run', wide: true },
     <>
       <h1>Test run of {connection.name}</h1>
-      <Result state={result.state} report={result.report} />
+      <TestResult state={result.state} report={result.report} />
       <p class="quiet">Nobody was signed in. The team that sent you the link can see this too.</p>
     </>,
   )

@@ -4,7 +4,7 @@ import {
   HEIGHT,
   LAG,
   LEFT,
-  pathOf,
+  lagPath,
   RIGHT,
   round,
   type Scale,
@@ -31,7 +31,7 @@ export function Plot({ series, label }: { series: Series; label: string }) {
         <path
           class={`line ${name}`}
           stroke-dasharray={dashes}
-          d={pathOf(
+          d={lagPath(
             points.map((point) => point[`${name}_ms`]),
             scale,
           )}

@@ -71,7 +71,7 @@ export const round = (value: number) => Math.round(value * 10) / 10
 const RING = 'm-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0'
 
 /** A line through the lags with a gap where a lag is missing. A single lag between two gaps is drawn as a ring. */
-export function pathOf(lags: readonly (number | null)[], { x, y }: Scale): string {
+export function lagPath(lags: readonly (number | null)[], { x, y }: Scale): string {
   const has = (index: number) => (lags[index] ?? null) !== null
   return lags
     .map((ms, index) => {

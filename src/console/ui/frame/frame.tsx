@@ -1,16 +1,16 @@
 import type { PropsWithChildren } from 'hono/jsx'
 import type { Visit } from '../../page'
 import { type ProjectPaths, projectPaths } from '../../paths'
-import type { User } from '../../session'
+import type { SignedIn } from '../../session'
 import { Post } from '../controls'
-import { type Around, Mode, ProjectsMenu } from './projects'
+import { type AroundProjects, Mode, ProjectsMenu } from './projects'
 import { groupsFor, type SectionName } from './sections'
-import { Status } from './status'
+import { PipelineBadge } from './status'
 
 type FrameProps = PropsWithChildren<{
   c: Visit
-  user: User
-  around: Around
+  user: SignedIn
+  around: AroundProjects
   section: SectionName | undefined
 }>
 
@@ -42,7 +42,7 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
         {paths ? <Sections user={user} paths={paths} section={section} /> : <Outside section={section} />}
         <div class="foot">
           {paths && user.scopes.includes('billing:read') && (
-            <Status of={null} at={paths.status} health={paths.health} />
+            <PipelineBadge of={null} at={paths.status} health={paths.health} />
           )}
           <Account c={c} user={user} />
         </div>
@@ -52,7 +52,7 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
   )
 }
 
-function Sections({ user, paths, section }: { user: User; paths: ProjectPaths; section: SectionName | undefined }) {
+function Sections({ user, paths, section }: { user: SignedIn; paths: ProjectPaths; section: SectionName | undefined }) {
   return (
     <>
       {groupsFor(user).map(({ label, sections }, n) => (
@@ -101,7 +101,7 @@ function Outside({ section }: { section: SectionName | undefined }) {
   )
 }
 
-function Account({ c, user }: { c: Visit; user: User }) {
+function Account({ c, user }: { c: Visit; user: SignedIn }) {
   return (
     <details class="menu account">
       <summary aria-label={`Account: ${user.email}`}>

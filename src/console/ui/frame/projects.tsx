@@ -4,7 +4,7 @@ import { ifAnswered } from '../../../http/read'
 import { listModes } from '../../../inbox/connections/connection'
 import { findMemberProject, listOpenProjects } from '../../../projects/in-directory'
 import type { Visit } from '../../page'
-import type { User } from '../../session'
+import type { SignedIn } from '../../session'
 import { type SectionName, sectionIn } from './sections'
 
 /** The number of projects in the project menu. */
@@ -16,10 +16,10 @@ type Known = { id: string; name: string }
  * The current project, the newest others, and the modes of the current project's connections: none if its store does
  * not answer. `inGrace`: domains whose record is gone, for those who may read them.
  */
-export type Around = { current: Known | null; others: Known[]; modes: boolean[]; inGrace: readonly InGrace[] }
+export type AroundProjects = { current: Known | null; others: Known[]; modes: boolean[]; inGrace: readonly InGrace[] }
 
 /** Reads what the frame shows of the user's projects: from the directory and the project's store, side by side. */
-export async function projectsAround(c: Visit, user: User): Promise<Around> {
+export async function projectsAround(c: Visit, user: SignedIn): Promise<AroundProjects> {
   const { directory } = c.get('rt')
   const { project_id, user_id } = user
   const newest = listOpenProjects(directory, user, null, SHOWN + 1)
@@ -39,7 +39,7 @@ export async function projectsAround(c: Visit, user: User): Promise<Around> {
 }
 
 /** The project menu. Another project opens at the section of the current page. */
-export function ProjectsMenu({ around, section }: { around: Around; section: SectionName | undefined }) {
+export function ProjectsMenu({ around, section }: { around: AroundProjects; section: SectionName | undefined }) {
   const { current, others } = around
   return (
     <details class="menu projects">

@@ -1,6 +1,6 @@
 import type { Scope } from '../../../lib/access'
 import { type ProjectPaths, projectPaths } from '../../paths'
-import type { User } from '../../session'
+import type { SignedIn } from '../../session'
 
 export type SectionName =
   | 'overview'
@@ -85,7 +85,7 @@ function billing(name: 'subscriptions' | 'invoices' | 'payment-methods', label: 
 }
 
 /** The groups with the sections that the user may open. */
-export function groupsFor({ scopes }: User): Group[] {
+export function groupsFor({ scopes }: SignedIn): Group[] {
   return GROUPS.map(({ label, sections }) => ({
     label,
     sections: sections.filter(({ needs }) => scopes.includes(needs)),

@@ -12,7 +12,7 @@ const WORDS: Record<PipelineStatus, string> = { ok: 'Healthy', degraded: 'Degrad
  *
  * @param of null if it is not known yet
  */
-export function Status({ of, at, health }: { of: PipelineStatus | null; at: string; health: string }) {
+export function PipelineBadge({ of, at, health }: { of: PipelineStatus | null; at: string; health: string }) {
   const asking = { 'hx-get': at, 'hx-swap': 'outerHTML', 'data-live': '' }
   return (
     <a
