@@ -58,6 +58,13 @@ export default defineConfig({
           SIGN_IN_DELIVERY: 'log',
           TEST_MIGRATIONS: await readD1Migrations('drizzle'),
         },
+        // A test may ask one project more in a minute than its limits allow.
+        ratelimits: Object.fromEntries(
+          ['READS', 'WRITES', 'COSTLY'].map((name) => [
+            `LIMIT_PROJECT_${name}`,
+            { namespace_id: name, simple: { limit: 1_000_000, period: 60 } },
+          ]),
+        ),
         // Every fetch of the Worker and of tests leads there: no test needs a network.
         outboundService: outside,
       },

@@ -13,6 +13,9 @@ const LIMITS = [
   'LIMIT_INGEST',
   'LIMIT_UNKNOWN_CONNECTION',
   'LIMIT_PUBLIC',
+  'LIMIT_PROJECT_READS',
+  'LIMIT_PROJECT_WRITES',
+  'LIMIT_PROJECT_COSTLY',
 ]
 
 /** A limiter that never refuses. */

@@ -16,6 +16,9 @@ export interface Env {
   LIMIT_INGEST: RateLimit
   LIMIT_UNKNOWN_CONNECTION: RateLimit
   LIMIT_PUBLIC: RateLimit
+  LIMIT_PROJECT_READS: RateLimit
+  LIMIT_PROJECT_WRITES: RateLimit
+  LIMIT_PROJECT_COSTLY: RateLimit
   METRICS?: AnalyticsEngineDataset
   CF_VERSION_METADATA?: WorkerVersionMetadata
   SIGN_UP?: string
@@ -65,6 +68,9 @@ export type Runtime = {
     ingest: RateLimit
     unknown_connection: RateLimit
     public: RateLimit
+    project_reads: RateLimit
+    project_writes: RateLimit
+    project_costly: RateLimit
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
@@ -100,6 +106,9 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       ingest: env.LIMIT_INGEST,
       unknown_connection: env.LIMIT_UNKNOWN_CONNECTION,
       public: env.LIMIT_PUBLIC,
+      project_reads: env.LIMIT_PROJECT_READS,
+      project_writes: env.LIMIT_PROJECT_WRITES,
+      project_costly: env.LIMIT_PROJECT_COSTLY,
     },
     metrics: env.METRICS ?? null,
     settings,

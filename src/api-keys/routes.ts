@@ -188,7 +188,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       description:
         'Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it. An API key cannot rotate another one that has an administrative scope (`members:write`).',
       tag,
-      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id' },
+      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
       responses: { 200: { description: 'The key and its new secret.', schema: KeyWithSecret } },
       faults: [
         'not_found',
@@ -218,7 +218,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       description:
         'The key stops working immediately. Revoking it again changes nothing and returns the same response. If somebody else may have held its secret, pass `issued=true`: they may have rotated other keys with it and have those secrets too.',
       tag,
-      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true },
+      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, ends: true },
       responses: {
         200: { description: 'With `issued=true`: revoked. The body says what is left to do.', schema: Revoked },
         204: { description: 'Revoked.' },

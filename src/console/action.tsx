@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { HttpEnv } from '../http/context'
 import type { PagePolicy } from '../http/meta'
+import type { Counted } from '../http/policy'
 import { Fault } from '../lib/fault'
 import { page, type Visit } from './page'
 import { type Explained, type Refusal, refusalOf, type Sent, UNSENT } from './refusal'
@@ -39,6 +40,8 @@ type Action<Of, Result> = {
   /** The path of the form, if it is another one. */
   posts?: string
   needs: PagePolicy
+  /** How its form counts against the limits of the project, if not as a write. */
+  counted?: Counted
   /** What must hold for the page and for its form besides. @throws what must be done first */
   requires?: (c: Visit) => void
   /** Reads what the page shows, also to show it again. @throws {Fault} `not_found` */
@@ -59,7 +62,7 @@ type Action<Of, Result> = {
  * again, with the reason.
  */
 export function action<Of, Result>(of: Action<Of, Result>): Hono<HttpEnv> {
-  const { at, posts = at, needs, requires, read, ask, run, done, explains } = of
+  const { at, posts = at, needs, counted, requires, read, ask, run, done, explains } = of
   const pages = new Hono<HttpEnv>()
   const asked =
     ask &&
@@ -75,7 +78,7 @@ export function action<Of, Result>(of: Action<Of, Result>): Hono<HttpEnv> {
     })
   }
   if (posts !== undefined) {
-    pages.post(posts, page(needs), async (c) => {
+    pages.post(posts, page(needs, counted), async (c) => {
       requires?.(c)
       let sent: Sent
       try {

@@ -26,6 +26,7 @@ export function errorPage(c: Visit, error: unknown): Response | Promise<Response
   const log = c.get('log')
   log.code = fault.fault
   if (status >= 500) log.error = describe(fault.extra.cause ?? error)
+  for (const [name, value] of Object.entries(fault.extra.headers ?? {})) c.header(name, value)
   const wait = fault.extra.headers?.['Retry-After'] ?? retryAfter(status)
   return say(c, { status, title: words?.title ?? title, detail: words?.detail ?? fault.detail, wait })
 }

@@ -4,7 +4,8 @@ import { projectOf } from '../http/auth'
 import { readBytes } from '../http/body'
 import type { HttpEnv } from '../http/context'
 import { type PagePolicy, remember } from '../http/meta'
-import { requireOwnSignIn, requireScopes } from '../http/policy'
+import { type Counted, requireOwnSignIn, requireScopes } from '../http/policy'
+import { countForProject } from '../http/rate-limit'
 import { MAX_BODY_BYTES } from '../http/validate'
 import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
@@ -17,12 +18,15 @@ export type Visit = Context<HttpEnv>
 
 /**
  * The first middleware of every page: states who may use the page and enforces it. It checks, in this order, the origin
- * of a form, the session, its membership in the path's project, the form's token, and the role.
+ * of a form, the session, its membership in the path's project, the limits of that project, the form's token, and the role.
+ *
+ * @param counted how it counts against those limits, if not as a read or as a write
  */
-export function page(policy: PagePolicy): MiddlewareHandler<HttpEnv> {
+export function page(policy: PagePolicy, counted: Counted = {}): MiddlewareHandler<HttpEnv> {
   const admit = async (c: Visit, next: () => Promise<void>) => {
     if (policy !== 'anyone') {
       const { user, token } = await enter(c, c.req.param('project') ?? null)
+      await countForProject(c, counted, user)
       if (c.req.method === 'POST') requireFormToken(c.get('form'), token)
       if (policy === 'account') requireOwnSignIn(user)
       else if (policy !== 'user') requireScopes(user, [policy])

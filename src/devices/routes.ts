@@ -107,7 +107,7 @@ export const deviceRoutes = new Hono<HttpEnv>()
       description:
         'By its id. Its token is not valid from then on, and its installation cannot be registered again. Repeating the call changes nothing.',
       tag,
-      policy: mayWrite,
+      policy: { ...mayWrite, ends: true },
       responses: { 204: { description: 'Revoked.' } },
       faults: ['not_found', 'consumer_merged'],
     }),

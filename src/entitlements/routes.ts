@@ -55,7 +55,7 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
     description:
       'Every feature of the catalog. With `explain=true`, everything that could give it, down to the recorded events. With `at`, as it was then.',
     tag,
-    policy,
+    policy: { ...policy, costly: ['explain', 'at'] },
     headers: { 'If-None-Match': 'An `ETag` of an earlier response. If nothing but the time has changed: 304.' },
     responses: {
       200: { description: 'The entitlements.', schema: EntitlementsShown, etag: true },

@@ -13,7 +13,7 @@ import type { HttpEnv } from './context'
 import { failuresByAddress } from './failures'
 import { MAX_KNOWN_CREDENTIALS } from './limits'
 import { authorize, noProject, type Policy } from './policy'
-import { limit } from './rate-limit'
+import { countForProject, limit, refusePaused } from './rate-limit'
 import { settle } from './read'
 
 /** Actors that this isolate has authenticated before, by hash of the secret. A hint only: the database decides. */
@@ -35,19 +35,27 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
   }
   const projectId = kind.type === 'api_key' ? sent : projectOfSession(c, policy, sent)
   const admission = await admit(c, kind, token, projectId)
+  const hint = known.get(admission.hash)
+  const good = hint?.project_id === projectId ? hint : undefined
+  if (good) refusePaused(c, policy, good)
+  let isCounted = false
   const uphold = async (rows: readonly unknown[]) => {
     try {
       c.set('actor', await admission.judge(rows))
     } catch (error) {
       throw policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member' ? noProject() : error
     }
+    // Before the permissions: a call that lacks them has cost its read of the credentials.
+    if (!isCounted) await countForProject(c, policy, c.get('actor'))
     authorize(c, policy, c.get('actor'))
   }
   const pending = { db: admission.db, query: admission.query, uphold }
-  const before = policy.reads && kind.lasting ? known.get(admission.hash) : undefined
+  const before = policy.reads && kind.lasting ? good : undefined
   c.set('pending', pending)
   // A refusal must come from the database, never from what this isolate remembers.
-  if (before?.project_id !== projectId || !before || !isAuthorized(c, policy, before)) return settle(c)
+  if (!before || !isAuthorized(c, policy, before)) return settle(c)
+  isCounted = true
+  await countForProject(c, policy, before)
   c.set('actor', before)
 }
 

@@ -45,7 +45,16 @@ export const RATE_LIMITS = {
   ingest: { requests: 1200, window: 60 },
   unknown_connection: { requests: 120, window: 60 },
   public: { requests: 300, window: 60 },
+  // Of a project, however many keys it has: as much as five keys may read, and two may write. A costly call takes some 50
+  // times as long as another one, so one a second weighs as much as all others that a project may make.
+  project_reads: { requests: 3000, window: 60 },
+  project_writes: { requests: 1200, window: 60 },
+  project_costly: { requests: 60, window: 60 },
 } as const
+/** An isolate refuses a project over its limit for this long (ms) without asking the limiter or a database again. */
+export const PROJECT_PAUSE_MS = SECOND
+/** Projects over their limits that an isolate remembers. */
+export const MAX_PAUSED = 10_000
 /** How long a caller over a limit is told to wait (seconds). The bindings do not say when the limit has room again. */
 export const RETRY_AFTER = 10
 

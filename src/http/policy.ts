@@ -4,8 +4,19 @@ import { Fault } from '../lib/fault'
 import type { Actor, ActorType } from './actor'
 import type { HttpEnv } from './context'
 
+/** How calls count against the limits of their project: `countForProject` in rate-limit.ts. */
+export type Counted = {
+  /** Whether a call takes much work for its size, or the names of the query parameters with which it does. */
+  costly?: boolean | readonly string[]
+  /**
+   * Whether a call ends an access. A person may make it while the project is over its limit: those whose access it ends
+   * must not be able to prevent it.
+   */
+  ends?: boolean
+}
+
 /** What a route requires of its caller. */
-export type Policy = {
+export type Policy = Counted & {
   actors: readonly ActorType[]
   scope: Scope | null
   /**

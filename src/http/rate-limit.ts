@@ -1,7 +1,12 @@
+import type { Context } from 'hono'
 import type { Runtime } from '../env'
+import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
-import { RATE_LIMITS, RETRY_AFTER } from './limits'
+import type { Actor } from './actor'
+import type { HttpEnv } from './context'
+import { MAX_PAUSED, PROJECT_PAUSE_MS, RATE_LIMITS, RETRY_AFTER } from './limits'
 import { writeLog } from './log'
+import type { Counted } from './policy'
 
 /** The name of a limit, as callers see it in `RateLimit` and `RateLimit-Policy`. */
 export type LimitName = keyof Runtime['limits']
@@ -52,4 +57,53 @@ export function overLimit(
       'RateLimit-Policy': `"${name}";q=${requests};w=${window}`,
     },
   })
+}
+
+const TOO_MANY = {
+  project_reads: 'This project has sent too many requests that read.',
+  project_writes: 'This project has sent too many requests that write.',
+  project_costly: 'This project has sent too many costly requests: docs/api.md lists them.',
+}
+
+/** Until when this isolate refuses the calls of a project (ms), by limit and caller. */
+const paused = new BoundedMap<string, number>(MAX_PAUSED)
+
+/**
+ * Counts a call against the limits of its project, however many keys the project has. Only a caller whose credentials are
+ * good is counted: others could use up what a project has by naming its id. API keys and people count apart, so that a key
+ * in wrong hands does not keep the team from revoking it.
+ *
+ * @throws {Fault} `rate_limited`
+ */
+export async function countForProject(c: Context<HttpEnv>, counted: Counted, actor: Actor): Promise<void> {
+  refusePaused(c, counted, actor)
+  const of = projectLimitOf(c, counted, actor)
+  const { limits, now } = c.get('rt')
+  if (of === null || (await isWithin(limits[of.name], of.key))) return
+  paused.set(`${of.name}:${of.key}`, now + PROJECT_PAUSE_MS)
+  throw rateLimited(of.name, TOO_MANY[of.name], RETRY_AFTER)
+}
+
+/**
+ * Refuses a caller whose project was over the limit a moment ago, before any I/O.
+ *
+ * @throws {Fault} `rate_limited`
+ */
+export function refusePaused(c: Context<HttpEnv>, counted: Counted, actor: Actor): void {
+  const of = projectLimitOf(c, counted, actor)
+  if (of === null || (paused.get(`${of.name}:${of.key}`) ?? 0) <= c.get('rt').now) return
+  throw rateLimited(of.name, TOO_MANY[of.name], RETRY_AFTER)
+}
+
+/** The limit that a call counts against, and as whose; null if it concerns no project, or always must work. */
+function projectLimitOf(c: Context<HttpEnv>, { costly, ends, reads }: Counted & { reads?: boolean }, actor: Actor) {
+  if (actor.project_id === null || (ends && actor.type === 'session')) return null
+  const isCostly = Array.isArray(costly) ? costly.some((name) => isAsked(c.req.query(name))) : costly
+  const name = isCostly ? 'project_costly' : reads || c.req.method === 'GET' ? 'project_reads' : 'project_writes'
+  return { name, key: `${actor.project_id}:${actor.type}` } as const
+}
+
+/** Whether a query parameter asks for something. */
+function isAsked(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== 'false'
 }

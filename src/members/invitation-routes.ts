@@ -165,7 +165,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
       description:
         'It can no longer be accepted. Revoking it again, or one that was declined, changes nothing and returns the same response.',
       tag,
-      policy: writes,
+      policy: { ...writes, ends: true },
       responses: { 204: { description: 'Revoked.' } },
       faults: ['not_found', 'invitation_not_pending'],
     }),

@@ -128,7 +128,7 @@ export const memberRoutes = new Hono<HttpEnv>()
       description:
         'The user loses access immediately, but stays a user. Every user may leave: a session needs no scope to remove its own user. A session must be confirmed to remove an owner, or to leave as one. API keys that the member minted keep working, unless you pass `revoke_keys=true`; their administrative scopes become dormant. Pending invitations that the member sent are revoked if they offer admin or owner.',
       tag,
-      policy: { actors, scope: 'members:write', project: true, selfParam: 'user_id' },
+      policy: { actors, scope: 'members:write', project: true, selfParam: 'user_id', ends: true },
       responses: { 204: { description: 'Removed.' } },
       faults: ['not_found', 'role_escalation', 'confirmation_required', 'last_owner', 'break_glass_missing'],
     }),

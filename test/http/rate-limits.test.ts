@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import docs from '../../docs/api.md?raw'
 import { newSecret } from '../../src/api-keys/secret'
 import { RATE_LIMITS } from '../../src/http/limits'
 import { newConnectionId } from '../../src/lib/ids'
@@ -115,6 +116,18 @@ it('states the limits that wrangler.toml sets', () => {
     ([, name = '', requests, window]) => [name.toLowerCase(), { requests: Number(requests), window: Number(window) }],
   )
   expect(Object.fromEntries(set)).toEqual(RATE_LIMITS)
+})
+
+it('shows the same limits in docs/api.md', () => {
+  const rows = [...docs.matchAll(/^\| `(\w+)` \| `LIMIT_(\w+)` \| ([\d,]+) /gm)]
+  expect(rows.map(([, name, setting]) => [name, setting?.toLowerCase()])).toEqual(
+    Object.keys(RATE_LIMITS).map((name) => [name, name]),
+  )
+  const shown = rows.map(([, name, , requests = '']) => [
+    name,
+    { requests: Number(requests.replaceAll(',', '')), window: 60 },
+  ])
+  expect(Object.fromEntries(shown)).toEqual(RATE_LIMITS)
 })
 
 it('says nothing of limits where nobody knows what remains of them', async () => {

@@ -39,7 +39,7 @@ export const replayRoutes = new Hono<HttpEnv>()
       summary: 'Replay all events that match a filter',
       description: `At most ${MAX_REPLAYED.toLocaleString('en')} in one call, at ${REPLAYED_PER_SECOND} per second; \`next_cursor\` continues. Events that are already open are left to their own run. \`dry_run\`, in the query or the body, counts the matching events and changes nothing.`,
       tag,
-      policy,
+      policy: { ...policy, costly: true },
       responses: {
         200: { description: 'With `dry_run`: what the replay would do. Nothing was written.', schema: BulkReplay },
         202: { description: 'The events will be processed again.', schema: BulkReplay },

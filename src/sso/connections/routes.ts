@@ -125,7 +125,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       description:
         'Its sessions end at once, and its client secret is deleted. Users and consumers stay. Deleting it again changes nothing.',
       tag,
-      policy: mayWrite,
+      policy: { ...mayWrite, ends: true },
       responses: { 204: { description: 'Deleted.' } },
       faults: ['not_found', 'connection_enforced'],
     }),
@@ -164,7 +164,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       summary: 'Disable a single sign-on connection',
       description: 'Nobody can sign in with it, and its sessions end at once. Disabling it again changes nothing.',
       tag,
-      policy: mayWrite,
+      policy: { ...mayWrite, ends: true },
       responses: shown,
       faults: ['not_found', 'connection_enforced', 'public_origin_missing'],
     }),

@@ -58,7 +58,7 @@ export const ssoIdentityRoutes = new Hono<HttpEnv>()
       description:
         'The user or consumer stays. The sessions that the identity has opened end. The person’s next sign-in is treated as their first, so it may link the identity again.',
       tag,
-      policy: { actors, scope: 'sso:write', project: true },
+      policy: { actors, scope: 'sso:write', project: true, ends: true },
       responses: { 204: { description: 'Removed.' } },
       faults: ['not_found'],
     }),

@@ -20,6 +20,7 @@ import { secretPage } from './secret'
 export const rotate = action({
   at: '/:id/rotate',
   needs: 'api_keys:write',
+  counted: { ends: true },
   read: async (c) => {
     const row = await readKey(c)
     requireScopes(userOf(c), row.scopes) // the rotation itself requires them too
@@ -57,6 +58,7 @@ export const rotate = action({
 export const revoke = action({
   at: '/:id/revoke',
   needs: 'api_keys:write',
+  counted: { ends: true },
   read: async (c) => {
     const { db } = c.get('rt')
     const { project_id, id } = addressedKey(c)

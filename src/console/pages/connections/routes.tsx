@@ -43,6 +43,7 @@ const change = action({
 const remove = action({
   at: '/:id/delete',
   needs: 'connections:write',
+  counted: { ends: true },
   read: find,
   ask: (c, row) => ({
     ...placed(c, row, 'Delete connection'),
@@ -72,6 +73,7 @@ const addSecret = action({
 const dropSecret = action({
   at: '/:id/secrets/:secret/remove',
   needs: 'connections:write',
+  counted: { ends: true },
   read: find,
   ask: (c, row) => {
     const secret = row.secrets.find(({ id }) => id === c.req.param('secret'))

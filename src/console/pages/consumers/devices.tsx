@@ -75,6 +75,7 @@ function columnsOf(c: Visit, { id }: Consumer): Column<Device>[] {
 export const revokeDevicePages = action({
   at: '/:consumer/devices/:device/revoke',
   needs: 'consumers:write',
+  counted: { ends: true },
   read: async (c) => {
     const row = await readLiving(c)
     return { row, device: await readDevice(c, row) }

@@ -57,6 +57,7 @@ function columnsOf(c: Visit, { id }: Consumer): Column<NamedIdentity>[] {
 export const removeIdentityPages = action({
   at: '/:consumer/identities/:identity/remove',
   needs: 'sso:write',
+  counted: { ends: true },
   read,
   ask: (c, { row, identity: { connection, email, subject } }) => ({
     ...placeOf(c, row).view,

@@ -26,4 +26,6 @@ for (const pages of [...formPages, ...statePages, revokeDevicePages, removeIdent
   consumerPages.route('/', pages)
 
 // This comes after the page of a new consumer, whose path it would match.
-consumerPages.get('/:consumer', page('consumers:read'), async (c) => consumerPage(c, await readShown(c)))
+consumerPages.get('/:consumer', page('consumers:read', { costly: true }), async (c) =>
+  consumerPage(c, await readShown(c)),
+)

@@ -22,7 +22,7 @@ import { entitlementsIn, readEntitlementsAt } from './read'
 import { entitlementsPage } from './section'
 
 /** What a consumer may do, or could do at an earlier time: all features. */
-export const entitlementPages = new Hono<HttpEnv>().get('/', page('entitlements:read'), async (c) => {
+export const entitlementPages = new Hono<HttpEnv>().get('/', page('entitlements:read', { costly: true }), async (c) => {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const ref = refIn(c)

@@ -49,6 +49,7 @@ function change(which: keyof typeof FORMS) {
 const remove = action({
   at: '/delete',
   needs: 'projects:read',
+  counted: { ends: true },
   requires: (c) => {
     const user = userOf(c)
     if (user.role !== 'owner') throw new Fault('insufficient_role', 'Only an owner can delete the project.')

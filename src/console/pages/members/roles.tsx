@@ -109,6 +109,7 @@ const breakGlass = action({
 const leave = action({
   at: '/leave',
   needs: 'members:read',
+  counted: { ends: true },
   read: async (c) => {
     const { user_id, role } = userOf(c)
     const of = await required(c, user_id)
@@ -157,6 +158,7 @@ function Stay({ to }: { to: string }) {
 const remove = action({
   at: '/:user/remove',
   needs: 'members:write',
+  counted: { ends: true },
   read: async (c) => {
     const removal = named(c)
     if (removal.user_id === userOf(c).user_id) return null

@@ -48,6 +48,7 @@ const resend = action({
 const revoke = action({
   at: '/invitations/:id/revoke',
   needs: 'members:write',
+  counted: { ends: true },
   read: async (c) => {
     const { directory } = c.get('rt')
     const { project_id, id } = addressed(c)

@@ -44,6 +44,7 @@ const create = action({
 const edit = action({
   at: '/:plan/edit',
   needs: 'catalog:write',
+  counted: { costly: true }, // for the review
   read: readPlan,
   ask: (c, of, sent) => {
     // Only a user who was told of a change in between goes on from the plan as it is now.

@@ -23,7 +23,7 @@ const BulkOptions = BulkReplayBody.pick({ limit: true, cursor: true, dry_run: tr
 
 /** Replays of one event, and of all events that a search finds. */
 export const replayPages = new Hono<HttpEnv>()
-  .get('/replay', page('billing:write'), async (c) => {
+  .get('/replay', page('billing:write', { costly: true }), async (c) => {
     const sent = new URL(c.req.url).searchParams
     const { query, fields } = readSearch(sent, c.get('rt').now)
     if (fields === null) return toSearch(c, query)
@@ -34,7 +34,7 @@ export const replayPages = new Hono<HttpEnv>()
     const connections = await run(db, listConnectionNames(db, projectOf(c.get('actor'))))
     return bulkPage(c, { query, ...cursor, filters: filtersInWords(fields, connections) }, found)
   })
-  .post('/replay', page('billing:write'), async (c) => {
+  .post('/replay', page('billing:write', { costly: true }), async (c) => {
     const { events } = pathsOf(c)
     const { query, fields } = readSearch(new URLSearchParams(c.get('form').get('search') ?? ''), c.get('rt').now)
     if (fields === null) return toSearch(c, query)

@@ -119,6 +119,7 @@ function release(c: Visit, row: SsoConnection) {
 const disable = action({
   at: '/:id/disable',
   needs: 'sso:write',
+  counted: { ends: true },
   read: find,
   ask: (c, row) => ({
     ...placed(c, row, `Disable “${row.name}”?`),
@@ -138,6 +139,7 @@ const disable = action({
 const remove = action({
   at: '/:id/delete',
   needs: 'sso:write',
+  counted: { ends: true },
   read: find,
   ask: (c, row) => ({
     ...placed(c, row, `Delete “${row.name}”?`),

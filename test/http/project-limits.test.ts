@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest'
+import { newSecret } from '../../src/api-keys/secret'
+import { SECOND } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { visit } from '../console/visit'
+import { type Answer, call, countingD1, freshKey, LIMIT_REACHED, mint, ORDINARY } from '../harness'
+import { nameOf, ROUTES } from '../routes/of-app'
+import { callRoute } from '../routes/walk'
+import { worldsByRoute } from '../routes/world'
+
+const KEYS = '/platform/v1/api-keys'
+const CONSUMER = '/platform/v1/consumers/ext:nobody'
+const SEARCH = '/platform/v1/billing/webhooks/search'
+
+/** Limiters of projects that note what they are asked to count. */
+function noting() {
+  const noted: string[] = []
+  const limiter = (name: string): RateLimit => ({
+    limit: async ({ key }) => {
+      noted.push(`${name} ${key}`)
+      return { success: true }
+    },
+  })
+  const bindings = {
+    LIMIT_PROJECT_READS: limiter('reads'),
+    LIMIT_PROJECT_WRITES: limiter('writes'),
+    LIMIT_PROJECT_COSTLY: limiter('costly'),
+  }
+  return { bindings, noted }
+}
+
+const FULL = {
+  LIMIT_PROJECT_READS: LIMIT_REACHED,
+  LIMIT_PROJECT_WRITES: LIMIT_REACHED,
+  LIMIT_PROJECT_COSTLY: LIMIT_REACHED,
+}
+
+const limitOf = ({ status, headers }: Answer) => [status, headers.get('RateLimit-Policy')]
+const costly = [429, '"project_costly";q=60;w=60']
+const reads = [429, '"project_reads";q=3000;w=60']
+const writes = [429, '"project_writes";q=1200;w=60']
+
+describe('which limit of its project a call counts against', () => {
+  it.each([
+    ['GET', KEYS, 'reads'],
+    ['GET', SEARCH, 'reads'],
+    ['GET', `${SEARCH}?status=failed`, 'costly'],
+    ['GET', `${CONSUMER}/entitlements`, 'reads'],
+    ['GET', `${CONSUMER}/entitlements?explain=false`, 'reads'],
+    ['GET', `${CONSUMER}/entitlements?explain=true`, 'costly'],
+    ['GET', `${CONSUMER}/entitlements?at=2026-01-01T00:00:00Z`, 'costly'],
+    ['POST', '/platform/v1/billing/entitlements/check', 'reads'],
+    ['POST', '/platform/v1/billing/plans/pln_x/preview', 'costly'],
+    ['POST', '/platform/v1/billing/webhooks/replay', 'costly'],
+    ['POST', '/platform/v1/billing/webhooks/replay?dry_run=true', 'costly'],
+    ['POST', '/platform/v1/billing/webhooks/evt_x/replay', 'writes'],
+    ['PUT', CONSUMER, 'writes'],
+    ['DELETE', `${KEYS}/key_x`, 'writes'],
+  ])('%s %s: %s', async (method, path, name) => {
+    const { project, owner } = await freshKey()
+    const { secret } = await mint(owner.token, project, { scopes: ORDINARY })
+    const json = method === 'GET' || method === 'DELETE' ? undefined : {}
+    const { bindings, noted } = noting()
+    // Known to the isolate or not: once each.
+    await call(path, { method, json, project, token: secret, bindings })
+    await call(path, { method, json, project, token: secret, bindings })
+    const counted = `${name} ${project}:api_key`
+    expect(noted).toEqual([counted, counted])
+  })
+
+  it('is none for who has no good credentials, and for a call without a project', async () => {
+    const { project, owner, secret } = await freshKey()
+    const other = await freshKey()
+    const { bindings, noted } = noting()
+    const unknown = (await newSecret(0)).secret
+    const answers = [
+      await call(KEYS, { project, token: unknown, bindings }),
+      await call(KEYS, { project, token: other.secret, bindings }),
+      await call(KEYS, { project, token: other.owner.token, bindings }),
+      await call('/platform/v1/projects', { token: owner.token, bindings }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 403, 200])
+    expect(noted).toEqual([])
+    // A known key whose project is not the one that is named.
+    expect((await call(KEYS, { project: other.project, token: secret, bindings })).status).toBe(401)
+    expect(noted).toEqual([])
+  })
+
+  it('counts a call that lacks a permission: it cost the read of its credentials', async () => {
+    const { project, owner } = await freshKey()
+    const { secret } = await mint(owner.token, project, { scopes: ['audit_log:read'] })
+    const { bindings, noted } = noting()
+    expect((await call(KEYS, { project, token: secret, bindings })).status).toBe(403)
+    expect(noted).toEqual([`reads ${project}:api_key`])
+  })
+})
+
+describe('a project over its limits', () => {
+  it.each([
+    ['GET', KEYS, reads],
+    ['POST', CONSUMER.replace('ext:nobody', 'ext:nobody/block'), writes],
+    ['GET', `${CONSUMER}/entitlements?explain=true`, costly],
+    ['POST', '/platform/v1/billing/plans/pln_x/preview', costly],
+    ['POST', '/platform/v1/billing/webhooks/replay', costly],
+  ])('%s %s: a 429 names the limit, also for a key that the isolate knows', async (method, path, policy) => {
+    stopClock()
+    const { project, secret } = await freshKey()
+    const other = await freshKey()
+    const json = method === 'GET' ? undefined : {}
+    const ask = (token: string, of: string, bindings: object) =>
+      call(path, { method, json, project: of, token, bindings })
+    expect(limitOf(await ask(secret, project, FULL))).toEqual(policy)
+    // For a moment the isolate does not even ask: neither the limiter nor a database.
+    const { DB, count } = countingD1()
+    expect(limitOf(await ask(secret, project, { DB }))).toEqual(policy)
+    expect(count.trips).toBe(0)
+    expect((await ask(other.secret, other.project, {})).status).not.toBe(429)
+    advance(SECOND)
+    expect((await ask(secret, project, {})).status).not.toBe(429)
+  })
+
+  it('counts keys and people apart', async () => {
+    const { project, owner, secret } = await freshKey()
+    const { bindings, noted } = noting()
+    await call(KEYS, { project, token: secret, bindings })
+    await call(KEYS, { project, token: owner.token, bindings })
+    expect(noted).toEqual([`reads ${project}:api_key`, `reads ${project}:session`])
+  })
+
+  it('tells a revoked key that it was revoked once the limit has room', async () => {
+    stopClock()
+    const { project, owner, key, secret } = await freshKey()
+    await call(KEYS, { project, token: secret })
+    await call(`${KEYS}/${key.id}`, { method: 'DELETE', project, token: owner.token })
+    expect((await call(KEYS, { project, token: secret, bindings: FULL })).status).toBe(429)
+    advance(SECOND)
+    expect((await call(KEYS, { project, token: secret })).body.code).toBe('key_revoked')
+  })
+})
+
+describe('a session in a project over its limits', () => {
+  const worldOf = worldsByRoute()
+  const inProjects = ROUTES.filter(({ meta }) => {
+    const policy = meta.operation?.policy
+    return policy?.project === true && policy.actors.includes('session')
+  })
+  it.each(inProjects.map((route) => [nameOf(route), route] as const))('%s', async (_, route) => {
+    const world = await worldOf(route)
+    const { status, body } = await callRoute(world, route, { token: world.owner.token, bindings: FULL })
+    const ends = route.meta.operation?.policy?.ends === true
+    expect([ends, body?.code === 'rate_limited', status === 429]).toEqual([ends, !ends, !ends])
+  })
+})
+
+describe('the console counts against the same limits', () => {
+  it.each([
+    ['GET', '/platform/settings/api-keys', 'reads'],
+    ['GET', '/platform/billing/webhooks', 'reads'],
+    ['GET', '/platform/billing/webhooks?status=failed', 'costly'],
+    ['GET', '/platform/billing/webhooks/replay?status=failed', 'costly'],
+    ['POST', '/platform/billing/webhooks/replay', 'costly'],
+    ['GET', '/platform/consumers/ext:nobody', 'costly'],
+    ['GET', '/platform/consumers/ext:nobody/entitlements', 'costly'],
+    ['POST', '/platform/billing/plans/pln_x/edit', 'costly'],
+    ['POST', '/platform/settings/general', 'writes'],
+    ['POST', '/platform/settings/api-keys/key_x/revoke', null],
+    ['POST', '/platform/settings/members/usr_x/remove', null],
+    ['POST', '/platform/settings/sso/sso_x/disable', null],
+  ])('%s %s: %s', async (method, path, name) => {
+    const { project, owner } = await freshKey()
+    const { bindings, noted } = noting()
+    const form = method === 'POST' ? {} : undefined
+    await visit(`/console/p/${project}${path}`, owner.token, { form, bindings })
+    expect(noted).toEqual(name === null ? [] : [`${name} ${project}:session`])
+    if (name === null) return
+    const refused = await visit(`/console/p/${project}${path}`, owner.token, { form, bindings: FULL })
+    expect([refused.status, refused.headers.get('RateLimit')]).toEqual([429, `"project_${name}";r=0;t=10`])
+  })
+})
