@@ -4,7 +4,7 @@ import { DAY, MINUTE } from '../lib/time'
 export const MAX_LIVE_KEYS = 100
 /** Length of a key's name, in code points. */
 export const MAX_KEY_NAME = 100
-/** Time between two writes of `last_used_at` of a key (ms). */
+/** Time between two writes of `last_used_at` of a key (ms). It is also how long KV remembers one: KV's minimum is a minute. */
 export const LAST_USED_EVERY = MINUTE
 /** The longest lifetime of a key that expires (ms). */
 export const MAX_LIFETIME = 3650 * DAY

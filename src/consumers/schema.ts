@@ -74,7 +74,7 @@ export const consumerIds = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.external_id] }),
-    index('consumer_ids_consumer').on(t.project_id, t.consumer_id),
+    index('consumer_ids_consumer').on(t.project_id, t.consumer_id, t.position),
   ],
 )
 

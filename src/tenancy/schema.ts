@@ -65,6 +65,7 @@ export const members = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.project_id, t.user_id] }),
     index('members_user').on(t.user_id, t.project_id),
+    index('members_listed').on(t.project_id, t.created_at, t.user_id),
     check('members_role', sql`${t.role} IN ('owner','admin','developer','viewer')`),
   ],
 )

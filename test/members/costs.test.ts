@@ -68,11 +68,11 @@ describe('the cost of', () => {
     )
   })
 
-  it('accepting: a trip, a member with its index, the invitation and the audit row', async () => {
+  it('accepting: a trip, a member with its two indexes, the invitation and the audit row', async () => {
     const { project } = await freshProject()
     const person = await signedIn()
     const { id } = await invited(project, { email: person.email })
-    expect(await cost((bindings) => accept(person, id, { bindings }))).toEqual({ trips: SESSION + 1, written: 4 })
+    expect(await cost((bindings) => accept(person, id, { bindings }))).toEqual({ trips: SESSION + 1, written: 5 })
     expect(await cost((bindings) => accept(person, id, { bindings }))).toEqual({ trips: SESSION + 1, written: 0 })
   })
 

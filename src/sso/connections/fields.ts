@@ -15,6 +15,7 @@ import {
   MAX_SCOPES,
   MAX_SSO_CONNECTION_NAME,
 } from '../limits'
+import { isAscii, isRedirectUri } from './rules'
 
 const audience = named('SsoAudience', z.enum(AUDIENCES)).describe(
   'Who signs in: `team`, people to the console and the API of this project; `customers`, the users of your product.',
@@ -22,7 +23,6 @@ const audience = named('SsoAudience', z.enum(AUDIENCES)).describe(
 const unique = <T extends z.ZodArray>(list: T) =>
   list.refine((values) => new Set(values).size === values.length, 'must not name a value twice')
 const domainId = z.string().regex(idPattern('dom'), 'must be the id of a domain')
-const isAscii = (text: string) => /^[\x21-\x7e]+$/.test(text)
 
 const client = {
   client_id: z
@@ -222,11 +222,3 @@ export const IdentityShown = named(
     authenticated_at: SAMPLE.time,
   },
 )
-
-/** Whether a code may go there: https, or http on the developer's own machine. The address is compared as text. */
-function isRedirectUri(text: string): boolean {
-  const url = URL.parse(text)
-  if (!url || !isAscii(text) || text.includes('#') || url.username !== '' || url.password !== '') return false
-  const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-  return url.protocol === 'https:' || (url.protocol === 'http:' && local)
-}

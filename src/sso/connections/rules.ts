@@ -35,6 +35,17 @@ export function requireNotEnforced({ enforced }: SsoConnection): void {
   throw new Fault('connection_enforced', 'The project enforces this connection. Stop enforcing it first.')
 }
 
+/** Whether a text has only visible characters of ASCII. */
+export const isAscii = (text: string) => /^[\x21-\x7e]+$/.test(text)
+
+/** Whether a connection may have this redirect URI: https, or http on the developer's own machine. */
+export function isRedirectUri(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || !isAscii(text) || text.includes('#') || url.username !== '' || url.password !== '') return false
+  const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  return url.protocol === 'https:' || (url.protocol === 'http:' && local)
+}
+
 /** Whether customers' people may be sent back to this address: it is one of the connection's, compared as text. */
 export function mayReturnTo({ settings }: Pick<SsoConnection, 'settings'>, address: string): boolean {
   return settings.redirect_uris.includes(address)

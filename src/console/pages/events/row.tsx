@@ -13,7 +13,7 @@ const ERROR_SHOWN = 200
 /** Whether the processing of the event is not finished. */
 export const isUnfinished = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
 
-/** The columns of the list. */
+/** The columns of the list. `assets/styles/events.css` lays them out by their numbers. */
 export function eventColumns(c: Visit): Column<EventRow>[] {
   const { now } = c.get('rt')
   const { events } = pathsOf(c)
