@@ -5,6 +5,7 @@ import { writeLog } from '../http/log'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
+import { isAwake, scopeDormant } from '../tenancy/people'
 import { keyExpired, keyRevoked, keyRotated, projectDeleted } from './faults'
 import { byHash, byRetiredHash, type Credential, touchKey } from './key'
 import { LAST_USED_EVERY, MAX_RECORDED_USES } from './limits'
@@ -22,6 +23,9 @@ export const apiKeyCredential: CredentialKind = {
     query: byHash(rt.db, secret.hash),
     judge: async (rows) => judge(rt, (rows[0] as Credential | undefined) ?? (await missed(rt, secret)), projectId),
   }),
+  requireAwake: async ({ directory }, actor, scope) => {
+    if (!(await isAwake(directory, actor, scope))) throw scopeDormant(scope)
+  },
   faults: ['unknown_key', 'key_rotated', 'key_revoked', 'key_expired', 'wrong_project'],
   ended: ['key_rotated', 'key_revoked', 'key_expired', 'wrong_project'],
   scheme: { name: 'api_key', description: '`svc_v1_` + 96 lower-case hex characters.' },

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { dormantScopes } from '../lib/access'
+import { ADMINISTRATIVE_NAMES } from '../lib/access-words'
 import { iso, isoOrNull } from '../lib/time'
 import { Holder, holderOf } from '../tenancy/holder'
 import type { Roles } from '../tenancy/people'
@@ -35,7 +36,7 @@ export const ApiKey = named(
       .array(ScopeName)
       .nullable()
       .describe(
-        'The administrative scopes of the key (`members:write`) that do not count now, because the user who minted it no longer has the role for them. Null from `GET /self`, and while it cannot be determined.',
+        `The administrative scopes of the key (${ADMINISTRATIVE_NAMES}) that do not count now, because the user who minted it no longer has the role for them. Null from \`GET /self\`, and while it cannot be determined.`,
       ),
   }),
   {

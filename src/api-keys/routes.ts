@@ -9,6 +9,7 @@ import { read, readBeside } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
+import { ADMINISTRATIVE_NAMES } from '../lib/access-words'
 import { requireFound } from '../lib/fault'
 import { membersOf, type Roles, readRoles, rolesIn } from '../tenancy/people'
 import { findProject } from '../tenancy/project'
@@ -185,8 +186,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'rotateApiKey',
       summary: 'Rotate an API key',
-      description:
-        'Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it. An API key cannot rotate another one that has an administrative scope (`members:write`).',
+      description: `Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}).`,
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
       responses: { 200: { description: 'The key and its new secret.', schema: KeyWithSecret } },

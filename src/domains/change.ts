@@ -1,15 +1,15 @@
 import type { Context } from 'hono'
 import type * as z from 'zod'
-import { run } from '../db/client'
+import { type Directory, run } from '../db/client'
 import type { Actor } from '../http/actor'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { ourHosts, WORKERS_DEV } from '../http/our-hosts'
 import { requireScopes } from '../http/policy'
 import { overLimit } from '../http/rate-limit'
-import { missingScopes } from '../lib/access'
 import { Fault, requireFound } from '../lib/fault'
 import { SECOND } from '../lib/time'
+import { isAwake, scopeDormant } from '../tenancy/people'
 import { insertDomain } from './add'
 import { check, writeChecked } from './check'
 import { claimDomain } from './claim'
@@ -28,10 +28,10 @@ import { releaseDomain } from './release'
 export async function verifyDomain(c: Context<HttpEnv>, id: string): Promise<Domain> {
   const rt = c.get('rt')
   const actor = c.get('actor')
-  const of = { project_id: projectOf(actor), id, mayChangeSso: mayChangeSso(actor) }
+  const of = { project_id: projectOf(actor), id, mayChangeSso: await mayChangeSso(rt.directory, actor) }
   const { claimed, retried, rows, holders } = await claimDomain(rt.directory, of, changeOf(c))
   const row = requireFound(rows, 'Domain')
-  requirePurpose(actor, row)
+  requirePurpose(actor, row, of.mayChangeSso)
   if (row.state === 'released') throw new Fault('domain_released', `The domain ${row.id} was deleted. Add it again.`)
   if (retried.length > 0) return row
   if (claimed.length === 0) throw tooSoon(row, rt.now)
@@ -57,7 +57,7 @@ export async function addDomain(c: Context<HttpEnv>, sent: z.infer<typeof AddBod
   const { directory, settings } = c.get('rt')
   const actor = c.get('actor')
   const { purpose } = sent
-  requirePurpose(actor, { purpose })
+  requirePurpose(actor, sent, purpose === 'sso' && (await mayChangeSso(directory, actor)))
   const hostname = requireHostname(sent.hostname, [...ourHosts(settings), WORKERS_DEV, new URL(c.req.url).hostname])
   return insertDomain(directory, projectOf(actor), { hostname, purpose }, changeOf(c))
 }
@@ -68,11 +68,12 @@ export async function addDomain(c: Context<HttpEnv>, sent: z.infer<typeof AddBod
  * @throws {Fault} `not_found`, `insufficient_scope`, `insufficient_role`, `domain_enforced`
  */
 export async function removeDomain(c: Context<HttpEnv>, id: string): Promise<void> {
+  const { directory } = c.get('rt')
   const actor = c.get('actor')
-  const of = { project_id: projectOf(actor), id, mayChangeSso: mayChangeSso(actor) }
-  const { rows, needed } = await releaseDomain(c.get('rt').directory, of, changeOf(c))
+  const of = { project_id: projectOf(actor), id, mayChangeSso: await mayChangeSso(directory, actor) }
+  const { rows, needed } = await releaseDomain(directory, of, changeOf(c))
   const row = requireFound(rows, 'Domain')
-  requirePurpose(actor, row)
+  requirePurpose(actor, row, of.mayChangeSso)
   if (row.state === 'released') return
   throw new Fault(
     'domain_enforced',
@@ -81,16 +82,18 @@ export async function removeDomain(c: Context<HttpEnv>, id: string): Promise<voi
 }
 
 /** A caller needs this scope in addition, because single sign-on trusts what the domain proves. */
-const FOR_SSO = ['sso:write'] as const
+const FOR_SSO = 'sso:write'
 
 /** Whether the caller may change domains for single sign-on. */
-export function mayChangeSso(actor: Actor): boolean {
-  return missingScopes(FOR_SSO, actor.scopes).length === 0
+async function mayChangeSso(directory: Directory, actor: Actor): Promise<boolean> {
+  return actor.scopes.includes(FOR_SSO) && (await isAwake(directory, actor, FOR_SSO))
 }
 
 /** @throws {Fault} 403 if the caller may not change domains of this purpose */
-function requirePurpose(actor: Actor, { purpose }: Pick<Domain, 'purpose'>): void {
-  if (purpose === 'sso') requireScopes(actor, FOR_SSO)
+function requirePurpose(actor: Actor, { purpose }: Pick<Domain, 'purpose'>, mayChangeSso: boolean): void {
+  if (purpose !== 'sso' || mayChangeSso) return
+  requireScopes(actor, [FOR_SSO])
+  throw scopeDormant(FOR_SSO)
 }
 
 /** For a name that another project holds, whose record is still there. */

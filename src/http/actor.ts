@@ -53,6 +53,12 @@ export type CredentialKind = {
   enter: (rt: Runtime, token: string, projectId: string | null) => Runtime
   /** @param rt what `enter` returned */
   lookup: (rt: Runtime, secret: { token: string; hash: string }, projectId: string | null) => Lookup
+  /**
+   * Asks what the scope of a route depends on besides the secret.
+   *
+   * @throws {Fault} `insufficient_scope` if it does not count now
+   */
+  requireAwake?: (rt: Runtime, actor: Actor, scope: Scope) => Promise<void>
   /** The faults that a secret of this kind can be refused with. */
   faults: readonly FaultName[]
   /**

@@ -48,6 +48,7 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
     // Before the permissions: a call that lacks them has cost its read of the credentials.
     if (!isCounted) await countForProject(c, policy, c.get('actor'))
     authorize(c, policy, c.get('actor'))
+    if (policy.scope) await kind.requireAwake?.(c.get('rt'), c.get('actor'), policy.scope)
   }
   const pending = { db: admission.db, query: admission.query, uphold }
   const before = policy.reads && kind.lasting ? good : undefined

@@ -1,4 +1,4 @@
-import { ROLE_SCOPES, ROLES, type Role, rankOf, type Scope } from './access'
+import { ADMINISTRATIVE, ROLE_SCOPES, ROLES, type Role, rankOf, type Scope } from './access'
 
 /** What a scope is about: `api_keys` of `api_keys:read`. */
 export type Area = Scope extends `${infer A}:${string}` ? A : never
@@ -33,6 +33,9 @@ export const AREAS: Record<Area, { label: string; hint: string }> = {
     hint: 'Connections to identity providers. Use signs consumers in. Write changes connections, and domains for them.',
   },
 }
+
+/** The administrative scopes, as descriptions list them. */
+export const ADMINISTRATIVE_NAMES = ADMINISTRATIVE.map((scope) => `\`${scope}\``).join(', ')
 
 /** What a person may do by each scope. Every role may read what the scopes of a viewer name. */
 const ABILITIES: Record<Exclude<Scope, Reading>, string> = {

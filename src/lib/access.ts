@@ -77,7 +77,7 @@ export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
  * Scopes of an API key that count only while the user who minted it is a member whose role has them. Without this, an
  * admin who was removed could come back with a key. All other scopes of the key stay.
  */
-export const ADMINISTRATIVE: readonly Scope[] = ['members:write']
+export const ADMINISTRATIVE: readonly Scope[] = ['members:write', 'sso:write']
 
 /** The administrative scopes in `scopes` that do not count, for a key whose minter has this role; null is no member. */
 export function dormantScopes(scopes: readonly Scope[], minter: Role | null): Scope[] {

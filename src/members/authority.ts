@@ -5,6 +5,7 @@ import type { Actor } from '../http/actor'
 import { confirmationRequired } from '../http/policy'
 import { ROLE_SCOPES, ROLES, type Role, rankOf, roleOfScopes } from '../lib/access'
 import { Fault } from '../lib/fault'
+import { scopeDormant } from '../tenancy/people'
 import { members } from '../tenancy/schema'
 
 /**
@@ -40,13 +41,7 @@ export function authorityOf(actor: Actor): Authority {
 export function requireManager({ key }: Authority, role: Role | null): void {
   const missing = 'members:write'
   if (role !== null && ROLE_SCOPES[role].includes(missing)) return
-  if (key) {
-    throw new Fault(
-      'insufficient_scope',
-      `The scope ${missing} of this API key is dormant: the user who minted the key no longer has the role for it. Use the API key of an admin or an owner, or a console session.`,
-      { missing },
-    )
-  }
+  if (key) throw scopeDormant(missing)
   if (role === null) throw new Fault('not_a_member', 'Project not found, or you are not a member of it.')
   throw new Fault('insufficient_role', 'This call requires the role admin or higher.', { missing })
 }
@@ -98,12 +93,4 @@ export function hasAuthority(
     ...ranks.map((one) => sql`${rankIn(by.role)} >= ${one} AND ${rank} >= ${one}`),
   )
   return sql`EXISTS ${directory.select({ one: sql`1` }).from(by).where(holder)}`
-}
-
-/** Reads the role that the user of an authority has in the project. */
-export function selectRole(directory: Directory, projectId: string, userId: string) {
-  return directory
-    .select({ role: members.role })
-    .from(members)
-    .where(and(eq(members.project_id, projectId), eq(members.user_id, userId)))
 }

@@ -3,8 +3,9 @@ import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { notFound } from '../lib/fault'
 import { DAY } from '../lib/time'
+import { selectRole } from '../tenancy/people'
 import { invitations } from '../tenancy/schema'
-import { type Authority, hasAuthority, requireManager, requireRank, selectRole } from './authority'
+import { type Authority, hasAuthority, requireManager, requireRank } from './authority'
 import { mailCounts, mailTooSoon, mayMail, requireMails, requireRoom, selectCounts } from './invitation-limits'
 import {
   findInvitation,

@@ -6,8 +6,9 @@ import { insertFrom } from '../db/insert-from'
 import type { Runtime } from '../env'
 import type { Role } from '../lib/access'
 import { notFound } from '../lib/fault'
+import { selectRole } from '../tenancy/people'
 import { formerMembers, members, projects } from '../tenancy/schema'
-import { hasAuthority, rankIn, requireManager, requireRank, selectRole } from './authority'
+import { hasAuthority, rankIn, requireManager, requireRank } from './authority'
 import { isOnlyBreakGlass, onlyBreakGlass } from './break-glass'
 import {
   lastBreakGlass,

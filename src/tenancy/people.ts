@@ -1,10 +1,12 @@
 import { and, eq, inArray, ne } from 'drizzle-orm'
 import { users } from '../accounts/schema'
-import type { Directory } from '../db/client'
+import { type Directory, run } from '../db/client'
 import { valuesOf } from '../db/sql'
 import type { Runtime } from '../env'
+import type { Actor } from '../http/actor'
 import { ifAnswered } from '../http/read'
-import type { Role } from '../lib/access'
+import { dormantScopes, type Role, type Scope } from '../lib/access'
+import { Fault } from '../lib/fault'
 import { members } from './schema'
 
 /** Addresses of users by their ids. */
@@ -59,4 +61,28 @@ export function addressesOf(directory: Directory, ids: readonly string[]) {
     .select({ user_id: users.id, email: users.email })
     .from(users)
     .where(and(inArray(users.id, valuesOf(ids)), ne(users.email, users.id)))
+}
+
+/** Reads the role that a user has in a project. */
+export function selectRole(directory: Directory, projectId: string, userId: string) {
+  return directory
+    .select({ role: members.role })
+    .from(members)
+    .where(and(eq(members.project_id, projectId), eq(members.user_id, userId)))
+}
+
+/** Whether a scope of an actor counts now. Only an administrative scope of an API key is asked about: see `ADMINISTRATIVE`. */
+export async function isAwake(directory: Directory, actor: Actor, scope: Scope): Promise<boolean> {
+  if (actor.type === 'session' || dormantScopes([scope], null).length === 0) return true
+  const [minter] = await run(directory, selectRole(directory, actor.project_id, actor.minted_by))
+  return dormantScopes([scope], minter?.role ?? null).length === 0
+}
+
+/** For an API key whose minter no longer has the role for one of its administrative scopes. */
+export function scopeDormant(missing: Scope): Fault {
+  return new Fault(
+    'insufficient_scope',
+    `The scope ${missing} of this API key is dormant: the user who minted the key no longer has the role for it. Use the API key of an admin or an owner, or a console session.`,
+    { missing },
+  )
 }

@@ -27,8 +27,9 @@ export function Consequences({ c, of, kept, whose }: { c: Visit; of: Affected; k
     <>
       {asleep.length > 0 && (
         <p class="warning" role="note">
-          The scope <code>{lost.join(', ')}</code> of {plural(asleep.length, 'API key')} that {whose} created stops
-          working: {names(asleep)}. Their other scopes keep working.
+          The {lost.length === 1 ? 'scope' : 'scopes'} <code>{lost.join(', ')}</code> of{' '}
+          {plural(asleep.length, 'API key')} that {whose} created {lost.length === 1 ? 'stops' : 'stop'} working:{' '}
+          {names(asleep)}. Their other scopes keep working.
         </p>
       )}
       {kept === null && of.held.length > 0 && (
