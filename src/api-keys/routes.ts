@@ -68,11 +68,11 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'mintApiKey',
       summary: 'Mint an API key',
-      description: `The secret is returned only in this response. A project can have ${MAX_LIVE_KEYS} live keys.`,
+      description: `The secret is returned only in this response. A project can have ${MAX_LIVE_KEYS} live keys. A key with an administrative scope (${ADMINISTRATIVE_NAMES}) requires a confirmed session.`,
       tag,
       policy: { actors: ['session'], scope: 'api_keys:write', project: true },
       responses: { 201: { description: 'The key and its secret.', schema: KeyWithSecret } },
-      faults: ['key_limit_reached'],
+      faults: ['confirmation_required', 'key_limit_reached'],
     }),
     body(MintBody),
     async (c) => {

@@ -31,7 +31,7 @@ import { externalIdIn, refToChange, refToRead } from './ref'
 const tag = 'Consumers'
 const actors = ['session', 'api_key'] as const
 const mayRead = { actors, scope: 'consumers:read', project: true, reads: true } as const
-const mayErase = { actors, scope: 'consumers:erase', project: true } as const
+const mayErase = { actors, scope: 'consumers:erase', project: true, confirmed: true } as const
 const mayWrite = { actors, scope: 'consumers:write', project: true } as const
 const ListQuery = z.strictObject({
   ...pageFields,

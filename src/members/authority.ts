@@ -21,12 +21,12 @@ export type Authority = {
 }
 
 /**
- * An actor gives and changes roles up to their own. A session that is not confirmed reaches up to admin. An API key acts
- * as the highest role of which it has all scopes.
+ * An actor gives and changes roles up to their own. A session that is not confirmed reaches up to developer, because an admin
+ * can keep a project: by keys, invitations and single sign-on. An API key acts as the highest role of which it has all scopes.
  */
 export function authorityOf(actor: Actor): Authority {
   if (actor.type === 'session') {
-    return { user_id: actor.user_id, rank: rankOf(actor.confirmed ? 'owner' : 'admin'), key: false }
+    return { user_id: actor.user_id, rank: rankOf(actor.confirmed ? 'owner' : 'developer'), key: false }
   }
   const role = roleOfScopes(actor.scopes)
   return { user_id: actor.minted_by, rank: role === null ? -1 : rankOf(role), key: true }

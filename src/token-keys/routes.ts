@@ -4,6 +4,7 @@ import { addressOf } from '../http/address'
 import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
+import { requireConfirmed } from '../http/policy'
 import { limit, overLimit } from '../http/rate-limit'
 import { route } from '../http/route'
 import { body } from '../http/validate'
@@ -23,18 +24,20 @@ export const keyRoutes = new Hono<HttpEnv>().post(
   route({
     id: 'rotateEntitlementKey',
     summary: 'Rotate the key that signs entitlement tokens',
-    description: `For admins and owners, with a session. The next key signs from now on, or a new one if there is no next key. The old key stays published for ${RETIRED_FOR / HOUR} hours, unless it is compromised. At most ${MAX_RETIRED} rotations are possible in that time. The service rotates keys automatically every 90 days.`,
+    description: `For admins and owners, with a session. The next key signs from now on, or a new one if there is no next key. The old key stays published for ${RETIRED_FOR / HOUR} hours, unless it is compromised: that ends all tokens, and requires a confirmed session. At most ${MAX_RETIRED} rotations are possible in that time. The service rotates keys automatically every 90 days.`,
     tag,
     policy: { actors: ['session'], scope: 'projects:write', project: true },
     responses: { 200: { description: 'The keys of the project.', schema: TokenKeysShown } },
-    faults: ['encryption_key_unavailable', 'rate_limited'],
+    faults: ['confirmation_required', 'encryption_key_unavailable', 'rate_limited'],
   }),
   body(RotateBody),
   async (c) => {
     const rt = c.get('rt')
     const project = projectOf(c.get('actor'))
+    const { compromised } = c.req.valid('json')
+    if (compromised) requireConfirmed(c.get('actor'))
     const made = await makeSigningKey(rt, project)
-    const { rows, rotated } = c.req.valid('json').compromised
+    const { rows, rotated } = compromised
       ? { rows: await replaceKeys(rt.db, project, made, changeOf(c)), rotated: true }
       : await rotateKeys(rt.db, project, made, changeOf(c))
     if (!rotated) throw rotatedTooOften(rows, rt.now)

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { insertConsumer } from '../consumers/rows'
 import { addMember, freshProject, type Mail, mailbox, ORIGIN, unconfirm } from '../harness'
 import { ownersIn } from '../members/members'
 import { codeIn, current } from '../sessions/signing-in'
 import { at } from './member-pages'
-import { submit, type Visit, visit } from './visit'
+import { auditRows, submit, type Visit, visit } from './visit'
 
 const ASK = '/console/confirm'
 
@@ -77,6 +78,28 @@ describe('a form that requires a confirmation', () => {
     const late = await submit(post, owner.token, { ...form, sure: 'true' }, { headers })
     expect(late.headers.get('Location')).toBe(`${ASK}?next=${encodeURIComponent(path)}`)
     expect(await ownersIn(project)).toBe(2)
+  })
+
+  it.each([
+    ['erasing a consumer', 'consumers/:id/erase', {}],
+    [
+      'minting a key with administrative scopes',
+      'settings/api-keys',
+      { name: 'x', preset: 'all', expires: '90', on: '' },
+    ],
+    [
+      'inviting an admin',
+      'settings/members/invitations',
+      { email: 'a@example.com', role: 'admin', expires_in_days: '7' },
+    ],
+  ])('is asked for: %s', async (_, path, fields) => {
+    const { project, owner } = await stale()
+    const to = `/console/p/${project}/platform/${path.replace(':id', await insertConsumer(project, 'one'))}`
+    const before = await auditRows(project)
+    const headers = { Referer: ORIGIN + to }
+    const refused = await submit(to, owner.token, fields, { headers })
+    expect([refused.status, refused.headers.get('Location')]).toEqual([303, `${ASK}?next=${encodeURIComponent(to)}`])
+    expect(await auditRows(project)).toBe(before)
   })
 
   it('says without a question that the only owner cannot leave', async () => {

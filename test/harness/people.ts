@@ -37,8 +37,8 @@ export async function freshProject(name = 'Test') {
 }
 
 /** A new user with this role in the project, written to the database as an invitation would write them. */
-export async function addMember(project: string, role: Role) {
-  const member = await signedIn()
+export async function addMember(project: string, role: Role, email?: string) {
+  const member = await signedIn(email)
   await DIRECTORY.prepare(
     "INSERT INTO members (project_id, user_id, role, created_at, source) VALUES (?, ?, ?, ?, 'invitation')",
   )

@@ -104,7 +104,7 @@ export const CONSUMER_ROWS: Rows = {
     console: asks(`${PAGES}/:consumer/merge`, { fields: { into: 'ext:survivor' } }),
   },
   'DELETE /platform/v1/consumers/:consumer': {
-    who: may('admin', 'consumers:erase'),
+    who: { ...may('admin', 'consumers:erase'), confirmed: true },
     audit: onConsumer('erased'),
     console: asks(`${PAGES}/:consumer/erase`, { fields: { typed: 'sample' } }),
   },

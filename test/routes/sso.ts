@@ -76,8 +76,9 @@ export const SSO: Rows = {
     },
     console: {
       [`POST ${PAGES}/:id`]: { fields: { audience: 'customers', name: 'By form', client_id: 'rp' } },
-      [`GET ${PAGES}/:id/enforce`]: {},
+      [`GET ${PAGES}/:id/enforce`]: { role: 'owner' },
       [`POST ${PAGES}/:id/enforce`]: {
+        role: 'owner',
         first: ({ sso }) =>
           DIRECTORY.prepare("UPDATE sso_connections SET audience = 'team' WHERE id = ?").bind(sso.id).run(),
         fields: { enforce: 'false' },

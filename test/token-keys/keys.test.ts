@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { type TokenWorld, tokenWorld } from '../entitlements/tokens'
-import { bound, call, lossyQueue, STORE } from '../harness'
+import { bound, call, lossyQueue, STORE, unconfirm } from '../harness'
 import { captureLog, cron, keepHouse, rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { end, restore } from '../projects/ending'
@@ -120,6 +120,8 @@ describe('a rotation by hand', () => {
     expect(await rows(entries, world.project)).toEqual([{ n: 10 }])
     advance(wait * 1000)
     expect((await world.rotate()).status).toBe(200)
+    expect(told(await world.rotate({ compromised: true }))).toEqual([403, 'confirmation_required'])
+    await unconfirm(world.owner.user, 0)
     expect((await world.rotate({ compromised: true })).status).toBe(200)
     expect(await count('retired')).toBe(0)
   })

@@ -26,6 +26,7 @@ import {
 import { deleteSsoConnection, insertSsoConnection, type Update, updateSsoConnection } from './write'
 
 type Of = { project_id: string; id: string }
+type Changing = { actor: Actor; of: Of; change: Change }
 const MAX_ATTEMPTS = 5
 
 /**
@@ -89,16 +90,16 @@ export async function createConnection(
  */
 export async function changeSsoConnection(
   rt: Runtime,
-  { actor, of, change }: { actor: Actor; of: Of; change: Change },
+  { actor, of, change }: Changing,
   changes: ChangedFields,
 ): Promise<SsoConnection> {
   const { client_secret, ...shown } = changes
   const details = { ...shown, ...(client_secret !== undefined && { client_secret: 'changed' }) }
   return untilWritten(rt, of, async (row) => {
     requireOwnFields(row.audience, changes)
+    if (changes.enforce !== undefined) requireEnforceable(actor, row, changes.enforce)
     requirePersonFor(actor, row, changes)
     const domains = await findDomains(rt, of.project_id, changes)
-    if (changes.enforce !== undefined) requireEnforceable(actor, row, changes.enforce)
     const update = await updateOf(rt, row, changes, domains)
     return updateSsoConnection(rt.directory, row, update, { ...change, action: 'sso_connection.updated', details })
   })
@@ -110,31 +111,38 @@ export async function changeSsoConnection(
  * @throws {Fault} `not_found`, `connection_untested`, `domain_unverified`, `connection_enforced`; `console_session_required`
  *   for a key that activates one of the team
  */
-export async function switchConnection(rt: Runtime, of: Of, active: boolean, change: Change): Promise<SsoConnection> {
+export async function switchConnection(
+  rt: Runtime,
+  { actor, of, change }: Changing,
+  active: boolean,
+): Promise<SsoConnection> {
   return untilWritten(rt, of, async (row) => {
     const state = active ? 'active' : 'disabled'
     if (row.state === state) return row
     if (active) requireReady(row)
     else requireNotEnforced(row)
-    if (active && row.audience === 'team' && change.actor.type === 'api_key') throw personRequired()
+    if (active && row.audience === 'team') requirePerson(actor)
     const action = active ? 'sso_connection.activated' : 'sso_connection.disabled'
     return updateSsoConnection(rt.directory, row, { state }, { ...change, action })
   })
 }
 
 /**
- * A connection of the team that is or was active takes a session, except for its name.
+ * A connection of the team takes a confirmed session, except for its name: whoever signs in with it acts as a user. A key may
+ * change a draft, which signs nobody in.
  *
- * @throws {Fault} `console_session_required`
+ * @throws {Fault} `console_session_required`, `confirmation_required`
  */
 function requirePersonFor(actor: Actor, { audience, state }: SsoConnection, { name: _, ...changes }: ChangedFields) {
-  if (actor.type === 'session' || audience !== 'team' || state === 'draft') return
-  if (Object.keys(changes).length > 0) throw personRequired()
+  if (audience !== 'team' || Object.keys(changes).length === 0) return
+  if (actor.type === 'session' || state !== 'draft') requirePerson(actor)
 }
 
-/** Whoever signs in with a connection of the team acts as a user. The minter of a key may have been removed since. */
-function personRequired(): Fault {
-  return new Fault(
+/** The minter of a key may have been removed since, and a session may be stolen. */
+function requirePerson(actor: Actor): void {
+  requireConfirmed(actor)
+  if (actor.type === 'session') return
+  throw new Fault(
     'console_session_required',
     'Use the Bearer token of a console session. An API key cannot activate a connection for the team. Once such a connection has been active, a key can only rename, disable or delete it.',
   )
@@ -210,15 +218,14 @@ async function sealed(rt: Runtime, of: Of, secret: string): Promise<Sealed> {
   return seal(rt.settings.encryptionKeys, secret, secretContext(of))
 }
 
-/** To switch it on proves that the caller is not locked out; to switch it off takes what other such settings take. */
+/** Whoever enforces a connection decides how everybody gets in, so only an owner may. To switch it on proves that the owner is not locked out. */
 function requireEnforceable(actor: Actor, row: SsoConnection, enforce: boolean): void {
   if (actor.type !== 'session') {
-    throw new Fault('console_session_required', 'Only a session can turn enforcement on or off.')
+    throw new Fault('console_session_required', 'Only the session of an owner can turn enforcement on or off.')
   }
-  if (!enforce) {
-    requireConfirmed(actor)
-    return
-  }
+  requireEnforcer(actor)
+  requireConfirmed(actor)
+  if (!enforce) return
   if (row.state !== 'active') throw new Fault('connection_inactive', 'Activate the connection before you enforce it.')
   requireReady(row)
   if (actor.sso?.connection_id === row.id) return
@@ -226,6 +233,11 @@ function requireEnforceable(actor: Actor, row: SsoConnection, enforce: boolean):
     'sso_session_required',
     `Sign in with this connection first, and enforce it from that session: /auth/sso/start?connection=${row.id}. Otherwise, you could lock yourself out.`,
   )
+}
+
+/** @throws {Fault} `insufficient_role` for a user who may not enforce single sign-on */
+export function requireEnforcer({ role }: Extract<Actor, { type: 'session' }>): void {
+  if (role !== 'owner') throw new Fault('insufficient_role', 'Only an owner can turn enforcement on or off.')
 }
 
 /** @throws {Fault} `validation_failed` for an address that is never fetched */

@@ -88,7 +88,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       id: 'updateSsoConnection',
       summary: 'Change a single sign-on connection',
       description:
-        'After a change of the client, the scopes, the claims or the surface, run the test again; an active connection keeps working in the meantime. An API key can only change the name of a connection for the team that is or was active. `enforce` takes a session. To switch it on, the session must come from this connection, which must be active, tested and have a verified domain, and an owner must have break-glass access. To switch it off, the session must be confirmed.',
+        'After a change of the client, the scopes, the claims or the surface, run the test again; an active connection keeps working in the meantime. A session must be confirmed to change more than the name of a connection for the team. An API key can only change the name of one that is or was active. `enforce` takes the confirmed session of an owner. To switch it on, the session must come from this connection, which must be active, tested and have a verified domain, and an owner must have break-glass access.',
       tag,
       policy: mayWrite,
       responses: shown,
@@ -107,15 +107,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       ],
     }),
     body(ChangeBody),
-    async (c) => {
-      const actor = c.get('actor')
-      const of = { project_id: projectOf(actor), id: c.req.param('id') }
-      return answer(
-        c,
-        present(c, await changeSsoConnection(c.get('rt'), { actor, of, change: changeOf(c) }, c.req.valid('json'))),
-        200,
-      )
-    },
+    async (c) => answer(c, present(c, await changeSsoConnection(c.get('rt'), changing(c), c.req.valid('json'))), 200),
   )
   .delete(
     '/:id',
@@ -140,22 +132,20 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       id: 'activateSsoConnection',
       summary: 'Activate a single sign-on connection',
       description:
-        'People can sign in with it from then on. It must have passed a test since its last change. A connection for the team must have a verified domain. Activating it again changes nothing.',
+        'People can sign in with it from then on. It must have passed a test since its last change. A connection for the team must have a verified domain, and takes a confirmed session. Activating it again changes nothing.',
       tag,
       policy: mayWrite,
       responses: shown,
       faults: [
         'not_found',
         'console_session_required',
+        'confirmation_required',
         'connection_untested',
         'domain_unverified',
         'public_origin_missing',
       ],
     }),
-    async (c) => {
-      const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
-      return answer(c, present(c, await switchConnection(c.get('rt'), of, true, changeOf(c))), 200)
-    },
+    async (c) => answer(c, present(c, await switchConnection(c.get('rt'), changing(c), true)), 200),
   )
   .post(
     '/:id/disable',
@@ -168,11 +158,14 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       responses: shown,
       faults: ['not_found', 'connection_enforced', 'public_origin_missing'],
     }),
-    async (c) => {
-      const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
-      return answer(c, present(c, await switchConnection(c.get('rt'), of, false, changeOf(c))), 200)
-    },
+    async (c) => answer(c, present(c, await switchConnection(c.get('rt'), changing(c), false)), 200),
   )
+
+/** The connection that the path names, and who changes it. */
+function changing(c: Context<HttpEnv>) {
+  const actor = c.get('actor')
+  return { actor, of: { project_id: projectOf(actor), id: c.req.param('id') ?? '' }, change: changeOf(c) }
+}
 
 /** A connection as the API shows it. */
 function present(c: Context<HttpEnv>, row: SsoConnection): z.infer<typeof SsoConnectionShown> {

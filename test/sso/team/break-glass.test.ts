@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type Answer, addMember, call, DIRECTORY, freshProject, mailbox, unconfirm } from '../../harness'
+import { type Answer, addMember, call, DIRECTORY, freshProject, mailbox, mint, unconfirm } from '../../harness'
 import { end, restore } from '../../projects/ending'
 import { signIn as byCode } from '../../sessions/signing-in'
 import { passTest } from '../rows'
-import { CONNECTIONS, enforced, ssoMember, team } from './team'
+import { CONNECTIONS, enforced, ssoOwner, team } from './team'
 
 const told = ({ status, body }: Answer) => [status, body?.code]
 const MEMBERS = '/platform/v1/members'
@@ -18,8 +18,15 @@ describe('enforcing', () => {
   it('needs a test, a verified domain, a session of the connection and a break-glass owner', async () => {
     const of = await team()
     const { project, owner, connection, domainId } = of
-    const sso = await ssoMember(of, 'boss')
+    const sso = await ssoOwner(of)
     await call(`${MEMBERS}/${sso.user}`, { method: 'PATCH', project, token: owner.token, json: { role: 'admin' } })
+    expect(told(await enforce(project, sso.token, connection))).toEqual([403, 'insufficient_role'])
+    const { secret } = await mint(owner.token, project)
+    expect(told(await enforce(project, secret, connection))).toEqual([403, 'console_session_required'])
+    await DIRECTORY.prepare("UPDATE members SET role = 'owner' WHERE user_id = ?").bind(sso.user).run()
+    await unconfirm(sso.user)
+    expect(told(await enforce(project, sso.token, connection))).toEqual([403, 'confirmation_required'])
+    await unconfirm(sso.user, 0)
     expect(told(await enforce(project, owner.token, connection))).toEqual([409, 'sso_session_required'])
     expect(told(await enforce(project, sso.token, connection))).toEqual([409, 'break_glass_missing'])
     await give(project, owner.token, owner.user)
@@ -133,7 +140,7 @@ describe('break-glass access', () => {
   })
 
   it('used in a sign-in by code is in the audit log, and the owners get an email', async () => {
-    const { project, owner } = await enforced()
+    const { project, owner, sso } = await enforced()
     const second = await addMember(project, 'owner')
     const mail = mailbox()
     const bindings = { EMAIL: mail.EMAIL }
@@ -145,7 +152,7 @@ describe('break-glass access', () => {
     const log = await call('/platform/v1/audit-log?action=sso.bypassed', { project, token: body.token })
     expect(log.body.data).toMatchObject([{ actor: { type: 'user', id: owner.user } }])
     const told = mail.mails.filter(({ subject }) => subject === 'A sign-in without single sign-on')
-    expect(told.map(({ to }) => to).sort()).toEqual([owner.email, second.email].sort())
+    expect(told.map(({ to }) => to).sort()).toEqual([owner.email, second.email, sso.email].sort())
   })
 
   it('is in the audit log of a deleted project too, which the session can restore', async () => {

@@ -149,7 +149,7 @@ describe('a project that enforces its single sign-on', () => {
       sso_required: connection,
     })
     expect(await listed(owner.token)).toMatchObject({ role: 'owner', settings: {}, sso_required: null })
-    expect(await listed(sso.token)).toMatchObject({ role: 'admin', settings: {}, sso_required: null })
+    expect(await listed(sso.token)).toMatchObject({ role: 'owner', settings: {}, sso_required: null })
     const { secret } = await mint(owner.token, project)
     const { body } = await call('/platform/v1/projects', { project, token: secret })
     expect(body.data).toMatchObject([{ role: null, settings: {}, sso_required: null }])

@@ -1,4 +1,4 @@
-import { browse, call, freshProject, newHost, ORIGIN, type RequestOptions, setHost } from '../../harness'
+import { addMember, browse, call, freshProject, newHost, ORIGIN, type RequestOptions, setHost } from '../../harness'
 import type { Faults } from '../../outside/faulty'
 import { insertDomain, passTest } from '../rows'
 
@@ -108,13 +108,21 @@ export async function ssoMember(of: Team, name = 'ada') {
   return { token, user: body.user.id as string, email, session: body.session.id as string }
 }
 
+/** An owner who has linked single sign-on in the browser in which they had proved who they are. */
+export async function ssoOwner(of: Team, name = 'boss') {
+  const email = `${name}@${of.domain}`
+  const { user, token: proof } = await addMember(of.project, 'owner', email)
+  const { token, location } = await signIn(of, { sub: name, email }, { jar: { '__Host-session': proof } })
+  if (!token) throw new Error(`not signed in: ${location}`)
+  const { body } = await call('/auth/sessions/current', { token })
+  return { token, user, email, session: body.session.id as string }
+}
+
 /** The owner of a project, signed in with its connection, with break-glass access for their code session. */
 export async function enforced(fields: Record<string, unknown> = {}) {
   const of = await team(fields)
   const { project, owner, connection } = of
-  const sso = await ssoMember(of, 'boss')
-  const admin = { method: 'PATCH', project, token: owner.token, json: { role: 'admin' } }
-  await call(`/platform/v1/members/${sso.user}`, admin)
+  const sso = await ssoOwner(of)
   const glass = await call(`/platform/v1/members/${owner.user}/break-glass`, {
     method: 'PUT',
     project,

@@ -28,7 +28,7 @@ const ALL = Object.keys(KINDS) as Kind[]
 const isSso = (kind: Kind) => kind.includes('connection')
 
 /** What only owners may do: the admin is refused for the role, but only after the session was let in. */
-const OF_OWNERS = /\/break-glass$|^(DELETE|POST) \/platform\/v1\/projects\/:id|^GET .*\/general\/delete$/
+const OF_OWNERS = /\/break-glass$|^(DELETE|POST) \/platform\/v1\/projects\/:id|^GET .*(\/general\/delete|\/enforce)$/
 /** A path parameter that names nothing, so that no call changes what others need. */
 const NOTHING = 'x_00000000000000000000000000'
 

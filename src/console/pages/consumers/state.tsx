@@ -5,10 +5,12 @@ import { BlockBody, UnblockBody } from '../../../consumers/fields'
 import { MAX_BLOCK_REASON } from '../../../consumers/limits'
 import type { Consumer } from '../../../consumers/read'
 import { changeOf, projectOf } from '../../../http/auth'
+import { requireConfirmed } from '../../../http/policy'
 import { action } from '../../action'
 import { form, text } from '../../form'
 import { pathsOf, type Visit } from '../../page'
 import { Refused } from '../../refusal'
+import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
 import { Field } from '../../ui/controls'
 import { ExactTime, Fact, live } from '../../ui/parts'
@@ -77,6 +79,7 @@ function typedFor({ external_ids, id }: Consumer): string {
 const erase = action({
   at: '/:consumer/erase',
   needs: 'consumers:erase',
+  requires: (c) => requireConfirmed(userOf(c)),
   read: readLiving,
   ask: (c, row, { mistakes }) => ({
     ...placeOf(c, row).view,

@@ -2,6 +2,7 @@ import type { SsoConnection } from '../../../sso/connections/connection'
 import { startPath } from '../../../tenancy/reach'
 import { pathsOf, type Visit } from '../../page'
 import type { Refusal } from '../../refusal'
+import { userOf } from '../../session'
 import { Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
@@ -28,11 +29,15 @@ function Enforcement({ c, row }: Props) {
           ? 'Members must sign in with this connection to open the project. Only owners with break-glass access can sign in another way.'
           : 'Members can sign in with this connection, or with a code or a passkey. You can require the connection.'}
       </p>
-      <div class="choice">
-        <a class="button" href={`${pathsOf(c).sso}/${row.id}/enforce`}>
-          {row.enforced ? 'Stop enforcing' : 'Enforce'}
-        </a>
-      </div>
+      {userOf(c).role === 'owner' ? (
+        <div class="choice">
+          <a class="button" href={`${pathsOf(c).sso}/${row.id}/enforce`}>
+            {row.enforced ? 'Stop enforcing' : 'Enforce'}
+          </a>
+        </div>
+      ) : (
+        <p class="quiet">Only an owner can change this.</p>
+      )}
     </>
   )
 }

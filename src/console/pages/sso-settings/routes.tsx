@@ -8,6 +8,7 @@ import {
   createConnection,
   removeConnection,
   requireConnection,
+  requireEnforcer,
   switchConnection,
 } from '../../../sso/connections/change'
 import {
@@ -44,11 +45,7 @@ const change = action({
   run: async (c) => {
     const changed = changesIn(c.get('form'))
     if (Object.keys(changed).length === 0) return false
-    await changeSsoConnection(
-      c.get('rt'),
-      { actor: userOf(c), of: addressed(c), change: changeOf(c) },
-      parse(ChangeBody, changed),
-    )
+    await changeSsoConnection(c.get('rt'), changing(c), parse(ChangeBody, changed))
     return true
   },
   done: (c, changed) => [pathOf(c), changed ? 'sso_updated' : 'sso_unchanged'],
@@ -59,7 +56,7 @@ const activate = action({
   posts: '/:id/activate',
   needs: 'sso:write',
   ask: (c, _, sent) => shown(c, sent),
-  run: (c) => switchConnection(c.get('rt'), addressed(c), true, changeOf(c)),
+  run: (c) => switchConnection(c.get('rt'), changing(c), true),
   done: (c) => [pathOf(c), 'sso_activated'],
 })
 
@@ -67,6 +64,7 @@ const activate = action({
 const enforce = action({
   at: '/:id/enforce',
   needs: 'sso:write',
+  requires: (c) => requireEnforcer(userOf(c)),
   read: async (c) => {
     const { directory } = c.get('rt')
     const { project_id, id } = addressed(c)
@@ -100,7 +98,7 @@ const enforce = action({
   },
   run: async (c) => {
     const enforce = c.get('form').get('enforce') === 'true'
-    await changeSsoConnection(c.get('rt'), { actor: userOf(c), of: addressed(c), change: changeOf(c) }, { enforce })
+    await changeSsoConnection(c.get('rt'), changing(c), { enforce })
     return enforce
   },
   done: (c, enforced) => [pathOf(c), enforced ? 'sso_enforced' : 'sso_released'],
@@ -132,7 +130,7 @@ const disable = action({
     verb: 'Disable connection',
     danger: true,
   }),
-  run: (c) => switchConnection(c.get('rt'), addressed(c), false, changeOf(c)),
+  run: (c) => switchConnection(c.get('rt'), changing(c), false),
   done: (c) => [pathOf(c), 'sso_disabled'],
 })
 
@@ -181,6 +179,10 @@ const pathOf = (c: Visit) => `${pathsOf(c).sso}/${c.req.param('id')}`
 
 function addressed(c: Visit) {
   return { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '' }
+}
+
+function changing(c: Visit) {
+  return { actor: userOf(c), of: addressed(c), change: changeOf(c) }
 }
 
 async function find(c: Visit) {
