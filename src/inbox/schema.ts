@@ -147,8 +147,16 @@ export const replays = sqliteTable(
     processed: integer(),
     ignored: integer(),
     failed: integer(),
+    /**
+     * Of a bulk replay: how many events the project's bulk replays had reopened on its day (UTC), with its own. So the
+     * newest row alone tells what the day has left. Null for other replays, and for those from before this was counted.
+     */
+    day_events: integer(),
   },
-  (t) => [primaryKey({ columns: [t.project_id, t.id] })],
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.id] }),
+    index('replays_bulk').on(t.project_id, t.id).where(sql`event_id IS NULL`),
+  ],
 )
 
 /** Rollups: one row per connection and minute of receipt. `lag` is a histogram, bin → count (see histogram.ts). */

@@ -1,5 +1,5 @@
 import { newId } from '../../src/lib/ids'
-import { call, deliver, freshConnection, lossyQueue, STORE, stripeEvent } from '../harness'
+import { call, deliver, freshConnection, freshKey, lossyQueue, STORE, stripeEvent } from '../harness'
 import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipeline'
 import { asks, type List, may, type Rows, read, times } from './row'
 import type { World } from './world'
@@ -66,6 +66,22 @@ export const INBOX: Rows = {
   'POST /platform/v1/billing/webhooks/replay': {
     who: WRITE,
     json: { filter: {}, limit: 10, dry_run: true },
+    faults: {
+      replay_running: async () => {
+        const { project, secret } = await freshKey()
+        await STORE.prepare(
+          'INSERT INTO replays (project_id, id, actor, queued, processed, ignored, failed) VALUES (?, ?, ?, 1, 0, 0, 0)',
+        )
+          .bind(project, newId('rpl', Date.now()), 'usr_1')
+          .run()
+        return call('/platform/v1/billing/webhooks/replay', {
+          method: 'POST',
+          project,
+          token: secret,
+          json: { filter: {} },
+        })
+      },
+    },
     audit: { action: 'events.replayed', object: () => /^rpl_/ },
     console: asks(`${PAGES}/replay`, { fields: { search: '' } }),
   },

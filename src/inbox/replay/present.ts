@@ -10,7 +10,7 @@ import { FINAL_STATUSES } from '../lifecycle'
 import { searchFields } from '../search/filters'
 import { MAX_REPLAYED } from './limits'
 import type { Preview } from './preview'
-import type { ReplayRow } from './replays'
+import { openOf, type ReplayRow } from './replays'
 
 export const Replayed = named(
   'Replayed',
@@ -112,14 +112,4 @@ export function presentReplay({
   const { processed, ignored, failed } = ended
   const counts = { queued, open: openOf({ queued, ...ended }), processed, ignored, failed }
   return { id, requested_at: iso(idTime(id)), requested_by: actor, event_id, filter, ...counts }
-}
-
-/** The events of a replay that have not ended; null if that was not counted. */
-export function openOf({
-  queued,
-  processed,
-  ignored,
-  failed,
-}: Omit<ReplayRow, 'project_id' | 'id' | 'actor' | 'event_id' | 'filter'>) {
-  return processed === null || ignored === null || failed === null ? null : queued - processed - ignored - failed
 }

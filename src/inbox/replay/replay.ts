@@ -10,7 +10,7 @@ import { toFilters } from '../search/filters'
 import { search } from '../search/search'
 import { MAX_SEARCHES, REPLAYED_PER_SECOND } from './limits'
 import type { BulkReplay, BulkReplayBody } from './present'
-import { countReplayable, reopen, reopenMany } from './replays'
+import { countReplayable, reopen, reopenMany, requireFree } from './replays'
 
 /**
  * Processes an event again.
@@ -29,7 +29,7 @@ export async function requestReplay(rt: Runtime, projectId: string, eventId: str
 /**
  * Processes the events that match a filter again, up to a limit. `next_cursor` continues after the last one that matched.
  *
- * @throws {Fault} `invalid_cursor`
+ * @throws {Fault} `invalid_cursor`, `replay_running`, `rate_limited`
  */
 export async function requestBulkReplay(
   rt: Runtime,
@@ -39,6 +39,8 @@ export async function requestBulkReplay(
 ): Promise<z.infer<typeof BulkReplay>> {
   const filters = toFilters(filter)
   const list = paging('webhooks/replay', { ...filter, cursor, limit })
+  // Before the searches, which cost much more.
+  if (!dry_run) await requireFree(rt.db, projectId, rt.now)
   const ids: string[] = []
   let resume = list.before
   for (let round = 0; round < MAX_SEARCHES && ids.length <= limit; round++) {

@@ -1,14 +1,18 @@
-import { and, count, desc, eq, exists, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, exists, gt, gte, inArray, isNull, lt, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
-import { batch, type Db } from '../../db/client'
+import { batch, type Db, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
 import { valuesOf } from '../../db/sql'
+import { overLimit } from '../../http/rate-limit'
 import { Fault } from '../../lib/fault'
+import { idFloor, idTime } from '../../lib/ids'
+import { DAY, iso, SECOND } from '../../lib/time'
 import { type EventRow, findEvent } from '../events/events'
 import { isFinal, leftBy } from '../lifecycle'
 import { FIRST_DUE_MS } from '../limits'
 import { hasPayload } from '../payload'
 import { events, replays, totals } from '../schema'
+import { BULK_RUNS_MS, MAX_REPLAYED_A_DAY } from './limits'
 
 export type ReplayRow = typeof replays.$inferSelect
 /** No event of a new replay has ended yet. */
@@ -63,9 +67,11 @@ export async function reopen(
 }
 
 /**
- * Opens many final events again, as one replay.
+ * Opens many final events again, as one replay, unless another is running or the day's budget is spent: see
+ * {@link requireFree}, which the caller asks before. Here the same condition keeps out a start at the same moment.
  *
  * @returns the ids of the events it opened. The others are already open, or their payloads have been deleted.
+ * @throws {Fault} `replay_running`, `rate_limited`
  */
 export async function reopenMany(
   db: Db,
@@ -74,7 +80,7 @@ export async function reopenMany(
 ): Promise<string[]> {
   const { project_id, replay_id, event_ids, filter } = target
   const { now, actor } = change
-  const final = replayableAmong(db, project_id, event_ids)
+  const final = and(replayableAmong(db, project_id, event_ids), isFree(db, project_id, now))
   const entry = {
     project_id,
     action: 'events.replayed',
@@ -90,7 +96,8 @@ export async function reopenMany(
     .groupBy(events.status)
     .as('counted')
   const opened = and(isAmong(project_id, event_ids), eq(events.replay_id, replay_id))
-  const { changed } = await batch(db, {
+  const { changed, newest } = await batch(db, {
+    newest: newestBulk(db, project_id),
     totals: db
       .update(totals)
       .set({ n: sql`${totals.n} - ${counted.n}` })
@@ -109,13 +116,72 @@ export async function reopenMany(
           processed: sql`0`.as('processed'),
           ignored: sql`0`.as('ignored'),
           failed: sql`0`.as('failed'),
+          day_events: sql`count(*) + ${spentSoFar(db, project_id, now)}`.as('day_events'),
         })
         .from(events)
         .where(opened)
         .having(gt(count(), 0)),
     ),
   })
+  if (changed.length === 0) refuseUnlessFree(newest, now)
   return changed.map(({ id }) => id)
+}
+
+/**
+ * Asks whether the project may start a bulk replay now: one at a time, and a number of events a day.
+ *
+ * @throws {Fault} `replay_running`, `rate_limited`
+ */
+export async function requireFree(db: Db, projectId: string, now: number): Promise<void> {
+  refuseUnlessFree(await run(db, newestBulk(db, projectId)), now)
+}
+
+function refuseUnlessFree([newest]: readonly ReplayRow[], now: number): void {
+  if (!newest) return
+  const { id, queued, day_events } = newest
+  if (isRunning(newest, now)) {
+    const progress = `${openOf(newest)} of its ${queued} events are still open`
+    throw new Fault('replay_running', `The replay ${id} is running: ${progress}. Another can begin when it is done.`)
+  }
+  if (id < dayFrom(now) || (day_events ?? 0) < MAX_REPLAYED_A_DAY) return
+  const tomorrow = (Math.floor(now / DAY) + 1) * DAY
+  const spent = `Bulk replays have reopened ${day_events?.toLocaleString('en')} events of the project today (UTC)`
+  const limit = { name: 'bulk_replay', requests: MAX_REPLAYED_A_DAY, window: DAY / SECOND }
+  throw overLimit(limit, `${spent}. The next can begin at ${iso(tomorrow)}.`, Math.ceil((tomorrow - now) / SECOND))
+}
+
+/** The project's newest bulk replay. Those before it were done, or had run for long, when it began. */
+function newestBulk(db: Db, projectId: string) {
+  return db
+    .select()
+    .from(replays)
+    .where(and(eq(replays.project_id, projectId), isNull(replays.event_id)))
+    .orderBy(desc(replays.id))
+    .limit(1)
+}
+
+/** What {@link refuseUnlessFree} lets pass, as a condition of the statements that start a replay. */
+function isFree(db: Db, projectId: string, now: number): SQL {
+  const newest = newestBulk(db, projectId).as('newest')
+  const open = sql`${newest.queued} - ${newest.processed} - ${newest.ignored} - ${newest.failed}`
+  const running = and(gte(newest.id, idFloor('rpl', now - BULK_RUNS_MS)), gt(open, 0))
+  const spent = and(gte(newest.id, dayFrom(now)), gte(newest.day_events, MAX_REPLAYED_A_DAY))
+  return notExists(db.select({ one: sql`1` }).from(newest).where(or(running, spent)))
+}
+
+/** How many events bulk replays have reopened today, as an expression. */
+function spentSoFar(db: Db, projectId: string, now: number): SQL {
+  const newest = newestBulk(db, projectId).as('newest')
+  const today = db
+    .select({ n: newest.day_events })
+    .from(newest)
+    .where(gte(newest.id, dayFrom(now)))
+  return sql`coalesce((${today}), 0)`
+}
+
+/** The smallest id of a replay of today (UTC). */
+function dayFrom(now: number): string {
+  return idFloor('rpl', Math.floor(now / DAY) * DAY)
 }
 
 /** Counts the events that {@link reopenMany} would open. */
@@ -142,6 +208,21 @@ export function listReplays(db: Db, projectId: string, { before, take }: { befor
     .where(and(eq(replays.project_id, projectId), before === null ? undefined : lt(replays.id, before)))
     .orderBy(desc(replays.id))
     .limit(take)
+}
+
+/** Whether a bulk replay keeps the next one waiting. */
+export function isRunning(row: ReplayRow, now: number): boolean {
+  return (openOf(row) ?? 0) > 0 && idTime(row.id) >= now - BULK_RUNS_MS
+}
+
+/** The events of a replay that have not ended; null if that was not counted. */
+export function openOf({
+  queued,
+  processed,
+  ignored,
+  failed,
+}: Pick<ReplayRow, 'queued' | 'processed' | 'ignored' | 'failed'>) {
+  return processed === null || ignored === null || failed === null ? null : queued - processed - ignored - failed
 }
 
 function queue(db: Db, replay_id: string, now: number, condition: SQL | undefined) {

@@ -11,7 +11,7 @@ import { body, query } from '../../http/validate'
 import { notFound, requireFound } from '../../lib/fault'
 import { iso } from '../../lib/time'
 import { presentEvent } from '../events/present'
-import { MAX_REPLAYED, REPLAYED_PER_SECOND } from './limits'
+import { MAX_REPLAYED, MAX_REPLAYED_A_DAY, REPLAYED_PER_SECOND } from './limits'
 import {
   BulkReplay,
   BulkReplayBody,
@@ -37,14 +37,14 @@ export const replayRoutes = new Hono<HttpEnv>()
     route({
       id: 'replayWebhookEvents',
       summary: 'Replay all events that match a filter',
-      description: `At most ${MAX_REPLAYED.toLocaleString('en')} in one call, at ${REPLAYED_PER_SECOND} per second; \`next_cursor\` continues. Events that are already open are left to their own run. \`dry_run\`, in the query or the body, counts the matching events and changes nothing.`,
+      description: `At most ${MAX_REPLAYED.toLocaleString('en')} in one call, at ${REPLAYED_PER_SECOND} per second; \`next_cursor\` continues once these are done: at most one bulk replay of a project runs at a time, and they reopen about ${MAX_REPLAYED_A_DAY.toLocaleString('en')} events in a day (UTC). Events that are already open are left to their own run. \`dry_run\`, in the query or the body, counts the matching events and changes nothing.`,
       tag,
       policy: { ...policy, costly: true },
       responses: {
         200: { description: 'With `dry_run`: what the replay would do. Nothing was written.', schema: BulkReplay },
         202: { description: 'The events will be processed again.', schema: BulkReplay },
       },
-      faults: ['invalid_cursor'],
+      faults: ['invalid_cursor', 'replay_running'],
     }),
     query(dryRun), // accepted here because the replay of one event takes it here
     body(BulkReplayBody),

@@ -1,7 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { MAX_REPLAYED_A_DAY } from '../../../src/inbox/replay/limits'
 import { MINUTE, SECOND } from '../../../src/lib/time'
-import { advance, stopClock } from '../../clock'
-import { expectConsistent, gocardlessConnection, newWorld, rows, sendGocardless, settle, stored } from '../pipeline'
+import { advance, setClock, stopClock } from '../../clock'
+import { submit } from '../../console/visit'
+import {
+  expectConsistent,
+  gocardlessConnection,
+  newWorld,
+  rows,
+  sendGocardless,
+  settle,
+  stored,
+  type World,
+} from '../pipeline'
 import { audited, delivered, replaysOf } from './replayed'
 
 beforeEach(() => {
@@ -82,7 +93,9 @@ describe('the replay of what a filter matches', () => {
       has_more: false,
     })
     expect((await stored(world.project)).filter(({ status }) => status === 'queued')).toHaveLength(1)
+    await settle(world)
     expect((await world.post({ filter: { vendor: 'gocardless' } })).body).toMatchObject({ matched: 3, queued: 3 })
+    await settle(world)
     expect((await world.post({ filter: { event_type: 'customer.*' } })).body).toMatchObject({ matched: 1, queued: 1 })
     await settle(world)
     await expectConsistent(world.project)
@@ -122,6 +135,7 @@ describe('the replay of what a filter matches', () => {
       const { body } = await world.post({ ...asked, ...(cursor && { cursor }) })
       replays.push(body.replay_id)
       cursor = body.next_cursor
+      await settle(world)
     } while (cursor)
     expect(replays).toHaveLength(3)
     const counted = new Map((await stored(world.project)).map(({ id, replay_id }) => [id, replay_id]))
@@ -130,7 +144,6 @@ describe('the replay of what a filter matches', () => {
     const { body: first } = await world.post({ ...asked, dry_run: true })
     const other = { filter: { vendor: 'stripe' }, limit: 4, cursor: first.next_cursor }
     expect(await world.post(other)).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
-    await settle(world)
     await expectConsistent(world.project)
   })
 
@@ -167,38 +180,104 @@ describe('the replay of what a filter matches', () => {
 
   it('leaves open ones to the run that is coming', async () => {
     const world = await many(4)
-    const { body: first } = await world.post({ filter: { vendor: 'gocardless' }, limit: 3 })
-    const { body: second } = await world.post({ filter: { vendor: 'gocardless' } })
-    expect([first, second]).toMatchObject([
-      { matched: 3, queued: 3, has_more: true },
-      { matched: 4, queued: 1, has_more: false },
-    ])
+    const one = (await stored(world.project)).find(({ status }) => status === 'ignored')?.id ?? ''
+    const { body: single } = await world.api(`/webhooks/${one}/replay`, { method: 'POST' })
+    const { body } = await world.post({ filter: { vendor: 'gocardless' } })
+    expect([single.replay.deduplicated, body]).toMatchObject([false, { matched: 4, has_more: false }])
+    const opened = (await stored(world.project)).filter((event) => event.replay_id === body.replay_id)
+    expect([opened.length, opened.some(({ id }) => id === one)]).toEqual([body.queued, false])
     await settle(world)
-    expect((await stored(world.project)).filter(({ attempts }) => attempts === 2)).toHaveLength(4)
     await expectConsistent(world.project)
   })
 
   it('gives an id only to a replay that there is', async () => {
     const world = await many(2)
-    await world.post({ filter: { vendor: 'gocardless' } })
-    const { body } = await world.post({ filter: { vendor: 'gocardless' } })
-    expect(body).toMatchObject({ matched: 2, queued: 0, replay_id: null })
-    expect((await world.post({ filter: { vendor: 'paddle' } })).body).toMatchObject({
-      matched: 0,
-      queued: 0,
-      replay_id: null,
+    await rows('DELETE FROM bodies WHERE project_id = ?', world.project)
+    const none = { queued: 0, replay_id: null }
+    expect((await world.post({ filter: { vendor: 'gocardless' } })).body).toMatchObject({ matched: 2, ...none })
+    expect((await world.post({ filter: { vendor: 'paddle' } })).body).toMatchObject({ matched: 0, ...none })
+    expect(await replaysOf(world.project)).toEqual([])
+  })
+
+  it('runs alone: another start is told which replay it waits for', async () => {
+    const world = await many(2)
+    const other = await newWorld()
+    const filter = { vendor: 'gocardless' }
+    const { body: first } = await world.post({ filter, limit: 1 })
+    const before = await replaysOf(world.project)
+    const refused = await world.post({ filter: { vendor: 'stripe' } })
+    expect(refused).toMatchObject({ status: 409, body: { code: 'replay_running' } })
+    expect(refused.body.detail).toContain(`${first.replay_id} is running: 1 of its 1 events`)
+    // It is refused before anything is searched.
+    expect((await world.post({ filter: { vendor: 'paddle' } })).status).toBe(409)
+    const form = await submit(`/console/p/${world.project}/platform/billing/webhooks/replay`, world.owner.token, {
+      search: '',
     })
-    expect(await replaysOf(world.project)).toHaveLength(1)
+    expect([form.status, form.text]).toEqual([409, expect.stringContaining(`${first.replay_id} is running`)])
+    expect(await replaysOf(world.project)).toEqual(before)
+    // What changes nothing, a single event, and other projects do not wait.
+    expect((await world.post({ filter, dry_run: true })).status).toBe(200)
+    const failed = (await stored(world.project)).find(({ status }) => status === 'failed')?.id ?? ''
+    expect((await world.replay(failed)).status).toBe(202)
+    expect((await other.api('/webhooks/replay', { method: 'POST', json: { filter: {} } })).status).toBe(202)
+    await world.queue.pump()
+    advance(SECOND)
+    const second = await world.post({ filter })
+    expect(second).toMatchObject({ status: 202, body: { queued: 2 } })
+    // Its message is lost, and the next attempts fail: after a quarter of an hour others may begin.
+    world.queue.lose()
+    advance(15 * MINUTE)
+    expect((await world.post({ filter: { vendor: 'stripe' } })).status).toBe(409)
+    advance(1)
+    expect((await world.post({ filter: { vendor: 'stripe' } })).status).toBe(202)
     await settle(world)
     await expectConsistent(world.project)
   })
 
-  it('twice at once opens each event once', async () => {
+  it('has a budget of events a day, which says when the next can begin', async () => {
+    setClock(Date.parse('2027-03-01T20:00:00Z'))
+    const world = await many(2)
+    const other = await newWorld()
+    const post = async (to: World = world) => {
+      advance(SECOND)
+      const answer = await to.api('/webhooks/replay', { method: 'POST', json: { filter: {} } })
+      await settle(to)
+      return answer
+    }
+    const counted = async () => (await replaysOf(world.project)).map((row) => row.day_events)
+    expect((await post()).status).toBe(202)
+    expect((await post()).status).toBe(202)
+    expect(await counted()).toEqual([4, 8])
+    await rows(
+      'UPDATE replays SET day_events = ? WHERE project_id = ? AND day_events = 8',
+      MAX_REPLAYED_A_DAY - 1,
+      world.project,
+    )
+    expect((await post()).body.queued).toBe(4)
+    setClock(Date.parse('2027-03-01T23:58:59Z'))
+    const { status, body, headers } = await post()
+    expect([status, body.code, headers.get('Retry-After')]).toEqual([429, 'rate_limited', '60'])
+    expect(body.detail).toBe(
+      'Bulk replays have reopened 100,003 events of the project today (UTC). The next can begin at 2027-03-02T00:00:00.000Z.',
+    )
+    expect(await counted()).toHaveLength(3)
+    expect((await post(other)).status).toBe(202)
+    advance(MINUTE)
+    expect((await post()).body.queued).toBe(4)
+    expect((await counted()).at(-1)).toBe(4)
+    await expectConsistent(world.project)
+  })
+
+  it('runs once of those that begin at once', async () => {
     const world = await many(120)
-    const answers = await Promise.all(Array.from({ length: 5 }, () => world.post({ filter: { vendor: 'gocardless' } })))
-    expect(answers.reduce((sum, { body }) => sum + body.queued, 0)).toBe(120)
+    const vendors = ['gocardless', 'stripe', 'gocardless', 'stripe', 'gocardless']
+    const answers = await Promise.all(vendors.map((vendor) => world.post({ filter: { vendor } })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409])
+    const queued = answers.find(({ status }) => status === 202)?.body.queued ?? 0
+    expect(await replaysOf(world.project)).toMatchObject([{ queued }])
+    expect(await audited(world.project)).toHaveLength(1)
     await settle(world)
-    expect((await stored(world.project)).filter(({ attempts }) => attempts === 2)).toHaveLength(120)
+    expect((await stored(world.project)).filter(({ attempts }) => attempts === 2)).toHaveLength(queued)
     await expectConsistent(world.project)
   })
 

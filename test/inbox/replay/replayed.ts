@@ -1,5 +1,5 @@
 import { stripeEvent } from '../../harness'
-import { rows, type World } from '../pipeline'
+import { type Rows, rows, type World } from '../pipeline'
 
 /** Delivers an event and has it processed. @returns its id */
 export async function delivered({ send, queue }: World, event: unknown = stripeEvent()): Promise<string> {
@@ -12,4 +12,5 @@ export async function delivered({ send, queue }: World, event: unknown = stripeE
 export const audited = (project: string) =>
   rows("SELECT * FROM audit_log WHERE project_id = ? AND action IN ('event.replayed', 'events.replayed')", project)
 
-export const replaysOf = (project: string) => rows('SELECT * FROM replays WHERE project_id = ?', project)
+export const replaysOf = (project: string) =>
+  rows<Rows['replays']>('SELECT * FROM replays WHERE project_id = ? ORDER BY id', project)

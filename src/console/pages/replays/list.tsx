@@ -1,6 +1,5 @@
 import type { Page } from '../../../http/page'
-import { openOf } from '../../../inbox/replay/present'
-import type { ReplayRow } from '../../../inbox/replay/replays'
+import { openOf, type ReplayRow } from '../../../inbox/replay/replays'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'

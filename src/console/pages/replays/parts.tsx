@@ -1,5 +1,4 @@
-import { openOf } from '../../../inbox/replay/present'
-import type { ReplayRow } from '../../../inbox/replay/replays'
+import { openOf, type ReplayRow } from '../../../inbox/replay/replays'
 import { pathsOf, type Visit } from '../../page'
 import { type Choice, filtersInWords } from '../events/filter-words'
 import { firstInHtml } from '../events/payload-text'

@@ -1,5 +1,4 @@
-import { openOf } from '../../../inbox/replay/present'
-import type { ReplayRow } from '../../../inbox/replay/replays'
+import { isRunning, openOf, type ReplayRow } from '../../../inbox/replay/replays'
 import { idTime } from '../../../lib/ids'
 import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
@@ -27,7 +26,7 @@ export function progressPage(c: Visit, row: ReplayRow, rest: URLSearchParams | n
         <a id="its-events" class="button" href={row.event_id === null ? eventsOf(c, row) : `${events}/${row.event_id}`}>
           {row.event_id === null ? 'View its events' : 'View the event'}
         </a>
-        {rest && can(c, 'billing:write') && (
+        {rest && !isRunning(row, c.get('rt').now) && can(c, 'billing:write') && (
           <a id="next" class="button primary" href={`${events}/replay?${rest}`}>
             Replay the next events
           </a>
