@@ -1,6 +1,5 @@
 import { type Context, Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { etag } from 'hono/etag'
 import { accountRoutes } from './accounts/routes'
 import { apiKeyCredential } from './api-keys/authenticate'
 import { apiKeyRoutes } from './api-keys/routes'
@@ -28,8 +27,7 @@ import { problem } from './http/errors'
 import { front } from './http/front'
 import { requireHttps } from './http/https'
 import { requestLog } from './http/log'
-import { openApi } from './http/openapi'
-import { publicOrigin } from './http/origin'
+import { serveOpenApi } from './http/openapi'
 import { requestMetrics } from './http/request-metrics'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
 import { connectionRoutes } from './inbox/connections/routes'
@@ -127,7 +125,7 @@ const app = base
   .route('/ingest', ingestRoutes)
   // The service itself.
   .route('/healthz', healthRoutes)
-  .get('/openapi.json', etag(), (c) => c.json(openApi(base, CREDENTIALS, publicOrigin(c) ?? '/')))
+  .get('/openapi.json', (c) => serveOpenApi(c, base, CREDENTIALS))
 
 // For people and for scrapers. They are registered on the same app but left out of its type: no typed client calls them.
 base.get('/', front)

@@ -26,3 +26,22 @@ it('builds the OpenAPI document once in an isolate, for whatever host it is aske
   expect({ ...second.body, servers: [] }).toEqual({ ...first.body, servers: [] })
   expect(Object.keys(first.body)).toEqual(Object.keys(second.body))
 })
+
+it('makes the bytes and their tag once, and nothing for a request that has them', async () => {
+  const first = await call('/openapi.json')
+  const etag = first.headers.get('ETag') ?? ''
+  const made = vi.spyOn(JSON, 'stringify')
+  const hashed = vi.spyOn(crypto.subtle, 'digest')
+  const headers = { 'If-None-Match': `W/${etag}` }
+  const answers = await Promise.all([call('/openapi.json'), call('/openapi.json', { headers })])
+  const documents = made.mock.calls.filter(
+    ([value]) => typeof value === 'object' && value !== null && 'openapi' in value,
+  )
+  expect([documents.length, hashed.mock.calls.length]).toEqual([0, 0])
+  expect(answers.map(({ status, text }) => [status, text.length])).toEqual([
+    [200, first.text.length],
+    [304, 0],
+  ])
+  for (const { headers: sent } of [first, ...answers])
+    expect([sent.get('ETag'), sent.get('Cache-Control')]).toEqual([etag, 'public, max-age=300'])
+})

@@ -1,15 +1,21 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { versionId } from '../env'
+import { type Env, type Runtime, versionId } from '../env'
+import { addressOf } from '../http/address'
 import { answer } from '../http/answer'
 import type { HttpEnv } from '../http/context'
 import { count, named } from '../http/fields'
 import { requirePublicOrigin } from '../http/origin'
+import { limit } from '../http/rate-limit'
 import { route } from '../http/route'
 import { requireKeys } from '../inbox/connections/sealing'
+import { Fault } from '../lib/fault'
+import { SECOND } from '../lib/time'
+import { within } from '../lib/within'
 import { MAX_STORE_BYTES } from '../stores/limits'
 import { STORE_STATES, storeState } from '../stores/places'
 import { readService, type StoreRow } from '../stores/store'
+import { HEALTH_AGE_MS, HEALTH_WITHIN_MS } from './limits'
 
 const Store = named(
   'Store',
@@ -33,10 +39,9 @@ export const healthRoutes = new Hono<HttpEnv>().get(
   route({
     id: 'getHealth',
     summary: 'Check the health of the service',
-    description:
-      'Needs no credentials. Returns 503 when the directory does not answer or lacks a migration, when the encryption keys do not open the stored secrets, or when a setting is missing, `PUBLIC_ORIGIN` among them. If a store fails, it is named in `failing`, and the projects in other stores are not affected.',
+    description: `Needs no credentials. Returns 503 when the directory does not answer or lacks a migration, when the encryption keys do not open the stored secrets, or when a setting is missing, \`PUBLIC_ORIGIN\` among them. The answer is up to ${HEALTH_AGE_MS / SECOND} seconds old. If a store fails, it is named in \`failing\`, and the projects in other stores are not affected.`,
     tag: 'Service',
-    faults: ['encryption_key_unavailable', 'public_origin_missing', 'not_migrated'],
+    faults: ['encryption_key_unavailable', 'public_origin_missing', 'not_migrated', 'rate_limited'],
     policy: null,
     responses: {
       200: {
@@ -61,14 +66,40 @@ export const healthRoutes = new Hono<HttpEnv>().get(
   }),
   async (c) => {
     const rt = c.get('rt')
-    const rows = await readService(rt.directory)
-    await requireKeys(rt)
+    await limit(rt.limits, 'public', addressOf(c), 'Too many requests for the health from this address.')
+    const rows = await lookTogether(c.env, rt)
     requirePublicOrigin(c)
     const stores = rows.map((row) => present(row, rt))
     const failing = stores.filter(({ state }) => state === 'failing').map(({ number }) => number)
     return answer(c, { status: 'ok' as const, version: versionId(), stores, failing }, 200)
   },
 )
+
+/** What an isolate has seen of its deployment, and when (ms). Anybody may ask, so not each request asks the directory. */
+const looked = new WeakMap<Env, { at: number; rows: Promise<StoreRow[]> }>()
+
+/** What was seen a moment ago, also a failure; otherwise looks, for all who ask meanwhile. @throws {Fault} as {@link look} */
+async function lookTogether(env: Env, rt: Runtime): Promise<StoreRow[]> {
+  const last = looked.get(env)
+  // The request that looks may end before its look does: whoever waits for it too long looks alone.
+  if (last && rt.now - last.at < HEALTH_AGE_MS) return within(HEALTH_WITHIN_MS, last.rows).catch(orLook(rt))
+  const rows = look(rt)
+  looked.set(env, { at: rt.now, rows })
+  rt.waitUntil(rows.catch(() => {}))
+  return rows
+}
+
+const orLook = (rt: Runtime) => (error: unknown) => {
+  if (error instanceof Fault) throw error
+  return look(rt)
+}
+
+/** @throws {Fault} `database_unavailable`, `not_migrated`, `encryption_key_unavailable` */
+async function look(rt: Runtime): Promise<StoreRow[]> {
+  const rows = await readService(rt.directory)
+  await requireKeys(rt)
+  return rows
+}
 
 function present(row: StoreRow, rt: { stores: readonly number[]; now: number }): z.infer<typeof Store> {
   const state = storeState(row, rt.stores, rt.now)

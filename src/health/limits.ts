@@ -27,6 +27,11 @@ export const BACKLOG_WITHIN_MS = SECOND
 /** Open events, and ambiguous or incomplete objects, that health counts. With more, the count is a lower bound. */
 export const MAX_COUNTED = 10_000
 
+/** An answer of `GET /healthz` is at most this old (ms). */
+export const HEALTH_AGE_MS = 5 * SECOND
+/** A request for it waits no longer than this for what another one is reading (ms). */
+export const HEALTH_WITHIN_MS = 10 * SECOND
+
 /** The most points that a lag series has by default, … */
 export const DEFAULT_POINTS = 300
 /** … and that it can have. */

@@ -6,7 +6,7 @@ import { newConnectionId } from '../../src/lib/ids'
 import { SECOND } from '../../src/lib/time'
 import settings from '../../wrangler.toml?raw'
 import { advance, stopClock } from '../clock'
-import { type Answer, call, freshAddress, freshKey, stripeConnection } from '../harness'
+import { type Answer, call, countingD1, freshAddress, freshKey, stripeConnection } from '../harness'
 
 const FULL: RateLimit = { limit: async () => ({ success: false }) }
 
@@ -68,6 +68,17 @@ describe('a 429 states the limit, and how long to wait', () => {
       expect((await call(path, { bindings: { LIMIT_SIGN_IN: FULL } })).status).toBe(400)
     },
   )
+
+  it.each(['/openapi.json', '/healthz'])('%s counts as public, before anything is read', async (path) => {
+    const { DB, count } = countingD1()
+    const refused = await call(path, { bindings: { DB, LIMIT_PUBLIC: FULL } })
+    expect([...said(refused).answer, said(refused).limit, count.trips]).toEqual([
+      429,
+      'rate_limited',
+      '"public";r=0;t=10',
+      0,
+    ])
+  })
 
   it.each([
     [
