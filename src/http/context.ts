@@ -19,6 +19,8 @@ export type HttpEnv = {
     actor: Actor
     /** The read of the caller's credentials while it has not been sent, and the function that enforces its result. */
     pending: { db: Lookup['db']; query: Lookup['query']; uphold: (rows: readonly unknown[]) => Promise<void> } | null
+    /** Whether the call was counted as a costly one before it began. */
+    costly: boolean
     /** Why the database refused the caller, once it has. */
     refused: unknown
     /** The fields of a submitted console form. */

@@ -51,6 +51,8 @@ export const RATE_LIMITS = {
   project_writes: { requests: 1200, window: 60 },
   project_costly: { requests: 60, window: 60 },
 } as const
+/** A call that reads more rows than this counts as a costly one, whatever its route. */
+export const COSTLY_ROWS = 5_000
 /** An isolate refuses a project over its limit for this long (ms) without asking the limiter or a database again. */
 export const PROJECT_PAUSE_MS = SECOND
 /** Projects over their limits that an isolate remembers. */

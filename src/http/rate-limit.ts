@@ -1,10 +1,11 @@
 import type { Context } from 'hono'
+import { matchedRoutes } from 'hono/route'
 import type { Runtime } from '../env'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
 import type { Actor } from './actor'
 import type { HttpEnv } from './context'
-import { MAX_PAUSED, PROJECT_PAUSE_MS, RATE_LIMITS, RETRY_AFTER } from './limits'
+import { BLOCK_MS, COSTLY_ROWS, MAX_PAUSED, PROJECT_PAUSE_MS, RATE_LIMITS, RETRY_AFTER } from './limits'
 import { writeLog } from './log'
 import type { Counted } from './policy'
 
@@ -65,7 +66,9 @@ const TOO_MANY = {
   project_costly: 'This project has sent too many costly requests: docs/api.md lists them.',
 }
 
-/** Until when this isolate refuses the calls of a project (ms), by limit and caller. */
+const READ_MUCH = `Calls of this kind read more than ${COSTLY_ROWS} rows of this project each, and there were too many of them.`
+
+/** Until when this isolate refuses the calls of a project (ms), by caller, and by limit or route. */
 const paused = new BoundedMap<string, number>(MAX_PAUSED)
 
 /**
@@ -79,6 +82,7 @@ export async function countForProject(c: Context<HttpEnv>, counted: Counted, act
   refusePaused(c, counted, actor)
   const of = projectLimitOf(c, counted, actor)
   const { limits, now } = c.get('rt')
+  c.set('costly', of?.name === 'project_costly')
   if (of === null || (await isWithin(limits[of.name], of.key))) return
   paused.set(`${of.name}:${of.key}`, now + PROJECT_PAUSE_MS)
   throw rateLimited(of.name, TOO_MANY[of.name], RETRY_AFTER)
@@ -91,8 +95,29 @@ export async function countForProject(c: Context<HttpEnv>, counted: Counted, act
  */
 export function refusePaused(c: Context<HttpEnv>, counted: Counted, actor: Actor): void {
   const of = projectLimitOf(c, counted, actor)
-  if (of === null || (paused.get(`${of.name}:${of.key}`) ?? 0) <= c.get('rt').now) return
-  throw rateLimited(of.name, TOO_MANY[of.name], RETRY_AFTER)
+  if (of === null) return
+  if (isPaused(c, `${of.name}:${of.key}`)) throw rateLimited(of.name, TOO_MANY[of.name], RETRY_AFTER)
+  if (isPaused(c, `${routeOf(c)}:${of.key}`)) throw rateLimited('project_costly', READ_MUCH, RETRY_AFTER)
+}
+
+const isPaused = (c: Context<HttpEnv>, key: string) => (paused.get(key) ?? 0) > c.get('rt').now
+
+/**
+ * Counts a call as a costly one after it has read many rows: how many depends on what the project has, so its route alone does
+ * not tell. Over the limit, this isolate refuses the calls of that route for a while, and no others.
+ */
+export async function countRead(c: Context<HttpEnv>, rows: number): Promise<void> {
+  const actor = c.get('actor') as Actor | undefined
+  if (rows <= COSTLY_ROWS || c.get('costly') || !actor?.project_id) return
+  const { limits, now } = c.get('rt')
+  const key = `${actor.project_id}:${actor.type}`
+  if (!(await isWithin(limits.project_costly, key))) paused.set(`${routeOf(c)}:${key}`, now + BLOCK_MS)
+}
+
+/** Such as `GET /platform/v1/api-keys/:id`; `none` where no route matched. */
+export function routeOf(c: Context<HttpEnv>): string {
+  const route = matchedRoutes(c).find(({ method }) => method !== 'ALL')
+  return route ? `${route.method} ${route.path}` : 'none'
 }
 
 /** The limit that a call counts against, and as whose; null if it concerns no project, or always must work. */

@@ -1,7 +1,7 @@
-import type { Context, MiddlewareHandler } from 'hono'
-import { matchedRoutes } from 'hono/route'
+import type { MiddlewareHandler } from 'hono'
 import type { HttpEnv } from './context'
 import { measure, measureErrors } from './measure'
+import { countRead, routeOf } from './rate-limit'
 
 /**
  * Measures each request, by route rather than path, so that the number of routes bounds the number of series. People see
@@ -22,10 +22,5 @@ export const requestMetrics: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const cost = { ms, d1_trips: trips, d1_ms, rows_read, rows_written }
   measure(rt, 'request', { route: routeOf(c), status: String(c.res.status), caller, ...cost })
   measureErrors(rt, 'request')
-}
-
-/** Such as `GET /platform/v1/api-keys/:id`; `none` where no route matched. */
-function routeOf(c: Context<HttpEnv>): string {
-  const route = matchedRoutes(c).find(({ method }) => method !== 'ALL')
-  return route ? `${route.method} ${route.path}` : 'none'
+  await countRead(c, rows_read)
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
+import { BLOCK_MS, COSTLY_ROWS } from '../../src/http/limits'
 import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { visit } from '../console/visit'
-import { type Answer, call, countingD1, freshKey, LIMIT_REACHED, mint, ORDINARY } from '../harness'
+import { type Answer, call, countingD1, freshKey, LIMIT_REACHED, mint, ORDINARY, STORE } from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { callRoute } from '../routes/walk'
 import { worldsByRoute } from '../routes/world'
@@ -44,7 +45,7 @@ describe('which limit of its project a call counts against', () => {
   it.each([
     ['GET', KEYS, 'reads'],
     ['GET', SEARCH, 'reads'],
-    ['GET', `${SEARCH}?status=failed`, 'costly'],
+    ['GET', `${SEARCH}?status=failed`, 'reads'],
     ['GET', `${CONSUMER}/entitlements`, 'reads'],
     ['GET', `${CONSUMER}/entitlements?explain=false`, 'reads'],
     ['GET', `${CONSUMER}/entitlements?explain=true`, 'costly'],
@@ -138,6 +139,53 @@ describe('a project over its limits', () => {
   })
 })
 
+describe('a call that reads many rows', () => {
+  const LOG = '/platform/v1/audit-log'
+  const largeLog = async () => {
+    const world = await freshKey()
+    await STORE.prepare(
+      `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v <= ${COSTLY_ROWS})
+       INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id)
+       SELECT ?, printf('aud_00000000000000000000%06d', v), 'user', 'usr_1', 'none', 'none', 'none', 'req_1' FROM n`,
+    )
+      .bind(world.project)
+      .run()
+    return world
+  }
+
+  it('counts as a costly one once it is answered, whoever it is', async () => {
+    const { project, owner, secret } = await largeLog()
+    const { bindings, noted } = noting()
+    expect((await call(`${LOG}?action=other`, { project, token: secret, bindings })).status).toBe(200)
+    expect((await call(LOG, { project, token: secret, bindings })).status).toBe(200)
+    await call(`${LOG}?action=other`, { project, token: owner.token, bindings })
+    const of = (limit: string, type: string) => `${limit} ${project}:${type}`
+    expect(noted).toEqual([
+      of('reads', 'api_key'),
+      of('costly', 'api_key'),
+      of('reads', 'api_key'),
+      of('reads', 'session'),
+      of('costly', 'session'),
+    ])
+  })
+
+  it('is refused for a while when there were too many, before any read; other routes and projects are not', async () => {
+    stopClock()
+    const { project, secret } = await largeLog()
+    const other = await largeLog()
+    const bindings = { LIMIT_PROJECT_COSTLY: LIMIT_REACHED }
+    const ask = (bindings: object = {}) => call(`${LOG}?action=other`, { project, token: secret, bindings })
+    expect((await ask(bindings)).status).toBe(200)
+    const { DB, count } = countingD1()
+    expect(limitOf(await ask({ DB }))).toEqual(costly)
+    expect(count.trips).toBe(0)
+    expect((await call(KEYS, { project, token: secret })).status).toBe(200)
+    expect((await call(LOG, { project: other.project, token: other.secret })).status).toBe(200)
+    advance(BLOCK_MS)
+    expect((await ask()).status).toBe(200)
+  })
+})
+
 describe('a session in a project over its limits', () => {
   const worldOf = worldsByRoute()
   const inProjects = ROUTES.filter(({ meta }) => {
@@ -156,7 +204,7 @@ describe('the console counts against the same limits', () => {
   it.each([
     ['GET', '/platform/settings/api-keys', 'reads'],
     ['GET', '/platform/billing/webhooks', 'reads'],
-    ['GET', '/platform/billing/webhooks?status=failed', 'costly'],
+    ['GET', '/platform/billing/webhooks?status=failed', 'reads'],
     ['GET', '/platform/billing/webhooks/replay?status=failed', 'costly'],
     ['POST', '/platform/billing/webhooks/replay', 'costly'],
     ['GET', '/platform/consumers/ext:nobody', 'costly'],

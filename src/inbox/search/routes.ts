@@ -13,7 +13,7 @@ import { findPage } from './search'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
-const policy = { actors, scope: 'billing:read', project: true, costly: Object.keys(searchFields) } as const
+const policy = { actors, scope: 'billing:read', project: true } as const
 
 export const searchRoutes = new Hono<HttpEnv>().get(
   '/',
