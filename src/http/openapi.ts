@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
 import type * as z from 'zod'
+import { SESSIONS_ONLY } from '../lib/access-words'
 import { BoundedMap } from '../lib/bounded-map'
 import { utf8 } from '../lib/crypto'
 import type { FaultName } from '../lib/faults'
@@ -154,7 +155,7 @@ function operationOf(
   return {
     operationId: operation.id,
     summary: operation.summary,
-    description: operation.description,
+    description: describedOf(operation),
     tags: [operation.tag],
     security: securityOf(policy, kinds),
     ...(policy?.scope && { 'x-required-scope': policy.scope }),
@@ -175,6 +176,12 @@ function operationOf(
       ...failures(path, possibleFaults(meta, operation, kinds), components),
     },
   }
+}
+
+/** The description of a call. One that takes no API key says why. */
+function describedOf({ id, description }: Operation): string {
+  const reason = SESSIONS_ONLY[id]
+  return reason ? `${description} An API key cannot make this call: ${reason}` : description
 }
 
 function pathParameters(path: string): JsonObject[] {

@@ -37,6 +37,19 @@ export const AREAS: Record<Area, { label: string; hint: string }> = {
 /** The administrative scopes, as descriptions list them. */
 export const ADMINISTRATIVE_NAMES = ADMINISTRATIVE.map((scope) => `\`${scope}\``).join(', ')
 
+/**
+ * The calls of the plane that take the session of a person and no API key, by their operation, and why. The specification lets a
+ * key make every other call. The API description and docs/api.md show these reasons.
+ */
+export const SESSIONS_ONLY: Readonly<Record<string, string>> = {
+  mintApiKey: 'The specification lets only people create keys. Otherwise a key could outlive its own revocation.',
+  deleteProject: 'Only an owner may do this, and a key is never an owner.',
+  restoreProject: 'Only an owner may do this. While the project is deleted, its keys do not work.',
+  giveBreakGlass: 'Only an owner may do this, and a key is never an owner.',
+  takeBreakGlass: 'Only an owner may do this, and a key is never an owner.',
+  rotateEntitlementKey: 'A key that leaked could otherwise end every entitlement token of the project.',
+}
+
 /** What a person may do by each scope. Every role may read what the scopes of a viewer name. */
 const ABILITIES: Record<Exclude<Scope, Reading>, string> = {
   'projects:write': 'rename the project and change its settings',

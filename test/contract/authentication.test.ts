@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import api from '../../docs/api.md?raw'
+import { SESSIONS_ONLY } from '../../src/lib/access-words'
 import { setClock, stopClock } from '../clock'
 import { bound, call, countingD1, freshKey, freshProject, mint, STORE } from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
@@ -51,25 +53,30 @@ describe('authentication', () => {
     expect(await ids(sibling.id)).toEqual([other.id])
   })
 
-  // What only an owner may do, no key may: a key is never an owner. A leaked key must not end the tokens of a project either.
-  const SESSIONS_ONLY = [
-    'POST /platform/v1/api-keys',
-    'DELETE /platform/v1/projects/:id',
-    'POST /platform/v1/projects/:id/restore',
-    'POST /platform/v1/billing/entitlement-keys/rotate',
-    'PUT /platform/v1/members/:user_id/break-glass',
-    'DELETE /platform/v1/members/:user_id/break-glass',
-  ]
-  const taking = ROUTES.filter(
-    (route) => route.path.startsWith('/platform/v1') && !SESSIONS_ONLY.includes(nameOf(route)),
-  )
+  const plane = ROUTES.filter(({ path }) => path.startsWith('/platform/v1'))
+  const idOf = ({ meta }: (typeof plane)[number]) => meta.operation?.id ?? ''
+  const taking = plane.filter((route) => SESSIONS_ONLY[idOf(route)] === undefined)
   it.each(taking.map((route) => [nameOf(route), route] as const))(
-    '[auth.4] every endpoint that takes a Bearer token takes a key, but minting, rotating the keys of tokens and what only an owner may do: %s',
+    '[auth.4] every endpoint that takes a Bearer token takes a key, but those that are listed with a reason: %s',
     async (_, route) => {
       const world = await newWorld()
       expectSampled(route, await callRoute(world, route, { token: world.secret }))
     },
   )
+
+  it('[auth.9] docs/api.md lists exactly the calls that take no key, with the reasons that the API description gives', () => {
+    const refusing = plane.filter(({ meta }) => !meta.operation?.policy?.actors.includes('api_key'))
+    expect(refusing.map(idOf).sort()).toEqual(Object.keys(SESSIONS_ONLY).sort())
+    const [, section = ''] = /### Calls that take no API key\n(.*?)\n### /s.exec(api) ?? []
+    const called = (route: (typeof plane)[number]) => nameOf(route).replace(/:(\w+)/g, '{$1}')
+    const listed = refusing.map((route) => `| \`${called(route)}\` | ${SESSIONS_ONLY[idOf(route)]} |`)
+    expect(
+      section
+        .split('\n')
+        .filter((line) => line.startsWith('| `'))
+        .sort(),
+    ).toEqual(listed.sort())
+  })
 
   it('[auth.5] a use is recorded at most once a minute: a second use within it writes nothing', async () => {
     // The KV marker expires by the machine's own clock, so it is deleted by hand when its 60 s are over.
