@@ -1,4 +1,4 @@
-import { eq, gt, type SQL, sql } from 'drizzle-orm'
+import { eq, gt, or, type SQL, sql } from 'drizzle-orm'
 import type { Directory } from '../db/client'
 import { overLimit } from '../http/rate-limit'
 import { Fault } from '../lib/fault'
@@ -7,7 +7,7 @@ import { isOpenIn } from '../tenancy/invited'
 import { invitations } from '../tenancy/schema'
 import { MAIL_EVERY, MAILS_FROM_PROJECT, MAILS_TO_ADDRESS, MAILS_WITHIN, MAX_PENDING, MIN_OPEN_DAYS } from './limits'
 
-/** How long a caller who has reached a daily limit must wait (seconds). The exact time would tell about other projects. */
+/** How long a caller who has reached a daily limit must wait (seconds). The exact time would tell about their other projects. */
 const NEXT_TRY_S = HOUR / SECOND
 
 /** @throws {Fault} `rate_limited` if the address or the project has reached its daily limit of emails */
@@ -16,7 +16,7 @@ export function requireMails({ to_address, from_project }: Counted): void {
     throw tooManyMails(
       'invitation_address',
       MAILS_TO_ADDRESS,
-      'The daily limit of invitation emails to this address has been reached.',
+      'The daily limit of invitation emails from you and this project to this address has been reached.',
     )
   }
   if (from_project >= MAILS_FROM_PROJECT) {
@@ -51,17 +51,33 @@ export function requireRoom({ pending }: Counted): void {
 /** What the limits of invitations count, each up to its limit. */
 export type Counted = { pending: number; to_address: number; from_project: number }
 
-/** Counts as expressions: open invitations of the project; emails of the last day to the mailbox and from the project. */
-export function mailCounts(directory: Directory, projectId: string, email: string | SQL, now: number) {
+/**
+ * Counts as expressions: open invitations of the project; emails of the last day to the mailbox and from the project. Emails
+ * that others sent to the mailbox do not count: they could keep a project from inviting it, and a refusal would tell of them.
+ *
+ * @param from.user_id with whose authority it is sent: one user has no more emails to a mailbox for having many projects
+ */
+export function mailCounts(
+  directory: Directory,
+  from: { project_id: string; user_id: string },
+  email: string | SQL,
+  now: number,
+) {
+  const ofProject = eq(invitations.project_id, from.project_id)
+  const ofSender = or(ofProject, eq(invitations.authorized_by, from.user_id))
   // Each email opens its invitation for a day at least. So one that ended before has had no email that counts.
-  const recent = sql`${eq(invitations.project_id, projectId)} AND ${gt(invitations.expires_at, now - MAILS_WITHIN + MIN_OPEN_DAYS * DAY)}`
-  const pending = directory.select({ one: sql`1` }).from(invitations).where(isOpenIn(projectId, now)).limit(MAX_PENDING)
+  const recent = sql`${ofProject} AND ${gt(invitations.expires_at, now - MAILS_WITHIN + MIN_OPEN_DAYS * DAY)}`
+  const pending = directory
+    .select({ one: sql`1` })
+    .from(invitations)
+    .where(isOpenIn(from.project_id, now))
+    .limit(MAX_PENDING)
   const mails = (condition: SQL, most: number) =>
     sql<number>`(SELECT count(*) FROM (SELECT 1 FROM ${invitations}, json_each(${invitations.recent_sends}) AS mail
       WHERE ${condition} AND mail.value > ${now - MAILS_WITHIN} LIMIT ${most}))`
   return {
     pending: sql<number>`(SELECT count(*) FROM ${pending})`,
-    to_address: mails(ofMailbox(sql`${email}`), MAILS_TO_ADDRESS),
+    to_address: mails(sql`${ofMailbox(sql`${email}`)} AND ${ofSender}`, MAILS_TO_ADDRESS),
     from_project: mails(recent, MAILS_FROM_PROJECT),
   }
 }

@@ -55,7 +55,7 @@ const Invitation = named(
 const ListQuery = z.strictObject({ ...pageFields, state: State.optional() })
 const actors = ['session', 'api_key'] as const
 const writes = { actors, scope: 'members:write', project: true } as const
-const MAIL_LIMITS = `At most ${MAILS_TO_ADDRESS} emails a day go to one mailbox from all projects, and ${MAILS_FROM_PROJECT} a day from one project. Over a limit, the response is 429.`
+const MAIL_LIMITS = `At most ${MAILS_TO_ADDRESS} emails a day go to one mailbox from one project, together with those from other projects of the same sender, and ${MAILS_FROM_PROJECT} a day from one project to all mailboxes. What others send does not count. Over a limit, the response is 429.`
 
 export const invitationRoutes = new Hono<HttpEnv>()
   .post(

@@ -48,7 +48,7 @@ export async function insertInvitation(
     recent_sends: [now],
     closed_by: null,
   }
-  const counts = mailCounts(directory, project_id, email, now)
+  const counts = mailCounts(directory, { project_id, user_id: authority.user_id }, email, now)
   const may = hasAuthority(directory, project_id, authority, [role])
   // Ending the expired invitation changes none of these, so both statements that carry them decide alike.
   const free = sql`NOT EXISTS ${memberWith(directory, project_id, email)} AND NOT EXISTS ${openTo(directory, project_id, email, now)}`

@@ -10,7 +10,7 @@ export const OPEN_DAYS = 7
 export const MAX_PENDING = 100
 /** Emails with invitations, counted over this time (ms), … */
 export const MAILS_WITHIN = DAY
-/** … to one mailbox from all projects together, … */
+/** … to one mailbox from one project, together with those that its sender sent there from other projects, … */
 export const MAILS_TO_ADDRESS = 5
 /** … and from one project. */
 export const MAILS_FROM_PROJECT = 50

@@ -34,7 +34,7 @@ export async function renewInvitation(
 ): Promise<Invitation> {
   const { now } = change
   const email = sql`(SELECT ${invitations.email} FROM ${invitations} WHERE ${invitationsOfProject(project_id, id)})`
-  const counts = mailCounts(directory, project_id, email, now)
+  const counts = mailCounts(directory, { project_id, user_id: authority.user_id }, email, now)
   const last = sql`(${invitations.recent_sends} ->> '$[#-1]')`
   const condition = and(
     invitationsOfProject(project_id, id),

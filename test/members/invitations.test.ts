@@ -299,11 +299,16 @@ describe('the bounds', () => {
     expect(told(await as(project, owner.token).resend(expired.id))).toEqual([409, 'invitation_limit_reached'])
   })
 
-  it('five emails a day go to an address, whichever projects send them', async () => {
+  it('five emails a day go to an address from one user, whichever of their projects send them', async () => {
     stopClock()
     const email = freshEmail()
-    const worlds = await Promise.all(Array.from({ length: 6 }, () => freshProject()))
-    const send = (n: number) => invite(worlds[n]?.project ?? '', worlds[n]?.owner.token ?? '', { email })
+    const { project: first, owner } = await freshProject()
+    const json = { name: 'Another' }
+    const more = await Promise.all(
+      Array.from({ length: 5 }, () => call('/platform/v1/projects', { method: 'POST', token: owner.token, json })),
+    )
+    const projects = [first, ...more.map(({ body }) => body.id as string)]
+    const send = (n: number) => invite(projects[n] ?? '', owner.token, { email })
     for (let n = 0; n < 4; n++) expect((await send(n)).status).toBe(201)
     const fifth = await send(4)
     expect(fifth.status).toBe(201)
@@ -312,14 +317,38 @@ describe('the bounds', () => {
     expect(Number(refused.headers.get('Retry-After'))).toBe(HOUR / SECOND)
     expect(refused.headers.get('RateLimit-Policy')).toBe('"invitation_address";q=5;w=86400')
     advance(MINUTE)
-    const { project, owner } = worlds[4] as (typeof worlds)[0]
-    const resent = await as(project, owner.token).resend(fifth.body.id)
-    expect(told(resent)).toEqual([429, 'rate_limited'])
+    expect(told(await as(projects[4] ?? '', owner.token).resend(fifth.body.id))).toEqual([429, 'rate_limited'])
     await DIRECTORY.prepare('UPDATE sessions SET expires_at = ?')
       .bind(Date.now() + 2 * DAY)
       .run()
     advance(DAY)
     expect((await send(5)).status).toBe(201)
+  })
+
+  it('five emails a day go to an address from one project, whoever sends them', async () => {
+    const email = freshEmail()
+    const { project, owner } = await freshProject()
+    const [name, domain] = email.split('@')
+    const admin = await addMember(project, 'admin')
+    for (let n = 0; n < 6; n++) {
+      const by = n % 2 === 0 ? owner : admin
+      const { status } = await invite(project, by.token, { email: `${name}+${n}@${domain}` })
+      expect([n, status]).toEqual([n, n < 5 ? 201 : 429])
+    }
+  })
+
+  it('others use none of them up, and no answer tells that somebody else has invited the address', async () => {
+    const email = freshEmail()
+    for (let n = 0; n < 12; n++) {
+      const { project, owner } = await freshProject()
+      expect((await invite(project, owner.token, { email })).status).toBe(201)
+    }
+    const { project, owner } = await freshProject()
+    const [name, domain] = email.split('@')
+    for (const tag of ['', '+a', '+b', '+c', '+d']) {
+      const { status, headers } = await invite(project, owner.token, { email: `${name}${tag}@${domain}` })
+      expect([status, headers.get('RateLimit')]).toEqual([201, null])
+    }
   })
 
   it('they are counted for the mailbox, whatever follows a plus, and for no other', async () => {
