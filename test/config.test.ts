@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { storesIn, withIds, withStores } from '../scripts/lib/stores-config'
+import { closedBesideDomain, storesIn, withIds, withStores } from '../scripts/lib/stores-config'
 import config from '../wrangler.toml?raw'
 
 it('bounds how many batches of each queue are handled at once', () => {
@@ -10,6 +10,22 @@ it('bounds how many batches of each queue are handled at once', () => {
 
 it('meets hosts of its own zone from outside, where customers choose what is fetched', () => {
   expect(config).toMatch(/^compatibility_flags = \[[^\]]*"global_fetch_strictly_public"/m)
+})
+
+it('has no addresses for versions that are not deployed, and a bound of CPU time', () => {
+  expect(config).toMatch(/^preview_urls = false$/m)
+  expect(config).toMatch(/^\[limits\]\ncpu_ms = 10_000$/m)
+})
+
+describe('the address below workers.dev', () => {
+  const old = config.replace('[vars]', '[vars]\nOTHER_HOSTS = "old.example.com, platform-api.acme.workers.dev"')
+  it.each([
+    ['is open without a domain', config, 'https://platform-api.acme.workers.dev', true],
+    ['is closed beside a domain', config, 'https://api.example.com', false],
+    ['is open beside a domain while OTHER_HOSTS has it', old, 'https://api.example.com', true],
+  ])('%s', (_, text, origin, isOpen) => {
+    expect(closedBesideDomain(text, origin)).toMatch(new RegExp(`^workers_dev = ${isOpen}$`, 'm'))
+  })
 })
 
 describe('a configuration with further stores', () => {

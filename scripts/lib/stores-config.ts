@@ -87,6 +87,17 @@ export function settingOf(config: string, name: string): string {
   return found
 }
 
+/**
+ * A configuration whose Worker answers only on its own domain, once it has one: its address below workers.dev would lead past
+ * the rules of that domain. The setting OTHER_HOSTS keeps that address, while vendors still send there.
+ */
+export function closedBesideDomain(config: string, publicOrigin: string): string {
+  const others = /^OTHER_HOSTS = "([^"]*)"$/m.exec(config)?.[1] ?? ''
+  const hosts = [new URL(publicOrigin).hostname, ...others.split(',').map((host) => host.trim())]
+  if (hosts.some((host) => host.endsWith('.workers.dev'))) return config
+  return config.replace(/^workers_dev = true$/m, 'workers_dev = false')
+}
+
 /** A configuration from one heading to the next. The comment above a heading belongs to the previous block. */
 function blocksOf(config: string): string[] {
   return config.split(/^(?=\[)/m)

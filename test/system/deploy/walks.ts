@@ -15,7 +15,8 @@ export function walks(): [name: string, walk: () => Promise<void>][] {
     [
       'an account without a workers.dev subdomain is told to choose one',
       async () => {
-        must(await deploy(account, ['--jurisdiction', 'eu']), 1, 'Choose one under Workers & Pages')
+        const own = ['--public-origin', `https://${NAME}.example.workers.dev`]
+        must(await deploy(account, ['--jurisdiction', 'eu', ...own]), 1, 'Choose one under Workers & Pages')
         same('creations', creations(), 4)
         uploads(0)
       },
