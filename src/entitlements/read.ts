@@ -17,6 +17,8 @@ import { MAX_ASKED_FEATURES, MAX_EXPIRED, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } 
 const k = alias(consumers, 'k')
 const x = alias(consumerIds, 'x')
 const l = alias(customerLinks, 'l')
+const b = alias(billingObjects, 'b')
+/** What of {@link b} a call reads of subscriptions. */
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
 const r = alias(planRefs, 'r')
@@ -112,7 +114,7 @@ function whoIs(db: Db, projectId: string, list: SQL) {
 const PLACE = sql<number>`a.key`
 
 /** A field of the state that speaks for the subscription. */
-const field = <T>(name: string) => sql<T | null>`${o.candidates}->>${sql.raw(`'$[0].body.${name}'`)}`
+const field = (name: string) => sql`${b.candidates}->>${sql.raw(`'$[0].body.${name}'`)} AS ${sql.raw(name)}`
 
 /** The plan that something of an item is mapped to. */
 function planOf(projectId: string, part: 'price' | 'product'): SQL {
@@ -123,14 +125,14 @@ function planOf(projectId: string, part: 'price' | 'product'): SQL {
 /**
  * The subscriptions of consumers: asked → external ids → links → subscriptions, each by its index. Two links can name one
  * customer of two vendors, so the vendor is compared too. A row for each item, so that a limit
- * bounds what a call reads.
+ * bounds what a call reads. What a subscription says of itself is read once, not for each item: its state can have 40 KB.
  */
 export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
   const { from, id } = asked(projectId, list)
   const item = sql`CASE WHEN i.key IS NOT NULL THEN json_object('price', i.value->>'price', 'product', i.value->>'product',
     'quantity', i.value->'quantity', 'plan_id', coalesce(${planOf(projectId, 'price')}, ${planOf(projectId, 'product')})) END`
   const shown = {
-    place: sql<number>`own.place`,
+    place: sql<number>`o.place`,
     vendor: o.vendor,
     id: o.vendor_id,
     customer: o.customer,
@@ -138,15 +140,25 @@ export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
     ambiguous: o.ambiguous,
     past_due_period: o.past_due_period,
     past_due_since: o.past_due_since,
-    event_id: sql<string>`${o.candidates}->>'$[0].event_id'`,
-    livemode: field<number>('livemode'),
-    period_start: field<string>('current_period_start'),
-    period_end: field<string>('current_period_end'),
-    cancel_at: field<string>('cancel_at'),
-    cancel_at_period_end: field<number>('cancel_at_period_end'),
-    updated_at: field<string>('updated_at'),
+    event_id: sql<string>`o.event_id`,
+    livemode: sql<number | null>`o.livemode`,
+    period_start: sql<string | null>`o.current_period_start`,
+    period_end: sql<string | null>`o.current_period_end`,
+    cancel_at: sql<string | null>`o.cancel_at`,
+    cancel_at_period_end: sql<number | null>`o.cancel_at_period_end`,
+    updated_at: sql<string | null>`o.updated_at`,
     item: json<Item | null>(item),
   }
+  const { vendor, vendor_id, customer, status, ambiguous, past_due_period, past_due_since } = b
+  const said = [
+    'livemode',
+    'current_period_start',
+    'current_period_end',
+    'cancel_at',
+    'cancel_at_period_end',
+    'updated_at',
+  ]
+  const own = [vendor, vendor_id, customer, status, ambiguous, past_due_period, past_due_since, ...said.map(field)]
   return raw(
     db,
     shown,
@@ -161,11 +173,13 @@ export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
         SELECT c.place, ${l.customer}, ${l.vendor} FROM c
           CROSS JOIN ${customerLinks} ${l} INDEXED BY customer_links_pinned
             ON ${l.project_id} = ${projectId} AND ${l.pinned} IS NOT NULL AND ${l.pinned} = c.id)
-      SELECT ${fields} FROM own CROSS JOIN ${billingObjects} ${o} INDEXED BY billing_customer
-        ON ${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.customer} IS NOT NULL
-          AND ${o.customer} = own.customer AND ${o.vendor} = own.vendor
-      LEFT JOIN json_each(${o.candidates}, '$[0].body.items') i
-      LIMIT ${MAX_SUBSCRIPTION_ITEMS + 1}`,
+      SELECT ${fields} FROM (
+        SELECT own.place, ${sql.join(own, sql`, `)}, ${b.candidates}->>'$[0].event_id' AS event_id, ${b.candidates}->'$[0].body.items' AS items
+          FROM own CROSS JOIN ${billingObjects} ${b} INDEXED BY billing_customer
+            ON ${b.project_id} = ${projectId} AND ${b.kind} = 'subscription' AND ${b.customer} IS NOT NULL
+              AND ${b.customer} = own.customer AND ${b.vendor} = own.vendor
+          LIMIT ${MAX_SOURCES + 1}) o
+      LEFT JOIN json_each(o.items) i LIMIT ${MAX_SUBSCRIPTION_ITEMS + 1}`,
   )
 }
 
