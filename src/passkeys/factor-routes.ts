@@ -6,7 +6,7 @@ import type { HttpEnv } from '../http/context'
 import { route } from '../http/route'
 import { body } from '../http/validate'
 import { iso } from '../lib/time'
-import { limitSignIn } from '../sessions/sign-in'
+import { takeStep } from '../sessions/sign-in'
 import { NewRecoveryCodes, RecoveryBody, RecoveryCodesLeft, RequestOptions, UseBody } from './fields'
 import { renewRecoveryCodes, useRecoveryCode } from './recovery'
 import { codesLeft } from './recovery-codes'
@@ -45,8 +45,8 @@ export const factorRoutes = new Hono<HttpEnv>()
     }),
     body(UseBody),
     async (c) => {
-      await limitSignIn(c)
-      await provePasskey(c, sessionOf(c), c.req.valid('json').credential)
+      const { credential } = c.req.valid('json')
+      await takeStep(c, () => provePasskey(c, sessionOf(c), credential))
       return answer(c, null, 204)
     },
   )
@@ -64,8 +64,8 @@ export const factorRoutes = new Hono<HttpEnv>()
     }),
     body(RecoveryBody),
     async (c) => {
-      await limitSignIn(c)
-      await useRecoveryCode(c, sessionOf(c), c.req.valid('json').code)
+      const { code } = c.req.valid('json')
+      await takeStep(c, () => useRecoveryCode(c, sessionOf(c), code))
       return answer(c, null, 204)
     },
   )

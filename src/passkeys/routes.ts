@@ -9,7 +9,7 @@ import { route } from '../http/route'
 import { body } from '../http/validate'
 import { iso } from '../lib/time'
 import { NewSession } from '../sessions/fields'
-import { limitSignIn } from '../sessions/sign-in'
+import { limitSteps, takeStep } from '../sessions/sign-in'
 import { beginRegistration, finishRegistration, namePasskey, removePasskey } from './change'
 import {
   CreationOptions,
@@ -98,7 +98,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
       faults: ['rate_limited', 'public_origin_missing'],
     }),
     async (c) => {
-      await limitSignIn(c)
+      await limitSteps(c)
       return answer(c, { options: { ...(await beginSignIn(c)) } }, 200)
     },
   )
@@ -116,10 +116,10 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     }),
     body(UseBody),
     async (c) => {
-      await limitSignIn(c)
-      const { token, expires_at, user } = await signInWithPasskey(c, c.req.valid('json').credential, {
-        browser: clientOf(c),
-      })
+      const { credential } = c.req.valid('json')
+      const { token, expires_at, user } = await takeStep(c, () =>
+        signInWithPasskey(c, credential, { browser: clientOf(c) }),
+      )
       return answer(c, { token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )

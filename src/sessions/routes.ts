@@ -15,7 +15,7 @@ import { iso } from '../lib/time'
 import { NewSession, UserShown } from './fields'
 import { CONFIRMED_FOR } from './limits'
 import { deleteSession, deleteSessions, findSession, listSessions, type Session as SessionRow } from './session'
-import { confirmByCode, endingOf, limitSignIn, requestCode, signIn } from './sign-in'
+import { confirmByCode, endingOf, limitSignIn, requestCode, signIn, takeStep } from './sign-in'
 
 const tag = 'Sessions'
 const Session = named(
@@ -112,8 +112,8 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     body(RedeemBody),
     async (c) => {
-      await limitSignIn(c)
-      const { token, expires_at, user } = await signIn(c, c.req.valid('json'), { browser: clientOf(c) })
+      const typed = c.req.valid('json')
+      const { token, expires_at, user } = await takeStep(c, () => signIn(c, typed, { browser: clientOf(c) }))
       return answer(c, { token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )
@@ -191,9 +191,9 @@ export const authRoutes = new Hono<HttpEnv>()
     }),
     body(RedeemBody),
     async (c) => {
-      await limitSignIn(c)
       const actor = sessionOf(c)
-      const session = await confirmByCode(c.get('rt'), actor, c.req.valid('json'), clientOf(c))
+      const typed = c.req.valid('json')
+      const session = await takeStep(c, () => confirmByCode(c.get('rt'), actor, typed, clientOf(c)))
       return answer(c, { session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
     },
   )

@@ -7,10 +7,12 @@ import type { Runtime } from '../env'
 import { addressOf } from '../http/address'
 import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
+import { failuresByAddress } from '../http/failures'
 import { writeLog } from '../http/log'
 import { limit } from '../http/rate-limit'
 import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
+import type { FaultName } from '../lib/faults'
 import { newId } from '../lib/ids'
 import { deliver, deliveryOf } from '../mail/deliver'
 import type { Mail } from '../mail/mail'
@@ -22,9 +24,39 @@ import { hashCode, newCode, newSessionToken, normalizeCode, sessionEnd } from '.
 import type { Ending, Session } from './session'
 import { noteBypass } from './tell'
 
-/** Counts a sign-in request against the client's address. @throws {Fault} `rate_limited` */
+const TOO_MANY = 'Too many sign-in requests from this address.'
+
+/** Counts a request for an email against the client's address: nobody has proved anything by it. @throws {Fault} `rate_limited` */
 export function limitSignIn(c: Context<HttpEnv>): Promise<void> {
-  return limit(c.get('rt').limits, 'sign_in', addressOf(c), 'Too many sign-in requests from this address.')
+  return limit(c.get('rt').limits, 'sign_in', addressOf(c), TOO_MANY)
+}
+
+/** Counts a step that sends nothing and reveals nothing. A whole office takes it from one address. @throws {Fault} `rate_limited` */
+export function limitSteps(c: Context<HttpEnv>): Promise<void> {
+  return limit(c.get('rt').limits, 'public', addressOf(c), TOO_MANY)
+}
+
+/** What a step that proves who somebody is answers when it fails. */
+const FAILED: readonly FaultName[] = ['invalid_code', 'invalid_passkey', 'invalid_recovery_code']
+const failures = failuresByAddress('sign_in', TOO_MANY)
+
+/**
+ * Takes a step that proves who somebody is, with a code or a passkey. Only one that fails counts against the ten a minute of
+ * the client's address: otherwise five colleagues who sign in would shut out an office.
+ *
+ * @throws {Fault} `rate_limited`, and what the step throws
+ */
+export async function takeStep<T>(c: Context<HttpEnv>, step: () => Promise<T>): Promise<T> {
+  const rt = c.get('rt')
+  const address = addressOf(c)
+  failures.refuseBlocked(address, rt.now)
+  await limitSteps(c)
+  try {
+    return await step()
+  } catch (error) {
+    if (error instanceof Fault && FAILED.includes(error.fault)) await failures.count(rt, address)
+    throw error
+  }
 }
 
 /**

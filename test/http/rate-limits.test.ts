@@ -61,13 +61,15 @@ describe('a 429 states the limit, and how long to wait', () => {
     })
   })
 
-  it.each(['/sso/login/slg_1', '/sso/callback/sso_1?state=1'])(
-    '%s counts as public: an office has one address',
-    async (path) => {
-      expect((await call(path, { bindings: { LIMIT_PUBLIC: FULL } })).status).toBe(429)
-      expect((await call(path, { bindings: { LIMIT_SIGN_IN: FULL } })).status).toBe(400)
-    },
-  )
+  it.each([
+    ['/sso/login/slg_1', 400],
+    ['/sso/callback/sso_1?state=1', 400],
+    ['/auth/sso/start?email=ada@acme.com', 303],
+    ['/auth/sso/start?connection=sso_1', 303],
+  ])('%s counts as public: an office has one address', async (path, usual) => {
+    expect((await call(path, { bindings: { LIMIT_PUBLIC: FULL } })).status).toBe(429)
+    expect((await call(path, { bindings: { LIMIT_SIGN_IN: FULL } })).status).toBe(usual)
+  })
 
   it.each(['/openapi.json', '/healthz'])('%s counts as public, before anything is read', async (path) => {
     const { DB, count } = countingD1()

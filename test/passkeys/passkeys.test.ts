@@ -2,7 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/lib/crypto'
 import { MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
-import { call, captureConsole, countingD1, DIRECTORY, LIMIT_REACHED, signedIn, storedText, unconfirm } from '../harness'
+import {
+  call,
+  captureConsole,
+  countingD1,
+  DIRECTORY,
+  freshAddress,
+  LIMIT_REACHED,
+  signedIn,
+  storedText,
+  unconfirm,
+} from '../harness'
 import { current } from '../sessions/signing-in'
 import { type Authenticator, cbor, newAuthenticator, toUrl, type Wrong } from './authenticator'
 import { byCode, creationOptions, prove, register, requestOptions, signInBy, withPasskey } from './people'
@@ -267,19 +277,20 @@ describe('the calls', () => {
 
   it('are limited as signing in is', async () => {
     const { token } = await withPasskey()
-    const bindings = { LIMIT_SIGN_IN: LIMIT_REACHED }
+    const ask = (path: string, json: object | undefined, more: object) =>
+      call(path, { method: 'POST', token: path.includes('session/') ? token : null, json, ...more })
+    const full = { bindings: { LIMIT_PUBLIC: LIMIT_REACHED } }
+    expect(told(await ask('/auth/passkeys/challenge', undefined, full))).toEqual([429, 'rate_limited'])
+    const credential = await (await newAuthenticator()).get(await requestOptions())
     for (const [path, json] of [
-      ['/auth/passkeys/challenge', undefined],
-      ['/auth/sessions/passkey', { credential: await (await newAuthenticator()).get(await requestOptions()) }],
+      ['/auth/sessions/passkey', { credential }],
+      ['/auth/session/passkey', { credential }],
       ['/auth/session/recovery-code', { code: 'x' }],
     ] as const) {
-      const answer = await call(path, {
-        method: 'POST',
-        token: path.includes('session/') ? token : null,
-        json,
-        bindings,
-      })
-      expect([path, ...told(answer)]).toEqual([path, 429, 'rate_limited'])
+      const headers = { 'CF-Connecting-IP': freshAddress() }
+      const failed = await ask(path, json, { headers, bindings: { LIMIT_SIGN_IN: LIMIT_REACHED } })
+      expect([path, failed.status]).toEqual([path, 401])
+      expect([path, ...told(await ask(path, json, { headers }))]).toEqual([path, 429, 'rate_limited'])
     }
   })
 

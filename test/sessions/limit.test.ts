@@ -1,36 +1,82 @@
 import { describe, expect, it } from 'vitest'
 import { visit } from '../console/visit'
-import { type Answer, call, countingD1, LIMIT_REACHED, mailbox, ORIGIN } from '../harness'
+import { type Answer, bound, call, countingD1, freshAddress, LIMIT_REACHED, mailbox, ORIGIN } from '../harness'
 import { freshEmail, sent } from './signing-in'
 
-const LINK = { challenge: 'chl_x', code: 'ABCD1234' }
+type Link = { challenge: string; code: string }
+const LINK: Link = { challenge: 'chl_x', code: 'ABCD1234' }
 type Options = NonNullable<Parameters<typeof call>[1]>
 
-/** Every way to ask for a code or to redeem one, and what it answers within the limit. */
-const DOORS: Record<string, [(options: Options) => Promise<Answer>, number]> = {
+/** Every way to ask for a code, and what it answers within the limit. */
+const ASKS: Record<string, [(options: Options) => Promise<Answer>, usual: number, trips: number]> = {
   'POST /auth/codes': [
     (options) => call('/auth/codes', { method: 'POST', json: { email: freshEmail() }, ...options }),
     202,
+    0,
   ],
-  'POST /auth/sessions': [(options) => call('/auth/sessions', { method: 'POST', json: LINK, ...options }), 401],
-  'GET /auth/sign-in': [(options) => call(`/auth/sign-in?${new URLSearchParams(LINK)}`, options), 401],
-  'POST /auth/sign-in': [(options) => visit('/auth/sign-in', null, { form: LINK, ...options }), 401],
+  // It reads first whether single sign-on is offered instead, which sends nothing.
   'POST /console/sign-in': [
     (options) => visit('/console/sign-in', null, { form: { email: freshEmail() }, ...options }),
     200,
+    1,
   ],
-  'POST /console/sign-in/code': [(options) => visit('/console/sign-in/code', null, { form: LINK, ...options }), 401],
+}
+/** Every way to redeem a code, and what it answers to a right one. Wrong ones are 401. */
+const STEPS: Record<string, [(options: Options, link?: Link) => Promise<Answer>, number]> = {
+  'POST /auth/sessions': [(options, json = LINK) => call('/auth/sessions', { method: 'POST', json, ...options }), 201],
+  'GET /auth/sign-in': [(options, link = LINK) => call(`/auth/sign-in?${new URLSearchParams(link)}`, options), 200],
+  'POST /auth/sign-in': [(options, form = LINK) => visit('/auth/sign-in', null, { form, ...options }), 303],
+  'POST /console/sign-in/code': [
+    (options, form = LINK) => visit('/console/sign-in/code', null, { form, ...options }),
+    303,
+  ],
 }
 
-describe.each(Object.entries(DOORS))('%s', (_, [ask, usual]) => {
-  it('is within the limit of sign-in requests, before the database is asked', async () => {
+describe.each(Object.entries(ASKS))('%s', (_, [ask, usual, trips]) => {
+  it('is within the limit of sign-in requests, before a code is made', async () => {
     const { EMAIL, mails } = mailbox()
     expect((await ask({ bindings: { EMAIL } })).status).toBe(usual)
     const mailed = mails.length
     const { DB, count } = countingD1()
     expect((await ask({ bindings: { EMAIL, DB, LIMIT_SIGN_IN: LIMIT_REACHED } })).status).toBe(429)
-    expect([count.trips, mails.length]).toEqual([0, mailed])
+    expect([count.trips, count.rows_written, mails.length]).toEqual([trips, 0, mailed])
   })
+})
+
+describe.each(Object.entries(STEPS))('%s', (_, [step, right]) => {
+  const from = () => ({ 'CF-Connecting-IP': freshAddress(), Origin: ORIGIN })
+
+  it('counts against its address if it fails: over the limit, the database is not asked', async () => {
+    const headers = from()
+    const { DB, count } = countingD1()
+    expect((await step({ headers, bindings: { LIMIT_SIGN_IN: LIMIT_REACHED } })).status).toBe(401)
+    expect((await step({ headers, bindings: { DB } })).status).toBe(429)
+    expect(count.trips).toBe(0)
+    expect((await step({ headers: from() })).status).toBe(401)
+  })
+
+  it('does not count if it succeeds', async () => {
+    for (let n = 0; n < 2; n++) {
+      const { challenge, code } = await sent()
+      const bindings = { LIMIT_SIGN_IN: LIMIT_REACHED }
+      expect((await step({ headers: from(), bindings }, { challenge, code })).status).toBe(right)
+    }
+  })
+
+  it('counts as public, too', async () => {
+    expect((await step({ headers: from(), bindings: { LIMIT_PUBLIC: LIMIT_REACHED } })).status).toBe(429)
+  })
+})
+
+it('thirty colleagues sign in from one address within a minute', async () => {
+  const headers = { 'CF-Connecting-IP': freshAddress() }
+  const { LIMIT_SIGN_IN } = bound
+  for (let n = 0; n < 30; n++) {
+    const { challenge, code } = await sent()
+    const json = { challenge, code }
+    const answer = await call('/auth/sessions', { method: 'POST', json, headers, bindings: { LIMIT_SIGN_IN } })
+    expect([n, answer.status]).toEqual([n, 201])
+  }
 })
 
 it('the limit is one for all ways to sign in, by address', async () => {
@@ -40,11 +86,12 @@ it('the limit is one for all ways to sign in, by address', async () => {
     return { success: true }
   }
   const { EMAIL } = mailbox()
-  for (const [ask] of Object.values(DOORS)) {
+  let counted = 0
+  for (const [ask] of [...Object.values(ASKS), ...Object.values(STEPS)]) {
     const headers = { 'CF-Connecting-IP': '2001:db8:cc::1', Origin: ORIGIN }
-    await ask({ headers, bindings: { EMAIL, LIMIT_SIGN_IN: { limit } } })
+    await ask({ headers, bindings: { EMAIL, LIMIT_SIGN_IN: { limit: (of) => limit(of).finally(() => counted++) } } })
   }
-  expect(keys.size).toBe(1)
+  expect([keys.size, counted]).toEqual([1, 6])
 })
 
 it('keeps 200 characters of what a browser says of itself', async () => {

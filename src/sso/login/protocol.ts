@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
-import { addressOf } from '../../http/address'
 import type { HttpEnv } from '../../http/context'
-import { limit } from '../../http/rate-limit'
+import { limitSteps } from '../../sessions/sign-in'
 import type { SsoConnection } from '../connections/connection'
 import { oidcClientOf } from '../connections/oidc-client'
 import { mayReturnTo } from '../connections/rules'
@@ -35,7 +34,7 @@ const DEAD = { to: 'dead' } as const
 
 /** Opens the link of a login in a browser, and leads it to the provider. @throws {Fault} `rate_limited` */
 export async function openLink(c: Context<HttpEnv>, id: string): Promise<Onward> {
-  await limitBrowsers(c)
+  await limitSteps(c)
   const rt = c.get('rt')
   const { state, bound } = await bindBrowser(c)
   const found = await openLogin(rt.directory, { id, asked: c.req.query(ASKED) !== undefined }, bound, rt.now)
@@ -45,7 +44,7 @@ export async function openLink(c: Context<HttpEnv>, id: string): Promise<Onward>
 
 /** Ends the login that a browser comes back from. @throws {Fault} `rate_limited` */
 export async function comeBack(c: Context<HttpEnv>, connectionId: string): Promise<Onward> {
-  await limitBrowsers(c)
+  await limitSteps(c)
   const rt = c.get('rt')
   const back = await returned(c)
   if (!back) return DEAD
@@ -112,12 +111,4 @@ function requireActive({ mode }: Login, { state }: SsoConnection): void {
 function isServedHere(c: Context<HttpEnv>, { login, connection }: Of): boolean {
   const surface = c.get('surface')
   return surface === null || (login.mode !== 'team' && surface.project_id === connection.project_id)
-}
-
-/**
- * A whole office signs in from one address, with two requests each. Nothing can be guessed here, so the limit is wider than
- * that of codes.
- */
-function limitBrowsers(c: Context<HttpEnv>): Promise<void> {
-  return limit(c.get('rt').limits, 'public', addressOf(c), 'Too many sign-ins from this address.')
 }

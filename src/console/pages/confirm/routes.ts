@@ -4,7 +4,7 @@ import { run } from '../../../db/client'
 import type { HttpEnv } from '../../../http/context'
 import { passkeysOf } from '../../../passkeys/passkey'
 import { confirmationMail } from '../../../sessions/mails'
-import { confirmByCode, limitSignIn, requestCode } from '../../../sessions/sign-in'
+import { confirmByCode, limitSignIn, requestCode, takeStep } from '../../../sessions/sign-in'
 import { action } from '../../action'
 import { localPath } from '../../lead'
 import { page, type Visit } from '../../page'
@@ -15,8 +15,7 @@ const enter = action({
   posts: '/',
   needs: 'user',
   run: async (c) => {
-    await limitSignIn(c)
-    await confirmByCode(c.get('rt'), userOf(c), sentIn(c), clientOf(c))
+    await takeStep(c, () => confirmByCode(c.get('rt'), userOf(c), sentIn(c), clientOf(c)))
   },
   done: (c) => [sentIn(c).next, 'confirmed'],
   again: (c) => confirmCodePage(c, sentIn(c), true),

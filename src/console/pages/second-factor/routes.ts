@@ -5,7 +5,7 @@ import { UseBody } from '../../../passkeys/fields'
 import { passkeysOf } from '../../../passkeys/passkey'
 import { useRecoveryCode } from '../../../passkeys/recovery'
 import { beginProof, provePasskey } from '../../../passkeys/use'
-import { limitSignIn } from '../../../sessions/sign-in'
+import { takeStep } from '../../../sessions/sign-in'
 import { action } from '../../action'
 import { localPath } from '../../lead'
 import { page, type Visit } from '../../page'
@@ -17,8 +17,8 @@ const prove = action({
   posts: '/',
   needs: 'user',
   run: async (c) => {
-    await limitSignIn(c)
-    await provePasskey(c, userOf(c), answeredFields(UseBody, c.get('form')).credential)
+    const { credential } = answeredFields(UseBody, c.get('form'))
+    await takeStep(c, () => provePasskey(c, userOf(c), credential))
   },
   done: (c) => [nextOf(c), 'second_factor'],
   again: (c) => provePage(c, { next: nextOf(c), refused: 'This passkey is not yours, or it could not be verified.' }),
@@ -28,10 +28,7 @@ const prove = action({
 const recover = action({
   posts: '/code',
   needs: 'user',
-  run: async (c) => {
-    await limitSignIn(c)
-    await useRecoveryCode(c, userOf(c), c.get('form').get('code') ?? '')
-  },
+  run: (c) => takeStep(c, () => useRecoveryCode(c, userOf(c), c.get('form').get('code') ?? '')),
   done: (c) => [nextOf(c), 'second_factor'],
   again: (c) => provePage(c, { next: nextOf(c), mistakes: { code: 'This code is incorrect, or was already used.' } }),
   explains: { invalid_recovery_code: true },

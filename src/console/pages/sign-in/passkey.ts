@@ -3,7 +3,7 @@ import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
 import { UseBody } from '../../../passkeys/fields'
 import { beginSignIn, signInWithPasskey } from '../../../passkeys/use'
-import { limitSignIn } from '../../../sessions/sign-in'
+import { limitSteps, takeStep } from '../../../sessions/sign-in'
 import { browserOf, keepBrowser } from '../../browser'
 import { localPath } from '../../lead'
 import { page } from '../../page'
@@ -14,18 +14,18 @@ import { addressPage } from './address'
 /** Signing in with a passkey, which is the page's other way. */
 export const passkeySignInPages = new Hono<HttpEnv>()
   .post('/options', page('anyone'), async (c) => {
-    await limitSignIn(c)
+    await limitSteps(c)
     return optionsFor(c, () => beginSignIn(c))
   })
   .post('/', page('anyone'), async (c) => {
     const form = c.get('form')
     const next = localPath(c, form.get('next'))
-    await limitSignIn(c)
     try {
       const { credential } = answeredFields(UseBody, form)
       const before = await visitorOf(c)
       const browser = browserOf(c)
-      const { token } = await signInWithPasskey(c, credential, { browser, replaces: before?.id ?? null })
+      const replaces = before?.id ?? null
+      const { token } = await takeStep(c, () => signInWithPasskey(c, credential, { browser, replaces }))
       keepSession(c, token)
       keepBrowser(c, browser)
       return c.redirect(next, 303)

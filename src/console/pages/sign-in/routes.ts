@@ -6,7 +6,16 @@ import { domainOf } from '../../../domains/names'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
 import { deleteSession } from '../../../sessions/session'
-import { accountOf, endingOf, limitSignIn, type Redeemed, requestCode, signIn } from '../../../sessions/sign-in'
+import {
+  accountOf,
+  endingOf,
+  limitSignIn,
+  limitSteps,
+  type Redeemed,
+  requestCode,
+  signIn,
+  takeStep,
+} from '../../../sessions/sign-in'
 import { findSsoConnection } from '../../../sso/connections/connection'
 import { connectionsFor } from '../../../sso/team/routing'
 import { browserOf, keepBrowser } from '../../browser'
@@ -40,10 +49,11 @@ export const signInPages = new Hono<HttpEnv>()
     } catch (error) {
       return addressPage(c, { next, email }, refusalOf(error))
     }
-    await limitSignIn(c)
+    await limitSteps(c)
     const { directory } = c.get('rt')
     const connections = form.get('code') ? [] : await run(directory, connectionsFor(directory, domainOf(email) ?? ''))
     if (connections.length > 0) return choicePage(c, { email, next, connections })
+    await limitSignIn(c)
     const { challenge } = await requestCode(c, email)
     return signInCodePage(c, { next, email, challenge })
   })
@@ -52,7 +62,6 @@ export const signInPages = new Hono<HttpEnv>()
     const next = localPath(c, form.get('next'))
     const challenge = form.get('challenge') ?? ''
     const email = form.get('email') ?? ''
-    await limitSignIn(c)
     // Somebody who types a code into this browser means to sign in here, so the previous session ends without a
     // question.
     const before = await visitorOf(c)
@@ -77,12 +86,10 @@ export const signInPages = new Hono<HttpEnv>()
  */
 export const linkPages = new Hono<HttpEnv>()
   .get('/sign-in', page('anyone'), async (c) => {
-    await limitSignIn(c)
     const { challenge = '', code = '' } = c.req.query()
     return askOrRefuse(c, { challenge, code }, await visitorOf(c))
   })
   .post('/sign-in', page('anyone'), async (c) => {
-    await limitSignIn(c)
     const form = c.get('form')
     const link = { challenge: form.get('challenge') ?? '', code: form.get('code') ?? '' }
     const before = await visitorOf(c)
@@ -95,7 +102,7 @@ export const linkPages = new Hono<HttpEnv>()
   })
 
 async function askOrRefuse(c: Visit, link: Redeemed, present: SignedIn | null) {
-  const email = await orNull(accountOf(c.get('rt'), link, clientOf(c)))
+  const email = await orNull(takeStep(c, () => accountOf(c.get('rt'), link, clientOf(c))))
   return email === null ? deadLinkPage(c) : signInLinkPage(c, { ...link, email }, present)
 }
 
@@ -106,7 +113,7 @@ async function askOrRefuse(c: Visit, link: Redeemed, present: SignedIn | null) {
  */
 async function redeemed(c: Visit, typed: Redeemed, before: SignedIn | null): Promise<string | null> {
   const browser = browserOf(c)
-  const opened = await orNull(signIn(c, typed, { browser, replaces: before?.id ?? null }))
+  const opened = await orNull(takeStep(c, () => signIn(c, typed, { browser, replaces: before?.id ?? null })))
   if (opened) keepBrowser(c, browser)
   return opened?.token ?? null
 }

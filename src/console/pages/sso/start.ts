@@ -3,7 +3,7 @@ import { run } from '../../../db/client'
 import { domainOf } from '../../../domains/names'
 import type { HttpEnv } from '../../../http/context'
 import { publicOrigin, requirePublicOrigin } from '../../../http/origin'
-import { limitSignIn } from '../../../sessions/sign-in'
+import { limitSteps } from '../../../sessions/sign-in'
 import { findSsoConnectionById } from '../../../sso/connections/connection'
 import { elsewhere } from '../../../sso/login/browser'
 import { MAX_CLAIMED_EMAIL } from '../../../sso/oidc/limits'
@@ -18,7 +18,7 @@ import { goOn } from './onward'
 /** Begins a sign-in of the team: with a connection, or with those that have the domain of an email address. */
 export const ssoStartPages = new Hono<HttpEnv>().get('/start', page('anyone'), async (c) => {
   if (c.req.method === 'HEAD') return c.body(null)
-  await limitSignIn(c)
+  await limitSteps(c)
   requirePublicOrigin(c)
   const away = elsewhere(c, publicOrigin(c) ?? '')
   if (away !== null) return c.redirect(away, 302)
