@@ -20,7 +20,7 @@ export const eraseRoute = new Hono<HttpEnv>().delete(
     id: 'eraseUser',
     summary: 'Delete your account',
     description:
-      'Removes your address from the service, and ends your sessions. You leave all projects. Pending invitations to you are declined. The audit logs keep your user id. You can sign up again with the same address, as a new user. This cannot be undone. The session must be confirmed. While you are the only owner of a project that is not deleted, the response is 409 `last_owner`.',
+      'Removes your address from the service, and ends your sessions. You leave all projects. Pending invitations to you are declined. The audit logs keep your user id, and projects that you have left keep keyed hashes of your address and of your identities, so that single sign-on does not make you a member again. You can sign up again with the same address, as a new user. This cannot be undone. The session must be confirmed. While you are the only owner of a project that is not deleted, the response is 409 `last_owner`.',
     tag: 'Sessions',
     policy: { actors: ['session'], scope: null, project: false, confirmed: true },
     responses: {

@@ -1,10 +1,11 @@
-import { and, eq, isNull, ne, notExists, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, ne, notExists, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { accountBrowsers, accountEvents, sessions, signInCodes, users } from '../accounts/schema'
 import { revokeOfUser } from '../api-keys/revoke'
 import { apiKeys } from '../api-keys/schema'
 import { auditedEach, type Change } from '../audit/store'
 import { batch, type Db, type Directory, run } from '../db/client'
+import { insertFrom } from '../db/insert-from'
 import { notBound, type Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { ssoIdentities } from '../identities/schema'
@@ -13,9 +14,10 @@ import { Fault } from '../lib/fault'
 import { factorRequired } from '../passkeys/faults'
 import { passkeysOf } from '../passkeys/passkey'
 import { passkeys, recoveryCodes } from '../passkeys/schema'
+import { formerMark } from '../tenancy/people'
 import { formerMembers, invitations, members, projects } from '../tenancy/schema'
 import { isOnlyBreakGlass } from './break-glass'
-import { MAX_LEFT_AT_ONCE, MAX_PENDING } from './limits'
+import { IDENTITIES_AT_ONCE, MAX_LEFT_AT_ONCE, MAX_PENDING } from './limits'
 import { removeMember } from './remove'
 
 /** Projects that a refusal names. */
@@ -54,7 +56,8 @@ export async function eraseUser(
     const inside = at(store)
     if (inside) await forgetMinter(inside.db, user.user_id)
   }
-  const erased = await forgetUser(directory, user)
+  await rememberIdentities(rt, user.user_id)
+  const erased = await forgetUser(directory, user, await formerMark(rt, user.email))
   if (erased) writeLog('info', 'user_erased', { user_id: user.user_id })
   return erased
 }
@@ -162,13 +165,43 @@ export async function forgetMinter(db: Db, userId: string): Promise<void> {
 }
 
 /**
+ * Remembers by which identities of single sign-on the projects that the user has left knew the user: after the erasure, the
+ * providers of these projects must not bring them back. Again: nothing.
+ */
+async function rememberIdentities(rt: Runtime, userId: string): Promise<void> {
+  const { directory } = rt
+  const theirs = directory
+    .select({ project_id: formerMembers.project_id })
+    .from(formerMembers)
+    .where(eq(formerMembers.user_id, userId))
+  const page = (after: string) =>
+    directory
+      .select()
+      .from(ssoIdentities)
+      .where(
+        and(eq(ssoIdentities.user_id, userId), inArray(ssoIdentities.project_id, theirs), gt(ssoIdentities.id, after)),
+      )
+      .orderBy(ssoIdentities.id)
+      .limit(IDENTITIES_AT_ONCE)
+  let found = await run(directory, page(''))
+  while (found.length > 0) {
+    const marks = await Promise.all(found.map(async (one) => [one.project_id, await formerMark(rt, one)]))
+    const each = sql`FROM json_each(${JSON.stringify(marks)}) j WHERE true ON CONFLICT DO NOTHING`
+    const row = { project_id: sql`j.value ->> 0`, user_id: sql`j.value ->> 1` }
+    await run(directory, insertFrom(directory, formerMembers, row, each))
+    found = found.length < IDENTITIES_AT_ONCE ? [] : await run(directory, page(found.at(-1)?.id ?? ''))
+  }
+}
+
+/**
  * Removes the user's address from the directory, with the sessions, sign-in codes, passkeys, recovery codes,
- * identities of single sign-on, former memberships, the log of the account and known browsers, if the user is no member of any
+ * identities of single sign-on, the log of the account and known browsers, if the user is no member of any
  * project. The user's row keeps its id, which is also in place of the address: so the address can sign up again.
  *
+ * @param mark takes the place of the id in former memberships
  * @returns whether the user is erased
  */
-export async function forgetUser(directory: Directory, { user_id, email }: Erased): Promise<boolean> {
+export async function forgetUser(directory: Directory, { user_id, email }: Erased, mark: string): Promise<boolean> {
   const free = notExists(directory.select({ one: sql`1` }).from(members).where(eq(members.user_id, user_id)))
   const erased: SQL = sql`EXISTS (SELECT 1 FROM ${users} WHERE ${users.id} = ${user_id} AND ${users.email} = ${user_id})`
   const { user } = await batch(directory, {
@@ -187,6 +220,12 @@ export async function forgetUser(directory: Directory, { user_id, email }: Erase
     passkeys: directory.delete(passkeys).where(and(eq(passkeys.user_id, user_id), erased)),
     recoveryCodes: directory.delete(recoveryCodes).where(and(eq(recoveryCodes.user_id, user_id), erased)),
     identities: directory.delete(ssoIdentities).where(and(eq(ssoIdentities.user_id, user_id), erased)),
+    remembered: insertFrom(
+      directory,
+      formerMembers,
+      { project_id: formerMembers.project_id, user_id: sql`${mark}` },
+      sql`FROM ${formerMembers} WHERE ${and(eq(formerMembers.user_id, user_id), erased)} ON CONFLICT DO NOTHING`,
+    ),
     former: directory.delete(formerMembers).where(and(eq(formerMembers.user_id, user_id), erased)),
     sessions: directory.delete(sessions).where(and(eq(sessions.user_id, user_id), erased)),
   })

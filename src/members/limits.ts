@@ -24,3 +24,6 @@ export const MAX_UNLINKED_NAMED = 100
 
 /** Projects that one call leaves when a user is erased. Each takes up to eight statements, with `revoke_keys`, and an invocation has 1,000. */
 export const MAX_LEFT_AT_ONCE = 100
+
+/** Identities of single sign-on that one step remembers when a user is erased. */
+export const IDENTITIES_AT_ONCE = 500

@@ -6,6 +6,7 @@ import type { Runtime } from '../env'
 import type { Actor } from '../http/actor'
 import { ifAnswered } from '../http/read'
 import { dormantScopes, type Role, type Scope } from '../lib/access'
+import { hex, hmac, utf8 } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { members } from './schema'
 
@@ -85,4 +86,18 @@ export function scopeDormant(missing: Scope): Fault {
     `The scope ${missing} of this API key is dormant: the user who minted the key no longer has the role for it. Use the API key of an admin or an owner, or a console session.`,
     { missing },
   )
+}
+
+/** What tells a person of a provider from all others. */
+type Identity = { connection_id: string; issuer: string; subject: string }
+
+/**
+ * What a former member is remembered by once they have deleted their account, in place of their id: keyed hashes, so that the
+ * database names nobody who was erased.
+ *
+ * @param of an address in lower case, or an identity of single sign-on
+ */
+export async function formerMark({ settings }: Runtime, of: string | Identity): Promise<string> {
+  const what = typeof of === 'string' ? [of] : [of.connection_id, of.issuer, of.subject]
+  return `former_${hex(await hmac('SHA-256', utf8(settings.codePepper), `former member ${JSON.stringify(what)}`))}`
 }

@@ -72,7 +72,7 @@ export const members = sqliteTable(
 
 /**
  * Users who were members of a project and have left or were removed. Single sign-on does not make them members again: an
- * invitation does.
+ * invitation does. Of a user who was erased, keyed hashes take the place of the id: see `formerMark` in people.ts.
  */
 export const formerMembers = sqliteTable(
   'former_members',

@@ -12,7 +12,7 @@ export function withUsableEmail(identified: Identified): Identified {
  * What decides whether somebody may sign in with a connection of the team. `active`: the connection is; `holds`: one of its
  * domains is verified now; `owned`: that of the address is one of these; `unproven`: the identity would be linked to an owner
  * who has not proved to be one, so whoever sets up a provider could become owner; `linked`: the identity stands for a user;
- * `former`: the user has left the project or was removed, even if they came back by an invitation; `invited`: the user, or the
+ * `former`: the user has left the project or was removed, even if they came back by an invitation, or deleted their account; `invited`: the user, or the
  * address if it is no user's, has an open invitation to the project.
  */
 export const FACTS = ['active', 'holds', 'owned', 'unproven', 'linked', 'member', 'former', 'invited'] as const

@@ -1,24 +1,40 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { users } from '../../accounts/schema'
 import type { Directory } from '../../db/client'
 import { valuesOf } from '../../db/sql'
 import { domainOf } from '../../domains/names'
 import { domains } from '../../domains/schema'
+import type { Runtime } from '../../env'
 import { ssoConnections, ssoIdentities } from '../../identities/schema'
 import { isOpenInvitation } from '../../tenancy/invited'
+import { formerMark } from '../../tenancy/people'
 import { isDeleted } from '../../tenancy/project'
 import { formerMembers, invitations, members } from '../../tenancy/schema'
 import { holdsDomain, isLiveConnection } from '../connections/connection'
 import type { Finishing } from '../login/logins'
 import { type AdmissionFacts, FACTS } from './admission'
 
-/** A sign-in of the team. `proved`: the user whom this browser has just proved to be, by a code or a passkey; null if none. */
-export type Entering = Pick<Finishing, 'connection' | 'identified'> & { proved: string | null; now: number }
+/**
+ * A sign-in of the team. `proved`: the user whom this browser has just proved to be, by a code or a passkey; null if none.
+ * `marks`: see {@link marksOf}.
+ */
+export type Entering = Pick<Finishing, 'connection' | 'identified'> & {
+  proved: string | null
+  marks: readonly string[]
+  now: number
+}
+
+/** What remembers somebody who was a member and has deleted their account since: their address, and their identity. */
+export function marksOf(rt: Runtime, { connection, identified }: Pick<Entering, 'connection' | 'identified'>) {
+  const { issuer, subject, email } = identified
+  const known = email === null ? [] : [formerMark(rt, email.toLowerCase())]
+  return Promise.all([...known, formerMark(rt, { connection_id: connection.id, issuer, subject })])
+}
 
 /** Who signs in, and what decides whether they may, as conditions of statements. */
 export type Entrant = ReturnType<typeof entrantOf>
 
-export function entrantOf(db: Directory, { connection, identified, proved, now }: Entering) {
+export function entrantOf(db: Directory, { connection, identified, proved, marks, now }: Entering) {
   const { project_id, id } = connection
   const { issuer, subject, email } = identified
   const address = email?.toLowerCase() ?? ''
@@ -34,7 +50,8 @@ export function entrantOf(db: Directory, { connection, identified, proved, now }
   const one = { one: sql`1` }
   const active = and(isLiveConnection(project_id, id), eq(ssoConnections.state, 'active'))
   const isMember = and(eq(members.project_id, project_id), eq(members.user_id, user))
-  const isFormer = and(eq(formerMembers.project_id, project_id), eq(formerMembers.user_id, user))
+  const remembered = or(eq(formerMembers.user_id, user), inArray(formerMembers.user_id, [...marks]))
+  const isFormer = and(eq(formerMembers.project_id, project_id), remembered)
   const isInvited = and(
     eq(invitations.project_id, project_id),
     eq(invitations.email, addressOfUser),

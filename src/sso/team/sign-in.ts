@@ -9,6 +9,7 @@ import { newSessionToken, sessionEnd } from '../../sessions/secret'
 import type { Finishing } from '../login/logins'
 import { SignInRefused } from '../login/refused'
 import { withUsableEmail } from './admission'
+import { marksOf } from './facts'
 import { openWithSso } from './open'
 
 /**
@@ -31,7 +32,7 @@ export async function signInWithSso(
   const session = { id: newId('ses', rt.now), hash: await sha256Hex(token), expires_at }
   const request = { request_id: c.get('requestId'), client_request_id: c.get('clientRequestId') }
   const opened = await openWithSso(rt.directory, {
-    entering: { connection, identified, proved, now: rt.now },
+    entering: { connection, identified, proved, marks: await marksOf(rt, { connection, identified }), now: rt.now },
     session,
     replaces,
     browser: await browserHash(rt, browser),

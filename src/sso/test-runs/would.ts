@@ -11,18 +11,25 @@ import { findByAddress, findIdentity, vouchesFor } from '../customers/identities
 import { choose, consumerRefusal, REFUSALS, verifiedAddressOf } from '../customers/resolve'
 import type { Identified } from '../oidc/oidc-client'
 import { type AdmissionFacts, admit, doubtAbout, withUsableEmail } from '../team/admission'
-import { entrantOf, selectFacts } from '../team/facts'
+import { entrantOf, marksOf, selectFacts } from '../team/facts'
 
 /** What a sign-in of this person with the connection would do, as a sentence. It only reads. */
 export async function wouldDo(rt: Runtime, connection: SsoConnection, identified: Identified): Promise<string> {
   return connection.audience === 'team' ? ofTeam(rt, connection, identified) : ofCustomers(rt, connection, identified)
 }
 
-async function ofTeam({ directory, now }: Runtime, connection: SsoConnection, said: Identified): Promise<string> {
+async function ofTeam(rt: Runtime, connection: SsoConnection, said: Identified): Promise<string> {
+  const { directory, now } = rt
   const identified = withUsableEmail(said)
   const email = identified.email?.toLowerCase() ?? null
   // This browser has proved nothing: whoever has the link of a test run can open it.
-  const entry = entrantOf(directory, { connection, identified, proved: null, now })
+  const entry = entrantOf(directory, {
+    connection,
+    identified,
+    proved: null,
+    marks: await marksOf(rt, { connection, identified }),
+    now,
+  })
   const { facts, person } = await batch(directory, {
     facts: selectFacts(directory, entry),
     person: findPerson(directory, connection, identified, email),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { HOUR } from '../../../src/lib/time'
 import { visit } from '../../console/visit'
 import { addMember, browse, call, DIRECTORY, freshProject, invited, ORIGIN } from '../../harness'
+import { signIn as byCode } from '../../sessions/signing-in'
 import { insertDomain } from '../rows'
 import { account, activate, CONNECTIONS, comeBack, connect, signIn, ssoMember, start, type Team, team } from './team'
 
@@ -141,6 +142,46 @@ describe('a later sign-in', () => {
     const ada = await ssoMember(of)
     await call(`/platform/v1/members/${ada.user}`, { method: 'DELETE', project: of.project, token: of.owner.token })
     expect(refused((await signIn(of, { sub: 'ada', email: ada.email })).location)).toBe('not_invited')
+  })
+
+  it.each([
+    ['with the same account', { sub: 'ada', name: 'ada' }],
+    ['with another address of the same account', { sub: 'ada', name: 'countess' }],
+    ['with another account of the same address', { sub: 'new', name: 'ada' }],
+    ['after they have signed up with a code', { sub: 'new', name: 'ada', signsUp: true }],
+  ])('does not let back in who was removed and has deleted their account: %s', async (_, { sub, name, ...more }) => {
+    const of = await team()
+    const { project, owner } = of
+    const ada = await ssoMember(of)
+    await call(`/platform/v1/members/${ada.user}`, { method: 'DELETE', project, token: owner.token })
+    const { token } = await byCode(ada.email)
+    expect((await call('/auth/user', { method: 'DELETE', token })).status).toBe(204)
+    if ('signsUp' in more) await byCode(ada.email)
+    const email = `${name}@${of.domain}`
+    const back = await signIn(of, { sub, email })
+    expect([back.token, refused(back.location)]).toEqual([null, 'not_invited'])
+    // What remembers them names nobody.
+    const { results } = await DIRECTORY.prepare('SELECT * FROM former_members WHERE project_id = ?').bind(project).all()
+    expect(JSON.stringify(results)).not.toMatch(new RegExp(`${ada.user}|ada@|${of.host}`))
+    // Everybody else comes in, and so do they by an invitation.
+    expect((await signIn(of, { sub: 'grace', email: `grace@${of.domain}` })).token).not.toBeNull()
+    const { id } = await invited(project, { email, role: 'viewer' })
+    const again = await signIn(of, { sub, email })
+    expect(again.token).not.toBeNull()
+    const accepted = await call(`/auth/invitations/${id}/accept`, { method: 'POST', token: again.token })
+    expect([accepted.status, accepted.body.role]).toEqual([200, 'viewer'])
+  })
+
+  it('does not let back in who has left by deleting their account', async () => {
+    const of = await team()
+    const ada = await ssoMember(of)
+    const { token } = await byCode(ada.email)
+    expect((await call('/auth/user', { method: 'DELETE', token })).status).toBe(204)
+    const back = await signIn(of, { sub: 'ada', email: ada.email })
+    expect([back.token, refused(back.location)]).toEqual([null, 'not_invited'])
+    // Another project does not know them.
+    const other = await team()
+    expect((await signIn(other, { sub: 'ada', email: `ada@${other.domain}` })).token).not.toBeNull()
   })
 
   it('is refused once the domain is lost, and works in its grace', async () => {
