@@ -41,7 +41,7 @@ export function requireHostname(text: string, ours: readonly string[]): string {
     throw invalidField('/hostname', 'malformed', message)
   }
   if (isSpecialUse(hostname)) {
-    throw invalidField('/hostname', 'reserved', 'must not end in a label that is reserved for special uses')
+    throw invalidField('/hostname', 'reserved', 'must not be a name for private networks or other special uses')
   }
   if (ours.some((own) => hostname === own || hostname.endsWith(`.${own}`))) {
     throw invalidField('/hostname', 'reserved', 'must not be a name of this service')

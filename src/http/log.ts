@@ -10,7 +10,7 @@ const SANE_ID = /^[A-Za-z0-9._:-]{8,64}$/
 
 /**
  * Logs one line of JSON for each request. The line never holds the query string (a sign-in link carries a code), a body,
- * the Authorization header, a secret that was put into the path, or a project's own id of a consumer: such an id is
+ * the Authorization header, a secret that was put into the path, the link of a login, or a project's own id of a consumer: such an id is
  * personal data, and often an email address.
  */
 export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
@@ -47,10 +47,14 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
 /** What stands before a consumer's external id in a path. */
 const EXTERNAL = /^ext(:|%3a)/i
 
-/** The path without external ids, and without a secret that somebody may have put in place of an id. */
+/** The id of a login, which begins a sign-in: whoever has it can open it, once. */
+const LOGIN = /^slg_/
+
+/** The path without external ids and logins, and without a secret that somebody may have put in place of an id. */
 function withoutSecrets(path: string, kinds: readonly CredentialKind[]): string {
   const shown = (part: string) => {
     if (EXTERNAL.test(part)) return 'ext:…'
+    if (LOGIN.test(part)) return 'slg_…'
     const kind = kinds.find(({ wellFormed }) => wellFormed(part))
     return kind ? `${kind.prefix}…` : part
   }

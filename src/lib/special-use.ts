@@ -1,10 +1,19 @@
 /**
- * Top-level names that never lead to a host of the public internet (the IANA registry of special-use domain names, and
- * `internal`, which ICANN has reserved for private networks). `home.arpa` and its kind are below `arpa`.
+ * Top-level names that never lead to a host of the public internet: the IANA registry of special-use domain names; `internal`,
+ * which ICANN has reserved for private networks; and those that private networks use all the same (RFC 6762, appendix G, and
+ * the names that ICANN will not delegate for that reason). `home.arpa` and its kind are below `arpa`.
  */
-const SPECIAL_USE = new Set(['alt', 'arpa', 'example', 'internal', 'invalid', 'local', 'localhost', 'onion', 'test'])
+const SPECIAL_USE = new Set(
+  'alt arpa corp example home internal intranet invalid lan local localdomain localhost mail onion private test'.split(
+    ' ',
+  ),
+)
 
-/** Whether a host name, in lower case, is a special-use name or below one. */
+/** Domains below which a name leads to the IP address that it contains, or to the own machine. */
+const LEADS_ANYWHERE = ['nip.io', 'sslip.io', 'xip.io', 'traefik.me', 'localtest.me', 'lvh.me', 'vcap.me']
+
+/** Whether a host name, in lower case, is a special-use name or below one, or leads wherever whoever writes it wants. */
 export function isSpecialUse(hostname: string): boolean {
+  if (LEADS_ANYWHERE.some((name) => hostname === name || hostname.endsWith(`.${name}`))) return true
   return SPECIAL_USE.has(hostname.slice(hostname.lastIndexOf('.') + 1))
 }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { Value } from '../../src/console/pages/billing/value'
 import { deliver, freshProject, settled, stripeConnection, stripeEvent } from '../harness'
 import { visit } from './visit'
 
@@ -94,6 +95,22 @@ describe('billing state in the console', () => {
   it('leads to the invoice at the vendor, which does not learn from where', async () => {
     const { text } = await visit(`${billing}/invoices/in_1`, token)
     expect(text).toContain('<a href="https://invoice.stripe.com/i/1" rel="noreferrer"')
+    expect(text).toContain('Open at invoice.stripe.com')
+  })
+
+  it.each([
+    ['https://invoice.stripe.com/i/1', true],
+    ['https://customer-portal.paddle.com/x', true],
+    ['https://stripe.com.evil.dev/i/1', false],
+    ['https://notstripe.com/i/1', false],
+    ['https://stripe.com@evil.dev/', false],
+    ['http://invoice.stripe.com/i/1', false],
+    ['https://evil.dev/stripe.com', false],
+    ['https://', false],
+  ])('links to a page of a vendor alone: %s', async (address, linked) => {
+    const html = String(Value({ name: 'hosted_url', value: address, now: 0, currency: null }))
+    expect(html.includes('<a href=')).toBe(linked)
+    expect(html).toContain(linked ? new URL(address).hostname : `<code>${address}</code>`)
   })
 
   it('has no page of a customer that no event has named', async () => {

@@ -122,6 +122,8 @@ describe('names', () => {
     ['company.test', 'reserved'],
     ['shop.localhost', 'reserved'],
     ['a.b.internal', 'reserved'],
+    ['router.lan', 'reserved'],
+    ['shop.10.0.0.1.nip.io', 'reserved'],
     ['1.0.0.127.in-addr.arpa', 'reserved'],
     ['hidden.onion', 'reserved'],
     ['platform.acme.workers.dev', 'reserved'],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/lib/ids'
 import wrangler from '../../wrangler.toml?raw'
 import { call, captureConsole, failingD1, freshProject, OUR_MISTAKE, tamperedD1 } from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
@@ -19,6 +20,15 @@ describe('a secret in the path', () => {
       expect(logged.filter((line) => line.includes(secret))).toEqual([])
     }
     expect(logged.filter((line) => line.includes('"path":"/platform/v1/api-keys/svc_v1_…"'))).toHaveLength(2)
+  })
+
+  it('is not shown of the link of a login', async () => {
+    const logged = captureConsole()
+    const id = newId('slg', Date.now())
+    await call(`/sso/login/${id}`)
+    await call(`/sso/login/${id}`, { method: 'HEAD' })
+    expect(logged.filter((line) => line.includes(id))).toEqual([])
+    expect(logged.filter((line) => line.includes('"path":"/sso/login/slg_…"'))).toHaveLength(2)
   })
 })
 

@@ -24,3 +24,11 @@ export const STATE_OPTIONS = VENDOR_OPTIONS.filter(([name]) => vendorOf(name)?.s
 export const VENDORS_WITH_STATE = new Intl.ListFormat('en', { type: 'disjunction' }).format(
   VENDOR_NAMES.filter((name) => vendorOf(name)?.snapshots).map(vendorTitle),
 )
+
+/** Domains of the vendors that link to pages of their own. */
+const DOMAINS = ['stripe.com', 'paddle.com']
+
+/** Whether an address is a page of a vendor. What a vendor sends may name any other host, so whoever chose that could mislead. */
+export function isOfVendor({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' && DOMAINS.some((name) => hostname === name || hostname.endsWith(`.${name}`))
+}

@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import { amountIn, capital, priceOf, timeOf, words } from '../../ui/format'
 import { ExactTime, Fact } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
+import { isOfVendor } from '../../ui/vendor-titles'
 
 type Row = Record<string, unknown>
 
@@ -9,7 +10,7 @@ type Row = Record<string, unknown>
 type Around = { now: number; currency: string | null }
 
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
-const URL = /^https?:\/\//
+const ADDRESS = /^https?:\/\//
 
 /** A field's name as a label: `amount_due` is "Amount due". */
 export function labelOf(name: string): string {
@@ -29,16 +30,27 @@ export function Value({ name, value, ...around }: { name: string; value: unknown
 function shown(name: string, value: unknown, { now, currency }: Around): Child {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   if (typeof value === 'string' && TIME.test(value)) return <ExactTime at={timeOf(value)} now={now} />
-  if (typeof value === 'string' && URL.test(value)) {
-    return (
-      <a href={value} rel="noreferrer" target="_blank">
-        Open at the vendor
-      </a>
-    )
-  }
+  if (typeof value === 'string' && ADDRESS.test(value)) return <Address of={value} />
   if (typeof value === 'string' && /^[a-z]{2,8}_\w+$/.test(value)) return <code>{value}</code>
   if (isPlain(value)) return <Parted of={value} />
   return amountIn(name, value, currency) ?? words(value)
+}
+
+/** An address that came with an event. Only a page of the vendor is a link. */
+function Address({ of }: { of: string }) {
+  const url = URL.parse(of)
+  if (!url || !isOfVendor(url)) {
+    return (
+      <>
+        <code>{of}</code> <span class="quiet">(not a page of the vendor, so check it before you open it)</span>
+      </>
+    )
+  }
+  return (
+    <a href={of} rel="noreferrer" target="_blank">
+      Open at {url.hostname}
+    </a>
+  )
 }
 
 const isPlain = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
